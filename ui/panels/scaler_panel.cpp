@@ -164,6 +164,7 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     explain(m_scale,
             tr("The loss scale of the next step. The plot shows the one that each step used."));
     m_setScale = make<QToolButton>(this);
+    m_setScale->setObjectName(QStringLiteral("setScale"));
     m_setScale->setText(tr("Set…"));
     m_setScale->setToolTip(tr("Tries another loss scale from the next step on. The view of the "
                               "gradients (G) shows at once what it does to them. The growth "
@@ -171,6 +172,7 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_setScale->setEnabled(false);
+    m_setScale->setVisible(m_live); // a saved run keeps the one that it had
     m_setScale->setFont(scaledFont(font(), kSmall));
     // no taller than a line of figures
     m_setScale->setFixedHeight(fontMetrics().lineSpacing() + 2);
@@ -201,7 +203,7 @@ void LaneCard::show(const LaneStatus& status) {
     m_event->setVisible(m_scales || !m_news.isEmpty());
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
-    m_setScale->setEnabled(true);
+    m_setScale->setEnabled(m_live);
     fitScale();
     m_skipped->showFigure(
         tr("%1 (%2 %)")

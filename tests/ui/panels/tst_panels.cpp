@@ -430,7 +430,7 @@ void TestPanels::intervalBelowTheCleanSteps() {
     const auto shown = [&panel](const char* name) {
         return panel.findChild<QWidget*>(QString::fromLatin1(name))->isVisible();
     };
-    QVERIFY(!shown("stuck") && !shown("atLeast"));
+    QVERIFY(!shown("stuck") && !shown("atLeast") && shown("setScale"));
     for (const int tracker : {33, 305}) { // 33: the next one is the 34th
         ++row.step;
         row.growthTracker = tracker;
@@ -454,7 +454,8 @@ void TestPanels::intervalBelowTheCleanSteps() {
         [](RunConfig& config) { config.lanes[0].scaler.rules.growthTest = GrowthTest::Exact; });
     panel.setLanes({{true, {}, {}, false}}); // of a saved run: nothing can be edited
     panel.refresh(run);
-    QVERIFY(shown("stuck") && !shown("atLeast"));
+    QVERIFY(shown("stuck") && !shown("atLeast") && !shown("setScale"));
+    QCOMPARE(panel.lanesForScale(), QStringList{QString()});
 }
 
 void TestPanels::copyingNothingIsNoFault() {
