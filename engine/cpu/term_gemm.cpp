@@ -49,55 +49,46 @@ struct Magnitudes {
     }
 };
 
-// A loop for each, without a choice in it, so that it becomes vectors.
-
-HALFSCOPE_VECTOR FloatExponents rowOfTwo(const float* from, int64_t count, uint32_t* to) {
+/// put(i, terms) for each value; always inline, so that it becomes vectors of the caller's width.
+template <class Put>
+[[gnu::always_inline]] inline FloatExponents splitEach(const float* from, int64_t count, Put put) {
     Magnitudes all;
     HALFSCOPE_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) {
         all.add(from[i]);
-        const Split x = split(from[i]);
-        to[i] = laneOf(x.first, x.second);
+        put(i, split(from[i]));
     }
     return all.exponents();
+}
+
+// Without a choice in the loop.
+
+HALFSCOPE_VECTOR FloatExponents rowOfTwo(const float* from, int64_t count, uint32_t* to) {
+    return splitEach(from, count,
+                     [to](int64_t i, const Split& x) { to[i] = laneOf(x.first, x.second); });
 }
 
 HALFSCOPE_VECTOR FloatExponents rowOfThree(const float* from, int64_t count, uint32_t* to,
                                            int64_t plane) {
-    Magnitudes all;
-    HALFSCOPE_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) {
-        all.add(from[i]);
-        const Split x = split(from[i]);
+    return splitEach(from, count, [to, plane](int64_t i, const Split& x) {
         to[i] = laneOf(x.first, x.second);
         to[plane + i] = laneOf(x.first, x.third);
-    }
-    return all.exponents();
+    });
 }
 
 HALFSCOPE_VECTOR FloatExponents panelOfTwo(const float* from, int64_t count, uint32_t* to) {
-    Magnitudes all;
-    HALFSCOPE_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) {
-        all.add(from[i]);
-        const Split x = split(from[i]);
+    return splitEach(from, count, [to, count](int64_t i, const Split& x) {
         to[i] = laneOf(x.first, x.first);
         to[count + i] = laneOf(x.second, x.second);
-    }
-    return all.exponents();
+    });
 }
 
 HALFSCOPE_VECTOR FloatExponents panelOfThree(const float* from, int64_t count, uint32_t* to) {
-    Magnitudes all;
-    HALFSCOPE_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) {
-        all.add(from[i]);
-        const Split x = split(from[i]);
+    return splitEach(from, count, [to, count](int64_t i, const Split& x) {
         to[i] = laneOf(x.first, x.first);
         to[count + i] = laneOf(x.second, x.second);
         to[2 * count + i] = laneOf(x.third, x.first);
-    }
-    return all.exponents();
+    });
 }
 
 } // namespace

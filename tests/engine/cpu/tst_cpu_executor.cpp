@@ -1,6 +1,7 @@
 // The CPU executor: matrix products of every layout and type against the reference, fused loops at
 // odd sizes, the same bits for any number of threads, stopping, transfers, memory limits.
 #include "engine/ops/op_info.h"
+#include "tests/support/product_bound.h"
 #include "tests/support/run_program.h"
 
 #include "engine/core/error.h"
@@ -108,26 +109,13 @@ void TestCpuExecutor::matmul() {
             value = std::ldexp(value, exponent);
     const NodeId y = graph.output("y");
     const auto exact = evaluate(graph, leaves, std::vector{y}, RefRounding::None).at(y).values;
-    // |a| |b| bounds the terms of each sum, and with them the rounding of a sum of k products in
-    // f32.
     auto magnitudes = leaves;
     for (auto& [id, tensor] : magnitudes)
         for (double& value : tensor.values)
             value = std::fabs(value);
     const auto size = evaluate(graph, magnitudes, std::vector{y}, RefRounding::None).at(y).values;
     const auto got = test::runSteps(graph, leaves, FuseOptions::Full, 2, 1).at("y");
-    const double u32 = formatOf(DType::F32).unitRoundoff(), u = formatOf(type).unitRoundoff();
-    for (size_t i = 0; i < got.size(); ++i) {
-        const double bound = size[i] * (k + 1) * u32 +
-                             (type == DType::F32 ? 0 : std::fabs(exact[i]) * u * (1 + k * u32)) +
-                             formatOf(type).minSubnormal;
-        QVERIFY2(std::fabs(got[i] - exact[i]) <= bound,
-                 qPrintable(QString("element %1: %2, exact %3, bound %4")
-                                .arg(i)
-                                .arg(got[i])
-                                .arg(exact[i])
-                                .arg(bound)));
-    }
+    QCOMPARE(test::beyondBound(got, exact, size, k, type), QString());
 }
 
 void TestCpuExecutor::reductions_data() {

@@ -4,6 +4,7 @@
 #include "engine/cpu/tile_gemm.h"
 #include "engine/ops/builder.h"
 #include "tests/support/model_tiles.h"
+#include "tests/support/product_bound.h"
 #include "tests/support/run_program.h"
 
 #include "engine/core/philox.h"
@@ -144,20 +145,9 @@ void TestTileMatmul::againstReference() {
     const auto got = x.got();
     // of the split products those that both gradients of a weight have
     QCOMPARE(products > 0, k < 1024 || layout == 1);
-    const DType out = typeOf(static_cast<Kind>(kind));
-    const double u32 = 0x1p-24, u = formatOf(out).unitRoundoff(),
-                 left = static_cast<Kind>(kind) == Kind::F32 ? 0x1p-23 : 0.0;
-    for (size_t i = 0; i < got.size(); ++i) {
-        const double bound = size[i] * ((k + 1) * u32 + left) +
-                             (out == DType::F32 ? 0 : std::fabs(exact[i]) * u * (1 + k * u32)) +
-                             formatOf(out).minSubnormal;
-        QVERIFY2(std::fabs(got[i] - exact[i]) <= bound,
-                 qPrintable(QString("element %1: %2, exact %3, bound %4")
-                                .arg(i)
-                                .arg(got[i])
-                                .arg(exact[i])
-                                .arg(bound)));
-    }
+    const double lost = static_cast<Kind>(kind) == Kind::F32 ? 0x1p-23 : 0.0;
+    QCOMPARE(test::beyondBound(got, exact, size, k, typeOf(static_cast<Kind>(kind)), lost),
+             QString());
 }
 
 void TestTileMatmul::sameBitsForAnyThreads() {

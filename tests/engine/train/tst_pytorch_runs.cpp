@@ -23,8 +23,8 @@ namespace {
 
 constexpr int64_t kSteps = 100;
 
-/// Imports the program and trains its lanes; a line for each step: loss, scale, skipped.
-const char* const kDriver = R"(
+/// Imports the program; what follows uses it, its data and the weights.
+const QString kImport = R"(
 import importlib.util, sys, warnings
 from safetensors.torch import load_file
 warnings.simplefilter("ignore")
@@ -34,22 +34,17 @@ spec.loader.exec_module(program)
 program.DEVICE = "cpu"
 data, _ = program.samples()
 weights = load_file(sys.argv[2])
+)";
+
+/// Trains the lanes; a line for each step: loss, scale, skipped.
+const QString kDriver = kImport + R"(
 for lane in program.LANES.values():
     for loss, scale, skipped in program.train(lane, data, int(sys.argv[3]), weights)[1]:
         print(repr(loss), repr(scale), int(skipped))
 )";
 
 /// Trains the first lane; the first row of the first layer's weight before it and after it.
-const char* const kPaddingDriver = R"(
-import importlib.util, sys, warnings
-from safetensors.torch import load_file
-warnings.simplefilter("ignore")
-spec = importlib.util.spec_from_file_location("program", sys.argv[1])
-program = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(program)
-program.DEVICE = "cpu"
-data, _ = program.samples()
-weights = load_file(sys.argv[2])
+const QString kPaddingDriver = kImport + R"(
 lane = next(iter(program.LANES.values()))
 model, _ = program.train(lane, data, int(sys.argv[3]), weights)
 print(*map(repr, model[0].weight[0].tolist()))
@@ -89,7 +84,7 @@ private:
     QStringList characters() const;
 
     /// The lane's weights and the run as a program, and what a driver prints of them.
-    QString printedBy(const char* driver, const RunConfig&, Trainer& lane, int64_t steps) const;
+    QString printedBy(const QString& driver, const RunConfig&, Trainer& lane, int64_t steps) const;
 
     QTemporaryDir m_folder;
 };
@@ -137,7 +132,7 @@ QStringList TestPyTorchRuns::characters() const {
             "task.batch=16",  "run.epochs=5",        "data.validation=0.2", "optimizer.lr=3e-4"};
 }
 
-QString TestPyTorchRuns::printedBy(const char* driver, const RunConfig& config, Trainer& lane,
+QString TestPyTorchRuns::printedBy(const QString& driver, const RunConfig& config, Trainer& lane,
                                    int64_t steps) const {
     const std::string weights = m_folder.filePath("weights.safetensors").toStdString();
     const std::string program = m_folder.filePath("program.py").toStdString();

@@ -1,0 +1,34 @@
+// What a matrix product may deviate from the exact one.
+#pragma once
+
+#include "engine/core/dtype.h"
+
+#include <QString>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace halfscope::test {
+
+/// The first element beyond its bound, or nothing. `size`: the products' magnitudes, added up,
+/// which bound the terms of each sum and with them the rounding of a sum of k products in f32;
+/// `lost`: what a product may leave out of itself besides. 16-bit results are rounded once more.
+inline QString beyondBound(const std::vector<double>& got, const std::vector<double>& exact,
+                           const std::vector<double>& size, int k, DType type, double lost = 0) {
+    const double u32 = formatOf(DType::F32).unitRoundoff(), u = formatOf(type).unitRoundoff();
+    for (size_t i = 0; i < got.size(); ++i) {
+        const double bound = size[i] * ((k + 1) * u32 + lost) +
+                             (type == DType::F32 ? 0 : std::fabs(exact[i]) * u * (1 + k * u32)) +
+                             formatOf(type).minSubnormal;
+        if (!(std::fabs(got[i] - exact[i]) <= bound))
+            return QString("element %1: %2, exact %3, bound %4")
+                .arg(i)
+                .arg(got[i])
+                .arg(exact[i])
+                .arg(bound);
+    }
+    return {};
+}
+
+} // namespace halfscope::test
