@@ -152,10 +152,7 @@ public:
     CompileOptions compileOptions() const override { return {.rewrites = Rewrites::SavePasses}; }
     void load(std::shared_ptr<const Program>) override;
     RunResult run(RunMode, const Visitor&) override;
-    void upload(NodeId id, std::span<const std::byte> bytes) override {
-        checkSize(id, bytes.size());
-        std::copy(bytes.begin(), bytes.end(), at(id)); // may be empty and null
-    }
+    void upload(NodeId id, std::span<const std::byte> bytes) override;
     void download(NodeId id, std::span<std::byte> bytes) override {
         checkSize(id, bytes.size());
         std::copy_n(at(id), bytes.size(), bytes.begin());
@@ -215,6 +212,20 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
         m_program.reset();
         throw;
     }
+}
+
+/// By all threads: the one that uploads had the whole of a batch in its own cache otherwise, from
+/// where the others would fetch it value by value during the products.
+void CpuExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
+    checkSize(id, bytes.size());
+    constexpr size_t kPiece = 1 << 14;
+    std::byte* const to = at(id);
+    m_pool.run(static_cast<int64_t>((bytes.size() + kPiece - 1) / kPiece), [&](int64_t piece, int) {
+        const size_t first = static_cast<size_t>(piece) * kPiece;
+        const std::span<const std::byte> part =
+            bytes.subspan(first, std::min(kPiece, bytes.size() - first));
+        std::copy(part.begin(), part.end(), to + first);
+    });
 }
 
 void CpuExecutor::requireMemory(size_t wanted) const {

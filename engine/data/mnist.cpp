@@ -2,6 +2,7 @@
 // in IDX, plain or packed by gzip. Without a folder, the sample that comes with the program.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/core/vector_clones.h"
 #include "engine/data/dataset.h"
 #include "engine/data/shipped_data.h"
 #include "engine/io/idx.h"
@@ -143,11 +144,17 @@ std::vector<std::string> classNames(const TaskConfig& task) {
     return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 }
 
-/// The two do not overlap, which lets the compiler take several values at a time: bytes may alias
-/// anything.
+/// value / 255, by products, of which a processor makes more than of divisions: the first one is
+/// exact, as its factor has nine bits, and for each of the 256 bytes the sum is the quotient
+/// rounded once. The two do not overlap, which lets the compiler take several values at a time:
+/// bytes may alias anything.
+HALFSCOPE_VECTOR
 void toFloats(const std::byte* __restrict from, float* __restrict to, size_t count) {
-    for (size_t i = 0; i < count; ++i)
-        to[i] = static_cast<float>(std::to_integer<uint8_t>(from[i])) / 255.0f;
+    constexpr float kHigh = 0x1.01p-8F, kLow = 0x1.010102p-24F;
+    for (size_t i = 0; i < count; ++i) {
+        const auto value = static_cast<float>(std::to_integer<uint8_t>(from[i]));
+        to[i] = value * kHigh + value * kLow;
+    }
 }
 
 /// Asks for the memory ahead of its use: samples in a new order are in no cache, and waiting for

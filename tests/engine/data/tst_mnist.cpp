@@ -13,6 +13,7 @@
 #include <QTest>
 
 #include <array>
+#include <bit>
 #include <numeric>
 #include <set>
 
@@ -61,6 +62,7 @@ class TestMnist : public QObject {
 private slots:
     void reads_data();
     void reads();
+    void everyByte();
     void refuses_data();
     void refuses();
     void sample();
@@ -107,6 +109,22 @@ void TestMnist::reads() {
     QVERIFY(data->read(Split::Validation, std::array<int64_t, 2>{1, 0}, batch).empty());
     QVERIFY(std::ranges::equal(batch.labels(kTarget), std::array<int32_t, 2>{2, 1}));
     QCOMPARE(batch.floats(kX)[0], 1.0f);
+}
+
+void TestMnist::everyByte() {
+    constexpr int kBytes = 256;
+    std::string bytes(kBytes, '\0');
+    std::iota(bytes.begin(), bytes.end(), '\0');
+    const QTemporaryDir folder;
+    Files{idxBytes({1, 16, 16}, bytes), idxBytes({1}, std::string(1, '\7')),
+          idxBytes({1, 16, 16}, bytes), idxBytes({1}, std::string(1, '\7'))}
+        .write(folder.path(), "");
+    const auto data = makeDataset(taskOf(folder.path()), 0);
+    Batch batch = Batch::of(data->tensors(), 1);
+    data->read(Split::Train, std::array<int64_t, 1>{0}, batch);
+    for (int byte = 0; byte < kBytes; ++byte) // as PyTorch's division, bit for bit
+        QCOMPARE(std::bit_cast<uint32_t>(batch.floats(kX)[static_cast<size_t>(byte)]),
+                 std::bit_cast<uint32_t>(static_cast<float>(byte) / 255.0F));
 }
 
 void TestMnist::refuses_data() {
