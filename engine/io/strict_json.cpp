@@ -38,8 +38,13 @@ std::string reasonOf(std::string_view message) {
     const size_t last = message.find("; last read");
     if (last == std::string_view::npos) return std::string(message);
     std::string reason(message.substr(0, last));
-    const size_t expected = message.find("; expected", last);
-    if (expected != std::string_view::npos) reason += message.substr(expected);
+    // What was read may say so, too: the library's own words come last, and are few.
+    constexpr size_t kMostExpected = 50; // "; expected '[', '{', or a literal" is the longest
+    const size_t expected = message.rfind("'; expected ");
+    if (expected == std::string_view::npos || expected < last) return reason;
+    const std::string_view words = message.substr(expected + 1);
+    const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
+    if (words.size() <= kMostExpected && std::ranges::all_of(words, printable)) reason += words;
     return reason;
 }
 

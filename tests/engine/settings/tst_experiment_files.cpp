@@ -80,6 +80,9 @@ void TestExperimentFiles::mistakes_data() {
         "line 2, column 1: not valid JSON: unexpected '}'; expected string literal");
     row("bad UTF-8", "{\"version\": 1, \"title\": \"\xFF\"}",
         "line 1, column 26: not valid JSON: invalid string: ill-formed UTF-8 byte");
+    row("bad UTF-8 after the library's word", "{\"a; expected b\xFF\"}",
+        "line 1, column 16: not valid JSON: invalid string: ill-formed UTF-8 byte; expected string "
+        "literal");
     row("number too large", "{\"version\": 1, \"optimizer\": {\"lr\": 1e999}}",
         "optimizer.lr: \"1e999\" is a number that is too large");
     row("number too large in a list", "{\"version\": 1, \"lanes\": [{\"scaler\": [1e999]}]}",
