@@ -5,6 +5,7 @@
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/cpu/loop.h"
 #include "engine/cpu/row_chain.h"
+#include "engine/cpu/tile_gemm.h"
 #include "engine/exec/executor.h"
 #include "engine/ops/op_info.h"
 
@@ -137,6 +138,12 @@ void fromReference(const Node& node, const RefTensor& tensor, std::byte* data) {
     }
 }
 
+std::string vectorsInUse() {
+    const VectorSet set = widestVectorSet();
+    if (set < VectorSet::Amx || hasTileGemm()) return std::string(nameOf(set)) + " vectors";
+    return std::string(nameOf(VectorSet::Avx512Bf16)) + " vectors (AMX multiplies wrongly here)";
+}
+
 class CpuExecutor final : public Executor {
 public:
     explicit CpuExecutor(int threads) : m_pool(threads, prepareGemmThread) {
@@ -144,7 +151,7 @@ public:
         m_device.kind = "cpu";
         m_device.name = processorName() + " (" + std::to_string(m_pool.threads()) +
                         (m_pool.threads() == 1 ? " thread)" : " threads)");
-        m_device.libraries = gemmLibrary() + ", " + nameOf(widestVectorSet()) + " vectors";
+        m_device.libraries = gemmLibrary() + ", " + vectorsInUse();
         m_device.memoryBytes = physicalMemory();
     }
 

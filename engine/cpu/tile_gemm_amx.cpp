@@ -18,6 +18,10 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
+/// GCC's intrinsics do not tell the compiler that they read memory: without this, what was written
+/// there before may be left out or come later.
+void settle(const void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
+
 class AmxTiles {
 public:
     AmxTiles(int64_t rows, int64_t more) {
@@ -27,6 +31,7 @@ public:
             config.rows[i] = static_cast<uint8_t>(all[i]);
             config.bytes[i] = all[i] == 0 ? 0 : 64;
         }
+        settle(&config);
         _tile_loadconfig(&config);
     }
     ~AmxTiles() { _tile_release(); }
@@ -37,6 +42,7 @@ public:
 #define HALFSCOPE_EACH_TILE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
     template <int N>
     void load(const void* from, int64_t stride) {
+        settle(from);
 #define HALFSCOPE_LOAD(number)                                                                     \
     if constexpr (N == number) _tile_loadd(number, from, stride);
         HALFSCOPE_EACH_TILE(HALFSCOPE_LOAD)
