@@ -4,24 +4,35 @@
 #include "engine/core/error.h"
 #include "engine/ops/op_info.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
 namespace halfscope::recorded {
 
+namespace {
+constexpr size_t kBlock = 1024; // floats converted at once
+} // namespace
+
 std::vector<std::byte> toBytes(const Node& node, const std::vector<double>& values) {
     std::vector<std::byte> bytes(node.bytes());
-    require(values.size() * bytesOf(node.dtype) == bytes.size(), "values do not fit their node");
-    for (size_t i = 0; i < values.size(); ++i) {
-        std::byte* to = bytes.data() + i * bytesOf(node.dtype);
-        if (node.dtype == DType::F64) {
-            std::memcpy(to, &values[i], sizeof(double));
-        } else if (node.dtype == DType::I32) {
+    const size_t count = values.size(), each = bytesOf(node.dtype);
+    require(count * each == bytes.size(), "values do not fit their node");
+    if (node.dtype == DType::F64) {
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+    } else if (node.dtype == DType::I32) {
+        for (size_t i = 0; i < count; ++i) {
             const auto value = static_cast<int32_t>(roundTo(node.dtype, values[i])); // saturates
-            std::memcpy(to, &value, sizeof value);
-        } else {
-            const auto value = static_cast<float>(roundTo(node.dtype, values[i]));
-            storeFromFloat(node.dtype, &value, to, 1);
+            std::memcpy(bytes.data() + i * each, &value, sizeof value);
+        }
+    } else {
+        float rounded[kBlock];
+        for (size_t first = 0; first < count; first += kBlock) {
+            const size_t block = std::min(kBlock, count - first);
+            for (size_t i = 0; i < block; ++i)
+                rounded[i] = static_cast<float>(roundTo(node.dtype, values[first + i]));
+            storeFromFloat(node.dtype, rounded, bytes.data() + first * each, block);
         }
     }
     return bytes;
@@ -29,19 +40,22 @@ std::vector<std::byte> toBytes(const Node& node, const std::vector<double>& valu
 
 std::vector<double> fromBytes(const Node& node, const std::vector<std::byte>& bytes) {
     std::vector<double> values(static_cast<size_t>(node.elements()));
-    require(values.size() * bytesOf(node.dtype) == bytes.size(), "bytes do not fit their node");
-    for (size_t i = 0; i < values.size(); ++i) {
-        const std::byte* from = bytes.data() + i * bytesOf(node.dtype);
-        if (node.dtype == DType::F64) {
-            std::memcpy(&values[i], from, sizeof(double));
-        } else if (node.dtype == DType::I32) {
+    const size_t count = values.size(), each = bytesOf(node.dtype);
+    require(count * each == bytes.size(), "bytes do not fit their node");
+    if (node.dtype == DType::F64) {
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+    } else if (node.dtype == DType::I32) {
+        for (size_t i = 0; i < count; ++i) {
             int32_t value = 0;
-            std::memcpy(&value, from, sizeof value);
+            std::memcpy(&value, bytes.data() + i * each, sizeof value);
             values[i] = value;
-        } else {
-            float value = 0;
-            loadAsFloat(node.dtype, from, &value, 1);
-            values[i] = static_cast<double>(value);
+        }
+    } else {
+        float loaded[kBlock];
+        for (size_t first = 0; first < count; first += kBlock) {
+            const size_t block = std::min(kBlock, count - first);
+            loadAsFloat(node.dtype, bytes.data() + first * each, loaded, block);
+            std::copy_n(loaded, block, values.begin() + static_cast<std::ptrdiff_t>(first));
         }
     }
     return values;
