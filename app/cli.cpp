@@ -139,7 +139,8 @@ struct Commands {
         textOption(*runs, "--out", runsOptions.out, "The folder that export writes a run into",
                    "DIR", "the path of a folder");
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
-                                              "against values recorded from it");
+                                              "against values recorded from it, and large "
+                                              "products against float64");
         verifyOptions.addTo(*verify);
         bench = app.add_subcommand("bench", "Time training steps on a device");
         benchOptions.addTo(*bench);

@@ -90,7 +90,7 @@ std::string linesOf(const SuiteResult& suite, const std::string& state,
 }
 
 std::string textOf(const VerifyReport& report) {
-    std::string text = "Against PyTorch, on " + report.device + "\n" + tableOf(report.suites);
+    std::string text = "Verified on " + report.device + "\n" + tableOf(report.suites);
     for (const SuiteResult& suite : report.suites) {
         for (const std::string& note : suite.notes)
             text += suite.name + " " + note + "\n";
@@ -115,12 +115,13 @@ void VerifyCommandOptions::addTo(CLI::App& command) {
         command, "--golden", golden,
         "A folder with any of autocast_dtypes.json, gradscaler_traces.json, "
         "optim_sched_clip.json, op_values.json and training_runs.json; without it those that "
-        "come with the program",
+        "come with the program. Suites that need no file run in any case",
         "DIR", "the path of a folder");
     deviceOption(command, device);
-    command
-        .add_option("--only", only,
-                    "Suites: autocast, scaler, optim, ops, runs; separated by commas, or repeated")
+    std::string suites;
+    for (const std::string& name : verifySuites())
+        suites += (suites.empty() ? "" : ", ") + name;
+    command.add_option("--only", only, "Suites: " + suites + "; separated by commas, or repeated")
         ->type_name("SUITE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

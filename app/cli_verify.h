@@ -1,4 +1,4 @@
-// The verify command: the engine against the values recorded from PyTorch, as a table or as JSON.
+// The verify command: the engine against recorded and float64 values, as a table or as JSON.
 #pragma once
 
 #include <CLI/CLI.hpp>

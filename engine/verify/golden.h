@@ -64,7 +64,7 @@ private:
     std::string m_place; ///< "training_runs.json: [3].trace:", with the colon
 };
 
-/// The five files by suite name.
+/// The five files by the names of their suites; `products` has none.
 struct GoldenFileName {
     const char* suite;
     const char* file;

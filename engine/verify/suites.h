@@ -1,5 +1,5 @@
-// The suites as lists of cases. Each reads one golden file; what is the same for a test and for the
-// command stands in golden_ops, golden_optim, golden_runs and golden_scaler.
+// The suites as lists of cases. Most read one golden file each; what is the same for a test and for
+// the command stands in golden_ops, golden_optim, golden_runs and golden_scaler.
 #pragma once
 
 #include "engine/exec/executor.h"
@@ -52,5 +52,6 @@ SuiteCases scalerSuite(const Golden&, VerifyDevice&);
 SuiteCases optimSuite(const Golden&, VerifyDevice&);
 SuiteCases opsSuite(const Golden&, VerifyDevice&);
 SuiteCases runsSuite(const Golden&, VerifyDevice&);
+SuiteCases productsSuite(VerifyDevice&);
 
 } // namespace halfscope::recorded

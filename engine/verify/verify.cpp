@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+#include <variant>
 
 namespace halfscope {
 
@@ -18,10 +20,13 @@ using namespace recorded;
 
 namespace {
 
+using Recorded = SuiteCases (*)(const Golden&, VerifyDevice&); ///< of its golden file
+using Computed = SuiteCases (*)(VerifyDevice&);                ///< without a file
+
 struct Suite {
     const char* name;
     Phrase what;
-    SuiteCases (*cases)(const Golden&, VerifyDevice&);
+    std::variant<Recorded, Computed> cases;
 };
 constexpr Suite kSuites[] = {
     {"autocast", phrase("Verification", "output dtypes"),
@@ -30,6 +35,7 @@ constexpr Suite kSuites[] = {
     {"optim", phrase("Verification", "optimizers, schedules, clipping"), optimSuite},
     {"ops", phrase("Verification", "values, gradients, second order"), opsSuite},
     {"runs", phrase("Verification", "whole trainings"), runsSuite},
+    {"products", phrase("Verification", "large products, against float64"), productsSuite},
 };
 
 /// Nearer to its bound, or farther beyond it.
@@ -59,6 +65,47 @@ std::vector<std::string> wantedSuites(const VerifyOptions& options) {
                          nearestHint(name, known));
     }
     return options.suites.empty() ? known : options.suites;
+}
+
+struct OpenSuite {
+    const Suite* suite;
+    std::optional<Golden> file; ///< of a recorded one
+};
+
+/// Tells of those whose file is missing; InputError where none of the wanted files is there.
+std::vector<OpenSuite> openSuites(const VerifyOptions& options,
+                                  const std::vector<std::string>& wanted,
+                                  std::vector<Message>& leftOut) {
+    std::vector<OpenSuite> open;
+    std::string missing;
+    bool anyFile = false;
+    for (const Suite& suite : kSuites) {
+        if (std::find(wanted.begin(), wanted.end(), suite.name) == wanted.end()) continue;
+        if (std::holds_alternative<Computed>(suite.cases)) {
+            open.push_back({&suite, std::nullopt});
+        } else if (const auto file = openGolden(options.folder, suite.name)) {
+            open.push_back({&suite, file});
+            anyFile = true;
+        } else {
+            const char* name = goldenFileOf(suite.name);
+            leftOut.push_back(
+                {phrase("Verification", "%1: no %2 in the folder"), suite.name, name});
+            missing += (missing.empty() ? "" : ", ") + std::string(name);
+        }
+    }
+    if (!missing.empty() && !anyFile)
+        throw InputError(phrase("Verification", "%1: this folder contains none of the files %2"),
+                         options.folder, missing);
+    return open;
+}
+
+SuiteCases casesOf(const OpenSuite& open, VerifyDevice& device) {
+    const Suite& suite = *open.suite;
+    if (!open.file) return std::get<Computed>(suite.cases)(device);
+    SuiteCases cases = std::get<Recorded>(suite.cases)(*open.file, device);
+    if (cases.cases.empty())
+        open.file->fail(phrase("Verification", "there is no case in this file"));
+    return cases;
 }
 
 CaseResult resultOf(const VerifyCase& c) {
@@ -150,31 +197,12 @@ VerifyReport verify(const VerifyOptions& options) {
     device.executor = device.make();
     VerifyReport report;
     report.device = device.executor->device().name;
-    std::vector<std::pair<const Suite*, Golden>> found;
-    for (const Suite& suite : kSuites) {
-        if (std::find(wanted.begin(), wanted.end(), suite.name) == wanted.end()) continue;
-        if (const auto file = openGolden(options.folder, suite.name)) {
-            found.emplace_back(&suite, *file);
-        } else {
-            report.leftOut.push_back({phrase("Verification", "%1: no %2 in the folder"), suite.name,
-                                      goldenFileOf(suite.name)});
-        }
-    }
-    if (found.empty()) {
-        std::string names;
-        for (const std::string& name : wanted)
-            names += (names.empty() ? "" : ", ") + std::string(goldenFileOf(name));
-        throw InputError(phrase("Verification", "%1: this folder contains none of the files %2"),
-                         options.folder, names);
-    }
-    for (const auto& [suite, golden] : found) {
+    const auto ready = openSuites(options, wanted, report.leftOut);
+    for (const OpenSuite& suite : ready) {
         SuiteResult result;
-        result.name = suite->name;
-        result.what = suite->what;
-        const SuiteCases cases = suite->cases(golden, device);
-        if (cases.cases.empty())
-            golden.fail(phrase("Verification", "there is no case in this file"));
-        report.stopped = !runCases(cases, options, result);
+        result.name = suite.suite->name;
+        result.what = suite.suite->what;
+        report.stopped = !runCases(casesOf(suite, device), options, result);
         report.suites.push_back(std::move(result));
         if (report.stopped) break;
     }

@@ -1,5 +1,6 @@
-// Proves on this machine and device that the engine computes what PyTorch computed: runs the golden
-// suites and tells how far off the worst case was. Leaves tables and dialogs to the programs.
+// Proves on this machine and device that the engine computes what PyTorch computed, and its large
+// products what float64 gives: runs the suites and tells how far off the worst case was. Leaves
+// tables and dialogs to the programs.
 #pragma once
 
 #include "engine/core/message.h"
@@ -10,9 +11,9 @@
 
 namespace halfscope {
 
-/// One suite's cases against one golden file.
+/// One suite's cases, against its golden file or, where it has none, against float64.
 struct SuiteResult {
-    std::string name; ///< "autocast", "scaler", "optim", "ops" or "runs"
+    std::string name; ///< one of verifySuites()
     Phrase what;      ///< what is compared, in a few words
     size_t cases = 0, passed = 0;
     /// Of the case that came nearest to its bound, or went farthest beyond it. Cases that must be
@@ -26,9 +27,10 @@ struct SuiteResult {
 struct VerifyReport {
     std::string device; ///< "AMD EPYC (2 threads)"
     std::vector<SuiteResult> suites;
-    std::vector<Message> leftOut; ///< suites without a file: "runs: no training_runs.json"
-    bool stopped = false;         ///< by the progress callback; suites are those that ended
-    bool passed() const;          ///< nothing failed
+    /// Suites whose file is missing: "runs: no training_runs.json in the folder".
+    std::vector<Message> leftOut;
+    bool stopped = false; ///< by the progress callback; suites are those that ended
+    bool passed() const;  ///< nothing failed
     size_t illPosed() const;
 };
 
@@ -38,7 +40,9 @@ struct VerifyProgress {
 };
 
 struct VerifyOptions {
-    std::string folder; ///< with any of the five files; empty: the copies inside the program
+    /// With any of the five files; empty: the copies inside the program. Suites that need no file
+    /// run with any folder.
+    std::string folder;
     std::string device = "auto";
     int threads = 0;
     std::vector<std::string> suites; ///< empty: all
@@ -46,7 +50,7 @@ struct VerifyOptions {
     std::function<bool(const VerifyProgress&)> progress;
 };
 
-/// In the order in which they run.
+/// In the order in which they run: "autocast", "scaler", "optim", "ops", "runs", "products".
 std::vector<std::string> verifySuites();
 
 /// InputError for an unknown suite or device, a folder that cannot be read or holds none of the

@@ -28,6 +28,7 @@ class GoldenFolder {
 public:
     GoldenFolder(const std::string& suite, const std::string& content) {
         if (suite.empty()) return;
+        m_suites = {suite};
         QFile file(m_folder.filePath(recorded::goldenFileOf(suite)));
         if (!file.open(QIODevice::WriteOnly)) throw std::runtime_error("no temporary file");
         file.write(content.data(), static_cast<qint64>(content.size()));
@@ -35,7 +36,9 @@ public:
     GoldenFolder(const std::string& suite, const nlohmann::json& content)
         : GoldenFolder(suite, content.dump()) {}
     std::string path() const { return m_folder.path().toStdString(); }
-    VerifyReport verified(const std::vector<std::string>& suites = {}) const {
+    /// The file's suite; of an empty folder, all.
+    VerifyReport verified() const { return verified(m_suites); }
+    VerifyReport verified(const std::vector<std::string>& suites) const {
         VerifyOptions options;
         options.folder = path();
         options.device = "cpu";
@@ -45,6 +48,7 @@ public:
 
 private:
     QTemporaryDir m_folder;
+    std::vector<std::string> m_suites;
 };
 
 /// Only the rows for which `keep` holds.

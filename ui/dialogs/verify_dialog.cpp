@@ -19,7 +19,8 @@ VerifyDialog::VerifyDialog(VerifyOptions options, QWidget* parent)
     : QDialog(parent), m_options(std::move(options)) {
     setWindowTitle(tr("Verify against PyTorch"));
     auto* about = make<QLabel>(tr("Compares results on this machine with values recorded from "
-                                  "PyTorch, which are part of the program."),
+                                  "PyTorch, which are part of the program, and large matrix "
+                                  "products with float64."),
                                this);
     about->setWordWrap(true);
     buildTable();

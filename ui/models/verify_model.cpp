@@ -35,8 +35,8 @@ QString headingOf(int column) {
 
 QString explanationOf(int column) {
     switch (column) {
-    case VerifyModel::SuiteColumn: return VerifyModel::tr("A file of recorded cases");
-    case VerifyModel::CasesColumn: return VerifyModel::tr("Recorded cases that were compared");
+    case VerifyModel::SuiteColumn: return VerifyModel::tr("A group of cases");
+    case VerifyModel::CasesColumn: return VerifyModel::tr("Cases that were compared");
     case VerifyModel::PassedColumn: return VerifyModel::tr("Cases within their bound");
     case VerifyModel::FailedColumn:
         return VerifyModel::tr("Cases beyond their bound: this machine computes something else");
@@ -50,7 +50,9 @@ QString explanationOf(int column) {
             "The deviation of the case that came closest to its bound, or exceeded it most");
     case VerifyModel::BoundColumn:
         return VerifyModel::tr("The largest deviation that passes for this case");
-    default: return VerifyModel::tr("What is compared with PyTorch");
+    default:
+        return VerifyModel::tr(
+            "What is compared: with values from PyTorch, and large products with float64");
     }
 }
 

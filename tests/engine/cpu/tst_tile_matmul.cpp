@@ -1,8 +1,10 @@
 // Matrix products of a graph by tiles, a model of AMX taken for the processor's: every layout and
-// type against the reference, whole and split; and values that tiles do not keep, as without them.
+// type against the reference, whole and split; values that tiles do not keep, as without them; and
+// the layers of the verification.
 #include "engine/cpu/tf32.h"
 #include "engine/cpu/tile_gemm.h"
 #include "engine/ops/builder.h"
+#include "engine/verify/suites.h"
 #include "tests/support/model_tiles.h"
 #include "tests/support/product_bound.h"
 #include "tests/support/run_program.h"
@@ -107,6 +109,8 @@ private slots:
     void infinitiesStay();
     void tinyValuesStay_data();
     void tinyValuesStay();
+    void verifiedLayers_data();
+    void verifiedLayers();
 };
 
 void TestTileMatmul::initTestCase() {
@@ -214,6 +218,32 @@ void TestTileMatmul::tinyValuesStay() {
     for (size_t i = 0; i < got.size(); ++i)
         QCOMPARE(got[i], roundTo(typeOf(static_cast<Kind>(kind)),
                                  static_cast<double>(static_cast<float>(exact[i]))));
+}
+
+void TestTileMatmul::verifiedLayers_data() {
+    QTest::addColumn<QString>("precision");
+    for (const char* name : kNames)
+        QTest::newRow(name) << QString(name);
+}
+
+/// Some of those that `halfscope-cli verify` has: the model is slow.
+void TestTileMatmul::verifiedLayers() {
+    QFETCH(QString, precision);
+    recorded::VerifyDevice device;
+    device.executor = makeCpuExecutor(2);
+    int cases = 0;
+    for (const recorded::VerifyCase& c : recorded::productsSuite(device).cases) {
+        const QString name = QString::fromStdString(c.name);
+        const bool whole = name.endsWith("whole numbers");
+        const bool taken = name.contains(" 7 rows") || (name.contains(" 1031 rows") && whole);
+        if (!name.startsWith(precision) || !taken) continue;
+        products = 0;
+        const recorded::CaseResult result = c.run();
+        QVERIFY2(result.passed(), qPrintable(name + ": " + result.difference.c_str()));
+        QVERIFY2(products > 0 || !whole, qPrintable(name));
+        ++cases;
+    }
+    QCOMPARE(cases, 7);
 }
 
 } // namespace tst_tile_matmul

@@ -49,6 +49,7 @@ VerifyReport verified(const json& runs) {
     VerifyOptions options;
     options.folder = folder.path().toStdString();
     options.device = "cpu";
+    options.suites = {"runs"};
     return verify(options);
 }
 

@@ -180,6 +180,7 @@ private slots:
     void strictAtEveryStep();
     void refusesWrongFolder();
     void oneFileIsEnough();
+    void manualListsSuites();
     void leavesOutWhatItDoesNotKnow();
     void jsonForm();
     void stops();
@@ -203,6 +204,7 @@ void TestVerify::shippedSuitesPass_data() {
     QTest::newRow("optim") << "optim" << 9 + 8 + 12;
     QTest::newRow("ops") << "ops" << 39;
     QTest::newRow("runs") << "runs" << 52;
+    QTest::newRow("products") << "products" << 4 * 17; // precisions
 }
 
 void TestVerify::shippedSuitesPass() {
@@ -294,6 +296,10 @@ void TestVerify::refusesWrongFolder() {
                     "none of the files autocast_dtypes.json, gradscaler_traces.json"));
     QVERIFY(isAbout(thrownBy<InputError>([&] { empty.verified({"ops"}); }), empty.path(),
                     "none of the files op_values.json"));
+    QVERIFY(isAbout(thrownBy<InputError>([&] {
+                        empty.verified({"ops", "products"});
+                    }),
+                    empty.path(), "none of the files op_values.json"));
     VerifyOptions options;
     options.device = "cpu";
     options.folder = empty.path() + "/missing";
@@ -309,11 +315,19 @@ void TestVerify::refusesWrongFolder() {
 }
 
 void TestVerify::oneFileIsEnough() {
-    const VerifyReport report = GoldenFolder("optim", shipped("optim")).verified();
+    const VerifyReport report = GoldenFolder("optim", shipped("optim")).verified(verifySuites());
     QVERIFY(report.passed());
-    QCOMPARE(report.suites.size(), size_t{1});
+    QCOMPARE(report.suites.size(), size_t{2});
+    QVERIFY(report.suites[0].name == "optim" && report.suites[1].name == "products"); // needs none
     QCOMPARE(report.leftOut.size(), size_t{4});
     QVERIFY(report.leftOut[3].english() == "runs: no training_runs.json in the folder");
+}
+
+/// The manual's page has a row for each.
+void TestVerify::manualListsSuites() {
+    const QByteArray page = contentOf(HALFSCOPE_SOURCE_DIR "/resources/manual/en/verify.md");
+    for (const std::string& suite : verifySuites())
+        QVERIFY2(page.contains(("| `" + suite + "` |").c_str()), suite.c_str());
 }
 
 void TestVerify::leavesOutWhatItDoesNotKnow() {
