@@ -18,8 +18,8 @@ const char* nameOf(EventKind);
 inline constexpr Phrase kEditOfAll = phrase("Events", "From step %1: %2.");
 inline constexpr Phrase kEditOfLane = phrase("Events", "From step %1: %2 in lane %3.");
 inline constexpr Phrase kForkOfLane = phrase("Events", "From step %1: lane %2 continues lane %3.");
-/// What changed: the setting, its value, the one before.
-inline constexpr Phrase kSettingChange = phrase("Events", "%1 is %2 (before: %3)");
+/// What changed of the loss scale at hand; of settings, see edit_words.h.
+inline constexpr Phrase kScaleSet = phrase("Events", "Loss scale set to %1");
 
 struct Event {
     EventKind kind = EventKind::Edit;
@@ -29,7 +29,8 @@ struct Event {
     /// Overflow, LossNotFinite: the first tensor with inf or nan; Edit: the field. Damaged, a
     /// sample that could not be read: nothing.
     std::string tensor;
-    Message text; ///< one plain sentence; of a saved run its English words
+    Message text;        ///< one plain sentence; of a saved run its English words
+    int32_t parent = -1; ///< the lane that a forked one continues; -1: no fork, or of a saved run
 };
 
 } // namespace halfscope

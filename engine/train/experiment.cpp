@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/data/gallery.h"
 #include "engine/devices/device_list.h"
+#include "engine/runs/edit_words.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
@@ -385,23 +386,22 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     checkLiveEdit(key, given);
     const Field* field = findField(key);
     const FieldValue value = valueFor(*field, given);
-    const Message name = field->label.empty() ? Message::data(field->key) : field->label;
     if (field->scope == FieldScope::Run) lane = -1;
-    const std::string before = valueText(field->get(m_config, std::max(lane, 0)));
-    const std::vector<LaneConfig> running = m_config.lanes;
+    const RunConfig before = m_config;
     RunConfig edited = m_config;
     setField(edited, lane, key, value);
     checkEdited(edited, *field);
     m_config = std::move(edited);
     m_config.steps = stepsOf(m_config);
     // A preset of the scaler brings a first scale too, and that one acts at a restart.
-    for (size_t i = 0; i < running.size(); ++i)
-        m_config.lanes[i].scaler.initScale = running[i].scaler.initScale;
+    for (size_t i = 0; i < before.lanes.size(); ++i)
+        m_config.lanes[i].scaler.initScale = before.lanes[i].scaler.initScale;
     // Lanes that wait in the middle of a step finish it under the old setting.
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, field->key, value});
-    addEditEvent(lane, field->key, {kSettingChange, name, valueText(value), before}, events);
+    addEditEvent(lane, field->key, editWords(*field, value, before, m_config, std::max(lane, 0)),
+                 events);
 }
 
 /// The first step at which a new edit acts in every lane.
@@ -423,8 +423,7 @@ void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>&
         throw InputError(phrase("Training", "%1: the lane does not scale its loss"), kLiveScale);
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, kLiveScale, static_cast<double>(scale)});
-    addEditEvent(lane, kLiveScale, {phrase("Events", "Loss scale is %1"), scaleText(scale)},
-                 events);
+    addEditEvent(lane, kLiveScale, {kScaleSet, scaleText(scale)}, events);
 }
 
 void Experiment::addEditEvent(int lane, std::string_view key, const Message& change,
@@ -446,6 +445,7 @@ void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
     event.step = m_step + 1;
     event.lane = lanes() - 1;
     event.tensor = "fork";
+    event.parent = parent;
     event.text = {kForkOfLane, event.step, m_names.back(), m_names[static_cast<size_t>(parent)]};
     events.push_back(std::move(event));
 }

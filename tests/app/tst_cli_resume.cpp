@@ -178,7 +178,7 @@ void TestCliResume::longerThanPlanned() {
         QVERIFY2(outcome.code == 0, told(outcome));
         QCOMPARE(rowsIn(out), int64_t{90});
         QCOMPARE(checkpointStep(out), int64_t{90});
-        QCOMPARE(contentOf(out + "/events.csv").count("Stop after is 90"), 1);
+        QCOMPARE(contentOf(out + "/events.csv").count("the run ends after 90 steps"), 1);
         if (times > 0) continue;
         QCOMPARE(call({"run", out, "--out", again}).code, 0);
         compareFolders(out, again);

@@ -1,6 +1,7 @@
 // Rows run from the newest event to the oldest; storage runs the other way, so appending is cheap.
 #include "ui/models/event_model.h"
 
+#include "engine/runs/edit_words.h"
 #include "engine/train/overflow.h"
 #include "ui/models/run_model.h"
 #include "ui/models/translated.h"
@@ -25,6 +26,43 @@ QString changeText(const Event& event) {
     return EventModel::tr("scale × %1").arg(shownNumber(factor, 3));
 }
 
+/// A whole number as the window writes it, "2,000", also inside of "%1 steps"; all else as it is.
+Message grouped(const Message& value) {
+    const std::vector<Message> parts = value.arguments();
+    if (parts.size() == 2) return {value.format(), grouped(parts[0]), parts[1]};
+    bool whole = false;
+    const qlonglong number = QString::fromStdString(value.english()).toLongLong(&whole);
+    return whole ? Message::data(QLocale().toString(number).toStdString()) : value;
+}
+
+/// What an edit has changed, with the numbers of the window.
+Message changeOf(const Message& change) {
+    const std::vector<Message> parts = change.arguments();
+    if (change.format() == kLengthChange)
+        return {kLengthChange, grouped(parts[0]), grouped(parts[1])};
+    if (change.format() == kSettingChange)
+        return {kSettingChange, parts[0], grouped(parts[1]), grouped(parts[2])};
+    return change;
+}
+
+/// "Growth interval: 50 steps": shorter than a sentence, as the list of events is narrow.
+QString briefEdit(const Message& change) {
+    const Phrase format = change.format();
+    const std::vector<Message> parts = change.arguments();
+    if (format == kLengthChange) return EventModel::tr("Ends after %1").arg(translated(parts[0]));
+    if (format == kScaleSet) return EventModel::tr("Loss scale: %1").arg(translated(parts[0]));
+    if (format == kSwitchedOn) return EventModel::tr("%1: on").arg(translated(parts[0]));
+    if (format == kSwitchedOff) return EventModel::tr("%1: off").arg(translated(parts[0]));
+    if (format == kSettingChange)
+        return EventModel::tr("%1: %2").arg(translated(parts[0]), translated(parts[1]));
+    return translated(change);
+}
+
+QString sentence(QString text) {
+    text[0] = text[0].toUpper();
+    return text;
+}
+
 /// The same of a saved run's words, which are English.
 QString savedEditText(const Event& event) {
     QString text = translated(event.text);
@@ -33,19 +71,28 @@ QString savedEditText(const Event& event) {
     for (const QLatin1String tail : {QLatin1String(" (before: "), kInLane})
         if (const auto end = text.indexOf(tail); end > 0) text.truncate(end);
     if (text.endsWith(u'.')) text.chop(1);
-    return text.isEmpty() ? EventModel::tr("Edit") : text;
+    if (text.isEmpty()) return EventModel::tr("Edit");
+    // as briefEdit() has it
+    const std::pair<QLatin1String, QLatin1String> forms[] = {
+        {QLatin1String("the run ends after "), QLatin1String("ends after ")},
+        {QLatin1String(" set to "), QLatin1String(": ")},
+        {QLatin1String(" switched on"), QLatin1String(": on")},
+        {QLatin1String(" switched off"), QLatin1String(": off")}};
+    for (const auto& [whole, brief] : forms)
+        text.replace(whole, brief);
+    return sentence(std::move(text));
 }
 
-/// What changed, without when and what it was before: "Growth interval is 50".
+/// What changed, without when and what it was before: "Growth interval: 50 steps".
 QString editText(const Event& event) {
     const Phrase format = event.text.format();
     const std::vector<Message> parts = event.text.arguments();
+    if (format == kForkOfLane && event.parent >= 0)
+        return EventModel::tr("Continues lane %1").arg(laneTag(event.parent));
     if (format == kForkOfLane)
-        return translated({phrase("Events", "lane %1 continues lane %2"), parts[1], parts[2]});
+        return translated({phrase("Events", "Lane %1 continues lane %2"), parts[1], parts[2]});
     if (!(format == kEditOfAll || format == kEditOfLane)) return savedEditText(event);
-    if (!(parts[1].format() == kSettingChange)) return translated(parts[1]);
-    const std::vector<Message> change = parts[1].arguments();
-    return translated({phrase("Events", "%1 is %2"), change[0], change[1]});
+    return briefEdit(changeOf(parts[1]));
 }
 
 /// Of a column and its heading: numbers at the right, letters in the middle, words at the left.
@@ -68,11 +115,6 @@ int gravity(EventKind kind) {
     case EventKind::LossNotFinite: return 4;
     }
     return 0;
-}
-
-QString sentence(QString text) {
-    text[0] = text[0].toUpper();
-    return text;
 }
 
 } // namespace
@@ -138,10 +180,15 @@ QString EventModel::whatText(const Event& event) {
 }
 
 QString EventModel::sentenceOf(const Event& event) {
-    if (event.text.format() == kEditOfLane) {
+    if (event.text.format() == kEditOfLane || event.text.format() == kEditOfAll) {
         const std::vector<Message> parts = event.text.arguments();
-        return translated({kEditOfLane, parts[0], parts[1], laneTag(event.lane).toStdString()});
+        const Message step = grouped(parts[0]), change = changeOf(parts[1]);
+        if (event.text.format() == kEditOfAll) return translated({kEditOfAll, step, change});
+        return translated({kEditOfLane, step, change, laneTag(event.lane).toStdString()});
     }
+    if (event.text.format() == kForkOfLane && event.parent >= 0)
+        return translated({kForkOfLane, grouped(event.text.arguments()[0]),
+                           laneTag(event.lane).toStdString(), laneTag(event.parent).toStdString()});
     QString text = translated(event.text);
     const bool saved = event.text.format().empty();
     const auto lane = saved ? text.lastIndexOf(kInLane) : -1;
@@ -156,7 +203,7 @@ QString EventModel::powersAlone(QString sentence) {
 }
 
 QString EventModel::briefSentenceOf(const Event& event) {
-    return tr("Step %1: %2")
+    return (event.kind == EventKind::Edit ? tr("Step %1 \u00b7 %2") : tr("Step %1: %2"))
         .arg(QLocale().toString(static_cast<qlonglong>(event.step)), whatText(event));
 }
 

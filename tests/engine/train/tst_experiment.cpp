@@ -196,7 +196,7 @@ private slots:
         auto& [experiment, records, events] = run;
         experiment.setLive(1, kLiveScale, 1024.0, events);
         QCOMPARE(events.back().text.english(),
-                 std::string("From step 2: Loss scale is 1024 (2^10) in lane amp-fp16."));
+                 std::string("From step 2: Loss scale set to 1024 (2^10) in lane amp-fp16."));
         QVERIFY(run.advance() && run.advance());
         QCOMPARE(records[4].scale, 1024.0f);
         QVERIFY(records[7].flags & kGrew); // the tracker went on
@@ -234,7 +234,7 @@ private slots:
         run.experiment.setLive(0, "scaler.preset", std::string("megatron"), run.events);
         QCOMPARE(
             run.events.back().text.english(),
-            std::string("From step 2: Scaler is megatron (before: pytorch) in lane amp-fp16."));
+            std::string("From step 2: Scaler set to megatron (before: pytorch) in lane amp-fp16."));
         const ScalerConfig& now = run.experiment.config().lanes[0].scaler;
         QCOMPARE(now.rules.hysteresis, int64_t{2});
         QCOMPARE(now.initScale, 65536.0);

@@ -8,6 +8,7 @@
 
 #include <QAbstractItemModelTester>
 #include <QLocale>
+#include <QScopeGuard>
 #include <QTest>
 #include <cmath>
 #include <limits>
@@ -294,27 +295,49 @@ void TestModels::overflowAndBackoffAreOneEvent() {
 
 void TestModels::editsSayWhatChanged() {
     const std::pair<const char*, const char*> rows[] = {
-        {"From step 301: Stop after is 600 (before: 300).", "Stop after is 600"},
-        {"From step 7: Growth interval is 50 (before: 2000) in lane amp-fp16.",
-         "Growth interval is 50"},
-        {"From step 7: Loss scale is 1024 in lane amp-fp16.", "Loss scale is 1024"},
+        {"From step 301: the run ends after 600 steps (before: 300 steps).",
+         "Ends after 600 steps"},
+        {"From step 7: Growth interval set to 50 steps (before: 2000) in lane amp-fp16.",
+         "Growth interval: 50 steps"},
+        {"From step 7: Loss scale set to 1024 in lane amp-fp16.", "Loss scale: 1024"},
+        {"From step 7: Check after unscaling switched on in lane amp-fp16.",
+         "Check after unscaling: on"},
         {"Anything else", "Anything else"},
         {"", "Edit"}};
     for (const auto& [text, words] : rows)
         QCOMPARE(EventModel::whatText(eventOf(EventKind::Edit, 301, -1, text)),
                  QString::fromLatin1(words));
     // in the words that the engine really uses
+    const auto plain = qScopeGuard([] { QLocale::setDefault(QLocale::c()); });
+    QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates)); // has separators
     Experiment experiment(tinyConfig(10));
     std::vector<Event> events;
-    experiment.setLive(1, "scaler.growth_interval", FieldValue(int64_t(50)), events);
-    QCOMPARE(EventModel::whatText(events.at(0)), QStringLiteral("Growth interval is 50"));
+    const auto edited = [&](int lane, const char* key, const FieldValue& value) {
+        experiment.setLive(lane, key, value, events);
+        return QStringList{EventModel::whatText(events.back()),
+                           EventModel::sentenceOf(events.back())};
+    };
+    QCOMPARE(edited(1, "scaler.growth_interval", int64_t{5000}),
+             QStringList({QStringLiteral("Growth interval: 5,000 steps"),
+                          QStringLiteral("From step 1: Growth interval set to 5,000 steps (before: "
+                                         "2,000) in lane B.")}));
+    QCOMPARE(edited(-1, "run.steps", int64_t{4000}),
+             QStringList({QStringLiteral("Ends after 4,000 steps"),
+                          QStringLiteral("From step 1: the run ends after 4,000 steps (before: 10 "
+                                         "steps).")}));
+    QCOMPARE(edited(1, "scaler.check_unscaled", true),
+             QStringList({QStringLiteral("Check after unscaling: on"),
+                          QStringLiteral("From step 1: Check after unscaling switched on in lane "
+                                         "B.")}));
+    QCOMPARE(edited(1, kLiveScale, int64_t{4096}).front(), QStringLiteral("Loss scale: 2^12"));
+    QCOMPARE(edited(-1, "optimizer.lr", 0.25).front(), QStringLiteral("Learning rate: 0.25"));
 }
 
 void TestModels::movingTheStopIsNoNewsOfALane() {
     FedModel model;
     model.start({"fp32", "amp-fp16"});
     Event skipped = eventOf(EventKind::Overflow, 1, 1, "Step 1 skipped");
-    Event stop = eventOf(EventKind::Edit, 9, -1, "Stop after is 600");
+    Event stop = eventOf(EventKind::Edit, 9, -1, "the run ends after 600 steps");
     stop.tensor = "run.steps";
     model.append({}, std::vector{skipped, stop});
     QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 skipped"));

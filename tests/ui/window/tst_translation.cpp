@@ -382,12 +382,12 @@ void TestTranslation::events() {
     const auto what = [&](size_t fromEnd) {
         return withoutBrackets(EventModel::whatText(events[events.size() - fromEnd]));
     };
-    QCOMPARE(what(4), QStringLiteral("Growth interval is 7"));
-    QCOMPARE(what(3), QStringLiteral("Loss scale is 2^3"));
-    QCOMPARE(what(2), QStringLiteral("Stop after is 90"));
+    QCOMPARE(what(4), QStringLiteral("Growth interval: 7 steps"));
+    QCOMPARE(what(3), QStringLiteral("Loss scale: 2^3"));
+    QCOMPARE(what(2), QStringLiteral("Ends after 90 steps"));
     // the window calls lanes by their letters
     QCOMPARE(withoutBrackets(EventModel::sentenceOf(events[events.size() - 4])),
-             QStringLiteral("From step 31: Growth interval is 7 (before: 5) in lane B."));
+             QStringLiteral("From step 31: Growth interval set to 7 steps (before: 5) in lane B."));
 }
 
 void TestTranslation::skips() {

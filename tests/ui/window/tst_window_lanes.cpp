@@ -218,10 +218,10 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
         return text.endsWith(QStringLiteral("2^60")) && !text.startsWith(QLatin1String("Step"));
     }));
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
-    QTRY_VERIFY2(headline->text().startsWith(QStringLiteral("From step 2: Loss scale is ")),
+    QTRY_VERIFY2(headline->text().startsWith(QStringLiteral("From step 2: Loss scale set to ")),
                  qPrintable(headline->text()));
     QCOMPARE(window.events().index(0, EventModel::KindColumn).data().toString(),
-             QStringLiteral("Loss scale is 2^60"));
+             QStringLiteral("Loss scale: 2^60"));
     QCOMPARE(window.run().step(), int64_t(1));
 }
 
