@@ -2,6 +2,7 @@
 #include "ui/models/run_model.h"
 
 #include "engine/settings/fields.h"
+#include "engine/settings/precision.h"
 #include "ui/models/event_model.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
@@ -22,14 +23,37 @@ bool movesTheStop(const Event& event) {
 
 namespace {
 
-/// What the user set the loss scale of a lane to after this step; nothing: nobody did.
+/// Null for a lane that began with the run.
+const LaneFork* forkOf(const RunConfig& recorded, int lane) {
+    const auto i = static_cast<size_t>(lane) - recorded.lanes.size();
+    return i < recorded.forks.size() ? &recorded.forks[i] : nullptr;
+}
+
+/// Whether the lane that a fork continues has a loss scale to hand on.
+bool handsScaleOn(const RunConfig& recorded, const LaneFork& fork) {
+    const LaneFork* parent = forkOf(recorded, fork.parent);
+    return scalesLoss(parent ? parent->lane : recorded.lanes[static_cast<size_t>(fork.parent)]);
+}
+
+/// What the loss scale of a lane was set to after this step, by the user or by a fork that could
+/// not take over its parent's; nothing: it is what the step left.
 std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int lane) {
-    for (auto edit = recorded.edits.rbegin(); edit != recorded.edits.rend(); ++edit) {
-        if (edit->step <= step) break;
-        const double* scale = std::get_if<double>(&edit->value);
-        if (scale && edit->key == kLiveScale && (edit->lane < 0 || edit->lane == lane))
+    for (size_t i = recorded.edits.size(); i-- > 0;) {
+        const LiveEdit& edit = recorded.edits[i];
+        if (edit.step <= step) break;
+        const LaneFork* fork = forkOf(recorded, lane);
+        for (; fork && static_cast<int64_t>(i) < fork->afterEdits; fork = forkOf(recorded, lane)) {
+            if (!handsScaleOn(recorded, *fork)) break;
+            lane = fork->parent;
+        }
+        if (fork && static_cast<int64_t>(i) < fork->afterEdits) break;
+        const double* scale = std::get_if<double>(&edit.value);
+        if (scale && edit.key == kLiveScale && (edit.lane < 0 || edit.lane == lane))
             return static_cast<float>(*scale);
     }
+    const LaneFork* fork = forkOf(recorded, lane);
+    if (fork && fork->step > step && !handsScaleOn(recorded, *fork))
+        return static_cast<float>(fork->lane.scaler.initScale);
     return std::nullopt;
 }
 

@@ -1,10 +1,12 @@
 // Groups are generated from the field table through the model; rebuilt when lanes come or go.
 #include "ui/panels/setup_panel.h"
 
+#include "engine/settings/precision.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/section.h"
@@ -117,7 +119,9 @@ QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
     fork->setText(tr("Continue from here as this lane"));
     fork->setToolTip(tr(
         "This lane starts from the weights and the optimizer state that another lane has now, and "
-        "continues with the settings below. Up to here, its curves are those of the other lane."));
+        "continues with the settings below. Its loss scale is the one that the other lane has now; "
+        "First scale matters only at a restart, or if the other lane has no loss scale. Up to "
+        "here, its curves are those of the other lane."));
     fork->setAccessibleDescription(fork->toolTip());
     fork->setPopupMode(QToolButton::InstantPopup);
     auto* menu = make<QMenu>(fork);
@@ -132,9 +136,20 @@ void SetupPanel::fillForks(QMenu& menu, int lane) {
     if (!m_model.running()) return;
     const QStringList labels = laneLabels(laneTitles(*m_model.running()));
     for (int parent = 0; parent < static_cast<int>(labels.size()); ++parent)
-        menu.addAction(
-            tr("Continue lane %1").arg(QString(labels[parent]).replace(u'&', QStringLiteral("&&"))),
-            this, [this, lane, parent] { emit forkRequested(lane, parent); });
+        menu.addAction(forkText(lane, parent, labels[parent]).replace('&', QLatin1String("&&")),
+                       this, [this, lane, parent] { emit forkRequested(lane, parent); });
+}
+
+QString SetupPanel::forkText(int lane, int parent, const QString& label) const {
+    const LaneConfig& own = m_model.config().lanes[static_cast<size_t>(lane)];
+    const LaneConfig& other = m_model.running()->lanes[static_cast<size_t>(parent)];
+    std::optional<double> scale; // a lane without one has none to hand on
+    if (!scalesLoss(other))
+        scale = own.scaler.initScale;
+    else if (m_scaleOf)
+        scale = m_scaleOf(parent);
+    if (!scale || !scalesLoss(own)) return tr("Continue lane %1").arg(label);
+    return tr("Continue lane %1, at loss scale %2").arg(label, scaleText(*scale));
 }
 
 void SetupPanel::addLaneButton(QWidget* content) {

@@ -6,7 +6,9 @@
 #include "ui/models/config_model.h"
 
 #include <QWidget>
+#include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 class QFrame;
@@ -31,6 +33,10 @@ public:
     void goTo(int lane);
     /// One more lane, like the last one; its settings come into view. Nothing beyond six.
     void addLane();
+    /// The loss scale that a lane of the run has now, for the lanes that may continue it; nothing
+    /// where it is not known.
+    using ScaleOfLane = std::function<std::optional<double>(int lane)>;
+    void setScaleOfLane(ScaleOfLane scaleOf) { m_scaleOf = std::move(scaleOf); }
     QSize sizeHint() const override;
 
 signals:
@@ -51,6 +57,8 @@ private:
     void addLaneButton(QWidget* content);
     QToolButton* newForkButton(int lane, Section*);
     void fillForks(QMenu&, int lane);
+    /// Of the menu: which lane is continued, and the loss scale that the new one begins with.
+    QString forkText(int lane, int parent, const QString& label) const;
     void orderTabs();
     void rebuildStrip();
     void refreshStrip();
@@ -58,6 +66,7 @@ private:
     void applyColors();
 
     ConfigModel& m_model;
+    ScaleOfLane m_scaleOf;
     QFrame* m_restart = nullptr;       ///< child
     QScrollArea* m_scroll = nullptr;   ///< child
     QHBoxLayout* m_strip = nullptr;    ///< owned by this widget's layout

@@ -179,6 +179,12 @@ void MainWindow::connectParts() {
     connect(parts.transport->pace(), &PaceSlider::paceChosen, shown, &ShownRun::setPace);
     connect(parts.transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
     connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
+    parts.setup->setScaleOfLane([this](int lane) -> std::optional<double> {
+        const RunModel& run = m_models.run; // a saved run is not the one that goes on
+        if (m_shown->showsSaved() || lane >= run.lanes()) return std::nullopt;
+        const bool trained = run.lane(lane).last.step > 0;
+        return trained ? std::optional<double>(run.lane(lane).scale()) : std::nullopt;
+    });
     connect(parts.setup, &SetupPanel::forkRequested, shown, &ShownRun::fork);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
     connect(parts.scaler, &ScalerPanel::atLeastChosen, shown, &ShownRun::growAtLeast);

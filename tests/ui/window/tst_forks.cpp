@@ -71,6 +71,7 @@ private slots:
     void savedRunGoesTheSameWay();
     void whatCannotBeForkedIsRefused();
     void inTheMiddleOfAStep();
+    void namesTheScaleItStartsAt();
 };
 
 void TestForks::goesOnWithItsPast() {
@@ -181,6 +182,50 @@ void TestForks::inTheMiddleOfAStep() {
     const RunPtr& run = window.shown().run();
     QTRY_COMPARE_WITH_TIMEOUT(run->now().totals(2).last().step, run->now().totals(0).last().step,
                               kPatience);
+}
+
+/// A fork goes on with the scale that its parent has now, not with the first one of its settings;
+/// only where the parent has none does it begin with that.
+void TestForks::namesTheScaleItStartsAt() {
+    RunConfig config = tinyConfig(kSteps);
+    config.lanes[1].scaler.initScale = 8192;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(stepsTo(window, 3));
+    window.shown().setScale(1, QStringLiteral("64"));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).scale(), 64.0F, kPatience);
+    window.setup().addLane();
+    QToolButton* button = forkButton(window, 2);
+    QVERIFY(button);
+    emit button->menu()->aboutToShow();
+    QList<QAction*> ways = button->menu()->actions();
+    QCOMPARE(ways.at(0)->text(), QStringLiteral("Continue lane A fp32, at loss scale 8192 = 2^13"));
+    QCOMPARE(ways.at(1)->text(),
+             QStringLiteral("Continue lane B amp-fp16, at loss scale 64 = 2^6"));
+    ways.at(1)->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QCOMPARE(window.run().lane(2).scale(), 64.0F);
+    QVERIFY(stepsTo(window, 4));
+    QCOMPARE(window.run().lane(2).last.scale(), 64.0F);
+    // told by their letters
+    const Event& fork =
+        *std::find_if(window.shown().run()->events().begin(), window.shown().run()->events().end(),
+                      [](const Event& each) { return each.parent >= 0; });
+    QCOMPARE(EventModel::whatText(fork), QStringLiteral("Continues lane B"));
+    QCOMPARE(EventModel::sentenceOf(fork), QStringLiteral("From step 4: lane C continues lane B."));
+    // one that continues a lane without a scale begins with its own first one
+    window.setup().addLane();
+    window.shown().fork(3, 0);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 4, kPatience);
+    QCOMPARE(window.run().lane(3).scale(), 8192.0F);
+    // a lane that does not scale its loss takes none along
+    window.setup().addLane();
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("precision", 4)), QStringLiteral("amp-bf16")));
+    button = forkButton(window, 4);
+    QVERIFY(button);
+    emit button->menu()->aboutToShow();
+    QCOMPARE(button->menu()->actions().at(1)->text(), QStringLiteral("Continue lane B amp-fp16"));
 }
 
 } // namespace tst_forks
