@@ -26,6 +26,8 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace halfscope {
 namespace {
 /// Without the mark-up of the speeds.
@@ -53,36 +55,46 @@ TransportBar::TransportBar(QWidget* parent) : QWidget(parent) {
     buildRight();
     setState(SessionState::Building);
     applyColors();
-    measureNames();
+    fit();
 }
 
 QSize TransportBar::minimumSizeHint() const {
-    const QSize now = QWidget::minimumSizeHint();
-    return {now.width() - (m_named ? m_names : 0), now.height()};
+    return {m_least, QWidget::minimumSizeHint().height()};
 }
 
-/// The tool tips have them as well.
-void TransportBar::showNames(bool on) {
-    m_named = on;
+/// The tool tips have the words as well.
+void TransportBar::take(Form form) {
     for (QPushButton* button : {m_reset, m_step})
-        button->setText(on ? button->accessibleName() : QString());
+        button->setText(form == Form::Full ? button->accessibleName() : QString());
+    const bool tight = form == Form::Tight;
+    m_stopLabel->setText(tight ? tr("Stop") : tr("Stop after"));
+    for (QToolButton* each : {m_device, m_theme, m_help})
+        each->setVisible(!tight);
+    m_epoch->setVisible(!tight && !m_epoch->text().isEmpty());
+    const auto widthOf = [metrics = fontMetrics()](const char* sample) {
+        return metrics.horizontalAdvance(QLatin1String(sample)) + 40;
+    };
+    m_presets->setMinimumWidth(tight ? widthOf("Checkerboa") : 0); // 0: as the box asks for
+    m_stopAt->setFixedWidth(widthOf(tight ? "1000000" : "10000000"));
     m_row->activate();
 }
 
-void TransportBar::measureNames() {
-    const bool named = m_named;
-    showNames(true);
-    const int with = m_row->minimumSize().width();
-    showNames(false);
-    m_names = with - m_row->minimumSize().width();
-    showNames(named);
-    updateGeometry();
+int TransportBar::leastWidth(Form form) {
+    take(form);
+    return m_row->minimumSize().width();
+}
+
+void TransportBar::fit() {
+    if (const int least = leastWidth(Form::Tight); least != std::exchange(m_least, least))
+        updateGeometry();
+    for (const Form form : {Form::Full, Form::Icons})
+        if (leastWidth(form) <= width()) return;
+    take(Form::Tight);
 }
 
 void TransportBar::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    const bool fits = width() >= minimumSizeHint().width() + m_names;
-    if (fits != m_named) showNames(fits);
+    if (event->size().width() != event->oldSize().width()) fit();
 }
 
 void TransportBar::buildPresets() {
@@ -121,21 +133,19 @@ void TransportBar::buildButtons() {
     m_pace = make<PaceSlider>(this);
     m_row->addSpacing(4);
     m_row->addWidget(m_pace);
-    auto* label = make<QLabel>(tr("Stop after"), this);
+    m_stopLabel = make<QLabel>(tr("Stop after"), this);
     m_stopAt = make<CountBox>(this);
     m_stopAt->setObjectName(QStringLiteral("stopAt"));
     m_stopAt->setRange(1, 1000000000);
     m_stopAt->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     m_stopAt->setKeyboardTracking(false);
-    m_stopAt->setFixedWidth(QFontMetrics(font()).horizontalAdvance(QStringLiteral("10000000")) +
-                            40);
     m_stopAt->setAccessibleName(tr("Stop after step"));
     m_stopAt->setToolTip(tr("The run ends after this step. You can change this during the run."));
-    label->setBuddy(m_stopAt);
+    m_stopLabel->setBuddy(m_stopAt);
     connect(m_stopAt, &CountBox::valueChanged, this,
             [this](int value) { emit stopStepChosen(value); });
     m_row->addSpacing(4);
-    m_row->addWidget(label);
+    m_row->addWidget(m_stopLabel);
     m_row->addWidget(m_stopAt);
 }
 
@@ -211,7 +221,7 @@ void TransportBar::showExperiment(const QString& preset, const QString& title) {
 
 QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
 
-void TransportBar::setState(SessionState state, bool playWaits) {
+void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop) {
     const bool running = state == SessionState::Running;
     const bool building = state == SessionState::Building;
     const bool failed = state == SessionState::Failed;
@@ -221,13 +231,15 @@ void TransportBar::setState(SessionState state, bool playWaits) {
                                                            : tr("Play");
     m_play->setText(text);
     m_play->setAccessibleName(text);
-    m_play->setToolTip(playWaits  ? tr("Do not start training when the networks are built (Space)")
-                       : running  ? tr("Pause after this step (Space)")
-                       : building ? tr("Start training as soon as the networks are built (Space)")
-                       : state == SessionState::Finished
-                           ? tr("Train for as many steps again (Space)")
-                       : failed ? tr("Start over with the settings on the left (Space)")
-                                : tr("Train (Space)"));
+    const QString tip = playWaits  ? tr("Do not start training when the networks are built (Space)")
+                        : running  ? tr("Pause after this step (Space)")
+                        : building ? tr("Start training as soon as the networks are built (Space)")
+                        : failed   ? tr("Start over with the settings on the left (Space)")
+                        : state == SessionState::Finished
+                            ? tr("Train on to step %1 (Space)").arg(QLocale().toString(nextStop))
+                            : tr("Train (Space)");
+    m_play->setToolTip(tip);
+    m_play->setAccessibleDescription(tip);
     const auto enable = [this](QPushButton* button, bool on) {
         // or Qt gives the focus to the next box, which would swallow Space
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
@@ -279,11 +291,13 @@ void TransportBar::setFigures(const RunModel& run) {
 
 /// The figures change with every frame: the room that they once took stays theirs.
 void TransportBar::showEpoch(const QString& text) {
-    m_epoch->setVisible(!text.isEmpty());
-    if (text.isEmpty()) m_epoch->setMinimumWidth(0);
     if (text == m_epoch->text()) return;
     m_epoch->setText(text);
-    m_epoch->setMinimumWidth(std::max(m_epoch->minimumWidth(), m_epoch->sizeHint().width()));
+    const int width =
+        text.isEmpty() ? 0 : std::max(m_epoch->minimumWidth(), m_epoch->sizeHint().width());
+    if (width == m_epoch->minimumWidth()) return;
+    m_epoch->setMinimumWidth(width);
+    fit();
 }
 
 /// Half a number would be another number: what the room is too small for is told shorter.
@@ -311,6 +325,7 @@ void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {
         m_device->setText(onButton(tr("GPU: %1").arg(safeText(device->name)), fontMetrics()));
     m_device->setToolTip(tip);
     m_device->setAccessibleDescription(tip);
+    fit();
 }
 
 bool TransportBar::eventFilter(QObject* watched, QEvent* event) {
@@ -328,7 +343,7 @@ void TransportBar::changeEvent(QEvent* event) {
          event->type() == QEvent::ApplicationPaletteChange) &&
         m_help)
         applyColors();
-    if (event->type() == QEvent::FontChange && m_help) measureNames();
+    if (event->type() == QEvent::FontChange && m_help) fit();
     QWidget::changeEvent(event);
 }
 

@@ -30,7 +30,7 @@ public:
     /// A preset's name; for anything else the title is shown as an entry of its own.
     void showExperiment(const QString& preset, const QString& title);
     /// `playWaits`: a Play was asked for that has to wait until the run is built.
-    void setState(SessionState, bool playWaits = false);
+    void setState(SessionState, bool playWaits = false, qint64 nextStop = 0);
     /// `unknown`: words in place of a number that is not known yet, else empty; the number stays.
     void setStopStep(qint64 steps, const QString& unknown = {});
     PaceSlider* pace() const { return m_pace; }
@@ -43,7 +43,7 @@ public:
     /// The experiments that come with the program, in groups.
     QMenu* presetMenu() const;
     QMenu* themeMenu() const { return m_themeMenu; }
-    /// With nothing but their icons on Reset and Step, as in a narrow window.
+    /// With no more than a narrow window needs.
     QSize minimumSizeHint() const override;
 
 signals:
@@ -70,8 +70,15 @@ private:
     void applyColors();
     void showSpeeds();
     void showEpoch(const QString& text);
-    void showNames(bool on);
-    void measureNames();
+    /// What there is room for, from the fullest on.
+    enum class Form {
+        Full,
+        Icons, ///< without words on Reset and Step
+        Tight, ///< likewise, and without what a menu, the status bar or a tool tip has as well
+    };
+    void take(Form);
+    int leastWidth(Form);
+    void fit();
 
     QHBoxLayout* m_row = nullptr;   ///< owned by this widget
     PresetBox* m_presets = nullptr; ///< child, as all below
@@ -79,6 +86,7 @@ private:
     QPushButton* m_play = nullptr;
     QPushButton* m_step = nullptr;
     PaceSlider* m_pace = nullptr;
+    QLabel* m_stopLabel = nullptr;
     CountBox* m_stopAt = nullptr;
     QLabel* m_counter = nullptr;
     QLabel* m_epoch = nullptr; ///< hidden where every step is an epoch
@@ -90,8 +98,7 @@ private:
     QActionGroup* m_themes = nullptr;
     QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
     bool m_stops = false;     ///< the large button does
-    bool m_named = true;      ///< Reset and Step are
-    int m_names = 0;          ///< pixels that their names take
+    int m_least = 0;          ///< pixels of the tightest form
     qint64 m_begin = 0;
 };
 

@@ -212,11 +212,27 @@ void WindowMenus::addSettings(QMenu& view) {
     m_settings->setCheckable(true);
     m_settings->setChecked(true);
     connect(m_settings, &QAction::toggled, this, [this](bool on) {
+        m_gaveWay = false; // it was the user
         m_parts.setup->setVisible(on);
         // the border may have been pushed to the edge
         if (on && m_parts.columns->sizes().front() == 0)
             m_parts.columns->setSizes(columnWidths(m_window.width()));
     });
+}
+
+void WindowMenus::giveWay() {
+    constexpr int kLeastMiddle = 300; // pictures and plots
+    const QSplitter& columns = *m_parts.columns;
+    const int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle +
+                      columns.handleWidth() + m_parts.right->minimumWidth();
+    const bool narrow = m_window.width() < least;
+    if (narrow == std::exchange(m_narrow, narrow)) return;
+    if (narrow && m_settings->isChecked()) {
+        m_settings->setChecked(false);
+        m_gaveWay = true;
+    } else if (!narrow && m_gaveWay) {
+        m_settings->setChecked(true);
+    }
 }
 
 void WindowMenus::addRuns(QMenu& view) {
@@ -246,6 +262,7 @@ bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
     // the window manager and a remembered layout change it too
     if (watched == &m_window && event->type() == QEvent::WindowStateChange)
         m_fullScreen->setChecked(m_window.isFullScreen());
+    if (watched == &m_window && event->type() == QEvent::Resize) giveWay();
     return QObject::eventFilter(watched, event);
 }
 
@@ -257,7 +274,7 @@ void WindowMenus::restore(const QSettings& settings) {
 }
 
 void WindowMenus::save(QSettings& settings) const {
-    settings.setValue(QStringLiteral("layout/settingsShown"), m_settings->isChecked());
+    settings.setValue(QStringLiteral("layout/settingsShown"), m_settings->isChecked() || m_gaveWay);
     settings.setValue(QStringLiteral("layout/gradientsShown"), m_gradients->isChecked());
     settings.setValue(QStringLiteral("layout/runsShown"), m_runs->isChecked());
     settings.setValue(QStringLiteral("plots/previous"), m_previous->isChecked());

@@ -48,6 +48,9 @@ private:
     void addRuns(QMenu&);
     void addSettings(QMenu&);
     void addFullScreen(QMenu&);
+    /// Hides the settings while the window is too narrow for three columns, unless they are asked
+    /// for: the pictures and the cards of the lanes would be cut off.
+    void giveWay();
     template <class Action>
     void addShortcut(const QKeySequence&, Action);
     void showHelpPart(const QString& anchor);
@@ -65,6 +68,8 @@ private:
     SessionKeeper* m_keeper;
     QAction* m_fullScreen = nullptr; ///< owned by their menus
     QAction* m_settings = nullptr;
+    bool m_narrow = false;  ///< the window is
+    bool m_gaveWay = false; ///< the settings did
     QAction* m_runs = nullptr;
     QAction* m_gradients = nullptr;
     QAction* m_previous = nullptr;

@@ -2,6 +2,7 @@
 // part of one.
 #include "engine/data/dataset.h"
 #include "tests/support/opened_window.h"
+#include "ui/panels/setup_panel.h"
 #include "ui/window/figures.h"
 #include "ui/window/headline.h"
 
@@ -20,11 +21,15 @@ QLabel* headlineOf(const MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("headline"));
 }
 
-/// As large as a window of 1280 x 800 at scale factor 2.
+/// As large as a window of 1280 x 800 at scale factor 2, with the settings, which are hidden there
+/// until they are asked for.
 void showNarrow(MainWindow& window) {
     window.resize(640, 400);
     window.show();
-    QCoreApplication::processEvents();
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QTRY_VERIFY(!window.setup().isVisible());
+    QTest::keyClick(&window, Qt::Key_F9);
+    QTRY_VERIFY(window.setup().isVisible() && headlineOf(window)->width() < 260);
 }
 
 } // namespace

@@ -132,11 +132,23 @@ void TestWindowUse::smallScreen() {
     QVERIFY(reaches(opened.window, SessionState::Ready));
     opened.window.play();
     QVERIFY(reaches(opened.window, SessionState::Finished));
-    opened.window.resize(640, 480);
-    QTest::qWait(100);
-    QCOMPARE(opened.window.size(), QSize(640, 480));
     auto* area = qobject_cast<QScrollArea*>(opened.window.centralWidget());
     QVERIFY(area);
+    // the settings give way, and come back
+    QVERIFY(opened.window.setup().isVisible());
+    opened.window.resize(640, 480);
+    QTRY_VERIFY(!opened.window.setup().isVisible());
+    QTRY_VERIFY(area->widget()->minimumSizeHint().width() <= area->viewport()->width());
+    QTRY_VERIFY(!area->horizontalScrollBar()->isVisible());
+    opened.window.resize(1280, 800);
+    QTRY_VERIFY(opened.window.setup().isVisible());
+    // unless they are asked for
+    opened.window.resize(640, 480);
+    QTRY_VERIFY(!opened.window.setup().isVisible());
+    QTest::keyClick(&opened.window, Qt::Key_F9);
+    QVERIFY(opened.window.setup().isVisible());
+    QTest::qWait(100);
+    QCOMPARE(opened.window.size(), QSize(640, 480));
     const auto* columns = opened.window.findChild<QSplitter*>();
     for (int i = 0; i < columns->count(); ++i) {
         QWidget* column = columns->widget(i);
