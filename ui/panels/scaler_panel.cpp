@@ -50,6 +50,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     grid->addWidget(m_swatch, 0, 0, kCardRows, 1);
     grid->addWidget(m_title, kTitleRow, 1, 1, 3);
     m_loss = addFigure(*grid, kLossRow, tr("Loss"));
+    m_extras.push_back(nameOf(m_loss));
     if (facts.judged != LaneFacts::Judged::Not) addJudged(*grid, facts.judged);
     if (facts.memory.peakBytes > 0) addMemory(*grid, facts.memory);
     if (m_scales) {
@@ -57,6 +58,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     } else {
         m_noScale = make<QLabel>(tr("no loss scale"), this);
         grid->addWidget(m_noScale, kScaleRow, 1, 1, 2);
+        m_extras.push_back(m_noScale);
     }
     m_event = make<FigureLabel>(tr("Last event"), this);
     m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() : 0);
@@ -90,12 +92,15 @@ void LaneCard::showJudged(const LaneStatus& status) {
 void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
     FigureLabel* figure = addFigure(grid, kMemoryRow, tr("Memory"));
     figure->showFigure(memoryText(memory.peakBytes));
+    m_memoryText = tr("Memory: %1").arg(memoryText(memory.peakBytes));
+    m_extras.insert(m_extras.end(), {figure, nameOf(figure)});
     explain(figure, tr("Peak memory of a step of this lane: weights, activations kept for the "
                        "backward pass, gradients, and the optimizer's moments"));
     if (memoryParts(memory).empty()) return;
     auto* bar = make<MemoryBar>(memory, laneLetter(m_lane), this);
     explain(figure, bar->toolTip());
     grid.addWidget(bar, kBarRow, 1, 1, 3);
+    m_extras.push_back(bar);
 }
 
 void LaneCard::addScaler(QGridLayout& grid, int row) {
@@ -150,11 +155,16 @@ FigureLabel* LaneCard::addFigure(QGridLayout& grid, int row, const QString& name
     return value;
 }
 
+QLabel* LaneCard::nameOf(const FigureLabel* figure) const {
+    for (QLabel* name : findChildren<QLabel*>())
+        if (name->buddy() == figure) return name;
+    return nullptr;
+}
+
 /// Of a figure and of its name: one points at either.
 void LaneCard::explain(FigureLabel* figure, const QString& tip) {
     figure->setToolTip(tip);
-    for (QLabel* name : findChildren<QLabel*>())
-        if (name->buddy() == figure) name->setToolTip(tip);
+    nameOf(figure)->setToolTip(tip);
 }
 
 void LaneCard::addScale(QGridLayout& grid, int row) {
@@ -162,7 +172,9 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     // is shortened before the card becomes wider than the panel, see fitWords()
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
     explain(m_scale,
-            tr("The loss scale of the next step. The plot shows the one that each step used."));
+            tr("The loss of the next step is multiplied by this before the backward pass, so that "
+               "small gradients do not round to zero in fp16; before the weights are updated, the "
+               "gradients are divided by it again. The plot shows the scale that each step used."));
     m_setScale = make<QToolButton>(this);
     m_setScale->setObjectName(QStringLiteral("setScale"));
     m_setScale->setText(tr("Set…"));
@@ -187,8 +199,7 @@ void LaneCard::show(const LaneStatus& status) {
     m_label = laneLabel(m_lane, status.title);
     m_news = status.lastBrief;
     setAccessibleName(m_label);
-    m_title->setToolTip(m_about.isEmpty() ? m_label : m_label + u'\n' + m_about);
-    m_event->setToolTip(status.lastEvent);
+    showTips(status);
     fitWords();
     const bool grows = status.grows();
     if (m_progress) {
@@ -198,9 +209,10 @@ void LaneCard::show(const LaneStatus& status) {
     }
     if (status.last.step == 0) return;
     const QLocale locale;
-    m_loss->showFigure(shownNumber(static_cast<double>(status.last.loss())));
+    m_lossText = shownNumber(static_cast<double>(status.last.loss()));
+    showLoss();
     showJudged(status);
-    m_event->setVisible(m_scales || !m_news.isEmpty());
+    m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
     m_setScale->setEnabled(m_live);
@@ -220,6 +232,38 @@ void LaneCard::show(const LaneStatus& status) {
     const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
     m_progress->setRange(0, maximum);
     m_progress->setValue(static_cast<int>(std::min<int64_t>(status.last.growthTracker(), maximum)));
+}
+
+void LaneCard::setCompact(bool on) {
+    m_compact = on;
+    for (QWidget* each : m_extras)
+        each->setVisible(!on);
+    m_event->setVisible(!on && (m_scales || !m_news.isEmpty()));
+    auto* grid = static_cast<QGridLayout*>(layout());
+    for (QLabel* each : {m_title, static_cast<QLabel*>(m_loss)})
+        grid->removeWidget(each);
+    grid->addWidget(m_title, kTitleRow, 1, 1, on ? 1 : 3);
+    grid->addWidget(m_loss, on ? kTitleRow : kLossRow, 2, 1, 2);
+    // a card without a scale has no name in the title's column
+    grid->setColumnMinimumWidth(1, on ? fontMetrics().horizontalAdvance(tr("Skipped steps")) : 0);
+    grid->setContentsMargins(8, on ? 2 : 6, 8, on ? 2 : 6);
+    showLoss();
+    grid->activate();
+    fitWords();
+}
+
+void LaneCard::showLoss() {
+    m_loss->showFigure(m_compact ? tr("Loss %1").arg(m_lossText) : m_lossText);
+    if (m_compact) m_loss->setAccessibleName(m_loss->text());
+}
+
+/// All that there may be no room for.
+void LaneCard::showTips(const LaneStatus& status) {
+    QStringList lines{m_label};
+    for (const QString& line : {m_about, m_memoryText, status.lastEvent})
+        if (!line.isEmpty()) lines << line;
+    m_title->setToolTip(lines.join(u'\n'));
+    m_event->setToolTip(status.lastEvent);
 }
 
 /// Whether the skips are normal, where one asks for it: at their number.
@@ -290,14 +334,33 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
 
 QSize ScalerPanel::sizeHint() const { return {280, widget() ? contentHeight() : 240}; }
 
-int ScalerPanel::contentHeight() const {
-    if (!widget()) return 0;
-    // asked of each card itself: the layout around them learns only later that one has changed
+/// Asked of each card itself: the layout around them learns only later that one has changed.
+int ScalerPanel::heightOf(size_t cards) const {
     const QMargins margins = widget()->layout()->contentsMargins();
     int height = margins.top() + margins.bottom();
-    for (const LaneCard* card : m_cards)
-        height += card->layout()->totalSizeHint().height() + widget()->layout()->spacing();
-    if (m_legend) height += m_legend->sizeHint().height() + widget()->layout()->spacing();
+    for (size_t i = 0; i < std::min(cards, m_cards.size()); ++i)
+        height += m_cards[i]->layout()->totalSizeHint().height() + widget()->layout()->spacing();
+    return height;
+}
+
+void ScalerPanel::fitInto(int height) {
+    if (!widget() || height <= 0) return;
+    if (!m_compact) m_fullHeight = heightOf(2);
+    if (m_compact != (m_fullHeight > height)) setCompact(!m_compact);
+}
+
+void ScalerPanel::setCompact(bool on) {
+    m_compact = on;
+    for (LaneCard* card : m_cards)
+        card->setCompact(on);
+    if (m_legend) m_legend->setVisible(!on);
+}
+
+int ScalerPanel::contentHeight() const {
+    if (!widget()) return 0;
+    int height = heightOf(m_cards.size());
+    if (m_legend && !m_compact)
+        height += m_legend->sizeHint().height() + widget()->layout()->spacing();
     return height;
 }
 
@@ -327,7 +390,9 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
         column->addLayout(legend);
     }
     column->addStretch(1);
-    setWidget(content);   // deletes the cards of the run before
+    setWidget(content); // deletes the cards of the run before
+    m_fullHeight = heightOf(2);
+    if (m_compact) setCompact(true);
     QWidget* last = this; // if they were made again, they would come after the events
     for (QWidget* each : content->findChildren<QWidget*>()) {
         if ((each->focusPolicy() & Qt::TabFocus) == 0) continue;

@@ -35,6 +35,9 @@ public:
     bool takesScale() const;
     /// The present loss scale; 0 before the first step.
     double scale() const { return m_lastScale; }
+    /// The loss beside the title, and without the memory and the last event, which the tool tip has
+    /// as well: where room is short, the figures of several lanes are worth more.
+    void setCompact(bool);
 
 signals:
     /// The user asks for another loss scale; `scale` is the present one.
@@ -59,9 +62,15 @@ private:
     void addScale(QGridLayout&, int row);
     void addStuck(QGridLayout&);
     void applyColors();
+    void showTips(const LaneStatus&);
+    void showLoss();
+    /// The label beside a figure.
+    QLabel* nameOf(const FigureLabel*) const;
 
     int m_lane;
-    bool m_scales, m_live;
+    bool m_scales, m_live, m_compact = false;
+    std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
+    QString m_memoryText, m_lossText = QStringLiteral("–");
     QString m_about, m_label, m_news; ///< in full
     double m_lastScale = 0;           ///< 0: no step yet
     QLabel* m_title = nullptr;        ///< child, as all below; the scaler's are null without one
@@ -93,6 +102,9 @@ public:
     void askForScale(int lane);
     /// Of all cards.
     int contentHeight() const;
+    /// Makes the cards compact where the first two would not fit into this height in full: one lane
+    /// alone compares with nothing.
+    void fitInto(int height);
     QSize sizeHint() const override;
 
 signals:
@@ -105,8 +117,13 @@ signals:
 private:
     void askForScale(int lane, double scale);
 
+    int heightOf(size_t cards) const;
+    void setCompact(bool);
+
     std::vector<LaneCard*> m_cards; ///< children of the content
-    QWidget* m_legend = nullptr;    ///< likewise; null where no causes are known
+    bool m_compact = false;
+    int m_fullHeight = 0;        ///< that two cards had when they were shown in full
+    QWidget* m_legend = nullptr; ///< likewise; null where no causes are known
 };
 
 } // namespace halfscope

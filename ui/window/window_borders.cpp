@@ -43,7 +43,9 @@ void WindowBorders::divideRight() {
     const double most = m_parts.gradients->isHidden() && m_parts.runs->isHidden()
                             ? kMostCounters
                             : kMostBesideGradients;
-    const int counters = std::min(m_parts.scaler->contentHeight(), static_cast<int>(most * room));
+    const int share = static_cast<int>(most * room);
+    m_parts.scaler->fitInto(m_rightByHand ? right.sizes().front() : share);
+    const int counters = std::min(m_parts.scaler->contentHeight(), share);
     if (m_rightByHand || room <= 0 || right.sizes().front() == counters) return;
     right.setSizes({counters, room - counters});
 }

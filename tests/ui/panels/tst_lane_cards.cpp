@@ -1,0 +1,130 @@
+// The lanes' cards where room is short: they leave out what a tool tip has, so that two of them can
+// be compared.
+#include "tests/support/fed_run.h"
+#include "tests/support/opened_window.h"
+#include "ui/panels/memory_bar.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/plots/gradient_view.h"
+
+#include <QLabel>
+#include <QLocale>
+#include <QSignalSpy>
+
+namespace tst_lane_cards {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int kRoomy = 1000, kTight = 120;
+
+/// A lane in FP32 and one that scales its loss, after a step.
+struct Cards {
+    ScalerPanel panel;
+    FedModel run;
+    Cards() {
+        run.start({"fp32", "amp-fp16"});
+        run.setGrowthInterval(1, 2000);
+        setLanes();
+        panel.resize(280, kRoomy);
+        panel.show();
+        StepRecord rows[2];
+        for (int lane = 0; lane < 2; ++lane) {
+            rows[lane].step = 1;
+            rows[lane].lane = lane;
+            rows[lane].loss = 0.25F;
+        }
+        run.append(rows, {});
+        panel.refresh(run);
+    }
+    void setLanes() {
+        MemoryUse memory;
+        memory.peakBytes = 100 << 10;
+        memory.peakByCause[static_cast<size_t>(MemoryCause::Parameters)] = 100 << 10;
+        panel.setLanes({{false, memory, {}}, {true, memory, {}}});
+    }
+    QStringList texts() const {
+        QStringList all;
+        for (const QLabel* label : panel.findChildren<QLabel*>())
+            if (label->isVisible()) all << label->text();
+        return all;
+    }
+};
+
+/// Whether all of a widget lies in the part of the panel that is seen.
+bool isSeen(const ScalerPanel& panel, const QWidget& widget) {
+    const QRect place(widget.mapTo(panel.viewport(), QPoint()), widget.size());
+    return widget.isVisible() && panel.viewport()->rect().contains(place);
+}
+
+} // namespace
+
+class TestLaneCards : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+
+    void compactWhereTwoDoNotFit() {
+        Cards cards;
+        cards.panel.fitInto(kRoomy);
+        const int full = cards.panel.contentHeight();
+        QVERIFY(cards.texts().contains(QStringLiteral("100 KiB")));
+        QVERIFY(cards.texts().contains(QStringLiteral("0.25")));
+        for (int i = 0; i < 3; ++i) { // and stays so
+            cards.panel.fitInto(kTight);
+            QVERIFY(!cards.texts().contains(QStringLiteral("100 KiB")));
+            QVERIFY(cards.texts().contains(QStringLiteral("Loss 0.25")));
+            QVERIFY(cards.texts().contains(QStringLiteral("Skipped steps")));
+        }
+        QVERIFY2(cards.panel.contentHeight() < 0.6 * full,
+                 qPrintable(QString::number(cards.panel.contentHeight())));
+        QVERIFY(!cards.panel.findChild<MemoryLegend*>()->isVisible());
+        for (const LaneCard* card : cards.panel.findChildren<LaneCard*>())
+            QVERIFY(
+                card->findChild<QLabel*>()->toolTip().contains(QStringLiteral("Memory: 100 KiB")));
+        cards.panel.fitInto(kRoomy);
+        QCOMPARE(cards.panel.contentHeight(), full);
+        QVERIFY(cards.texts().contains(QStringLiteral("100 KiB")));
+        QVERIFY(cards.texts().contains(QStringLiteral("0.25")));
+    }
+
+    /// A fork or an edit makes the cards anew.
+    void newCardsAreAsCompact() {
+        Cards cards;
+        cards.panel.fitInto(kTight);
+        const int compact = cards.panel.contentHeight();
+        cards.setLanes();
+        cards.panel.refresh(cards.run);
+        QCOMPARE(cards.panel.contentHeight(), compact);
+        cards.panel.fitInto(kTight);
+        QVERIFY(cards.texts().contains(QStringLiteral("Loss 0.25")));
+    }
+
+    /// 1920 x 1080 at scale factor 2.
+    void bothLanesBesideTheGradients() {
+        RunConfig config = tinyConfig(30);
+        config.lanes[1].scaler.initScale = 1e30; // skips at first
+        Opened opened(config);
+        MainWindow& window = opened.window;
+        window.resize(960, 540);
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+        QTest::keyClick(&window, Qt::Key_G);
+        QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
+        auto& panel = *window.findChild<ScalerPanel*>();
+        const auto cards = window.findChildren<LaneCard*>();
+        for (const LaneCard* card : cards)
+            QTRY_VERIFY2(isSeen(panel, *card), qPrintable(card->accessibleName()));
+        for (const LaneCard* card : cards) // the whole title
+            QCOMPARE(card->findChild<QLabel*>()->text(), card->accessibleName());
+        // until there is room again
+        window.resize(1920, 1080);
+        QTRY_VERIFY(window.findChild<MemoryLegend*>()->isVisible());
+        QTRY_VERIFY(isSeen(panel, *window.findChild<MemoryLegend*>()));
+    }
+};
+
+} // namespace tst_lane_cards
+
+QTEST_MAIN(tst_lane_cards::TestLaneCards)
+#include "tst_lane_cards.moc"
