@@ -132,6 +132,13 @@ public:
     const LanePictures& pictures() const { return *m_pictures; }
     /// The newest state that the run can go on from; null where none was kept.
     const std::shared_ptr<const RunCheckpoint>& checkpoint() const { return m_checkpoint; }
+    /// The same as info(), lastGradients() and pictures(), to tell new ones from those that were
+    /// seen: whoever holds them keeps their address from being given to others.
+    const std::shared_ptr<const RunInfo>& sharedInfo() const { return m_info; }
+    const std::shared_ptr<const std::vector<GradientRange>>& sharedGradients() const {
+        return m_lastGradients;
+    }
+    const std::shared_ptr<const LanePictures>& sharedPictures() const { return m_pictures; }
     /// Heap bytes of all columns.
     size_t columnBytes() const;
 

@@ -131,7 +131,7 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     m_painted = nullptr;
     if (!m_run) return clear();
     const RunSnapshot& now = m_run->now();
-    m_info = &now.info();
+    m_info = now.sharedInfo();
     setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(now.info().config.task));
     setTarget(now.target());
     refresh();
@@ -140,13 +140,13 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
 void CompareView::refresh() {
     if (!m_run) return;
     const RunSnapshot& now = m_run->now();
-    if (&now.info() != m_info) {
-        m_info = &now.info();
+    if (now.sharedInfo() != m_info) {
+        m_info = now.sharedInfo();
         renameLanes(laneTitlesOf(now));
     }
-    const LanePictures& painted = now.pictures();
-    if (&painted == m_painted) return;
-    m_painted = &painted;
+    if (now.sharedPictures() == m_painted) return;
+    m_painted = now.sharedPictures();
+    const LanePictures& painted = *m_painted;
     if (painted.outputs.empty()) return;
     setGalleries(painted.galleries);
     setValidated(painted.validated);

@@ -128,8 +128,8 @@ private:
     void hover(QPoint pixel);
 
     std::shared_ptr<const Run> m_run;
-    const RunInfo* m_info = nullptr;         ///< that the lanes have their names of
-    const LanePictures* m_painted = nullptr; ///< that are shown
+    std::shared_ptr<const RunInfo> m_info;         ///< that the lanes have their names of
+    std::shared_ptr<const LanePictures> m_painted; ///< that are shown
     ViewTransform m_transform;
     QWidget* m_canvas = nullptr;      ///< child; holds the views
     std::vector<ImageView*> m_views;  ///< children of the canvas, by lane

@@ -184,6 +184,11 @@ bool ConfigModel::isStill(const RunConfig& config) const {
     });
 }
 
+int64_t ConfigModel::nextStop(int64_t trained) const {
+    const int64_t planned = m_running ? stepsOf(*m_running) : 0;
+    return std::max(trained, planned) + std::max<int64_t>(1, stepsOf(m_preset));
+}
+
 bool ConfigModel::restartNeeded() const {
     if (!m_running) return false;
     if (m_running->lanes.size() != m_config.lanes.size()) return true;

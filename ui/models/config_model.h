@@ -72,6 +72,9 @@ public:
     void dataArrived() { announce(); }
     /// Whether the settings are still these; the pace, which no run knows of, may differ.
     bool isStill(const RunConfig&) const;
+    /// Where a finished run stops next if it goes on after `trained` steps: as many steps further
+    /// as the experiment has when it is opened.
+    int64_t nextStop(int64_t trained) const;
     /// Some edits act only when the run starts again.
     bool restartNeeded() const;
 

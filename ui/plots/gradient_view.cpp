@@ -85,12 +85,12 @@ void GradientView::setRun(std::shared_ptr<const Run> run, bool anew) {
 void GradientView::refresh() {
     if (!m_run || m_run->version() + 1 == m_seen) return;
     m_seen = m_run->version() + 1; // a run begins at 0
-    const auto last = m_run->now().lastGradients();
+    const auto& last = m_run->now().sharedGradients();
     const QStringList names = laneTitlesOf(m_run->now());
     if (names != m_names) renameLanes(names);
-    if (last.empty() || last.data() == m_last) return;
-    m_last = last.data();
-    setRanges({last.begin(), last.end()}, m_anew);
+    if (last->empty() || last == m_last) return;
+    m_last = last;
+    setRanges(*last, m_anew);
 }
 
 void GradientView::setLanes(const QStringList& names) {
@@ -110,6 +110,13 @@ void GradientView::renameLanes(const QStringList& names) {
 void GradientView::setRanges(std::vector<GradientRange> ranges, bool anew) {
     m_ranges = std::move(ranges);
     m_anew = anew;
+    describe();
+    update();
+}
+
+void GradientView::setNote(const QString& text) {
+    if (text == m_note) return;
+    m_note = text;
     describe();
     update();
 }
@@ -151,6 +158,7 @@ QString GradientView::legend() const {
 
 void GradientView::describe() {
     QStringList parts{heading()};
+    if (!m_note.isEmpty()) parts << m_note;
     for (int lane = 0; lane < m_names.size(); ++lane)
         if (const QString text = figures(lane); !text.isEmpty())
             parts << laneLabel(lane, m_names[lane]) + QStringLiteral(": ") + text;
@@ -189,6 +197,11 @@ void GradientView::paintEvent(QPaintEvent*) {
     painter.setPen(palette().color(QPalette::WindowText));
     painter.drawText(QRect(room.left(), 0, room.width(), line), Qt::AlignLeft, heading());
     painter.setFont(font());
+    if (m_ranges.empty() && !m_note.isEmpty()) {
+        painter.drawText(room.adjusted(0, line + kBetweenBars, 0, 0),
+                         Qt::AlignLeft | Qt::TextWordWrap, m_note);
+        return;
+    }
     const int lanes = std::max(1, static_cast<int>(m_names.size()));
     const int rest = height() - heightFor(0);
     const double barHeight = std::max(1, rest / lanes);
@@ -205,7 +218,7 @@ void GradientView::paintEvent(QPaintEvent*) {
     painter.setPen(colors.muted);
     painter.drawText(
         QRectF(room.left(), top + smallLine + kBetweenBars, room.width(), 2.0 * smallLine),
-        Qt::AlignLeft | Qt::TextWordWrap | Qt::TextDontClip, legend());
+        Qt::AlignLeft | Qt::TextWordWrap | Qt::TextDontClip, m_note.isEmpty() ? legend() : m_note);
 }
 
 void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,

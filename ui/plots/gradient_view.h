@@ -32,6 +32,11 @@ public:
     void renameLanes(const QStringList& names);
     /// By lane. `anew`: of a training that would take the place of the run that is shown.
     void setRanges(std::vector<GradientRange>, bool anew = false);
+    bool empty() const { return m_ranges.empty(); }
+    /// A sentence in place of gradients that are not there, or of the legend of those that were
+    /// counted before; empty: none.
+    void setNote(const QString& text);
+    QString note() const { return m_note; }
     /// "0.1 % zero, 12 % subnormal" of a lane; empty before there are gradients.
     QString figures(int lane) const;
     QString heading() const;
@@ -55,10 +60,11 @@ private:
     void paintAxis(QPainter&, const Colors&, const QRectF& bars, int top) const;
 
     std::shared_ptr<const Run> m_run;
-    uint64_t m_seen = 0;                   ///< its version, and 1
-    const GradientRange* m_last = nullptr; ///< of the run, that are shown
+    uint64_t m_seen = 0;                                      ///< its version, and 1
+    std::shared_ptr<const std::vector<GradientRange>> m_last; ///< of the run, that are shown
     QStringList m_names;
     std::vector<GradientRange> m_ranges;
+    QString m_note;
     bool m_anew = false;
 };
 

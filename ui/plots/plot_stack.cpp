@@ -163,7 +163,7 @@ bool PlotStack::takeRun() {
     }
     m_lastStep = run.lastStep();
     if (!run.events().empty()) m_lastStep = std::max(m_lastStep, qint64{run.events().back().step});
-    if (&run.info() != m_info) nameLanes();
+    if (run.sharedInfo() != m_info) nameLanes();
     if (showsGradients()) showGradientLane();
     return true;
 }
@@ -173,7 +173,7 @@ bool PlotStack::takeRun() {
 void PlotStack::nameLanes() {
     if (!m_run) return;
     const RunSnapshot& run = m_run->now();
-    m_info = &run.info();
+    m_info = run.sharedInfo();
     m_labels = laneLabels(laneTitlesOf(run));
     for (StackedPlot* plot : m_rows->shown())
         plot->renameLanes(m_labels);

@@ -158,8 +158,8 @@ private:
     std::unique_ptr<QCustomPlot> m_plot;
     std::shared_ptr<const Run> m_run; ///< null where nothing is shown
     std::vector<Overlay> m_overlays;
-    std::optional<uint64_t> m_seen;  ///< versions of all runs that were drawn, added up
-    const RunInfo* m_info = nullptr; ///< that lanes have their names and scales of
+    std::optional<uint64_t> m_seen;        ///< versions of all runs that were drawn, added up
+    std::shared_ptr<const RunInfo> m_info; ///< that lanes have their names and scales of
     int m_gradientLane = 0;
     bool m_laneChosen = false;          ///< by the user
     QCPAxisRect* m_eventRect = nullptr; ///< owned by the plot's layout

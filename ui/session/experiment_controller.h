@@ -24,6 +24,9 @@ public:
     bool willTrain() const { return m_asked.value_or(running()); }
     /// Whether a Play waits for the run to be built; a pause takes it back.
     bool playWaits() const { return m_state == SessionState::Building && willTrain(); }
+    /// Whether a pause has stopped the run in the middle of a step: its lanes stand at different
+    /// places, and there are no gradients to count until the step is complete.
+    bool restsMidway() const { return m_info && m_channel->restsMidway(); }
     /// What the current run was built as; null until it is built.
     const SessionInfoPtr& info() const { return m_info; }
 

@@ -112,6 +112,7 @@ public:
     void setPace(double stepsPerSecond) { m_pace = stepsPerSecond; }
     /// Everything of run `run` that has arrived; older runs' leftovers are dropped.
     SessionBatch take(uint32_t run);
+    bool restsMidway() const { return m_restsMidway; }
 
     // The training thread.
     bool quits() const { return m_quits; }
@@ -137,6 +138,8 @@ public:
     double pace() const { return m_pace; }
     /// Something is to be obeyed; what can wait should.
     bool commandWaits() const;
+    /// Whether the run stands in the middle of a step, where its gradients cannot be counted.
+    void setRestsMidway(bool on) { m_restsMidway = on; }
 
 private:
     struct Row {
@@ -166,6 +169,7 @@ private:
     // these outlive a reset, which drops commands
     std::atomic<bool> m_watchGradients{false};
     std::atomic<double> m_pace{0};
+    std::atomic<bool> m_restsMidway{false};
     std::atomic<bool> m_quits{false}; ///< changed under the mutex
 };
 

@@ -72,6 +72,7 @@ void TrainingWorker::turn() {
     // Rows that found no room wait here, and training with them: none is ever dropped.
     for (Command& command : m_channel->waitForCommands(patience(delivered)))
         obey(command);
+    m_channel->setRestsMidway(m_midway && !busy());
     if (m_channel->quits()) return;
     if (m_fork && m_run && !m_midway) fork();
     if (!m_saves.empty() && m_run && !m_midway) save();

@@ -46,9 +46,10 @@ QString RunWords::state(const State& state, const QString& saved) {
     case SessionState::Paused: return tr("Paused. Press Space to continue.");
     case SessionState::Finished:
         return saved.isEmpty()
-                   ? tr("Finished. Continue trains for as many steps again; Reset starts over.")
-                   : tr("%1 Continue trains it for as many steps again; Reset starts over.")
-                         .arg(saved);
+                   ? tr("Finished. Continue trains on to step %1; Reset starts over.")
+                         .arg(QLocale().toString(static_cast<qlonglong>(state.nextStop)))
+                   : tr("%1 Continue trains on to step %2; Reset starts over.")
+                         .arg(saved, QLocale().toString(static_cast<qlonglong>(state.nextStop)));
     case SessionState::Failed: break;
     }
     return tr("The run failed. Change a setting, then press Play.");
@@ -87,6 +88,22 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
     if (lanes < 2) return tr("Train a network; add a lane to compare.");
     if (lanes == 2) return tr("Train the same network twice, side by side.");
     return tr("Train the same network %n times, side by side.", nullptr, static_cast<int>(lanes));
+}
+
+QString RunWords::noGradients(SessionState session, bool midway, int64_t next) {
+    switch (session) {
+    case SessionState::Building:
+        return tr("The gradients are counted once the networks are built.");
+    case SessionState::Running: return tr("The gradients are counted after this step.");
+    case SessionState::Failed: return tr("The run failed, so it has no gradients.");
+    case SessionState::Ready:
+    case SessionState::Paused:
+    case SessionState::Finished: break;
+    }
+    if (!midway) return tr("Counting the gradients…");
+    return tr("Paused in the middle of step %1. Press Step (.) to complete it and to count its "
+              "gradients.")
+        .arg(QLocale().toString(static_cast<qlonglong>(next)));
 }
 
 QString RunWords::failedStart(bool showsOther) {

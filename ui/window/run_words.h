@@ -26,6 +26,7 @@ public:
         bool playWaits = false;
         Begins begins = Begins::Anew;
         std::optional<int64_t> goesOnAfter{}; ///< the step of the checkpoint, once it is read
+        int64_t nextStop = 0;                 ///< where a finished run would go on to
     };
 
     /// Which run of the past is shown. `back`: it was brought back from the list.
@@ -37,6 +38,9 @@ public:
     static QString device(const std::optional<DeviceInfo>&, bool isSaved, const SessionInfo* built);
     /// What a training will do that has no rows yet. `about`: a preset's own sentence, or empty.
     static QString invitation(const State&, qsizetype lanes, const QString& about);
+    /// Why there are no gradients to look at, and when they come. `midway`: the training rests in
+    /// the middle of the step `next`.
+    static QString noGradients(SessionState, bool midway, int64_t next);
     /// Where settings were tried in vain. `showsOther`: a run of other settings is still there.
     static QString failedStart(bool showsOther);
 };

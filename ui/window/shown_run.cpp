@@ -184,16 +184,15 @@ void ShownRun::setPace(double stepsPerSecond) {
 }
 
 void ShownRun::play() {
-    if (m_controller.state() == SessionState::Finished) {
-        // the last rows may not have arrived yet, or none: then those of a saved run are shown
-        const qint64 arrived = m_current ? m_current->step() : 0;
-        const std::optional<RunConfig>& running = m_models.config.running();
-        const qint64 planned = running ? stepsOf(*running) : 0;
-        const qint64 stride = std::max<int64_t>(1, stepsOf(m_models.config.preset()));
-        m_models.history.without([&] { setStopStep(std::max(arrived, planned) + stride); });
-    }
+    if (m_controller.state() == SessionState::Finished)
+        m_models.history.without([&] { setStopStep(nextStop()); });
     if (m_controller.state() == SessionState::Failed) restart();
     m_controller.play();
+}
+
+int64_t ShownRun::nextStop() const {
+    // the last rows may not have arrived yet, or none: then those of a saved run are shown
+    return m_models.config.nextStop(m_current ? m_current->step() : 0);
 }
 
 void ShownRun::playOrPause() {
@@ -412,7 +411,19 @@ bool ShownRun::frame() {
         m_figures.tell(m_models.events, m_models.events.rowCount() - before);
     m_parts.pictures->refresh();
     m_parts.gradients->refresh();
+    explainGradients();
+    // where a finished run goes on to follows from its last row
+    if (arrived && m_controller.state() == SessionState::Finished) showState();
     return arrived;
+}
+
+/// What is missing in their view, as long as it is.
+void ShownRun::explainGradients() {
+    GradientView& view = *m_parts.gradients;
+    const bool midway = m_controller.restsMidway();
+    const int64_t next = (m_current ? m_current->step() : 0) + 1;
+    view.setNote(view.empty() || midway ? RunWords::noGradients(m_controller.state(), midway, next)
+                                        : QString());
 }
 
 bool ShownRun::drain() {
@@ -542,12 +553,12 @@ QString ShownRun::lead() const {
 RunWords::State ShownRun::stateNow() const {
     const SessionInfoPtr& built = m_controller.info();
     return {m_controller.state(), m_controller.playWaits(), m_begins,
-            built ? built->goesOnAfter : std::nullopt};
+            built ? built->goesOnAfter : std::nullopt, nextStop()};
 }
 
 void ShownRun::showState() {
     const SessionState state = m_controller.state();
-    m_parts.transport->setState(state, m_controller.playWaits());
+    m_parts.transport->setState(state, m_controller.playWaits(), nextStop());
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
     const bool finished = state == SessionState::Finished;

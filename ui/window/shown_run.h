@@ -126,11 +126,13 @@ private:
     void enlist();
     void showState();
     RunWords::State stateNow() const;
+    int64_t nextStop() const; ///< where Continue trains to
     /// The present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();
     void follow(const RunConfig& now);
     void updateGradients();
+    void explainGradients();
     void updateTarget();
     /// The device that trained what is shown, wherever the window names one.
     void showDevice();

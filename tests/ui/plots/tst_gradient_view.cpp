@@ -252,6 +252,80 @@ private slots:
                 drawn(QString()));
     }
 
+    /// Where there is nothing to draw, a sentence stands; over older gradients, in the legend's
+    /// place.
+    void saysWhyThereAreNone() {
+        const auto drawn = [](bool gradients, const QString& note) {
+            GradientView view;
+            view.setLanes({QStringLiteral("fp32")});
+            if (gradients) view.setRanges({rangeOf(DType::F32)});
+            view.setNote(note);
+            return pictureOf(view);
+        };
+        const QString note = QStringLiteral("Paused.");
+        QVERIFY(drawn(false, note) != drawn(false, QString()));
+        const QImage with = drawn(true, note), without = drawn(true, QString());
+        QVERIFY(with != without);
+        const QRect above(0, 0, with.width(), with.height() / 2); // the gradients themselves
+        QCOMPARE(with.copy(above), without.copy(above));
+        GradientView view;
+        view.setNote(note);
+        QVERIFY(view.accessibleDescription().contains(note));
+    }
+
+    /// Paused in the middle of a long step, where the lanes stand at different places.
+    void saysWhenTheyCome() {
+        FakeScript script;
+        Opened opened(tinyConfig(1000000000), played(script));
+        MainWindow& window = opened.window;
+        GradientView& view = window.gradients();
+        QVERIFY(reaches(window, SessionState::Ready));
+        window.play();
+        QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 1, kPatience);
+        window.pause();
+        QVERIFY(reaches(window, SessionState::Paused));
+        QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), script.steps.load(), kPatience);
+        const int64_t done = script.steps;
+        script.endless = true;
+        script.insideStep = false;
+        window.play();
+        QTRY_VERIFY_WITH_TIMEOUT(script.insideStep.load(), kPatience);
+        QTest::keyClick(&window, Qt::Key_G);
+        QTRY_COMPARE_WITH_TIMEOUT(
+            view.note(), QStringLiteral("The gradients are counted after this step."), kPatience);
+        window.pause();
+        QVERIFY(reaches(window, SessionState::Paused));
+        const QString text = QStringLiteral("Paused in the middle of step %1. Press Step (.) to "
+                                            "complete it and to count its gradients.");
+        QTRY_COMPARE_WITH_TIMEOUT(view.note(), text.arg(done + 1), kPatience);
+        script.endless = false;
+        window.stepOnce();
+        QTRY_COMPARE_WITH_TIMEOUT(view.heading(),
+                                  QStringLiteral("Scaled gradients after step %1").arg(done + 1),
+                                  kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(view.note(), QString(), kPatience);
+    }
+
+    /// Counts that no frame showed may have lain where the new ones lie.
+    void showsTheNewestCount() {
+        RunInfo info;
+        info.config = info.recorded = tinyConfig(10);
+        const auto run = std::make_shared<Run>(info, lanesOf(info.config));
+        GradientView view;
+        view.setRun(run);
+        for (int64_t step = 1; step < 200; step += 2) {
+            for (const int64_t each : {step, step + 1}) {
+                RunBatch counts;
+                GradientRange range = rangeOf(DType::F16);
+                range.step = each;
+                counts.gradients.push_back(std::vector<GradientRange>(2, range));
+                run->append(std::move(counts));
+            }
+            view.refresh();
+            QCOMPARE(view.heading(), QStringLiteral("Scaled gradients after step %1").arg(step));
+        }
+    }
+
     void countsOnlyWhenWatched() {
         FakeScript script;
         ExperimentController controller(fakeFactory(script));

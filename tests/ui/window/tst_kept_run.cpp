@@ -48,8 +48,8 @@ bool isBack(MainWindow& window, Networks networks = Networks::Kept, int64_t step
         QStringLiteral("Restored: a run of %1 steps. %2")
             .arg(steps)
             .arg(networks == Networks::Kept
-                     ? QStringLiteral(
-                           "Continue trains it for as many steps again; Reset starts over.")
+                     ? QStringLiteral("Continue trains on to step %1; Reset starts over.")
+                           .arg(2 * steps)
                      : QStringLiteral("Press Play (Space) to train it from the start."));
     return QTest::qWaitFor([&] { return stateOf(window) == text; }, kPatience) &&
            window.showsSaved() && window.run().step() == steps;

@@ -144,9 +144,18 @@ void TestWindow::trainsToTheEndAndContinues() {
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), qint64(30), kPatience);
-    QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
+    auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
+    // told before it is pressed
+    QTRY_COMPARE_WITH_TIMEOUT(play->toolTip(), QStringLiteral("Train on to step 60 (Space)"),
+                              kPatience);
+    QCOMPARE(state->text(),
+             QStringLiteral("Finished. Continue trains on to step 60; Reset starts over."));
+    QTest::mouseClick(play, Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(60), kPatience);
     QCOMPARE(window.findChild<QSpinBox*>(QStringLiteral("stopAt"))->value(), 60);
+    QTRY_COMPARE_WITH_TIMEOUT(play->toolTip(), QStringLiteral("Train on to step 90 (Space)"),
+                              kPatience);
     QVERIFY(window.findChild<QLabel*>(QStringLiteral("speeds"))
                 ->text()
                 .contains(QStringLiteral("B/A")));
