@@ -206,6 +206,24 @@ void TestWindowCauses::lostCheckpoint() {
     state.begins = RunWords::Begins::FromCheckpoint;
     QCOMPARE(RunWords::invitation(state, 2, {}),
              QStringLiteral("This run continues from its checkpoint."));
+    // no setting is to blame, and none makes it whole
+    Opened opened(tinyConfig(6));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 6));
+    const RunPtr run = window.shown().run();
+    QTRY_VERIFY_WITH_TIMEOUT(run->now().checkpoint(), kPatience);
+    run->now().checkpoint()->setStored([] { return std::string("torn"); });
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.bringBack();
+    const QString damaged = QStringLiteral("its checkpoint after step 6 is damaged");
+    QTRY_VERIFY_WITH_TIMEOUT(window.bannerText().contains(damaged), kPatience);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.showsSaved());
+    set(window, "optimizer.lr", QStringLiteral("0.002"));
+    QVERIFY2(window.bannerText().contains(damaged), qPrintable(window.bannerText()));
+    window.stepOnce(); // from the start
+    QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved() && window.run().step() == 1, kPatience);
 }
 
 } // namespace tst_window_causes
