@@ -2,51 +2,76 @@
 // their run number.
 #include "ui/session/experiment_controller.h"
 
+#include "ui/session/left_threads.h"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <system_error>
 #include <utility>
 
 namespace halfscope {
 namespace {
+
+using namespace std::chrono_literals;
+
 // A pause must answer within 100 ms: this long for the step to finish by itself, the rest for the
 // executor to notice the request.
 constexpr int kPatienceMs = 40;
+
 } // namespace
 
 ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
     : QObject(parent), m_channel(std::make_shared<SessionChannel>()),
-      m_worker(std::make_unique<TrainingWorker>(m_channel, std::move(factory))) {
-    m_thread.setObjectName(QStringLiteral("training"));
-    auto* worker = m_worker.get();
-    worker->moveToThread(&m_thread);
-    connect(&m_thread, &QThread::started, worker, [this, worker] {
-        worker->run();
-        m_thread.quit();
-    });
-    connect(worker, &TrainingWorker::stateChanged, this, [this](SessionState state, quint32 run) {
-        if (run == m_number) enter(state);
-    });
-    connect(worker, &TrainingWorker::built, this, [this](const SessionInfoPtr& info) {
-        if (info->run != m_number) return;
-        m_info = info;
-        emit built(); // here edits that were made meanwhile are sent: before the training goes on
-        if (m_whenBuilt) m_channel->post(*std::exchange(m_whenBuilt, std::nullopt));
-    });
-    connect(worker, &TrainingWorker::failed, this, [this](const Message& reason, quint32 run) {
-        if (run == m_number) emit failed(reason);
-    });
-    connect(worker, &TrainingWorker::refused, this, &ExperimentController::refused);
-    connect(worker, &TrainingWorker::notSaved, this, &ExperimentController::notSaved);
-    connect(worker, &TrainingWorker::saved, this, &ExperimentController::saved);
-    connect(worker, &TrainingWorker::laneSaved, this, &ExperimentController::laneSaved);
+      m_factory(std::move(factory)) {
+    connect(this, &ExperimentController::told, this, &ExperimentController::hear,
+            Qt::QueuedConnection);
+    m_channel->listen([this] { emit told(QPrivateSignal()); });
     // Repeats: a request that comes between two runs of the executor is forgotten by the second.
     m_impatience.setInterval(kPatienceMs);
     connect(&m_impatience, &QTimer::timeout, this, [this] { m_channel->interrupt(); });
 }
 
 ExperimentController::~ExperimentController() {
+    m_channel->listen(nullptr);
+    if (!m_thread.joinable()) return;
     m_channel->quit();
+    HeldWatch watch(m_thread);
+    const auto ended = [this] { return m_ended.wait_for(5ms) == std::future_status::ready; };
     do
         m_channel->interrupt();
-    while (!m_thread.wait(5));
+    while (!ended() && !watch.isHeld(m_channel->saves() ? kForFiles : kForReading));
+    leaveOrJoin(m_thread, m_ended);
+}
+
+/// One for each told().
+void ExperimentController::hear() {
+    const std::optional<SessionChannel::Told> told = m_channel->takeNotice();
+    if (!told) return;
+    const bool now = told->run == m_number;
+    const auto act = Overloaded{
+        [&](const StateNotice& notice) {
+            if (now) enter(notice.state);
+        },
+        [&](const BuiltNotice& notice) {
+            if (!now) return;
+            m_info = notice.info;
+            emit built(); // here edits that were made meanwhile are sent: before it goes on
+            if (m_whenBuilt) m_channel->post(*std::exchange(m_whenBuilt, std::nullopt));
+        },
+        [&](const FailedNotice& notice) {
+            if (now) emit failed(notice.reason);
+        },
+        [&](const RefusedNotice& notice) { emit refused(notice.reason); },
+        [&](const NotSavedNotice& notice) { emit notSaved(notice.reason); },
+        [&](const SavedNotice& notice) {
+            const QString path = QString::fromStdString(notice.path);
+            if (notice.ofLane)
+                emit laneSaved(path, notice.step);
+            else
+                emit saved(path, notice.step);
+        }};
+    std::visit(act, told->notice);
 }
 
 void ExperimentController::reset(const RunConfig& config, BeginningReader from) {
@@ -61,17 +86,28 @@ void ExperimentController::reset(const RunConfig& config, BeginningReader from) 
     startThread();
 }
 
-/// Qt says nothing of a thread that does not start.
 void ExperimentController::startThread() {
-    if (!m_thread.isRunning()) m_thread.start();
-    if (m_thread.isRunning()) return;
-    const auto fail = [this, run = m_number] {
-        if (run != m_number) return;
-        enter(SessionState::Failed);
-        emit failed(Message(phrase("Training", "This machine has no thread left for the training. "
-                                               "End other programs, then press Play.")));
-    };
-    QMetaObject::invokeMethod(this, fail, Qt::QueuedConnection); // as failures always come
+    if (m_thread.joinable()) return;
+    std::promise<void> ended;
+    m_ended = ended.get_future();
+    try {
+        m_thread = std::thread([worker = std::make_unique<TrainingWorker>(m_channel, m_factory),
+                                ended = std::move(ended)]() mutable {
+            pthread_setname_np(pthread_self(), "training");
+            worker->run();
+            worker.reset();
+            ended.set_value();
+        });
+    } catch (const std::system_error&) {
+        const auto fail = [this, run = m_number] {
+            if (run != m_number) return;
+            enter(SessionState::Failed);
+            emit failed(
+                Message(phrase("Training", "This machine has no thread left for the training. "
+                                           "End other programs, then press Play.")));
+        };
+        QMetaObject::invokeMethod(this, fail, Qt::QueuedConnection); // as failures always come
+    }
 }
 
 void ExperimentController::enter(SessionState state) {

@@ -4,9 +4,13 @@
 
 #include "ui/session/training_worker.h"
 
-#include <QThread>
+#include <QObject>
+#include <QString>
 #include <QTimer>
+
+#include <future>
 #include <optional>
+#include <thread>
 
 namespace halfscope {
 
@@ -15,7 +19,8 @@ class ExperimentController : public QObject {
 public:
     explicit ExperimentController(RunFactory factory = makeExperimentRun,
                                   QObject* parent = nullptr);
-    /// Stops a running step and joins the thread.
+    /// Stops a running step and joins the thread, unless a dead network holds that: then it is left
+    /// to itself, with all that it uses, see left_threads.h.
     ~ExperimentController() override;
 
     SessionState state() const { return m_state; }
@@ -74,15 +79,19 @@ signals:
     void notSaved(const halfscope::Message& reason);
     void saved(const QString& path, qint64 step);
     void laneSaved(const QString& path, qint64 step);
+    /// For this object alone, from the training thread.
+    void told(QPrivateSignal);
 
 private:
+    void hear();
     void train(Command);
     void startThread();
     void enter(SessionState);
 
     std::shared_ptr<SessionChannel> m_channel;
-    std::unique_ptr<TrainingWorker> m_worker; ///< destroyed after the thread is joined
-    QThread m_thread;                         ///< runs from the first reset on
+    RunFactory m_factory;
+    std::thread m_thread; ///< runs from the first reset on, and owns its worker
+    std::future<void> m_ended;
     QTimer m_impatience; ///< a pause lets a short step finish, so that all lanes stand at one step
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;

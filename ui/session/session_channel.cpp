@@ -128,6 +128,31 @@ void SessionChannel::publish(uint32_t run, std::shared_ptr<const RunCheckpoint> 
     m_checkpointRun = run;
 }
 
+void SessionChannel::listen(std::function<void()> told) {
+    const std::lock_guard lock(m_mutex);
+    m_told = std::move(told);
+}
+
+void SessionChannel::tell(uint32_t run, Notice notice) {
+    const std::lock_guard lock(m_mutex);
+    if (!m_told) return;
+    m_notices.push_back({std::move(notice), run});
+    try {
+        m_told();
+    } catch (...) {
+        m_notices.pop_back();
+        throw;
+    }
+}
+
+std::optional<SessionChannel::Told> SessionChannel::takeNotice() {
+    const std::lock_guard lock(m_mutex);
+    if (m_notices.empty()) return std::nullopt;
+    Told first = std::move(m_notices.front());
+    m_notices.pop_front();
+    return first;
+}
+
 bool SessionChannel::gradientsWanted() const {
     if (!m_watchGradients) return false;
     const std::lock_guard lock(m_mutex);

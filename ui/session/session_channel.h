@@ -1,5 +1,6 @@
 // Everything that crosses the border between the window's thread and the training thread, as
-// values: step rows, events and the newest picture one way, commands the other. No signals, no Qt.
+// values: step rows, events, notices and the newest picture one way, commands the other. No Qt:
+// what its queue carries is handed over under locks that ThreadSanitizer does not know.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -77,6 +79,44 @@ struct SessionChange {
     std::vector<MemoryUse> memory;
 };
 
+using SessionInfoPtr = std::shared_ptr<const SessionInfo>;
+
+struct StateNotice {
+    SessionState state;
+};
+struct BuiltNotice {
+    SessionInfoPtr info;
+};
+/// The run is gone; a reset builds a new one.
+struct FailedNotice {
+    Message reason;
+};
+/// A live edit or a fork was not taken, or a beginning not read; the run goes on.
+struct RefusedNotice {
+    Message reason;
+};
+/// A file of the run was not written.
+struct NotSavedNotice {
+    Message reason;
+};
+/// A checkpoint of the run after so many steps is there, or a file of one lane.
+struct SavedNotice {
+    std::string path;
+    int64_t step = 0;
+    bool ofLane = false;
+};
+/// What the training thread tells, which is rare.
+using Notice = std::variant<StateNotice, BuiltNotice, FailedNotice, RefusedNotice, NotSavedNotice,
+                            SavedNotice>;
+
+/// Visits a Command or a Notice: one function for each kind.
+template <class... F>
+struct Overloaded : F... {
+    using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>; // C++20 has it by itself, clang 14 has not
+
 /// What the window takes in one frame; all of the same run.
 struct SessionBatch {
     std::vector<StepRecord> records;
@@ -113,6 +153,17 @@ public:
     /// Everything of run `run` that has arrived; older runs' leftovers are dropped.
     SessionBatch take(uint32_t run);
     bool restsMidway() const { return m_restsMidway; }
+    /// Called on the training thread, once for each notice; null: none is told any more. It must
+    /// not call back.
+    void listen(std::function<void()> told);
+    /// The first that was not taken yet, of whichever run; nothing where there is none.
+    struct Told {
+        Notice notice;
+        uint32_t run = 0;
+    };
+    std::optional<Told> takeNotice();
+    /// Whether a file that was asked for is being written.
+    bool saves() const { return m_saves; }
 
     // The training thread.
     bool quits() const { return m_quits; }
@@ -130,6 +181,9 @@ public:
     void publish(uint32_t run, Snapshot);
     void publish(uint32_t run, std::vector<GradientRange>);
     void publish(uint32_t run, std::shared_ptr<const RunCheckpoint>);
+    /// bad_alloc, and then it is not told.
+    void tell(uint32_t run, Notice);
+    void setSaves(bool saves) { m_saves = saves; }
     /// The window has taken the last picture.
     bool pictureWanted() const;
     bool gradientsWatched() const { return m_watchGradients; }
@@ -166,10 +220,13 @@ private:
     uint32_t m_gradientsRun = 0;
     std::shared_ptr<const RunCheckpoint> m_checkpoint;
     uint32_t m_checkpointRun = 0;
+    std::deque<Told> m_notices;
+    std::function<void()> m_told;
     // these outlive a reset, which drops commands
     std::atomic<bool> m_watchGradients{false};
     std::atomic<double> m_pace{0};
     std::atomic<bool> m_restsMidway{false};
+    std::atomic<bool> m_saves{false};
     std::atomic<bool> m_quits{false}; ///< changed under the mutex
 };
 

@@ -32,12 +32,17 @@ constexpr size_t kQuickStateBytes = size_t{16} << 20;
 constexpr size_t kTrainingReserve = size_t{1} << 20;
 constexpr std::chrono::milliseconds kAfterFailure = 20ms;
 
-template <class... F>
-struct Overloaded : F... {
-    using F::operator()...;
+/// While a file is written, its thread is waited for longer.
+class Saving {
+public:
+    explicit Saving(SessionChannel& channel) : m_channel(channel) { m_channel.setSaves(true); }
+    ~Saving() { m_channel.setSaves(false); }
+    Saving(const Saving&) = delete;
+    Saving& operator=(const Saving&) = delete;
+
+private:
+    SessionChannel& m_channel;
 };
-template <class... F>
-Overloaded(F...) -> Overloaded<F...>; // C++20 has it by itself, clang 14 has not
 
 double secondsOf(Clock::time_point time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -121,7 +126,7 @@ void TrainingWorker::pause() {
         if (shows && !slow) showPicture();
         if (shows && m_run->stateBytes() <= kQuickStateBytes) keepState();
         // answered in every state: the window waits for it
-        emit stateChanged(m_state, m_number);
+        tell(StateNotice{m_state});
         if (shows && slow) showPicture();
         if (shows) keepState();
     } catch (const std::exception&) {
@@ -158,7 +163,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         info->device = m_run->device();
         info->cudaReason = m_run->cudaReason();
         info->target = m_run->target();
-        emit built(std::move(info));
+        tell(BuiltNotice{std::move(info)});
         showPicture();
         setState(SessionState::Ready);
         checkFinished();
@@ -174,7 +179,7 @@ Beginning TrainingWorker::read(const ResetCommand& reset, const std::stop_token&
     try {
         return reset.from();
     } catch (const ReportedError& error) { // untrained networks are better than none
-        emit refused(error.message());
+        tell(RefusedNotice{error.message()});
         return {};
     }
 }
@@ -188,7 +193,7 @@ void TrainingWorker::edit(const EditCommand& change) {
         keepChange();
         look(); // the next step's gradients have another scale
     } catch (const InputError& error) {
-        emit refused(error.message());
+        tell(RefusedNotice{error.message()});
     } catch (const std::exception&) {
         fail();
     }
@@ -203,9 +208,9 @@ void TrainingWorker::fork() {
         keepChange();
         look();
     } catch (const InputError& error) {
-        emit refused(error.message());
+        tell(RefusedNotice{error.message()});
     } catch (const EngineError& error) { // it does not fit: the others go on
-        emit refused(error.message());
+        tell(RefusedNotice{error.message()});
     } catch (const std::exception&) {
         fail();
     }
@@ -214,13 +219,14 @@ void TrainingWorker::fork() {
 void TrainingWorker::save() {
     const SaveCommand asked = std::move(m_saves.front());
     m_saves.pop_front();
+    const Saving saving(*m_channel);
     try {
         if (asked.file) return saveLane(asked);
         const ExperimentState state = m_run->state();
         writeCheckpoint(asked.path, state, asked.program);
-        emit saved(QString::fromStdString(asked.path), state.step);
+        tell(SavedNotice{asked.path, state.step});
     } catch (const ReportedError& error) { // a full disk, say: the training goes on
-        emit notSaved(error.message());
+        tell(NotSavedNotice{error.message()});
     } catch (const std::exception&) {
         fail();
     }
@@ -233,7 +239,7 @@ void TrainingWorker::saveLane(const SaveCommand& asked) {
         return;
     }
     writeFileAtomically(asked.path, *bytes);
-    emit laneSaved(QString::fromStdString(asked.path), m_run->step());
+    tell(SavedNotice{asked.path, m_run->step(), true});
 }
 
 void TrainingWorker::publishChange() {
@@ -367,7 +373,7 @@ void TrainingWorker::tellFailure() {
             reason = messageOf(error);
         }
         setState(SessionState::Failed);
-        emit failed(reason, m_number);
+        tell(FailedNotice{reason});
         m_failure = nullptr;
         m_reserve.reset(new (std::nothrow) char[kTrainingReserve]);
     } catch (const std::bad_alloc&) { // the next turn tries again
@@ -377,7 +383,7 @@ void TrainingWorker::tellFailure() {
 void TrainingWorker::setState(SessionState state) {
     if (state == m_state && state != SessionState::Building) return;
     m_state = state;
-    emit stateChanged(state, m_number);
+    tell(StateNotice{state});
 }
 
 } // namespace halfscope

@@ -1,6 +1,5 @@
 // The object that lives on the training thread: builds a run, advances it, obeys commands between
-// steps. It signals only what is rare (a state, a finished build, an error); rows go by the
-// channel.
+// steps. All that it has to tell goes by the channel.
 #pragma once
 
 #include "ui/session/checkpoint_pace.h"
@@ -8,38 +7,20 @@
 #include "ui/session/session_channel.h"
 #include "ui/session/step_pace.h"
 
-#include <QObject>
-#include <QString>
-
 #include <deque>
 #include <exception>
 
 namespace halfscope {
 
-using SessionInfoPtr = std::shared_ptr<const SessionInfo>;
-
-class TrainingWorker : public QObject {
-    Q_OBJECT
+class TrainingWorker {
 public:
     TrainingWorker(std::shared_ptr<SessionChannel>, RunFactory);
-    ~TrainingWorker() override;
+    ~TrainingWorker();
+    TrainingWorker(const TrainingWorker&) = delete;
+    TrainingWorker& operator=(const TrainingWorker&) = delete;
 
     /// The whole life of the thread; returns when the channel quits.
     void run();
-
-signals:
-    void stateChanged(halfscope::SessionState state, quint32 run);
-    void built(halfscope::SessionInfoPtr info);
-    /// The run is gone; a reset builds a new one.
-    void failed(const halfscope::Message& reason, quint32 run);
-    /// A live edit or a fork was not taken, or a beginning not read; the run goes on.
-    void refused(const halfscope::Message& reason);
-    /// A file of the run was not written.
-    void notSaved(const halfscope::Message& reason);
-    /// A checkpoint of the run after so many steps is there.
-    void saved(const QString& path, qint64 step);
-    /// Likewise, a file of one lane.
-    void laneSaved(const QString& path, qint64 step);
 
 private:
     /// Obeys what has come, then trains a step.
@@ -81,6 +62,7 @@ private:
     /// Tells the window why the run failed, unless memory is short of the signal.
     void tellFailure();
     void setState(SessionState);
+    void tell(Notice notice) { m_channel->tell(m_number, std::move(notice)); }
 
     std::shared_ptr<SessionChannel> m_channel;
     RunFactory m_factory;

@@ -3,9 +3,11 @@
 #include "tests/fake_cuda/fake_run.h"
 #include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
+#include "ui/session/left_threads.h"
 
 #include <QSignalSpy>
 #include <QTest>
+#include <future>
 #include <random>
 
 namespace tst_session {
@@ -86,6 +88,8 @@ private slots:
     void pauseDoesNotWaitForItsCheckpoint();
     void closeReachesALongStep();
     void closeReachesABuild();
+    void closeLeavesAHeldThread();
+    void closeWaitsForAThreadAtWork();
     void resetReachesABuild();
     void stepOnceIsOneStep();
     void resetDropsTheOldRun();
@@ -308,6 +312,50 @@ void TestSession::closeReachesABuild() {
     QCOMPARE(script.built.load(), 0);
 }
 
+/// By a network that is dead: it owns all that it uses, and ends when that answers.
+void TestSession::closeLeavesAHeldThread() {
+    struct Network {
+        std::promise<void> answers;
+        std::atomic<bool> asked{false};
+    };
+    auto network = std::make_shared<Network>();
+    const std::weak_ptr<Network> used = network;
+    QElapsedTimer clock;
+    {
+        Session session;
+        session.reset(tinyConfig(10), [network] {
+            network->asked = true;
+            network->answers.get_future().wait();
+            return Beginning{};
+        });
+        QTRY_VERIFY_WITH_TIMEOUT(network->asked.load(), 30000);
+        clock.start();
+    }
+    QVERIFY2(clock.elapsed() < 2000, qPrintable(QString::number(clock.elapsed())));
+    QVERIFY(anyThreadLeft());
+    network->answers.set_value();
+    network.reset();
+    QTRY_VERIFY_WITH_TIMEOUT(used.expired(), 30000);
+}
+
+/// Longer than for one that is held.
+void TestSession::closeWaitsForAThreadAtWork() {
+    std::atomic<bool> works{false}, done{false};
+    {
+        Session session;
+        session.reset(tinyConfig(10), [&] {
+            works = true;
+            QElapsedTimer clock;
+            for (clock.start(); clock.elapsed() < 2 * kForReading.count();) {
+            }
+            done = true;
+            return Beginning{};
+        });
+        QTRY_VERIFY_WITH_TIMEOUT(works.load(), 30000);
+    }
+    QVERIFY(done);
+}
+
 void TestSession::resetReachesABuild() {
     FakeScript script;
     script.slowBuild = true;
@@ -331,8 +379,9 @@ void TestSession::stepOnceIsOneStep() {
     for (int64_t step = 1; step <= 2; ++step) {
         session.stepOnce();
         QVERIFY(session.meets([&] { return session.seen.wholeSteps(2) == step; }));
+        QVERIFY(
+            session.meets([&] { return session.seen.picture->step == step; })); // after its rows
         QVERIFY(session.reaches(SessionState::Paused));
-        QCOMPARE(session.seen.picture->step, step);
     }
     session.stepOnce();
     QVERIFY(session.reaches(SessionState::Finished));
