@@ -296,7 +296,10 @@ void TestSessionKeeper::pausesWhenMemoryIsFull() {
     QSettings().setValue(QStringLiteral("memory/budgetMiB"), 1);
     RunConfig config = tinyConfig(100'000'000);
     config.lanes.resize(6, config.lanes[0]);
-    Opened opened(config, keeping(sessions));
+    FakeScript script; // of steps that cost nothing but their rows
+    WindowOptions options = keeping(sessions);
+    options.factory = fakeFactory(script);
+    Opened opened(config, options);
     opened.window.play();
     const bool paused = reaches(opened.window, SessionState::Paused);
     QSettings().remove(QStringLiteral("memory/budgetMiB"));
