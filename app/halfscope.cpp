@@ -5,6 +5,7 @@
 #include "engine/io/atomic_file.h"
 #include "ui/look/zoom.h"
 #include "ui/models/translated.h"
+#include "ui/session/left_threads.h"
 #include "ui/window/guarded_application.h"
 #include "ui/window/main_window.h"
 
@@ -19,6 +20,7 @@
 #include <QSettings>
 #include <QStandardPaths>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -248,9 +250,11 @@ int runWindow(QApplication& app, const Options& options) {
             complain(QCoreApplication::translate("Program", "not all runs are kept on disk: %1")
                          .arg(translated(problem)));
     };
-    const EndSignals ends([end](int signal) {
+    int signalled = 0;
+    const EndSignals ends([end, &signalled](int signal) {
+        signalled = kSignalled + signal;
         end();
-        QCoreApplication::exit(kSignalled + signal);
+        QCoreApplication::exit(signalled);
     });
     // the desktop session ends: questions would hold it up
     QObject::connect(
@@ -262,7 +266,7 @@ int runWindow(QApplication& app, const Options& options) {
         window.resize(startSize(window.size(), window.screen()->availableSize()));
     window.openPreset(options.preset); // what a picture takes its network and lanes from
     const Opening opening = options.file.isEmpty() ? Opening::Done : openGiven(window, options);
-    if (opening == Opening::Closed) return 0;
+    if (opening == Opening::Closed) return signalled;
     if (opening == Opening::Failed) {
         window.show();
         app.exec();
@@ -293,6 +297,9 @@ void setZoom(int count, char** arguments) {
 
 int main(int argc, char** argv) {
     halfscope::reserveStandardFiles();
+    // where a terminal is gone, or files may not be larger, writes fail and the window goes on
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     if (needsNoDisplay(argc, argv)) {
         qputenv("QT_QPA_PLATFORM", "offscreen");
     } else if (displayMissing(argc, argv)) {
@@ -310,7 +317,12 @@ int main(int argc, char** argv) {
     halfscope::loadTranslation(QLocale(),
                                translationFolders(QCoreApplication::applicationDirPath()));
     try {
-        return runWindow(app, parse(app));
+        const int code = runWindow(app, parse(app));
+        if (anyThreadLeft()) {
+            std::fflush(stdout); // not all: a thread that was left may hold a file of its own
+            std::_Exit(code);
+        }
+        return code;
     } catch (const halfscope::InputError& error) {
         complain(halfscope::translated(error));
         return kBadInput;

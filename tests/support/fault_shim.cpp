@@ -4,7 +4,7 @@
 //   HALFSCOPE_FAULT=KIND:N:HOW    KIND: open, read, list (a name of a folder), write, sync, rename,
 //                                 unlink, close, mmap, thread, alloc (of the program's own code),
 //                                 or change (any write, sync, rename, unlink or new file) HOW:
-//                                 once, on (from there on), kill, hang
+//                                 once, on (from there on), kill, hang (from there on)
 //   HALFSCOPE_FAULT_MARK=FILE     made when the N-th call came
 //   HALFSCOPE_FAULT_COUNTS=FILE   gets a line "KIND CALLS" of each kind when the program ends
 //   HALFSCOPE_FAULT_FOLDER=FOLDER calls on files of this folder alone are counted
@@ -110,7 +110,8 @@ void setInside(int file, bool inside) {
 bool comes(Kind kind) {
     const long call = ++g_calls[static_cast<size_t>(kind)];
     if (plan().kind != static_cast<int>(kind)) return false;
-    return call == plan().number || (plan().how == How::On && call > plan().number);
+    const bool lasts = plan().how == How::On || plan().how == How::Hang;
+    return call == plan().number || (lasts && call > plan().number);
 }
 
 /// When the program ends by itself.

@@ -4,6 +4,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "ui/session/last_signal.h"
+#include "ui/session/left_threads.h"
 
 #include <mutex>
 #include <system_error>
@@ -52,7 +53,9 @@ FileJob::~FileJob() {
         const std::lock_guard lock(m_shared->mutex);
         m_shared->job = nullptr;
     }
-    if (!isDone(kPatience)) m_thread.detach();
+    if (isDone(kPatience)) return;
+    m_thread.detach();
+    countLeftThread();
 }
 
 bool FileJob::isDone(std::chrono::milliseconds patience) const {

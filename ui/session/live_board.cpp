@@ -3,9 +3,14 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/runs/tensorboard.h"
+#include "ui/session/left_threads.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -15,78 +20,105 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kPause = 250ms;
 constexpr auto kWindowWaits = 100ms; ///< of a window, with the last look
+constexpr auto kHurryWaits = 30ms;   ///< and when that gives up
 
 } // namespace
 
-LiveBoard::LiveBoard(std::string folder) : m_folder(std::move(folder)) {
+/// What the thread uses.
+struct LiveBoard::Work {
+    explicit Work(std::string to) : folder(std::move(to)) {}
+
+    void run(const std::stop_token&);
+    void writeUntil(const std::stop_token&);
+    void look();
+    /// Waits so long at most; whether the thread writes no more.
+    bool isDone(std::chrono::milliseconds patience) {
+        std::unique_lock lock(mutex);
+        return ended.wait_for(lock, patience, [this] { return done; });
+    }
+
+    const std::string folder;
+    std::mutex mutex; ///< of what follows, up to the thread's own
+    std::condition_variable_any wake, ended;
+    bool done = false; ///< the thread writes no more
+    std::shared_ptr<const Run> wanted;
+    std::exception_ptr failure;
+    std::shared_ptr<const Run> followed; ///< the thread's own, as the next one
+    std::optional<TensorBoardFollower> follower;
+    std::stop_source hurries; ///< gives up in the middle
+};
+
+LiveBoard::LiveBoard(std::string folder) : m_work(std::make_shared<Work>(std::move(folder))) {
     try {
-        m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
+        m_thread = std::jthread([work = m_work](const std::stop_token& stop) { work->run(stop); });
     } catch (const std::system_error& error) {
-        throw RunError(phrase("Files", "%1: cannot start a thread that writes there: %2"), m_folder,
-                       error.what());
+        throw RunError(phrase("Files", "%1: cannot start a thread that writes there: %2"),
+                       m_work->folder, error.what());
     }
 }
 
 LiveBoard::~LiveBoard() {
     m_thread.request_stop();
-    std::unique_lock lock(m_mutex);
-    if (!m_ended.wait_for(lock, kWindowWaits, [this] { return m_isDone; }))
-        m_hurries.request_stop();
-    lock.unlock();
-    m_thread.join();
+    if (m_work->isDone(kWindowWaits)) return;
+    m_work->hurries.request_stop();
+    if (m_work->isDone(kHurryWaits)) return;
+    m_thread.detach();
+    countLeftThread();
 }
 
+const std::string& LiveBoard::folder() const { return m_work->folder; }
+
 void LiveBoard::follow(std::shared_ptr<const Run> run) {
-    const std::lock_guard lock(m_mutex);
-    m_run = std::move(run);
+    const std::lock_guard lock(m_work->mutex);
+    m_work->wanted = std::move(run);
 }
 
 Message LiveBoard::problem() const {
-    const std::lock_guard lock(m_mutex);
-    return m_failure ? messageOf(m_failure) : Message();
+    const std::lock_guard lock(m_work->mutex);
+    return m_work->failure ? messageOf(m_work->failure) : Message();
 }
 
-void LiveBoard::work(const std::stop_token& stop) {
-    const Cancellable scope(m_hurries.get_token());
+void LiveBoard::Work::run(const std::stop_token& stop) {
+    const Cancellable scope(hurries.get_token());
     writeUntil(stop);
-    const std::lock_guard lock(m_mutex);
-    m_isDone = true;
-    m_ended.notify_all();
+    const std::lock_guard lock(mutex);
+    done = true;
+    ended.notify_all();
 }
 
-void LiveBoard::writeUntil(const std::stop_token& stop) {
+void LiveBoard::Work::writeUntil(const std::stop_token& stop) {
     for (bool last = false; !last;) {
         {
-            std::unique_lock lock(m_mutex);
-            m_wake.wait_for(lock, stop, kPause, [] { return false; });
+            std::unique_lock lock(mutex);
+            wake.wait_for(lock, stop, kPause, [] { return false; });
         }
         last = stop.stop_requested();
         try {
             look();
         } catch (const std::exception&) { // there may be no memory for a sentence
-            m_follower.reset();
-            const std::lock_guard lock(m_mutex);
-            m_failure = std::current_exception();
+            follower.reset();
+            const std::lock_guard lock(mutex);
+            failure = std::current_exception();
             return;
         }
     }
 }
 
-void LiveBoard::look() {
+void LiveBoard::Work::look() {
     const auto run = [this] {
-        const std::lock_guard lock(m_mutex);
-        return m_run;
+        const std::lock_guard lock(mutex);
+        return wanted;
     }();
     if (!run || run->version() == 0) return;
     const RunSnapshot now = run->snapshot();
     if (now.step() < 1) return;
-    if (run != m_followed) {
-        if (m_follower) m_follower->write(m_followed->snapshot()); // its last steps
-        m_follower.reset();
-        m_follower.emplace(m_folder, now, startOf(now));
-        m_followed = run;
+    if (run != followed) {
+        if (follower) follower->write(followed->snapshot()); // its last steps
+        follower.reset();
+        follower.emplace(folder, now, startOf(now));
+        followed = run;
     }
-    m_follower->write(now);
+    follower->write(now);
 }
 
 } // namespace halfscope

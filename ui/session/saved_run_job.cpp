@@ -1,56 +1,67 @@
-// The thread that reads; its signals reach the window through Qt's queue.
+// What is read, and how much of it, lies where both threads reach it.
 #include "ui/session/saved_run_job.h"
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/runs/run_reader.h"
-#include "ui/session/last_signal.h"
 
-#include <chrono>
-#include <system_error>
+#include <atomic>
 #include <utility>
 
 namespace halfscope {
 namespace {
 
-using namespace std::chrono_literals;
-constexpr auto kBetweenReports = 33ms;
+constexpr int kBetweenReports = 33; // ms
 
 } // namespace
 
+struct SavedRunJob::Shared {
+    std::atomic<double> share{0};
+    RunPtr run;
+};
+
 SavedRunJob::SavedRunJob(std::string folder, RunConfig config)
-    : m_folder(std::move(folder)), m_config(std::move(config)) {}
+    : m_folder(std::move(folder)), m_config(std::move(config)),
+      m_shared(std::make_shared<Shared>()) {
+    m_looks.callOnTimeout(this, [this] { emit progressed(m_shared->share); });
+}
 
 SavedRunJob::~SavedRunJob() = default;
 
 void SavedRunJob::start() {
-    try {
-        m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
-    } catch (const std::system_error& error) {
-        const Message reason(phrase("Files", "%1: cannot start a thread to read this run: %2"),
-                             m_folder, error.what());
-        QMetaObject::invokeMethod(
-            this, [this, reason] { emit failed(reason); }, Qt::QueuedConnection);
-    }
-}
-
-void SavedRunJob::run(const std::stop_token& stop) {
-    const Cancellable scope(stop);
-    auto next = std::chrono::steady_clock::now() + kBetweenReports;
-    const auto goesOn = [&](double share) {
-        if (const auto now = std::chrono::steady_clock::now(); now >= next) {
-            emit progressed(share);
-            next = now + kBetweenReports;
-        }
-        return !stop.stop_requested();
+    const auto read = [shared = m_shared, folder = m_folder, config = m_config] {
+        shared->run = readRun(folder, config, [&shared](double share) {
+            shared->share = share;
+            return !isCancelled();
+        });
     };
     try {
-        if (RunPtr run = readRun(m_folder, m_config, goesOn)) emit done(run);
+        m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons);
+    } catch (const RunError& error) {
+        const Message reason(phrase("Files", "%1: %2"), pathText(m_folder), error.message());
+        QMetaObject::invokeMethod(
+            this, [this, reason] { emit failed(reason); }, Qt::QueuedConnection);
+        return;
+    }
+    m_looks.start(kBetweenReports);
+    // through the queue, also where the work is done by now
+    connect(m_job.get(), &FileJob::done, this, &SavedRunJob::conclude, Qt::QueuedConnection);
+    if (m_job->isDone()) QTimer::singleShot(0, this, &SavedRunJob::conclude);
+}
+
+void SavedRunJob::conclude() {
+    const std::unique_ptr<FileJob> job = std::move(m_job);
+    if (!job) return; // was concluded
+    m_looks.stop();
+    try {
+        job->result();
     } catch (const Cancelled&) {
         return; // nobody waits for it
     } catch (const std::exception& error) {
-        emitLast(stop, [&] { emit failed(messageOf(error)); });
+        return emit failed(messageOf(error));
     }
+    if (m_shared->run) emit done(m_shared->run);
 }
 
 } // namespace halfscope

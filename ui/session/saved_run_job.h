@@ -2,10 +2,11 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "ui/session/file_job.h"
 
 #include <QObject>
+#include <QTimer>
 #include <memory>
-#include <thread>
 
 namespace halfscope {
 
@@ -16,12 +17,13 @@ class SavedRunJob : public QObject {
 public:
     /// Of a run with the settings of its experiment.json.
     SavedRunJob(std::string folder, RunConfig);
-    /// Stops reading and joins the thread.
+    /// Stops reading; does not wait for it, see FileJob::Leaving.
     ~SavedRunJob() override;
     SavedRunJob(const SavedRunJob&) = delete;
     SavedRunJob& operator=(const SavedRunJob&) = delete;
 
-    /// Once. done() or failed() is the last signal, unless the job is destroyed before.
+    /// Once. done() or failed() is the last signal, unless the job is destroyed before; whoever
+    /// hears it may destroy the job through Qt's queue only.
     void start();
 
 signals:
@@ -31,11 +33,15 @@ signals:
     void failed(const halfscope::Message& reason);
 
 private:
-    void run(const std::stop_token&);
+    /// What the thread leaves here.
+    struct Shared;
+    void conclude();
 
     std::string m_folder;
     RunConfig m_config;
-    std::jthread m_thread; ///< last: it uses the rest
+    std::shared_ptr<Shared> m_shared;
+    QTimer m_looks; ///< at how much is read
+    std::unique_ptr<FileJob> m_job;
 };
 
 } // namespace halfscope

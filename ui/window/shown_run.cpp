@@ -152,7 +152,7 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config,
         m_parts.state->setText(tr("Reading the saved run… %1 %")
                                    .arg(QLocale().toString(static_cast<int>(100 * share))));
     });
-    connect(m_savedJob.get(), &SavedRunJob::done, this, [this, checkpoint](const RunPtr& run) {
+    const auto shows = [this, checkpoint](const RunPtr& run) {
         RunBatch batch;
         batch.checkpoint = checkpoint;
         run->append(std::move(batch));
@@ -162,14 +162,17 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config,
         show(ofExperiment(run, rowsOf(run->now())));
         enlist();
         showState();
-    });
-    connect(m_savedJob.get(), &SavedRunJob::failed, this, [this](const Message& reason) {
+    };
+    const auto tells = [this](const Message& reason) {
         m_savedJob.reset();
         m_savedClock.invalidate();
         showState();
         m_parts.banner->showText(tr("%1. The settings were opened without the curves of the run.")
                                      .arg(translated(reason)));
-    });
+    };
+    // through the queue, for the job goes then
+    connect(m_savedJob.get(), &SavedRunJob::done, this, shows, Qt::QueuedConnection);
+    connect(m_savedJob.get(), &SavedRunJob::failed, this, tells, Qt::QueuedConnection);
     m_savedJob->start();
 }
 

@@ -20,12 +20,14 @@
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/session/left_threads.h"
 #include "ui/window/guarded.h"
 #include "ui/window/shown_run.h"
 
 #include <QClipboard>
 #include <QCoreApplication>
 #include <QDir>
+#include <QElapsedTimer>
 #include <QEventLoop>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -34,10 +36,7 @@
 #include <QProgressDialog>
 #include <QScopeGuard>
 
-#include <atomic>
 #include <exception>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace halfscope {
@@ -56,6 +55,8 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
 constexpr int kBeforeDialog = 300;               // ms: short runs are saved by then
+constexpr int kBeforeLeaving = 10000;            // ms: until a folder may be given up
+constexpr int kBetweenLooks = 250;               // ms
 constexpr std::chrono::milliseconds kAtOnce{50}; // what takes longer is read aside
 
 /// A file may be called anything; a title is one short line.
@@ -317,7 +318,10 @@ void WindowFiles::choose() {
 
 void WindowFiles::saveExperiment(const QString& path) {
     checkConfig(m_models.config.config());
-    writeFileAtomically(path.toStdString(), configText(m_models.config.config()));
+    aside(tr("Save experiment"), tr("Saving the experiment in %1…").arg(path), path,
+          [to = path.toStdString(), text = configText(m_models.config.config())] {
+              writeFileAtomically(to, text);
+          });
 }
 
 void WindowFiles::chooseExperiment() {
@@ -411,8 +415,8 @@ void WindowFiles::chooseTensorBoard() {
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();
-        aside(tr("Save for TensorBoard"), tr("Saving the run in %1…").arg(folder),
-              [&] { saveTensorBoard(run, folder.toStdString()); });
+        aside(tr("Save for TensorBoard"), tr("Saving the run in %1…").arg(folder), folder,
+              [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
         emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
                       .arg(safeText(folder.toStdString())));
     });
@@ -429,44 +433,49 @@ QStringList WindowFiles::resultNames() const {
 }
 
 SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
-    const MadeFile plots{run_file::kPlots, m_parts.plots->svg().toStdString()};
-    SavedFiles files;
-    const std::string name = m_shown.title().toStdString(),
-                      program = QCoreApplication::applicationVersion().toStdString();
-    aside(tr("Save results"), tr("Saving the run in %1…").arg(folder), [&] {
-        files = saveWithCheckpoint(run, folder.toStdString(), name, program, std::span(&plots, 1));
-    });
-    return files;
+    const auto files = std::make_shared<SavedFiles>();
+    const auto save = [files, run, folder = folder.toStdString(),
+                       plots = MadeFile{run_file::kPlots, m_parts.plots->svg().toStdString()},
+                       name = m_shown.title().toStdString(),
+                       program = QCoreApplication::applicationVersion().toStdString()] {
+        *files = saveWithCheckpoint(run, folder, name, program, std::span(&plots, 1));
+    };
+    aside(tr("Save results"), tr("Saving the run in %1…").arg(folder), folder, save);
+    return std::move(*files);
 }
 
-/// On a thread of its own, as long tables take their time: the window is drawn meanwhile.
-void WindowFiles::aside(const QString& title, const QString& text,
+void WindowFiles::aside(const QString& title, const QString& text, const QString& path,
                         const std::function<void()>& work) {
     QProgressDialog dialog(text, {}, 0, 0, &m_window);
     dialog.setWindowTitle(title);
     dialog.setWindowModality(Qt::WindowModal);
     dialog.setMinimumDuration(kBeforeDialog);
-    QEventLoop waits;
-    std::exception_ptr error;
-    std::atomic<bool> done = false;
-    const auto workAside = [&] {
-        try {
-            work();
-        } catch (...) {
-            error = std::current_exception();
-        }
-        done = true;
-        waits.wakeUp(); // a queued call would need memory, which may be what there is none of
-    };
-    std::jthread thread;
+    std::unique_ptr<FileJob> job;
     try {
-        thread = std::jthread(workAside);
-    } catch (const std::system_error&) {
+        job = std::make_unique<FileJob>(work, FileJob::Leaving::Abandons);
+    } catch (const RunError&) {
         return work(); // the system has no thread to give
     }
-    while (!done)
+    QEventLoop waits;
+    connect(job.get(), &FileJob::done, &waits, [] {}); // wakes it
+    QTimer looks;
+    looks.start(kBetweenLooks);
+    QElapsedTimer clock, closed;
+    clock.start();
+    const bool shown = m_window.isVisible();
+    while (!job->isDone()) {
         waits.processEvents(QEventLoop::WaitForMoreEvents);
-    if (error) std::rethrow_exception(error);
+        if (clock.isValid() && clock.elapsed() > kBeforeLeaving) {
+            dialog.setCancelButtonText(tr("Stop &waiting"));
+            clock.invalidate();
+        }
+        if (shown && !m_window.isVisible() && !closed.isValid()) closed.start();
+        if (dialog.wasCanceled() || (closed.isValid() && closed.elapsed() > kForFiles.count()))
+            throw RunError(phrase("Files", "%1: did not answer in time; what was being saved there "
+                                           "may be incomplete"),
+                           pathText(path.toStdString()));
+    }
+    job->result();
 }
 
 QStringList WindowFiles::saveResults(const QString& folder) {

@@ -106,7 +106,11 @@ private:
     bool networksAreGone() const;
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);
-    void aside(const QString& title, const QString& text, const std::function<void()>& work);
+    /// On a thread of its own, as long tables take their time: the window is drawn meanwhile. The
+    /// work owns all that it uses, for a dead network is not waited for when the window has closed
+    /// or the user has enough: RunError "PATH: ...".
+    void aside(const QString& title, const QString& text, const QString& path,
+               const std::function<void()>& work);
 
     RunModels& m_models;
     ExperimentController& m_controller;

@@ -1,4 +1,5 @@
 // A run that is written for TensorBoard while it trains: the same records as all at once.
+#include "engine/runs/tensorboard.h"
 #include "engine/settings/fields.h"
 #include "tests/support/event_files.h"
 #include "ui/session/live_board.h"
