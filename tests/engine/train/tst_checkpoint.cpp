@@ -114,6 +114,7 @@ private slots:
     void refusesOthers();
     void claimsMoreThanItHas();
     void canBeCancelled();
+    void aLargeOneInMemory();
     void anotherDataSet();
     void offersTheOneBefore();
     void savedWithoutOne_data();
@@ -361,6 +362,24 @@ void TestCheckpoint::canBeCancelled() {
     QVERIFY(bytesWritten() - written < static_cast<qint64>(bytes.size()));
     QVERIFY_THROWS_EXCEPTION(Cancelled, sha256(large));
     QCOMPARE(sha256("").size(), size_t{64}); // what is short is done before anyone could wait
+}
+
+/// It is written to memory in parts of 16 MiB, and is the same after the last of them.
+void TestCheckpoint::aLargeOneInMemory() {
+    Run run(small());
+    run.to(2);
+    ExperimentState state = run.experiment->state();
+    TypedBytes& large = state.lanes[0].states["large"];
+    large.shape = {(int64_t{40} << 20) / 4 + 3};
+    large.bytes.resize(static_cast<size_t>(large.shape[0]) * 4);
+    for (size_t i = 0; i < large.bytes.size(); ++i)
+        large.bytes[i] = static_cast<std::byte>(i * 31 + i / 4096);
+    const auto expected = state.lanes;
+    const ExperimentState again = readKept(*keptCheckpoint(std::move(state), "1"), "run");
+    QCOMPARE(again.step, int64_t{2});
+    QCOMPARE(again.lanes.size(), expected.size());
+    for (size_t lane = 0; lane < expected.size(); ++lane)
+        QVERIFY(again.lanes[lane].states == expected[lane].states);
 }
 
 void TestCheckpoint::anotherDataSet() {
