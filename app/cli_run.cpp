@@ -39,7 +39,8 @@ std::string startText(const Experiment& experiment) {
     if (experiment.epochs().hasBatches())
         text += " in epochs of " + std::to_string(experiment.stepsPerEpoch());
     text += " on " + experiment.device().name;
-    if (experiment.step() > 0) text += ", from step " + std::to_string(experiment.step() + 1);
+    if (experiment.step() > 0 && !experiment.finished())
+        text += ", from step " + std::to_string(experiment.step() + 1);
     text += "\n";
     for (const Message& note : factsOf(config.task).notes)
         text += "Data: " + note.english() + "\n";
@@ -192,14 +193,19 @@ public:
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
                   std::to_string(m_experiment.config().steps) + epochText(m_experiment) + "\n");
         }
-        if (m_experiment.step() > 0) {
+        if (!m_hasRows && m_experiment.step() > 0)
+            print("Nothing was trained: the checkpoint is after step " +
+                  std::to_string(m_experiment.step()) + ", and the run ends at step " +
+                  std::to_string(m_experiment.config().steps) + " (--steps N lets it go on)\n");
+        if (m_hasRows) {
             print(closingTable(m_experiment, m_totals, m_times));
             print(learntText());
             print(skipNotes(m_experiment, m_totals));
             print(gradientTable(m_experiment, m_ranges));
         }
-        if (m_files) print("Files: " + options.out + "\n");
-        if (m_board) print("TensorBoard: tensorboard --logdir " + options.tensorboard + "\n");
+        if (m_files) print("Files: " + pathText(options.out) + "\n");
+        if (m_board)
+            print("TensorBoard: tensorboard --logdir " + pathText(options.tensorboard) + "\n");
     }
 
 private:
@@ -265,6 +271,7 @@ private:
         m_totals.resize(m_totals.size() + batch.lanes.size());
         m_times.resize(m_totals.size());
         double seconds = 0;
+        m_hasRows = m_hasRows || !batch.rows.empty();
         for (const StepRow& row : batch.rows) {
             m_totals[static_cast<size_t>(row.lane)].add(row);
             m_times[static_cast<size_t>(row.lane)].add(row.deviceSeconds());
@@ -345,6 +352,7 @@ private:
     Experiment& m_experiment;
     std::vector<LaneTotals> m_totals; // by lane
     std::vector<RecentTimes> m_times;
+    bool m_hasRows = false; ///< in these two
     const int m_countEvery, m_saveEvery;
     std::vector<Event> m_events;         // since the last step
     int64_t m_saved = -1;                // the step of the last checkpoint

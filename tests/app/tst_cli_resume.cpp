@@ -82,6 +82,7 @@ private slots:
     void signalLeavesOne();
     void killLosesOneInterval();
     void longerThanPlanned();
+    void nothingToTrain();
     void elsewhere();
     void damaged();
     void fullDisk();
@@ -182,6 +183,19 @@ void TestCliResume::longerThanPlanned() {
         if (times > 0) continue;
         QCOMPARE(call({"run", out, "--out", again}).code, 0);
         compareFolders(out, again);
+    }
+}
+
+/// No table is made up of steps that nobody took.
+void TestCliResume::nothingToTrain() {
+    for (const char* steps : {"3000", "10"}) {
+        const Outcome outcome =
+            call({"run", "--resume", whole(), "--device", "cpu", "--steps", steps});
+        QVERIFY2(outcome.code == 0, told(outcome));
+        QCOMPARE(outcome.out, QByteArray("Nothing was trained: the checkpoint is after step 3000, "
+                                         "and the run ends at step ") +
+                                  steps + " (--steps N lets it go on)\n");
+        QVERIFY2(!outcome.error.contains("from step"), outcome.error);
     }
 }
 
