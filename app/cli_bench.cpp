@@ -336,13 +336,14 @@ int benchCommand(const BenchOptions& options) {
     const std::vector<LaneConfig> lanes = parseLanes(
         !options.lanes.empty() ? options.lanes
                                : (cpu ? "fp32,amp-fp16,amp-bf16" : "fp32,tf32,amp-fp16,amp-bf16"));
+    const std::vector<StepCase> rows = chosenRows(options, cpu);
     Beside beside;
     if (cpu) beside.gemm.emplace(options.threads);
     if (!options.pytorch.empty())
         beside.pytorch =
             std::make_unique<PyTorchSteps>(options.pytorch, !cpu, options.threads, signals);
     std::vector<Result> results;
-    for (const StepCase& row : chosenRows(options, cpu)) {
+    for (const StepCase& row : rows) {
         printNote(row.name + ": " + std::to_string(options.rounds) + " rounds of " +
                   std::to_string(lanes.size()) + (lanes.size() == 1 ? " lane\n" : " lanes\n"));
         for (Result& result : measure(row, lanes, options, beside, signals))

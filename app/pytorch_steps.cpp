@@ -64,6 +64,27 @@ std::vector<int64_t> extents(const Shape& shape) { return {shape.begin(), shape.
                                    "; it must be a Python that has PyTorch"));
 }
 
+/// Something else than PyTorch's side of this (a wrapper, say) wrote there.
+[[noreturn]] void refuseAnswer(const std::string& text) {
+    throw EngineError(
+        Message::data("PyTorch's process gave no answer that can be used: " + quotedText(text)));
+}
+[[noreturn]] void refuseAnswer(const nlohmann::json& answer) {
+    refuseAnswer(answer.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+}
+
+std::string textIn(const nlohmann::json& answer, const char* key) {
+    const auto found = answer.is_object() ? answer.find(key) : answer.end();
+    if (found == answer.end() || !found->is_string()) refuseAnswer(answer);
+    return found->get<std::string>();
+}
+
+const nlohmann::json& listIn(const nlohmann::json& answer, const char* key) {
+    const auto found = answer.find(key);
+    if (found == answer.end() || !found->is_array()) refuseAnswer(answer);
+    return *found;
+}
+
 } // namespace
 
 PyTorchSteps::PyTorchSteps(const std::string& python, bool cuda, int threads,
@@ -74,8 +95,8 @@ PyTorchSteps::PyTorchSteps(const std::string& python, bool cuda, int threads,
     const nlohmann::json hello = nlohmann::json::parse(line, nullptr, false);
     if (m_signals.interrupted()) return;
     if (!hello.is_object()) refuse(python, "is no Python");
-    if (hello.contains("error")) refuse(python, hello["error"].get<std::string>());
-    m_version = hello.value("version", std::string());
+    if (hello.contains("error")) refuse(python, textIn(hello, "error"));
+    m_version = textIn(hello, "version");
 }
 
 PyTorchSteps::~PyTorchSteps() {
@@ -133,11 +154,13 @@ std::string PyTorchSteps::receive() {
 /// Null once a signal came.
 nlohmann::json PyTorchSteps::ask(const nlohmann::json& request) {
     send(request.dump() + "\n");
-    const nlohmann::json answer = nlohmann::json::parse(receive(), nullptr, false);
+    const std::string line = receive();
+    const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
     if (m_signals.interrupted()) return nullptr;
-    if (!answer.is_object()) throw EngineError(Message::data("PyTorch's process has ended"));
+    if (line.empty()) throw EngineError(Message::data("PyTorch's process has ended"));
+    if (!answer.is_object()) refuseAnswer(line);
     if (answer.contains("error"))
-        throw EngineError(Message::data("PyTorch: " + answer["error"].get<std::string>()));
+        throw EngineError(Message::data("PyTorch: " + textIn(answer, "error")));
     return answer;
 }
 
@@ -155,19 +178,22 @@ void PyTorchSteps::prepare(const StepCase& row, const std::vector<LaneConfig>& l
              {"device", m_cuda ? "cuda" : "cpu"},
              {"threads", m_threads}});
     if (answer.is_null()) return;
-    for (const nlohmann::json& way : answer["ways"])
-        m_ways.push_back({way["lane"].get<std::string>(), way["way"].get<std::string>()});
-    for (const nlohmann::json& way : answer["refused"])
-        printNote("PyTorch: " + row.name + ", " + way["lane"].get<std::string>() + ", " +
-                  way["way"].get<std::string>() +
-                  ": not timed: " + pathText(way["reason"].get<std::string>()) + "\n");
+    for (const nlohmann::json& way : listIn(answer, "ways"))
+        m_ways.push_back({textIn(way, "lane"), textIn(way, "way")});
+    for (const nlohmann::json& way : listIn(answer, "refused"))
+        printNote("PyTorch: " + row.name + ", " + textIn(way, "lane") + ", " + textIn(way, "way") +
+                  ": not timed: " + pathText(textIn(way, "reason")) + "\n");
 }
 
 void PyTorchSteps::round() {
     const nlohmann::json answer = ask({{"round", true}});
     if (answer.is_null()) return;
-    for (size_t i = 0; i < m_ways.size(); ++i)
-        m_ways[i].seconds.push_back(answer["seconds"].at(i).get<double>());
+    const nlohmann::json& seconds = listIn(answer, "seconds");
+    if (seconds.size() != m_ways.size()) refuseAnswer(seconds);
+    for (size_t i = 0; i < m_ways.size(); ++i) {
+        if (!seconds[i].is_number()) refuseAnswer(seconds[i]);
+        m_ways[i].seconds.push_back(seconds[i].get<double>());
+    }
 }
 
 } // namespace halfscope::cli

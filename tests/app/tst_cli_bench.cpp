@@ -136,6 +136,40 @@ private slots:
         QCOMPARE(request["optimizer"].toString(),
                  QString("torch.optim.Adam(model.parameters(), lr=0.001)"));
     }
+    /// A wrapper that prints, say.
+    void pytorchAnswersSomethingElse_data() {
+        QTest::addColumn<QByteArray>("lines");
+        const QByteArray ways = "{\"ways\": [{\"lane\": \"fp32\", \"way\": \"eager\"}], "
+                                "\"refused\": []}\n",
+                         hello = "{\"version\": \"9.8\"}\n";
+        QTest::newRow("its version") << QByteArray("{\"version\": 3}\n");
+        QTest::newRow("its error") << QByteArray("{\"error\": 5}\n");
+        QTest::newRow("no ways") << hello + "{}\n";
+        QTest::newRow("ways of text") << hello + "{\"ways\": [\"fp32\"], \"refused\": []}\n";
+        QTest::newRow("too few times") << hello + ways + "{\"seconds\": []}\n";
+        QTest::newRow("no time") << hello + ways + "{\"seconds\": [null]}\n";
+        QTest::newRow("a long text") << hello + "[\"" + QByteArray(100'000, 'x') + "\"]\n";
+    }
+    void pytorchAnswersSomethingElse() {
+        QFETCH(QByteArray, lines);
+        const StandIn python(("cat \"$0.answers\"\nwhile read -r request; do :; done\n"));
+        QFile answers(python.path() + ".answers");
+        QVERIFY(answers.open(QIODevice::WriteOnly) && answers.write(lines) == lines.size());
+        answers.close();
+        const Outcome outcome =
+            bench({"--only", "mlp-10", "--lanes", "fp32", "--pytorch", python.path()});
+        QCOMPARE(outcome.code, 3);
+        QVERIFY2(outcome.error.contains("PyTorch's process gave no answer that can be used: "),
+                 outcome.error);
+        QVERIFY2(outcome.error.size() < 600, outcome.error);
+    }
+    /// No time is lost with a Python before it.
+    void unknownRowsBeforePyTorch() {
+        const StandIn python("sleep 600\n");
+        const Outcome outcome = bench({"--only", "nosuch", "--pytorch", python.path()});
+        QCOMPARE(outcome.code, 2);
+        QVERIFY2(outcome.error.contains("--only: no row is named like"), outcome.error);
+    }
     /// While PyTorch compiles, say.
     void pytorchCanBeInterrupted() {
         const StandIn python("echo '{\"version\": \"9.8\"}'\nexec sleep 1000\n");
