@@ -88,16 +88,21 @@ std::string experimentIn(const std::string& path) {
     return folder ? (std::filesystem::path(path) / "experiment.json").string() : path;
 }
 
-/// An experiment's file or folder; of data, a first experiment on it.
-RunConfig experimentAt(const std::string& path) {
+/// An experiment's file or folder; of data, a first experiment on it as the settings want them.
+RunConfig experimentAt(const std::string& path, const std::vector<std::string>& settings) {
     std::error_code ignored;
     const std::string file = experimentIn(path);
     const bool saved = file != path && std::filesystem::exists(file, ignored);
-    if (!saved)
-        if (auto made = experimentOn(path)) return *std::move(made);
+    if (!saved) {
+        std::vector<Assignment> given;
+        for (const std::string& each : settings)
+            given.push_back(parseAssignment(each));
+        if (auto made = experimentOn(path, given)) return *std::move(made);
+    }
     const bool folder = file != path;
     if (folder && !saved && !ignored) // else the reader says what is wrong with the file
         throw nothingInFolder(path);
+    if (file == path) checkCanBeExperiment(path);
     return readConfig(file);
 }
 
@@ -109,7 +114,7 @@ RunConfig ExperimentOptions::config() const {
     }
     if (!steps.empty() && !epochs.empty())
         throw InputError(Message::data("--steps and --epochs: give one of them"));
-    RunConfig config = !file.empty() ? experimentAt(file)
+    RunConfig config = !file.empty() ? experimentAt(file, settings)
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) {
         config.lanes = parseLanes(lanes);

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 namespace halfscope {
 
@@ -122,8 +124,12 @@ public:
         m_tensors = {TensorSpec{"x", sampleShape(placeOfX(task), m_x.info)},
                      targetSpec(task, m_y.info, m_labels)};
         m_splits = HeldBack(m_x.info.shape[0], task.validation);
+        noteOddities(m_x, "x");
+        if (m_labels.empty()) noteOddities(m_y, "y");
         setView();
     }
+
+    std::vector<Message> notes() const override { return m_notes; }
 
 private:
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
@@ -135,6 +141,25 @@ private:
     }
     static void copy(const Array& from, int64_t stored, std::span<float> to) {
         from.toFloats(stored * static_cast<int64_t>(to.size()), to);
+    }
+    /// Values that no training survives, with the first sample that has one.
+    void noteOddities(const Array& array, const char* name) {
+        if (isWhole(array.info.type)) return;
+        const int64_t samples = array.info.shape[0], each = array.info.elements() / samples;
+        std::vector<float> values(static_cast<size_t>(each));
+        int64_t count = 0, first = 0;
+        for (int64_t sample = 0; sample < samples; ++sample) {
+            array.toFloats(sample * each, values);
+            const int64_t odd = std::count_if(values.begin(), values.end(),
+                                              [](float x) { return !std::isfinite(x); });
+            if (odd > 0 && count == 0) first = sample;
+            count += odd;
+        }
+        if (count > 0)
+            m_notes.push_back({phrase("Data", "Values of %1 that are inf or nan as float32: %2, "
+                                              "the first in sample %3 (counted from 0). The loss "
+                                              "of each batch with such a sample is not finite."),
+                               name, count, first});
     }
     void setView() {
         if (!m_labels.empty()) {
@@ -153,21 +178,24 @@ private:
 
     Array m_x, m_y;
     std::vector<int32_t> m_labels; ///< where targets are classes
+    std::vector<Message> m_notes;
 };
 
-/// "x_train.npy" and "y_train.npy": each is found by the other, the last x or y of the name that
-/// leads to a file decides.
+/// "X_train.npy" and "y_train.npy": each is found by the other, the last x or y of the name that
+/// leads to a file decides, in the same case if there are both.
 std::string partnerOf(const std::filesystem::path& path, std::string_view from,
                       std::string_view to) {
     const std::string name = path.filename().string();
     for (size_t at = path.stem().string().size(); at-- > 0;) {
         const size_t letter = from.find(name[at]);
         if (letter == std::string_view::npos) continue;
-        std::string other = name;
-        other[at] = to[letter];
-        std::string found = (path.parent_path() / other).string();
-        std::error_code ignored;
-        if (std::filesystem::is_regular_file(found, ignored)) return found;
+        for (const char other : {to[letter], to[1 - letter]}) {
+            std::string partner = name;
+            partner[at] = other;
+            std::string found = (path.parent_path() / partner).string();
+            std::error_code ignored;
+            if (std::filesystem::is_regular_file(found, ignored)) return found;
+        }
     }
     return {};
 }
@@ -182,7 +210,29 @@ bool holdsBoth(const std::string& path) {
     }
 }
 
+/// The only pair in a folder; nothing where there are several.
+std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) {
+    std::error_code error;
+    std::pair<std::string, std::string> pair;
+    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+         at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        const bool inputs = name.starts_with('x') || name.starts_with('X');
+        if (!inputs || !name.ends_with(".npy")) continue;
+        const std::string partner = partnerOf(at->path(), "xX", "yY");
+        if (partner.empty()) continue;
+        if (!pair.first.empty()) return {};
+        pair = {at->path().string(), partner};
+    }
+    return pair;
+}
+
 bool opensArrays(const std::string& path, TaskConfig& task) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) {
+        std::tie(task.x, task.y) = pairIn(path);
+        return !task.x.empty();
+    }
     if (path.ends_with(".safetensors")) {
         task.x = path;
         task.y.clear();

@@ -38,6 +38,10 @@ bool isMissing(std::string_view text) {
     return std::find(kMissingWords.begin(), kMissingWords.end(), text) != kMissingWords.end();
 }
 
+/// What other tables have in place of commas.
+constexpr std::array<std::pair<char, Phrase>, 2> kOtherSeparators{
+    {{';', phrase("Data", "semicolons")}, {'\t', phrase("Data", "tabs")}}};
+
 /// nan for what is no number.
 double numberOf(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
@@ -96,6 +100,13 @@ private:
                              pathText(m_task.path));
         for (const std::string_view field : m_fields)
             m_names.emplace_back(trimmed(m_names.empty() ? withoutByteOrderMark(field) : field));
+        if (m_names.size() == 1)
+            for (const auto& [mark, name] : kOtherSeparators)
+                if (m_names[0].find(mark) != std::string::npos)
+                    throw InputError(phrase("Data", "%1: its columns have %2 between them; save "
+                                                    "the table with commas, and with points in "
+                                                    "its numbers"),
+                                     m_reader.place(), name);
         if (m_names.size() < 2 || m_names.size() > kMostColumns)
             throw InputError(phrase("Data", "%1: %2 columns are not allowed: 2 to %3, with commas "
                                             "between them"),
@@ -165,10 +176,10 @@ private:
                 m_reader.place(), quotedText(m_fields[column]), quotedText(m_names[column]));
         if (code == std::errc::invalid_argument && column != m_target)
             throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite "
-                                            "number; only the column to predict (data.target) may "
-                                            "hold words"),
+                                            "number; only the column to predict may hold words, "
+                                            "and that is %4 (data.target)"),
                              m_reader.place(), quotedText(m_fields[column]),
-                             quotedText(m_names[column]));
+                             quotedText(m_names[column]), quotedText(m_names[m_target]));
         throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
                          m_reader.place(), quotedText(m_fields[column]),
                          quotedText(m_names[column]));
@@ -238,6 +249,11 @@ public:
 
     std::vector<Message> notes() const override {
         std::vector<Message> notes;
+        const auto& inputs = m_table.inputs;
+        if (std::find(inputs.begin(), inputs.end(), "") != inputs.end())
+            notes.push_back(phrase("Data", "A column without a name is an input. If it only "
+                                           "numbers the lines, save the table without it "
+                                           "(pandas: to_csv with index=False)."));
         if (m_table.dropped > 0)
             notes.push_back({phrase("Data", "%1 of %2 lines lack a value and are left out."),
                              m_table.dropped, m_table.dropped + m_table.samples});

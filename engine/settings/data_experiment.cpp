@@ -5,9 +5,12 @@
 #include "engine/core/shape.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/io/input_file.h"
+#include "engine/io/safetensors.h"
 #include "engine/settings/run_length.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 namespace halfscope {
@@ -100,6 +103,42 @@ std::string titleOf(const std::string& path) {
     return shown ? title : std::string();
 }
 
+/// What users have at hand that is not opened, and what becomes of it.
+struct OtherFile {
+    std::string_view ending;
+    Phrase help; ///< %1 is the file
+};
+constexpr Phrase kOtherTable =
+    phrase("Files", "%1: such a table is not opened; save it as a csv table with commas (pandas: "
+                    "to_csv('table.csv', index=False))");
+constexpr Phrase kTorchFile =
+    phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
+                    "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
+                    "data of tensors");
+constexpr std::array kOtherFiles{
+    OtherFile{".npz",
+              phrase("Files", "%1: an archive of arrays is not opened; save each by itself: "
+                              "numpy.save('x.npy', x) and numpy.save('y.npy', y)")},
+    OtherFile{".pt", kTorchFile},
+    OtherFile{".pth", kTorchFile},
+    OtherFile{".tsv", kOtherTable},
+    OtherFile{".xls", kOtherTable},
+    OtherFile{".xlsx", kOtherTable},
+    OtherFile{".ods", kOtherTable},
+    OtherFile{".parquet", kOtherTable},
+    OtherFile{".feather", kOtherTable},
+    OtherFile{".pkl", kOtherTable}};
+
+/// Those of a safetensors file, a few of many: "weight, bias".
+std::string arrayNames(const std::string& path) {
+    constexpr size_t kShown = 8;
+    const SafetensorsInfo info = safetensorsInfo(path);
+    std::string names;
+    for (size_t i = 0; i < std::min(kShown, info.arrays.size()); ++i)
+        names += (names.empty() ? "" : ", ") + pathText(info.arrays[i].name);
+    return info.arrays.size() > kShown ? names + ", ..." : names;
+}
+
 } // namespace
 
 std::string encoderLayers(const DataFacts& facts) {
@@ -116,7 +155,11 @@ std::string encoderLayers(const DataFacts& facts) {
            number(facts.tensors[kTarget].classes) + "))";
 }
 
-std::optional<RunConfig> experimentOn(const std::string& path) {
+std::optional<RunConfig> experimentOn(const std::string& path, std::span<const Assignment> given) {
+    const auto isGiven = [given](std::string_view key) {
+        return std::any_of(given.begin(), given.end(),
+                           [key](const Assignment& each) { return each.field->key == key; });
+    };
     std::error_code ignored;
     std::filesystem::path whole = std::filesystem::absolute(path, ignored);
     if (ignored) whole = path;
@@ -130,10 +173,14 @@ std::optional<RunConfig> experimentOn(const std::string& path) {
     });
     if (row == rows.end()) return std::nullopt;
     config.task.kind = static_cast<TaskKind>(row - rows.begin());
-    config.task.missing = missingFor(config.task);
-    config.task.loss.kind = lossFor(config.task);
+    for (const Assignment& each : given)
+        if (const std::string_view key = each.field->key;
+            key.starts_with("data.") || key.starts_with("task."))
+            setField(config, each.lane, key, each.value);
+    if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
+    if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     const DataFacts facts = factsOf(config.task);
-    config.task.batch = std::min(kBatch, facts.train);
+    if (!isGiven("task.batch")) config.task.batch = std::min(kBatch, facts.train);
     config.model = modelFor(facts);
     const int64_t perEpoch = (facts.train + config.task.batch - 1) / config.task.batch;
     config.epochs = std::clamp((kWantedSteps + perEpoch - 1) / perEpoch, kLeastEpochs, kMostEpochs);
@@ -141,10 +188,29 @@ std::optional<RunConfig> experimentOn(const std::string& path) {
     return config;
 }
 
+void checkCanBeExperiment(const std::string& path) {
+    const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
+    if (ending == ".json") return;
+    constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // the last one of a byte order mark
+    char first = 0;
+    InputFile file(path);
+    if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
+    if (ending == ".safetensors")
+        throw InputError(phrase("Files", "%1: there are no arrays x and y in it to train on; it "
+                                         "has %2"),
+                         pathText(path), arrayNames(path));
+    for (const OtherFile& other : kOtherFiles)
+        if (ending == other.ending) throw InputError(other.help, pathText(path));
+    throw InputError(phrase("Files", "%1: neither an experiment (JSON) nor data that can be "
+                                     "opened: .csv, .npy, .safetensors, .tar, .txt or a folder"),
+                     pathText(path));
+}
+
 InputError nothingInFolder(const std::string& path) {
     return InputError(phrase("Files",
                              "%1: the folder holds no saved run (experiment.json), no "
-                             "files of MNIST, no shards (.tar) and no folders of pictures"),
+                             "files of MNIST, no pair of arrays (x.npy and y.npy), no shards (.tar) "
+                             "and no folders of pictures"),
                       pathText(path));
 }
 

@@ -163,7 +163,9 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
     if (namesPicture(path)) return checkPicture(path);
     if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
     if (file.isDir()) throw nothingInFolder(path.toStdString());
-    return namesArrays(path) ? readArrays(path, settings) : readExperiment(path);
+    if (namesArrays(path)) return readArrays(path, settings);
+    checkCanBeExperiment(path.toStdString());
+    return readExperiment(path);
 }
 
 } // namespace

@@ -58,10 +58,12 @@ private slots:
     void arraysOfNumbers();
     void arraysOfClasses();
     void bothInOneFile();
+    void notesOddValues();
     void refusesArrays_data();
     void refusesArrays();
     void tableOfNumbers();
     void tableOfClasses();
+    void notesUnnamedColumn();
     void standardises();
     void missingValues_data();
     void missingValues();
@@ -169,6 +171,22 @@ void TestFileData::bothInOneFile() {
             }).ends_with("there are 2 arrays in the file and none is called y"));
 }
 
+/// A value is odd as float32, which 1e300 does not fit; whole numbers have none.
+void TestFileData::notesOddValues() {
+    const auto notesOf = [](const TaskConfig& task) { return makeDataset(task, 0)->notes(); };
+    const std::string labels = npy("|u1", "(3,)", "\0\1\1"s);
+    const auto x = npy("<f8", "(3, 2)", bytesOfValues<double>({0, 1, 2, NAN, 1e300, -1}));
+    const auto notes = notesOf(arrays(x, labels, true));
+    QCOMPARE(notes.size(), size_t{1});
+    QCOMPARE(notes[0].english(),
+             std::string("Values of x that are inf or nan as float32: 2, the first in sample 1 "
+                         "(counted from 0). The loss of each batch with such a sample is not "
+                         "finite."));
+    const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, INFINITY}));
+    QCOMPARE(notesOf(arrays(labels, y)).size(), size_t{1});
+    QVERIFY(notesOf(arrays(labels, labels, true)).empty());
+}
+
 void TestFileData::refusesArrays_data() {
     QTest::addColumn<QByteArray>("x");
     QTest::addColumn<QByteArray>("y");
@@ -232,6 +250,14 @@ void TestFileData::tableOfClasses() {
     QCOMPARE(numbers->view().classes, (std::vector<std::string>{"-1", "9", "10"}));
     QCOMPARE(labelsOf(allOf(*numbers, Split::Train)), (std::vector<int32_t>{2, 1, 0}));
     QCOMPARE(makeDataset(csv("a,kind\n1,x\n", true), 0)->tensors()[kTarget].classes, int64_t{2});
+}
+
+/// As pandas writes the index of its lines.
+void TestFileData::notesUnnamedColumn() {
+    QVERIFY(makeDataset(csv("a,b\n1,2\n"), 0)->notes().empty());
+    const auto notes = makeDataset(csv(",a,b\n0,1,2\n"), 0)->notes();
+    QCOMPARE(notes.size(), size_t{1});
+    QVERIFY(notes[0].english().starts_with("A column without a name is an input."));
 }
 
 void TestFileData::standardises() {
@@ -368,11 +394,12 @@ void TestFileData::refusesTables_data() {
     };
     row("empty", "", "the file is empty");
     row("header alone", "a,b\n", "0 samples are not allowed: 1 to");
-    row("one column", "a;b\n1;2\n", "line 1: 1 columns are not allowed: 2 to 100000");
+    row("one column", "a\n1\n", "line 1: 1 columns are not allowed: 2 to 100000");
+    row("semicolons", "a;b\n1;2\n", "line 1: its columns have semicolons between them; save the");
+    row("tabs", "a\tb\n1\t2\n", "line 1: its columns have tabs between them; save the");
     row("a word", "a,b\n1,2\nx,2\n",
         "line 3: \"x\" in the column \"a\" is not allowed: a finite number; only the column to "
-        "predict "
-        "(data.target) may hold words");
+        "predict may hold words, and that is \"b\" (data.target)");
     row("a word to predict", "a,b\n1,x\n",
         "line 2: \"x\" in the column \"b\" is not allowed: a finite number");
     row("missing", "a,b\n1,2\n,2\n", "line 3: \"\" in the column \"a\" is not allowed");

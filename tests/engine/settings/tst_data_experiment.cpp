@@ -45,6 +45,8 @@ private slots:
     void tables_data();
     void tables();
     void missingValues();
+    void chosenColumn();
+    void chosenSide();
     void arrays_data();
     void arrays();
     void digits();
@@ -52,7 +54,10 @@ private slots:
     void closedFolder_data();
     void closedFolder();
     void texts();
+    void foldersOfArrays();
     void notData();
+    void otherFiles_data();
+    void otherFiles();
     void wrongData();
 
 private:
@@ -111,6 +116,43 @@ void TestDataExperiment::missingValues() {
     }
 }
 
+/// The column to predict is known before the loss is chosen: the others may hold no words.
+void TestDataExperiment::chosenColumn() {
+    std::string text = "what,a,b\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::string(i % 2 ? "low" : "high") + "," + std::to_string(i) + ",0.5\n";
+    writeBytes(path("first.csv"), text);
+    QVERIFY(thrownBy<InputError>([&] { experimentOn(path("first.csv")); }) != "nothing thrown");
+    const Assignment given[] = {parseAssignment("data.target=what"),
+                                parseAssignment("task.batch=7"),
+                                parseAssignment("run.seed=3")};
+    const auto config = experimentOn(path("first.csv"), given);
+    QVERIFY(config);
+    QCOMPARE(config->task.target, std::string("what"));
+    QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(config->task.batch, int64_t{7});
+    QCOMPARE(config->seed, defaultConfig().seed); // left to the caller
+    checkConfig(*config);
+    const Assignment loss[] = {parseAssignment("data.target=a"), parseAssignment("task.loss=mse")};
+    writeBytes(path("two.csv"), table(60, {"0", "1"}));
+    QCOMPARE(experimentOn(path("two.csv"))->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(experimentOn(path("two.csv"), loss)->task.loss.kind, LossKind::Mse);
+}
+
+/// The network fits pictures of the size that is asked for.
+void TestDataExperiment::chosenSide() {
+    const Picture grey{8, 8, 1, std::vector<float>(64, 0.5f)};
+    for (const char* name : {"left", "right"}) {
+        QDir().mkpath(m_folder.filePath("sides/") + name);
+        writePng(grey, path(QString("sides/") + name + "/1.png"));
+    }
+    const Assignment given[] = {parseAssignment("data.side=16")};
+    const auto config = experimentOn(path("sides"), given);
+    QVERIFY(config);
+    QCOMPARE(modelShapes(*config).error.english(), std::string());
+    QVERIFY(config->model.layers.find("nn.Linear(512, 64)") != std::string::npos);
+}
+
 void TestDataExperiment::arrays_data() {
     QTest::addColumn<QString>("x");
     QTest::addColumn<QString>("y");
@@ -119,6 +161,8 @@ void TestDataExperiment::arrays_data() {
                              << "y.npy" << true;
     QTest::newRow("of a split") << "X_train.npy"
                                 << "Y_train.npy" << true;
+    QTest::newRow("of a split, as scikit-learn writes it") << "X_train.npy"
+                                                           << "y_train.npy" << true;
     QTest::newRow("the last letter") << "box_x.npy"
                                      << "box_y.npy" << true;
     QTest::newRow("other names") << "left.npy"
@@ -244,6 +288,60 @@ void TestDataExperiment::texts() {
         checkConfig(*config);
         QCOMPARE(modelShapes(*config).error.english(), std::string());
     }
+}
+
+/// Of one pair in a folder, whatever else lies there; several pairs are for the user to choose from.
+void TestDataExperiment::foldersOfArrays() {
+    const auto write = [&](const char* name) {
+        const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}";
+        writeBytes(path(name), npyBytes(header, std::string(16, '\0')));
+    };
+    QDir().mkpath(m_folder.filePath("pair"));
+    for (const char* name : {"pair/x.npy", "pair/y.npy", "pair/mean.npy"})
+        write(name);
+    const auto config = experimentOn(path("pair"));
+    QVERIFY(config);
+    QCOMPARE(config->task.kind, TaskKind::Arrays);
+    QCOMPARE(config->task.x, path("pair/x.npy"));
+    QCOMPARE(config->task.y, path("pair/y.npy"));
+    QCOMPARE(config->title, std::string("pair"));
+    for (const char* name : {"pair/x_test.npy", "pair/y_test.npy"})
+        write(name);
+    QVERIFY(!experimentOn(path("pair")));
+}
+
+void TestDataExperiment::otherFiles_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* name, const QByteArray& bytes, const char* about) {
+        QTest::newRow(name) << bytes << QByteArray(about);
+    };
+    row("both.npz", "PK\3\4", "numpy.save('x.npy', x)");
+    row("data.PT", "PK\3\4", "safetensors.torch.save_file");
+    row("table.tsv", "a\tb\n", "save it as a csv table");
+    row("table.parquet", "PAR1", "save it as a csv table");
+    row("notes.md", "# Notes", "neither an experiment (JSON) nor data");
+    row("nothing", "", "");
+    row("experiment.json", "no JSON", ""); // its reader says where
+    row("experiment", "\n{}", "");
+}
+
+/// What is no data and no experiment either is told what would help.
+void TestDataExperiment::otherFiles() {
+    QFETCH(const QByteArray, bytes);
+    QFETCH(const QByteArray, about);
+    const std::string file = path(QTest::currentDataTag());
+    writeBytes(file, bytes.toStdString());
+    const std::string error = thrownBy<InputError>([&] { checkCanBeExperiment(file); });
+    if (about.isEmpty())
+        QCOMPARE(error, std::string("nothing thrown"));
+    else
+        QVERIFY2(isAbout(error, file, about.toStdString()), error.c_str());
+    const std::string tensors = path("named.safetensors");
+    writeBytes(tensors, safetensorsBytes(R"({"X":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                                         std::string(1, '\1')));
+    QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
+             tensors + ": there are no arrays x and y in it to train on; it has X");
 }
 
 void TestDataExperiment::notData() {
