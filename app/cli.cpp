@@ -51,7 +51,8 @@ constexpr const char* kRunChanged =
     "run --preset overflow --set scaler.init_scale=2^20 --steps 200";
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
-constexpr const char* kEvaluate = "evaluate out --weights out/weights_fp32.safetensors";
+constexpr const char* kEvaluate = "evaluate out --out scores";
+constexpr const char* kEvaluateOthers = "evaluate out --weights out/weights_fp32.safetensors";
 constexpr const char* kExport = "runs export 20261121-173455-1/2 --out out";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
@@ -122,7 +123,8 @@ struct Commands {
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");
         evaluateOptions.experiment.addTo(*evaluate, Trains::No);
         textOption(*evaluate, "--out", evaluateOptions.out,
-                   "Write predictions_LANE.npy and scores.json into this folder", "DIR",
+                   "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
+                   "target and what each lane makes of it) and predictions_LANE.npy here", "DIR",
                    "the path of a folder");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
@@ -173,7 +175,7 @@ struct Commands {
         get->add_flag("--yes", getOptions.yes, "Do not ask first");
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunAgain, kRunResumed}));
-        evaluate->footer(footer({kEvaluate}));
+        evaluate->footer(footer({kEvaluate, kEvaluateOthers}));
         runs->footer(footer({"runs list", kExport}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));

@@ -1,18 +1,20 @@
-// Implements the evaluate command: every lane computes the same weights in its own precision.
+// Implements the evaluate command: every lane computes in its own precision, with the
+// same weights or with those that a run left of it.
 #include "app/cli_evaluate.h"
 
 #include "app/cli_output.h"
+#include "app/cli_scores.h"
 #include "app/cli_signals.h"
 
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
-#include "engine/io/json_text.h"
-#include "engine/io/npy.h"
 #include "engine/io/output_folder.h"
+#include "engine/runs/run_folder.h"
 #include "engine/train/experiment.h"
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,12 +22,6 @@
 namespace halfscope::cli {
 
 namespace {
-
-struct Judged {
-    std::string lane;
-    Validation validation;
-    Predictions predictions;
-};
 
 /// The data sets that can hold samples back, in words.
 std::string validatedSets() {
@@ -35,50 +31,45 @@ std::string validatedSets() {
     return text;
 }
 
-Judged judge(Experiment& experiment, int lane, bool keepsPredictions) {
+Judged judge(Experiment& experiment, int lane, const std::string& weights, bool keeps) {
     Judged judged;
     judged.lane = experiment.laneName(lane);
+    judged.weights = weights;
+    Trainer& trainer = experiment.lane(lane);
     const std::atomic<bool> stop{false};
     const std::optional<Validation> found =
-        experiment.lane(lane).evaluate(stop, keepsPredictions ? &judged.predictions : nullptr);
+        trainer.evaluate(stop, keeps ? &judged.predictions : nullptr);
     require(found.has_value(), "nobody asked the evaluation to stop");
     judged.validation = *found;
+    judged.counts = trainer.classCounts();
+    judged.classes = experiment.view().classes;
+    judged.leftOut = trainer.skippedSamples();
+    judged.samples = trainer.validationSamples() - static_cast<int64_t>(judged.leftOut.size());
     return judged;
 }
 
-std::string tableText(std::span<const Judged> lanes) {
-    size_t width = 4; // "lane"
-    for (const Judged& each : lanes)
-        width = std::max(width, each.lane.size());
-    const bool classes = lanes.front().validation.accuracy.has_value();
-    std::string text =
-        padded("lane", width) + "  loss" + (classes ? "        accuracy" : "") + "\n";
-    for (const Judged& each : lanes) {
-        const std::string loss = shortNumber(each.validation.loss, 6);
-        text += padded(each.lane, width) + "  " + (classes ? padded(loss, 12) : loss);
-        if (classes) text += shortNumber(100 * *each.validation.accuracy, 4) + " %";
-        text += "\n";
-    }
-    return text;
+/// All lanes with the weights of the settings.
+std::vector<Judged> judgeAll(const RunConfig& config, bool keeps) {
+    Experiment experiment(config);
+    std::vector<Judged> judged;
+    for (int lane = 0; lane < experiment.lanes(); ++lane)
+        judged.push_back(judge(experiment, lane, config.model.weights, keeps));
+    return judged;
 }
 
-/// `samples`: that were judged; `leftOut`: that could not be read.
-std::string scoresText(const std::string& weights, std::span<const Judged> lanes, int64_t samples,
-                       size_t leftOut) {
-    JsonText json;
-    json["weights"] = weights;
-    json["samples"] = samples;
-    if (leftOut > 0) json["left_out"] = leftOut;
-    JsonText list = JsonText::list();
-    for (const Judged& each : lanes) {
-        JsonText lane;
-        lane["name"] = each.lane;
-        lane["loss"] = each.validation.loss;
-        if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
-        list.push_back(std::move(lane));
+/// Each lane with the weights that a run left of it in its folder, one after the other.
+std::vector<Judged> judgeEach(const RunConfig& config, const std::string& folder, bool keeps) {
+    const std::vector<std::string> names = laneNames(config);
+    std::vector<Judged> judged;
+    for (size_t lane = 0; lane < names.size(); ++lane) {
+        RunConfig alone = config;
+        alone.lanes = {config.lanes[lane]};
+        alone.model.weights =
+            (std::filesystem::path(folder) / run_file::weights(names[lane])).string();
+        judged.push_back(std::move(judgeAll(alone, keeps).front()));
+        judged.back().lane = names[lane];
     }
-    json["lanes"] = std::move(list);
-    return json.text();
+    return judged;
 }
 
 void tellLeftOut(std::span<const Message> reasons) {
@@ -93,41 +84,37 @@ void tellLeftOut(std::span<const Message> reasons) {
 
 int evaluate(const EvaluateOptions& options) {
     RunConfig config = options.experiment.config();
-    config.forks.clear(); // nothing is trained
+    const std::string folder =
+        options.experiment.givesWeights() ? std::string() : options.experiment.runFolder();
+    std::error_code ignored;
+    const bool own = !folder.empty() &&
+                     std::filesystem::exists(std::filesystem::path(folder) /
+                                                 run_file::weights(laneNames(config).front()),
+                                             ignored);
+    if (own) config = settingsAtEnd(config); // lanes that were forked have weights, too
+    config.forks.clear();                    // nothing is trained
     config.edits.clear();
-    if (config.model.weights.empty())
-        throw InputError(
-            Message::data("evaluate: --weights is missing, the file of the weights to judge"));
+    if (config.model.weights.empty() && !own)
+        throw InputError(Message::data(
+            "evaluate: --weights is missing, the file of the weights to judge, or the folder of a "
+            "run that has those of its lanes"));
     if (!infoOf(config.task.kind).validates)
         throw InputError(
             Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
                           " has no samples to judge by; these have: " + validatedSets()));
-    SignalWatch signals; // before the engine starts threads; ends the program while it judges
-    Experiment experiment(config);
-    if (!experiment.validates())
+    if (factsOf(config.task).validation == 0)
         throw InputError(
             Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
-    std::vector<Judged> lanes;
-    for (int lane = 0; lane < experiment.lanes(); ++lane)
-        lanes.push_back(judge(experiment, lane, !options.out.empty()));
-    const std::vector<Message>& leftOut = experiment.lane(0).skippedSamples();
-    const int64_t samples =
-        experiment.lane(0).validationSamples() - static_cast<int64_t>(leftOut.size());
-    tellLeftOut(leftOut);
+    SignalWatch signals; // before the engine starts threads; ends the program while it judges
+    const bool keeps = !options.out.empty();
+    const std::vector<Judged> lanes =
+        own ? judgeEach(config, folder, keeps) : judgeAll(config, keeps);
+    tellLeftOut(lanes.front().leftOut);
     signals.setStop([] {}); // what is being written is written to its end
-    if (!options.out.empty()) {
-        const OutputFolder folder(options.out);
-        for (const Judged& each : lanes) {
-            const int64_t shape[] = {each.predictions.samples, each.predictions.outputs};
-            folder.write("predictions_" + each.lane + ".npy",
-                         npyBytes(shape, each.predictions.values));
-        }
-        folder.write("scores.json",
-                     scoresText(config.model.weights, lanes, samples, leftOut.size()));
-    }
+    if (keeps) writeScores(OutputFolder(options.out), lanes);
     if (options.quiet) return 0;
-    print(std::to_string(samples) + " validation samples\n" + tableText(lanes));
-    if (!options.out.empty()) print("Files: " + options.out + "\n");
+    print(std::to_string(lanes.front().samples) + " validation samples\n" + scoresTable(lanes));
+    if (keeps) print("Files: " + options.out + "\n");
     return 0;
 }
 

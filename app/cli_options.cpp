@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/settings/data_experiment.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -66,7 +67,8 @@ void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
     field("--seed", seed, "run.seed", "Seed of weights, data and batches", "N");
     field("--weights", weights, "model.weights",
           trains == Trains::Yes ? "Start every lane from the state_dict in this safetensors file"
-                                : "The state_dict to judge, a safetensors file",
+                                : "The state_dict to judge, a safetensors file (default: of a run's folder, "
+                                  "the weights that each lane came to)",
           "FILE");
     deviceOption(command, device);
     field("--threads", threads, "run.threads", "Threads of the CPU device; 0 for all", "N");
@@ -137,6 +139,19 @@ RunConfig ExperimentOptions::config() const {
         applySetting(config, setting);
     checkConfig(config);
     return config;
+}
+
+std::string ExperimentOptions::runFolder() const {
+    const std::string inside = experimentIn(file);
+    std::error_code ignored;
+    return inside != file && std::filesystem::exists(inside, ignored) ? file : std::string();
+}
+
+bool ExperimentOptions::givesWeights() const {
+    return !weights.empty() ||
+           std::any_of(settings.begin(), settings.end(), [](const std::string& each) {
+               return parseAssignment(each).field->key == "model.weights";
+           });
 }
 
 std::vector<Assignment> ExperimentOptions::resumedSettings() const {

@@ -32,6 +32,10 @@ struct ExperimentOptions {
     /// File or preset, then --lanes, then the named options, then --set from left to right; the
     /// whole is checked. InputError.
     RunConfig config() const;
+    /// The folder, where the file is that of a saved run; else empty.
+    std::string runFolder() const;
+    /// Whether the weights are among the options.
+    bool givesWeights() const;
     /// Of a run that goes on from a checkpoint: what is given beside it. InputError for an option
     /// that makes another experiment.
     std::vector<Assignment> resumedSettings() const;

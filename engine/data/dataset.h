@@ -47,6 +47,9 @@ public:
     /// several at a time; may read files. Those that could not be read and are to be skipped, by
     /// row; InputError where they are not.
     virtual std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const = 0;
+    /// Which one a sample of a split is, from 0, in the data as they are stored: the row of an
+    /// array, or the line of a table without its header and what is left out.
+    virtual int64_t number(Split, int64_t sample) const { return sample; }
     /// Whether samples differ from epoch to epoch.
     virtual bool varies() const { return false; }
     /// What users should know of how the samples were made, in whole sentences.

@@ -25,6 +25,9 @@ public:
     int64_t samples(Split split) const final {
         return static_cast<int64_t>(m_splits.of(split).size());
     }
+    int64_t number(Split split, int64_t sample) const final {
+        return m_splits.of(split)[static_cast<size_t>(sample)];
+    }
     /// A sample that cannot be read is skipped where m_damaged says so.
     std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const final;
     TaskView view() const final { return m_view; }

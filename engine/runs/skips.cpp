@@ -34,10 +34,13 @@ void SkipTally::add(const StepRow& row) {
     m_belowOne = row.scale() < 1 && (m_belowOne || crossed);
     m_fell = row.has(kBackedOff);
     m_scale = row.scale();
-    if (!row.has(kLossNotFinite))
+    if (!row.has(kLossNotFinite)) {
         m_lossLostAt = 0;
-    else if (m_lossLostAt == 0)
+    } else if (m_lossLostAt == 0) {
         m_lossLostAt = row.step;
+        ++m_losses;
+    }
+    m_lost += row.has(kLossNotFinite) && row.has(kSkipped);
     if (row.has(kSkipped)) {
         ++(!m_settled ? m_start : m_trial ? m_trials : m_others);
         m_trial = false;
@@ -55,7 +58,7 @@ bool SkipTally::often(int64_t count) const {
 
 SkipVerdict SkipTally::verdict(bool dynamic) const {
     if (skipped() == 0) return SkipVerdict::None;
-    const bool bad = m_lossLostAt > 0 || m_belowOne || held(dynamic) || often(m_others) ||
+    const bool bad = m_lossLostAt > 0 || losesAgain() || m_belowOne || held(dynamic) || often(m_others) ||
                      often(m_trials) || m_start > kLongStart;
     return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
 }
@@ -77,6 +80,12 @@ Message SkipTally::sentence(bool dynamic) const {
                    "%1. That is not normal: the loss is not finite from step %2 on. No loss scale "
                    "can fix that; a lower learning rate, clipping or a wider type may help."),
             count, m_lossLostAt};
+    if (losesAgain())
+        return {phrase("Events",
+                       "%1. That is not normal: in %2 of them the loss itself was not finite, "
+                       "which no loss scale causes. Look for inf or nan in the data; a lower "
+                       "learning rate or clipping may help."),
+                count, m_lost};
     if (m_belowOne)
         return {phrase("Events",
                        "%1. That is not normal: the loss scale fell below 1, so the gradients "

@@ -42,11 +42,15 @@ private:
     Message countText() const;
     /// The scale does not fall although steps are skipped: a static one, or one at its floor.
     bool held(bool dynamic) const;
+    /// Whether the loss is lost and comes back again and again, as with a damaged sample.
+    bool losesAgain() const { return m_losses > 1 && m_lost > 0; }
     /// So many skips of one cause, after the start, are too many.
     bool often(int64_t count) const;
 
     int64_t m_steps = 0, m_start = 0, m_trials = 0, m_others = 0;
     int64_t m_lossLostAt = 0; ///< the step from which on the loss is not finite; 0: it is
+    int64_t m_lost = 0;       ///< skipped steps whose loss was not finite
+    int64_t m_losses = 0;     ///< how often the loss was lost; in between it came back
     int64_t m_unanswered = 0; ///< skipped steps in a row after which the scale stayed
     bool m_settled = false;   ///< the start is over
     bool m_trial = false;     ///< the scale has grown and not overflowed since

@@ -111,19 +111,30 @@ std::optional<Batch> Evaluator::nextBatch() {
     return last;
 }
 
-/// Each row in the place of its sample.
-void Evaluator::keep(std::span<const float> prediction, Predictions& all) const {
-    const size_t outputs = prediction.size() / m_rows.size();
+/// Puts each row in the place of its sample.
+void Evaluator::keep(const Batch& batch, std::span<const float> prediction,
+                     Predictions& all) const {
+    const auto samples = static_cast<size_t>(m_samples);
+    const bool classes = batch.tensors[kTarget].dtype == DType::I32;
+    const std::vector<float> targets =
+        classes ? std::vector<float>(batch.labels(kTarget).begin(), batch.labels(kTarget).end())
+                : std::vector<float>(batch.floats(kTarget).begin(), batch.floats(kTarget).end());
+    const auto place = [&](std::span<const float> rows, std::vector<float>& into) {
+        const size_t each = rows.size() / m_rows.size();
+        if (into.empty()) into.assign(samples * each, std::numeric_limits<float>::quiet_NaN());
+        for (size_t row = 0; row < m_rows.size(); ++row)
+            std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * each), each,
+                        into.begin() +
+                            static_cast<std::ptrdiff_t>(static_cast<size_t>(m_rows[row]) * each));
+    };
     if (all.values.empty()) {
         all.samples = m_samples;
-        all.outputs = static_cast<int64_t>(outputs);
-        all.values.assign(static_cast<size_t>(m_samples) * outputs,
-                          std::numeric_limits<float>::quiet_NaN());
+        all.outputs = static_cast<int64_t>(prediction.size() / m_rows.size());
+        for (int64_t sample = 0; sample < m_samples; ++sample)
+            all.numbers.push_back(m_data.number(Split::Validation, sample));
     }
-    for (size_t row = 0; row < m_rows.size(); ++row)
-        std::copy_n(prediction.begin() + static_cast<std::ptrdiff_t>(row * outputs), outputs,
-                    all.values.begin() +
-                        static_cast<std::ptrdiff_t>(static_cast<size_t>(m_rows[row]) * outputs));
+    place(prediction, all.values);
+    place(targets, all.targets);
 }
 
 /// False when it was stopped.
@@ -141,7 +152,7 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
         m_running.add(batch.labels(kTarget), highestClasses(prediction, m_running.classes()));
-    if (predictions) keep(prediction, *predictions);
+    if (predictions) keep(batch, prediction, *predictions);
     return true;
 }
 

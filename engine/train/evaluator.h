@@ -55,7 +55,7 @@ private:
     const Size& sizeFor(int64_t rows, const Weights&);
     std::optional<Batch> nextBatch();
     bool runBatch(const Size&, const Batch&, Predictions*);
-    void keep(std::span<const float> prediction, Predictions&) const;
+    void keep(const Batch&, std::span<const float> prediction, Predictions&) const;
 
     const RunConfig& m_config;
     const PrecisionPlan& m_plan;

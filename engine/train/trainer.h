@@ -30,11 +30,12 @@ bool isWeight(const StateInfo&);
 /// Deterministic initial weights by each state's own rule, from the seed.
 Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop = {});
 
-/// What a lane makes of the validation samples, in their order: row-major (samples, outputs); nan
-/// for a sample that cannot be read.
+/// What a lane makes of the validation samples, in their order.
 struct Predictions {
     int64_t samples = 0, outputs = 0;
-    std::vector<float> values;
+    std::vector<float> values;    ///< row-major (samples, outputs); nan where one cannot be read
+    std::vector<float> targets;   ///< likewise; of classes (samples), the number of each
+    std::vector<int64_t> numbers; ///< (samples), see Dataset::number()
 };
 
 class Trainer {

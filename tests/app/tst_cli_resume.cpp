@@ -89,6 +89,7 @@ private slots:
     void newRunRemovesThem();
     void startsFromWeights();
     void evaluates();
+    void evaluatesEachLane();
     void evaluateEndsAtASignal_data();
     void evaluateEndsAtASignal();
     void refuses_data();
@@ -312,6 +313,44 @@ void TestCliResume::evaluates() {
     QVERIFY2(none.code == 2 && none.error.contains("--weights is missing"), told(none));
     const Outcome all = call({"evaluate", "--weights", whole() + "/weights_fp32.safetensors"});
     QVERIFY2(all.code == 2 && all.error.contains("no samples to judge by"), told(all));
+}
+
+/// Without --weights, each lane has its own; samples.csv tells sample by sample what it makes of
+/// them.
+void TestCliResume::evaluatesEachLane() {
+    const QString out = m_folder.filePath("own scores");
+    const Outcome outcome = call({"evaluate", whole(), "--out", out});
+    QVERIFY2(outcome.code == 0 && outcome.out.contains("what each class was taken for"),
+             told(outcome));
+    const auto lanesIn = [](const QString& path) {
+        return QJsonDocument::fromJson(contentOf(path)).object()["lanes"].toArray();
+    };
+    const QJsonArray scores = lanesIn(out + "/scores.json");
+    const QJsonArray trained = lanesIn(whole() + "/summary.json");
+    QCOMPARE(scores.size(), 2);
+    const QList<QByteArray> lines = contentOf(out + "/samples.csv").trimmed().split('\n');
+    QCOMPARE(lines[0], QByteArray("sample,target,fp32,amp-fp16"));
+    QCOMPARE(lines.size(), 501);
+    for (int lane = 0; lane < 2; ++lane) {
+        const QJsonObject each = scores[lane].toObject();
+        const QJsonObject summary = trained[lane].toObject();
+        QCOMPARE(each["loss"].toDouble(), summary["validation_loss"].toDouble());
+        const QJsonArray confusion = each["confusion"].toArray();
+        int counted = 0, right = 0, listed = 0;
+        for (int row = 0; row < 10; ++row)
+            for (int taken = 0; taken < 10; ++taken) {
+                const int count = confusion[row].toArray()[taken].toInt();
+                counted += count;
+                if (row == taken) right += count;
+            }
+        for (const QByteArray& line : lines.mid(1))
+            listed += line.split(',')[1] == line.split(',')[2 + lane];
+        QCOMPARE(counted, 500);
+        QCOMPARE(right / 500.0, summary["accuracy"].toDouble());
+        QCOMPARE(listed, right);
+    }
+    const Outcome alone = call({"evaluate", whole(), "--lanes", "amp-bf16"}); // none of its lanes
+    QVERIFY2(alone.code == 2 && alone.error.contains("--weights is missing"), told(alone));
 }
 
 void TestCliResume::evaluateEndsAtASignal_data() { signalLeavesOne_data(); }

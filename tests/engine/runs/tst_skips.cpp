@@ -147,6 +147,9 @@ void TestSkips::tooMany_data() {
     QTest::addColumn<QString>("part");
     QTest::newRow("the loss is lost") << History(65536).clean(7).lose(5).tally() << true
                                       << "the loss is not finite from step 8 on";
+    QTest::newRow("a damaged sample, epoch by epoch")
+        << History(65536).clean(7).lose(1).clean(9).lose(1).clean(3).tally() << true
+        << "in 2 of them the loss itself was not finite";
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
     QTest::newRow("past 1") << History(1.5f).skip(1).clean(1).tally() << true << "fell below 1";
     QTest::newRow("static") << History(65536).skipAtFloor(3).clean(1).tally() << false

@@ -1,0 +1,173 @@
+// Implements what evaluate prints and writes.
+#include "app/cli_scores.h"
+
+#include "app/cli_output.h"
+
+#include "engine/core/text.h"
+#include "engine/io/json_text.h"
+#include "engine/io/npy.h"
+#include "engine/runs/run_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope::cli {
+
+namespace {
+
+constexpr size_t kMostPrinted = 12;   // classes: 80 columns
+constexpr size_t kMostWritten = 1000; // classes: ClassCounts has a row for each
+constexpr size_t kMostOutputs = 16;   // numbers of a sample that fit into a table
+
+std::string classOf(const Judged& judged, size_t index) {
+    return index < judged.classes.size() ? judged.classes[index] : std::to_string(index);
+}
+
+/// Lines are true classes, columns what the lane took them for.
+std::string confusionText(const Judged& judged) {
+    constexpr size_t kWidest = 12;
+    const ClassCounts& counts = judged.counts;
+    std::vector<std::string> names;
+    size_t width = 4; // "true"
+    for (size_t i = 0; i < counts.classes(); ++i) {
+        names.push_back(pathText(classOf(judged, i)).substr(0, kWidest));
+        width = std::max(width, names.back().size());
+    }
+    std::string text =
+        "\n" + judged.lane + ", what each class was taken for:\n" + padded("true", width);
+    const auto cell = [](const std::string& word) {
+        constexpr size_t kLeast = 5; // of a count
+        return "  " + std::string(kLeast - std::min(kLeast, word.size()), ' ') + word;
+    };
+    for (const std::string& name : names)
+        text += cell(name);
+    for (size_t row = 0; row < counts.classes(); ++row) {
+        text += "\n" + padded(names[row], width);
+        for (size_t taken = 0; taken < counts.classes(); ++taken) {
+            std::string count = std::to_string(counts.count(row, taken));
+            count.insert(0, names[taken].size() - std::min(names[taken].size(), count.size()), ' ');
+            text += cell(count);
+        }
+    }
+    return text + "\n";
+}
+
+JsonText confusionJson(const ClassCounts& counts) {
+    JsonText rows = JsonText::list();
+    for (size_t row = 0; row < counts.rows(); ++row) {
+        JsonText taken = JsonText::list();
+        for (size_t column = 0; column < counts.rows(); ++column)
+            taken.push_back(counts.count(row, column));
+        rows.push_back(std::move(taken));
+    }
+    return rows;
+}
+
+std::string scoresJson(std::span<const Judged> lanes) {
+    const Judged& first = lanes.front();
+    const bool hasClasses = first.counts.classes() > 0 && first.counts.classes() <= kMostWritten;
+    JsonText json;
+    const auto sameWeights = [&](const Judged& each) { return each.weights == first.weights; };
+    const bool shared = std::all_of(lanes.begin(), lanes.end(), sameWeights);
+    if (shared) json["weights"] = first.weights;
+    json["samples"] = first.samples;
+    if (!first.leftOut.empty()) json["left_out"] = first.leftOut.size();
+    if (hasClasses) {
+        JsonText names = JsonText::list();
+        for (size_t i = 0; i < first.counts.classes(); ++i)
+            names.push_back(classOf(first, i));
+        json["classes"] = std::move(names);
+    }
+    JsonText list = JsonText::list();
+    for (const Judged& each : lanes) {
+        JsonText lane;
+        lane["name"] = each.lane;
+        if (!shared) lane["weights"] = each.weights;
+        lane["loss"] = each.validation.loss;
+        if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
+        if (hasClasses) lane["confusion"] = confusionJson(each.counts);
+        list.push_back(std::move(lane));
+    }
+    json["lanes"] = std::move(list);
+    return json.text();
+}
+
+/// What each lane makes of the samples: numbers, or of each sample the number of a class.
+std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool classes) {
+    std::vector<std::vector<float>> made;
+    for (const Judged& each : lanes) {
+        const Predictions& all = each.predictions;
+        made.push_back(all.values);
+        if (!classes) continue;
+        const auto taken = highestClasses(all.values, static_cast<size_t>(all.outputs));
+        made.back().assign(taken.begin(), taken.end());
+    }
+    return made;
+}
+
+/// A sample a line: its number in the data, its target, and what each lane makes of it.
+std::string samplesCsv(std::span<const Judged> lanes) {
+    const Judged& first = lanes.front();
+    const Predictions& all = first.predictions;
+    const bool classes = first.counts.classes() > 0;
+    const auto outputs = static_cast<size_t>(all.outputs);
+    const size_t columns = classes ? 1 : outputs <= kMostOutputs ? outputs : 0;
+    const auto heading = [&](const std::string& word) {
+        std::string text;
+        for (size_t i = 0; i < columns; ++i)
+            text += "," + csvField(columns == 1 ? word : word + "_" + std::to_string(i));
+        return text;
+    };
+    std::string text = "sample" + heading("target");
+    for (const Judged& each : lanes)
+        text += heading(each.lane);
+    text += "\n";
+    const std::vector<std::vector<float>> made = valuesOf(lanes, classes);
+    const auto fieldOf = [&](float value) {
+        if (!classes) return numberText(value);
+        const bool known = value >= 0 && value < static_cast<float>(first.counts.classes());
+        return known ? csvField(classOf(first, static_cast<size_t>(value))) : std::string();
+    };
+    for (size_t row = 0; row < static_cast<size_t>(all.samples); ++row) {
+        text += std::to_string(all.numbers[row]);
+        for (size_t i = 0; i < columns; ++i)
+            text += "," + fieldOf(all.targets[row * columns + i]);
+        for (const std::vector<float>& values : made)
+            for (size_t i = 0; i < columns; ++i)
+                text += "," + fieldOf(values[row * columns + i]);
+        text += "\n";
+    }
+    return text;
+}
+
+} // namespace
+
+std::string scoresTable(std::span<const Judged> lanes) {
+    size_t width = 4; // "lane"
+    for (const Judged& each : lanes)
+        width = std::max(width, each.lane.size());
+    const bool classes = lanes.front().validation.accuracy.has_value();
+    std::string text =
+        padded("lane", width) + "  loss" + (classes ? "        accuracy" : "") + "\n";
+    for (const Judged& each : lanes) {
+        const std::string loss = shortNumber(each.validation.loss, 6);
+        text += padded(each.lane, width) + "  " + (classes ? padded(loss, 12) : loss);
+        if (classes) text += shortNumber(100 * *each.validation.accuracy, 4) + " %";
+        text += "\n";
+    }
+    if (classes && lanes.front().counts.classes() <= kMostPrinted)
+        for (const Judged& each : lanes)
+            text += confusionText(each);
+    return text;
+}
+
+void writeScores(const OutputFolder& folder, std::span<const Judged> lanes) {
+    for (const Judged& each : lanes) {
+        const int64_t shape[] = {each.predictions.samples, each.predictions.outputs};
+        folder.write("predictions_" + each.lane + ".npy", npyBytes(shape, each.predictions.values));
+    }
+    folder.write("samples.csv", samplesCsv(lanes));
+    folder.write("scores.json", scoresJson(lanes));
+}
+
+} // namespace halfscope::cli
