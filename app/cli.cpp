@@ -124,8 +124,8 @@ struct Commands {
         evaluateOptions.experiment.addTo(*evaluate, Trains::No);
         textOption(*evaluate, "--out", evaluateOptions.out,
                    "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
-                   "target and what each lane makes of it) and predictions_LANE.npy here", "DIR",
-                   "the path of a folder");
+                   "target and what each lane makes of it) and predictions_LANE.npy here",
+                   "DIR", "the path of a folder");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
                                           "ended without saving them");

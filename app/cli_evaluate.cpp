@@ -87,10 +87,10 @@ int evaluate(const EvaluateOptions& options) {
     const std::string folder =
         options.experiment.givesWeights() ? std::string() : options.experiment.runFolder();
     std::error_code ignored;
-    const bool own = !folder.empty() &&
-                     std::filesystem::exists(std::filesystem::path(folder) /
-                                                 run_file::weights(laneNames(config).front()),
-                                             ignored);
+    const bool own =
+        !folder.empty() &&
+        std::filesystem::exists(
+            std::filesystem::path(folder) / run_file::weights(laneNames(config).front()), ignored);
     if (own) config = settingsAtEnd(config); // lanes that were forked have weights, too
     config.forks.clear();                    // nothing is trained
     config.edits.clear();

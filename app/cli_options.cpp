@@ -66,9 +66,10 @@ void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
     }
     field("--seed", seed, "run.seed", "Seed of weights, data and batches", "N");
     field("--weights", weights, "model.weights",
-          trains == Trains::Yes ? "Start every lane from the state_dict in this safetensors file"
-                                : "The state_dict to judge, a safetensors file (default: of a run's folder, "
-                                  "the weights that each lane came to)",
+          trains == Trains::Yes
+              ? "Start every lane from the state_dict in this safetensors file"
+              : "The state_dict to judge, a safetensors file (default: of a run's folder, "
+                "the weights that each lane came to)",
           "FILE");
     deviceOption(command, device);
     field("--threads", threads, "run.threads", "Threads of the CPU device; 0 for all", "N");

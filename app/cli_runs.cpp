@@ -56,6 +56,10 @@ Found find(std::vector<LeftSession>& sessions, const RunsOptions& options) {
     for (const LeftSession& session : sessions)
         for (const LeftRun& run : session.runs())
             known.push_back(nameOf(session, run));
+    if (known.empty())
+        throw InputError(Message::data(
+            "runs " + options.action + ": there is no run " + quotedText(options.run) +
+            ": no window has left an unsaved one; of a saved run, its folder has the results"));
     throw InputError(Message::data(
         "runs " + options.action + ": there is no run " + quotedText(options.run) +
         nearestHint(options.run, known).english() + " (halfscope-cli runs lists them)"));

@@ -6,6 +6,8 @@
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -37,7 +39,7 @@ public:
         skipAssignment();
         Value value = readValue();
         skipSpace();
-        if (!atEnd()) refuseHere(phrase("Model", "the end of the text, after one whole value"));
+        if (!atEnd()) refuseRest(value);
         return value;
     }
 
@@ -108,6 +110,21 @@ private:
 
     [[noreturn]] void refuseHere(const Message& allowed) const {
         refuseAt(m_place, {phrase("Model", "found %1, where %2 is allowed"), found(), allowed});
+    }
+
+    /// Of what follows a whole value: often a program was pasted, or ".to(device)".
+    [[noreturn]] void refuseRest(const Value& value) const {
+        constexpr std::array<std::string_view, 6> kWords{"import", "from", "class",
+                                                         "def",    "if",   "for"};
+        const bool program = value.kind == Kind::Name &&
+                             std::find(kWords.begin(), kWords.end(), value.text) != kWords.end();
+        if (program)
+            refuseAt(value.place,
+                     phrase("Model", "this is a program; what is allowed here is one model by "
+                                     "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
+                                     "nn.Linear(16, 1)), without imports, variables and classes"));
+        refuseAt(m_place,
+                 {phrase("Model", "found %1 behind the model, where the text must end"), found()});
     }
 
     /// "model = " before the value, as it stands in a program.

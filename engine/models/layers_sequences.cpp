@@ -137,6 +137,8 @@ class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
 
 /// PyTorch's layer takes masks in forward(), which nothing but another class can do here.
 Message maskHint(std::string_view argument) {
+    if (argument == "src_key_padding_mask")
+        return phrase("Model", "; there is no mask for padding: all samples are of one length");
     const bool causal = argument == "is_causal" || argument == "mask" || argument == "src_mask";
     if (!causal) return {};
     return {phrase("Model", "; %1(...) is the layer with a causal mask"), kCausalEncoder};
@@ -288,6 +290,7 @@ constexpr LayerInfo kRows[] = {
      .emitNodes = emitCausalEncoder,
      .parameters = encoderParameters,
      .complete = completeEncoder,
+     .hint = maskHint,
      .python = kCausalClass},
 };
 

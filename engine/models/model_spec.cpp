@@ -24,6 +24,9 @@ std::string_view withoutPrefix(std::string_view name) {
     return name;
 }
 
+/// "relu" of "torch.nn.functional.relu".
+std::string_view lastWord(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
 bool isOrderedDict(const Value& value) {
     return value.kind == Kind::Call &&
            (value.text == "OrderedDict" || value.text == "collections.OrderedDict");
@@ -90,17 +93,38 @@ private:
         if (value.kind != Kind::Call)
             refuseAt(value.place,
                      {phrase("Model", "found %1, where a layer such as Linear(2, 16) is allowed%2"),
-                      lang::textOf(value, 40),
-                      value.kind == Kind::Name
-                          ? Message(phrase("Model", "; are its brackets missing?"))
-                          : Message()});
-        const std::string_view name = withoutPrefix(value.text);
-        if (const LayerInfo* info = findLayer(name)) return info;
+                      lang::textOf(value, 40), bracketsHint(value)});
+        if (const LayerInfo* info = findLayer(withoutPrefix(value.text))) return info;
+        refuseAt(value.place, {phrase("Model", "%1 is not a layer of this program%2"),
+                               quotedText(value.text), unknownHint(value.text)});
+    }
+
+    /// Of a name where a layer should be: "nn.ReLU", or a function such as "F.relu".
+    static Message bracketsHint(const Value& value) {
+        if (value.kind != Kind::Name) return {};
+        const std::string_view name = lastWord(value.text);
+        if (!findLayer(withoutPrefix(value.text)))
+            for (const LayerInfo& info : layerTable())
+                if (lowerCase(std::string(info.name)) == name)
+                    return {phrase("Model", "; functions are written as layers: %1()"), info.name};
+        return phrase("Model", "; are its brackets missing?");
+    }
+
+    /// What to do without a layer of PyTorch that this program does not have.
+    static Message unknownHint(const std::string& text) {
+        const std::string_view name = lastWord(text);
+        for (const std::string_view each : {"Softmax", "LogSoftmax"})
+            if (name == each)
+                return phrase("Model", "; at the end of a model leave it out, because "
+                                       "cross-entropy takes scores without it");
+        for (const std::string_view each : {"LSTM", "GRU", "RNN"})
+            if (name == each)
+                return phrase("Model", "; there are no recurrent layers: for sequences there is "
+                                       "TransformerEncoderLayer");
         std::vector<std::string> known;
         for (const LayerInfo& info : layerTable())
             known.emplace_back(info.name);
-        refuseAt(value.place, {phrase("Model", "%1 is not a layer of this program%2"),
-                               quotedText(value.text), nearestHint(name, known)});
+        return nearestHint(name, known);
     }
 
     void readChildren(LayerSpec& layer, const Value& value) {

@@ -58,8 +58,8 @@ bool SkipTally::often(int64_t count) const {
 
 SkipVerdict SkipTally::verdict(bool dynamic) const {
     if (skipped() == 0) return SkipVerdict::None;
-    const bool bad = m_lossLostAt > 0 || losesAgain() || m_belowOne || held(dynamic) || often(m_others) ||
-                     often(m_trials) || m_start > kLongStart;
+    const bool bad = m_lossLostAt > 0 || losesAgain() || m_belowOne || held(dynamic) ||
+                     often(m_others) || often(m_trials) || m_start > kLongStart;
     return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
 }
 

@@ -207,11 +207,11 @@ void checkCanBeExperiment(const std::string& path) {
 }
 
 InputError nothingInFolder(const std::string& path) {
-    return InputError(phrase("Files",
-                             "%1: the folder holds no saved run (experiment.json), no "
-                             "files of MNIST, no pair of arrays (x.npy and y.npy), no shards (.tar) "
-                             "and no folders of pictures"),
-                      pathText(path));
+    return InputError(
+        phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
+                        "files of MNIST, no pair of arrays (x.npy and y.npy), no shards (.tar) "
+                        "and no folders of pictures"),
+        pathText(path));
 }
 
 } // namespace halfscope

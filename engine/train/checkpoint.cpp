@@ -340,7 +340,16 @@ bool isCheckpoint(const std::string& path) {
 std::string checkpointAt(const std::string& path) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(path, ignored)) return path;
-    return (std::filesystem::path(path) / run_file::kCheckpoint).string();
+    const std::filesystem::path file = std::filesystem::path(path) / run_file::kCheckpoint;
+    const auto lacks = [&](const std::filesystem::path& each) {
+        return std::filesystem::symlink_status(each, ignored).type() ==
+               std::filesystem::file_type::not_found;
+    };
+    if (lacks(file) && lacks(std::filesystem::path(path) / run_file::kEarlierCheckpoint))
+        throw InputError(phrase("Files", "%1: there is no checkpoint in the folder; halfscope-cli "
+                                         "run writes one with --checkpoint-every"),
+                         pathText(path));
+    return file.string();
 }
 
 ExperimentState readCheckpoint(const std::string& path) {

@@ -34,7 +34,8 @@ void writeCheckpoint(const std::string& path, const ExperimentState&, const std:
 
 /// Whether a safetensors file says that it is one; false also for what cannot be read.
 bool isCheckpoint(const std::string& path);
-/// Of a folder, the checkpoint that a run has left there; else the path itself.
+/// Of a folder, the checkpoint that a run has left there; else the path itself. InputError for a
+/// folder that has none.
 std::string checkpointAt(const std::string& path);
 /// Every byte is checked; takes the memory of the file twice at most. Cancellable, see
 /// core/cancel.h. InputError "PATH: ..." for a file that is no checkpoint, is of another

@@ -82,6 +82,24 @@ Message problemWith(const ArrayInfo& array, const Shape& wanted) {
     return {};
 }
 
+/// "model." where every name begins with it and some are the network's without it, as wrappers of
+/// modules leave them; else empty.
+std::string wrapperOf(const SafetensorsInfo& file, const std::map<std::string, Shape>& wanted) {
+    const auto named = [&](const std::string& prefix) {
+        const auto begins = [&](const ArrayInfo& array) { return array.name.starts_with(prefix); };
+        const auto fits = [&](const ArrayInfo& array) {
+            return begins(array) && wanted.contains(array.name.substr(prefix.size()));
+        };
+        return std::all_of(file.arrays.begin(), file.arrays.end(), begins) &&
+               std::any_of(file.arrays.begin(), file.arrays.end(), fits);
+    };
+    if (file.arrays.empty()) return {};
+    const std::string& first = file.arrays.front().name;
+    for (size_t dot = first.find('.'); dot != first.npos; dot = first.find('.', dot + 1))
+        if (const std::string prefix = first.substr(0, dot + 1); named(prefix)) return prefix;
+    return {};
+}
+
 /// All at once: whoever has to change names sees every one of them.
 void checkNames(const std::string& path, const SafetensorsInfo& file,
                 const std::map<std::string, Shape>& wanted) {
@@ -98,6 +116,11 @@ void checkNames(const std::string& path, const SafetensorsInfo& file,
             if (problems.size() < kShown) problems.push_back(problem);
         }
     }
+    if (const std::string prefix = wrapperOf(file, wanted); !prefix.empty())
+        found.emplace_back(phrase("Files", "its names begin with %1, as a wrapped network's do; in "
+                                           "Python, {name.removeprefix(%2): array for name, array "
+                                           "in state.items()} removes that"),
+                           pathText(prefix), quotedText(prefix));
     if (!missing.empty()) found.emplace_back(phrase("Files", "missing: %1"), someOf(missing));
     if (!unexpected.empty())
         found.emplace_back(phrase("Files", "unexpected: %1"), someOf(unexpected));

@@ -10,6 +10,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -88,6 +89,7 @@ private slots:
     void fullDisk();
     void newRunRemovesThem();
     void startsFromWeights();
+    void nothingLeft();
     void evaluates();
     void evaluatesEachLane();
     void evaluateEndsAtASignal_data();
@@ -287,6 +289,21 @@ void TestCliResume::startsFromWeights() {
         second, {"--weights", first + "/weights_fp32.safetensors", "--set", "model.width=9"}));
     QCOMPARE(other.code, 2);
     QVERIFY2(other.saysOneLine() && other.error.contains("has the shape"), other.error);
+}
+
+/// A run that has ended and gets no later end says so; what only its rows tell is not made up.
+void TestCliResume::nothingLeft() {
+    const Outcome outcome = call({"run", "--resume", whole()});
+    QVERIFY2(outcome.code == 0 &&
+                 outcome.error.contains("Nothing is left to train after step 3000"),
+             told(outcome));
+    QVERIFY2(QString(outcome.out).contains(QRegularExpression("fp32 +- +- +- +- ")), outcome.out);
+    const QString empty = m_folder.filePath("no checkpoint");
+    QVERIFY(QDir().mkpath(empty));
+    const Outcome none = call({"run", "--resume", empty});
+    QVERIFY2(none.code == 2 && none.saysOneLine() &&
+                 none.error.contains("there is no checkpoint in the folder"),
+             told(none));
 }
 
 /// Scores are those of the run that ended with these weights; predictions are what they judge.

@@ -220,6 +220,10 @@ void TestCliRuns::refuses() {
     QCOMPARE(outcome.code, 2);
     QVERIFY2(outcome.saysOneLine() && outcome.error.contains(about), outcome.error);
     QCOMPARE(names().size(), 2);
+    const QTemporaryDir none;
+    const Outcome nothing = call({"runs", "show", "out", "--sessions", none.path()});
+    QVERIFY2(nothing.saysOneLine() && nothing.error.contains("no window has left an unsaved one"),
+             nothing.error);
 }
 
 } // namespace tst_cli_runs

@@ -107,8 +107,13 @@ private slots:
         row("bracket", "[1, 2)",
             "line 1, column 6: found \")\", where a comma or \"]\" is allowed");
         row("second value", "A() B()",
-            "line 1, column 5: found \"B\", where the end of the text, after one whole value is "
-            "allowed");
+            "line 1, column 5: found \"B\" behind the model, where the text must end");
+        row("method", "A(1).to(device)",
+            "line 1, column 5: found \".to\" behind the model, where the text must end");
+        row("program", "\nimport torch\nmodel = A()",
+            "line 2, column 1: this is a program; what is allowed here is one model by itself, "
+            "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
+            "imports, variables and classes");
         row("number", "A(12ab)",
             "line 1, column 3: found \"12ab\", where a number such as 3, -1 or 1e-5 is allowed");
         row("huge", "A(1e999)",

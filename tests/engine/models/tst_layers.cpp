@@ -435,6 +435,20 @@ private slots:
                            "nearest one is Linear");
         row("Sequential(Linear)", "line 1, column 12: found Linear, where a layer such as "
                                   "Linear(2, 16) is allowed; are its brackets missing?");
+        row("Sequential(F.relu)", "line 1, column 12: found F.relu, where a layer such as "
+                                  "Linear(2, 16) is allowed; functions are written as layers: "
+                                  "ReLU()");
+        row("torch.relu(x)", "line 1, column 1: \"torch.relu\" is not a layer of this program; the "
+                             "nearest one is ReLU");
+        row("nn.LogSoftmax(dim=1)",
+            "line 1, column 1: \"nn.LogSoftmax\" is not a layer of this program; at the end of a "
+            "model leave it out, because cross-entropy takes scores without it");
+        row("nn.LSTM(8, 3)",
+            "line 1, column 1: \"nn.LSTM\" is not a layer of this program; there are no recurrent "
+            "layers: for sequences there is TransformerEncoderLayer");
+        row("TransformerEncoderLayer(8, 2, batch_first=True, src_key_padding_mask=m)",
+            "line 1, column 49: TransformerEncoderLayer has no argument \"src_key_padding_mask\"; "
+            "there is no mask for padding: all samples are of one length");
         row("Sequential(3)",
             "line 1, column 12: found 3, where a layer such as Linear(2, 16) is allowed");
         row("Linear(8)", "line 1, column 1: Linear(8): out_features is missing: a whole number "

@@ -124,8 +124,7 @@ void TestDataExperiment::chosenColumn() {
     writeBytes(path("first.csv"), text);
     QVERIFY(thrownBy<InputError>([&] { experimentOn(path("first.csv")); }) != "nothing thrown");
     const Assignment given[] = {parseAssignment("data.target=what"),
-                                parseAssignment("task.batch=7"),
-                                parseAssignment("run.seed=3")};
+                                parseAssignment("task.batch=7"), parseAssignment("run.seed=3")};
     const auto config = experimentOn(path("first.csv"), given);
     QVERIFY(config);
     QCOMPARE(config->task.target, std::string("what"));
@@ -290,7 +289,8 @@ void TestDataExperiment::texts() {
     }
 }
 
-/// Of one pair in a folder, whatever else lies there; several pairs are for the user to choose from.
+/// Of one pair in a folder, whatever else lies there; several pairs are for the user to choose
+/// from.
 void TestDataExperiment::foldersOfArrays() {
     const auto write = [&](const char* name) {
         const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}";

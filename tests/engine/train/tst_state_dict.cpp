@@ -230,6 +230,11 @@ void TestStateDict::refuses_data() {
         << "its arrays are not those of the network: missing: 0.bias, 1.bias, 1.running_mean, "
            "1.running_var, 1.weight, 4.bias, 4.weight, 6.bias and 1 more; unexpected: "
            "0.num_batches_tracked, fc1.weight; 0.weight has the shape (10, 7), the network (7, 10)";
+    QTest::newRow("wrapped")
+        << "wrapped"
+        << "its arrays are not those of the network: its names begin with module., as a wrapped "
+           "network's do; in Python, {name.removeprefix(\"module.\"): array for name, array in "
+           "state.items()} removes that; missing: 0.bias, ";
     QTest::newRow("whole numbers") << "whole"
                                    << "its arrays are not those of the network: 6.weight is int64: "
                                       "float16, bfloat16, float32 and float64 are allowed";
@@ -250,6 +255,8 @@ void TestStateDict::refuses() {
         zeros(file, {{"0.num_batches_tracked", ElementType::I64, {}}, // of a Linear
                      {"fc1.weight", f32, {3}},
                      {"0.weight", f32, {10, 7}}});
+    } else if (kind == "wrapped") {
+        zeros(file, {{"module.0.weight", f32, {7, 10}}, {"module.1.bias", f32, {7}}});
     } else if (kind == "whole") {
         zeros(file, {{"0.weight", f32, {7, 10}},
                      {"0.bias", f32, {7}},
