@@ -87,13 +87,12 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
         const StepRow& last = lane.last();
         const LaneConfig& config = experiment.config().lanes[static_cast<size_t>(i)];
         const double ms = times[static_cast<size_t>(i)].median() * 1000;
-        const bool known = last.step > 0; // else its rows are not beside the checkpoint
         text += padded(experiment.laneName(i), width) + "  " +
-                padded(known ? shortNumber(static_cast<double>(last.loss()), 6) : "-", 12) +
+                padded(shortNumber(static_cast<double>(last.loss()), 6), 12) +
                 (*judged ? padded(judgedText(lane), kJudged) : "") +
-                padded(known ? std::to_string(last.skippedSoFar()) : "-", 9) +
-                padded(known && scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 12) +
-                padded(known ? shortNumber(ms, 3) : "-", 11);
+                padded(std::to_string(last.skippedSoFar()), 9) +
+                padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 12) +
+                padded(shortNumber(ms, 3), 11);
         const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
         const std::string apart = differencesText(titles[static_cast<size_t>(i)]);
         text += apart.empty() ? peak + "\n" : padded(peak, 10) + apart + "\n";
@@ -197,7 +196,8 @@ public:
         if (!m_hasRows && m_experiment.step() > 0)
             print("Nothing was trained: the checkpoint is after step " +
                   std::to_string(m_experiment.step()) + ", and the run ends at step " +
-                  std::to_string(m_experiment.config().steps) + " (--steps N lets it go on)\n");
+                  std::to_string(m_experiment.config().steps) +
+                  "; --steps or --epochs sets a later end\n");
         if (m_hasRows) {
             print(closingTable(m_experiment, m_totals, m_times));
             print(learntText());
@@ -471,9 +471,6 @@ int run(const RunOptions& options) {
         ~Release() { signals.setStop({}); } // the experiment goes before the watch
     };
     if (!options.quiet) printNote(startText(experiment));
-    if (experiment.finished() && !options.quiet)
-        printNote("Nothing is left to train after step " + std::to_string(experiment.step()) +
-                  "; --steps or --epochs sets a later end.\n");
     signals.setStop([&experiment] { experiment.requestStop(); });
     const Release release{signals};
     if (start.past && !start.past->rows && !options.quiet)
