@@ -23,10 +23,8 @@
 #include "ui/window/guarded.h"
 #include "ui/window/window_borders.h"
 
-#include <QLabel>
 #include <QLocale>
 
-#include <algorithm>
 #include <utility>
 
 namespace halfscope {
@@ -194,7 +192,6 @@ void ShownRun::play() {
 }
 
 int64_t ShownRun::nextStop() const {
-    // the last rows may not have arrived yet, or none: then those of a saved run are shown
     return m_models.config.nextStop(m_current ? m_current->step() : 0);
 }
 
@@ -422,11 +419,11 @@ bool ShownRun::frame() {
 
 /// What is missing in their view, as long as it is.
 void ShownRun::explainGradients() {
-    GradientView& view = *m_parts.gradients;
     const bool midway = m_controller.restsMidway();
     const int64_t next = (m_current ? m_current->step() : 0) + 1;
-    view.setNote(view.empty() || midway ? RunWords::noGradients(m_controller.state(), midway, next)
-                                        : QString());
+    const bool none = midway || m_parts.gradients->empty();
+    m_parts.gradients->setNote(none ? RunWords::noGradients(m_controller.state(), midway, next)
+                                    : QString());
 }
 
 bool ShownRun::drain() {

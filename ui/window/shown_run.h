@@ -126,7 +126,9 @@ private:
     void enlist();
     void showState();
     RunWords::State stateNow() const;
-    int64_t nextStop() const; ///< where Continue trains to
+    /// Where Continue trains to. The last rows may not have arrived yet, or none: then those of a
+    /// saved run are shown.
+    int64_t nextStop() const;
     /// The present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();
