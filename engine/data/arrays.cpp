@@ -1,9 +1,11 @@
 // Two arrays from .npy or .safetensors files: the inputs x and the targets y, one row a sample.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/losses.h"
 #include "engine/data/stored_data.h"
 #include "engine/io/npy.h"
+#include "engine/io/open_folder.h"
 #include "engine/io/safetensors.h"
 #include "engine/lang/python.h"
 
@@ -149,6 +151,7 @@ private:
         std::vector<float> values(static_cast<size_t>(each));
         int64_t count = 0, first = 0;
         for (int64_t sample = 0; sample < samples; ++sample) {
+            checkCancelled();
             array.toFloats(sample * each, values);
             const int64_t odd = std::count_if(values.begin(), values.end(),
                                               [](float x) { return !std::isfinite(x); });
@@ -210,19 +213,17 @@ bool holdsBoth(const std::string& path) {
     }
 }
 
-/// The only pair in a folder; nothing where there are several.
+/// The only pair in a folder; nothing where there are several, or where not all of it can be
+/// listed.
 std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) {
-    std::error_code error;
     std::pair<std::string, std::string> pair;
-    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
-         at.increment(error)) {
-        const std::string name = at->path().filename().string();
+    for (const std::string& name : namesIn(folder.string(), Entries::Files)) {
         const bool inputs = name.starts_with('x') || name.starts_with('X');
         if (!inputs || !name.ends_with(".npy")) continue;
-        const std::string partner = partnerOf(at->path(), "xX", "yY");
+        const std::string partner = partnerOf(folder / name, "xX", "yY");
         if (partner.empty()) continue;
         if (!pair.first.empty()) return {};
-        pair = {at->path().string(), partner};
+        pair = {(folder / name).string(), partner};
     }
     return pair;
 }

@@ -3,6 +3,7 @@
 // gone altogether, and nobody else's files are touched. HALFSCOPE_TORTURE=1 tries all that a test
 // tries a part of.
 #include "engine/settings/fields.h"
+#include "tests/support/array_files.h"
 #include "tests/support/earlier_run.h"
 #include "tests/support/faults.h"
 #include "tests/support/missing_texts.h"
@@ -39,6 +40,7 @@ private slots:
     void everyCallFails_data();
     void everyCallFails();
     void listingsThatFail();
+    void pairsInPart();
     void everyAllocationFails_data();
     void everyAllocationFails();
     void verifiesWithoutMemory_data();
@@ -251,6 +253,24 @@ void TestCliFaults::listingsThatFail() {
         QVERIFY2(outcome.error.contains("cannot be read: Input/output error"), place);
     }
     QVERIFY2(refused >= 6 + 2, QByteArray::number(refused)); // each name at least
+}
+
+/// Of a folder with two pairs of arrays none is taken; nor where the listing ends at the first one.
+void TestCliFaults::pairsInPart() {
+    if (Faults::clash()) QSKIP(Faults::clash());
+    QTemporaryDir folder;
+    for (const char* name : {"x.npy", "y.npy", "x_test.npy", "y_test.npy"})
+        writeBytes(folder.filePath(name).toStdString(),
+                   npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}",
+                            std::string(16, '\0')));
+    int number = 1;
+    for (bool came = true; came; ++number) {
+        const Faults faults(QStringLiteral("list:%1:once").arg(number));
+        const Outcome outcome = faults.call({"run", folder.path(), "--steps", "1", "--quiet"});
+        came = faults.came();
+        QVERIFY2(outcome.code == 2 && outcome.saysOneLine(), outcome.error);
+    }
+    QVERIFY(number > 4);
 }
 
 void TestCliFaults::everyAllocationFails_data() {
