@@ -7,6 +7,7 @@
 #include "app/cli_output.h"
 #include "app/cli_run.h"
 #include "app/cli_runs.h"
+#include "app/cli_targets.h"
 #include "app/cli_verify.h"
 
 #include "engine/core/error.h"
@@ -92,9 +93,10 @@ struct Commands {
         app.footer(footer({kRunPreset, kRunChanged, kRunAgain, kDescribe, kVerify}));
         run = app.add_subcommand("run", "Train the lanes of an experiment in lock-step");
         runOptions.experiment.addTo(*run);
-        textOption(*run, "--out", runOptions.out,
-                   "Write experiment.json, csv files, pictures and summary.json into this folder",
-                   "DIR", "the path of a folder");
+        writesFolder(textOption(
+            *run, "--out", runOptions.out,
+            "Write experiment.json, csv files, pictures and summary.json into this folder", "DIR",
+            "the path of a folder"));
         countOption(
             *run, "--gradients", runOptions.countGradients,
             "Count gradients by size every N steps (1, 1 + N, ...), to see what rounds to zero: "
@@ -109,23 +111,26 @@ struct Commands {
                     "Write DIR/checkpoint.safetensors every N steps, at the end, and when the run "
                     "is interrupted; the one before is kept as checkpoint-before.safetensors",
                     1, 1000000000);
-        textOption(*run, "--tensorboard", runOptions.tensorboard,
-                   "Write event files for TensorBoard into DIR/LANE while the run trains: every "
-                   "metric at every step, gradients where --gradients counts them, and about 20 "
-                   "pictures",
-                   "DIR", "the path of a folder");
-        textOption(*run, "--onnx", runOptions.onnx,
-                   "Write the trained network as an ONNX model; of several lanes, each into a file "
-                   "of its own, with _LANE before the ending; a critic beside it, with _critic",
-                   "FILE", "the path of a file");
+        writesFolder(textOption(
+            *run, "--tensorboard", runOptions.tensorboard,
+            "Write event files for TensorBoard into DIR/LANE while the run trains: every "
+            "metric at every step, gradients where --gradients counts them, and about 20 "
+            "pictures",
+            "DIR", "the path of a folder"));
+        writesFile(textOption(
+            *run, "--onnx", runOptions.onnx,
+            "Write the trained network as an ONNX model; of several lanes, each into a file "
+            "of its own, with _LANE before the ending; a critic beside it, with _critic",
+            "FILE", "the path of a file"));
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
         evaluate = app.add_subcommand(
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");
         evaluateOptions.experiment.addTo(*evaluate, Trains::No);
-        textOption(*evaluate, "--out", evaluateOptions.out,
-                   "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
-                   "target and what each lane makes of it) and predictions_LANE.npy here",
-                   "DIR", "the path of a folder");
+        writesFolder(textOption(
+            *evaluate, "--out", evaluateOptions.out,
+            "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
+            "target and what each lane makes of it) and predictions_LANE.npy here",
+            "DIR", "the path of a folder"));
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
                                           "ended without saving them");
@@ -138,8 +143,9 @@ struct Commands {
         textOption(*runs, "--sessions", runsOptions.folder,
                    "The folder of sessions (default: where the window keeps them)", "DIR",
                    "the path of a folder");
-        textOption(*runs, "--out", runsOptions.out, "The folder that export writes a run into",
-                   "DIR", "the path of a folder");
+        writesFolder(textOption(*runs, "--out", runsOptions.out,
+                                "The folder that export writes a run into", "DIR",
+                                "the path of a folder"));
         verify = app.add_subcommand("verify", "Check that this machine computes what PyTorch does, "
                                               "against values recorded from it, and large "
                                               "products against float64");
@@ -167,9 +173,10 @@ struct Commands {
         get = app.add_subcommand("get", "Download a data set from its public mirrors: mnist");
         textOption(*get, "name", getOptions.name, "The data set: mnist", "NAME", "mnist")
             .required();
-        textOption(*get, "folder", getOptions.folder,
-                   "Where its files go (default: halfscope/mnist in the user's data folder)",
-                   "FOLDER", "the path of a folder");
+        writesFolder(
+            textOption(*get, "folder", getOptions.folder,
+                       "Where its files go (default: halfscope/mnist in the user's data folder)",
+                       "FOLDER", "the path of a folder"));
         textOption(*get, "--from", getOptions.from, "Another server that has the files", "ADDRESS",
                    "an address such as https://host/folder/");
         get->add_flag("--yes", getOptions.yes, "Do not ask first");

@@ -4,6 +4,7 @@
 #include "app/cli_output.h"
 #include "app/cli_progress.h"
 #include "app/cli_signals.h"
+#include "app/cli_targets.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -136,6 +137,40 @@ std::string gradientTable(const Experiment& experiment, std::span<const Gradient
 RunOutcome outcomeOf(const Experiment& experiment) {
     if (experiment.finished()) return RunOutcome::Finished;
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
+}
+
+struct OnnxTarget {
+    int lane = 0;
+    bool critic = false;
+    std::string file;
+};
+
+/// The files of --onnx: with the lane in their names where there are several, critics beside them.
+std::vector<OnnxTarget> onnxTargets(const std::string& path, const Experiment& experiment) {
+    const std::filesystem::path given(path);
+    std::vector<OnnxTarget> targets;
+    for (int i = 0; i < experiment.lanes(); ++i) {
+        std::filesystem::path file = given;
+        if (experiment.lanes() > 1)
+            file.replace_filename(given.stem().string() + "_" + experiment.laneName(i) +
+                                  given.extension().string());
+        targets.push_back({i, false, file.string()});
+        if (!isAdversarial(experiment.config().model)) continue;
+        file.replace_filename(file.stem().string() + "_critic" + file.extension().string());
+        targets.push_back({i, true, file.string()});
+    }
+    return targets;
+}
+
+/// InputError, RunError: before the training, not after hours of it.
+void checkOnnxTargets(const std::string& path, const Experiment& experiment) {
+    checkOnnx(experiment.config());
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    const OpenFolder there(folder.empty() ? "." : folder.string());
+    for (const OnnxTarget& each : onnxTargets(path, experiment))
+        if (const std::string reason = fileObstacle(each.file); !reason.empty())
+            throw InputError(
+                Message::data("--onnx: " + quotedText(each.file) + " is not allowed: " + reason));
 }
 
 /// The steps of a run, with everything that follows them.
@@ -293,18 +328,12 @@ private:
     }
 
     void writeOnnx(const std::string& path) {
-        const std::filesystem::path given(path);
-        for (int i = 0; i < m_experiment.lanes(); ++i) {
-            std::filesystem::path file = given;
-            if (m_experiment.lanes() > 1)
-                file.replace_filename(given.stem().string() + "_" + m_experiment.laneName(i) +
-                                      given.extension().string());
-            Trainer& lane = m_experiment.lane(i);
-            const RunConfig& config = m_experiment.config();
-            writeFileAtomically(file.string(), onnxBytes(lane, config, HALFSCOPE_VERSION));
-            if (!isAdversarial(config.model)) continue;
-            file.replace_filename(file.stem().string() + "_critic" + file.extension().string());
-            writeFileAtomically(file.string(), criticOnnxBytes(lane, config, HALFSCOPE_VERSION));
+        const RunConfig& config = m_experiment.config();
+        for (const OnnxTarget& each : onnxTargets(path, m_experiment)) {
+            Trainer& lane = m_experiment.lane(each.lane);
+            writeFileAtomically(each.file, each.critic
+                                               ? criticOnnxBytes(lane, config, HALFSCOPE_VERSION)
+                                               : onnxBytes(lane, config, HALFSCOPE_VERSION));
         }
     }
 
@@ -460,11 +489,7 @@ int run(const RunOptions& options) {
     SignalWatch signals; // before the engine starts threads
     const std::unique_ptr<Experiment> made = experimentOf(start);
     Experiment& experiment = *made;
-    if (!options.onnx.empty()) {
-        checkOnnx(experiment.config());
-        const std::filesystem::path folder = std::filesystem::path(options.onnx).parent_path();
-        const OpenFolder there(folder.empty() ? "." : folder.string()); // now, not after hours
-    }
+    if (!options.onnx.empty()) checkOnnxTargets(options.onnx, experiment);
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;

@@ -10,6 +10,8 @@
 
 #include <QtTest>
 
+#include <sys/stat.h>
+
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -45,6 +47,8 @@ private slots:
     void epochs();
     void csvLines();
     void onnxFiles();
+    void specialFilesAreRefused_data();
+    void specialFilesAreRefused();
 };
 
 void TestCliRun::runWritesItsFiles() {
@@ -430,6 +434,55 @@ void TestCliRun::onnxFiles() {
     QCOMPARE(refused.code, 1);
     QVERIFY2(refused.saysOneLine() && refused.error.contains("no/such: cannot open the folder"),
              refused.error);
+    QVERIFY(QDir(folder.path()).mkdir("deep_fp32.onnx")); // where a lane's file would be
+    const Outcome taken = onnx("deep.onnx", {"--steps", "1000000000"});
+    QCOMPARE(taken.code, 2);
+    QVERIFY2(taken.saysOneLine() && taken.error.contains("deep_fp32.onnx\" is not allowed: it is a "
+                                                         "folder"),
+             taken.error);
+}
+
+void TestCliRun::specialFilesAreRefused_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("path");
+    QTest::addColumn<QString>("reason");
+    const QString file = "and only a new or a regular file is written", folder = "not a folder";
+    const auto add = [](const QStringList& arguments, const QString& path, const QString& reason) {
+        QTest::addRow("%s %s", qPrintable(arguments.join(' ')), qPrintable(path))
+            << arguments << path << reason;
+    };
+    add({"run", "--onnx"}, "/dev/null", "it is a device, " + file);
+    add({"run", "--lanes", "fp32", "--onnx"}, "/dev/null", "it is a device, " + file);
+    add({"run", "--onnx"}, "pipe", "it is a pipe, " + file);
+    add({"run", "--onnx"}, "folder", "it is a folder, " + file);
+    add({"run", "--onnx"}, "new/", "it is a folder, " + file);
+    for (const char* option : {"--out", "--tensorboard"}) {
+        add({"run", option}, "/dev/null", "it is a device, " + folder);
+        add({"run", option}, "pipe", "it is a pipe, " + folder);
+        add({"run", option}, "file", "it is a file, " + folder);
+    }
+    add({"evaluate", "--out"}, "/dev/null", "it is a device, " + folder);
+    add({"runs", "export", "--out"}, "/dev/null", "it is a device, " + folder);
+    add({"get", "mnist"}, "/dev/null", "it is a device, " + folder);
+}
+
+/// What is no file or folder stays what it is, and so does what lies beside it.
+void TestCliRun::specialFilesAreRefused() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, path);
+    QFETCH(QString, reason);
+    QTemporaryDir folder;
+    QCOMPARE(mkfifo(qPrintable(folder.filePath("pipe")), 0600), 0);
+    QVERIFY(QDir(folder.path()).mkdir("folder"));
+    QFile file(folder.filePath("file"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    const QStringList before = QDir(folder.path()).entryList(), devices = QDir("/dev").entryList();
+    const Outcome refused = call(arguments + QStringList{path}, folder.path());
+    QCOMPARE(refused.code, 2);
+    const QString words = QStringLiteral("\"%1\" is not allowed: %2\n").arg(path, reason);
+    QVERIFY2(refused.saysOneLine() && refused.error.endsWith(words.toUtf8()), refused.error);
+    QCOMPARE(QDir(folder.path()).entryList(), before);
+    QCOMPARE(QDir("/dev").entryList(), devices);
 }
 
 } // namespace tst_cli_run

@@ -1,0 +1,64 @@
+// What lies at a path, in words. Whether a disk has room is seen when it is written.
+#include "app/cli_targets.h"
+
+#include "engine/core/text.h"
+
+#include <filesystem>
+
+namespace halfscope::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Behind links. A path that cannot be looked at counts as missing: opening it says why.
+fs::file_type typeAt(const std::string& path) {
+    std::error_code ignored;
+    return fs::status(path, ignored).type();
+}
+
+bool isMissing(fs::file_type type) {
+    return type == fs::file_type::not_found || type == fs::file_type::none ||
+           type == fs::file_type::unknown;
+}
+
+const char* nameOf(fs::file_type type) {
+    switch (type) {
+    case fs::file_type::directory: return "a folder";
+    case fs::file_type::fifo: return "a pipe";
+    case fs::file_type::socket: return "a socket";
+    case fs::file_type::block:
+    case fs::file_type::character: return "a device";
+    default: return "a file";
+    }
+}
+
+CLI::Validator refusing(std::string (*obstacle)(const std::string&)) {
+    const auto check = [obstacle](const std::string& path) {
+        const std::string reason = path.empty() ? std::string() : obstacle(path);
+        return reason.empty() ? reason : quotedText(path) + " is not allowed: " + reason;
+    };
+    return {check, {}};
+}
+
+} // namespace
+
+std::string fileObstacle(const std::string& path) {
+    const fs::file_type type = typeAt(path);
+    if (type == fs::file_type::regular) return {};
+    if (isMissing(type) && !fs::path(path).filename().empty()) return {};
+    return std::string("it is ") + (isMissing(type) ? "a folder" : nameOf(type)) +
+           ", and only a new or a regular file is written";
+}
+
+std::string folderObstacle(const std::string& path) {
+    const fs::file_type type = typeAt(path);
+    if (type == fs::file_type::directory || isMissing(type)) return {};
+    return std::string("it is ") + nameOf(type) + ", not a folder";
+}
+
+void writesFile(CLI::Option& option) { option.check(refusing(fileObstacle)); }
+
+void writesFolder(CLI::Option& option) { option.check(refusing(folderObstacle)); }
+
+} // namespace halfscope::cli
