@@ -3,11 +3,12 @@
 #include "app/end_signals.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
-#include "ui/look/zoom.h"
 #include "ui/models/translated.h"
 #include "ui/session/left_threads.h"
+#include "ui/session/user_settings.h"
 #include "ui/window/guarded_application.h"
 #include "ui/window/main_window.h"
+#include "ui/window/zoom.h"
 
 #include <QApplication>
 #include <QBuffer>
@@ -17,7 +18,6 @@
 #include <QPixmap>
 #include <QScreen>
 #include <QSessionManager>
-#include <QSettings>
 #include <QStandardPaths>
 
 #include <csignal>
@@ -238,7 +238,7 @@ int runWindow(QApplication& app, const Options& options) {
     // a screenshot must look the same whatever the user's window looks like
     settings.remember = options.screenshot.isEmpty();
     settings.theme = options.theme.value_or(
-        settings.remember ? themeNamed(QSettings().value(QStringLiteral("theme")).toString())
+        settings.remember ? themeNamed(userSettings().value(QStringLiteral("theme")).toString())
                           : Theme::Auto);
     if (settings.remember)
         settings.sessions = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) +

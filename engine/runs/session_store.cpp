@@ -118,11 +118,9 @@ public:
     }
     ~Writer() {
         m_thread.request_stop();
+        removeDiscarded(); // at once: nobody may wait for what is still being written
         m_thread.join();
-        try {
-            if (m_discards) m_lock.removeSession();
-        } catch (const std::bad_alloc&) { // it is offered at the next start
-        }
+        removeDiscarded();
     }
 
     void watch(std::shared_ptr<const Run> run, const std::string& name) {
@@ -146,10 +144,15 @@ public:
         const std::lock_guard lock(m_mutex);
         return m_done >= asked;
     }
-    void flush() {
+    bool flush(std::chrono::milliseconds patience) {
         const uint64_t asked = ask();
         std::unique_lock lock(m_mutex);
-        m_flushed.wait(lock, [&] { return m_done >= asked; });
+        uint64_t seen = 0;
+        do {
+            seen = m_pulse;
+            if (m_flushed.wait_for(lock, patience, [&] { return m_done >= asked; })) return true;
+        } while (m_pulse != seen);
+        return false;
     }
     void discard() { m_discards = true; }
     void setBudget(size_t bytes) {
@@ -165,6 +168,12 @@ public:
     const std::string& path() const { return m_database.path(); }
 
 private:
+    void removeDiscarded() {
+        try {
+            if (m_discards) m_lock.removeSession();
+        } catch (const std::bad_alloc&) { // it is offered at the next start
+        }
+    }
     void work(const std::stop_token&);
     void turn(bool all);
     void takeNews();
@@ -197,6 +206,7 @@ private:
     const Message m_memoryProblem; ///< the sentence, made while there is memory
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false};
+    std::atomic<uint64_t> m_pulse{0}; ///< moves while the thread gets on
 
     std::vector<Watched> m_runs;  ///< the thread's own, as what follows
     Clock::time_point m_failed{}; ///< last
@@ -299,6 +309,7 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
     const uint64_t version = watched.run->version();
     // most of thousands of runs are over: not even their snapshots are taken
     if (watched.version == version && watched.largeVersion == version) return;
+    ++m_pulse;
     const RunSnapshot now = watched.run->snapshot();
     if (watched.key == 0) begin(watched, now);
     const bool large = all || Clock::now() - watched.large >= kBetweenLarge;
@@ -313,6 +324,7 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
     watched.largeVersion = now.version();
     writeGradients(watched, now);
     writePictures(watched, now);
+    ++m_pulse;
     writeCheckpoint(watched, now);
 }
 
@@ -373,6 +385,7 @@ int64_t SessionStore::Writer::writeChunk(const ColumnChunk& chunk) {
     const auto found = std::find_if(m_stored.begin(), m_stored.end(),
                                     [&](const auto& each) { return each.first == &chunk; });
     if (found != m_stored.end()) return found->second;
+    ++m_pulse;
     m_database.prepare("INSERT INTO chunks(data) VALUES(?1)")
         .bind(1, chunk.values()->packed(ColumnChunk::kValues, chunk.runs()))
         .run();
@@ -503,7 +516,7 @@ void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name
     m_writer->watch(std::move(run), name);
 }
 void SessionStore::forget(const Run* run) { m_writer->forget(run); }
-void SessionStore::flush() { m_writer->flush(); }
+bool SessionStore::flush(std::chrono::milliseconds patience) { return m_writer->flush(patience); }
 uint64_t SessionStore::askToWrite() { return m_writer->ask(); }
 bool SessionStore::isWritten(uint64_t asked) const { return m_writer->isWritten(asked); }
 void SessionStore::discard() { m_writer->discard(); }

@@ -38,8 +38,9 @@ public:
     /// From now on. `preset`: see RunInfo.
     void watch(std::shared_ptr<const Run>, const std::string& name);
     void forget(const Run*);
-    /// Everything that is there now is on disk when this returns, unless there is a problem().
-    void flush();
+    /// Everything that is there now is on disk when this returns true, unless there is a problem().
+    /// False where nothing more of it got there for so long: the disk does not answer.
+    bool flush(std::chrono::milliseconds patience = std::chrono::hours(24));
     /// The same without waiting: whether isWritten() of the result.
     uint64_t askToWrite();
     bool isWritten(uint64_t asked) const;

@@ -115,7 +115,7 @@ std::vector<Field> regressionFields() {
                {"task.target_mean", phrase("Settings", "Target mean"), kNoUnit,
                 phrase("Settings",
                        "Mean of the targets. Far from zero, the first losses and gradients are "
-                       "large, and a scaled float16 gradient overflows sooner (above 65504).")},
+                       "large, and a scaled float16 gradient overflows sooner (above 65,504).")},
                [](auto& c) -> auto& { return c.task.targetMean; }),
            {-1e6, 1e6})));
     fields.push_back(ofDataSets(

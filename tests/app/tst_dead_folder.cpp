@@ -40,6 +40,9 @@ void TestDeadFolder::initTestCase() {
     if (Faults::clash()) QSKIP(Faults::clash());
     QVERIFY(QDir().mkpath(dead()));
     trainInto(dead("run").toStdString(), tinyConfig(300));
+    QVERIFY(QDir().mkpath(dead("XDG_CONFIG_HOME/Halfscope")));
+    QFile settings(dead("XDG_CONFIG_HOME/Halfscope/halfscope.conf"));
+    QVERIFY(settings.open(QIODevice::WriteOnly) && settings.write("[General]\ntheme=dark\n") > 0);
     QFile weights(dead("w.safetensors"));
     QVERIFY(weights.open(QIODevice::WriteOnly) && weights.write("none") == 4);
     QFile table(dead("t.csv"));
@@ -65,6 +68,14 @@ void TestDeadFolder::ends_data() {
         QTest::addRow("the data, %s", kind) << plan << QStringList{data, "--play"};
         QTest::addRow("the weights, %s", kind) << plan << QStringList{weights, "--play"};
     }
+    // the home: settings, runs that were left, the run that trains
+    const QString trained = experiment("trained.json", {});
+    for (const char* kind : {"open", "write"})
+        QTest::addRow("the settings, %s", kind)
+            << QStringLiteral("%1:1:hang").arg(kind) << QStringList{};
+    for (const char* call : {"open:1", "open:2", "open:4", "write:1", "write:20", "sync:1"})
+        QTest::addRow("the sessions, %s", call)
+            << QStringLiteral("%1:hang").arg(call) << QStringList{trained, "--play"};
 }
 
 void TestDeadFolder::ends() {
@@ -75,12 +86,19 @@ void TestDeadFolder::ends() {
     all.remove("HALFSCOPE_DISK");
     all.insert("HALFSCOPE_FAULT_FOLDER", dead());
     all.insert("QT_QPA_PLATFORM", "offscreen");
-    for (const char* place : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"})
-        all.insert(QLatin1String(place), m_folder.path());
+    const QByteArray row = QTest::currentDataTag();
+    const auto place = [&](const char* name, bool isDead) {
+        all.insert(QLatin1String(name), isDead ? dead(name) : m_folder.path());
+    };
+    place("XDG_CONFIG_HOME", row.startsWith("the settings"));
+    place("XDG_DATA_HOME", row.startsWith("the sessions"));
+    place("XDG_RUNTIME_DIR", false);
     QProcess process;
     process.setProcessEnvironment(all);
     process.start(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope"), arguments);
-    QVERIFY(QTest::qWaitFor([&] { return faults.came(); }, kPatience));
+    if (row.startsWith("the settings")) QTest::qWait(1500); // they are written at the end
+    const auto came = [&] { return faults.came() || row.startsWith("the settings"); };
+    QVERIFY(QTest::qWaitFor(came, kPatience));
     QTest::qWait(500); // it is drawn, and Play has been pressed
     QCOMPARE(process.state(), QProcess::Running);
     QElapsedTimer clock;
@@ -90,6 +108,7 @@ void TestDeadFolder::ends() {
     QVERIFY2(clock.elapsed() < 3000, qPrintable(QString::number(clock.elapsed())));
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);
     QCOMPARE(process.exitCode(), 128 + SIGTERM);
+    QVERIFY(faults.came());
 }
 
 } // namespace tst_dead_folder

@@ -111,9 +111,11 @@ void GetMnistDialog::start() {
     m_bar->show();
     const std::string folder = m_folder->text().toStdString();
     try {
-        m_job = std::make_unique<FileJob>([this, folder] {
-            getMnist(folder, m_files, m_addresses, [this](int64_t have) { m_have = have; });
-        });
+        m_job = std::make_unique<FileJob>(
+            [folder, files = m_files, addresses = m_addresses, to = m_have] {
+                getMnist(folder, files, addresses, [to](int64_t have) { *to = have; });
+            },
+            FileJob::Leaving::Abandons);
     } catch (const RunError& error) {
         return end(error.message());
     }
@@ -140,7 +142,7 @@ void GetMnistDialog::end(const Message& reason) {
 }
 
 void GetMnistDialog::showProgress() {
-    const int64_t have = m_have;
+    const int64_t have = *m_have;
     m_bar->setValue(static_cast<int>(have / 1000));
     m_bar->setFormat(tr("%1 of %2").arg(megabytes(have), megabytes(bytes())));
 }

@@ -26,24 +26,7 @@ QString changeText(const Event& event) {
     return EventModel::tr("scale × %1").arg(shownNumber(factor, 3));
 }
 
-/// A whole number as the window writes it, "2,000", also inside of "%1 steps"; all else as it is.
-Message grouped(const Message& value) {
-    const std::vector<Message> parts = value.arguments();
-    if (parts.size() == 2) return {value.format(), grouped(parts[0]), parts[1]};
-    bool whole = false;
-    const qlonglong number = QString::fromStdString(value.english()).toLongLong(&whole);
-    return whole ? Message::data(QLocale().toString(number).toStdString()) : value;
-}
-
-/// What an edit has changed, with the numbers of the window.
-Message changeOf(const Message& change) {
-    const std::vector<Message> parts = change.arguments();
-    if (change.format() == kLengthChange)
-        return {kLengthChange, grouped(parts[0]), grouped(parts[1])};
-    if (change.format() == kSettingChange)
-        return {kSettingChange, parts[0], grouped(parts[1]), grouped(parts[2])};
-    return change;
-}
+QString largestHalf() { return QLocale().toString(qlonglong{65504}); }
 
 /// "Growth interval: 50 steps": shorter than a sentence, as the list of events is narrow.
 QString briefEdit(const Message& change) {
@@ -65,7 +48,7 @@ QString sentence(QString text) {
 
 /// The same of a saved run's words, which are English.
 QString savedEditText(const Event& event) {
-    QString text = translated(event.text);
+    QString text = groupedNumbers(translated(event.text));
     const QString lead = QStringLiteral(": ");
     if (text.startsWith(QLatin1String("From step "))) text = text.mid(text.indexOf(lead) + 2);
     for (const QLatin1String tail : {QLatin1String(" (before: "), kInLane})
@@ -92,7 +75,7 @@ QString editText(const Event& event) {
     if (format == kForkOfLane)
         return translated({phrase("Events", "Lane %1 continues lane %2"), parts[1], parts[2]});
     if (!(format == kEditOfAll || format == kEditOfLane)) return savedEditText(event);
-    return briefEdit(changeOf(parts[1]));
+    return briefEdit(parts[1]);
 }
 
 /// Of a column and its heading: numbers at the right, letters in the middle, words at the left.
@@ -182,15 +165,16 @@ QString EventModel::whatText(const Event& event) {
 QString EventModel::sentenceOf(const Event& event) {
     if (event.text.format() == kEditOfLane || event.text.format() == kEditOfAll) {
         const std::vector<Message> parts = event.text.arguments();
-        const Message step = grouped(parts[0]), change = changeOf(parts[1]);
-        if (event.text.format() == kEditOfAll) return translated({kEditOfAll, step, change});
-        return translated({kEditOfLane, step, change, laneTag(event.lane).toStdString()});
+        if (event.text.format() == kEditOfAll) return translated(event.text);
+        return translated({kEditOfLane, parts[0], parts[1], laneTag(event.lane).toStdString()});
     }
     if (event.text.format() == kForkOfLane && event.parent >= 0)
-        return translated({kForkOfLane, grouped(event.text.arguments()[0]),
+        return translated({kForkOfLane, event.text.arguments()[0],
                            laneTag(event.lane).toStdString(), laneTag(event.parent).toStdString()});
     QString text = translated(event.text);
     const bool saved = event.text.format().empty();
+    // the words about a damaged sample are mostly its path
+    if (saved && event.kind != EventKind::Damaged) text = groupedNumbers(text);
     const auto lane = saved ? text.lastIndexOf(kInLane) : -1;
     if (event.kind == EventKind::Edit && event.lane >= 0 && lane > 0)
         text = text.left(lane) + kInLane + laneTag(event.lane) + u'.';
@@ -212,10 +196,12 @@ QString EventModel::whyText(const Event& event) {
     case EventKind::Overflow:
         if (overflowedBeforeScaling(event))
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
-                      "65504). The loss is scaled only after that, so no other loss scale would "
-                      "have helped; a lower learning rate or a wider type may.");
+                      "%1). The loss is scaled only after that, so no other loss scale would "
+                      "have helped; a lower learning rate or a wider type may.")
+                .arg(largestHalf());
         return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
-                  "(fp16 holds up to 65504) and turned into inf or nan.") +
+                  "(fp16 holds up to %1) and turned into inf or nan.")
+                   .arg(largestHalf()) +
                u' ' +
                (event.scaleAfter == event.scaleBefore
                     ? tr("The scale stays the same, so the next step may overflow as well. If "

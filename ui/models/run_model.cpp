@@ -73,7 +73,7 @@ QString scaleText(double scale) {
     // whole numbers that one reads at a glance are written out, the others as the power alone
     const QString power = QStringLiteral("2^%1").arg(exponent - 1);
     if (scale < 1.0 || scale > 16777216.0) return power;
-    return QStringLiteral("%1 = %2").arg(QString::number(scale, 'f', 0), power);
+    return QStringLiteral("%1 = %2").arg(QLocale().toString(scale, 'f', 0), power);
 }
 
 void RunModel::setRun(std::shared_ptr<const Run> run) {

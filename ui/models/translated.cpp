@@ -3,11 +3,38 @@
 
 #include <QCoreApplication>
 #include <QLibraryInfo>
+#include <QLocale>
+#include <QRegularExpression>
 #include <QTranslator>
 
 #include <memory>
 
 namespace halfscope {
+namespace {
+
+/// A number, as "2005" or "65536 (2^16)", as the window writes it; any other text as it is.
+QString shownData(const QString& text) {
+    static const QRegularExpression s_whole(QStringLiteral("^\\d+( \\(2\\^\\d+\\))?$"));
+    return s_whole.match(text).hasMatch() ? groupedNumbers(text) : text;
+}
+
+/// What stands in for %1 to %9 is not searched for them.
+QString filled(const QString& format, const QStringList& arguments) {
+    QString text;
+    for (qsizetype i = 0; i < format.size(); ++i) {
+        const int place =
+            format[i] == u'%' && i + 1 < format.size() ? format[i + 1].unicode() - u'1' : -1;
+        if (place < 0 || place >= arguments.size()) {
+            text += format[i];
+            continue;
+        }
+        text += arguments[place];
+        ++i;
+    }
+    return text;
+}
+
+} // namespace
 
 QString translated(const Phrase& phrase) {
     // an empty text would be the header of a translation's file
@@ -15,9 +42,26 @@ QString translated(const Phrase& phrase) {
                           : QCoreApplication::translate(phrase.context(), phrase.text());
 }
 
+QString groupedNumbers(const QString& text) {
+    // alone: no part of a name, a path, a date or a fraction
+    static const QRegularExpression s_number(
+        QStringLiteral("(?<![\\w.,^/-])\\d{4,18}(?![\\w/-]|[.,]\\w)"));
+    QString grouped;
+    qsizetype end = 0;
+    for (const QRegularExpressionMatch& each : s_number.globalMatch(text)) {
+        grouped += text.mid(end, each.capturedStart() - end);
+        grouped += QLocale().toString(each.captured().toLongLong());
+        end = each.capturedEnd();
+    }
+    return grouped + text.mid(end);
+}
+
 QString translated(const Message& message) {
-    return QString::fromStdString(
-        message.text([](const Phrase& phrase) { return translated(phrase).toStdString(); }));
+    if (message.format().empty()) return shownData(QString::fromStdString(message.english()));
+    QStringList parts;
+    for (const Message& each : message.arguments())
+        parts << translated(each);
+    return filled(translated(message.format()), parts);
 }
 
 QString translated(const std::exception& error) { return translated(messageOf(error)); }

@@ -11,8 +11,12 @@ namespace halfscope {
 
 /// The English text where no translation is loaded or has it. From any thread.
 QString translated(const Phrase&);
-/// Arguments are put in place as they are, translated where they are messages themselves.
+/// Arguments are put in place as they are, translated where they are messages themselves; those
+/// that are whole numbers are written as groupedNumbers() does.
 QString translated(const Message&);
+/// A sentence with its whole numbers in the digits of the user's locale: "step 2,005". Files keep
+/// them plain. Numbers that belong to a name, a path or a fraction stay as they are.
+QString groupedNumbers(const QString& text);
 /// Of an error without a message, its words.
 QString translated(const std::exception&);
 

@@ -37,16 +37,22 @@ int quantile(const GradientShares& shares, double part, double all) {
 
 QString stepText(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
 
+/// The powers between which most lie, in a phrase of %1 and %2; nothing where none is finite.
+QString mostIn(const QString& phrase, const GradientShares& shares) {
+    const double finite = shares.between(Counts::kLowest, Counts::kLowest + Counts::kBuckets);
+    if (finite <= 0) return {};
+    return phrase.arg(quantile(shares, kBeyond, finite))
+        .arg(quantile(shares, 1 - kBeyond, finite) + 1);
+}
+
 } // namespace
 
 QStringList gradientFigures(const GradientShares& shares, std::optional<bool> half) {
-    const double finite = shares.between(Counts::kLowest, Counts::kLowest + Counts::kBuckets);
     const auto infinite = static_cast<double>(shares.notFinite);
     QStringList parts;
-    if (finite > 0)
-        parts << QCoreApplication::translate("GradientMap", "mostly 2^%1 to 2^%2")
-                     .arg(quantile(shares, kBeyond, finite))
-                     .arg(quantile(shares, 1 - kBeyond, finite) + 1);
+    const QString most =
+        mostIn(QCoreApplication::translate("GradientMap", "mostly 2^%1 to 2^%2"), shares);
+    if (!most.isEmpty()) parts << most;
     if (infinite > 0)
         parts << QCoreApplication::translate("GradientMap", "%1 inf or nan")
                      .arg(percentText(infinite));
@@ -178,7 +184,9 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
         texts.prepend(all + QCoreApplication::translate("GradientMap", " (counted at step %1)")
                                 .arg(stepText(column->counted)));
     if (parts.size() > 1) texts << parts.first(2).join(QStringLiteral(", "));
-    texts << parts.first();
+    texts << parts.first()
+          << mostIn(QCoreApplication::translate("GradientMap", "2^%1 to 2^%2"), column->shares);
+    texts.removeAll(QString());
     return texts;
 }
 
@@ -189,8 +197,8 @@ void GradientMap::showValues(std::optional<qint64> step) {
         return m_readout->fits();
     };
     QStringList texts = textsAt(step);
-    if (texts.isEmpty()) texts << QString();
-    // half a number would be another number: whole parts are left out
+    // half a number would be another number: whole parts are left out, at last all of them
+    texts << QString();
     for (const QString& text : texts)
         if (show(text)) return;
 }

@@ -6,6 +6,7 @@
 #include "ui/plots/tickers.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 #include <QRegularExpression>
 
 #include <algorithm>
@@ -78,7 +79,7 @@ QString valueText(const Metric& metric, double value) {
     if (metric.axis != PlotAxis::Log2) return QString::number(value, 'g', 4);
     const QString power = powerOfTwo(value);
     if (value >= 2 && value <= 16777216 && power.startsWith(QLatin1String("2^")))
-        return QStringLiteral("%1 = %2").arg(value, 0, 'f', 0).arg(power);
+        return QStringLiteral("%1 = %2").arg(QLocale().toString(value, 'f', 0), power);
     return value == 1 ? QStringLiteral("1") : power;
 }
 

@@ -1,10 +1,5 @@
-// Drawn in memory first: onto a full disk it would be no more than an unknown
-// error.
+// Drawn in memory: who writes it does so aside, and knows why a disk does not take it.
 #include "ui/plots/plot_picture.h"
-
-#include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "ui/models/translated.h"
 
 #include <qcustomplot.h>
 
@@ -13,20 +8,6 @@
 #include <QSvgGenerator>
 
 namespace halfscope {
-
-namespace {
-
-bool written(const QString& path, const QByteArray& bytes, QString* error) {
-    try {
-        writeFileAtomically(path.toStdString(), bytes.toStdString());
-        return true;
-    } catch (const RunError& failure) {
-        if (error) *error = translated(failure);
-        return false;
-    }
-}
-
-} // namespace
 
 QByteArray plotSvg(QCustomPlot& plot) {
     QBuffer buffer;
@@ -44,14 +25,11 @@ QByteArray plotSvg(QCustomPlot& plot) {
     return buffer.data();
 }
 
-bool writePlotSvg(QCustomPlot& plot, const QString& path, QString* error) {
-    return written(path, plotSvg(plot), error);
-}
-
-bool writePlotPng(QCustomPlot& plot, const QString& path, QString* error) {
+QByteArray plotPng(QCustomPlot& plot) {
     QBuffer buffer;
+    buffer.open(QIODevice::WriteOnly);
     plot.toPixmap(0, 0, 2.0).save(&buffer, "PNG");
-    return written(path, buffer.data(), error);
+    return buffer.data();
 }
 
 } // namespace halfscope

@@ -1,8 +1,7 @@
-// A QCustomPlot as a picture in a file.
+// A QCustomPlot as the content of a picture's file.
 #pragma once
 
 #include <QByteArray>
-#include <QString>
 
 class QCustomPlot;
 
@@ -10,9 +9,7 @@ namespace halfscope {
 
 /// The text of an SVG file, as it is shown.
 QByteArray plotSvg(QCustomPlot&);
-/// The same in a file. False, and a sentence in `error`, when it cannot be written.
-bool writePlotSvg(QCustomPlot&, const QString& path, QString* error);
-/// Twice the size on screen.
-bool writePlotPng(QCustomPlot&, const QString& path, QString* error);
+/// The bytes of a PNG file of twice the size on screen.
+QByteArray plotPng(QCustomPlot&);
 
 } // namespace halfscope

@@ -407,12 +407,8 @@ QByteArray PlotStack::svg() {
     return drawFinely([&] { return plotSvg(*m_plot); });
 }
 
-bool PlotStack::exportSvg(const QString& path, QString* error) {
-    return drawFinely([&] { return writePlotSvg(*m_plot, path, error); });
-}
-
-bool PlotStack::exportPng(const QString& path, QString* error) {
-    return drawFinely([&] { return writePlotPng(*m_plot, path, error); });
+QByteArray PlotStack::png() {
+    return drawFinely([&] { return plotPng(*m_plot); });
 }
 
 QImage PlotStack::picture() {

@@ -75,12 +75,9 @@ public:
     qint64 lastStep() const { return m_lastStep; }
     int lanes() const { return static_cast<int>(m_labels.size()); }
 
-    /// As shown now. False, and a sentence in `error`, when the file cannot be
-    /// written.
-    QByteArray svg(); ///< the text of such a file
-    bool exportSvg(const QString& path, QString* error = nullptr);
-    /// Twice the size on screen.
-    bool exportPng(const QString& path, QString* error = nullptr);
+    /// As shown now: the bytes of a file, of an SVG or of a PNG of twice the size on screen.
+    QByteArray svg();
+    QByteArray png();
     QImage picture();
     /// Moving average of one drawing, in milliseconds.
     double refreshMilliseconds() const;

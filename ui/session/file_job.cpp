@@ -36,10 +36,11 @@ FileJob::FileJob(std::function<void()> work, Leaving leaving)
     try {
         m_thread = std::jthread([shared = m_shared](const std::stop_token& stop) {
             shared->task(stop);
-            emitLast(stop, [&] {
-                const std::lock_guard lock(shared->mutex);
-                if (shared->job) emit shared->job->done();
-            });
+            emitLast([&] { return stop.stop_requested(); },
+                     [&] {
+                         const std::lock_guard lock(shared->mutex);
+                         if (shared->job) emit shared->job->done();
+                     });
         });
     } catch (const std::system_error& error) {
         throw RunError(phrase("Files", "Cannot start a thread to read a file: %1"), error.what());

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <new>
-#include <stop_token>
 #include <thread>
 
 namespace halfscope {
@@ -11,9 +11,9 @@ namespace halfscope {
 /// Calls what emits it until there is memory, or nobody waits any more: an exception that left the
 /// thread would end the program.
 template <class Emit>
-void emitLast(const std::stop_token& stop, Emit emitSignal) {
+void emitLast(const std::function<bool()>& isStopped, Emit emitSignal) {
     constexpr std::chrono::milliseconds kBetween{20};
-    while (!stop.stop_requested()) {
+    while (!isStopped()) {
         try {
             return emitSignal();
         } catch (const std::bad_alloc&) {

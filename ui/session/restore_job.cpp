@@ -1,11 +1,12 @@
 // The thread that reads; its signals reach the window through Qt's queue.
 #include "ui/session/restore_job.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "ui/session/last_signal.h"
 
 #include <exception>
-#include <system_error>
+#include <mutex>
 #include <utility>
 
 namespace halfscope {
@@ -16,56 +17,79 @@ constexpr int kBetweenWrites = 64;
 
 } // namespace
 
-RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session, SessionStore* store)
-    : m_session(std::move(session)), m_store(store) {}
+struct RestoreJob::Work {
+    void run();
+    /// False when it was stopped.
+    bool restore(const LeftRun&);
+    /// Unless the job is gone.
+    template <class Emit>
+    void tell(Emit emitSignal) {
+        const std::lock_guard lock(mutex);
+        if (job) emitSignal();
+    }
 
-RestoreJob::~RestoreJob() = default;
+    std::shared_ptr<const LeftSession> session;
+    std::shared_ptr<SessionStore> store;
+    std::mutex mutex; ///< held while the job tells
+    RestoreJob* job;  ///< null once it is gone
+};
+
+RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session,
+                       std::shared_ptr<SessionStore> store)
+    : m_work(new Work{std::move(session), std::move(store), {}, this}) {}
+
+RestoreJob::~RestoreJob() {
+    if (m_job) m_job->cancel();
+    const std::lock_guard lock(m_work->mutex);
+    m_work->job = nullptr;
+}
 
 void RestoreJob::start() {
     try {
-        m_thread = std::jthread([this](const std::stop_token& stop) { run(stop); });
-    } catch (const std::system_error& error) {
-        const Message reason(phrase("Files", "cannot start a thread to read them: %1"),
-                             error.what());
+        m_job =
+            std::make_unique<FileJob>([work = m_work] { work->run(); }, FileJob::Leaving::Abandons);
+    } catch (const RunError& error) {
+        const Message reason = error.message();
         QMetaObject::invokeMethod(
             this, [this, reason] { emit finished(reason); }, Qt::QueuedConnection);
     }
 }
 
-void RestoreJob::run(const std::stop_token& stop) {
+void RestoreJob::Work::run() {
     std::exception_ptr failure;
-    for (const LeftRun& left : m_session->runs()) {
+    for (const LeftRun& left : session->runs()) {
         try {
-            if (!restore(left, stop)) return;
+            if (!restore(left)) return;
         } catch (const std::exception&) {
             failure = std::current_exception();
         }
     }
-    emitLast(stop, [&] { emit finished(failure ? messageOf(failure) : Message()); });
+    emitLast(isCancelled,
+             [&] { tell([&] { emit job->finished(failure ? messageOf(failure) : Message()); }); });
 }
 
-bool RestoreJob::restore(const LeftRun& left, const std::stop_token& stop) {
+bool RestoreJob::Work::restore(const LeftRun& left) {
     RunPtr growing;
     bool watched = false;
     int looks = 0;
     RestoreWatch watch;
     watch.begun = [&](const std::shared_ptr<Run>& run) { growing = run; };
     watch.goesOn = [&](double) {
-        if (m_store != nullptr && ++looks % kBetweenWrites == 0) {
-            if (!std::exchange(watched, true)) m_store->watch(growing, left.name);
-            m_store->flush();
+        if (store && ++looks % kBetweenWrites == 0) {
+            if (!std::exchange(watched, true)) store->watch(growing, left.name);
+            store->flush();
         }
-        return !stop.stop_requested();
+        return !isCancelled();
     };
     RunPtr run;
     try {
-        run = m_session->read(left, watch);
+        run = session->read(left, watch);
     } catch (...) {
-        if (watched) m_store->forget(growing.get());
+        if (watched) store->forget(growing.get());
         throw;
     }
-    if (!run && watched) m_store->forget(growing.get());
-    if (run) emit read(run, QString::fromStdString(left.name), watched);
+    if (!run && watched) store->forget(growing.get());
+    if (run) tell([&] { emit job->read(run, QString::fromStdString(left.name), watched); });
     return run != nullptr;
 }
 

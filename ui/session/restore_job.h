@@ -8,21 +8,21 @@
 
 #include <QObject>
 #include <memory>
-#include <thread>
 
 namespace halfscope {
 
 class RestoreJob : public QObject {
     Q_OBJECT
 public:
-    /// `store`: of this session, outlives the job; null where there is none.
-    RestoreJob(std::shared_ptr<const LeftSession>, SessionStore* store);
-    /// Stops after a few thousand rows and joins the thread.
+    /// `store`: of this session; null where there is none.
+    RestoreJob(std::shared_ptr<const LeftSession>, std::shared_ptr<SessionStore> store);
+    /// Stops after a few thousand rows; does not wait for it, see FileJob::Leaving.
     ~RestoreJob() override;
     RestoreJob(const RestoreJob&) = delete;
     RestoreJob& operator=(const RestoreJob&) = delete;
 
-    /// Once. finished() is the last signal, unless the job is destroyed before.
+    /// Once. finished() is the last signal, unless the job is destroyed before; both come from the
+    /// thread.
     void start();
 
 signals:
@@ -32,13 +32,10 @@ signals:
     void finished(const halfscope::Message& reason);
 
 private:
-    void run(const std::stop_token&);
-    /// False when it was stopped.
-    bool restore(const LeftRun&, const std::stop_token&);
-
-    std::shared_ptr<const LeftSession> m_session;
-    SessionStore* m_store;
-    std::jthread m_thread; ///< last: it uses the rest
+    /// What the thread uses.
+    struct Work;
+    std::shared_ptr<Work> m_work;
+    std::unique_ptr<FileJob> m_job; ///< null until it starts
 };
 
 } // namespace halfscope

@@ -319,7 +319,8 @@ void TrainingWorker::keepState() {
     const double start = secondsOf(Clock::now());
     m_checkpoints.made(0, start, start);
     const size_t bytes = m_run->stateBytes();
-    if (bytes == 0 || bytes > kMostStateBytes) return;
+    if (bytes > kMostStateBytes) return tellTooLarge(bytes);
+    if (bytes == 0) return;
     ExperimentState state;
     try {
         state = m_run->state();
@@ -331,6 +332,20 @@ void TrainingWorker::keepState() {
         m_number,
         keptCheckpoint(std::move(state), QCoreApplication::applicationVersion().toStdString()));
     m_checkpoints.made(bytes, start, secondsOf(Clock::now()));
+}
+
+/// Once of networks of one size: the user may want to save them by hand.
+void TrainingWorker::tellTooLarge(size_t bytes) {
+    if (std::exchange(m_toldBytes, bytes) == bytes) return;
+    const auto mebibytes = [](size_t size) {
+        constexpr size_t kMebibyte = size_t{1} << 20;
+        return static_cast<int64_t>((size + kMebibyte - 1) / kMebibyte);
+    };
+    tell(NotSavedNotice{
+        {phrase("Training", "A reset or a crash loses these networks, which are too large to be "
+                            "kept with their run (%1 MiB with the optimizer's state; at most %2 "
+                            "MiB are): File > Save checkpoint… keeps them in a file."),
+         mebibytes(bytes), mebibytes(kMostStateBytes)}});
 }
 
 bool TrainingWorker::showGradients() {

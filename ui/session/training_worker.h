@@ -54,6 +54,7 @@ private:
     void showPicture();
     /// Hands out a checkpoint, for the run to be kept with.
     void keepState();
+    void tellTooLarge(size_t bytes);
     void keepChange();
     /// False where there are none, or it was stopped midway.
     bool showGradients();
@@ -80,6 +81,7 @@ private:
     std::chrono::steady_clock::time_point m_nextPicture{};
     double m_pictureSeconds = 0;     ///< what the last picture took
     int64_t m_keptStep = -1;         ///< of the last checkpoint
+    size_t m_toldBytes = 0;          ///< of networks that are too large to be kept
     CheckpointPace m_checkpoints{0}; ///< of the run, as the next one
     GradientPace m_counts;
     StepPace m_steps;

@@ -56,7 +56,7 @@ void VerifyJob::run(const std::stop_token& stop) {
         emit done(report);
     } catch (const std::exception& error) {
         m_ended = true;
-        emitLast(stop, [&] { emit failed(messageOf(error)); });
+        emitLast([&] { return stop.stop_requested(); }, [&] { emit failed(messageOf(error)); });
     }
 }
 

@@ -15,6 +15,7 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/session/user_settings.h"
 #include "ui/window/guarded_application.h"
 #include "ui/window/headline.h"
 #include "ui/window/window_borders.h"
@@ -25,13 +26,13 @@
 #include <QLabel>
 #include <QMimeData>
 #include <QScrollArea>
-#include <QSettings>
 #include <QSplitter>
 #include <QStatusBar>
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -40,6 +41,7 @@ namespace {
 // Raised when the layout changes: older saved layouts are then forgotten.
 constexpr int kLayoutVersion = 1;
 constexpr size_t kWindowReserve = size_t{1} << 20;
+constexpr std::chrono::milliseconds kForSettings{300}; // of a window that is gone
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options)
@@ -80,6 +82,7 @@ MainWindow::~MainWindow() {
     m_keys.reset();
     m_menus.reset();
     m_controller.reset(); // joins the thread before the models go
+    if (m_options.remember) finishUserSettings(kForSettings);
 }
 
 void MainWindow::buildCentre() {
@@ -196,7 +199,7 @@ void MainWindow::connectParts() {
     connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
     connect(parts.plots, &PlotStack::pinned, parts.events, &EventPanel::letGoBut);
     connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
-    connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::savePlots);
+    connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::choosePlots);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
@@ -275,7 +278,7 @@ void MainWindow::chooseTheme(Theme theme) {
 }
 
 void MainWindow::restoreLayout() {
-    const QSettings settings;
+    const QVariantMap settings = userSettings();
     if (settings.value(QStringLiteral("layout/version")).toInt() != kLayoutVersion) return;
     restoreGeometry(settings.value(QStringLiteral("layout/geometry")).toByteArray());
     m_parts.columns->restoreState(settings.value(QStringLiteral("layout/columns")).toByteArray());
@@ -285,14 +288,15 @@ void MainWindow::restoreLayout() {
 }
 
 void MainWindow::saveLayout() const {
-    QSettings settings;
-    settings.setValue(QStringLiteral("layout/version"), kLayoutVersion);
-    settings.setValue(QStringLiteral("layout/geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("layout/columns"), m_parts.columns->saveState());
+    QVariantMap settings;
+    settings.insert(QStringLiteral("layout/version"), kLayoutVersion);
+    settings.insert(QStringLiteral("layout/geometry"), saveGeometry());
+    settings.insert(QStringLiteral("layout/columns"), m_parts.columns->saveState());
     m_parts.borders->save(settings);
     m_menus->save(settings);
-    settings.setValue(QStringLiteral("plots/smoothing"), m_parts.plots->smoothing());
-    settings.setValue(QStringLiteral("theme"), nameOf(m_options.theme));
+    settings.insert(QStringLiteral("plots/smoothing"), m_parts.plots->smoothing());
+    settings.insert(QStringLiteral("theme"), nameOf(m_options.theme));
+    keepUserSettings(settings);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -55,6 +55,9 @@ public:
     /// has none. RunError, also while a saved run is not shown yet.
     QStringList saveResults(const QString& folder) { return m_files->saveResults(folder); }
 
+    void savePlots(const QString& path) { m_files->savePlots(path); }
+    QStringList resultsIn(const QString& folder) { return m_files->resultsIn(folder); }
+
     // See ShownRun.
     void setStopStep(qint64 steps) { m_shown->setStopStep(steps); }
     void play() { m_shown->play(); }

@@ -6,6 +6,7 @@
 #include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 #include "ui/session/experiment_controller.h"
+#include "ui/session/user_settings.h"
 #include "ui/window/guarded.h"
 #include "ui/window/run_models.h"
 #include "ui/window/shown_run.h"
@@ -15,10 +16,10 @@
 #include <QInputDialog>
 #include <QLocale>
 #include <QMessageBox>
-#include <QSettings>
 
 #include <algorithm>
 #include <new>
+#include <thread>
 #include <utility>
 
 namespace halfscope {
@@ -27,6 +28,14 @@ namespace {
 constexpr int kBetweenLooks = 250; // ms
 constexpr size_t kMebibyte = size_t{1} << 20;
 const QString kBudgetKey = QStringLiteral("memory/budgetMiB");
+constexpr std::chrono::milliseconds kAtOnce{50};   // what takes longer is done aside
+constexpr std::chrono::milliseconds kClosing{500}; // of a window that is gone
+/// With a disk that gets on no more, before the program is told that not all is kept.
+constexpr std::chrono::milliseconds kKeeping{1500};
+
+QString keptInMemory(const QString& reason) {
+    return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
+}
 
 } // namespace
 
@@ -38,10 +47,27 @@ SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentContro
     m_timer.start(kBetweenLooks);
 }
 
-SessionKeeper::~SessionKeeper() = default;
+/// The runs go with the store: what they have on its disk is closed with them.
+SessionKeeper::~SessionKeeper() {
+    m_search.reset();
+    m_job.reset();
+    if (!m_store) return;
+    std::function<void()> close = [store = std::exchange(m_store, nullptr),
+                                   runs = std::exchange(m_watched, {})]() mutable {
+        while (store.use_count() > 1) // a run is being restored up to here
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        store.reset();
+        runs.clear();
+    };
+    try {
+        const FileJob job(std::move(close), FileJob::Leaving::Abandons);
+        job.isDone(kClosing);
+    } catch (const RunError&) { // the system has no thread to give: it was done here
+    }
+}
 
 size_t SessionKeeper::budget() {
-    const qulonglong given = QSettings().value(kBudgetKey).toULongLong();
+    const qulonglong given = userSettings().value(kBudgetKey).toULongLong();
     return given > 0 ? static_cast<size_t>(given) * kMebibyte : usualBudget();
 }
 
@@ -57,13 +83,14 @@ void SessionKeeper::chooseBudget() {
     dialog->setIntRange(kLeast, kMost);
     dialog->setIntValue(static_cast<int>(budget() / kMebibyte));
     connect(dialog, &QInputDialog::intValueSelected, this, [this](int mebibytes) {
-        QSettings().setValue(kBudgetKey, mebibytes);
+        keepUserSettings({{kBudgetKey, mebibytes}});
         if (m_store) m_store->setBudget(static_cast<size_t>(mebibytes) * kMebibyte);
     });
     dialog->open();
 }
 
 void SessionKeeper::look() {
+    std::erase_if(m_errands, [](const auto& each) { return each->isDone(); });
     watchRuns();
     tellProblems();
     removeRestored();
@@ -73,18 +100,44 @@ void SessionKeeper::look() {
 void SessionKeeper::removeRestored() {
     std::erase_if(m_moving, [this](const auto& each) {
         if (!m_store || !m_told.empty() || !m_store->isWritten(each.first)) return false;
-        each.second->remove();
+        aside([left = each.second] { left->remove(); });
         return true;
     });
 }
 
-bool SessionKeeper::hasStore() {
-    if (std::exchange(m_tried, true)) return m_store != nullptr;
+void SessionKeeper::aside(std::function<void()> work) {
     try {
-        m_store = std::make_unique<SessionStore>(SessionOptions{m_folder.toStdString(), budget()});
+        m_errands.push_back(std::make_unique<FileJob>(work, FileJob::Leaving::Abandons));
+    } catch (const RunError&) { // the system has no thread to give
+        work();
+    }
+}
+
+bool SessionKeeper::hasStore() {
+    if (std::exchange(m_tried, true)) return takeStore();
+    try {
+        m_coming = std::make_shared<StorePtr>();
+        m_making = std::make_unique<FileJob>(
+            [to = m_coming, options = SessionOptions{m_folder.toStdString(), budget()}] {
+                *to = std::make_shared<SessionStore>(options);
+            },
+            FileJob::Leaving::Abandons);
+        m_making->isDone(kAtOnce);
+        return takeStore();
     } catch (const RunError& error) {
-        m_parts.banner->showText(
-            tr("Runs are kept in memory alone, not on disk: %1").arg(translated(error)));
+        m_parts.banner->showText(keptInMemory(translated(error)));
+        return false;
+    }
+}
+
+bool SessionKeeper::takeStore() {
+    if (!m_making || !m_making->isDone()) return m_store != nullptr;
+    const std::unique_ptr<FileJob> made = std::exchange(m_making, nullptr);
+    try {
+        made->result();
+        m_store = *std::exchange(m_coming, nullptr);
+    } catch (const RunError& error) {
+        m_parts.banner->showText(keptInMemory(translated(error)));
     }
     return m_store != nullptr;
 }
@@ -92,7 +145,7 @@ bool SessionKeeper::hasStore() {
 /// Runs of the list that were trained here. Those of folders are on disk already.
 void SessionKeeper::watchRuns() {
     if (m_models.store.changes() == m_changes) return;
-    m_changes = m_models.store.changes();
+    const uint64_t changes = m_models.store.changes();
     std::map<const Run*, std::shared_ptr<const Run>> watched;
     for (const RunStore::Entry& entry : m_models.store.entries()) {
         if (!entry.run->info().folder.empty() || !hasStore()) continue;
@@ -102,6 +155,7 @@ void SessionKeeper::watchRuns() {
     for (const auto& [run, holder] : m_watched)
         if (watched.count(run) == 0) m_store->forget(run);
     m_watched = std::move(watched);
+    if (!m_making) m_changes = changes; // else once the store is there
 }
 
 void SessionKeeper::tellProblems() {
@@ -129,15 +183,17 @@ Message SessionKeeper::keep() {
         look();
     } catch (const std::bad_alloc&) { // what is watched already is kept
     }
-    if (!m_store) return {};
-    m_store->flush();
-    return m_store->problem();
+    if (m_making && m_making->isDone(kKeeping)) look();
+    const Message late(phrase("Files", "%1: did not answer in time"), m_folder.toStdString());
+    if (!m_store) return m_making ? late : Message();
+    return m_store->flush(kKeeping) ? m_store->problem() : late;
 }
 
 void SessionKeeper::discard() {
     m_timer.stop();
     m_search.reset();
     m_job.reset();
+    takeStore();
     if (m_store) m_store->discard();
 }
 
@@ -195,7 +251,7 @@ void SessionKeeper::offer(const LeftSessions& left) {
     connect(box, &QMessageBox::finished, this, [this, left](int button) {
         for (const auto& session : left) {
             if (button == QMessageBox::Open) restore(session);
-            if (button == QMessageBox::Discard) session->remove();
+            if (button == QMessageBox::Discard) aside([session] { session->remove(); });
         }
     });
     box->open();
@@ -217,7 +273,12 @@ void SessionKeeper::restoreNext() {
                                 .arg(restored));
         return;
     }
-    m_job = std::make_unique<RestoreJob>(m_left.front(), hasStore() ? m_store.get() : nullptr);
+    const bool stored = hasStore();
+    if (m_making)
+        return QTimer::singleShot(kBetweenLooks, this, [this] {
+            if (!m_job) restoreNext();
+        });
+    m_job = std::make_unique<RestoreJob>(m_left.front(), stored ? m_store : nullptr);
     connect(m_job.get(), &RestoreJob::read, this,
             [this](const RunPtr& run, const QString& name, bool watched) {
                 if (watched) m_watched[run.get()] = run;

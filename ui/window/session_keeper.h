@@ -9,6 +9,7 @@
 #include <QObject>
 #include <QTimer>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -28,6 +29,7 @@ public:
     /// `folder`: of sessions.
     SessionKeeper(QString folder, RunModels&, ExperimentController&, ShownRun&, const WindowParts&,
                   QWidget& window);
+    /// Waits a moment until the disk has what it should; one that does not answer is left alone.
     ~SessionKeeper() override;
 
     /// Looks for runs of windows that ended without being closed, on a thread of its own: a folder
@@ -53,7 +55,11 @@ private:
     void offer(const LeftSessions&);
     void look();
     void watchRuns();
+    /// Makes it, aside: false while that lasts, and where there can be none.
     bool hasStore();
+    bool takeStore(); ///< of the thread that makes it
+    /// What the disk may take long for.
+    void aside(std::function<void()> work);
     void tellProblems();
     void removeRestored();
     void restore(std::shared_ptr<LeftSession>);
@@ -66,8 +72,12 @@ private:
     const WindowParts& m_parts;
     QWidget& m_window;
     QTimer m_timer;
-    std::unique_ptr<SessionStore> m_store; ///< from the first run on; null where it cannot be made
-    bool m_tried = false;
+    using StorePtr = std::shared_ptr<SessionStore>;
+    StorePtr m_store;                   ///< from the first run on; null where it cannot be made
+    std::shared_ptr<StorePtr> m_coming; ///< what the next one makes
+    std::unique_ptr<FileJob> m_making;  ///< makes the store; null otherwise
+    bool m_tried = false;               ///< to make it
+    std::vector<std::unique_ptr<FileJob>> m_errands;
     Message m_told; ///< the problem that the banner told
     std::map<const Run*, std::shared_ptr<const Run>> m_watched;
     uint64_t m_changes = ~uint64_t{0}; ///< of the list, at the last look

@@ -7,7 +7,6 @@
 #include "ui/plots/gradient_view.h"
 
 #include <QEvent>
-#include <QSettings>
 #include <QSplitter>
 
 #include <algorithm>
@@ -60,7 +59,7 @@ bool WindowBorders::eventFilter(QObject* watched, QEvent* event) {
     return QObject::eventFilter(watched, event);
 }
 
-void WindowBorders::restore(const QSettings& settings) {
+void WindowBorders::restore(const QVariantMap& settings) {
     m_centreByHand = settings.value(QStringLiteral("layout/byHand")).toBool();
     if (m_centreByHand)
         m_parts.centre->restoreState(settings.value(QStringLiteral("layout/centre")).toByteArray());
@@ -69,11 +68,11 @@ void WindowBorders::restore(const QSettings& settings) {
         m_parts.right->restoreState(settings.value(QStringLiteral("layout/right")).toByteArray());
 }
 
-void WindowBorders::save(QSettings& settings) const {
-    settings.setValue(QStringLiteral("layout/byHand"), m_centreByHand);
-    settings.setValue(QStringLiteral("layout/centre"), m_parts.centre->saveState());
-    settings.setValue(QStringLiteral("layout/rightByHand"), m_rightByHand);
-    settings.setValue(QStringLiteral("layout/right"), m_parts.right->saveState());
+void WindowBorders::save(QVariantMap& settings) const {
+    settings.insert(QStringLiteral("layout/byHand"), m_centreByHand);
+    settings.insert(QStringLiteral("layout/centre"), m_parts.centre->saveState());
+    settings.insert(QStringLiteral("layout/rightByHand"), m_rightByHand);
+    settings.insert(QStringLiteral("layout/right"), m_parts.right->saveState());
 }
 
 } // namespace halfscope

@@ -6,8 +6,7 @@
 
 #include <QList>
 #include <QObject>
-
-class QSettings;
+#include <QVariantMap>
 
 namespace halfscope {
 
@@ -26,8 +25,8 @@ public:
     void divideCentre();
     /// Between counters and events: what the counters need.
     void divideRight();
-    void restore(const QSettings&);
-    void save(QSettings&) const;
+    void restore(const QVariantMap&);
+    void save(QVariantMap&) const;
 
 protected:
     bool eventFilter(QObject*, QEvent*) override;

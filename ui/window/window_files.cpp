@@ -320,7 +320,7 @@ void WindowFiles::choose() {
 
 void WindowFiles::saveExperiment(const QString& path) {
     checkConfig(m_models.config.config());
-    aside(tr("Save experiment"), tr("Saving the experiment in %1…").arg(path), path,
+    aside({tr("Save experiment"), tr("Saving the experiment in %1…").arg(path), path},
           [to = path.toStdString(), text = configText(m_models.config.config())] {
               writeFileAtomically(to, text);
           });
@@ -417,7 +417,7 @@ void WindowFiles::chooseTensorBoard() {
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();
-        aside(tr("Save for TensorBoard"), tr("Saving the run in %1…").arg(folder), folder,
+        aside({tr("Save for TensorBoard"), tr("Saving the run in %1…").arg(folder), folder},
               [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
         emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
                       .arg(safeText(folder.toStdString())));
@@ -442,14 +442,13 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
                        program = QCoreApplication::applicationVersion().toStdString()] {
         *files = saveWithCheckpoint(run, folder, name, program, std::span(&plots, 1));
     };
-    aside(tr("Save results"), tr("Saving the run in %1…").arg(folder), folder, save);
+    aside({tr("Save results"), tr("Saving the run in %1…").arg(folder), folder}, save);
     return std::move(*files);
 }
 
-void WindowFiles::aside(const QString& title, const QString& text, const QString& path,
-                        const std::function<void()>& work) {
-    QProgressDialog dialog(text, {}, 0, 0, &m_window);
-    dialog.setWindowTitle(title);
+void WindowFiles::aside(const Errand& errand, const std::function<void()>& work) {
+    QProgressDialog dialog(errand.text, {}, 0, 0, &m_window);
+    dialog.setWindowTitle(errand.title);
     dialog.setWindowModality(Qt::WindowModal);
     dialog.setMinimumDuration(kBeforeDialog);
     std::unique_ptr<FileJob> job;
@@ -472,12 +471,22 @@ void WindowFiles::aside(const QString& title, const QString& text, const QString
             clock.invalidate();
         }
         if (shown && !m_window.isVisible() && !closed.isValid()) closed.start();
-        if (dialog.wasCanceled() || (closed.isValid() && closed.elapsed() > kForFiles.count()))
-            throw RunError(phrase("Files", "%1: did not answer in time; what was being saved there "
-                                           "may be incomplete"),
-                           pathText(path.toStdString()));
+        if (dialog.wasCanceled() ||
+            (closed.isValid() && closed.elapsed() > errand.afterClosing.count()))
+            throw RunError(errand.late, pathText(errand.path.toStdString()));
     }
     job->result();
+}
+
+QStringList WindowFiles::resultsIn(const QString& folder) {
+    const auto there = std::make_shared<QStringList>();
+    aside({tr("Save results"), tr("Looking for results in %1…").arg(folder), folder,
+           phrase("Files", "%1: did not answer in time"), kForReading},
+          [there, folder, names = resultNames()] {
+              for (const QString& name : names)
+                  if (QFileInfo::exists(QDir(folder).filePath(name))) *there << name;
+          });
+    return *there;
 }
 
 QStringList WindowFiles::saveResults(const QString& folder) {
@@ -505,9 +514,8 @@ bool WindowFiles::chooseResultsFolder() {
     const QString folder =
         QFileDialog::getExistingDirectory(&m_window, tr("Folder for the results"));
     if (folder.isEmpty() || !m_shown.run()) return false;
-    QStringList there = resultNames();
-    there.removeIf(
-        [&](const QString& name) { return !QFileInfo::exists(QDir(folder).filePath(name)); });
+    QStringList there;
+    if (!guarded(*m_parts.banner, [&] { there = resultsIn(folder); })) return false;
     const auto ask = tr("%1 already holds results. Replace %2?");
     if (!there.isEmpty() &&
         !askYesNo(&m_window, tr("Save results"), ask.arg(folder, there.join(QStringLiteral(", ")))))
@@ -533,15 +541,20 @@ void WindowFiles::copyPictures() {
     emit told(tr("The pictures were copied as one picture."));
 }
 
-void WindowFiles::savePlots() {
+void WindowFiles::choosePlots() {
     const QString path = chooseTarget(&m_window, tr("Save picture of the plots"),
                                       QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
     if (path.isEmpty()) return;
-    QString error;
+    guarded(*m_parts.banner, [&] { savePlots(path); });
+}
+
+void WindowFiles::savePlots(const QString& path) {
     const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
-    const bool saved =
-        png ? m_parts.plots->exportPng(path, &error) : m_parts.plots->exportSvg(path, &error);
-    if (!saved) m_parts.banner->showText(error);
+    const QByteArray picture = png ? m_parts.plots->png() : m_parts.plots->svg();
+    aside({tr("Save picture of the plots"), tr("Saving the plots in %1…").arg(path), path},
+          [to = path.toStdString(), bytes = picture.toStdString()] {
+              writeFileAtomically(to, bytes);
+          });
 }
 
 } // namespace halfscope

@@ -6,6 +6,7 @@
 #include "engine/train/experiment_state.h"
 #include "engine/train/lane_file.h"
 #include "ui/session/file_job.h"
+#include "ui/session/left_threads.h"
 #include "ui/session/live_board.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
@@ -14,6 +15,7 @@
 #include <QStringList>
 #include <QTimer>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -79,7 +81,11 @@ public:
     void startLiveBoard(const QString& folder);
     void stopLiveBoard();
     bool chooseResultsFolder(); ///< whether they were saved
-    void savePlots();
+    void choosePlots();
+    /// An SVG, or a PNG by the ending of the name. RunError.
+    void savePlots(const QString& path);
+    /// Those of the results' files that are in a folder already. RunError where it does not answer.
+    QStringList resultsIn(const QString& folder);
     /// To the clipboard, for slides.
     void copyPlots();
     void copyPictures();
@@ -109,8 +115,14 @@ private:
     /// On a thread of its own, as long tables take their time: the window is drawn meanwhile. The
     /// work owns all that it uses, for a dead network is not waited for when the window has closed
     /// or the user has enough: RunError "PATH: ...".
-    void aside(const QString& title, const QString& text, const QString& path,
-               const std::function<void()>& work);
+    struct Errand {
+        QString title, text, path;
+        /// Of a path that did not answer.
+        Phrase late = phrase("Files", "%1: did not answer in time; what was being saved there may "
+                                      "be incomplete");
+        std::chrono::milliseconds afterClosing = kForFiles; ///< it is waited for so long
+    };
+    void aside(const Errand&, const std::function<void()>& work);
 
     RunModels& m_models;
     ExperimentController& m_controller;

@@ -7,7 +7,6 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
-#include "ui/look/zoom.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
@@ -21,12 +20,12 @@
 #include "ui/window/shown_run.h"
 #include "ui/window/window_borders.h"
 #include "ui/window/window_files.h"
+#include "ui/window/zoom.h"
 
 #include <QEvent>
 #include <QMainWindow>
 #include <QMenuBar>
 #include <QMessageBox>
-#include <QSettings>
 #include <QShortcut>
 #include <QSplitter>
 #include <QStatusBar>
@@ -62,7 +61,7 @@ void WindowMenus::fillFile(QMenu& file) {
     file.addAction(tr("&Save experiment as…"), QKeySequence::Save, &m_files,
                    &WindowFiles::chooseExperiment);
     file.addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), &m_files,
-                   &WindowFiles::savePlots);
+                   &WindowFiles::choosePlots);
     file.addAction(tr("Save &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &m_files,
                    &WindowFiles::chooseResultsFolder);
     file.addAction(tr("Save &checkpoint…"), QKeySequence(Qt::CTRL | Qt::Key_K), &m_files,
@@ -266,18 +265,18 @@ bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
     return QObject::eventFilter(watched, event);
 }
 
-void WindowMenus::restore(const QSettings& settings) {
+void WindowMenus::restore(const QVariantMap& settings) {
     m_settings->setChecked(settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
     m_gradients->setChecked(settings.value(QStringLiteral("layout/gradientsShown")).toBool());
     m_runs->setChecked(settings.value(QStringLiteral("layout/runsShown")).toBool());
     m_previous->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
 }
 
-void WindowMenus::save(QSettings& settings) const {
-    settings.setValue(QStringLiteral("layout/settingsShown"), m_settings->isChecked() || m_gaveWay);
-    settings.setValue(QStringLiteral("layout/gradientsShown"), m_gradients->isChecked());
-    settings.setValue(QStringLiteral("layout/runsShown"), m_runs->isChecked());
-    settings.setValue(QStringLiteral("plots/previous"), m_previous->isChecked());
+void WindowMenus::save(QVariantMap& settings) const {
+    settings.insert(QStringLiteral("layout/settingsShown"), m_settings->isChecked() || m_gaveWay);
+    settings.insert(QStringLiteral("layout/gradientsShown"), m_gradients->isChecked());
+    settings.insert(QStringLiteral("layout/runsShown"), m_runs->isChecked());
+    settings.insert(QStringLiteral("plots/previous"), m_previous->isChecked());
 }
 
 void WindowMenus::fillZoom(QMenu& menu) {

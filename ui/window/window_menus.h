@@ -6,12 +6,12 @@
 #include "ui/window/window_parts.h"
 
 #include <QObject>
+#include <QVariantMap>
 
 class QAction;
 class QKeySequence;
 class QMainWindow;
 class QMenu;
-class QSettings;
 
 namespace halfscope {
 
@@ -30,8 +30,8 @@ public:
 
     void showHelp();
     /// Which views are shown, and how.
-    void restore(const QSettings&);
-    void save(QSettings&) const;
+    void restore(const QVariantMap&);
+    void save(QVariantMap&) const;
 
 private:
     void fillFile(QMenu&);

@@ -1,10 +1,12 @@
 // The models of runs and events: they keep Qt's rules at every change (QAbstractItemModelTester)
 // and hold the right words and numbers.
+#include "engine/train/overflow.h"
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/plot_parts.h"
 #include "ui/models/event_model.h"
 #include "ui/models/run_model.h"
+#include "ui/models/translated.h"
 
 #include <QAbstractItemModelTester>
 #include <QLocale>
@@ -52,6 +54,8 @@ private slots:
     void eventsNewestFirst();
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
+    void numbersAreGrouped_data();
+    void numbersAreGrouped();
     void movingTheStopIsNoNewsOfALane();
     void everyEventHasItsRow();
 };
@@ -331,6 +335,45 @@ void TestModels::editsSayWhatChanged() {
                                          "B.")}));
     QCOMPARE(edited(1, kLiveScale, int64_t{4096}).front(), QStringLiteral("Loss scale: 2^12"));
     QCOMPARE(edited(-1, "optimizer.lr", 0.25).front(), QStringLiteral("Learning rate: 0.25"));
+}
+
+void TestModels::numbersAreGrouped_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("grouped");
+    const auto add = [](const char* text, const char* grouped) {
+        QTest::newRow(text) << QString::fromLatin1(text) << QString::fromLatin1(grouped);
+    };
+    add("Step 2005 skipped", "Step 2,005 skipped");
+    add("from 65536 (2^16) to 1024.", "from 65,536 (2^16) to 1,024.");
+    add("after 600 steps", "after 600 steps");
+    add("1234567, and 0.12345", "1,234,567, and 0.12345");
+    for (const char* name : {"layers.2005.weight", "a2005", "/data/2005/x", "2005.png", "2^1024",
+                             "2026-1123", "2005/x", "1e-2005", "99999999999999999999"})
+        add(name, name);
+}
+
+/// In whichever way a sentence came: with its numbers apart, or whole from a saved run.
+void TestModels::numbersAreGrouped() {
+    QFETCH(QString, text);
+    QFETCH(QString, grouped);
+    const auto plain = qScopeGuard([] { QLocale::setDefault(QLocale::c()); });
+    QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
+    QCOMPARE(groupedNumbers(text), grouped);
+    StepRecord record;
+    record.step = 2005;
+    record.scale = 65536;
+    record.flags = kSkipped;
+    std::vector<Event> events;
+    describeStep(record, 32768, {Message::data("2005"), true}, true, events);
+    const QString sentence = EventModel::sentenceOf(events.front());
+    QVERIFY2(sentence.startsWith(QStringLiteral("Step 2,005 skipped: ")) &&
+                 sentence.endsWith(QStringLiteral("the scale falls to 32,768 (2^15).")),
+             qPrintable(sentence));
+    events.front().text = Message::data(events.front().text.english());
+    QCOMPARE(EventModel::sentenceOf(events.front()), sentence);
+    QVERIFY(events.front().text.english().starts_with("Step 2005 ")); // files have it plain
+    QCOMPARE(translated(Message(phrase("Files", "%1: cannot be read: %2"), "2005.csv", 2005)),
+             QStringLiteral("2005.csv: cannot be read: 2,005"));
 }
 
 void TestModels::movingTheStopIsNoNewsOfALane() {

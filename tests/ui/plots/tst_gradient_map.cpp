@@ -365,19 +365,20 @@ void TestGradientMap::headerLeavesOutWholeParts() {
     GradientRange range = rangeOf(1, -20);
     range.outputs.zeros = 100;
     showRange(range);
-    QString before;
-    for (const int width : {1200, 700, 560, 480, 420, 360, 300}) {
+    QStringList texts;
+    for (int width = 1200; width >= 240; width -= 8) {
         show(width, 700);
         draw();
-        const QString text = said();
-        QVERIFY2(QStringLiteral("mostly 2^-20 to 2^-19, 50 % subnormal, 50 % zero (counted at step "
-                                "1)")
-                     .startsWith(text),
-                 qPrintable(text));
-        QVERIFY(before.isEmpty() || before.startsWith(text));
-        before = text;
+        QVERIFY2(itemOf<ReadoutItem>()->fits(), qPrintable(said()));
+        if (texts.isEmpty() || texts.last() != said()) texts << said();
     }
-    QCOMPARE(before, QStringLiteral("mostly 2^-20 to 2^-19"));
+    const QStringList shorter{QStringLiteral("mostly 2^-20 to 2^-19, 50 % subnormal"),
+                              QStringLiteral("mostly 2^-20 to 2^-19"),
+                              QStringLiteral("2^-20 to 2^-19"), QString()};
+    QCOMPARE(texts.mid(texts.size() - shorter.size()), shorter);
+    show(328, 700); // of a window that is 960 wide
+    draw();
+    QCOMPARE(said(), QStringLiteral("2^-20 to 2^-19"));
 }
 
 void TestGradientMap::startsAgain() {
@@ -401,17 +402,10 @@ void TestGradientMap::startsAgain() {
 
 void TestGradientMap::isExported() {
     showRange(rangeOf(1, 0));
-    const QTemporaryDir folder;
-    const QString svg = folder.filePath(QStringLiteral("p.svg"));
-    const QString png = folder.filePath(QStringLiteral("p.png"));
-    QVERIFY(m_stack->exportSvg(svg));
-    QVERIFY(m_stack->exportPng(png));
-    QFile file(svg);
-    QVERIFY(file.open(QIODevice::ReadOnly));
-    const QByteArray text = file.readAll();
+    const QByteArray text = m_stack->svg();
     QVERIFY(text.contains("Gradients over time"));
     QVERIFY(text.contains("<image"));
-    const QImage image(png); // twice as large
+    const QImage image = QImage::fromData(m_stack->png(), "PNG"); // twice as large
     const Colors colors = colorsFor(m_stack->palette());
     QVERIFY(strength(image, 2 * xOf(5.3), 2 * yOf(0.5), colors) > 5);
     QVERIFY(strength(image, 2 * xOf(5.3), 2 * yOf(3.5), colors) < 2);

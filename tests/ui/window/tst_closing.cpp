@@ -1,9 +1,11 @@
 // The window opens what it can without being held up, and closes within a second whatever it is
 // reading, decoding or building.
+#include "engine/core/error.h"
 #include "tests/support/picture_files.h"
 #include "tests/support/saved_run_parts.h"
 
 #include <QElapsedTimer>
+#include <QProgressDialog>
 #include <QTimer>
 
 #include <sys/stat.h>
@@ -43,6 +45,7 @@ private slots:
     void holdsNothing_data();
     void holdsNothing();
     void anotherFileEndsReading();
+    void plotsAreSavedAside();
 
 private:
     QTemporaryDir m_folder;
@@ -122,6 +125,38 @@ void TestClosing::anotherFileEndsReading() {
     QTest::qWait(2000); // the picture would have come by now
     QVERIFY(window.showsSaved());
     QVERIFY(window.bannerText().isEmpty());
+}
+
+/// Into a pipe that nobody reads: as a disk of a network that is dead.
+void TestClosing::plotsAreSavedAside() {
+    const QString pipe = m_folder.filePath(QStringLiteral("plots.svg"));
+    QCOMPARE(mkfifo(qPrintable(pipe), 0600), 0);
+    MainWindow window;
+    window.show();
+    QTest::qWait(50);
+    Hold hold;
+    bool asked = false;
+    QTimer::singleShot(1000, &window, [&] {
+        auto* dialog = window.findChild<QProgressDialog*>();
+        asked = dialog && dialog->isVisible();
+        if (dialog) dialog->cancel();
+    });
+    QString told;
+    QElapsedTimer clock;
+    clock.start();
+    try {
+        window.savePlots(pipe);
+    } catch (const RunError& error) {
+        told = QString::fromUtf8(error.what());
+    }
+    QVERIFY2(clock.elapsed() < 2000, QByteArray::number(clock.elapsed()));
+    QVERIFY2(hold.longest() < kLongestHold, QByteArray::number(hold.longest()));
+    QVERIFY(asked);
+    QCOMPARE(told, pipe + QStringLiteral(": did not answer in time; what was being saved there may "
+                                         "be incomplete"));
+    QFile reader(pipe); // lets the thread go that was left to itself
+    QVERIFY(reader.open(QIODevice::ReadWrite));
+    QTest::qWait(100);
 }
 
 } // namespace tst_closing

@@ -215,8 +215,9 @@ void TestSessionKeeper::restoresMoreThanMemoryHolds() {
     }
     std::vector<LeftSession> left = leftSessions(before);
     QCOMPARE(left.size(), size_t{1});
-    SessionStore store({folder.filePath("now").toStdString(), whole / 8});
-    RestoreJob job(std::make_shared<LeftSession>(std::move(left[0])), &store);
+    const auto store = std::make_shared<SessionStore>(
+        SessionOptions{folder.filePath("now").toStdString(), whole / 8});
+    RestoreJob job(std::make_shared<LeftSession>(std::move(left[0])), store);
     RunPtr restored;
     size_t held = 0;
     bool watched = false;

@@ -5,6 +5,7 @@
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/run_tables.h"
+#include "tests/support/thrown.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
@@ -17,12 +18,17 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QLibraryInfo>
+#include <QScopeGuard>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QVersionNumber>
+
+#include <csignal>
+
+#include <sys/resource.h>
 
 namespace tst_window_files {
 
@@ -46,6 +52,7 @@ private slots:
     void plotsMenuSaves();
     void copiesPictures();
     void copiesAPyTorchProgram();
+    void plotsAreSaved();
     void remembersTheWindow();
 };
 
@@ -58,7 +65,10 @@ void TestWindowFiles::savesResults() {
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(20), kPatience);
     const QDir folder(opened.folder.filePath(QStringLiteral("out")));
+    QCOMPARE(window.resultsIn(folder.path()), QStringList());
     const QStringList names = window.saveResults(folder.path());
+    for (const QString& name : names)
+        QVERIFY2(window.resultsIn(folder.path()).contains(name), qPrintable(name));
     QCOMPARE(names.size(), qsizetype(11));
     for (const QString& name : names)
         QVERIFY2(folder.exists(name), qPrintable(name));
@@ -211,6 +221,30 @@ void TestWindowFiles::copiesAPyTorchProgram() {
     QVERIFY2(program.contains("torch.amp.GradScaler"), qPrintable(program));
     QCOMPARE(program, QString::fromStdString(pytorchScript(config)));
     QVERIFY(opened.window.bannerText().isEmpty());
+}
+
+/// By the ending of the name. A limit on the size of files fails the write, as a full disk does;
+/// the reason is told.
+void TestWindowFiles::plotsAreSaved() {
+    Opened opened(tinyConfig(10));
+    const QTemporaryDir folder;
+    const QString svg = folder.filePath("a.svg"), png = folder.filePath("a.PNG");
+    opened.window.savePlots(svg);
+    opened.window.savePlots(png);
+    QFile file(svg);
+    QVERIFY(file.open(QIODevice::ReadOnly) && file.readAll().trimmed().endsWith("</svg>"));
+    QVERIFY(!QImage(png, "PNG").isNull());
+    QVERIFY(QFile::remove(svg) && QFile::remove(png));
+    rlimit before{};
+    QCOMPARE(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto restore = qScopeGuard([&] { ::setrlimit(RLIMIT_FSIZE, &before); });
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{1000, before.rlim_max};
+    QCOMPARE(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (const QString& path : {svg, png})
+        QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(path); }),
+                 path.toStdString() + ": cannot write: File too large");
+    QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList());
 }
 
 void TestWindowFiles::remembersTheWindow() {

@@ -4,12 +4,12 @@
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/text_fit.h"
-#include "ui/look/zoom.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/window/zoom.h"
 
 #include <QAccessible>
 #include <QAction>

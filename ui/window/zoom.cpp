@@ -1,7 +1,7 @@
 // The choice of a size in the user's settings.
-#include "ui/look/zoom.h"
+#include "ui/window/zoom.h"
 
-#include <QSettings>
+#include "ui/session/user_settings.h"
 
 #include <algorithm>
 #include <array>
@@ -18,12 +18,12 @@ QString key() { return QStringLiteral("zoom"); }
 std::span<const int> zooms() { return kZooms; }
 
 int rememberedZoom() {
-    const int percent = QSettings().value(key()).toInt();
+    const int percent = userSettings().value(key()).toInt();
     const bool known = std::find(kZooms.begin(), kZooms.end(), percent) != kZooms.end();
     return known ? percent : kZooms.front();
 }
 
-void rememberZoom(int percent) { QSettings().setValue(key(), percent); }
+void rememberZoom(int percent) { keepUserSettings({{key(), percent}}); }
 
 double startFactor(const QStringList& arguments) {
     const bool screenshot =
