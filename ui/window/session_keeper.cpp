@@ -51,7 +51,9 @@ SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentContro
 SessionKeeper::~SessionKeeper() {
     m_search.reset();
     m_job.reset();
+    if (m_making && m_making->isDone(kClosing)) takeStore();
     if (!m_store) return;
+    if (m_discards) m_store->discard();
     std::function<void()> close = [store = std::exchange(m_store, nullptr),
                                    runs = std::exchange(m_watched, {})]() mutable {
         while (store.use_count() > 1) // a run is being restored up to here
@@ -193,8 +195,7 @@ void SessionKeeper::discard() {
     m_timer.stop();
     m_search.reset();
     m_job.reset();
-    takeStore();
-    if (m_store) m_store->discard();
+    m_discards = true;
 }
 
 void SessionKeeper::offerLeft() {

@@ -76,6 +76,7 @@ private:
     StorePtr m_store;                   ///< from the first run on; null where it cannot be made
     std::shared_ptr<StorePtr> m_coming; ///< what the next one makes
     std::unique_ptr<FileJob> m_making;  ///< makes the store; null otherwise
+    bool m_discards = false;            ///< the store, when the window goes
     bool m_tried = false;               ///< to make it
     std::vector<std::unique_ptr<FileJob>> m_errands;
     Message m_told; ///< the problem that the banner told

@@ -13,6 +13,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QLocale>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -47,6 +48,9 @@ QString textOf(const QDialog& dialog) {
 class TestGetMnist : public QObject {
     Q_OBJECT
 private slots:
+    void initTestCase() { // has separators
+        QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
+    }
     void asksTriesAgainAndEnds();
     void asksForAFolder();
     void endsInTheMiddle();
@@ -71,7 +75,7 @@ void TestGetMnist::asksTriesAgainAndEnds() {
     QVERIFY(server.asked().empty()); // nothing before the answer
     auto* start = dialog.findChild<QPushButton*>("download");
     start->click();
-    QTRY_VERIFY(textOf(dialog).contains("the connection broke after 150000 of 200000 bytes"));
+    QTRY_VERIFY(textOf(dialog).contains("the connection broke after 150,000 of 200,000 bytes"));
     QVERIFY(start->isEnabled() && dialog.isVisible());
     for (const RemoteFile& file : filesOf(content))
         server.put(file.name, {content});
