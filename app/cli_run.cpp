@@ -45,6 +45,8 @@ std::string startText(const Experiment& experiment) {
     text += "\n";
     for (const Message& note : factsOf(config.task).notes)
         text += "Data: " + note.english() + "\n";
+    if (const Message warning = modelWarning(config); !warning.empty())
+        text += "Warning: " + warning.english() + "\n";
     if (!experiment.cudaReason().empty())
         text += "No GPU: " + experiment.cudaReason().english() + "\n";
     return text;

@@ -85,6 +85,7 @@ std::string scoresJson(std::span<const Judged> lanes) {
         if (!shared) lane["weights"] = each.weights;
         lane["loss"] = each.validation.loss;
         if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
+        if (each.perplexity) lane["perplexity"] = *each.perplexity;
         if (hasClasses) lane["confusion"] = confusionJson(each.counts);
         list.push_back(std::move(lane));
     }
@@ -105,7 +106,8 @@ std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool cla
     return made;
 }
 
-/// A sample a line: its number in the data, its target, and what each lane makes of it.
+/// Writes a line for each sample, or for each of its positions: the sample's number in the data,
+/// its target, and what each lane makes of it.
 std::string samplesCsv(std::span<const Judged> lanes) {
     const Judged& first = lanes.front();
     const Predictions& all = first.predictions;
@@ -118,7 +120,8 @@ std::string samplesCsv(std::span<const Judged> lanes) {
             text += "," + csvField(columns == 1 ? word : word + "_" + std::to_string(i));
         return text;
     };
-    std::string text = "sample" + heading("target");
+    const bool everywhere = all.positions > 0;
+    std::string text = (everywhere ? "sample,position" : "sample") + heading("target");
     for (const Judged& each : lanes)
         text += heading(each.lane);
     text += "\n";
@@ -128,8 +131,10 @@ std::string samplesCsv(std::span<const Judged> lanes) {
         const bool known = value >= 0 && value < static_cast<float>(first.counts.classes());
         return known ? csvField(classOf(first, static_cast<size_t>(value))) : std::string();
     };
-    for (size_t row = 0; row < static_cast<size_t>(all.samples); ++row) {
-        text += std::to_string(all.numbers[row]);
+    const size_t each = everywhere ? static_cast<size_t>(all.positions) : 1; // lines of a sample
+    for (size_t row = 0; row < static_cast<size_t>(all.samples) * each; ++row) {
+        text += std::to_string(all.numbers[row / each]);
+        if (everywhere) text += "," + std::to_string(row % each);
         for (size_t i = 0; i < columns; ++i)
             text += "," + fieldOf(all.targets[row * columns + i]);
         for (const std::vector<float>& values : made)
@@ -146,12 +151,16 @@ std::string scoresTable(std::span<const Judged> lanes) {
     size_t width = 4; // "lane"
     for (const Judged& each : lanes)
         width = std::max(width, each.lane.size());
+    constexpr size_t kColumn = 12;
     const bool classes = lanes.front().validation.accuracy.has_value();
-    std::string text =
-        padded("lane", width) + "  loss" + (classes ? "        accuracy" : "") + "\n";
+    const bool perplexes = lanes.front().perplexity.has_value();
+    std::string text = padded("lane", width) + "  " + (classes ? padded("loss", kColumn) : "loss");
+    if (perplexes) text += padded("perplexity", kColumn);
+    text += classes ? "accuracy\n" : "\n";
     for (const Judged& each : lanes) {
         const std::string loss = shortNumber(each.validation.loss, 6);
-        text += padded(each.lane, width) + "  " + (classes ? padded(loss, 12) : loss);
+        text += padded(each.lane, width) + "  " + (classes ? padded(loss, kColumn) : loss);
+        if (each.perplexity) text += padded(shortNumber(*each.perplexity, 4), kColumn);
         if (classes) text += shortNumber(100 * *each.validation.accuracy, 4) + " %";
         text += "\n";
     }
@@ -163,8 +172,8 @@ std::string scoresTable(std::span<const Judged> lanes) {
 
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes) {
     for (const Judged& each : lanes) {
-        const int64_t shape[] = {each.predictions.samples, each.predictions.outputs};
-        folder.write("predictions_" + each.lane + ".npy", npyBytes(shape, each.predictions.values));
+        const Predictions& all = each.predictions;
+        folder.write("predictions_" + each.lane + ".npy", npyBytes(all.shape(), all.values));
     }
     folder.write("samples.csv", samplesCsv(lanes));
     folder.write("scores.json", scoresJson(lanes));

@@ -7,6 +7,7 @@
 #include "engine/runs/step_record.h"
 #include "engine/train/trainer.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ namespace halfscope::cli {
 struct Judged {
     std::string lane, weights; ///< its name; the file of its weights
     Validation validation;
+    /// e to the power of the loss, where that is the cross entropy of every character of a text.
+    std::optional<double> perplexity{};
     ClassCounts counts;               ///< no classes where targets are numbers
     std::vector<std::string> classes; ///< their names
     int64_t samples = 0;              ///< that could be read

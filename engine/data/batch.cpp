@@ -60,7 +60,13 @@ void Batch::setRow(size_t row, const Batch& from, size_t fromRow) {
 }
 
 Shape BatchShape::x() const { return withRows(rows, sample.empty() ? Shape{inputs} : sample); }
-Shape BatchShape::target() const { return labels ? Shape{rows} : Shape{rows, outputs}; }
+Shape BatchShape::target() const {
+    if (!labels) return {rows, outputs};
+    return positions > 0 ? Shape{rows, positions} : Shape{rows};
+}
+Shape BatchShape::prediction() const {
+    return positions > 0 ? Shape{rows, positions, outputs} : Shape{rows, outputs};
+}
 
 BatchShape batchShape(std::span<const TensorSpec> tensors, int64_t rows) {
     const TensorSpec& x = tensors[kX];
@@ -69,7 +75,9 @@ BatchShape batchShape(std::span<const TensorSpec> tensors, int64_t rows) {
     if (x.shape.rank() > 1) shape.sample = x.shape;
     if (x.dtype == DType::I32) shape.indices = x.classes;
     shape.labels = target.dtype == DType::I32;
-    if (shape.labels) shape.outputs = target.classes;
+    if (!shape.labels) return shape;
+    shape.outputs = target.classes;
+    if (target.shape.rank() == 1) shape.positions = target.shape[0];
     return shape;
 }
 

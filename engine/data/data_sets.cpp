@@ -46,6 +46,14 @@ const char* nameOf(Damaged damaged) {
     return "";
 }
 
+const char* nameOf(Predicted predicted) {
+    switch (predicted) {
+    case Predicted::Last: return "last";
+    case Predicted::Every: return "every";
+    }
+    return "";
+}
+
 DataFacts factsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     if (!info.fromFiles) return info.facts(task);

@@ -47,6 +47,7 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             numberText(task.samples),
             numberText(task.latent),
             numberText(task.context),
+            nameOf(task.predicted),
             task.mean,
             task.deviation,
             numberText(task.crop)};

@@ -24,7 +24,14 @@ NodeId smoothL1(Builder& b, const LossSpec& spec, NodeId y, NodeId target) {
     return fn::smoothL1Loss(b, y, target, spec.delta);
 }
 
+/// Takes logits (rows, positions, classes) and their labels as one batch of all positions.
 NodeId crossEntropy(Builder& b, const LossSpec& spec, NodeId logits, NodeId labels) {
+    const Shape shape = b.shapeOf(logits);
+    if (shape.rank() == 3) {
+        const int64_t all = shape[0] * shape[1];
+        logits = b.reshape(logits, {all, shape[2]});
+        labels = b.reshape(labels, {all});
+    }
     return fn::crossEntropy(b, logits, labels, spec.labelSmoothing);
 }
 

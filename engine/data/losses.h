@@ -16,11 +16,11 @@ struct LossInfo {
     const char* name = "";       ///< of task.loss: "mse"
     Phrase about;                ///< for tool tips and the manual, after the name
     const char* torchName = "";  ///< of torch.nn.functional
-    bool ofLabels = false;       ///< its target is a class number a sample
+    bool ofLabels = false;       ///< its target is a class number a sample, or one a position
     bool hasDelta = false;       ///< LossSpec::delta acts
     const char* torchDelta = ""; ///< its name there
     bool hasSmoothing = false;   ///< LossSpec::labelSmoothing acts
-    /// The mean over all elements (of labels: over the samples), rank 0. The prediction's dtype and
+    /// The mean over all elements (of labels: over them all), rank 0. The prediction's dtype and
     /// the builder's autocast policy decide in which dtype.
     NodeId (*emit)(Builder&, const LossSpec&, NodeId prediction, NodeId target) = nullptr;
 };

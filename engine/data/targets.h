@@ -8,5 +8,7 @@ namespace halfscope {
 
 /// Whether they are class numbers, as the loss wants them.
 bool targetsAreClasses(const TaskConfig&);
+/// Whether samples are text and have a target at each position, the next character.
+bool predictsEvery(const TaskConfig&);
 
 } // namespace halfscope

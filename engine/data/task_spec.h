@@ -51,6 +51,13 @@ enum class Damaged : uint8_t {
 };
 const char* nameOf(Damaged); ///< "refuse", "skip"
 
+/// The characters of a text that a sample is to predict.
+enum class Predicted : uint8_t {
+    Last,  ///< the one that follows the sample
+    Every, ///< at each position the next one, as language models do
+};
+const char* nameOf(Predicted); ///< "last", "every"
+
 struct TaskConfig {
     TaskKind kind = TaskKind::Checkerboard;
     int64_t side = 64;                        ///< pixels of a picture's side
@@ -76,6 +83,7 @@ struct TaskConfig {
     double validation = 0.1; ///< arrays, csv, moons, text, ...: the share that is held back
     int64_t latent = 64;     ///< generate: random numbers of a sample
     int64_t context = 32;    ///< text: characters of a sample
+    Predicted predicted = Predicted::Last; ///< text
     LossSpec loss{};
 };
 

@@ -1,12 +1,13 @@
 // A text as a sequence of characters: a sample is a run of them, and its class is the character
-// that follows. The characters of a file are numbered in the order of Unicode. Without a file, the
-// text that comes with the program.
+// that follows, or it has one at each position, the next character. The characters of a file are
+// numbered in the order of Unicode. Without a file, the text that comes with the program.
 #include "engine/core/text.h"
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/data/dataset.h"
 #include "engine/data/shipped_data.h"
+#include "engine/data/targets.h"
 #include "engine/io/input_file.h"
 #include "engine/lang/python.h"
 
@@ -104,12 +105,18 @@ struct Part {
     int64_t begin = 0, samples = 0;
 };
 
+/// Returns how far apart two samples begin. Where every character is predicted, samples lie side by
+/// side, so that a pass over them sees each character once.
+int64_t strideOf(const TaskConfig& task) { return predictsEvery(task) ? task.context : 1; }
+
 /// The end of the text is held back. No sample lies in both parts.
 std::array<Part, 2> partsOf(const TaskConfig& task, int64_t characters) {
     const auto wanted = std::llround(task.validation * static_cast<double>(characters));
     const int64_t cut = characters - wanted;
-    const std::array<Part, 2> parts{Part{0, cut - task.context},
-                                    Part{cut, std::max<int64_t>(wanted - task.context, 0)}};
+    const auto samplesOf = [&task](int64_t count) {
+        return std::max<int64_t>(count - task.context + strideOf(task) - 1, 0) / strideOf(task);
+    };
+    const std::array<Part, 2> parts{Part{0, samplesOf(cut)}, Part{cut, samplesOf(wanted)}};
     if (parts[0].samples < 1)
         throw InputError(phrase("Data", "%1: only %2 of %3 characters are left to train on, but a "
                                         "sample takes %4 (data.context and the one that follows): "
@@ -122,8 +129,9 @@ std::array<Part, 2> partsOf(const TaskConfig& task, int64_t characters) {
 
 std::vector<TensorSpec> tensorsOf(const TaskConfig& task, const Characters& characters) {
     const auto known = static_cast<int64_t>(characters.names.size());
+    const Shape target = predictsEvery(task) ? Shape{task.context} : Shape{};
     return {TensorSpec{"x", {task.context}, DType::I32, known},
-            TensorSpec{"target", {}, DType::I32, known}};
+            TensorSpec{"target", target, DType::I32, known}};
 }
 
 std::vector<Message> notesOf(const Characters& characters) {
@@ -143,7 +151,8 @@ public:
     explicit TextData(const TaskConfig& task)
         : m_characters(halfscope::read(task)),
           m_parts(partsOf(task, static_cast<int64_t>(m_characters.places.size()))),
-          m_tensors(tensorsOf(task, m_characters)), m_context(static_cast<size_t>(task.context)) {}
+          m_tensors(tensorsOf(task, m_characters)), m_context(static_cast<size_t>(task.context)),
+          m_stride(strideOf(task)) {}
 
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override {
@@ -154,11 +163,12 @@ public:
         const Part& part = m_parts[static_cast<size_t>(pass.split)];
         int32_t* x = out.labels(kX).data();
         const std::span<int32_t> target = out.labels(kTarget);
+        const size_t classes = samples.empty() ? 0 : target.size() / samples.size();
         for (size_t row = 0; row < samples.size(); ++row, x += m_context) {
-            const uint16_t* from =
-                m_characters.places.data() + static_cast<size_t>(part.begin + samples[row]);
+            const uint16_t* from = m_characters.places.data() +
+                                   static_cast<size_t>(part.begin + samples[row] * m_stride);
             std::copy_n(from, m_context, x);
-            target[row] = from[m_context];
+            std::copy_n(from + m_context + 1 - classes, classes, &target[row * classes]);
         }
         return {};
     }
@@ -176,6 +186,7 @@ private:
     std::array<Part, 2> m_parts; ///< by split
     std::vector<TensorSpec> m_tensors;
     size_t m_context;
+    int64_t m_stride; ///< see strideOf()
 };
 
 DataFacts textFacts(const TaskConfig& task) {
@@ -184,44 +195,65 @@ DataFacts textFacts(const TaskConfig& task) {
     return {tensorsOf(task, characters), parts[0].samples, parts[1].samples, notesOf(characters)};
 }
 
+/// Returns the Python function split(part), which makes samples and their classes of a part of the
+/// text.
+const char* pythonSplit(const TaskConfig& task) {
+    if (predictsEvery(task))
+        return R"(
+    def split(part):
+        count = max(len(part) - 1, 0) // CONTEXT  # side by side
+        x, target = part[: count * CONTEXT], part[1 : count * CONTEXT + 1]
+        return x.reshape(count, CONTEXT), target.reshape(count, CONTEXT)
+)";
+    return R"(
+    def split(part):
+        if len(part) <= CONTEXT:
+            return part.new_empty(0, CONTEXT), part[:0]
+        return part[:-1].unfold(0, CONTEXT, 1), part[CONTEXT:]
+)";
+}
+
 PythonData textPython(const TaskConfig& task, int64_t) {
     const char* note = task.path.empty()
                            ? "# Halfscope's own text is in the program: this is the file "
                              "https://www.gnu.org/licenses/gpl-3.0.txt\n"
                            : "";
+    const bool every = predictsEvery(task);
     return {{},
             lang::filled(R"({NOTE}TEXT = {TEXT}
 CONTEXT = {CONTEXT}
 
 
 def samples():
-    """Each sample is a row of characters, its class the one that follows."""
+    """Each sample is a row of characters, {CLASS}."""
     with open(TEXT, newline="", encoding="utf-8-sig") as file:
         text = file.read()
     places = {character: i for i, character in enumerate(sorted(set(text)))}
     values = torch.tensor([places[character] for character in text])
     cut = len(values) - int({SHARE} * len(values) + 0.5)  # the end is held back
-
-    def split(part):
-        if len(part) <= CONTEXT:
-            return part.new_empty(0, CONTEXT), part[:0]
-        return part[:-1].unfold(0, CONTEXT, 1), part[CONTEXT:]
-
+{SPLIT}
     return split(values[:cut]), split(values[cut:])
 )",
                          {{"NOTE", note},
                           {"TEXT", lang::pythonText(task.path.empty() ? "gpl-3.0.txt" : task.path)},
                           {"CONTEXT", numberText(task.context)},
+                          {"CLASS", every ? "its classes the next one at each position"
+                                          : "its class the one that follows"},
+                          {"SPLIT", pythonSplit(task)},
                           {"SHARE", lang::pythonReal(task.validation)}})};
 }
 
 } // namespace
 
+bool predictsEvery(const TaskConfig& task) {
+    return task.kind == TaskKind::Text && task.predicted == Predicted::Every;
+}
+
 extern const DataSetInfo kTextData;
 const DataSetInfo kTextData{
     .name = "text",
     .about = phrase("Settings", "a text, whose next character the network learns to predict"),
-    .settings = {"data.path", "data.context", "data.validation"},
+    .settings = {"data.path", "data.context", "data.predict", "data.validation"},
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,

@@ -146,12 +146,15 @@ std::string encoderLayers(const DataFacts& facts) {
     constexpr int64_t kWidth = 64;
     const int64_t length = facts.tensors[kX].shape.elements();
     const std::string width = number(kWidth), known = number(facts.tensors[kX].classes);
-    const std::string layer = "    nn.TransformerEncoderLayer(" + width +
-                              ", 4, dim_feedforward=" + number(4 * kWidth) +
+    const bool every = facts.tensors[kTarget].shape.rank() > 0;
+    const std::string layer = std::string(every ? "    CausalTransformerEncoderLayer("
+                                                : "    nn.TransformerEncoderLayer(") +
+                              width + ", 4, dim_feedforward=" + number(4 * kWidth) +
                               ", dropout=0.0, batch_first=True, norm_first=True),\n";
     return "nn.Sequential(\n    nn.Embedding(" + known + ", " + width + "), PositionalEmbedding(" +
            number(length) + ", " + width + "),\n" + layer + layer + "    nn.LayerNorm(" + width +
-           "), nn.Flatten(),\n    nn.Linear(" + number(length * kWidth) + ", " +
+           (every ? ")" : "), nn.Flatten()") + ",\n    nn.Linear(" +
+           number(every ? kWidth : length * kWidth) + ", " +
            number(facts.tensors[kTarget].classes) + "))";
 }
 

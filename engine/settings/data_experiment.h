@@ -26,7 +26,8 @@ void checkCanBeExperiment(const std::string& path);
 /// Of a folder that holds neither such data nor a saved run.
 InputError nothingInFolder(const std::string& path);
 
-/// model.layers for samples of indices with a class each: two layers of a transformer's encoder.
+/// model.layers for samples of indices with a class each: two layers of a transformer's encoder, or
+/// where each position has a class, causal ones.
 std::string encoderLayers(const DataFacts&);
 
 } // namespace halfscope

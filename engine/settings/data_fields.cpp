@@ -79,6 +79,16 @@ std::vector<Field> sampleFields() {
                                        "which character comes next.")},
                    [](auto& c) -> auto& { return c.task.context; }),
                {1, 4096, Bound::Closed, true})),
+        ofDataSets(oneOf(
+            ofRun(
+                {"data.predict", phrase("Settings", "Predict"), kNoUnit,
+                 phrase("Settings",
+                        "last: the character that follows a sample. every: at each position of the "
+                        "sample the next character, as a language model learns them; the network "
+                        "makes a score for each class at each position and must not look ahead, "
+                        "see CausalTransformerEncoderLayer.")},
+                [](auto& c) -> auto& { return c.task.predicted; }),
+            namesUpTo(Predicted::Every))),
         ofDataSets(ofRun(
             {"data.target", phrase("Settings", "Target column"), kNoUnit,
              phrase("Settings", "The name of the column to predict; empty: the last one. With "

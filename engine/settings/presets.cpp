@@ -304,6 +304,26 @@ Preset transformerTiny() {
     return made;
 }
 
+/// A language model of the same size: every character of a sample is predicted from those before
+/// it. The mask of its layers hides the others.
+Preset transformerLm() {
+    Preset made =
+        preset("transformer-lm", kExamples, phrase("Presets", "Language model"),
+               phrase("Presets", "Two causal layers learn to predict every character of the same "
+                                 "text from those before it, and each lane writes a text of its "
+                                 "own: watch where they part."),
+               "fp32,amp-fp16");
+    made.config.task.kind = TaskKind::Text;
+    made.config.task.loss.kind = LossKind::CrossEntropy;
+    made.config.task.predicted = Predicted::Every;
+    made.config.task.context = 64;
+    made.config.task.batch = 16;
+    made.config.model.layers = encoderLayers(factsOf(made.config.task));
+    made.config.optimizer.lr = 2e-3;
+    made.config.epochs = 15; // the end of the text, which is held back, gets no better after that
+    return made;
+}
+
 /// A network that knows a picture by its coordinates.
 Preset coordinates(const char* name, Phrase title, Phrase about, const char* layers, double lr) {
     Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
@@ -452,29 +472,14 @@ std::vector<LaneConfig> parseLanes(std::string_view list) {
 
 std::span<const Preset> presets() {
     static const std::vector<Preset> all = [] {
-        std::vector<Preset> list{checkerboard(),
-                                 checkerboardSeed(),
-                                 regression(),
-                                 oneCycle(),
-                                 curveFit(),
-                                 lineFit(),
-                                 moons(),
-                                 spirals(),
-                                 mnistMlp(),
-                                 mnistCnn(),
-                                 fashionCnn(),
-                                 resnetSmall(),
-                                 transformerTiny(),
-                                 picture(),
-                                 siren(),
-                                 fourier(),
-                                 gan(),
-                                 wganGp(),
-                                 bfloat16(),
-                                 pureFp16(),
-                                 policies(),
-                                 apexLevels(),
-                                 overflow(),
+        std::vector<Preset> list{checkerboard(),    checkerboardSeed(), regression(),
+                                 oneCycle(),        curveFit(),         lineFit(),
+                                 moons(),           spirals(),          mnistMlp(),
+                                 mnistCnn(),        fashionCnn(),       resnetSmall(),
+                                 transformerTiny(), transformerLm(),    picture(),
+                                 siren(),           fourier(),          gan(),
+                                 wganGp(),          bfloat16(),         pureFp16(),
+                                 policies(),        apexLevels(),       overflow(),
                                  staticScales()};
         for (Preset& recipe : recipePresets())
             list.push_back(std::move(recipe));

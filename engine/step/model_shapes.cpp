@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/data/targets.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 
@@ -17,10 +18,29 @@ void checkTemplate(const RunConfig& config, const BatchShape& batch) {
     if (config.model.layers.empty() && batch.indices > 0)
         throw InputError(phrase("Model", "model.layers: a text needs a network that begins with an "
                                          "Embedding(...), such as that of the preset %1"),
-                         "transformer-tiny");
+                         batch.positions > 0 ? "transformer-lm" : "transformer-tiny");
+}
+
+/// Returns the first encoder without a mask, through which each position sees those behind it; null
+/// where there is none. It is easily mistaken for a causal one.
+const LayerSpec* looksAhead(const LayerSpec& layer) {
+    if (layer.info->name == "TransformerEncoderLayer") return &layer;
+    for (const LayerSpec& child : layer.children)
+        if (const LayerSpec* found = looksAhead(child)) return found;
+    return nullptr;
 }
 
 } // namespace
+
+Message modelWarning(const RunConfig& config) {
+    if (!predictsEvery(config.task) || config.model.layers.empty()) return {};
+    const ModelSpec model = modelOf(config.model, 1, 1);
+    const LayerSpec* layer = looksAhead(model.root);
+    if (!layer) return {};
+    return {phrase("Model", "%1 sees the characters that it is to predict, so a low loss means "
+                            "nothing: CausalTransformerEncoderLayer(...) hides them."),
+            layer->label};
+}
 
 SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const BatchShape& batch) {
     const Shape flat{batch.rows, batch.inputs};
@@ -41,11 +61,17 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
     const NodeType made = modelOutput(config.model, model, {input.shape, batch.xDType(dtype)});
     checkIndices(config.model, model, batch.indices);
     const Shape& out = made.shape;
-    Shape wanted{batch.rows, batch.outputs};
+    Shape wanted = batch.prediction();
     if (input.pixelRows) wanted = {1, batch.outputs, input.shape[2], input.shape[3]};
     if (made.dtype == DType::I32)
         throw InputError(phrase("Model", "model.layers: the model returns its input, which holds "
                                          "indices; it needs an Embedding(...)"));
+    if (!(out == wanted) && batch.positions > 0)
+        throw InputError(
+            phrase("Model", "model.layers: the model makes %1 of %2, and with data.predict every "
+                            "this task wants %3, a score for each class at each position: no "
+                            "layer may join the positions, as Flatten() does"),
+            shapeText(out), shapeText(input.shape), shapeText(wanted));
     if (!(out == wanted))
         throw InputError(
             phrase("Model", "model.layers: the model makes %1 of %2, and this task wants %3"),
@@ -75,6 +101,7 @@ ModelShapes modelShapes(const RunConfig& config) {
         const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
         shapes.input = seenInput(config, model, batch).shape;
         outputOf(model, {shapes.input, batch.xDType()}, &shapes.layers);
+        shapes.warning = modelWarning(config);
     } catch (const InputError& error) {
         shapes.error = error.message();
         if (!shapes.error.english().starts_with(kModelKey))

@@ -31,7 +31,13 @@ struct ModelShapes {
     Shape input;
     std::vector<LayerShape> layers; ///< up to the first one that refuses what it is given
     Message error;                  ///< why the network cannot be trained so; empty where it can
+    Message warning;                ///< see modelWarning()
 };
+/// Tells what is wrong with a network that can be trained all the same: it is to predict every
+/// character of a text and sees them. Empty where nothing is known to be wrong. Throws InputError
+/// where model.layers cannot be read.
+Message modelWarning(const RunConfig&);
+
 /// Reads no file: whether a picture's colours fit is told when the run is built.
 ModelShapes modelShapes(const RunConfig&);
 

@@ -309,7 +309,10 @@ def losses_of(real, made):
 )";
     const LossSpec& loss = m_config.task.loss;
     const LossInfo& info = infoOf(loss.kind);
-    PythonArguments arguments(anyCast() ? "prediction.float(), target" : "prediction, target");
+    const bool positions = m_batch.positions > 0;
+    const std::string prediction = std::string("prediction") + (anyCast() ? ".float()" : "") +
+                                   (positions ? ".flatten(0, 1)" : "");
+    PythonArguments arguments(prediction + (positions ? ", target.flatten()" : ", target"));
     if (info.hasDelta) arguments.add(info.torchDelta, loss.delta, 1);
     if (info.hasSmoothing) arguments.add("label_smoothing", loss.labelSmoothing, 0);
     return std::string("\n\ndef loss_of(prediction, target):\n    return F.") + info.torchName +
@@ -543,7 +546,7 @@ def evaluate(lane, model, x, target):
 )",
                               {{"TO", moved()}});
     if (classes)
-        text += "        right = (prediction.argmax(1) == target).float().mean().item()\n"
+        text += "        right = (prediction.argmax(-1) == target).float().mean().item()\n"
                 "        text += f\", accuracy {100 * right:.2f} %\"\n";
     return text + "    return text\n";
 }

@@ -129,7 +129,9 @@ void Evaluator::keep(const Batch& batch, std::span<const float> prediction,
     };
     if (all.values.empty()) {
         all.samples = m_samples;
-        all.outputs = static_cast<int64_t>(prediction.size() / m_rows.size());
+        const BatchShape shape = batchShape(m_data.tensors(), batch.rows());
+        all.positions = shape.positions;
+        all.outputs = shape.outputs;
         for (int64_t sample = 0; sample < m_samples; ++sample)
             all.numbers.push_back(m_data.number(Split::Validation, sample));
     }

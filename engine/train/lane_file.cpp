@@ -8,8 +8,6 @@
 #include "engine/train/onnx_file.h"
 #include "engine/train/state_dict.h"
 
-#include <array>
-
 namespace halfscope {
 
 namespace {
@@ -21,7 +19,7 @@ std::optional<std::string> predictionBytes(Trainer& lane) {
     Predictions predictions;
     const std::atomic<bool> stop{false}; // requestStop() reaches the lane
     if (!lane.evaluate(stop, &predictions)) return std::nullopt;
-    return npyBytes(std::array{predictions.samples, predictions.outputs}, predictions.values);
+    return npyBytes(predictions.shape(), predictions.values);
 }
 
 } // namespace

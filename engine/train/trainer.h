@@ -33,9 +33,17 @@ Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop 
 /// What a lane makes of the validation samples, in their order.
 struct Predictions {
     int64_t samples = 0, outputs = 0;
-    std::vector<float> values;    ///< row-major (samples, outputs); nan where one cannot be read
-    std::vector<float> targets;   ///< likewise; of classes (samples), the number of each
+    int64_t positions = 0; ///< classes of a sample, one at each position; 0: it has no positions
+    std::vector<float> values; ///< row-major, of shape(); nan where a sample cannot be read
+    /// Likewise; of classes (samples) or (samples, positions), the number of each.
+    std::vector<float> targets;
     std::vector<int64_t> numbers; ///< (samples), see Dataset::number()
+
+    /// Returns (samples, outputs) or (samples, positions, outputs).
+    std::vector<int64_t> shape() const {
+        if (positions == 0) return {samples, outputs};
+        return {samples, positions, outputs};
+    }
 };
 
 class Trainer {

@@ -2,6 +2,7 @@
 // moment; what goes on from one has the same files as a run that never stopped. What has become of
 // a network is judged by evaluate. How a checkpoint is
 // checked: tst_checkpoint.
+#include "engine/io/atomic_file.h"
 #include "engine/io/npy.h"
 #include "engine/runs/run_reader.h"
 #include "engine/train/checkpoint.h"
@@ -13,6 +14,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cmath>
 #include <csignal>
 
 #include <unistd.h>
@@ -91,6 +93,7 @@ private slots:
     void withoutCheckpoint();
     void evaluates();
     void evaluatesEachLane();
+    void evaluatesEveryCharacter();
     void evaluateEndsAtASignal_data();
     void evaluateEndsAtASignal();
     void refuses_data();
@@ -363,6 +366,35 @@ void TestCliResume::evaluatesEachLane() {
     }
     const Outcome alone = call({"evaluate", whole(), "--lanes", "amp-bf16"}); // none of its lanes
     QVERIFY2(alone.code == 2 && alone.error.contains("--weights is missing"), told(alone));
+}
+
+/// Of a text whose every character is predicted: a line for each position, and the perplexity.
+void TestCliResume::evaluatesEveryCharacter() {
+    const QString folder = m_folder.filePath("text"), out = m_folder.filePath("text scores");
+    const QString text = m_folder.filePath("birds.txt");
+    writeFileAtomically(text.toStdString(), QByteArray("a bird sang\n").repeated(60).toStdString());
+    const Outcome trained = call(
+        {"run", "--preset", "transformer-lm", "--device", "cpu", "--steps", "2", "--set",
+         "data.path=" + text, "--set", "data.context=16", "--set",
+         "model.layers=nn.Sequential(nn.Embedding(10, 4), nn.Linear(4, 10))", "--out", folder});
+    QVERIFY2(trained.code == 0, told(trained));
+    const Outcome outcome = call({"evaluate", folder, "--out", out});
+    QVERIFY2(outcome.code == 0 && outcome.out.contains("perplexity"), told(outcome));
+    const QJsonArray scores =
+        QJsonDocument::fromJson(contentOf(out + "/scores.json")).object()["lanes"].toArray();
+    constexpr int kSamples = (72 - 1) / 16;
+    const QList<QByteArray> lines = contentOf(out + "/samples.csv").trimmed().split('\n');
+    QCOMPARE(lines[0], QByteArray("sample,position,target,fp32,amp-fp16"));
+    QCOMPARE(lines.size(), 1 + kSamples * 16);
+    QVERIFY(lines[1 + 16 + 3].startsWith("1,3,"));
+    for (int lane = 0; lane < 2; ++lane) {
+        const QJsonObject each = scores[lane].toObject();
+        QCOMPARE(each["perplexity"].toDouble(), std::exp(each["loss"].toDouble()));
+        int right = 0;
+        for (const QByteArray& line : lines.mid(1))
+            right += line.split(',')[2] == line.split(',')[3 + lane];
+        QCOMPARE(each["accuracy"].toDouble(), right / (kSamples * 16.0));
+    }
 }
 
 void TestCliResume::evaluateEndsAtASignal_data() { signalLeavesOne_data(); }

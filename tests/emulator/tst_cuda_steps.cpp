@@ -59,6 +59,10 @@ constexpr const char* kCausalNetwork =
     "CausalTransformerEncoderLayer(8, 2, 12, 0.1, 'gelu', batch_first=True), nn.Flatten(), "
     "nn.Linear(48, 76))";
 
+constexpr const char* kLanguageModel =
+    "model.layers=nn.Sequential(nn.Embedding(76, 8), "
+    "CausalTransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True), nn.Linear(8, 76))";
+
 struct Training {
     const char* name;
     const char* preset; ///< empty: the classifier of the benches, smaller
@@ -105,6 +109,10 @@ const std::vector<Training>& trainings() {
          "transformer-tiny",
          Precision::AmpFp16,
          {kCausalNetwork, "data.context=6", "task.batch=8"}},
+        {"language model amp-fp16",
+         "transformer-lm",
+         Precision::AmpFp16,
+         {kLanguageModel, "data.context=6", "task.batch=4"}},
         {"cosine beyond its period fp32",
          "regression",
          Precision::Fp32,

@@ -53,6 +53,8 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     m_error->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_error->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_sum = make<QLabel>(this);
+    m_sum->setWordWrap(true);
+    m_sum->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     column->addWidget(m_sum);
     column->addWidget(m_error);
     buildButtons();
@@ -147,7 +149,10 @@ void ModelDialog::showLayers() {
             layer.parameters > 0 ? locale.toString(static_cast<qlonglong>(layer.parameters))
                                  : QString());
     }
-    m_sum->setText(tr("%1 parameters").arg(locale.toString(static_cast<qlonglong>(sum))));
+    QString about = tr("%1 parameters").arg(locale.toString(static_cast<qlonglong>(sum)));
+    if (!shapes.warning.empty())
+        about = tr("%1. Warning: %2").arg(about, translated(shapes.warning));
+    m_sum->setText(about);
     m_error->setText(translated(shapes.error));
     m_reason = QString::fromStdString(shapes.error.english());
     m_error->setVisible(!shapes.error.empty());

@@ -46,6 +46,7 @@ private slots:
     void samplesAndWhatFollows();
     void charactersInTheOrderOfUnicode();
     void endIsHeldBack();
+    void everyCharacter();
     void shippedText();
     void stops();
     void refuses_data();
@@ -103,6 +104,44 @@ void TestText::endIsHeldBack() {
     QCOMPARE(facts.validation, int64_t{2});
     made.validation = 0.2; // two characters are no sample
     QCOMPARE(makeDataset(made, 0)->samples(Split::Validation), int64_t{0});
+}
+
+/// Samples lie side by side, each with the next character at every position; what is left over at
+/// the end of a part is too short for another one.
+void TestText::everyCharacter() {
+    TaskConfig made = task("abcdefghijklm", 2);
+    made.predicted = Predicted::Every;
+    made.validation = 0.4;
+    const auto data = makeDataset(made, 0);
+    QCOMPARE(data->tensors()[kX].shape, (Shape{2}));
+    QCOMPARE(data->tensors()[kTarget].shape, (Shape{2}));
+    QCOMPARE(data->tensors()[kTarget].classes, int64_t{13});
+    const auto valuesOf = [&](Split split) {
+        std::vector<int64_t> all(static_cast<size_t>(data->samples(split)));
+        std::iota(all.rbegin(), all.rend(), 0); // the last one first
+        Batch batch = Batch::of(data->tensors(), data->samples(split));
+        data->read(split, all, batch);
+        const auto x = batch.labels(kX), target = batch.labels(kTarget);
+        return std::pair(std::vector(x.begin(), x.end()),
+                         std::vector(target.begin(), target.end()));
+    };
+    using Values = std::vector<int32_t>;
+    QCOMPARE(valuesOf(Split::Train), std::pair(Values{4, 5, 2, 3, 0, 1}, Values{5, 6, 3, 4, 1, 2}));
+    QCOMPARE(valuesOf(Split::Validation), std::pair(Values{10, 11, 8, 9}, Values{11, 12, 9, 10}));
+    const DataFacts facts = infoOf(TaskKind::Text).facts(made);
+    QCOMPARE(facts.train, int64_t{3});
+    QCOMPARE(facts.validation, int64_t{2});
+    const BatchShape shape = batchShape(facts.tensors, 5);
+    QCOMPARE(shape.target(), (Shape{5, 2}));
+    QCOMPARE(shape.prediction(), (Shape{5, 2, 13}));
+    made.validation = 0.15; // two characters are no sample
+    QCOMPARE(makeDataset(made, 0)->samples(Split::Validation), int64_t{0});
+    made.validation = 0;
+    made.context = 13;
+    QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(made); }), made.path,
+                    "only 13 of 13 characters are left to train on, but a sample takes 14"));
+    made.context = 12;
+    QCOMPARE(factsOf(made).train, int64_t{1});
 }
 
 void TestText::shippedText() {
@@ -195,6 +234,24 @@ void TestText::networksThatDoNotFit() {
     QCOMPARE(errorOf("Identity()"),
              QString("model.layers: the model returns its input, which holds indices; it needs an "
                      "Embedding(...)"));
+    config.task.predicted = Predicted::Every;
+    QCOMPARE(errorOf("Sequential(Embedding(76, 2), Linear(2, 76))"), QString());
+    QCOMPARE(errorOf("Sequential(Embedding(76, 2), Flatten(), Linear(64, 76))"),
+             QString("model.layers: the model makes (64, 76) of (64, 32), and with data.predict "
+                     "every this task wants (64, 32, 76), a score for each class at each position: "
+                     "no layer may join the positions, as Flatten() does"));
+    QVERIFY(errorOf("").endsWith("such as that of the preset transformer-lm"));
+    const std::string layer = "TransformerEncoderLayer(4, 1, batch_first=True)";
+    for (const std::string mask : {"Causal", ""}) {
+        config.model.layers =
+            "Sequential(Embedding(76, 4), Sequential(" + mask + layer + "), Linear(4, 76))";
+        const ModelShapes shapes = modelShapes(config);
+        QVERIFY2(shapes.error.empty(), shapes.error.english().c_str());
+        const std::string warning = "TransformerEncoderLayer 1.0 sees the characters that it is to "
+                                    "predict, so a low loss means nothing: "
+                                    "CausalTransformerEncoderLayer(...) hides them.";
+        QCOMPARE(shapes.warning.english(), mask.empty() ? warning : std::string());
+    }
     config.task.kind = TaskKind::Moons;
     QVERIFY(errorOf("Sequential(Embedding(76, 2), Flatten())").contains("floating-point numbers"));
 }

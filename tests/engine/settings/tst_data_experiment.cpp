@@ -287,6 +287,13 @@ void TestDataExperiment::texts() {
         checkConfig(*config);
         QCOMPARE(modelShapes(*config).error.english(), std::string());
     }
+    const Assignment given[] = {parseAssignment("data.predict=every"),
+                                parseAssignment("data.context=16")};
+    const auto every = experimentOn(path("notes.txt"), given);
+    QVERIFY(every);
+    const ModelShapes shapes = modelShapes(*every);
+    QCOMPARE(shapes.error.english() + shapes.warning.english(), std::string());
+    QCOMPARE(shapes.layers.back().shape, (Shape{every->task.batch, 16, 16}));
 }
 
 /// Of one pair in a folder, whatever else lies there; several pairs are for the user to choose

@@ -223,6 +223,19 @@ void TestPyTorchRuns::follows_data() {
                         "24, 0.0, batch_first=True), CausalTransformerEncoderLayer(16, 2, "
                         "24, 0.0, 'gelu', 1e-3, True, True), nn.Flatten(), "
                         "nn.Linear(128, 21))"});
+    const QString embedded = "model.layers=nn.Sequential(nn.Embedding(21, 16), ";
+    const QString positions = embedded + "PositionalEmbedding(8, 16), ";
+    row("every character",
+        characters() +
+            QStringList{"data.predict=every", "run.epochs=30", "task.label_smoothing=0.1",
+                        positions + "CausalTransformerEncoderLayer(16, 2, 24, 0.0, "
+                                    "batch_first=True, norm_first=True), nn.Linear(16, 21))"});
+    const RunConfig lm = presetNamed("transformer-lm").config;
+    row("transformer-lm",
+        {"data.kind=text", "data.path=" + QStringLiteral(HALFSCOPE_SOURCE_DIR "/LICENSE"),
+         "data.predict=every", "data.context=64", "task.batch=2", "data.shuffle=false",
+         "run.epochs=1", QStringLiteral("optimizer.lr=%1").arg(lm.optimizer.lr),
+         "model.layers=" + QString::fromStdString(lm.model.layers)});
     row("norms first",
         characters() +
             QStringList{"model.layers=nn.Sequential(nn.Embedding(21, 16), "

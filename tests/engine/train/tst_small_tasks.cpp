@@ -285,9 +285,9 @@ void TestSmallTasks::coordinatesPaintFineLines() {
 void TestSmallTasks::everyPrecision_data() {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<int>("precision");
-    for (const char* preset :
-         {"one-cycle", "curve-fit", "line-fit", "moons", "spirals", "mnist-cnn", "fashion-cnn",
-          "resnet-small", "transformer-tiny", "siren", "fourier", "gan", "wgan-gp"})
+    for (const char* preset : {"one-cycle", "curve-fit", "line-fit", "moons", "spirals",
+                               "mnist-cnn", "fashion-cnn", "resnet-small", "transformer-tiny",
+                               "transformer-lm", "siren", "fourier", "gan", "wgan-gp"})
         for (int i = 0; i < kPrecisionCount; ++i)
             if (Precision(i) != Precision::User) // needs a file
                 QTest::addRow("%s %s", preset, nameOf(Precision(i))) << QString(preset) << i;

@@ -1,0 +1,178 @@
+// Texts whose every character is predicted: loss and gradients of one step as PyTorch has them
+// (recorded by tests/golden/record_language_model.py), what is counted at each position, and a run
+// that goes on from a checkpoint.
+#include "engine/data/losses.h"
+#include "engine/exec/reference.h"
+#include "engine/models/emit_model.h"
+#include "engine/passes/autodiff.h"
+#include "engine/settings/fields.h"
+#include "engine/train/experiment.h"
+
+#include <QTest>
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <cmath>
+#include <fstream>
+
+namespace tst_language_model {
+
+using namespace halfscope;
+using nlohmann::json;
+
+namespace {
+
+const json& recordedCases() {
+    static const json file = [] {
+        std::ifstream stream(HALFSCOPE_SOURCE_DIR "/tests/golden/language_model.json");
+        return json::parse(stream);
+    }();
+    return file["cases"];
+}
+
+/// Six steps, each on 4 samples of the licence.
+RunConfig smallRun() {
+    RunConfig config = presetNamed("transformer-lm").config;
+    config.task.context = 8;
+    config.task.batch = 4;
+    config.epochs = 0;
+    config.steps = 6;
+    config.validation.steps = 3;
+    config.device = "cpu";
+    config.threads = 1;
+    config.model.layers = "nn.Sequential(nn.Embedding(76, 8), PositionalEmbedding(8, 8), "
+                          "CausalTransformerEncoderLayer(8, 2, 16, 0.1, batch_first=True), "
+                          "nn.Linear(8, 76))";
+    return config;
+}
+
+std::vector<StepRecord> train(Experiment& experiment, int64_t until) {
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (experiment.step() < until)
+        experiment.advance(records, events);
+    return records;
+}
+
+} // namespace
+
+class TestLanguageModel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void lossAndGradients_data();
+    void lossAndGradients();
+    void countsEveryPosition();
+    void goesOnWithTheSameBits();
+};
+
+void TestLanguageModel::lossAndGradients_data() {
+    QTest::addColumn<int>("index");
+    for (size_t i = 0; i < recordedCases().size(); ++i)
+        QTest::addRow("smoothing %g", recordedCases()[i]["smoothing"].get<double>())
+            << static_cast<int>(i);
+}
+
+/// In float64, of the numbers that the recording script tells.
+void TestLanguageModel::lossAndGradients() {
+    QFETCH(const int, index);
+    const json& r = recordedCases()[static_cast<size_t>(index)];
+    const int64_t samples = r["samples"], length = r["length"];
+    const double classes = r["classes"];
+    const ModelSpec model = readModel(r["source"].get<std::string>());
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {samples, length}, DType::I32);
+    const NodeId target = b.input("target", {samples, length}, DType::I32);
+    ModelOptions options;
+    options.storage = DType::F64;
+    const NodeId output = emitModel(b, model, {x, b.shapeOf(x)}, options).output;
+    const LossSpec spec{.kind = LossKind::CrossEntropy, .labelSmoothing = r["smoothing"]};
+    const NodeId loss = infoOf(spec.kind).emit(b, spec, output, target);
+
+    std::map<NodeId, RefTensor> leaves;
+    const auto put = [&](NodeId node, auto valueAt) {
+        RefTensor& tensor = leaves[node] = {graph[node].shape, {}};
+        for (int64_t i = 0; i < graph[node].elements(); ++i)
+            tensor.values.push_back(valueAt(static_cast<double>(i)));
+    };
+    put(x, [&](double i) { return std::fmod(5 * i, classes); });
+    put(target, [&](double i) { return std::fmod(3 * i + 1, classes); });
+    std::vector<NodeId> parameters;
+    int k = 0;
+    for (const NamedParameter& p : parametersOf(model)) {
+        parameters.push_back(graph.state(p.name));
+        put(parameters.back(),
+            [k](double i) { return (0.3 + 0.1 * (k % 4)) * std::sin(0.7 * i + k); });
+        ++k;
+    }
+    std::vector<NodeId> wanted{loss};
+    for (const auto& gradient : gradients(b, loss, parameters))
+        wanted.push_back(gradient.value());
+    const auto values = evaluate(graph, leaves, wanted, RefRounding::None);
+    constexpr double kBound = 1e-12;
+    const double ours = values.at(loss).values.at(0), theirs = r["loss"];
+    QVERIFY2(std::abs(ours - theirs) < kBound, qPrintable(QString::number(ours)));
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        const std::string name = parametersOf(model)[i].name;
+        const auto recorded = r["gradients"][name].get<std::vector<double>>();
+        const std::vector<double>& found = values.at(wanted[i + 1]).values;
+        QCOMPARE(found.size(), recorded.size());
+        for (size_t at = 0; at < found.size(); ++at)
+            QVERIFY2(std::abs(found[at] - recorded[at]) < kBound, name.c_str());
+    }
+}
+
+/// Accuracies, tables and predictions have each position of each sample once.
+void TestLanguageModel::countsEveryPosition() {
+    Experiment experiment(smallRun());
+    const std::vector<StepRecord> records = train(experiment, 3);
+    Trainer& lane = experiment.lane(0);
+    const int64_t samples = lane.validationSamples(), positions = samples * 8;
+    QCOMPARE(samples, int64_t{(3515 - 1) / 8});
+    QCOMPARE(lane.classCounts().samples(), positions);
+    QCOMPARE(lane.prediction().size(), size_t{4 * 8 * 76});
+    // of 3 batches of 4 samples
+    const double right = records[4].trainingAccuracy.value() * 3 * 4 * 8;
+    QVERIFY2(std::abs(right - std::round(right)) < 1e-9, qPrintable(QString::number(right)));
+
+    Predictions all;
+    const std::atomic<bool> stop{false};
+    const Validation found = lane.evaluate(stop, &all).value();
+    QCOMPARE(found.accuracy, records[4].validation->accuracy);
+    QCOMPARE(all.shape(), (std::vector<int64_t>{samples, 8, 76}));
+    QCOMPARE(all.values.size(), static_cast<size_t>(positions * 76));
+    QCOMPARE(all.targets.size(), static_cast<size_t>(positions));
+    double loss = 0;
+    for (size_t at = 0; at < all.targets.size(); ++at) {
+        double sum = 0;
+        const float* scores = &all.values[at * 76];
+        for (size_t c = 0; c < 76; ++c)
+            sum += std::exp(double{scores[c]});
+        loss += std::log(sum) - double{scores[static_cast<size_t>(all.targets[at])]};
+    }
+    QVERIFY(std::abs(loss / static_cast<double>(positions) - found.loss) < 1e-5);
+}
+
+void TestLanguageModel::goesOnWithTheSameBits() {
+    Experiment whole(smallRun());
+    train(whole, 3);
+    const ExperimentState state = whole.state();
+    const std::vector<StepRecord> rest = train(whole, 6);
+    Experiment second(smallRun());
+    second.resume(state);
+    const std::vector<StepRecord> again = train(second, 6);
+    QCOMPARE(again.size(), rest.size());
+    for (size_t i = 0; i < rest.size(); ++i) {
+        QCOMPARE(again[i].loss, rest[i].loss);
+        QCOMPARE(again[i].trainingAccuracy, rest[i].trainingAccuracy);
+    }
+    for (int lane = 0; lane < 2; ++lane)
+        QVERIFY(whole.lane(lane).weights() == second.lane(lane).weights());
+}
+
+} // namespace tst_language_model
+
+QTEST_GUILESS_MAIN(tst_language_model::TestLanguageModel)
+#include "tst_language_model.moc"
