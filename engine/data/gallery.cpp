@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
 
@@ -146,9 +147,13 @@ private:
 
 bool isText(const Batch& samples) { return samples.tensors[kX].dtype == DType::I32; }
 
-/// Samples that begin one character apart, from the middle of the split.
-std::vector<int64_t> rowOfText(int64_t samples) {
-    std::vector<int64_t> row(static_cast<size_t>(std::min<int64_t>(samples, kTextCharacters)));
+/// Returns consecutive samples from the middle of the split. They begin one character apart, or lie
+/// side by side: then they are a prompt and as many characters as are written behind it.
+std::vector<int64_t> rowOfText(int64_t samples, const Shape& target) {
+    const int64_t length = target.elements();
+    const int64_t wanted =
+        target.empty() ? kTextCharacters : 1 + (kWrittenCharacters + length - 2) / length;
+    std::vector<int64_t> row(static_cast<size_t>(std::min(samples, wanted)));
     std::iota(row.begin(), row.end(), (samples - static_cast<int64_t>(row.size())) / 2);
     return row;
 }
@@ -172,6 +177,30 @@ std::optional<Batch> sampleOf(const Dataset& data, Split split, int64_t sample) 
     return std::nullopt;
 }
 
+struct Prompted {
+    std::vector<int32_t> prompt, continued;
+};
+
+/// Makes the first sample the prompt, and takes it away unless it is the only one.
+Prompted promptOf(std::vector<Batch>& samples) {
+    const Batch& first = samples.front();
+    const auto x = first.labels(kX);
+    Prompted made{{x.begin(), x.end()}, {first.labels(kTarget).back()}};
+    for (size_t i = 1; i < samples.size(); ++i) {
+        const auto target = samples[i].labels(kTarget);
+        made.continued.insert(made.continued.end(), target.begin(), target.end());
+    }
+    made.continued.resize(std::min<size_t>(made.continued.size(), kWrittenCharacters));
+    if (samples.size() > 1) samples.erase(samples.begin());
+    return made;
+}
+
+/// Returns the classes of those positions that a sheet has room for.
+std::span<const int32_t> judgedOf(const Gallery& gallery) {
+    const auto labels = gallery.samples.labels(kTarget);
+    return labels.first(std::min<size_t>(labels.size(), kJudgedCharacters));
+}
+
 } // namespace
 
 std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
@@ -182,11 +211,15 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     const Split split = data.samples(Split::Validation) > 0 ? Split::Validation : Split::Train;
     const int64_t all = data.samples(split);
     std::vector<Batch> samples;
-    for (const int64_t sample : text ? rowOfText(all) : spreadPictures(x.shape, all))
+    const Shape& target = data.tensors()[kTarget].shape;
+    for (const int64_t sample : text ? rowOfText(all, target) : spreadPictures(x.shape, all))
         if (auto read = sampleOf(data, split, sample)) samples.push_back(*std::move(read));
     if (samples.empty()) return nullptr;
-    auto gallery = std::make_shared<Gallery>(Gallery{
-        Batch::of(data.tensors(), static_cast<int64_t>(samples.size())), data.channelScales()});
+    Prompted prompted;
+    if (text && !target.empty()) prompted = promptOf(samples);
+    auto gallery = std::make_shared<Gallery>(
+        Gallery{Batch::of(data.tensors(), static_cast<int64_t>(samples.size())),
+                data.channelScales(), prompted.prompt, prompted.continued});
     for (size_t row = 0; row < samples.size(); ++row)
         gallery->samples.setRow(row, samples[row], 0);
     return gallery;
@@ -194,6 +227,9 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
 
 Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> names) {
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    if (!gallery.prompt.empty())
+        return writtenSheet(names, {gallery.prompt, gallery.continued, gallery.continued,
+                                    judgedOf(gallery), judgedOf(gallery)});
     if (isText(gallery.samples)) return textSheet(names, labels, labels);
     Sheet sheet(gallery);
     for (size_t i = 0; i < labels.size(); ++i)
@@ -236,6 +272,25 @@ Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> score
         right += taken[i] == labels[i];
     Picture picture = isText(gallery.samples) ? textSheet(names, taken, labels)
                                               : mistakesOf(gallery, taken, classes);
+    picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
+    return picture;
+}
+
+size_t writtenCharacters(const Gallery& gallery) {
+    constexpr size_t kShort = 64, kRows = kWrittenCharacters / kTextColumns;
+    const size_t rows = kRows * kShort / std::max(gallery.prompt.size(), kShort);
+    return kTextColumns * std::max<size_t>(rows, 1);
+}
+
+Picture galleryWithText(const Gallery& gallery, std::span<const float> scores,
+                        std::span<const std::string> names, std::span<const int32_t> written,
+                        std::span<const int32_t> first) {
+    const std::span<const int32_t> labels = judgedOf(gallery);
+    const size_t classes = scores.size() / gallery.samples.labels(kTarget).size();
+    const auto taken = highestClasses(scores.first(labels.size() * classes), classes);
+    Picture picture = writtenSheet(names, {gallery.prompt, written, first, taken, labels});
+    const auto right = std::inner_product(taken.begin(), taken.end(), labels.begin(), int64_t{0},
+                                          std::plus<>(), std::equal_to<>());
     picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
     return picture;
 }

@@ -12,6 +12,7 @@ namespace {
 
 using Colour = std::array<float, 3>;
 constexpr Colour kPaper{1, 1, 1}, kInk{0, 0, 0}, kWrong{1.0f, 0.72f, 0.38f};
+constexpr Colour kPrompt{0.86f, 0.86f, 0.86f}, kOtherText{0.72f, 0.85f, 1.0f};
 
 constexpr int kGlyphWidth = 5, kGlyphHeight = 12;
 constexpr int kCellWidth = kGlyphWidth + 1, kCellHeight = kGlyphHeight + 2;
@@ -72,6 +73,18 @@ public:
             }
     }
 
+    void underline(int at) {
+        const int left = kMargin + at % kTextColumns * kCellWidth;
+        const int top = kMargin + at / kTextColumns * kCellHeight;
+        fill(left, top + kCellHeight - 1, kCellWidth, 1, kInk);
+    }
+
+    /// Draws a line through the middle of a row.
+    void line(int row) {
+        fill(kMargin, kMargin + row * kCellHeight + kCellHeight / 2, kTextColumns * kCellWidth, 1,
+             kInk);
+    }
+
     Picture take() { return std::move(m_picture); }
 
 private:
@@ -86,18 +99,53 @@ private:
     Picture m_picture;
 };
 
+uint64_t glyphAt(std::span<const std::string> names, int32_t place) {
+    const auto at = static_cast<size_t>(place);
+    return at < names.size() ? glyphOf(names[at]) : kOther;
+}
+
+/// Draws characters from a cell on; wrong ones stand on orange.
+void drawJudged(Sheet& sheet, int from, std::span<const std::string> names,
+                std::span<const int32_t> shown, std::span<const int32_t> right) {
+    require(shown.size() == right.size(), "a character for each that is right");
+    for (size_t i = 0; i < shown.size(); ++i)
+        sheet.cell(from + static_cast<int>(i), glyphAt(names, shown[i]),
+                   shown[i] == right[i] ? kPaper : kWrong);
+}
+
+template <class T>
+std::span<const T> upTo(int most, std::span<const T> values) {
+    return values.first(std::min(values.size(), static_cast<size_t>(most)));
+}
+
 } // namespace
 
 Picture textSheet(std::span<const std::string> names, std::span<const int32_t> shown,
                   std::span<const int32_t> right) {
-    require(shown.size() == right.size(), "a character for each that is right");
     Sheet sheet;
-    const size_t most = std::min<size_t>(shown.size(), kTextCharacters);
-    for (size_t i = 0; i < most; ++i) {
-        const auto place = static_cast<size_t>(shown[i]);
-        const uint64_t glyph = place < names.size() ? glyphOf(names[place]) : kOther;
-        sheet.cell(static_cast<int>(i), glyph, shown[i] == right[i] ? kPaper : kWrong);
+    drawJudged(sheet, 0, names, upTo(kTextCharacters, shown), upTo(kTextCharacters, right));
+    return sheet.take();
+}
+
+Picture writtenSheet(std::span<const std::string> names, const WrittenText& text) {
+    constexpr int kLineRow = 1 + kWrittenCharacters / kTextColumns;
+    static_assert((kLineRow + 1) * kTextColumns + kJudgedCharacters == kTextCharacters);
+    require(text.written.size() == text.first.size(), "a character of lane A for each");
+    Sheet sheet;
+    const auto prompt =
+        text.prompt.last(std::min<size_t>(text.prompt.size(), size_t{kTextColumns}));
+    int at = kTextColumns - static_cast<int>(prompt.size());
+    for (const int32_t place : prompt)
+        sheet.cell(at++, glyphAt(names, place), kPrompt);
+    const auto written = upTo(kWrittenCharacters, text.written);
+    for (size_t i = 0; i < written.size(); ++i, ++at) {
+        const bool same = written[i] == text.first[i];
+        sheet.cell(at, glyphAt(names, written[i]), same ? kPaper : kOtherText);
+        if (!same) sheet.underline(at);
     }
+    sheet.line(kLineRow);
+    drawJudged(sheet, (kLineRow + 1) * kTextColumns, names, upTo(kJudgedCharacters, text.shown),
+               upTo(kJudgedCharacters, text.right));
     return sheet.take();
 }
 

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/gallery.h"
+#include "engine/data/text_sheet.h"
 #include "engine/devices/device_list.h"
 #include "engine/runs/edit_words.h"
 #include "engine/settings/model_settings.h"
@@ -529,15 +530,23 @@ void Experiment::addGalleries(Snapshot& snapshot) {
     const std::shared_ptr<const Gallery>& gallery = m_task->gallery();
     if (!gallery || snapshot.outputs.empty()) return;
     std::vector<Picture> galleries;
-    for (const auto& lane : m_lanes) {
-        std::optional<std::vector<float>> scores;
-        try {
-            scores = lane->probe(gallery->samples);
-        } catch (const EngineError&) {
-            return; // no room for it beside the training: the tables are shown
+    std::vector<int32_t> first; // what lane A has written
+    try {
+        for (const auto& lane : m_lanes) {
+            const auto scores = lane->probe(gallery->samples);
+            if (!scores) return snapshot.outputs.clear();
+            if (gallery->prompt.empty()) {
+                galleries.push_back(galleryWithMistakes(*gallery, *scores, view().classes));
+                continue;
+            }
+            const auto written = lane->write(gallery->prompt, kWrittenCharacters);
+            if (!written) return snapshot.outputs.clear();
+            if (galleries.empty()) first = *written;
+            galleries.push_back(
+                galleryWithText(*gallery, *scores, view().classes, *written, first));
         }
-        if (!scores) return snapshot.outputs.clear();
-        galleries.push_back(galleryWithMistakes(*gallery, *scores, view().classes));
+    } catch (const EngineError&) {
+        return; // no room for it beside the training: the tables are shown
     }
     galleries.push_back(galleryWithClasses(*gallery, view().classes));
     snapshot.galleries = std::move(galleries);

@@ -17,15 +17,32 @@ Probe::Probe(const RunConfig& config, const PrecisionPlan& plan,
         buildForward(config, plan, batchShape(tensors, inputs.rows()), ModelMode::Evaluate);
     m_program = std::make_shared<const Program>(compile(graph, m_executor->compileOptions()));
     m_executor->load(m_program);
+    upload(inputs);
+}
+
+void Probe::upload(const Batch& inputs) {
     uploadTensor(*m_executor, m_program->graph, m_program->graph.input("x"), inputs.tensors[kX]);
+}
+
+void Probe::setWeights(const std::function<void(Executor&, const Graph&)>& weights) {
+    weights(*m_executor, m_program->graph);
+}
+
+std::optional<std::vector<float>> Probe::run() {
+    const Graph& graph = m_program->graph;
+    if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return std::nullopt;
+    return downloadFloats(*m_executor, graph, graph.output("prediction"));
+}
+
+std::optional<std::vector<float>> Probe::run(const Batch& inputs) {
+    upload(inputs);
+    return run();
 }
 
 std::optional<std::vector<float>>
 Probe::run(const std::function<void(Executor&, const Graph&)>& weights) {
-    const Graph& graph = m_program->graph;
-    weights(*m_executor, graph);
-    if (m_executor->run(RunMode::Captured) == RunResult::Stopped) return std::nullopt;
-    return downloadFloats(*m_executor, graph, graph.output("prediction"));
+    setWeights(weights);
+    return run();
 }
 
 } // namespace halfscope

@@ -7,6 +7,7 @@
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_config.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,12 +26,33 @@ public:
     /// when it was stopped.
     std::optional<std::vector<float>>
     run(const std::function<void(Executor&, const Graph&)>& weights);
+    /// Do the same in two parts, for inputs of one shape that follow one another.
+    void setWeights(const std::function<void(Executor&, const Graph&)>& weights);
+    std::optional<std::vector<float>> run(const Batch& inputs);
     /// From any thread.
     void requestStop() { m_executor->requestStop(); }
 
 private:
+    void upload(const Batch& inputs);
+    std::optional<std::vector<float>> run();
+
     std::unique_ptr<Executor> m_executor;
     std::shared_ptr<const Program> m_program;
+};
+
+/// Names a probe to whoever asks for a stop, only while it runs: a request between two steps is the
+/// next step's.
+class RunningProbe {
+public:
+    RunningProbe(std::atomic<Probe*>& running, Probe& probe) : m_running(running) {
+        m_running = &probe;
+    }
+    ~RunningProbe() { m_running = nullptr; }
+    RunningProbe(const RunningProbe&) = delete;
+    RunningProbe& operator=(const RunningProbe&) = delete;
+
+private:
+    std::atomic<Probe*>& m_running;
 };
 
 } // namespace halfscope

@@ -14,6 +14,7 @@
 #include "engine/train/overflow.h"
 #include "engine/train/probe.h"
 #include "engine/train/step_runner.h"
+#include "engine/train/text_writer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,6 +155,7 @@ struct Trainer::Impl {
     std::unique_ptr<Evaluator> evaluator; ///< where there are samples to validate on
     std::unique_ptr<Probe> probe;         ///< from the first use on
     const Batch* probed = nullptr;        ///< its inputs
+    std::unique_ptr<TextWriter> writer;   ///< likewise
     std::atomic<Probe*> runningProbe{nullptr};
     Culprit culprit; ///< of the last step; kept while the loss stays bad
     bool lossWasBad = false;
@@ -442,14 +444,20 @@ std::optional<std::vector<float>> Trainer::probe(const Batch& inputs) {
         impl.probe = std::make_unique<Probe>(impl.config, impl.plan, impl.source.tensors(), inputs,
                                              impl.anotherExecutor());
     impl.probed = &inputs;
-    // only while it runs: a request between two steps is the next step's
-    struct Stoppable {
-        std::atomic<Probe*>& running;
-        ~Stoppable() { running = nullptr; }
-    };
-    impl.runningProbe = impl.probe.get();
-    const Stoppable until{impl.runningProbe};
+    const RunningProbe until(impl.runningProbe, *impl.probe);
     return impl.probe->run([this](Executor& executor, const Graph& graph) {
+        uploadWeights(executor, graph, weights(), {});
+    });
+}
+
+std::optional<std::vector<int32_t>> Trainer::write(std::span<const int32_t> prompt,
+                                                   size_t characters) {
+    Impl& impl = *m_impl;
+    if (!impl.writer)
+        impl.writer = std::make_unique<TextWriter>(impl.config, impl.plan, impl.source.tensors(),
+                                                   impl.anotherExecutor());
+    const RunningProbe until(impl.runningProbe, impl.writer->probe());
+    return impl.writer->write(prompt, characters, [this](Executor& executor, const Graph& graph) {
         uploadWeights(executor, graph, weights(), {});
     });
 }

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -101,6 +102,10 @@ public:
     /// and as it is judged. Cheap for the batch of the call before, which must still be there
     /// unchanged. Nothing when requestStop() came in between.
     std::optional<std::vector<float>> probe(const Batch& inputs);
+
+    /// Lets the network write so many characters behind a prompt that is as long as a sample, see
+    /// TextWriter. Returns nothing when requestStop() came in between.
+    std::optional<std::vector<int32_t>> write(std::span<const int32_t> prompt, size_t characters);
 
     /// Whether evaluate() has samples: the batches' data set has some to validate on.
     bool validates() const;

@@ -2,6 +2,7 @@
 #include "ui/images/compare_view.h"
 
 #include "engine/data/dataset.h"
+#include "engine/data/targets.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
@@ -87,8 +88,8 @@ void CompareView::buildBar() {
     bar->addStretch(1);
     m_what = make<QComboBox>(this);
     m_what->setAccessibleName(tr("What the pictures show"));
-    m_what->setToolTip(tr("Samples with their predicted classes, or the table of true and "
-                          "predicted classes (key 5)"));
+    m_what->setToolTip(tr("Samples with their predicted classes, or the text that each lane "
+                          "writes, or the table of true and predicted classes (key 5)"));
     m_what->addItem(tr("Samples"), true);
     m_what->addItem(tr("Table of classes"), false);
     m_what->hide();
@@ -132,7 +133,10 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     if (!m_run) return clear();
     const RunSnapshot& now = m_run->now();
     m_info = now.sharedInfo();
-    setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(now.info().config.task));
+    const TaskConfig& task = now.info().config.task;
+    m_samples = predictsEvery(task) ? SamplesShow::Writing : SamplesShow::Mistakes;
+    m_what->setItemText(0, m_samples == SamplesShow::Writing ? tr("Text") : tr("Samples"));
+    setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(task));
     setTarget(now.target());
     refresh();
 }
@@ -452,18 +456,6 @@ QImage CompareView::picture() {
 
 QString CompareView::readout() const { return m_readout; }
 
-/// Says which samples a table of classes counts; with half as many words where room is short.
-QString CompareView::tableOf(std::optional<int64_t> validated, bool brief) {
-    const QString reading = brief ? tr("Rows: true. Columns: predicted. Diagonal: correct.")
-                                  : tr("Rows: true classes. Columns: predicted classes. The "
-                                       "diagonal holds the correct ones.");
-    if (!validated) return reading;
-    return (*validated == 0 ? tr("This batch.")
-                            : tr("All validation samples after step %1.")
-                                  .arg(QLocale().toString(static_cast<qint64>(*validated)))) +
-           u' ' + reading;
-}
-
 /// What pictures whose pixels are no values mean.
 QString CompareView::explanation() const {
     switch (m_kind) {
@@ -479,10 +471,8 @@ QString CompareView::explanation() const {
         return tr("What each network makes of the same random numbers. The target: samples of the "
                   "data.");
     case ViewKind::Classes:
-        if (showsSamples())
-            return namesBehind(tr("Validation samples. Orange marks mistakes: a frame with the "
-                                  "predicted class, or the predicted character."));
-        return tableOf(m_validated, false);
+        if (showsSamples()) return namesBehind(samplesWords(m_samples, WordsFor::MuchRoom));
+        return tableWords(m_validated, WordsFor::MuchRoom);
     }
     return {};
 }
@@ -497,7 +487,8 @@ QString CompareView::briefExplanation() const {
     case ViewKind::Samples: return tr("All drawn from the same random numbers.");
     case ViewKind::Classes: break;
     }
-    return showsSamples() ? namesBehind(tr("Orange: mistakes.")) : tableOf(m_validated, true);
+    return showsSamples() ? namesBehind(samplesWords(m_samples, WordsFor::LittleRoom))
+                          : tableWords(m_validated, WordsFor::LittleRoom);
 }
 
 /// Those of classes, where they have names.

@@ -6,6 +6,7 @@
 #include "engine/io/picture.h"
 #include "engine/runs/run.h"
 #include "ui/images/picture_image.h"
+#include "ui/images/picture_words.h"
 #include "ui/images/view_transform.h"
 
 #include <QPoint>
@@ -114,7 +115,6 @@ private:
     /// Panes that are seen.
     int shownPanes() const { return m_alone ? 1 : panes(); }
     QString readoutText(const QString& about) const;
-    static QString tableOf(std::optional<int64_t> validated, bool brief);
     QString explanation() const;
     QString briefExplanation() const;
     QString namesBehind(const QString& sentence) const;
@@ -142,6 +142,7 @@ private:
     QString m_readout;                ///< the whole of it; the label may have room for less
     QStringList m_names, m_about;
     ViewKind m_kind = ViewKind::Painted;
+    SamplesShow m_samples = SamplesShow::Mistakes;
     bool m_alone = false;
     QVector<Picture> m_pictures;
     std::vector<Picture> m_galleries; ///< by lane, and last the target

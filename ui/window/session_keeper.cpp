@@ -25,11 +25,11 @@
 namespace halfscope {
 namespace {
 
-constexpr int kBetweenLooks = 250; // ms
+constexpr int kBetweenRecoveryLooks = 250; // ms
 constexpr size_t kMebibyte = size_t{1} << 20;
 const QString kBudgetKey = QStringLiteral("memory/budgetMiB");
-constexpr std::chrono::milliseconds kAtOnce{50};   // what takes longer is done aside
-constexpr std::chrono::milliseconds kClosing{500}; // of a window that is gone
+constexpr std::chrono::milliseconds kMadeAtOnce{50}; // what takes longer is done aside
+constexpr std::chrono::milliseconds kClosing{500};   // of a window that is gone
 /// With a disk that gets on no more, before the program is told that not all is kept.
 constexpr std::chrono::milliseconds kKeeping{1500};
 
@@ -44,7 +44,7 @@ SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentContro
     : m_folder(std::move(folder)), m_models(models), m_controller(controller), m_shown(shown),
       m_parts(parts), m_window(window) {
     connect(&m_timer, &QTimer::timeout, this, &SessionKeeper::look);
-    m_timer.start(kBetweenLooks);
+    m_timer.start(kBetweenRecoveryLooks);
 }
 
 /// The runs go with the store: what they have on its disk is closed with them.
@@ -124,7 +124,7 @@ bool SessionKeeper::hasStore() {
                 *to = std::make_shared<SessionStore>(options);
             },
             FileJob::Leaving::Abandons);
-        m_making->isDone(kAtOnce);
+        m_making->isDone(kMadeAtOnce);
         return takeStore();
     } catch (const RunError& error) {
         m_parts.banner->showText(keptInMemory(translated(error)));
@@ -276,7 +276,7 @@ void SessionKeeper::restoreNext() {
     }
     const bool stored = hasStore();
     if (m_making)
-        return QTimer::singleShot(kBetweenLooks, this, [this] {
+        return QTimer::singleShot(kBetweenRecoveryLooks, this, [this] {
             if (!m_job) restoreNext();
         });
     m_job = std::make_unique<RestoreJob>(m_left.front(), stored ? m_store : nullptr);

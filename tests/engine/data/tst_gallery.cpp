@@ -78,6 +78,7 @@ private slots:
     void valuesOfAnyRange();
     void numbersOfClasses();
     void textIsWritten();
+    void lanesWrite();
     void noPictures();
 };
 
@@ -257,6 +258,73 @@ void TestGallery::textIsWritten() {
     QCOMPARE(orange(textSheet(three, std::span(shown).first(1), std::span(wanted).first(1))), cell);
     QCOMPARE(orange(textSheet(three, std::span(shown).subspan(2, 1), std::span(wanted).first(1))),
              0);
+}
+
+/// A prompt on grey, what is written behind it, underlined on blue where lane A writes something
+/// else, and predictions in the last rows.
+void TestGallery::lanesWrite() {
+    TaskConfig task;
+    task.kind = TaskKind::Text;
+    task.predicted = Predicted::Every;
+    for (const int64_t context : {1, 8, 64, 200}) {
+        task.context = context;
+        const auto data = makeDataset(task, 0);
+        const auto gallery = galleryOf(*data);
+        QVERIFY(gallery != nullptr);
+        const auto length = static_cast<size_t>(context);
+        const std::span<const int32_t> x = gallery->samples.labels(kX),
+                                       labels = gallery->samples.labels(kTarget);
+        QCOMPARE(gallery->prompt.size(), length);
+        QCOMPARE(gallery->continued.size(), size_t{kWrittenCharacters});
+        QCOMPARE(writtenCharacters(*gallery), static_cast<size_t>(context > 64 ? 26 : 130));
+        // the samples begin where the prompt ends
+        QVERIFY(std::equal(x.begin(), x.begin() + 1, gallery->continued.begin()));
+        QVERIFY(
+            std::equal(gallery->continued.begin() + 1, gallery->continued.end(), labels.begin()));
+
+        const auto names = data->view().classes;
+        std::vector<float> scores(labels.size() * names.size());
+        for (size_t i = 0; i < labels.size(); ++i)
+            scores[i * names.size() + static_cast<size_t>(labels[i])] = 1;
+        const std::vector<int32_t>& a = gallery->continued;
+        const Picture target = galleryWithClasses(*gallery, names);
+        const Picture same = galleryWithText(*gallery, scores, names, a, a);
+        QCOMPARE(same.values, target.values);
+        QCOMPARE(same.caption, std::string("104/104"));
+
+        std::vector<int32_t> b = a;
+        b[27] = (b[27] + 1) % 76; // in the third row, one to the right
+        scores[names.size() * 103 + static_cast<size_t>(labels[103] + 1) % 76] = 2;
+        const Picture other = galleryWithText(*gallery, scores, names, b, a);
+        QCOMPARE(other.caption, std::string("103/104"));
+        constexpr int kWide = 2 * 6, kHigh = 2 * 14, kMargin = 2 * 3;
+        const auto at = [&](const Picture& picture, int column, int row, int y) {
+            const int line = kMargin + row * kHigh + y;
+            const float* pixel = &picture.values[static_cast<size_t>(
+                (line * picture.width + kMargin + column * kWide + kWide - 1) * 3)];
+            return std::array{pixel[0], pixel[1], pixel[2]};
+        };
+        const std::array<float, 3> white{1, 1, 1}, black{0, 0, 0};
+        const auto grey = at(same, 25, 0, 0);
+        QVERIFY(grey[0] < 1 && grey[0] == grey[2]);
+        for (const int column : {0, 1, 2}) {
+            const bool differs = column == 1;
+            QCOMPARE(at(other, column, 2, kHigh - 1), differs ? black : white);
+            const auto paper = at(other, column, 2, 0);
+            QVERIFY(differs ? paper[0] < paper[2] : paper == white); // blue
+        }
+        QCOMPARE(at(same, 1, 2, kHigh - 1), white);
+        const auto wrong = at(other, 25, 10, 0), right = at(other, 24, 10, 0);
+        QVERIFY(wrong[2] < wrong[0]); // orange
+        QCOMPARE(right, white);
+    }
+    // a text of which hardly anything is held back has less to show
+    task.context = 64;
+    task.validation = 65.0 / 35149;
+    const auto one = galleryOf(*makeDataset(task, 0));
+    QCOMPARE(one->samples.rows(), int64_t{1});
+    QCOMPARE(one->continued.size(), size_t{1});
+    galleryWithClasses(*one, {});
 }
 
 void TestGallery::noPictures() {

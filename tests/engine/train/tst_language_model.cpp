@@ -1,20 +1,26 @@
 // Texts whose every character is predicted: loss and gradients of one step as PyTorch has them
 // (recorded by tests/golden/record_language_model.py), what is counted at each position, and a run
 // that goes on from a checkpoint.
+#include "engine/core/philox.h"
+#include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/exec/reference.h"
 #include "engine/models/emit_model.h"
 #include "engine/passes/autodiff.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
+#include "engine/train/text_writer.h"
 
 #include <QTest>
 
 #include <nlohmann/json.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <fstream>
+#include <list>
+#include <thread>
 
 namespace tst_language_model {
 
@@ -65,6 +71,9 @@ private slots:
     void lossAndGradients();
     void countsEveryPosition();
     void goesOnWithTheSameBits();
+    void draws();
+    void lanesWrite();
+    void stopsWriting();
 };
 
 void TestLanguageModel::lossAndGradients_data() {
@@ -170,6 +179,78 @@ void TestLanguageModel::goesOnWithTheSameBits() {
     }
     for (int lane = 0; lane < 2; ++lane)
         QVERIFY(whole.lane(lane).weights() == second.lane(lane).weights());
+}
+
+/// By e to the scores divided by the temperature.
+void TestLanguageModel::draws() {
+    const std::vector<float> scores{0, 0.8f, std::nanf(""), -INFINITY, 1.6f};
+    const double e = std::exp(1.0), sum = 1 + e + e * e;
+    const auto at = [&](double share) { return drawnClass(scores, share / sum); };
+    constexpr double kNear = 1e-6;
+    QCOMPARE(drawnClass(scores, 0), 0);
+    QCOMPARE(at(1 - kNear), 0);
+    QCOMPARE(at(1 + kNear), 1);
+    QCOMPARE(at(1 + e - kNear), 1);
+    QCOMPARE(at(1 + e + kNear), 4);
+    QCOMPARE(drawnClass(scores, 1), 4);
+    QCOMPARE(drawnClass(std::vector{1.0f, INFINITY, INFINITY}, 0.99), 1);
+    QCOMPARE(drawnClass(std::vector{std::nanf(""), std::nanf("")}, 0.5), 2);
+    QCOMPARE(drawnClass(std::vector{-INFINITY, std::nanf(""), -INFINITY}, 0.5), 3);
+}
+
+/// Each character from the last ones alone, by chances that all lanes share; training sees nothing
+/// of it.
+void TestLanguageModel::lanesWrite() {
+    RunConfig config = smallRun();
+    config.lanes = parseLanes("fp32,fp32,amp-fp16");
+    Experiment experiment(config), untouched(config);
+    train(experiment, 2);
+    train(untouched, 2);
+    const std::vector<int32_t> prompt{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto a = experiment.lane(0).write(prompt, 20).value();
+    QCOMPARE(a.size(), size_t{20});
+    QVERIFY(experiment.lane(1).write(prompt, 20).value() == a);
+    QVERIFY(experiment.lane(0).write(prompt, 20).value() == a);
+    const Philox chances(config.seed, 32);
+    std::vector<int32_t> all = prompt;
+    std::list<Batch> windows; // which a probe wants to be there
+    for (const int32_t character : a) {
+        windows.push_back(Batch::of(factsOf(config.task).tensors, 1));
+        std::copy(all.end() - 8, all.end(), windows.back().labels(kX).begin());
+        const auto scores = experiment.lane(0).probe(windows.back()).value();
+        QCOMPARE(scores.size(), size_t{8 * 76});
+        const double chance{chances.uniform(all.size() - prompt.size())};
+        QCOMPARE(character, drawnClass(std::span(scores).last(76), chance));
+        all.push_back(character);
+    }
+    Snapshot shot = experiment.snapshot();
+    experiment.addGalleries(shot);
+    QCOMPARE(shot.galleries.size(), size_t{4});
+    QVERIFY(shot.galleries[0].values == shot.galleries[1].values);
+    const auto rest = train(experiment, 4), same = train(untouched, 4);
+    for (size_t i = 0; i < rest.size(); ++i)
+        QCOMPARE(rest[i].loss, same[i].loss);
+    // weights that are not numbers write nothing
+    Weights lost = experiment.lane(0).weights();
+    std::fill(lost.begin()->second.begin(), lost.begin()->second.end(), std::nanf(""));
+    experiment.lane(0).setWeights(lost);
+    QVERIFY(experiment.lane(0).write(prompt, 3).value() == (std::vector<int32_t>{76, 76, 76}));
+}
+
+/// A request to stop ends a text that would take hours.
+void TestLanguageModel::stopsWriting() {
+    Experiment experiment(smallRun());
+    Trainer& lane = experiment.lane(0);
+    std::atomic<bool> done = false;
+    std::jthread stopper([&] {
+        while (!done) { // a request before the first character would stop nothing
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            lane.requestStop();
+        }
+    });
+    const auto written = lane.write(std::vector<int32_t>(8), 100'000'000);
+    done = true;
+    QVERIFY(!written.has_value());
 }
 
 } // namespace tst_language_model

@@ -33,6 +33,7 @@ void TestFirstPresets::play_data() {
     QTest::newRow("fashion-cnn") << "Orange marks mistakes";
     QTest::newRow("resnet-small") << "Orange marks mistakes";
     QTest::newRow("transformer-tiny") << "predicted character";
+    QTest::newRow("transformer-lm") << "each lane writes on";
     QTest::newRow("gan") << "same random numbers";
 }
 
