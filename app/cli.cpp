@@ -53,6 +53,7 @@ constexpr const char* kRunChanged =
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
 constexpr const char* kEvaluate = "evaluate out --out scores";
+constexpr const char* kPredict = "evaluate out --predict new.csv --out predictions";
 constexpr const char* kEvaluateOthers = "evaluate out --weights out/weights_fp32.safetensors";
 constexpr const char* kExport = "runs export 20261121-173455-1/2 --out out";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
@@ -126,11 +127,14 @@ struct Commands {
         evaluate = app.add_subcommand(
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");
         evaluateOptions.experiment.addTo(*evaluate, Trains::No);
-        writesFolder(textOption(
-            *evaluate, "--out", evaluateOptions.out,
-            "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
-            "target and what each lane makes of it) and predictions_LANE.npy here",
-            "DIR", "the path of a folder"));
+        textOption(*evaluate, "--out", evaluateOptions.out,
+                   "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
+                   "target and what each lane makes of it) and predictions_LANE.npy here",
+                   "DIR", "the path of a folder");
+        textOption(*evaluate, "--predict", evaluateOptions.predict,
+                   "Predict the samples of this table or array of inputs instead, which needs no "
+                   "targets: predictions without scores; columns are found by their names",
+                   "FILE", "the path of a file");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
                                           "ended without saving them");
@@ -182,7 +186,7 @@ struct Commands {
         get->add_flag("--yes", getOptions.yes, "Do not ask first");
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunAgain, kRunResumed}));
-        evaluate->footer(footer({kEvaluate, kEvaluateOthers}));
+        evaluate->footer(footer({kEvaluate, kEvaluateOthers, kPredict}));
         runs->footer(footer({"runs list", kExport}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));

@@ -85,6 +85,38 @@ void tellLeftOut(std::span<const Message> reasons) {
         printNote("And " + std::to_string(reasons.size() - kMost) + " more are left out.\n");
 }
 
+/// Takes the samples of another file, which has no targets.
+void predictInstead(RunConfig& config, const EvaluateOptions& options) {
+    const TaskKind kind = config.task.kind;
+    if (kind != TaskKind::Csv && kind != TaskKind::Arrays)
+        throw InputError(Message::data(
+            std::string("evaluate: --predict takes tables and arrays; data.kind is ") +
+            infoOf(kind).name));
+    if (options.out.empty())
+        throw InputError(Message::data(
+            "evaluate: --predict needs --out, the folder that the predictions are written into"));
+    config.task.predict = std::filesystem::absolute(options.predict).string();
+}
+
+void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int64_t samples) {
+    for (const Message& note : factsOf(config.task).notes)
+        printNote("Data: " + note.english() + "\n");
+    print(std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
+          pathText(options.predict) +
+          " predicted; there are no scores, because the file's targets are not read\nFiles: " +
+          options.out + "\n");
+}
+
+void checkCanJudge(const RunConfig& config) {
+    if (!infoOf(config.task.kind).validates)
+        throw InputError(
+            Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
+                          " has no samples to judge by; these have: " + validatedSets()));
+    if (factsOf(config.task).validation == 0)
+        throw InputError(
+            Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
+}
+
 } // namespace
 
 int evaluate(const EvaluateOptions& options) {
@@ -103,19 +135,20 @@ int evaluate(const EvaluateOptions& options) {
         throw InputError(Message::data(
             "evaluate: --weights is missing, the file of the weights to judge, or the folder of a "
             "run that has those of its lanes"));
-    if (!infoOf(config.task.kind).validates)
-        throw InputError(
-            Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
-                          " has no samples to judge by; these have: " + validatedSets()));
-    if (factsOf(config.task).validation == 0)
-        throw InputError(
-            Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
+    const bool predicts = !options.predict.empty();
+    if (predicts) predictInstead(config, options);
+    checkCanJudge(config);
     SignalWatch signals; // before the engine starts threads; ends the program while it judges
     const bool keeps = !options.out.empty();
     const std::vector<Judged> lanes =
         own ? judgeEach(config, folder, keeps) : judgeAll(config, keeps);
     tellLeftOut(lanes.front().leftOut);
     signals.setStop([] {}); // what is being written is written to its end
+    if (predicts) {
+        writePredictions(OutputFolder(options.out), lanes);
+        if (!options.quiet) tellPredicted(options, config, lanes.front().samples);
+        return 0;
+    }
     if (keeps) writeScores(OutputFolder(options.out), lanes);
     if (options.quiet) return 0;
     print(std::to_string(lanes.front().samples) + " validation samples\n" + scoresTable(lanes));

@@ -1,4 +1,5 @@
-// halfscope-cli evaluate: judges weights on the samples that nothing trains on.
+// halfscope-cli evaluate: judges weights on the samples that nothing trains on, or predicts samples
+// without targets.
 #pragma once
 
 #include "app/cli_options.h"
@@ -9,8 +10,9 @@ namespace halfscope::cli {
 
 struct EvaluateOptions {
     ExperimentOptions experiment;
-    std::string out;    ///< folder of predictions and scores; empty: none
-    bool quiet = false; ///< only errors
+    std::string out;     ///< folder of predictions and scores; empty: none
+    std::string predict; ///< a file of inputs; empty: samples are judged
+    bool quiet = false;  ///< only errors
 };
 
 /// The exit code. Throws the engine's errors.

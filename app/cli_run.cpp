@@ -67,23 +67,16 @@ size_t nameWidth(const Experiment& experiment) {
     return width;
 }
 
-/// The column of a validation, where there was one: accuracy, or the loss where there are no
-/// classes.
-std::string judgedText(const LaneTotals& lane) {
-    if (const auto accuracy = lane.accuracy()) return shortNumber(100 * *accuracy, 4) + " %";
-    if (const auto loss = lane.validationLoss()) return shortNumber(*loss, 6);
-    return {};
-}
-
 std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals,
                          std::span<const RecentTimes> times) {
     const size_t width = nameWidth(experiment);
-    constexpr size_t kJudged = 12;
-    const LaneTotals& first = totals.front();
-    const char* judged = first.accuracy() ? "accuracy" : first.validationLoss() ? "val. loss" : "";
-    std::string text = padded("lane", width) + "  final loss  " +
-                       (*judged ? padded(judged, kJudged) : "") +
-                       "skipped  scale       ms/step    peak\n";
+    constexpr size_t kLoss = 12, kAccuracy = 10;
+    const bool judged = totals.front().validationLoss().has_value();
+    const bool classes = totals.front().accuracy().has_value();
+    std::string text = padded("lane", width) + "  final loss  ";
+    if (judged) text += padded("val. loss", kLoss);
+    if (classes) text += padded("accuracy", kAccuracy);
+    text += "skipped  scale     ms/step  peak\n";
     const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
     for (int i = 0; i < experiment.lanes(); ++i) {
         const LaneTotals& lane = totals[static_cast<size_t>(i)];
@@ -91,11 +84,14 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
         const LaneConfig& config = experiment.config().lanes[static_cast<size_t>(i)];
         const double ms = times[static_cast<size_t>(i)].median() * 1000;
         text += padded(experiment.laneName(i), width) + "  " +
-                padded(shortNumber(static_cast<double>(last.loss()), 6), 12) +
-                (*judged ? padded(judgedText(lane), kJudged) : "") +
-                padded(std::to_string(last.skippedSoFar()), 9) +
-                padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 12) +
-                padded(shortNumber(ms, 3), 11);
+                padded(shortNumber(static_cast<double>(last.loss()), 6), kLoss);
+        const auto loss = lane.validationLoss(), accuracy = lane.accuracy();
+        if (judged) text += padded(loss ? shortNumber(*loss, 6) : "", kLoss);
+        if (classes)
+            text += padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "", kAccuracy);
+        text += padded(std::to_string(last.skippedSoFar()), 9) +
+                padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
+                padded(shortNumber(ms, 3), 9);
         const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
         const std::string apart = differencesText(titles[static_cast<size_t>(i)]);
         text += apart.empty() ? peak + "\n" : padded(peak, 10) + apart + "\n";

@@ -106,9 +106,11 @@ std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool cla
     return made;
 }
 
+enum class WithTargets : uint8_t { Yes, No };
+
 /// Writes a line for each sample, or for each of its positions: the sample's number in the data,
-/// its target, and what each lane makes of it.
-std::string samplesCsv(std::span<const Judged> lanes) {
+/// its target, and what each lane makes of it. Without targets, samples are numbered from 0.
+std::string samplesCsv(std::span<const Judged> lanes, WithTargets targets) {
     const Judged& first = lanes.front();
     const Predictions& all = first.predictions;
     const bool classes = first.counts.classes() > 0;
@@ -120,8 +122,10 @@ std::string samplesCsv(std::span<const Judged> lanes) {
             text += "," + csvField(columns == 1 ? word : word + "_" + std::to_string(i));
         return text;
     };
+    const bool judged = targets == WithTargets::Yes;
     const bool everywhere = all.positions > 0;
-    std::string text = (everywhere ? "sample,position" : "sample") + heading("target");
+    std::string text = everywhere ? "sample,position" : "sample";
+    if (judged) text += heading("target");
     for (const Judged& each : lanes)
         text += heading(each.lane);
     text += "\n";
@@ -133,9 +137,9 @@ std::string samplesCsv(std::span<const Judged> lanes) {
     };
     const size_t each = everywhere ? static_cast<size_t>(all.positions) : 1; // lines of a sample
     for (size_t row = 0; row < static_cast<size_t>(all.samples) * each; ++row) {
-        text += std::to_string(all.numbers[row / each]);
+        text += std::to_string(judged ? all.numbers[row / each] : static_cast<int64_t>(row / each));
         if (everywhere) text += "," + std::to_string(row % each);
-        for (size_t i = 0; i < columns; ++i)
+        for (size_t i = 0; judged && i < columns; ++i)
             text += "," + fieldOf(all.targets[row * columns + i]);
         for (const std::vector<float>& values : made)
             for (size_t i = 0; i < columns; ++i)
@@ -143,6 +147,13 @@ std::string samplesCsv(std::span<const Judged> lanes) {
         text += "\n";
     }
     return text;
+}
+
+void writeArrays(const OutputFolder& folder, std::span<const Judged> lanes) {
+    for (const Judged& each : lanes) {
+        const Predictions& all = each.predictions;
+        folder.write("predictions_" + each.lane + ".npy", npyBytes(all.shape(), all.values));
+    }
 }
 
 } // namespace
@@ -170,12 +181,14 @@ std::string scoresTable(std::span<const Judged> lanes) {
     return text;
 }
 
+void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes) {
+    writeArrays(folder, lanes);
+    folder.write("samples.csv", samplesCsv(lanes, WithTargets::No));
+}
+
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes) {
-    for (const Judged& each : lanes) {
-        const Predictions& all = each.predictions;
-        folder.write("predictions_" + each.lane + ".npy", npyBytes(all.shape(), all.values));
-    }
-    folder.write("samples.csv", samplesCsv(lanes));
+    writeArrays(folder, lanes);
+    folder.write("samples.csv", samplesCsv(lanes, WithTargets::Yes));
     folder.write("scores.json", scoresJson(lanes));
 }
 

@@ -29,6 +29,8 @@ struct Judged {
 
 /// A line for each lane, and, of few classes, how often each was taken for which.
 std::string scoresTable(std::span<const Judged>);
+/// Writes samples.csv and the predictions of each lane, for samples whose targets are not known.
+void writePredictions(const OutputFolder&, std::span<const Judged>);
 /// Writes scores.json, samples.csv and the predictions of each lane.
 void writeScores(const OutputFolder&, std::span<const Judged>);
 

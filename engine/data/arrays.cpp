@@ -1,15 +1,18 @@
-// Two arrays from .npy or .safetensors files: the inputs x and the targets y, one row a sample.
+// Two arrays from .npy, .npz or .safetensors files: the inputs x and the targets y, one row a
+// sample.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/losses.h"
 #include "engine/data/stored_data.h"
 #include "engine/io/npy.h"
+#include "engine/io/npz.h"
 #include "engine/io/open_folder.h"
 #include "engine/io/safetensors.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -29,30 +32,57 @@ struct Place {
     const char* name; ///< "x"
 };
 
+bool isTensors(const std::string& path) { return path.ends_with(".safetensors"); }
+bool isArchive(const std::string& path) { return path.ends_with(".npz"); }
+
 Place placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
-/// A safetensors file can hold both.
+/// An archive or a safetensors file can hold both.
 Place placeOfY(const TaskConfig& task) {
-    const bool both = task.y.empty() && task.x.ends_with(".safetensors");
+    const bool both = task.y.empty() && (isTensors(task.x) || isArchive(task.x));
     return {"data.y", both ? task.x : task.y, "y"};
 }
 
 std::string shown(const Place& place) { return place.key + (": " + pathText(place.path)); }
 
+/// What arrays of an archive are called, the first that is there: Keras' MNIST has x_train.
+std::array<std::string, 4> namesFor(std::string_view name) {
+    const std::string lower(name), upper(1, static_cast<char>(name.front() - 'a' + 'A'));
+    return {lower, upper, lower + "_train", upper + "_train"};
+}
+
+/// Empty where the archive has several arrays and none of these names.
+std::string nameIn(const std::string& path, std::string_view name) {
+    const std::vector<std::string> all = npzNames(path);
+    for (const std::string& each : namesFor(name))
+        if (std::find(all.begin(), all.end(), each) != all.end()) return each;
+    return all.size() == 1 ? all.front() : std::string();
+}
+
 ArrayInfo infoAt(const Place& place) {
     if (place.path.empty())
-        throw InputError(phrase("Data", "%1: missing; it must be an .npy or .safetensors file"),
-                         place.key);
-    if (!place.path.ends_with(".safetensors")) return npyInfo(place.path);
+        throw InputError(
+            phrase("Data", "%1: missing; it must be an .npy, .npz or .safetensors file"),
+            place.key);
+    const auto none = [&place](size_t arrays) {
+        return InputError(
+            phrase("Data", "%1: there are %2 arrays in the file and none is called %3"),
+            shown(place), arrays, place.name);
+    };
+    if (isArchive(place.path)) {
+        const std::string name = nameIn(place.path, place.name);
+        if (name.empty()) throw none(npzNames(place.path).size());
+        return npzInfo(place.path, name);
+    }
+    if (!isTensors(place.path)) return npyInfo(place.path);
     const SafetensorsInfo info = safetensorsInfo(place.path);
     if (const ArrayInfo* named = info.find(place.name)) return *named;
     if (info.arrays.size() == 1) return info.arrays.front();
-    throw InputError(phrase("Data", "%1: there are %2 arrays in the file and none is called %3"),
-                     shown(place), info.arrays.size(), place.name);
+    throw none(info.arrays.size());
 }
 
 Array readAt(const Place& place, const ArrayInfo& info) {
-    if (place.path.ends_with(".safetensors")) return readSafetensor(place.path, info);
-    return readNpy(place.path);
+    if (isTensors(place.path)) return readSafetensor(place.path, info);
+    return isArchive(place.path) ? readNpz(place.path, info.name) : readNpy(place.path);
 }
 
 /// Of one sample; a plain number is a list of one.
@@ -100,6 +130,20 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
     return {"target", {}, DType::I32, std::max<int64_t>(2, classes), true};
 }
 
+Place placeOfPredicted(const TaskConfig& task) {
+    return {"evaluate: --predict", task.predict, "x"};
+}
+/// Inputs of the same shape as those that were trained on.
+ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
+    const Place place = placeOfPredicted(task);
+    ArrayInfo info = infoAt(place);
+    if (sampleShape(place, info) != sampleShape(placeOfX(task), x))
+        throw InputError(phrase("Data", "%1: the shape %2 does not fit the samples of data.x, %3"),
+                         shown(place), info.shapeText(), x.shapeText());
+    checkSampleCount(shown(place), x.shape[0] + info.shape[0]);
+    return info;
+}
+
 bool wantsClasses(const TaskConfig& task) { return infoOf(task.loss.kind).ofLabels; }
 
 DataFacts arrayFacts(const TaskConfig& task) {
@@ -108,9 +152,10 @@ DataFacts arrayFacts(const TaskConfig& task) {
     std::vector<int32_t> labels;
     if (wantsClasses(task)) labels = labelsOf(placeOfY(task), readAt(placeOfY(task), y));
     const int64_t held = HeldBack::count(x.shape[0], task.validation);
+    const bool predicts = !task.predict.empty();
     return {{TensorSpec{"x", sampleShape(placeOfX(task), x)}, targetSpec(task, y, labels)},
             x.shape[0] - held,
-            held};
+            predicts ? predictedInfo(task, x).shape[0] : held};
 }
 
 /// Holds the values as they were in the files.
@@ -129,12 +174,31 @@ public:
         noteOddities(m_x, "x");
         if (m_labels.empty()) noteOddities(m_y, "y");
         setView();
+        if (!task.predict.empty()) addPredicted(task);
     }
 
     std::vector<Message> notes() const override { return m_notes; }
 
 private:
+    /// Samples of another file stand behind the others, and nothing else is judged.
+    void addPredicted(const TaskConfig& task) {
+        const int64_t first = m_x.info.shape[0];
+        m_predicted = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
+        const int64_t all = first + m_predicted.info.shape[0];
+        m_splits.validation.clear();
+        for (int64_t row = first; row < all; ++row)
+            m_splits.validation.push_back(static_cast<int32_t>(row));
+    }
+
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
+        if (const int64_t more = stored - m_x.info.shape[0]; more >= 0) {
+            copy(m_predicted, more, place.floats(kX));
+            if (m_labels.empty())
+                std::ranges::fill(place.floats(kTarget), 0.0f); // not known: any will do
+            else
+                place.label() = 0;
+            return;
+        }
         copy(m_x, stored, place.floats(kX));
         if (m_labels.empty())
             copy(m_y, stored, place.floats(kTarget));
@@ -179,7 +243,7 @@ private:
         m_view = least <= most ? scatterView(least, most) : scatterView(0, 0);
     }
 
-    Array m_x, m_y;
+    Array m_x, m_y, m_predicted;
     std::vector<int32_t> m_labels; ///< where targets are classes
     std::vector<Message> m_notes;
 };
@@ -206,6 +270,10 @@ std::string partnerOf(const std::filesystem::path& path, std::string_view from,
 /// False too for what is damaged: it may be weights or a checkpoint.
 bool holdsBoth(const std::string& path) {
     try {
+        if (isArchive(path)) {
+            const std::string x = nameIn(path, "x"), y = nameIn(path, "y");
+            return !x.empty() && !y.empty() && x != y;
+        }
         const SafetensorsInfo info = safetensorsInfo(path);
         return info.find("x") && info.find("y");
     } catch (const InputError&) {
@@ -234,7 +302,7 @@ bool opensArrays(const std::string& path, TaskConfig& task) {
         std::tie(task.x, task.y) = pairIn(path);
         return !task.x.empty();
     }
-    if (path.ends_with(".safetensors")) {
+    if (isTensors(path) || isArchive(path)) {
         task.x = path;
         task.y.clear();
         return holdsBoth(path);
@@ -253,18 +321,26 @@ bool opensArrays(const std::string& path, TaskConfig& task) {
 }
 
 PythonData arrayPython(const TaskConfig& task, int64_t) {
-    const bool tensors = task.x.ends_with(".safetensors") || task.y.ends_with(".safetensors");
+    const bool tensors = isTensors(task.x) || isTensors(task.y);
     return {std::string("import numpy\n") +
                 (tensors ? "from safetensors.torch import load_file\n" : ""),
             lang::filled(R"(X = {X}
 Y = {Y}
 
 
+def tensor(array):  # in the byte order of this machine
+    return torch.from_numpy(array.astype(array.dtype.newbyteorder("=")))
+
+
 def array(path, name):
     if path.endswith(".npy"):
-        return torch.from_numpy(numpy.load(path))
-    arrays = load_file(path)
-    return arrays[name] if name in arrays else next(iter(arrays.values()))
+        return tensor(numpy.load(path))
+    if path.endswith(".npz"):
+        arrays = {key: tensor(value) for key, value in numpy.load(path).items()}
+    else:
+        arrays = load_file(path)
+    names = [name, name.upper(), name + "_train", name.upper() + "_train", *arrays]
+    return next(arrays[each] for each in names if each in arrays)
 
 
 def samples():
@@ -286,7 +362,7 @@ def samples():
 extern const DataSetInfo kArrayData;
 const DataSetInfo kArrayData{
     .name = "arrays",
-    .about = phrase("Settings", "inputs x and targets y from .npy or .safetensors files"),
+    .about = phrase("Settings", "inputs x and targets y from .npy, .npz or .safetensors files"),
     .settings = {"data.x", "data.y", "data.validation"},
     .targets = Targets::AsTheLoss,
     .validates = true,

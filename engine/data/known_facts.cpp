@@ -37,6 +37,8 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             task.x,
             task.y,
             task.target,
+            task.drop,
+            task.predict,
             numberText(task.validation),
             nameOf(task.loss.kind),
             task.standardise ? "standardised" : "",
@@ -82,7 +84,8 @@ bool namesFiles(const TaskConfig& task) { return !pathOf(task).empty(); }
 
 /// In a hash, because many are kept.
 size_t filesOf(const TaskConfig& task) {
-    std::string stamps = stampOf(task.path) + "\n" + stampOf(task.x) + "\n" + stampOf(task.y);
+    std::string stamps = stampOf(task.path) + "\n" + stampOf(task.x) + "\n" + stampOf(task.y) +
+                         "\n" + stampOf(task.predict);
     for (const DataSetInfo& info : dataSets()) // of every kind: generate reads the files of mnist
         for (const std::string_view folder : info.folders)
             stamps += "\n" + stampOf(std::filesystem::path(task.path) / folder);

@@ -66,10 +66,14 @@ struct TaskConfig {
     int64_t samples = 1024;                   ///< of a data set that is drawn from the seed
     int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
-    double noise = 0.1;       ///< line, moons, circles: standard deviation; spirals: the most
-    std::string path{};       ///< mnist, pictures: folder; csv, text: file; shards: either
-    std::string x{}, y{};     ///< arrays: files
-    std::string target{};     ///< csv: the target's column; empty for the last one
+    double noise = 0.1;   ///< line, moons, circles: standard deviation; spirals: the most
+    std::string path{};   ///< mnist, pictures: folder; csv, text: file; shards: either
+    std::string x{}, y{}; ///< arrays: files
+    std::string target{}; ///< csv: the target's column; empty for the last one
+    std::string drop{};   ///< csv: columns that are left out, see droppedColumns()
+    /// No setting: csv, arrays: a file of inputs without targets. Its samples are the ones to
+    /// validate on, and what is learnt from the others (a mean, words) is applied to them.
+    std::string predict{};
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
     bool grey = false;        ///< likewise: one channel in place of three
     bool flip = false;        ///< likewise: half of those to train on are mirrored

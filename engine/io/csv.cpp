@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -14,10 +15,39 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 18;
 
+/// See CsvReader::Separator.
+char separatorOf(std::string_view header, bool tabFirst) {
+    constexpr std::string_view kAll = ",\t;";
+    std::array<int64_t, kAll.size()> counts{};
+    bool quoted = false;
+    for (const char c : header) {
+        if (c == '"') quoted = !quoted;
+        const size_t at = quoted ? kAll.npos : kAll.find(c);
+        if (at != kAll.npos) ++counts[at];
+    }
+    if (tabFirst && counts[kAll.find('\t')] > 0) return '\t';
+    const auto most = std::max_element(counts.begin(), counts.end()); // the first of equals
+    return kAll[static_cast<size_t>(most - counts.begin())];
+}
+
+Phrase textAfterMark(char separator) {
+    switch (separator) {
+    case ';':
+        return phrase("Files", "%1: %2 has text after a closing quotation mark; only a semicolon "
+                               "may follow");
+    case '\t':
+        return phrase("Files",
+                      "%1: %2 has text after a closing quotation mark; only a tab may follow");
+    default:
+        return phrase("Files",
+                      "%1: %2 has text after a closing quotation mark; only a comma may follow");
+    }
+}
+
 } // namespace
 
-CsvReader::CsvReader(std::string path, LastLine lastLine)
-    : m_path(std::move(path)), m_file(m_path), m_lastLine(lastLine) {}
+CsvReader::CsvReader(std::string path, LastLine lastLine, Separator separator)
+    : m_path(std::move(path)), m_file(m_path), m_lastLine(lastLine), m_rule(separator) {}
 
 double CsvReader::share() const {
     const auto taken = m_read - static_cast<int64_t>(m_block.size() - m_at);
@@ -80,6 +110,11 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
                              quotedText(m_record));
     }
     if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
+    if (m_rule != Separator::Comma) {                  // the header; the other records are like it
+        m_record.erase(0, m_record.size() - withoutByteOrderMark(m_record).size());
+        m_separator = separatorOf(m_record, m_rule == Separator::TabFirst);
+        m_rule = Separator::Comma;
+    }
     split(fields);
     return true;
 }
@@ -90,16 +125,16 @@ void CsvReader::split(std::vector<std::string_view>& fields) {
         if (at < record.size() && record[at] == '"') {
             fields.push_back(quotedField(at));
         } else {
-            const size_t end = std::min(record.find(',', at), record.size());
+            const size_t end = std::min(record.find(m_separator, at), record.size());
             fields.push_back(record.substr(at, end - at));
             at = end;
         }
         if (at == record.size()) return;
-        ++at; // the comma
+        ++at; // the separator
     }
 }
 
-/// `at` goes from the opening quotation mark to the comma behind the closing one.
+/// `at` goes from the opening quotation mark to the separator behind the closing one.
 std::string_view CsvReader::quotedField(size_t& at) {
     std::string& text = m_texts.emplace_back();
     for (++at;; ++at) {
@@ -109,12 +144,9 @@ std::string_view CsvReader::quotedField(size_t& at) {
                              quotedText(m_record));
         text.append(m_record, at, mark - at);
         at = mark + 1;
-        if (at == m_record.size() || m_record[at] == ',') return text;
+        if (at == m_record.size() || m_record[at] == m_separator) return text;
         if (m_record[at] != '"')
-            throw InputError(
-                phrase("Files",
-                       "%1: %2 has text after a closing quotation mark; only a comma may follow"),
-                place(), quotedText(m_record));
+            throw InputError(textAfterMark(m_separator), place(), quotedText(m_record));
         text += '"';
     }
 }

@@ -1,5 +1,6 @@
 // Reads a csv file record by record, as RFC 4180 has them: commas, quoted texts that may hold
-// commas, line ends and doubled quotation marks. What the fields mean is the callers' business.
+// commas, line ends and doubled quotation marks. Tables of other programs may have semicolons or
+// tabs in place of commas. What the fields mean is the callers' business.
 #pragma once
 
 #include "engine/core/text.h"
@@ -22,9 +23,21 @@ public:
     /// Whether the last line must have a line end: of a file that a program wrote row by row, a
     /// line without one was cut off.
     enum class LastLine : uint8_t { MustEnd, MayLackEnd };
+    /// What stands between fields. Where the header tells, a byte order mark before it is no part
+    /// of it.
+    enum class Separator : uint8_t {
+        Comma,
+        /// What the first record, the header, has most of outside quotation marks: commas, tabs or
+        /// semicolons, of equally many the first of this list.
+        AsHeader,
+        /// Tabs where the header has any, else AsHeader: in a file of that name, a comma belongs to
+        /// a column's name.
+        TabFirst
+    };
 
     /// InputError "PATH: cannot read: REASON", see InputFile.
-    explicit CsvReader(std::string path, LastLine = LastLine::MustEnd);
+    explicit CsvReader(std::string path, LastLine = LastLine::MustEnd,
+                       Separator = Separator::Comma);
 
     /// The fields of the next record, which hold until the next call; false at the end of the file.
     /// Cancellable. A last line without the end that it must have is none, see cutOff().
@@ -33,6 +46,8 @@ public:
     bool next(std::vector<std::string_view>& fields);
     /// After next() was false: whether the file ended in the middle of a line.
     bool cutOff() const { return m_cutOff; }
+    /// ',', '\t' or ';': known once next() has been called.
+    char separator() const { return m_separator; }
     /// The last record as it stands in the file, without its line end.
     std::string_view text() const { return m_record; }
     /// "PATH, line 4": where the last record begins, lines counted from 1.
@@ -50,6 +65,8 @@ private:
     std::string m_path;
     InputFile m_file;
     LastLine m_lastLine;
+    Separator m_rule;
+    char m_separator = ',';
     std::string m_block;     ///< read, and from m_at on not taken yet
     size_t m_at = 0;         ///< in m_block
     int64_t m_read = 0;      ///< bytes before the end of m_block

@@ -1,14 +1,17 @@
 // The header of an .npy file is the text of a Python dict with three keys.
 #include "engine/io/npy.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 namespace halfscope {
 
@@ -96,6 +99,13 @@ private:
     const std::string& m_path;
 };
 
+/// What the header says.
+struct Header {
+    ArrayInfo info;
+    bool swapped = false;      ///< the other byte order than this machine's
+    bool columnsFirst = false; ///< Fortran order
+};
+
 ElementType typeOf(std::string_view descr, const std::string& path) {
     constexpr std::array<std::pair<std::string_view, ElementType>, 12> kTypes{
         {{"b1", ElementType::Bool},
@@ -110,11 +120,7 @@ ElementType typeOf(std::string_view descr, const std::string& path) {
          {"f2", ElementType::F16},
          {"f4", ElementType::F32},
          {"f8", ElementType::F64}}};
-    if (descr.starts_with('>'))
-        refuse(path, {phrase("Files", "its type %1 has the bytes in the other order; x.astype("
-                                      "numpy.float32) has them in this one"),
-                      quotedText(descr)});
-    const bool ordered = descr.starts_with('<') || descr.starts_with('|');
+    const bool ordered = descr.starts_with('<') || descr.starts_with('>') || descr.starts_with('|');
     for (const auto& [name, type] : kTypes)
         if (ordered && descr.substr(1) == name) return type;
     refuse(path, {phrase("Files", "its type %1 is none of numbers or bool; x.astype(numpy.float32) "
@@ -122,7 +128,7 @@ ElementType typeOf(std::string_view descr, const std::string& path) {
                   quotedText(descr)});
 }
 
-void parseHeader(std::string_view text, const std::string& path, ArrayInfo& info) {
+void parseHeader(std::string_view text, const std::string& path, Header& to) {
     HeaderText header(text, path);
     bool descr = false, order = false, shape = false;
     header.expect('{');
@@ -130,15 +136,15 @@ void parseHeader(std::string_view text, const std::string& path, ArrayInfo& info
         const std::string_view key = header.quoted();
         header.expect(':');
         if (key == "descr" && !descr) {
-            info.type = typeOf(header.quoted(), path);
+            const std::string_view type = header.quoted();
+            to.info.type = typeOf(type, path);
+            to.swapped = type.starts_with('>');
             descr = true;
         } else if (key == "fortran_order" && !order) {
             order = true;
-            if (header.truth())
-                refuse(path, phrase("Files", "its columns come first (fortran_order); "
-                                             "numpy.ascontiguousarray(x) has rows first"));
+            to.columnsFirst = header.truth();
         } else if (key == "shape" && !shape) {
-            info.shape = header.shape();
+            to.info.shape = header.shape();
             shape = true;
         } else {
             refuse(path, {phrase("Files", "its header has the key %1, once more than it may"),
@@ -153,17 +159,18 @@ void parseHeader(std::string_view text, const std::string& path, ArrayInfo& info
         refuse(path, phrase("Files", "its header lacks descr, fortran_order or shape"));
 }
 
-void readAll(InputFile& file, const std::string& path, std::span<char> into) {
+void readAll(const NpySource& file, std::span<char> into) {
     while (!into.empty()) {
         const size_t count = file.read(into);
-        if (count == 0) refuse(path, phrase("Files", "it was cut off"));
+        if (count == 0) refuse(file.name, phrase("Files", "it was cut off"));
         into = into.subspan(count);
     }
 }
 
-ArrayInfo infoOf(InputFile& file, const std::string& path) {
+Header headerOf(const NpySource& file) {
+    const std::string& path = file.name;
     std::array<char, 8> magic{};
-    readAll(file, path, magic);
+    readAll(file, magic);
     if (std::memcmp(magic.data(), "\x93NUMPY", 6) != 0)
         refuse(path, phrase("Files", "it does not begin as one"));
     const int version = magic[6];
@@ -171,37 +178,83 @@ ArrayInfo infoOf(InputFile& file, const std::string& path) {
         refuse(path, {phrase("Files", "version %1 is not known: 1 to 3"), version});
     std::array<unsigned char, 4> length{};
     const size_t lengthBytes = version == 1 ? 2 : 4;
-    readAll(file, path, {reinterpret_cast<char*>(length.data()), lengthBytes});
+    readAll(file, {reinterpret_cast<char*>(length.data()), lengthBytes});
     const size_t bytes =
         length[0] | size_t{length[1]} << 8 | size_t{length[2]} << 16 | size_t{length[3]} << 24;
     if (bytes > kMostHeader)
         refuse(path, {phrase("Files", "a header of %1 bytes is not allowed: at most %2"), bytes,
                       kMostHeader});
     std::string text(bytes, '\0');
-    readAll(file, path, text);
-    ArrayInfo info;
-    parseHeader(text, path, info);
+    readAll(file, text);
+    Header header;
+    parseHeader(text, path, header);
+    ArrayInfo& info = header.info;
     info.offset = static_cast<int64_t>(magic.size() + lengthBytes + bytes);
     const auto wanted = checkedBytes(info.type, info.shape);
-    if (!wanted || *wanted != file.size() - info.offset)
+    if (!wanted || *wanted != file.bytes - info.offset)
         refuse(path, {phrase("Files", "%1 bytes of values are not the shape %2 of %3"),
-                      file.size() - info.offset, info.shapeText(), nameOf(info.type)});
-    return info;
+                      file.bytes - info.offset, info.shapeText(), nameOf(info.type)});
+    return header;
+}
+
+/// Each value of `size` bytes with its first byte last.
+void swapBytes(std::span<std::byte> bytes, size_t size) {
+    for (size_t at = 0; at < bytes.size(); at += size)
+        std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                     bytes.begin() + static_cast<std::ptrdiff_t>(at + size));
+}
+
+/// Values whose first axis runs fastest, with the last one running fastest. Cancellable.
+std::vector<std::byte> rowsFirst(const Array& from) {
+    const std::vector<int64_t>& shape = from.info.shape;
+    const size_t size = bytesOf(from.info.type);
+    std::vector<std::byte> to(from.bytes.size());
+    std::vector<size_t> strides(shape.size(), size), at(shape.size(), 0);
+    for (size_t axis = 1; axis < shape.size(); ++axis)
+        strides[axis] = strides[axis - 1] * static_cast<size_t>(shape[axis - 1]);
+    const size_t row = static_cast<size_t>(shape.back()), stride = strides.back();
+    for (size_t done = 0; done < to.size(); done += row * size) {
+        if (done / (row * size) % 1024 == 0) checkCancelled();
+        size_t first = 0;
+        for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
+            first += at[axis] * strides[axis];
+        for (size_t i = 0; i < row; ++i)
+            std::memcpy(to.data() + done + i * size, from.bytes.data() + first + i * stride, size);
+        for (size_t axis = shape.size() - 1; axis-- > 0;) {
+            if (++at[axis] < static_cast<size_t>(shape[axis])) break;
+            at[axis] = 0;
+        }
+    }
+    return to;
+}
+
+NpySource sourceOf(InputFile& file, const std::string& path) {
+    return {path, file.size(), [&file](std::span<char> into) { return file.read(into); }};
 }
 
 } // namespace
 
+ArrayInfo npyInfo(const NpySource& source) { return headerOf(source).info; }
+
+Array readNpy(const NpySource& source) {
+    Header header = headerOf(source);
+    Array array{std::move(header.info), {}};
+    array.bytes.resize(static_cast<size_t>(*checkedBytes(array.info.type, array.info.shape)));
+    readAll(source, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
+    if (header.swapped) swapBytes(array.bytes, bytesOf(array.info.type));
+    if (header.columnsFirst && array.info.shape.size() > 1 && !array.bytes.empty())
+        array.bytes = rowsFirst(array);
+    return array;
+}
+
 ArrayInfo npyInfo(const std::string& path) {
     InputFile file(path);
-    return infoOf(file, path);
+    return npyInfo(sourceOf(file, path));
 }
 
 Array readNpy(const std::string& path) {
     InputFile file(path);
-    Array array{infoOf(file, path), {}};
-    array.bytes.resize(static_cast<size_t>(*checkedBytes(array.info.type, array.info.shape)));
-    readAll(file, path, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
-    return array;
+    return readNpy(sourceOf(file, path));
 }
 
 std::string npyBytes(std::span<const int64_t> shape, std::span<const float> values) {

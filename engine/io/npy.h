@@ -1,8 +1,11 @@
-// Reads and writes .npy, NumPy's file of one array: versions 1 to 3, numbers and bool in this
-// machine's byte order, in C order.
+// Reads and writes .npy, NumPy's file of one array: versions 1 to 3, numbers and bool in either
+// byte order, rows first (C order) or columns first (Fortran order). What is read has this
+// machine's byte order and rows first.
 #pragma once
 
 #include "engine/io/array.h"
+
+#include <functional>
 
 namespace halfscope {
 
@@ -11,6 +14,15 @@ namespace halfscope {
 ArrayInfo npyInfo(const std::string& path);
 /// The values too. Cancellable.
 Array readNpy(const std::string& path);
+
+/// The bytes of such a file that lies within another one.
+struct NpySource {
+    std::string name; ///< for errors
+    int64_t bytes = 0;
+    std::function<size_t(std::span<char>)> read; ///< 0 at the end only
+};
+ArrayInfo npyInfo(const NpySource&);
+Array readNpy(const NpySource&);
 
 /// A file of float32, version 1; as many values as the shape wants.
 std::string npyBytes(std::span<const int64_t> shape, std::span<const float> values);

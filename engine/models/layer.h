@@ -55,6 +55,8 @@ struct ArgInfo {
     bool byName = false; ///< has no place among those by position
     /// A truth that acts only where this one is True; elsewhere it is printed as False.
     std::string_view with{};
+    /// Takes 'same' and 'valid' too: the row's `complete` sets the numbers beside the word.
+    bool paddingWords = false;
 };
 
 /// The value of an argument. Whole numbers are exact: ranges end far below 2^53.
@@ -62,7 +64,7 @@ struct ArgValue {
     bool isNone = false, isTuple = false, isReal = false; ///< as it was written
     bool truth = false;
     std::vector<double> numbers;
-    std::string word;
+    std::string word; ///< of a Word, or of a padding
 };
 
 /// A layer of a model, with a value for every argument of its row.

@@ -28,6 +28,7 @@ std::string textOf(const ArgInfo& info, const ArgValue& value) {
     if (value.isNone) return "None";
     if (info.kind == ArgKind::Truth) return value.truth ? "True" : "False";
     if (info.kind == ArgKind::Word) return "'" + value.word + "'";
+    if (!value.word.empty()) return value.word; // as PyTorch prints a padding
     if (!isPrintedAsTuple(info, value)) return numberOf(value, 0);
     std::vector<std::string> parts;
     for (size_t i = 0; i < value.numbers.size(); ++i)
@@ -43,7 +44,7 @@ std::string boundText(double x) {
     return x == std::trunc(x) ? numberText(static_cast<int64_t>(x)) : numberText(x);
 }
 
-Message allowedText(const ArgInfo& info) {
+Message allowedNumbers(const ArgInfo& info) {
     const bool real = info.kind == ArgKind::Real || info.kind == ArgKind::Factor;
     const Message one(real ? phrase("Engine", "a number from %1 to %2")
                            : phrase("Engine", "a whole number from %1 to %2"),
@@ -61,6 +62,11 @@ Message allowedText(const ArgInfo& info) {
         return {phrase("Model", "%1, or up to six of them such as (16, 16)"), one};
     }
     failInvariant("unknown kind of argument");
+}
+
+Message allowedText(const ArgInfo& info) {
+    const Message numbers = allowedNumbers(info);
+    return info.paddingWords ? Message(phrase("Model", "%1, 'same' or 'valid'"), numbers) : numbers;
 }
 
 bool takeNumber(const ArgInfo& info, const Value& value, ArgValue& to) {
@@ -86,8 +92,18 @@ bool takeNumbers(const ArgInfo& info, const Value& value, ArgValue& to) {
     return true;
 }
 
+/// As programmers write it, and as PyTorch prints it.
+bool isPaddingWord(const Value& value) {
+    return (value.kind == Kind::String || value.kind == Kind::Name) &&
+           (value.text == "same" || value.text == "valid");
+}
+
 bool take(const ArgInfo& info, const Value& value, ArgValue& to) {
     to = {};
+    if (info.paddingWords && isPaddingWord(value)) {
+        to.word = value.text;
+        return true;
+    }
     if (value.kind == Kind::None) {
         to.isNone = true;
         return info.standard == "None";
@@ -236,6 +252,10 @@ std::string pythonArguments(const LayerSpec& layer) {
         if (!acts(layer, info)) continue;
         if (!text.empty()) text += ", ";
         if (optional) text += std::string(info.name) + "=";
+        if (info.paddingWords && !value.word.empty()) {
+            text += "'" + value.word + "'";
+            continue;
+        }
         const bool square =
             info.kind == ArgKind::Single ||
             (info.kind == ArgKind::Pair && value.numbers.front() == value.numbers.back());

@@ -1,4 +1,4 @@
-// The activations. They are elementwise, so they take images in either layout.
+// The activations. They are elementwise, so all but PReLU take images in either layout.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -12,6 +12,10 @@ constexpr ArgInfo kInplaceArgs[] = {kInplace};
 constexpr ArgInfo kLeakyArgs[] = {
     {"negative_slope", ArgKind::Real, "0.01"},
     kInplace,
+};
+constexpr ArgInfo kPreluArgs[] = {
+    {"num_parameters", ArgKind::Whole, "1", ArgShown::Named, 1, 1 << 20},
+    {"init", ArgKind::Real, "0.25", ArgShown::Never},
 };
 constexpr ArgInfo kEluArgs[] = {{"alpha", ArgKind::Real, "1.0"}, kInplace};
 constexpr ArgInfo kGeluArgs[] = {
@@ -39,6 +43,23 @@ NodeId emitUnary(LayerContext& c, const LayerSpec&, NodeId x) {
 NodeId emitLeakyRelu(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::leakyRelu(c.b, x, layer.real("negative_slope"));
 }
+NodeType preluOutput(const LayerSpec& layer, const NodeType& in) {
+    const int64_t slopes = layer.whole("num_parameters");
+    if (slopes != 1 && (in.shape.rank() < 2 || in.shape[1] != slopes))
+        layer.refuse({phrase("Model", "the input has the shape %1; with %2 slopes, its axis 1 "
+                                      "must have as many"),
+                      shapeText(in.shape), slopes});
+    return in;
+}
+std::vector<ParameterInfo> preluParameters(const LayerSpec& layer) {
+    return {{"weight",
+             {layer.whole("num_parameters")},
+             ParameterRole::Weight,
+             {InitialValue::Kind::Constant, layer.real("init")}}};
+}
+NodeId emitPrelu(LayerContext& c, const LayerSpec&, NodeId x) {
+    return fn::prelu(c.b, x, c.parameter("weight"));
+}
 NodeId emitElu(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::elu(c.b, x, layer.real("alpha"));
 }
@@ -63,6 +84,11 @@ class Sine(nn.Module):
 constexpr LayerInfo kRows[] = {
     activation("ReLU", kInplaceArgs, emitUnary<Op::Relu>),
     activation("LeakyReLU", kLeakyArgs, emitLeakyRelu),
+    {.name = "PReLU",
+     .args = kPreluArgs,
+     .output = preluOutput,
+     .emitNodes = emitPrelu,
+     .parameters = preluParameters},
     activation("ELU", kEluArgs, emitElu),
     activation("GELU", kGeluArgs, emitUnary<Op::Gelu>),
     activation("SiLU", kInplaceArgs, emitUnary<Op::Silu>),

@@ -3,6 +3,8 @@
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
+#include <algorithm>
+
 namespace halfscope {
 
 namespace {
@@ -45,17 +47,47 @@ NodeId emitLinearLayer(LayerContext& c, const LayerSpec&, NodeId x) {
 constexpr Phrase kKernelTooLarge =
     phrase("Model", "the kernel is larger than the input, %1, with its padding");
 
+constexpr ArgInfo paddingOf(ArgKind kind) {
+    return {.name = "padding",
+            .kind = kind,
+            .standard = "0",
+            .shown = ArgShown::Changed,
+            .least = 0,
+            .most = 4096,
+            .paddingWords = true};
+}
+
 constexpr ArgInfo kConvArgs[] = {
     {"in_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
     {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
     {"kernel_size", ArgKind::Pair, "", ArgShown::Named, 1, 4096},
     {"stride", ArgKind::Pair, "1", ArgShown::Named, 1, 4096},
-    {"padding", ArgKind::Pair, "0", ArgShown::Changed, 0, 4096},
+    paddingOf(ArgKind::Pair),
     {"dilation", ArgKind::Pair, "1", ArgShown::Changed, 1, 4096, "1"},
     {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
     {"bias", ArgKind::Truth, "True", ArgShown::Changed},
     {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
 };
+
+/// What 'same' and 'valid' mean for this kernel, as numbers beside the word.
+void completeConv(LayerSpec& layer) {
+    const auto isPadding = [](const ArgInfo& info) { return info.paddingWords; };
+    const auto found = std::find_if(layer.info->args.begin(), layer.info->args.end(), isPadding);
+    ArgValue& padding = layer.args[static_cast<size_t>(found - layer.info->args.begin())];
+    if (padding.word.empty()) return;
+    const bool same = padding.word == "same";
+    for (const double stride : layer.value("stride").numbers)
+        if (same && stride != 1)
+            layer.refuse(phrase("Model", "padding='same' needs a stride of 1, as in PyTorch"));
+    padding.numbers.clear();
+    for (const double kernel : layer.value("kernel_size").numbers) {
+        const auto beside = static_cast<int64_t>(kernel) - 1; // values that one row of it lacks
+        if (same && beside % 2 != 0)
+            layer.refuse(phrase("Model", "padding='same' with a kernel of even size is not "
+                                         "supported: it pads one side more than the other"));
+        padding.numbers.push_back(same ? static_cast<double>(beside / 2) : 0);
+    }
+}
 
 std::vector<ParameterInfo> convParameters(const LayerSpec& layer) {
     const auto kernel = layer.pair("kernel_size");
@@ -103,7 +135,7 @@ constexpr ArgInfo kConv1dArgs[] = {
     {"out_channels", ArgKind::Whole, "", ArgShown::Bare, 1, kMostUnits},
     {"kernel_size", ArgKind::Single, "", ArgShown::Named, 1, 4096},
     {"stride", ArgKind::Single, "1", ArgShown::Named, 1, 4096},
-    {"padding", ArgKind::Single, "0", ArgShown::Changed, 0, 4096},
+    paddingOf(ArgKind::Single),
     {"dilation", ArgKind::Single, "1", ArgShown::Changed, 1, 4096, "1"},
     {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
     {"bias", ArgKind::Truth, "True", ArgShown::Changed},
@@ -185,8 +217,10 @@ NodeId emitConvTranspose(LayerContext& c, const LayerSpec& layer, NodeId x) {
 
 constexpr LayerInfo kRows[] = {
     {"Linear", Wants::Features, kLinearArgs, linearOutput, emitLinearLayer, linearParameters},
-    {"Conv1d", Wants::Samples, kConv1dArgs, conv1dOutput, emitConv1d, conv1dParameters},
-    {"Conv2d", Wants::Images, kConvArgs, convOutput, emitConv, convParameters, convLayout},
+    {"Conv1d", Wants::Samples, kConv1dArgs, conv1dOutput, emitConv1d, conv1dParameters, nullptr,
+     completeConv},
+    {"Conv2d", Wants::Images, kConvArgs, convOutput, emitConv, convParameters, convLayout,
+     completeConv},
     {"ConvTranspose2d", Wants::Images, kConvTransposeArgs, convTransposeOutput, emitConvTranspose,
      convTransposeParameters, nullptr, completeConvTranspose},
 };

@@ -160,6 +160,18 @@ std::string emitLeakyRelu(const Layer& layer, const std::string& x) {
     return layer.node("LeakyRelu", {x}, {{"alpha", slope}});
 }
 
+/// Slopes of (channels, 1, 1): ONNX lays shapes over each other from their ends.
+std::string emitPrelu(const Layer& layer, const std::string& x) {
+    const int64_t slopes = layer.spec.whole("num_parameters");
+    std::vector<int64_t> shape{slopes};
+    for (int axis = 2; axis < layer.in.shape.rank() && slopes > 1; ++axis)
+        shape.push_back(1);
+    const std::string weight = layer.parameter("weight");
+    if (shape.size() == 1) return layer.node("PRelu", {x, weight});
+    const std::string along = layer.node("Reshape", {weight, layer.graph.integers(shape)});
+    return layer.node("PRelu", {x, along});
+}
+
 std::string emitElu(const Layer& layer, const std::string& x) {
     return layer.node("Elu", {x}, {{"alpha", static_cast<float>(layer.spec.real("alpha"))}});
 }
@@ -358,6 +370,7 @@ constexpr Row kRows[] = {
     {"InstanceNorm2d", emitInstanceNorm},
     {"ReLU", emitNamed},
     {"LeakyReLU", emitLeakyRelu},
+    {"PReLU", emitPrelu},
     {"ELU", emitElu},
     {"GELU", emitGelu},
     {"SiLU", emitSilu},

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/shape.h"
 #include "engine/core/text.h"
+#include "engine/data/csv_columns.h"
 #include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
 #include "engine/io/safetensors.h"
@@ -47,6 +48,14 @@ LossKind lossFor(const TaskConfig& task) {
     if (!factsWith(task, LossKind::Mse)) return LossKind::CrossEntropy;
     const bool whole = classes->tensors[kTarget].wholeClasses;
     return whole && areFewClasses(*classes) ? LossKind::CrossEntropy : LossKind::Mse;
+}
+
+/// Columns of too many words to be inputs are left out where the table cannot be used otherwise;
+/// DataFacts::notes tells which.
+std::string dropFor(const TaskConfig& task) {
+    if (!infoOf(task.kind).has("data.drop")) return task.drop;
+    const bool usable = factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse);
+    return usable ? task.drop : dropWithManyWords(task);
 }
 
 /// Lines that lack a value are dropped only where the table cannot be used otherwise, or where many
@@ -109,19 +118,17 @@ struct OtherFile {
     Phrase help; ///< %1 is the file
 };
 constexpr Phrase kOtherTable =
-    phrase("Files", "%1: such a table is not opened; save it as a csv table with commas (pandas: "
+    phrase("Files", "%1: such a table is not opened; save it as a csv table (pandas: "
                     "to_csv('table.csv', index=False))");
 constexpr Phrase kTorchFile =
     phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
                     "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
                     "data of tensors");
 constexpr std::array kOtherFiles{
-    OtherFile{".npz",
-              phrase("Files", "%1: an archive of arrays is not opened; save each by itself: "
-                              "numpy.save('x.npy', x) and numpy.save('y.npy', y)")},
+    OtherFile{".npz", phrase("Files", "%1: there are no arrays x and y in it to train on; "
+                                      "numpy.savez('data.npz', x=x, y=y) names them")},
     OtherFile{".pt", kTorchFile},
     OtherFile{".pth", kTorchFile},
-    OtherFile{".tsv", kOtherTable},
     OtherFile{".xls", kOtherTable},
     OtherFile{".xlsx", kOtherTable},
     OtherFile{".ods", kOtherTable},
@@ -180,6 +187,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
         if (const std::string_view key = each.field->key;
             key.starts_with("data.") || key.starts_with("task."))
             setField(config, each.lane, key, each.value);
+    if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     const DataFacts facts = factsOf(config.task);
@@ -204,8 +212,10 @@ void checkCanBeExperiment(const std::string& path) {
                          pathText(path), arrayNames(path));
     for (const OtherFile& other : kOtherFiles)
         if (ending == other.ending) throw InputError(other.help, pathText(path));
-    throw InputError(phrase("Files", "%1: neither an experiment (JSON) nor data that can be "
-                                     "opened: .csv, .npy, .safetensors, .tar, .txt or a folder"),
+    throw InputError(phrase("Files",
+                            "%1: neither an experiment (JSON) nor data that can be "
+                            "opened: .csv, .tsv, .npy, .npz, .safetensors, .tar, .txt or a "
+                            "folder"),
                      pathText(path));
 }
 

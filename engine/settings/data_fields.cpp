@@ -41,7 +41,8 @@ std::vector<Field> fileFields() {
                  "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
                  "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
                  "come with the program. csv: the table, whose first line names the "
-                 "columns. pictures: a folder that has a folder of pictures for each class, or "
+                 "columns; commas, semicolons or tabs stand between them. pictures: a folder that "
+                 "has a folder of pictures for each class, or "
                  "folders train and val with those. shards: a .tar file, or a folder of them, in "
                  "which each sample has a picture and its class, such as 000001.png and "
                  "000001.cls. text: a text in UTF-8; empty: the GNU General Public License, "
@@ -51,14 +52,16 @@ std::vector<Field> fileFields() {
         pathField(
             {"data.x", phrase("Settings", "Inputs"), kNoUnit,
              phrase("Settings",
-                    "An .npy file whose first axis counts the samples, or a .safetensors "
-                    "file: its array x, or the only one. The values are taken as they are.")},
+                    "An .npy file whose first axis counts the samples, or an .npz or "
+                    ".safetensors file: its array x, or the only one. The values are taken as "
+                    "they are.")},
             [](auto& c) -> auto& { return c.task.x; }),
         pathField(
             {"data.y", phrase("Settings", "Targets"), kNoUnit,
              phrase("Settings",
                     "Likewise, its array y. With cross entropy it has one whole number from "
-                    "0 for each sample, its class. Empty: in the same .safetensors file.")},
+                    "0 for each sample, its class. Empty: in the same .npz or .safetensors "
+                    "file.")},
             [](auto& c) -> auto& { return c.task.y; }),
     };
 }
@@ -94,6 +97,11 @@ std::vector<Field> sampleFields() {
              phrase("Settings", "The name of the column to predict; empty: the last one. With "
                                 "cross entropy its values are classes, else numbers.")},
             [](auto& c) -> auto& { return c.task.target; })),
+        ofDataSets(ofRun(
+            {"data.drop", phrase("Settings", "Columns left out"), kNoUnit,
+             phrase("Settings", "Names of columns that are not inputs, with commas between them; a "
+                                "name that has a comma stands in double quotation marks.")},
+            [](auto& c) -> auto& { return c.task.drop; })),
     };
 }
 

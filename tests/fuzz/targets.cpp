@@ -6,10 +6,12 @@
 #include "engine/core/escape.h"
 #include "engine/core/sha256.h"
 #include "engine/core/text.h"
+#include "engine/data/csv_columns.h"
 #include "engine/data/dataset.h"
 #include "engine/io/gzip.h"
 #include "engine/io/idx.h"
 #include "engine/io/npy.h"
+#include "engine/io/npz.h"
 #include "engine/io/picture.h"
 #include "engine/io/safetensors.h"
 #include "engine/io/tar.h"
@@ -33,6 +35,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <sys/mman.h>
@@ -99,25 +102,34 @@ void checkArray(const Array& array) {
     if (array.info.elements() > 0) array.at(array.info.elements() - 1);
 }
 
-/// As numbers and as classes.
+/// As numbers and as classes, and as lines without targets beside themselves. What follows a line
+/// "--" is data.drop.
 void csv(std::string_view bytes) {
-    const MemoryFile file(bytes);
-    for (const auto& [loss, missing] : {std::pair{LossKind::Mse, Missing::Refuse},
-                                        {LossKind::CrossEntropy, Missing::Refuse},
-                                        {LossKind::Mse, Missing::Drop},
-                                        {LossKind::CrossEntropy, Missing::Mean}}) {
+    constexpr std::string_view kEnd = "\n--\n";
+    const size_t end = std::min(bytes.rfind(kEnd), bytes.size());
+    const std::string_view drop = bytes.substr(end).substr(end < bytes.size() ? kEnd.size() : 0);
+    const MemoryFile file(bytes.substr(0, end));
+    for (const auto& [loss, missing, predicts] : {std::tuple{LossKind::Mse, Missing::Refuse, false},
+                                                  {LossKind::CrossEntropy, Missing::Refuse, false},
+                                                  {LossKind::BceWithLogits, Missing::Drop, true},
+                                                  {LossKind::CrossEntropy, Missing::Mean, true}}) {
         TaskConfig task;
         task.kind = TaskKind::Csv;
         task.path = file.path();
         task.missing = missing;
         task.loss.kind = loss;
+        task.drop = drop;
+        if (predicts) task.predict = file.path();
         std::unique_ptr<Dataset> data;
         try {
             data = infoOf(task.kind).make(task, 0);
+            task.drop = dropWithManyWords(task);
         } catch (const InputError& error) {
             checkSentence(error.what());
             continue; // words are no numbers, but may be classes
         }
+        for (const Message& note : data->notes())
+            checkSentence(note.english());
         const int64_t rows = std::min<int64_t>(4, data->samples(Split::Train));
         std::vector<int64_t> samples(static_cast<size_t>(rows));
         std::iota(samples.begin(), samples.end(), 0);
@@ -160,9 +172,16 @@ void idx(std::string_view bytes) {
     if (info.elements() <= int64_t{64} << 20) checkArray(readIdx(file.path()));
 }
 
+/// An array, or an archive of them.
 void npy(std::string_view bytes) {
     const MemoryFile file(bytes);
-    checkArray(readNpy(file.path()));
+    if (!bytes.starts_with("PK")) {
+        checkArray(readNpy(file.path()));
+        return;
+    }
+    for (const std::string& name : npzNames(file.path()))
+        if (npzInfo(file.path(), name).elements() <= int64_t{64} << 20)
+            checkArray(readNpz(file.path(), name));
 }
 
 void safetensors(std::string_view bytes) {

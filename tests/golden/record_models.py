@@ -55,6 +55,9 @@ SOURCES = [
      "CausalTransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True))", (3, 5), 7),
     ("nn.Sequential(CausalTransformerEncoderLayer(8, 4, dim_feedforward=10, dropout=0.0, "
      "activation='gelu', batch_first=True, norm_first=True, bias=False))", (2, 4, 8), 0),
+    ("nn.Sequential(nn.Conv2d(2, 3, (3, 5), padding='same'), nn.PReLU(3), nn.Conv2d(3, 2, 1, "
+     "padding='same', bias=False), nn.PReLU(init=0.1), nn.Conv2d(2, 1, 2, padding='valid'), "
+     "nn.Flatten(2), nn.Conv1d(1, 2, 3, padding='same'))", (2, 2, 4, 5), 0),
 ]
 
 

@@ -52,6 +52,66 @@ inline std::string npyBytes(std::string_view dict, std::string_view values, char
     return bytes.append(header).append(values);
 }
 
+/// A file of an archive: deflated where `packed` says so.
+struct ZipPart {
+    std::string name, content;
+    bool packed = false;
+};
+/// As numpy.savez and numpy.savez_compressed write it; `comment` ends it.
+inline std::string zipBytes(const std::vector<ZipPart>& parts, std::string_view comment = {}) {
+    std::string files, list;
+    const auto add = [](std::string& to, uint64_t value, size_t bytes) {
+        for (size_t i = 0; i < bytes; ++i)
+            to += static_cast<char>(value >> 8 * i & 0xff);
+    };
+    for (const ZipPart& part : parts) {
+        std::string data = part.content;
+        if (part.packed) {
+            z_stream z{};
+            deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+            data.resize(deflateBound(&z, static_cast<uLong>(part.content.size())));
+            z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.content.data()));
+            z.avail_in = static_cast<uInt>(part.content.size());
+            z.next_out = reinterpret_cast<Bytef*>(data.data());
+            z.avail_out = static_cast<uInt>(data.size());
+            deflate(&z, Z_FINISH);
+            data.resize(z.total_out);
+            deflateEnd(&z);
+        }
+        const uLong checksum = crc32(0, reinterpret_cast<const Bytef*>(part.content.data()),
+                                     static_cast<uInt>(part.content.size()));
+        const size_t start = files.size();
+        const auto describe = [&](std::string& to) {
+            add(to, 20, 2);
+            add(to, 0, 2);
+            add(to, part.packed ? 8U : 0U, 2);
+            add(to, 0, 4); // when it was changed
+            add(to, checksum, 4);
+            add(to, data.size(), 4);
+            add(to, part.content.size(), 4);
+            add(to, part.name.size(), 2);
+        };
+        files += "PK\3\4";
+        describe(files);
+        add(files, 4, 2); // NumPy has more here than in the list
+        files.append(part.name).append("more").append(data);
+        list += "PK\1\2";
+        add(list, 20, 2);
+        describe(list);
+        add(list, 0, 12); // no more, no comment, the first disk, attributes
+        add(list, start, 4);
+        list += part.name;
+    }
+    std::string end = "PK\5\6";
+    add(end, 0, 4);
+    add(end, parts.size(), 2);
+    add(end, parts.size(), 2);
+    add(end, list.size(), 4);
+    add(end, files.size(), 4);
+    add(end, comment.size(), 2);
+    return files + list + end.append(comment);
+}
+
 inline std::string safetensorsBytes(std::string_view header, std::string_view values) {
     const uint64_t length = header.size();
     std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);

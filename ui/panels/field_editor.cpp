@@ -236,15 +236,16 @@ QString FieldEditor::problemText() const {
     return problem ? translated(*problem) : QString();
 }
 
-/// How many samples are left out or filled, beside the setting that decides it; beside a path,
-/// that it is being read.
+/// What became of a table, beside its path, or beside the setting that leaves lines out or fills
+/// them; beside a path, that it is being read.
 QString FieldEditor::noteText() const {
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     const TaskConfig& task = m_model.config().task;
     const bool missing = key == QLatin1String("data.missing") && task.missing != Missing::Refuse;
     const bool readers = key == QLatin1String("data.shard_readers") && task.shardReaders > 1;
     if (namesData() && applies() && factsPending(task)) return tr("Reading the data…");
-    if ((!missing && !readers) || !applies()) return {};
+    const bool table = namesData() && task.kind == TaskKind::Csv && task.missing == Missing::Refuse;
+    if ((!missing && !readers && !table) || !applies()) return {};
     const std::optional<DataFacts> facts = knownFactsOf(m_model.config());
     QStringList notes;
     if (facts)
@@ -272,8 +273,8 @@ void FieldEditor::browseData(const QString& key) {
                                               kind == TaskKind::Shards ? tr("Shards (*.tar)")
                                               : kind == TaskKind::Text ? tr("Texts (*.txt)")
                                               : key == QLatin1String(kDataKey)
-                                                  ? tr("Tables (*.csv)")
-                                                  : tr("Arrays (*.npy *.safetensors)"));
+                                                  ? tr("Tables (*.csv *.tsv)")
+                                                  : tr("Arrays (*.npy *.npz *.safetensors)"));
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 

@@ -312,8 +312,8 @@ void WindowFiles::choose() {
         tr("Open an experiment, a saved run's experiment.json, a checkpoint, weights to start "
            "from, data to train on, or a picture to paint"),
         {},
-        tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.npy "
-           "*.txt "
+        tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.tsv "
+           "*.npy *.npz *.txt "
            "*.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }

@@ -63,7 +63,8 @@ private slots:
     void refusesArrays();
     void tableOfNumbers();
     void tableOfClasses();
-    void notesUnnamedColumn();
+    void archives();
+    void predictsArrays();
     void standardises();
     void missingValues_data();
     void missingValues();
@@ -171,6 +172,54 @@ void TestFileData::bothInOneFile() {
             }).ends_with("there are 2 arrays in the file and none is called y"));
 }
 
+/// The names that people give, or an only array.
+void TestFileData::archives() {
+    const std::string x = npy("<f4", "(2,)", bytesOfValues<float>({1, 2}));
+    const std::string y = npy("|u1", "(2,)", "\3\4"), other = npy("|u1", "(1,)", "\1");
+    TaskConfig task;
+    task.kind = TaskKind::Arrays;
+    task.validation = 0;
+    const auto pack = [&](const char* inputs, const char* targets) {
+        task.x = file("both.npz", zipBytes({{"x_test.npy", other},
+                                            {std::string(targets) + ".npy", y, true},
+                                            {std::string(inputs) + ".npy", x}}));
+    };
+    for (const auto& [inputs, targets] :
+         {std::pair{"x", "y"}, {"X", "Y"}, {"x_train", "y_train"}, {"X_train", "y_train"}}) {
+        pack(inputs, targets);
+        const Batch all = allOf(*makeDataset(task, 0), Split::Train);
+        QCOMPARE(floatsOf(all, kX), (std::vector<float>{1, 2}));
+        QCOMPARE(floatsOf(all, kTarget), (std::vector<float>{3, 4}));
+    }
+    pack("inputs", "targets");
+    QVERIFY(thrownBy<InputError>([&] {
+                makeDataset(task, 0);
+            }).ends_with("both.npz: there are 3 arrays in the file and none is called x"));
+    task.x = file("x.npz", zipBytes({{"arr_0.npy", x}}));
+    task.y = file("y.npz", zipBytes({{"arr_0.npy", y, true}}));
+    task.loss.kind = LossKind::CrossEntropy;
+    QCOMPARE(labelsOf(allOf(*makeDataset(task, 0), Split::Train)), (std::vector<int32_t>{3, 4}));
+}
+
+/// Samples without targets stand behind those that were trained on.
+void TestFileData::predictsArrays() {
+    for (const bool classes : {false, true}) {
+        TaskConfig task = arrays(npy("<f4", "(3, 2)", bytesOfValues<float>({1, 2, 3, 4, 5, 6})),
+                                 npy("|u1", "(3,)", "\0\1\2"s), classes);
+        task.validation = 0.4;
+        task.predict = file("new.npy", npy("<f8", "(2, 2)", bytesOfValues<double>({7, 8, 9, 10})));
+        const auto data = makeDataset(task, 0);
+        QCOMPARE(data->samples(Split::Train), int64_t{2});
+        QCOMPARE(floatsOf(allOf(*data, Split::Validation), kX), (std::vector<float>{7, 8, 9, 10}));
+        QCOMPARE(factsOf(task).validation, int64_t{2});
+        QCOMPARE(factsOf(task).train, int64_t{2});
+        task.predict = file("wide.npy", npy("|u1", "(2, 3)", "abcdef"));
+        const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
+        QVERIFY2(error.ends_with("the shape (2, 3) does not fit the samples of data.x, (3, 2)"),
+                 error.c_str());
+    }
+}
+
 /// A value is odd as float32, which 1e300 does not fit; whole numbers have none.
 void TestFileData::notesOddValues() {
     const auto notesOf = [](const TaskConfig& task) { return makeDataset(task, 0)->notes(); };
@@ -250,14 +299,6 @@ void TestFileData::tableOfClasses() {
     QCOMPARE(numbers->view().classes, (std::vector<std::string>{"-1", "9", "10"}));
     QCOMPARE(labelsOf(allOf(*numbers, Split::Train)), (std::vector<int32_t>{2, 1, 0}));
     QCOMPARE(makeDataset(csv("a,kind\n1,x\n", true), 0)->tensors()[kTarget].classes, int64_t{2});
-}
-
-/// As pandas writes the index of its lines.
-void TestFileData::notesUnnamedColumn() {
-    QVERIFY(makeDataset(csv("a,b\n1,2\n"), 0)->notes().empty());
-    const auto notes = makeDataset(csv(",a,b\n0,1,2\n"), 0)->notes();
-    QCOMPARE(notes.size(), size_t{1});
-    QVERIFY(notes[0].english().starts_with("A column without a name is an input."));
 }
 
 void TestFileData::standardises() {
@@ -395,11 +436,9 @@ void TestFileData::refusesTables_data() {
     row("empty", "", "the file is empty");
     row("header alone", "a,b\n", "0 samples are not allowed: 1 to");
     row("one column", "a\n1\n", "line 1: 1 columns are not allowed: 2 to 100000");
-    row("semicolons", "a;b\n1;2\n", "line 1: its columns have semicolons between them; save the");
-    row("tabs", "a\tb\n1\t2\n", "line 1: its columns have tabs between them; save the");
     row("a word", "a,b\n1,2\nx,2\n",
-        "line 3: \"x\" in the column \"a\" is not allowed: a finite number; only the column to "
-        "predict may hold words, and that is \"b\" (data.target)");
+        "line 3: \"x\" in the column \"a\" is not allowed: a finite number, as other lines have "
+        "there; data.drop leaves columns out");
     row("a word to predict", "a,b\n1,x\n",
         "line 2: \"x\" in the column \"b\" is not allowed: a finite number");
     row("missing", "a,b\n1,2\n,2\n", "line 3: \"\" in the column \"a\" is not allowed");

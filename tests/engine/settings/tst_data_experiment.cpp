@@ -46,6 +46,9 @@ private slots:
     void tables();
     void missingValues();
     void chosenColumn();
+    void tablesOfOtherPrograms();
+    void manyWords();
+    void archives();
     void chosenSide();
     void arrays_data();
     void arrays();
@@ -116,13 +119,13 @@ void TestDataExperiment::missingValues() {
     }
 }
 
-/// The column to predict is known before the loss is chosen: the others may hold no words.
+/// The column to predict is known before the loss is chosen.
 void TestDataExperiment::chosenColumn() {
     std::string text = "what,a,b\n";
     for (int i = 0; i < 60; ++i)
         text += std::string(i % 2 ? "low" : "high") + "," + std::to_string(i) + ",0.5\n";
     writeBytes(path("first.csv"), text);
-    QVERIFY(thrownBy<InputError>([&] { experimentOn(path("first.csv")); }) != "nothing thrown");
+    QCOMPARE(experimentOn(path("first.csv"))->task.loss.kind, LossKind::Mse);
     const Assignment given[] = {parseAssignment("data.target=what"),
                                 parseAssignment("task.batch=7"), parseAssignment("run.seed=3")};
     const auto config = experimentOn(path("first.csv"), given);
@@ -136,6 +139,66 @@ void TestDataExperiment::chosenColumn() {
     writeBytes(path("two.csv"), table(60, {"0", "1"}));
     QCOMPARE(experimentOn(path("two.csv"))->task.loss.kind, LossKind::CrossEntropy);
     QCOMPARE(experimentOn(path("two.csv"), loss)->task.loss.kind, LossKind::Mse);
+}
+
+void TestDataExperiment::tablesOfOtherPrograms() {
+    std::string tabs = "\tcolour\tsize\tkind\n", semicolons = "colour;size;dry;price\r\n";
+    for (int i = 0; i < 60; ++i) {
+        const std::string number = std::to_string(i), colour = i % 3 ? "red" : "blue";
+        tabs += number + "\t" + colour + "\t0.5\t" + (i % 2 ? "low\n" : "high\n");
+        semicolons += colour + ";" + number + ",5;" + (i % 4 ? "yes;" : "no;") + number + ",25\r\n";
+    }
+    writeBytes(path("some.TSV"), tabs);
+    writeBytes(path("excel.csv"), semicolons);
+    const auto first = experimentOn(path("some.TSV")), second = experimentOn(path("excel.csv"));
+    QVERIFY(first && second);
+    QCOMPARE(first->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(factsOf(first->task).tensors[kX].shape, (Shape{3})); // without the index
+    QCOMPARE(second->task.loss.kind, LossKind::Mse);
+    QCOMPARE(factsOf(second->task).tensors[kX].shape, (Shape{4}));
+    QCOMPARE(factsOf(second->task).notes.size(), size_t{3});
+    for (const auto& each : {first, second})
+        checkConfig(*each);
+}
+
+/// As the names of passengers in a list of them: left out, and told so.
+void TestDataExperiment::manyWords() {
+    std::string text = "name,age,cabin,alive\n";
+    for (int i = 0; i < 240; ++i)
+        text += "\"Doe, J. " + std::to_string(i) + "\"," + (i % 7 ? std::to_string(i % 80) : "") +
+                ",C" + std::to_string(i % 120) + (i % 2 ? ",1\n" : ",0\n");
+    writeBytes(path("ship.csv"), text);
+    const auto config = experimentOn(path("ship.csv"));
+    QVERIFY(config);
+    QCOMPARE(config->task.drop, std::string("name, cabin"));
+    QCOMPARE(config->task.missing, Missing::Drop);
+    const DataFacts facts = factsOf(config->task);
+    QCOMPARE(facts.notes.front().english(), std::string("Left out by data.drop: name, cabin."));
+    QCOMPARE(facts.train + facts.validation, int64_t{240 - 35});
+    QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+    const Assignment given[] = {parseAssignment("data.drop=name"),
+                                parseAssignment("data.missing=drop")};
+    QVERIFY(thrownBy<InputError>([&] {
+                experimentOn(path("ship.csv"), given);
+            }).ends_with("inputs: cabin; to leave such columns out, set data.drop to name, cabin"));
+}
+
+void TestDataExperiment::archives() {
+    const auto array = [](const char* shape, size_t bytes) {
+        return npyBytes(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape +
+                            "}",
+                        std::string(bytes, '\0'));
+    };
+    writeBytes(path("both.npz"), zipBytes({{"x_train.npy", array("(4, 2)", 32)},
+                                           {"y_train.npy", array("(4,)", 16)}}));
+    const auto config = experimentOn(path("both.npz"));
+    QVERIFY(config);
+    QCOMPARE(config->task.kind, TaskKind::Arrays);
+    QCOMPARE(config->task.x, path("both.npz"));
+    QCOMPARE(config->task.loss.kind, LossKind::Mse);
+    checkConfig(*config);
+    writeBytes(path("one.npz"), zipBytes({{"x.npy", array("(4, 2)", 32)}}));
+    QVERIFY(!experimentOn(path("one.npz")));
 }
 
 /// The network fits pictures of the size that is asked for.
@@ -323,9 +386,9 @@ void TestDataExperiment::otherFiles_data() {
     const auto row = [](const char* name, const QByteArray& bytes, const char* about) {
         QTest::newRow(name) << bytes << QByteArray(about);
     };
-    row("both.npz", "PK\3\4", "numpy.save('x.npy', x)");
+    row("damaged.npz", "PK\3\4", "numpy.savez('data.npz', x=x, y=y)");
     row("data.PT", "PK\3\4", "safetensors.torch.save_file");
-    row("table.tsv", "a\tb\n", "save it as a csv table");
+    row("table.xlsx", "PK\3\4", "save it as a csv table");
     row("table.parquet", "PAR1", "save it as a csv table");
     row("notes.md", "# Notes", "neither an experiment (JSON) nor data");
     row("nothing", "", "");

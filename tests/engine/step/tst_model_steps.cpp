@@ -424,7 +424,7 @@ private slots:
                         "program; there are: ") +
                 "Linear, Conv1d, Conv2d, ConvTranspose2d, BatchNorm1d, BatchNorm2d, LayerNorm, "
                 "GroupNorm, InstanceNorm1d, InstanceNorm2d, ReLU, "
-                "LeakyReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
+                "LeakyReLU, PReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
                 "Sine, MaxPool2d, AvgPool2d, AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
                 "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures, Embedding, "
                 "PositionalEmbedding, TransformerEncoderLayer, CausalTransformerEncoderLayer");

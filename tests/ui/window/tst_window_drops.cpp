@@ -1,10 +1,13 @@
 // Files that come to the window from outside: dropped on it and on its boxes, and folders of saved
 // runs.
+#include "tests/support/array_files.h"
 #include "tests/support/opened_window.h"
+#include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
 
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QUrl>
@@ -53,6 +56,7 @@ private slots:
     void textGoesIntoTheBox();
     void severalFilesAreRefused();
     void aSavedRunIsItsFolder();
+    void dataBecomesAnExperiment_data();
     void dataBecomesAnExperiment();
 };
 
@@ -131,19 +135,65 @@ void TestWindowDrops::aSavedRunIsItsFolder() {
     QCOMPARE(window.windowTitle(), QStringLiteral("Saved – Halfscope"));
 }
 
-/// A table on the window, then Play: nothing else is needed.
+void TestWindowDrops::dataBecomesAnExperiment_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("note");
+    const auto lines = [](const char* header, const auto& lineOf) {
+        std::string text = header;
+        for (int i = 0; i < 40; ++i)
+            text += lineOf(std::to_string(i), i % 2 == 0) + "\n";
+        return QByteArray::fromStdString(text);
+    };
+    QTest::newRow("commas") << "pets.csv"
+                            << lines("height,weight,kind\n",
+                                     [](const std::string& i, bool even) {
+                                         return i + ",7" + (even ? ",cat" : ",dog");
+                                     })
+                            << "";
+    QTest::newRow("tabs, words and an index")
+        << "pets.tsv"
+        << lines("\tcolour\tweight\tkind\n",
+                 [](const std::string& i, bool even) {
+                     return i + (even ? "\tred\t" : "\tblue\t") + i + (even ? "\tcat" : "\tdog");
+                 })
+        << "The columns are separated by tabs. A column without a name is left out: pandas writes "
+           "the numbers of lines into one. Columns of words became an input of 0 and 1 for each "
+           "word: colour (2).";
+    QTest::newRow("Excel in Europe")
+        << "pets.csv"
+        << lines("\xEF\xBB\xBFweight;tame;kind\r\n",
+                 [](const std::string& i, bool even) {
+                     return i + ",5" + (even ? ";yes;cat" : ";no;dog") + "\r";
+                 })
+        << "The columns are separated by semicolons, and numbers have decimal commas. True and yes "
+           "are 1, false and no are 0, in the columns: tame.";
+    const std::string x = npyBytes("{'descr': '>f4', 'fortran_order': True, 'shape': (40, 2)}",
+                                   std::string(320, '\0'));
+    const std::string y = npyBytes("{'descr': '|b1', 'fortran_order': False, 'shape': (40,)}",
+                                   std::string(20, '\0') + std::string(20, '\1'));
+    QTest::newRow("archive") << "pets.npz"
+                             << QByteArray::fromStdString(
+                                    zipBytes({{"x.npy", x, true}, {"y.npy", y}}))
+                             << "";
+}
+
+/// Data on the window, then Play: nothing else is needed.
 void TestWindowDrops::dataBecomesAnExperiment() {
+    QFETCH(const QString, name);
+    QFETCH(const QByteArray, bytes);
+    QFETCH(const QString, note);
     Opened opened(tinyConfig(20));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
-    std::string text = "height,weight,kind\n";
-    for (int i = 0; i < 40; ++i)
-        text += std::to_string(i % 7) + "," + std::to_string(i) + (i % 2 ? ",cat\n" : ",dog\n");
-    QVERIFY(dropFile(window, write(opened.folder, QStringLiteral("pets.csv"), text)));
+    QVERIFY(dropFile(window, write(opened.folder, name, bytes.toStdString())));
     QTRY_COMPARE(window.windowTitle(), QStringLiteral("pets – Halfscope"));
     QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
     QCOMPARE(window.config().config().task.loss.kind, LossKind::CrossEntropy);
     QVERIFY(reaches(window, SessionState::Ready));
+    if (const FieldEditor* editor = window.setup().editor("data.path"); editor && !note.isEmpty())
+        QTRY_COMPARE(editor->findChild<QLabel*>(QStringLiteral("note"))->text().remove(u'\u200b'),
+                     note);
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 20, kPatience);
     window.pause();

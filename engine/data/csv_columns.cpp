@@ -1,0 +1,300 @@
+// Columns are numbers until a word is met; then the file is looked through as a whole.
+#include "engine/data/csv_columns.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/csv_fields.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr size_t kMostWords = 100; // of a column of inputs
+constexpr size_t kMostListed = 8;  // names in a sentence
+
+/// `names` in one sentence, few of many.
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i)
+        text += (i > 0 ? ", " : "") + pathText(names[i]);
+    return names.size() > kMostListed ? text + ", ..." : text;
+}
+
+/// As data.drop has them.
+std::string dropText(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) {
+        const bool quoted = name.find_first_of(",\"") != name.npos;
+        std::string field;
+        for (const char c : name)
+            field += c == '"' ? std::string("\"\"") : std::string(1, c);
+        text += (text.empty() ? "" : ", ") + (quoted ? '"' + field + '"' : name);
+    }
+    return text;
+}
+
+/// What the fields of a column are.
+struct Seen {
+    bool numbers = false, allTruths = true;
+    std::set<std::string, std::less<>> words{}; ///< up to one more than may be inputs
+
+    void add(std::string_view text, bool commas) {
+        if (NumberText(text, commas).isNumber()) {
+            numbers = true;
+            return;
+        }
+        allTruths = allTruths && truthOf(text);
+        if (words.size() <= kMostWords) words.emplace(text);
+    }
+    bool hasManyWords() const { return words.size() > kMostWords; }
+};
+
+/// Numbers and truths first, as pandas.get_dummies has them.
+void placeInputs(CsvLayout& layout) {
+    layout.inputs = 0;
+    for (const bool words : {false, true})
+        for (CsvColumn& column : layout.columns) {
+            if ((column.use == ColumnUse::Words) != words) continue;
+            column.input = layout.inputs;
+            layout.inputs += column.inputs();
+        }
+}
+
+bool hasInputs(const CsvLayout& layout) {
+    return std::any_of(layout.columns.begin(), layout.columns.end(),
+                       [](const CsvColumn& column) { return column.inputs() > 0; });
+}
+
+/// The column to predict, and those that are left out; all others are numbers until their values
+/// are seen.
+class HeaderUses {
+public:
+    HeaderUses(const TaskConfig& task, const std::vector<std::string>& names)
+        : m_task(task), m_names(names), m_dropped(names.size(), false) {}
+
+    void apply(CsvLayout& layout) {
+        markDropped();
+        const size_t target = targetColumn();
+        for (const bool unnamedToo : {false, true}) {
+            layout.columns.clear();
+            for (size_t i = 0; i < m_names.size(); ++i) {
+                const bool out = m_dropped[i] || (!unnamedToo && isUnnamed(m_names[i]));
+                layout.columns.push_back({m_names[i], i == target ? ColumnUse::Target
+                                                      : out       ? ColumnUse::LeftOut
+                                                                  : ColumnUse::Number});
+            }
+            placeInputs(layout);
+            if (hasInputs(layout)) return;
+        }
+        throw InputError(phrase("Data", "data.drop: %1 has no column left to be an input"),
+                         pathText(m_task.path));
+    }
+
+private:
+    void markDropped() {
+        for (const std::string& name : droppedColumns(m_task.drop)) {
+            bool found = false;
+            for (size_t i = 0; i < m_names.size(); ++i) {
+                const bool same = m_names[i] == name;
+                m_dropped[i] = m_dropped[i] || same;
+                found = found || same;
+            }
+            if (!found)
+                throw InputError(phrase("Data", "data.drop: %1 has no column %2%3"),
+                                 pathText(m_task.path), quotedText(name),
+                                 nearestHint(name, m_names));
+        }
+    }
+    /// Without a setting, the last one with a name that is not dropped.
+    size_t targetColumn() const {
+        const size_t none = m_names.size();
+        if (!m_task.target.empty()) {
+            const auto found = std::find(m_names.begin(), m_names.end(), m_task.target);
+            if (found == m_names.end())
+                throw InputError(phrase("Data", "data.target: %1 has no column %2%3"),
+                                 pathText(m_task.path), quotedText(m_task.target),
+                                 nearestHint(m_task.target, m_names));
+            const auto at = static_cast<size_t>(found - m_names.begin());
+            if (m_dropped[at])
+                throw InputError(phrase("Data", "data.drop: %1 is the column to predict "
+                                                "(data.target)"),
+                                 quotedText(m_task.target));
+            return at;
+        }
+        size_t last = none;
+        for (size_t i = 0; i < m_names.size(); ++i)
+            if (!m_dropped[i] && (last == none || !isUnnamed(m_names[i]))) last = i;
+        return last;
+    }
+
+    const TaskConfig& m_task;
+    const std::vector<std::string>& m_names;
+    std::vector<bool> m_dropped;
+};
+
+/// What all fields of the columns of inputs are, of the lines that are not dropped.
+std::vector<Seen> lookThrough(const TaskConfig& task, const CsvLayout& layout) {
+    CsvFile file(task.path);
+    std::vector<Seen> seen(layout.columns.size());
+    if (file.readHeader().size() != seen.size()) return seen; // it has changed: rows will tell
+    while (file.next()) {
+        if (layout.drops(file, task.missing)) continue;
+        for (size_t i = 0; i < seen.size(); ++i)
+            if (layout.columns[i].use == ColumnUse::Number && !file.lacks(i))
+                seen[i].add(trimmed(file.fields[i]), file.commas());
+    }
+    return seen;
+}
+
+std::vector<std::string> namesWithManyWords(const CsvLayout& layout,
+                                            const std::vector<Seen>& seen) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < seen.size(); ++i)
+        if (seen[i].hasManyWords()) names.push_back(layout.columns[i].name);
+    return names;
+}
+
+} // namespace
+
+bool isUnnamed(std::string_view name) {
+    constexpr std::string_view kPandas = "Unnamed: ";
+    if (!name.starts_with(kPandas)) return name.empty();
+    name.remove_prefix(kPandas.size());
+    return !name.empty() && name.find_first_not_of("0123456789") == name.npos;
+}
+
+size_t CsvColumn::inputs() const {
+    if (use == ColumnUse::Words) return words.size();
+    return use == ColumnUse::Number || use == ColumnUse::Truth ? 1 : 0;
+}
+
+std::vector<std::string> CsvLayout::inputNames() const {
+    std::vector<std::string> names(inputs);
+    for (const CsvColumn& column : columns)
+        for (size_t i = 0; i < column.inputs(); ++i)
+            names[column.input + i] =
+                column.use == ColumnUse::Words ? column.name + "_" + column.words[i] : column.name;
+    return names;
+}
+
+/// No target can be made up.
+bool CsvLayout::drops(const CsvFile& file, Missing missing) const {
+    if (missing == Missing::Refuse) return false;
+    for (size_t i = 0; i < columns.size(); ++i) {
+        const ColumnUse use = columns[i].use;
+        const bool counts =
+            use == ColumnUse::Target || (missing == Missing::Drop && use != ColumnUse::LeftOut);
+        if (counts && file.lacks(i)) return true;
+    }
+    return false;
+}
+
+CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
+    const std::vector<std::string> names = file.readHeader();
+    if (names.size() < 2)
+        throw InputError(phrase("Data", "%1: %2 columns are not allowed: 2 to %3, with commas, "
+                                        "semicolons or tabs between them"),
+                         file.place(), names.size(), CsvFile::kMostColumns);
+    CsvLayout layout{.separator = file.separator()};
+    HeaderUses(task, names).apply(layout);
+    return layout;
+}
+
+void useWords(const TaskConfig& task, CsvLayout& layout) {
+    std::vector<Seen> seen = lookThrough(task, layout);
+    if (const auto many = namesWithManyWords(layout, seen); !many.empty()) {
+        std::vector<std::string> all = droppedColumns(task.drop);
+        all.insert(all.end(), many.begin(), many.end());
+        throw InputError(phrase("Data", "%1: more than %2 different words are too many for "
+                                        "columns of inputs: %3; to leave such columns out, set "
+                                        "data.drop to %4"),
+                         pathText(task.path), kMostWords, listed(many), dropText(all));
+    }
+    for (size_t i = 0; i < seen.size(); ++i) {
+        CsvColumn& column = layout.columns[i];
+        // words among numbers are refused with their line
+        if (column.use != ColumnUse::Number || seen[i].words.empty() || seen[i].numbers) continue;
+        column.use = seen[i].allTruths ? ColumnUse::Truth : ColumnUse::Words;
+        if (column.use == ColumnUse::Words)
+            column.words.assign(seen[i].words.begin(), seen[i].words.end());
+    }
+    placeInputs(layout);
+}
+
+std::string dropWithManyWords(const TaskConfig& task) {
+    CsvFile file(task.path);
+    const CsvLayout layout = csvLayout(task, file);
+    const auto many = namesWithManyWords(layout, lookThrough(task, layout));
+    const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
+                                      [](const CsvColumn& column) { return column.inputs() > 0; }) -
+                        static_cast<std::ptrdiff_t>(many.size());
+    if (many.empty() || others == 0) return task.drop;
+    std::vector<std::string> all = droppedColumns(task.drop);
+    all.insert(all.end(), many.begin(), many.end());
+    return dropText(all);
+}
+
+std::vector<std::string> droppedColumns(std::string_view text) {
+    std::vector<std::string> names(1);
+    bool quoted = false, was = false; // inside of marks; a closing mark came before
+    for (const char c : text) {
+        const bool mark = c == '"';
+        if (mark && was) names.back() += '"'; // doubled
+        was = mark && quoted && !was;
+        if (mark)
+            quoted = !quoted;
+        else if (c == ',' && !quoted)
+            names.emplace_back();
+        else
+            names.back() += c;
+    }
+    for (std::string& name : names)
+        name = trimmed(std::string(name));
+    std::erase(names, "");
+    return names;
+}
+
+std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task) {
+    std::vector<Message> notes;
+    std::vector<std::string> truths, words;
+    bool unnamed = false, unnamedInput = false;
+    for (const CsvColumn& column : layout.columns) {
+        const bool input = column.inputs() > 0;
+        unnamed = unnamed || (column.use == ColumnUse::LeftOut && isUnnamed(column.name));
+        unnamedInput = unnamedInput || (input && isUnnamed(column.name));
+        if (column.use == ColumnUse::Truth) truths.push_back(column.name);
+        if (column.use == ColumnUse::Words)
+            words.push_back(column.name + " (" + std::to_string(column.words.size()) + ")");
+    }
+    if (layout.separator == '\t')
+        notes.push_back(phrase("Data", "The columns are separated by tabs."));
+    if (layout.separator == ';')
+        notes.push_back(layout.decimalComma
+                            ? phrase("Data", "The columns are separated by semicolons, and "
+                                             "numbers have decimal commas.")
+                            : phrase("Data", "The columns are separated by semicolons."));
+    if (unnamed)
+        notes.push_back(phrase("Data", "A column without a name is left out: pandas writes the "
+                                       "numbers of lines into one."));
+    if (unnamedInput)
+        notes.push_back(phrase("Data", "A column without a name is an input. If it only "
+                                       "numbers the lines, save the table without it "
+                                       "(pandas: to_csv with index=False)."));
+    if (const auto dropped = droppedColumns(task.drop); !dropped.empty())
+        notes.push_back({phrase("Data", "Left out by data.drop: %1."), listed(dropped)});
+    if (!truths.empty())
+        notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "
+                                        "%1."),
+                         listed(truths)});
+    if (!words.empty())
+        notes.push_back({phrase("Data", "Columns of words became an input of 0 and 1 for each "
+                                        "word: %1."),
+                         listed(words)});
+    return notes;
+}
+
+} // namespace halfscope

@@ -1,0 +1,269 @@
+// A table without words is read once, any other three times: until a word is met, for what the
+// columns hold, and for the samples.
+#include "engine/data/csv_samples.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/csv_fields.h"
+#include "engine/data/held_back.h"
+#include "engine/data/losses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr size_t kMostClasses = 100'000;
+
+/// The samples of one file.
+class CsvSamples {
+public:
+    /// `layout` has the columns of the file.
+    CsvSamples(const TaskConfig& task, CsvFile& file, CsvLayout layout)
+        : m_task(task), m_file(file), m_classes(infoOf(task.loss.kind).ofLabels) {
+        m_table.layout = std::move(layout);
+    }
+
+    /// Nothing where a word is met in a column of numbers and `words` are not known yet.
+    enum class Words : uint8_t { NotKnown, Known };
+    std::optional<CsvTable> read(Words words) {
+        m_words = words;
+        while (m_file.next()) {
+            if (m_table.layout.drops(m_file, m_task.missing)) {
+                ++m_table.dropped;
+                continue;
+            }
+            readSample();
+            if (m_metWord) return std::nullopt;
+        }
+        m_table.layout.decimalComma = m_mark == ',';
+        if (m_classes) sortClasses();
+        return std::move(m_table);
+    }
+
+private:
+    std::string_view text(size_t column) const { return m_file.text(column); }
+
+    void readSample() {
+        const size_t row = m_table.x.size();
+        m_table.x.resize(row + m_table.layout.inputs, 0.0f);
+        for (size_t i = 0; i < m_file.fields.size(); ++i) {
+            const CsvColumn& column = m_table.layout.columns[i];
+            const std::span<float> x(m_table.x.data() + row + column.input, column.inputs());
+            switch (column.use) {
+            case ColumnUse::LeftOut: break;
+            case ColumnUse::Target:
+                if (m_classes)
+                    m_table.labels.push_back(classAt(i));
+                else
+                    m_table.numbers.push_back(targetAt(i));
+                break;
+            default: readInput(i, x);
+            }
+        }
+        ++m_table.samples;
+    }
+
+    void readInput(size_t i, std::span<float> x) {
+        const CsvColumn& column = m_table.layout.columns[i];
+        if (m_task.missing == Missing::Mean && m_file.lacks(i)) {
+            ++m_table.filled;
+            std::fill(x.begin(), x.end(), NAN);
+        } else if (column.use == ColumnUse::Number) {
+            x[0] = numberAt(i);
+        } else if (column.use == ColumnUse::Truth) {
+            const auto truth = truthOf(text(i));
+            if (!truth) refuseWord(i);
+            x[0] = *truth;
+        } else {
+            const auto& words = column.words;
+            const auto found = std::lower_bound(words.begin(), words.end(), text(i));
+            if (found == words.end() || *found != text(i)) refuseWord(i);
+            x[static_cast<size_t>(found - words.begin())] = 1;
+        }
+    }
+
+    [[noreturn]] void refuseMissing(size_t i) const {
+        throw InputError(phrase("Data",
+                                "%1: %2 in the column %3 is not allowed: a finite number; to allow "
+                                "missing values, set data.missing to drop or mean"),
+                         m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)));
+    }
+    [[noreturn]] void refuseWord(size_t i) const {
+        if (m_file.lacks(i))
+            throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a word; to "
+                                            "allow missing values, set data.missing to drop or "
+                                            "mean"),
+                             m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)));
+        throw InputError(phrase("Data", "%1: %2 in the column %3 is none of the words that the "
+                                        "training data have there"),
+                         m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)));
+    }
+    const std::string& nameOf(size_t column) const { return m_table.layout.columns[column].name; }
+
+    /// Of a table with semicolons: 1.234 is one number among decimal commas and another one among
+    /// points.
+    void checkMark(char mark, size_t column) {
+        if (mark == 0 || mark == m_mark) return;
+        if (m_mark != 0)
+            throw InputError(
+                mark == '.' ? phrase("Data", "%1: %2 in the column %3 has a point, and numbers "
+                                             "before it have decimal commas; one of the two is "
+                                             "allowed")
+                            : phrase("Data", "%1: %2 in the column %3 has a decimal comma, and "
+                                             "numbers before it have points; one of the two is "
+                                             "allowed"),
+                m_file.place(), quotedText(m_file.fields[column]), quotedText(nameOf(column)));
+        m_mark = mark;
+    }
+
+    float numberAt(size_t column) {
+        const NumberText number(text(column), m_file.commas());
+        float value = 0;
+        const std::errc code = number.read(value);
+        if (code == std::errc{} && std::isfinite(value)) {
+            checkMark(number.mark, column);
+            return value;
+        }
+        if (code == std::errc::result_out_of_range) {
+            const double wide = std::strtod(std::string(number.text).c_str(), nullptr);
+            if (std::abs(wide) < 1) return static_cast<float>(wide); // too small, not too large
+        }
+        if (isMissing(text(column))) refuseMissing(column);
+        const bool input = m_table.layout.columns[column].use == ColumnUse::Number;
+        if (code == std::errc::invalid_argument && input && m_words == Words::NotKnown) {
+            m_metWord = true;
+            return 0;
+        }
+        if (code == std::errc::invalid_argument && input)
+            throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite "
+                                            "number, as other lines have there; data.drop leaves "
+                                            "columns out"),
+                             m_file.place(), quotedText(m_file.fields[column]),
+                             quotedText(nameOf(column)));
+        throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
+                         m_file.place(), quotedText(m_file.fields[column]),
+                         quotedText(nameOf(column)));
+    }
+
+    /// A truth is a target of the loss that takes 0 and 1.
+    float targetAt(size_t column) {
+        const auto truth =
+            m_task.loss.kind == LossKind::BceWithLogits ? truthOf(text(column)) : std::nullopt;
+        return truth ? *truth : numberAt(column);
+    }
+
+    int32_t classAt(size_t column) {
+        if (text(column).empty())
+            throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class; "
+                                            "data.missing drop would leave such lines out"),
+                             m_file.place(), quotedText(nameOf(column)));
+        const auto [at, added] = m_indices.try_emplace(std::string(text(column)),
+                                                       static_cast<int32_t>(m_indices.size()));
+        if (added && m_indices.size() > kMostClasses)
+            throw InputError(phrase("Data",
+                                    "%1: more than %2 classes in the column %3; with a loss "
+                                    "for numbers, such as mse, it is one number a sample"),
+                             m_file.place(), kMostClasses, quotedText(nameOf(column)));
+        return at->second;
+    }
+
+    /// By number where all are numbers, else by name: their order does not depend on that of the
+    /// lines.
+    void sortClasses() {
+        const auto number = [commas = m_file.commas()](const std::string& name) {
+            return numberOf(name, commas);
+        };
+        std::vector<std::string>& classes = m_table.classes;
+        for (const auto& [name, index] : m_indices)
+            classes.push_back(name); // sorted by name
+        if (std::none_of(classes.begin(), classes.end(),
+                         [&](const std::string& name) { return std::isnan(number(name)); }))
+            std::stable_sort(
+                classes.begin(), classes.end(),
+                [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+        m_table.wholeClasses =
+            std::all_of(classes.begin(), classes.end(), [&](const std::string& name) {
+                return number(name) == std::trunc(number(name));
+            });
+        std::vector<int32_t> sorted(m_indices.size());
+        for (size_t i = 0; i < classes.size(); ++i)
+            sorted[static_cast<size_t>(m_indices[classes[i]])] = static_cast<int32_t>(i);
+        for (int32_t& label : m_table.labels)
+            label = sorted[static_cast<size_t>(label)];
+    }
+
+    const TaskConfig& m_task;
+    CsvFile& m_file;
+    bool m_classes;
+    Words m_words = Words::Known;
+    bool m_metWord = false;
+    char m_mark = 0;                          ///< of the numbers so far, in a table with semicolons
+    std::map<std::string, int32_t> m_indices; ///< of classes, in the order of their first lines
+    CsvTable m_table;
+};
+
+CsvTable readSamples(const TaskConfig& task) {
+    CsvFile file(task.path);
+    CsvLayout layout = csvLayout(task, file);
+    if (auto table = CsvSamples(task, file, layout).read(CsvSamples::Words::NotKnown))
+        return *std::move(table);
+    useWords(task, layout);
+    CsvFile again(task.path);
+    if (again.readHeader().size() != layout.columns.size())
+        throw InputError(phrase("Data", "%1: the file changed while it was read"),
+                         pathText(task.path));
+    return *CsvSamples(task, again, layout).read(CsvSamples::Words::Known);
+}
+
+} // namespace
+
+CsvTable readCsvTable(const TaskConfig& task) {
+    if (task.path.empty())
+        throw InputError(phrase("Data", "data.path: missing; it must be a csv file"));
+    CsvTable table = readSamples(task);
+    if (table.dropped > 0 && table.samples == 0)
+        throw InputError(task.missing == Missing::Mean
+                             ? phrase("Data", "%1: every line lacks its target, so "
+                                              "data.missing %2 leaves no samples")
+                             : phrase("Data", "%1: every line lacks a value, so data.missing "
+                                              "%2 leaves no samples"),
+                         pathText(task.path), nameOf(task.missing));
+    checkSampleCount(pathText(task.path), table.samples);
+    return table;
+}
+
+CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
+    CsvFile file(task.predict);
+    const std::vector<std::string> names = file.readHeader();
+    CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
+    for (const std::string& name : names)
+        layout.columns.push_back({name, ColumnUse::LeftOut});
+    for (const CsvColumn& wanted : like.columns) {
+        if (wanted.inputs() == 0) continue;
+        const auto isFree = [&](const CsvColumn& each) { // of two with one name, each its own
+            return each.name == wanted.name && each.use == ColumnUse::LeftOut;
+        };
+        const auto found = std::find_if(layout.columns.begin(), layout.columns.end(), isFree);
+        if (found == layout.columns.end())
+            throw InputError(phrase("Data", "%1: there is no column %2, which the network was "
+                                            "trained on%3"),
+                             pathText(task.predict), quotedText(wanted.name),
+                             nearestHint(wanted.name, names));
+        *found = wanted;
+    }
+    TaskConfig inputs = task;
+    inputs.loss.kind = LossKind::Mse; // no classes to sort
+    CsvTable table = *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::Known);
+    checkSampleCount(pathText(task.predict), table.samples);
+    return table;
+}
+
+} // namespace halfscope

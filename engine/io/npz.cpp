@@ -1,0 +1,58 @@
+// An array of an archive is an .npy file within a file.
+#include "engine/io/npz.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/npy.h"
+#include "engine/io/zip.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr std::string_view kEnding = ".npy";
+
+/// Calls with the array's bytes.
+template <class Call>
+auto withArray(const std::string& path, std::string_view name, const Call& call) {
+    ZipFile zip(path);
+    const auto entries = zip.entries();
+    const auto found = std::find_if(entries.begin(), entries.end(), [name](const ZipEntry& each) {
+        return each.name == std::string(name).append(kEnding);
+    });
+    if (found == entries.end())
+        throw InputError(phrase("Files", "%1: there is no array %2 in it"), pathText(path),
+                         quotedText(name));
+    ZipReader reader(zip, *found);
+    const NpySource source{path + "/" + found->name, found->bytes,
+                           [&reader](std::span<char> into) { return reader.read(into); }};
+    return call(source);
+}
+
+} // namespace
+
+std::vector<std::string> npzNames(const std::string& path) {
+    std::vector<std::string> names;
+    const ZipFile zip(path);
+    for (const ZipEntry& each : zip.entries())
+        if (each.name.ends_with(kEnding))
+            names.push_back(each.name.substr(0, each.name.size() - kEnding.size()));
+    return names;
+}
+
+ArrayInfo npzInfo(const std::string& path, std::string_view name) {
+    ArrayInfo info = withArray(path, name, [](const NpySource& source) { return npyInfo(source); });
+    info.name = name;
+    return info;
+}
+
+Array readNpz(const std::string& path, std::string_view name) {
+    Array array = withArray(path, name, [](const NpySource& source) { return readNpy(source); });
+    array.info.name = name;
+    return array;
+}
+
+} // namespace halfscope

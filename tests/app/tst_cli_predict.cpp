@@ -1,0 +1,157 @@
+// halfscope-cli on tables and arrays as people have them: a training from one command, the closing
+// table, and predictions for samples without targets.
+#include "engine/io/npy.h"
+#include "tests/support/array_files.h"
+#include "tests/support/cli.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_cli_predict {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestCliPredict : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void closingTableHasBoth();
+    void predictsTables();
+    void predictsArrays();
+    void refuses_data();
+    void refuses();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+    QString file(const char* name, const std::string& bytes) const {
+        return QString::fromStdString(writeBytes(path(name).toStdString(), bytes));
+    }
+    QTemporaryDir m_folder;
+    Outcome m_trained; ///< the run in the folder "out"
+};
+
+/// Of a table from Excel in Europe: red ones are cats.
+void TestCliPredict::initTestCase() {
+    std::string text = "colour;size;kind\r\n";
+    for (int i = 0; i < 60; ++i)
+        text += (i % 2 ? "red;" : "blue;") + std::to_string(i % 7) + ",5;" +
+                (i % 2 ? "cat\r\n" : "dog\r\n");
+    m_trained = call({"run", file("pets.csv", text), "--device", "cpu", "--set",
+                      "optimizer.lr=0.01", "--out", path("out")});
+    QVERIFY2(m_trained.code == 0, m_trained.error);
+}
+
+void TestCliPredict::closingTableHasBoth() {
+    QVERIFY2(m_trained.error.contains("Data: The columns are separated by semicolons, and numbers "
+                                      "have decimal commas.\n"),
+             m_trained.error);
+    const QList<QByteArray> lines = m_trained.out.split('\n');
+    const auto head = std::find_if(lines.begin(), lines.end(), [](const QByteArray& line) {
+        return line.startsWith("lane  ");
+    });
+    QVERIFY2(head != lines.end(), m_trained.out);
+    QCOMPARE(*head, QByteArray("lane      final loss  val. loss   accuracy  skipped  scale     "
+                               "ms/step  peak"));
+    const qsizetype loss = head->indexOf("val."), accuracy = head->indexOf("acc");
+    for (int lane = 1; lane <= 2; ++lane) {
+        const QByteArray line = *(head + lane);
+        bool isNumber = false;
+        line.mid(loss, 12).trimmed().toDouble(&isNumber);
+        QVERIFY2(isNumber, line);
+        QCOMPARE(line.mid(accuracy, 10).trimmed(), QByteArray("100 %"));
+        QVERIFY2(line.size() <= 80, line);
+    }
+}
+
+/// With other separators, in another order and without the target.
+void TestCliPredict::predictsTables() {
+    const QString table = file("new.csv", "size,name,colour\n3.5,a,red\n4,b,blue\n9.25,c,red\n");
+    const Outcome outcome =
+        call({"evaluate", path("out"), "--predict", table, "--out", path("predicted")});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains("3 samples of " + table.toUtf8() +
+                                  " predicted; there are no scores, because the file's targets "
+                                  "are not read\n"),
+             outcome.out);
+    QCOMPARE(contentOf(path("predicted/samples.csv")),
+             QByteArray("sample,fp32,amp-fp16\n0,cat,cat\n1,dog,dog\n2,cat,cat\n"));
+    QCOMPARE(filesOf(path("predicted")),
+             (QStringList{"predictions_amp-fp16.npy", "predictions_fp32.npy", "samples.csv"}));
+    const Array y = readNpy(path("predicted/predictions_fp32.npy").toStdString());
+    QCOMPARE(y.info.shape, (std::vector<int64_t>{3, 2}));
+    // the samples of the table itself have the outputs that they were judged by
+    const Outcome judged = call({"evaluate", path("out"), "--out", path("judged")});
+    QVERIFY2(judged.code == 0, judged.error);
+    const Outcome all =
+        call({"evaluate", path("out"), "--predict", path("pets.csv"), "--out", path("all")});
+    QVERIFY2(all.code == 0, all.error);
+    const Array held = readNpy(path("judged/predictions_fp32.npy").toStdString());
+    const Array whole = readNpy(path("all/predictions_fp32.npy").toStdString());
+    QCOMPARE(whole.info.shape, (std::vector<int64_t>{60, 2}));
+    const QList<QByteArray> samples = contentOf(path("judged/samples.csv")).split('\n');
+    for (int64_t row = 0; row < held.info.shape[0]; ++row) {
+        const int64_t stored = samples[row + 1].split(',')[0].toLongLong();
+        for (int64_t k = 0; k < 2; ++k) // sums of another batch may have another order
+            QVERIFY(std::abs(held.at(2 * row + k) - whole.at(2 * stored + k)) < 1e-5);
+    }
+}
+
+void TestCliPredict::predictsArrays() {
+    std::string x, y;
+    for (int i = 0; i < 20; ++i) {
+        x += bytesOfValues<float>({static_cast<float>(i), 1});
+        y += bytesOfValues<float>({static_cast<float>(2 * i)});
+    }
+    const auto dict = [](const char* shape) {
+        return std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + "}";
+    };
+    const QString data = file("data.npz", zipBytes({{"x.npy", npyBytes(dict("(20, 2)"), x), true},
+                                                    {"y.npy", npyBytes(dict("(20,)"), y), true}}));
+    const Outcome trained =
+        call({"run", data, "--device", "cpu", "--steps", "5", "--out", path("numbers")});
+    QVERIFY2(trained.code == 0, trained.error);
+    QVERIFY2(trained.out.contains("val. loss") && !trained.out.contains("accuracy"), trained.out);
+    const QString news = file("x.npy", npyBytes(dict("(3, 2)"), x.substr(0, 24)));
+    const Outcome outcome =
+        call({"evaluate", path("numbers"), "--predict", news, "--out", path("made")});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains("3 samples of "), outcome.out);
+    const QList<QByteArray> lines = contentOf(path("made/samples.csv")).trimmed().split('\n');
+    QCOMPARE(lines.size(), qsizetype{4});
+    QCOMPARE(lines[0], QByteArray("sample,fp32,amp-fp16"));
+    const Array made = readNpy(path("made/predictions_fp32.npy").toStdString());
+    QCOMPARE(lines[3].split(',')[1].toFloat(), static_cast<float>(made.at(2)));
+}
+
+void TestCliPredict::refuses_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("about");
+    const QString table = path("lacking.csv");
+    QTest::newRow("without a folder")
+        << QStringList{path("out"), "--predict", path("pets.csv")}
+        << QByteArray("--predict needs --out, the folder that the predictions are written into");
+    QTest::newRow("without a column")
+        << QStringList{path("out"), "--predict", table, "--out", path("none")}
+        << QByteArray("there is no column \"colour\", which the network was trained on");
+    QTest::newRow("of no table")
+        << QStringList{"--preset",  "mnist-mlp", "--weights", path("out/weights_fp32.safetensors"),
+                       "--predict", table,       "--out",     path("none")}
+        << QByteArray("--predict takes tables and arrays; data.kind is mnist");
+}
+
+void TestCliPredict::refuses() {
+    QFETCH(const QStringList, arguments);
+    QFETCH(const QByteArray, about);
+    file("lacking.csv", "size\n1\n");
+    const Outcome outcome = call(QStringList{"evaluate"} + arguments);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.saysOneLine() && outcome.error.contains(about), outcome.error);
+    QVERIFY(!QDir(path("none")).exists());
+}
+
+} // namespace tst_cli_predict
+
+QTEST_GUILESS_MAIN(tst_cli_predict::TestCliPredict)
+#include "tst_cli_predict.moc"

@@ -1,0 +1,332 @@
+// Columns of csv tables: what stands between them, words and truths as inputs, columns that are
+// left out, and another table's lines as samples without targets.
+#include "engine/core/error.h"
+#include "engine/data/csv_columns.h"
+#include "engine/data/dataset.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+#include <numeric>
+
+namespace tst_csv_columns {
+
+using namespace halfscope;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+Batch allOf(const Dataset& data, Split split) {
+    std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
+    std::iota(all.begin(), all.end(), 0);
+    Batch batch = Batch::of(data.tensors(), data.samples(split));
+    data.read(split, all, batch);
+    return batch;
+}
+
+Floats inputsOf(const TaskConfig& task, Split split = Split::Train) {
+    const Batch batch = allOf(*makeDataset(task, 0), split);
+    const auto x = batch.floats(kX);
+    return {x.begin(), x.end()};
+}
+
+Floats targetsOf(const TaskConfig& task) {
+    const Batch batch = allOf(*makeDataset(task, 0), Split::Train);
+    const auto y = batch.floats(kTarget);
+    return {y.begin(), y.end()};
+}
+
+QStringList notesOf(const TaskConfig& task) {
+    QStringList notes;
+    for (const Message& note : makeDataset(task, 0)->notes())
+        notes << QString::fromStdString(note.english());
+    return notes;
+}
+
+/// `count` lines "wN,N,0" below a header.
+std::string tableOfWords(int count) {
+    std::string text = "w,n,y\n";
+    for (int i = 0; i < count; ++i)
+        text += "w" + std::to_string(i) + "," + std::to_string(i) + ",0\n";
+    return text;
+}
+
+constexpr const char* kColours = "colour,size,dry,weight,y\n"
+                                 "red,1,True,L,5\n"
+                                 "blue,2.5,False,S,6\n"
+                                 "red,3,True,M,7\n"
+                                 "green,4,False,S,8\n";
+
+} // namespace
+
+class TestCsvColumns : public QObject {
+    Q_OBJECT
+
+private slots:
+    void separators_data();
+    void separators();
+    void decimalMarks();
+    void quotedFields();
+    void words();
+    void truths();
+    void wordsWithGaps();
+    void wordsAmongNumbers();
+    void manyWords();
+    void dropped();
+    void unnamed();
+    void emptyLines();
+    void predicts();
+    void predictsAsItWasTrained();
+    void refusesToPredict();
+
+private:
+    std::string file(const char* name, const std::string& text) const {
+        return writeBytes(m_folder.filePath(name).toStdString(), text);
+    }
+    TaskConfig csv(const std::string& text, const char* name = "t.csv") const {
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.path = file(name, text);
+        task.validation = 0;
+        task.standardise = false;
+        return task;
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestCsvColumns::separators_data() {
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("note");
+    const char *tabs = "The columns are separated by tabs.",
+               *semicolons = "The columns are separated by semicolons.",
+               *decimal =
+                   "The columns are separated by semicolons, and numbers have decimal commas.";
+    const auto row = [](const char* what, const char* name, const char* text, const char* note) {
+        QTest::newRow(what) << QByteArray(name) << QByteArray(text) << QString(note);
+    };
+    row("commas", "t.csv", "a,b,y\n1,2.5,3\n4,5,6\n", "");
+    row("tabs", "t.csv", "a\tb\ty\n1\t2.5\t3\n4\t5\t6\n", tabs);
+    row("tsv", "t.TSV", "a\tb\ty\r\n1\t2.5\t3\r\n4\t5\t6\r\n", tabs);
+    row("tsv with commas in names", "t.tsv", "a, cm, m\tb, kg, g\ty\n1\t2.5\t3\n4\t5\t6\n", tabs);
+    row("tsv with commas", "t.tsv", "a,b,y\n1,2.5,3\n4,5,6\n", "");
+    row("semicolons", "t.csv", "a;b;y\n1;2.5;3\n4;5;6\n", semicolons);
+    row("decimal commas", "t.csv", "a;b;y\n1;2,5;3\n4,0;5;6,00\n", decimal);
+    row("as Excel writes it", "t.csv",
+        "\xEF\xBB\xBF"
+        "a;\"b\";y\r\n1;2,5;3\r\n4;\"5\";6\r\n",
+        decimal);
+    row("more of one kind", "t.csv", "a;1,b,y\n1,2.5,3\n4,5,6\n", "");
+    row("in quotation marks", "t.csv", "a;\"b, c, d, e\";y\n1;2.5;3\n4;5;6\n", semicolons);
+    row("as many of each", "t.csv", "a;,b\t,y;\t\n1,2.5,3\n4,5,6\n", "");
+}
+
+/// By the header, and told.
+void TestCsvColumns::separators() {
+    QFETCH(const QByteArray, name);
+    QFETCH(const QByteArray, text);
+    QFETCH(const QString, note);
+    const TaskConfig task = csv(text.toStdString(), name.constData());
+    QCOMPARE(inputsOf(task), (Floats{1, 2.5f, 4, 5}));
+    QCOMPARE(targetsOf(task), (Floats{3, 6}));
+    QCOMPARE(notesOf(task), note.isEmpty() ? QStringList() : QStringList(note));
+}
+
+/// 1.234 is another number among decimal commas.
+void TestCsvColumns::decimalMarks() {
+    const auto error = [&](const char* text) {
+        const TaskConfig task = csv(text);
+        return thrownBy<InputError>([&] { makeDataset(task, 0); });
+    };
+    QVERIFY(error("a;y\n1,5;2\n1.234;3\n")
+                .ends_with("line 3: \"1.234\" in the column \"a\" has a point, and numbers before "
+                           "it have decimal commas; one of the two is allowed"));
+    QVERIFY(error("a;y\n1.5;2\n1;3,5\n")
+                .ends_with("line 3: \"3,5\" in the column \"y\" has a decimal comma, and numbers "
+                           "before it have points; one of the two is allowed"));
+    QVERIFY(error("a;y\n1;2\n1.234,5;3\n")
+                .ends_with("line 3: \"1.234,5\" in the column \"a\" is not allowed: a finite "
+                           "number, as other lines have there; data.drop leaves columns out"));
+    QVERIFY(error("a\ty\n1\t2\n1,5\t3\n").find("\"1,5\" in the column \"a\"") != std::string::npos);
+    TaskConfig classes = csv("a;y\n1;10,5\n2;9,5\n");
+    classes.loss.kind = LossKind::CrossEntropy; // in the order of numbers
+    QCOMPARE(makeDataset(classes, 0)->view().classes, (std::vector<std::string>{"9,5", "10,5"}));
+    QVERIFY(!makeDataset(classes, 0)->tensors()[kTarget].wholeClasses);
+}
+
+void TestCsvColumns::quotedFields() {
+    const TaskConfig task = csv("\xEF\xBB\xBF\"the\n\"\"name\"\";\";\"b\";y\r\n"
+                                "\"up\r\ndown\";1;2\r\n\"a;b\";3;4");
+    QCOMPARE(inputsOf(task), (Floats{1, 0, 1, 3, 1, 0}));
+    QCOMPARE(targetsOf(task), (Floats{2, 4}));
+    QVERIFY(thrownBy<InputError>([&] {
+                makeDataset(csv("a;b\n\"1\"x;2\n"), 0);
+            }).ends_with("has text after a closing quotation mark; only a semicolon may follow"));
+}
+
+/// As pandas.get_dummies(table.drop(columns="y"), dtype=float) of pandas 3.1 has them: size, dry,
+/// colour_blue, colour_green, colour_red, weight_L, weight_M, weight_S.
+void TestCsvColumns::words() {
+    const TaskConfig task = csv(kColours);
+    QCOMPARE(inputsOf(task), (Floats{1,    1, 0, 0, 1, 1, 0, 0, //
+                                     2.5f, 0, 1, 0, 0, 0, 0, 1, //
+                                     3,    1, 0, 0, 1, 0, 1, 0, //
+                                     4,    0, 0, 1, 0, 0, 0, 1}));
+    QCOMPARE(targetsOf(task), (Floats{5, 6, 7, 8}));
+    QCOMPARE(notesOf(task),
+             (QStringList{"True and yes are 1, false and no are 0, in the columns: dry.",
+                          "Columns of words became an input of 0 and 1 for each word: colour (3), "
+                          "weight (3)."}));
+}
+
+void TestCsvColumns::truths() {
+    QCOMPARE(inputsOf(csv("a,b,y\nyes,TRUE,1\nNo,true,2\n")), (Floats{1, 1, 0, 1}));
+    QCOMPARE(inputsOf(csv("a,y\nyes,1\nmaybe,2\n")), (Floats{0, 1, 1, 0})); // words
+    TaskConfig task = csv("a,y\n1,no\n2,yes\n");
+    task.loss.kind = LossKind::BceWithLogits;
+    QCOMPARE(targetsOf(task), (Floats{0, 1}));
+    task.loss.kind = LossKind::Mse;
+    QVERIFY(thrownBy<InputError>([&] {
+                makeDataset(task, 0);
+            }).ends_with("\"no\" in the column \"y\" is not allowed: a finite number"));
+}
+
+/// A word that is not known has the share that each word has among the others.
+void TestCsvColumns::wordsWithGaps() {
+    TaskConfig task = csv("a,b,y\nx,1,1\n,2,2\nz,3,3\nx,4,4\nx,NA,5\n");
+    QVERIFY(thrownBy<InputError>([&] {
+                makeDataset(task, 0);
+            }).find("data.missing to drop or mean") != std::string::npos);
+    task.missing = Missing::Mean;
+    QCOMPARE(inputsOf(task), (Floats{1, 1, 0, 2, 0.75f, 0.25f, 3, 0, 1, 4, 1, 0, 2.5f, 1, 0}));
+    task.missing = Missing::Drop;
+    QCOMPARE(inputsOf(task), (Floats{1, 1, 0, 3, 0, 1, 4, 1, 0}));
+    // a word that only dropped lines have is no input
+    QCOMPARE(inputsOf([&] {
+                 TaskConfig other = csv("a,b,y\nx,1,1\nq,,2\n");
+                 other.missing = Missing::Drop;
+                 return other;
+             }()),
+             (Floats{1, 1}));
+}
+
+void TestCsvColumns::wordsAmongNumbers() {
+    TaskConfig task = csv("a,b,y\n1,2,3\nx,2,3\n");
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path + ", line 3: \"x\" in the column \"a\" is not allowed: a finite number, as "
+                         "other lines have there; data.drop leaves columns out");
+    task.drop = "a";
+    QCOMPARE(inputsOf(task), (Floats{2, 2}));
+}
+
+void TestCsvColumns::manyWords() {
+    QCOMPARE(makeDataset(csv(tableOfWords(100)), 0)->tensors()[kX].shape, (Shape{101}));
+    TaskConfig task = csv(tableOfWords(101));
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path + ": more than 100 different words are too many for columns of inputs: w; "
+                         "to leave such columns out, set data.drop to w");
+    QCOMPARE(dropWithManyWords(task), std::string("w"));
+    task.drop = "n";
+    QCOMPARE(dropWithManyWords(task), std::string("n")); // nothing would be left
+    task.drop = dropWithManyWords(csv(tableOfWords(101)));
+    QCOMPARE(makeDataset(task, 0)->tensors()[kX].shape, (Shape{1}));
+    QCOMPARE(dropWithManyWords(csv(kColours)), std::string());
+}
+
+void TestCsvColumns::dropped() {
+    TaskConfig task = csv("a,\"b, c\",\"d \"\"e\"\"\",y,z\n1,2,3,4,5\n");
+    task.drop = " \"b, c\", \"d \"\"e\"\"\" ,z";
+    QCOMPARE(droppedColumns(task.drop), (std::vector<std::string>{"b, c", "d \"e\"", "z"}));
+    QCOMPARE(inputsOf(task), (Floats{1}));
+    QCOMPARE(targetsOf(task), (Floats{4})); // the last one that is left
+    QCOMPARE(notesOf(task), QStringList{"Left out by data.drop: b, c, d \"e\", z."});
+    const auto refused = [&](const char* drop, const char* target = "") {
+        task.drop = drop;
+        task.target = target;
+        return thrownBy<InputError>([&] { makeDataset(task, 0); });
+    };
+    QCOMPARE(refused("aa"),
+             "data.drop: " + task.path + " has no column \"aa\"; the nearest one is a");
+    QCOMPARE(refused("a", "a"),
+             std::string("data.drop: \"a\" is the column to predict (data.target)"));
+    QCOMPARE(refused("a,\"b, c\",\"d \"\"e\"\"\",y"),
+             "data.drop: " + task.path + " has no column left to be an input");
+}
+
+/// As pandas writes the index of the lines, and reads it again.
+void TestCsvColumns::unnamed() {
+    const QStringList told{"A column without a name is left out: pandas writes the numbers of "
+                           "lines into one."};
+    QCOMPARE(inputsOf(csv(",a,b\n0,1,2\n1,3,4\n")), (Floats{1, 3}));
+    QCOMPARE(notesOf(csv(",a,b\n0,1,2\n1,3,5\n")), told);
+    QCOMPARE(inputsOf(csv("Unnamed: 0,a,b\n0,1,2\n")), (Floats{1}));
+    QCOMPARE(inputsOf(csv("Unnamed: x,a,b\n0,1,2\n")), (Floats{0, 1}));
+    QCOMPARE(targetsOf(csv("a;b;\n1;2;\n")), (Floats{2})); // a separator at the end of each line
+    const TaskConfig only = csv(",b\n7,2\n");
+    QCOMPARE(inputsOf(only), (Floats{7}));
+    QVERIFY(notesOf(only).join(' ').startsWith("A column without a name is an input."));
+}
+
+void TestCsvColumns::emptyLines() {
+    QCOMPARE(inputsOf(csv("a;y\n1;2\n;\n\n ; \n3;4\n;\n")), (Floats{1, 3}));
+}
+
+/// Columns are found by name, in any order, with any separator and with others between them.
+void TestCsvColumns::predicts() {
+    TaskConfig task = csv(kColours);
+    task.validation = 0.5;
+    task.predict =
+        file("new.csv", "weight;extra;size;colour;dry\nS;x;7,5;green;no\nM;y;8;blue;yes\n");
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{2});
+    QCOMPARE(data->samples(Split::Validation), int64_t{2});
+    QCOMPARE(inputsOf(task, Split::Validation),
+             (Floats{7.5f, 0, 0, 1, 0, 0, 0, 1, 8, 1, 1, 0, 0, 0, 1, 0}));
+    QCOMPARE(factsOf(task).validation, int64_t{2});
+}
+
+/// Means and deviations are those of the samples that were trained on.
+void TestCsvColumns::predictsAsItWasTrained() {
+    TaskConfig task = csv("a,y\n1,0\n3,0\n5,0\n7,0\n");
+    task.standardise = true;
+    task.missing = Missing::Mean;
+    task.predict = file("new.csv", "a\n4\nNA\n9\n");
+    const Floats x = inputsOf(task, Split::Validation);
+    const float deviation = std::sqrt(5.0f);
+    QCOMPARE(x.size(), size_t{3});
+    QCOMPARE(x[0], 0.0f);
+    QCOMPARE(x[1], 0.0f);
+    QVERIFY(std::abs(x[2] - 5 / deviation) < 1e-6f);
+    task.missing = Missing::Drop;
+    QCOMPARE(inputsOf(task, Split::Validation).size(), size_t{2});
+    QVERIFY(notesOf(task).join(' ').contains("new.csv: 1 of 3 lines lack a value"));
+}
+
+void TestCsvColumns::refusesToPredict() {
+    TaskConfig task = csv(kColours);
+    task.predict = m_folder.filePath("new.csv").toStdString();
+    const auto refused = [&](const char* text) {
+        file("new.csv", text);
+        return thrownBy<InputError>([&] { makeDataset(task, 0); });
+    };
+    QCOMPARE(refused("colour,sice,dry,weight\nred,1,no,S\n"),
+             task.predict + ": there is no column \"size\", which the network was trained on; the "
+                            "nearest one is sice");
+    QCOMPARE(refused("colour,size,dry,weight\nteal,1,no,S\n"),
+             task.predict + ", line 2: \"teal\" in the column \"colour\" is none of the words that "
+                            "the training data have there");
+    QCOMPARE(refused("colour,size,dry,weight\nred,1,2,S\n"),
+             task.predict + ", line 2: \"2\" in the column \"dry\" is none of the words that the "
+                            "training data have there");
+    QVERIFY(refused("colour,size,dry,weight\n").find("0 samples are not allowed") !=
+            std::string::npos);
+}
+
+} // namespace tst_csv_columns
+
+QTEST_GUILESS_MAIN(tst_csv_columns::TestCsvColumns)
+#include "tst_csv_columns.moc"

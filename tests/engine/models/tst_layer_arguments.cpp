@@ -1,0 +1,81 @@
+// Arguments that are words or numbers, and those that must fit the input: what is taken, printed as
+// PyTorch prints it, written for PyTorch, and refused. Values are compared in tst_layers.
+#include "engine/core/error.h"
+#include "engine/models/layer_arguments.h"
+#include "engine/models/model_spec.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+namespace tst_layer_arguments {
+
+using namespace halfscope;
+
+namespace {
+
+std::string refusalOf(const char* model, const Shape& in) {
+    return thrownBy<InputError>([&] { outputOf(readModel(model), {in, DType::F32}); });
+}
+
+} // namespace
+
+class TestLayerArguments : public QObject {
+    Q_OBJECT
+
+private slots:
+    void paddingWords();
+    void refusesPaddingWords();
+    void slopes();
+};
+
+void TestLayerArguments::paddingWords() {
+    const ModelSpec same = readModel("Conv2d(2, 6, (3, 5), padding='same')");
+    QCOMPARE(same.root.pair("padding"), (std::array<int64_t, 2>{1, 2}));
+    QCOMPARE(textOf(same),
+             std::string("Conv2d(2, 6, kernel_size=(3, 5), stride=(1, 1), padding=same)"));
+    QCOMPARE(pythonOf(readModel("Conv2d(2, 6, 3, padding=same)"), ""),
+             std::string("nn.Conv2d(2, 6, 3, padding='same')"));
+    QCOMPARE(pythonOf(readModel("Conv1d(2, 6, 3, 2, 'valid', bias=False)"), ""),
+             std::string("nn.Conv1d(2, 6, 3, stride=2, padding='valid', bias=False)"));
+    QCOMPARE(pythonOf(readModel("Conv2d(2, 6, 3, padding=1)"), ""),
+             std::string("nn.Conv2d(2, 6, 3, padding=1)"));
+    QCOMPARE(readModel("Conv2d(2, 6, 1, padding='same')").root.pair("padding"),
+             (std::array<int64_t, 2>{0, 0}));
+}
+
+void TestLayerArguments::refusesPaddingWords() {
+    const Shape image{1, 3, 5, 5};
+    QCOMPARE(refusalOf("Conv2d(3, 2, (3, 4), padding='same')", image),
+             std::string("line 1, column 1: Conv2d(3, 2, (3, 4), padding='same'): padding='same' "
+                         "with a kernel of even size is not supported: it pads one side more than "
+                         "the other"));
+    QCOMPARE(refusalOf("Conv1d(3, 2, 3, 2, 'same')", {1, 3, 5}),
+             std::string("line 1, column 1: Conv1d(3, 2, 3, 2, 'same'): padding='same' needs a "
+                         "stride of 1, as in PyTorch"));
+    QCOMPARE(refusalOf("Conv2d(3, 2, 3, padding='reflect')", image),
+             std::string("line 1, column 25: Conv2d: padding='reflect' is not allowed: a whole "
+                         "number from 0 to 4096, or two of them such as (2, 2), 'same' or "
+                         "'valid'"));
+    QVERIFY(refusalOf("ConvTranspose2d(3, 2, 3, padding='same')", image)
+                .ends_with("is not allowed: a whole number from 0 to 4096, or two of them such as "
+                           "(2, 2)"));
+}
+
+void TestLayerArguments::slopes() {
+    const auto parameters = parametersOf(readModel("Sequential(PReLU(), PReLU(6, init=0.1))"));
+    QCOMPARE(parameters.size(), size_t{2});
+    QCOMPARE(parameters[1].name, std::string("1.weight"));
+    QCOMPARE(parameters[1].info.shape, (Shape{6}));
+    QCOMPARE(parameters[0].info.start.value, 0.25);
+    QCOMPARE(parameters[1].info.start.value, 0.1);
+    QCOMPARE(pythonOf(readModel("PReLU(6, 0.1)"), ""),
+             std::string("nn.PReLU(num_parameters=6, init=0.1)"));
+    QCOMPARE(refusalOf("PReLU(4)", {1, 3, 5, 5}),
+             std::string("line 1, column 1: PReLU(4): the input has the shape (1, 3, 5, 5); with 4 "
+                         "slopes, its axis 1 must have as many"));
+}
+
+} // namespace tst_layer_arguments
+
+QTEST_APPLESS_MAIN(tst_layer_arguments::TestLayerArguments)
+#include "tst_layer_arguments.moc"
