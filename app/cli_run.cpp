@@ -99,7 +99,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
     return text;
 }
 
-/// Of each lane that skipped steps, whether that is normal.
+/// Of each lane that skipped steps, whether that is normal, and why the last one was skipped.
 std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> totals) {
     std::string text;
     for (size_t i = 0; i < totals.size(); ++i) {
@@ -108,6 +108,9 @@ std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> 
         const std::string sentence = totals[i].skips().sentence(dynamic).english();
         if (sentence.empty()) continue;
         text += experiment.laneName(static_cast<int>(i)) + ": " + sentence + "\n";
+        if (const Message& last = totals[i].lastOverflow(); !last.empty())
+            text += padded("", experiment.laneName(static_cast<int>(i)).size()) + "  " +
+                    last.english() + "\n";
     }
     return text;
 }

@@ -13,6 +13,7 @@ void LaneTotals::add(const StepRow& row) {
 }
 
 void LaneTotals::add(const Event& event) {
+    if (event.kind == EventKind::Overflow) m_lastOverflow = event.text;
     if (event.scaleAfter == event.scaleBefore) return;
     m_scaleStep = event.step;
     m_scaleAfter = event.scaleAfter;

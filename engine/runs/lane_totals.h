@@ -25,6 +25,8 @@ public:
     /// The newest row; step 0 when there is none.
     const StepRow& last() const { return m_last; }
     const SkipTally& skips() const { return m_skips; }
+    /// The sentence about the last overflow; empty without one.
+    const Message& lastOverflow() const { return m_lastOverflow; }
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
 
@@ -42,6 +44,7 @@ private:
     SkipTally m_skips;
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
+    Message m_lastOverflow;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then
 };

@@ -79,12 +79,20 @@ Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Mess
     return event;
 }
 
-/// Of nameOfNode().
-bool isBeforeScaling(const Message& tensor) {
-    return tensor.format() == kForwardPass || tensor.format() == kLoss;
+/// What follows the sentence about an overflow: empty, or another one.
+Message helpText(const FittingScale& fitting) {
+    switch (fitting.known) {
+    case FittingScale::Known::Nothing: break;
+    case FittingScale::Known::Largest:
+        return {phrase("Events", "The step would have fitted at %1 or below."),
+                scaleText(fitting.largest)};
+    case FittingScale::Known::None: return phrase("Events", "No loss scale would have helped.");
+    }
+    return {};
 }
 
-Message overflowText(const StepRecord& record, float scaleAfter, const Culprit& culprit) {
+Message overflowText(const StepRecord& record, float scaleAfter, const SkipReason& reason) {
+    const Culprit& culprit = reason.culprit;
     Phrase what = phrase("Events", "Step %1 skipped: %2; %3.");
     if (record.flags & kFirstStepped)
         what = phrase("Events", "Step %1 skipped by the second optimizer: %2; %3.");
@@ -108,7 +116,9 @@ Message overflowText(const StepRecord& record, float scaleAfter, const Culprit& 
         then = phrase("Events", "the loss scale has reached its floor, so the run ends");
     else if (scaleAfter < record.scale)
         then = {phrase("Events", "the scale falls to %1"), scaleText(scaleAfter)};
-    return {what, record.step, why, then};
+    const Message sentence{what, record.step, why, then};
+    const Message help = helpText(reason.fitting);
+    return help.empty() ? sentence : Message(phrase("Events", "%1 %2"), sentence, help);
 }
 
 } // namespace
@@ -182,19 +192,24 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
     return culprit;
 }
 
+bool isBeforeScaling(const Message& tensor) {
+    return tensor.format() == kForwardPass || tensor.format() == kLoss;
+}
+
 bool overflowedBeforeScaling(const Event& event) {
     const std::string_view forward = kForwardPass.text(), loss = kLoss.text();
     return event.tensor == loss || event.tensor.starts_with(forward.substr(0, forward.find('%')));
 }
 
-void describeStep(const StepRecord& record, float scaleAfter, const Culprit& culprit,
+void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& reason,
                   bool lossWasFinite, std::vector<Event>& events) {
+    const Culprit& culprit = reason.culprit;
     const std::string from = scaleText(record.scale), to = scaleText(scaleAfter);
     // Weights that became nan by such a step make the loss nan from the next one on.
     const bool stepped = (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);
     if ((record.flags & kSkipped) || stepped) {
         events.push_back(makeEvent(EventKind::Overflow, record, scaleAfter,
-                                   overflowText(record, scaleAfter, culprit)));
+                                   overflowText(record, scaleAfter, reason)));
         events.back().tensor = culprit.tensor.english();
     }
     if (record.flags & kBackedOff)

@@ -5,6 +5,7 @@
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/scaler/grad_scaler.h"
+#include "engine/train/fitting_scale.h"
 #include "engine/train/lane_state.h"
 
 #include <map>
@@ -33,13 +34,21 @@ private:
         m_gradients; ///< nodes that are a parameter's gradient, by its name
 };
 
-/// Whether the first tensor that overflowed came before the loss was scaled: then no loss scale
-/// would have been small enough. Of a saved event too; false where nobody knows the tensor.
+/// Of a culprit's tensor: whether it came before the loss was scaled. Then no loss scale would have
+/// been small enough.
+bool isBeforeScaling(const Message& tensor);
+/// The same of an event, a saved one too; false where nobody knows the tensor.
 bool overflowedBeforeScaling(const Event&);
+
+/// Why a step was skipped, and what would have helped.
+struct SkipReason {
+    Culprit culprit;
+    FittingScale fitting;
+};
 
 /// Appends the events of a step: overflow, backoff, growth, and a loss that was finite before and
 /// is not any more.
-void describeStep(const StepRecord&, float scaleAfter, const Culprit&, bool lossWasFinite,
+void describeStep(const StepRecord&, float scaleAfter, const SkipReason&, bool lossWasFinite,
                   std::vector<Event>&);
 
 } // namespace halfscope

@@ -13,6 +13,7 @@
 #include "engine/train/lane_step.h"
 #include "engine/train/overflow.h"
 #include "engine/train/probe.h"
+#include "engine/train/skipped_update.h"
 #include "engine/train/step_runner.h"
 #include "engine/train/text_writer.h"
 
@@ -157,7 +158,8 @@ struct Trainer::Impl {
     const Batch* probed = nullptr;        ///< its inputs
     std::unique_ptr<TextWriter> writer;   ///< likewise
     std::atomic<Probe*> runningProbe{nullptr};
-    Culprit culprit; ///< of the last step; kept while the loss stays bad
+    Culprit culprit;      ///< of the last step; kept while the loss stays bad
+    FittingScale fitting; ///< of the last overflow in a backward pass: where to look first
     bool lossWasBad = false;
     SeenSamples seen; ///< of the epoch so far
 
@@ -195,19 +197,26 @@ struct Trainer::Impl {
         at->loadBatch(step);
     }
 
-    /// Why `step` was skipped: looks into its own batch, then into the earlier ones whose gradients
-    /// were accumulated with it. Weights have not changed since those.
-    /// Nothing when it was stopped midway.
-    std::optional<Culprit> culpritOf(int64_t step, float scale) {
-        constexpr int64_t kSearched = 16; // each is a whole step, run value by value
+    /// lastStep with the batches whose gradients it added up; weights have not changed since those.
+    SkippedUpdate skippedUpdate() {
         if (!keptPrediction) keptPrediction = at->prediction();
-        const int64_t batches = std::min(config.gradients.accumulate, kSearched);
-        std::optional<Culprit> found;
-        for (int64_t each = step; each > std::max<int64_t>(step - batches, 0); --each) {
-            use(each);
-            found = at->finder().find(at->executor(), at->graph(), scale);
-            if (!found || !found->tensor.empty()) break;
-        }
+        return {[this](int64_t step) -> const LaneStep& {
+                    use(step);
+                    return *at;
+                },
+                lastStep, config.gradients.accumulate};
+    }
+
+    /// At which scales the update would have been taken. Not known where only one optimizer skipped
+    /// it, as the other one's weights have changed, and where one lets updates pass. Nothing when
+    /// it was stopped midway.
+    std::optional<FittingScale> fittingScaleOf(const StepRecord& record) {
+        if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor))
+            return FittingScale{FittingScale::Known::None, 0};
+        const bool turns = isAdversarial(config.model) && config.model.criticSteps > 1;
+        if (turns || (record.flags & (kFirstStepped | kSecondStepped))) return FittingScale{};
+        const auto found = skippedUpdate().fitting(record.scale, fitting);
+        if (found) fitting = *found;
         return found;
     }
 
@@ -382,14 +391,20 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     if (!(record.flags & kSkipped)) {
         impl.culprit = {};
     } else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty()) {
-        const std::optional<Culprit> found = impl.culpritOf(record.step, record.scale);
+        const std::optional<Culprit> found = impl.skippedUpdate().culprit(record.scale);
         if (!found) return std::nullopt;
         impl.culprit = *found;
+    }
+    FittingScale fitting;
+    if (record.flags & kSkipped) {
+        const std::optional<FittingScale> found = impl.fittingScaleOf(record);
+        if (!found) return std::nullopt;
+        fitting = *found;
     }
     m_deviceSeconds = record.deviceSeconds;
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
-    describeStep(record, impl.row->scaleAfter, impl.culprit, !impl.lossWasBad, events);
+    describeStep(record, impl.row->scaleAfter, {impl.culprit, fitting}, !impl.lossWasBad, events);
     impl.lossWasBad = lossIsBad;
     if (record.flags & kAtFloor) m_atFloor = {record.step, record.scale};
     impl.begun = false;

@@ -16,8 +16,15 @@ constexpr int kFiguresMs = 200;
 // The sentence that invites the user to start is larger than those that say what happens.
 constexpr double kTitleSize = 1.35;
 
+/// All of it where there is one alone.
+QString firstSentence(const QString& text) {
+    const auto end = text.indexOf(QLatin1String(". "));
+    return end < 0 ? text : text.left(end + 1);
+}
+
 /// An event's words with its lane, where there are lanes to tell apart and the words name none; in
-/// full, with the lane's letter alone, and as the lane's card says it.
+/// full, with the lane's letter alone, without what would have helped, and as the lane's card says
+/// it.
 QStringList newsOf(const Event& event, const RunModel& run) {
     const QString text = EventModel::sentenceOf(event);
     if (event.kind == EventKind::Edit) return {text, EventModel::whatText(event)}; // names it
@@ -27,7 +34,8 @@ QStringList newsOf(const Event& event, const RunModel& run) {
         const QString label = laneLabel(event.lane, run.lane(event.lane).title);
         leads = {briefLabel(label) + dot, laneLetter(event.lane) + dot};
     }
-    return {leads[0] + text, leads[1] + EventModel::powersAlone(text),
+    const QString brief = EventModel::powersAlone(text);
+    return {leads[0] + text, leads[1] + brief, leads[1] + firstSentence(brief),
             leads[1] + EventModel::briefSentenceOf(event)};
 }
 
