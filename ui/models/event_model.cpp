@@ -200,14 +200,13 @@ QString EventModel::whyText(const Event& event) {
                       "have helped; a lower learning rate or a wider type may.")
                 .arg(largestHalf());
         return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
-                  "(fp16 holds up to %1) and turned into inf or nan.")
-                   .arg(largestHalf()) +
-               u' ' +
+                  "(fp16 holds up to 65504).") +
+               u'\n' +
                (event.scaleAfter == event.scaleBefore
-                    ? tr("The scale stays the same, so the next step may overflow as well. If "
-                         "every step overflows, the weights never change.")
-                    : tr("Skipping a step now and then and trying a smaller scale is normal. "
-                         "Skipping every step is not."));
+                    ? tr("What to do: set another loss scale. This one stays, so the next step "
+                         "may overflow as well.")
+                    : tr("What to do: nothing, if it happens now and then. If many steps are "
+                         "skipped: a smaller first scale, or a longer growth interval."));
     case EventKind::Growth:
         return tr(
             "Why: there were enough clean steps in a row. A larger scale keeps more small "

@@ -231,10 +231,13 @@ void TestModels::whyAnOverflow() {
     event.kind = EventKind::Overflow;
     event.scaleBefore = 1024;
     event.scaleAfter = 512;
-    QVERIFY(
-        EventModel::whyText(event).contains(QStringLiteral("trying a smaller scale is normal")));
+    QVERIFY(EventModel::whyText(event).contains(
+        QStringLiteral("\nWhat to do: nothing, if it happens now and then.")));
+    QVERIFY(EventModel::whyText(event).contains(QStringLiteral("a smaller first scale")));
     event.scaleAfter = 1024;
     QVERIFY(!EventModel::whyText(event).contains(QStringLiteral("smaller")));
+    QVERIFY(EventModel::whyText(event).contains(
+        QStringLiteral("\nWhat to do: set another loss scale.")));
     QVERIFY(EventModel::whyText(event).contains(QStringLiteral("65504")));
     for (const char* tensor : {"forward pass of layer 1", "the loss"}) {
         event.tensor = tensor;

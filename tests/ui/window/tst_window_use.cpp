@@ -357,7 +357,7 @@ void TestWindowUse::sentencesInLittleRoom() {
         QVERIFY(heightOf(sentence->text(), sentence->font(), sentence->width()) <=
                 sentence->height());
         QCOMPARE(sentence->text().endsWith(QChar(0x2026)), height < 600);
-        QVERIFY(sentence->toolTip().endsWith(QStringLiteral("every step is not.")));
+        QVERIFY(sentence->toolTip().endsWith(QStringLiteral("or a longer growth interval.")));
         // a column that is cut off would hide that there is more
         QCOMPARE(header->length(), panel.table()->viewport()->width());
     }
