@@ -112,7 +112,7 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
 
 } // namespace
 
-RunConfig ExperimentOptions::config() const {
+RunConfig ExperimentOptions::config(std::string* note) const {
     if (!file.empty() && !preset.empty()) {
         throw InputError(Message::data("an experiment file and --preset: give one of them"));
     }
@@ -121,7 +121,13 @@ RunConfig ExperimentOptions::config() const {
     RunConfig config = !file.empty() ? experimentAt(file, settings)
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) {
-        config.lanes = parseLanes(lanes);
+        std::vector<LaneConfig> named = parseLanes(lanes, config.lanes);
+        const LostScaler lost = lostScaler(config.lanes, named);
+        if (note && !lost.has.empty())
+            *note = "Lane " + lost.has +
+                    " starts with its own loss scaler, not with the settings that " + lost.had +
+                    " has in this experiment (--set changes them)\n";
+        config.lanes = std::move(named);
         config.forks.clear(); // what happened to other lanes
         std::erase_if(config.edits, [](const LiveEdit& edit) {
             return findField(edit.key) == nullptr || findField(edit.key)->scope == FieldScope::Lane;

@@ -31,7 +31,8 @@ struct ExperimentOptions {
     void addTo(CLI::App& command, Trains = Trains::Yes);
     /// File or preset, then --lanes, then the named options, then --set from left to right; the
     /// whole is checked. InputError.
-    RunConfig config() const;
+    /// `note`: takes a sentence about settings that --lanes has dropped, if it has; or null.
+    RunConfig config(std::string* note = nullptr) const;
     /// The folder, where the file is that of a saved run; else empty.
     std::string runFolder() const;
     /// Whether the weights are among the options.

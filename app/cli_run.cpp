@@ -408,6 +408,7 @@ struct Start {
     std::optional<ExperimentState> state; // of one that goes on
     std::string checkpoint;               // its path
     std::vector<Assignment> edits;        // given beside it
+    std::string note;                     // about what was given
     std::optional<RunPast> past;          // its rows
 };
 
@@ -448,7 +449,7 @@ Start startOf(const RunOptions& options) {
             "--checkpoint-every: --out is missing, the folder that checkpoints are written into"));
     if (!options.resume.empty()) return resumedStart(options);
     Start start;
-    start.config = options.experiment.config();
+    start.config = options.experiment.config(&start.note);
     return start;
 }
 
@@ -496,7 +497,7 @@ int run(const RunOptions& options) {
         SignalWatch& signals;
         ~Release() { signals.setStop({}); } // the experiment goes before the watch
     };
-    if (!options.quiet) printNote(startText(experiment));
+    if (!options.quiet) printNote(startText(experiment) + start.note);
     signals.setStop([&experiment] { experiment.requestStop(); });
     const Release release{signals};
     if (start.past && !start.past->rows && !options.quiet)

@@ -112,8 +112,16 @@ void checkEdited(const RunConfig&, const Field& edited);
 /// InputError for any other key, and for a value that is not allowed.
 void checkLiveEdit(std::string_view key, const FieldValue&);
 
-/// Replaces the lanes by presets, "fp32,amp-fp16".
-std::vector<LaneConfig> parseLanes(std::string_view list);
+/// Lanes by precision, "fp32,amp-fp16", each as its precision starts it. `before`, the lanes that
+/// they replace: the nth lane of a precision keeps the settings of the nth that was there, and
+/// further ones those of the last.
+std::vector<LaneConfig> parseLanes(std::string_view list, std::span<const LaneConfig> before = {});
+/// Whether a lane that scales its loss replaces one whose loss scaler had other settings than its
+/// precision starts with, which are lost: the two precisions' names; empty ones otherwise.
+struct LostScaler {
+    std::string had, has;
+};
+LostScaler lostScaler(std::span<const LaneConfig> before, std::span<const LaneConfig> after);
 
 /// The settings at the end of a recorded run: its forks stand among the lanes, its edits among the
 /// settings.
