@@ -50,6 +50,9 @@ std::string footer(std::initializer_list<const char*> examples) {
 constexpr const char* kRunPreset = "run --preset checkerboard --out out";
 constexpr const char* kRunChanged =
     "run --preset overflow --set scaler.init_scale=2^20 --steps 200";
+constexpr const char* kRunSwept =
+    "run --preset overflow --lanes amp-fp16 --sweep scaler.init_scale=2^8,2^16,2^24 "
+    "--sweep scaler.growth_interval=20,2000";
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
 constexpr const char* kEvaluate = "evaluate out --out scores";
@@ -94,6 +97,7 @@ struct Commands {
         app.footer(footer({kRunPreset, kRunChanged, kRunAgain, kDescribe, kVerify}));
         run = app.add_subcommand("run", "Train the lanes of an experiment in lock-step");
         runOptions.experiment.addTo(*run);
+        runOptions.experiment.addSweepTo(*run);
         writesFolder(textOption(
             *run, "--out", runOptions.out,
             "Write experiment.json, csv files, pictures and summary.json into this folder", "DIR",
@@ -127,10 +131,11 @@ struct Commands {
         evaluate = app.add_subcommand(
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");
         evaluateOptions.experiment.addTo(*evaluate, Trains::No);
-        textOption(*evaluate, "--out", evaluateOptions.out,
-                   "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
-                   "target and what each lane makes of it) and predictions_LANE.npy here",
-                   "DIR", "the path of a folder");
+        writesFolder(textOption(
+            *evaluate, "--out", evaluateOptions.out,
+            "Write scores.json (with the confusion matrix), samples.csv (each sample, its "
+            "target and what each lane makes of it) and predictions_LANE.npy here",
+            "DIR", "the path of a folder"));
         textOption(*evaluate, "--predict", evaluateOptions.predict,
                    "Predict the samples of this table or array of inputs instead, which needs no "
                    "targets: predictions without scores; columns are found by their names",
@@ -185,7 +190,7 @@ struct Commands {
                    "an address such as https://host/folder/");
         get->add_flag("--yes", getOptions.yes, "Do not ask first");
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
-        run->footer(footer({kRunPreset, kRunChanged, kRunAgain, kRunResumed}));
+        run->footer(footer({kRunPreset, kRunChanged, kRunSwept, kRunAgain, kRunResumed}));
         evaluate->footer(footer({kEvaluate, kEvaluateOthers, kPredict}));
         runs->footer(footer({"runs list", kExport}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));

@@ -112,6 +112,17 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
 
 } // namespace
 
+void ExperimentOptions::addSweepTo(CLI::App& command) {
+    command
+        .add_option("--sweep", sweeps,
+                    "One lane for each value of a lane's setting, such as "
+                    "scaler.init_scale=2^10,2^16; repeated, one for each combination, up to six; "
+                    "ends with a table that ranks them")
+        ->type_name("KEY=A,B")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 RunConfig ExperimentOptions::config(std::string* note) const {
     if (!file.empty() && !preset.empty()) {
         throw InputError(Message::data("an experiment file and --preset: give one of them"));
@@ -128,10 +139,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
                     " starts with its own loss scaler, not with the settings that " + lost.had +
                     " has in this experiment (--set changes them)\n";
         config.lanes = std::move(named);
-        config.forks.clear(); // what happened to other lanes
-        std::erase_if(config.edits, [](const LiveEdit& edit) {
-            return findField(edit.key) == nullptr || findField(edit.key)->scope == FieldScope::Lane;
-        });
+        forgetLanes(config);
     }
     if (!steps.empty() || !epochs.empty())
         std::erase_if(config.edits, [](const LiveEdit& edit) {
@@ -145,8 +153,16 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     }
     for (const std::string& setting : settings)
         applySetting(config, setting);
+    applySweeps(config, swept());
     checkConfig(config);
     return config;
+}
+
+std::vector<Sweep> ExperimentOptions::swept() const {
+    std::vector<Sweep> all;
+    for (const std::string& each : sweeps)
+        all.push_back(parseSweep(each));
+    return all;
 }
 
 std::string ExperimentOptions::runFolder() const {
@@ -173,6 +189,9 @@ std::vector<Assignment> ExperimentOptions::resumedSettings() const {
             throw InputError(Message::data(std::string(name) +
                                            " and --resume: give one of them; "
                                            "the checkpoint has the whole experiment"));
+    if (!sweeps.empty())
+        throw InputError(Message::data("--sweep and --resume: give one of them; the lanes of a "
+                                       "checkpoint are there already"));
     if (!steps.empty() && !epochs.empty())
         throw InputError(Message::data("--steps and --epochs: give one of them"));
     std::vector<Assignment> given;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/settings/fields.h"
+#include "engine/settings/sweep.h"
 
 #include <CLI/CLI.hpp>
 
@@ -26,13 +27,16 @@ enum class Trains { Yes, No };
 
 struct ExperimentOptions {
     std::string file, preset, lanes, steps, epochs, seed, weights, device, threads;
-    std::vector<std::string> settings;
+    std::vector<std::string> settings, sweeps;
 
     void addTo(CLI::App& command, Trains = Trains::Yes);
-    /// File or preset, then --lanes, then the named options, then --set from left to right; the
-    /// whole is checked. InputError.
+    /// Only where many lanes are compared.
+    void addSweepTo(CLI::App& command);
+    /// File or preset, then --lanes, then the named options, then --set and then --sweep from left
+    /// to right; the whole is checked. InputError.
     /// `note`: takes a sentence about settings that --lanes has dropped, if it has; or null.
     RunConfig config(std::string* note = nullptr) const;
+    std::vector<Sweep> swept() const;
     /// The folder, where the file is that of a saved run; else empty.
     std::string runFolder() const;
     /// Whether the weights are among the options.

@@ -3,6 +3,7 @@
 
 #include "app/cli_output.h"
 #include "app/cli_progress.h"
+#include "app/cli_ranking.h"
 #include "app/cli_signals.h"
 #include "app/cli_targets.h"
 
@@ -11,6 +12,7 @@
 #include "engine/data/dataset.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/open_folder.h"
+#include "engine/runs/lane_ranking.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/runs/tensorboard.h"
@@ -115,6 +117,29 @@ std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> 
     return text;
 }
 
+/// The lanes of a sweep from the best to the worst.
+std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweeps,
+                      std::span<const LaneTotals> totals, std::span<const RecentTimes> times,
+                      std::span<const LatestLosses> losses, std::span<const GradientRange> ranges) {
+    std::vector<RankedLane> lanes;
+    for (size_t i = 0; i < totals.size(); ++i) {
+        const LaneTotals& lane = totals[i];
+        const StepRow& last = lane.last();
+        RankedLane each{
+            experiment.laneName(static_cast<int>(i)),
+            sweptText(experiment.config(), i, sweeps),
+            {lane.accuracy(), lane.validationLoss(), losses[i].median(), last.skippedSoFar()},
+            static_cast<double>(last.loss()),
+            scalesLoss(experiment.config().lanes[i]) ? scaleText(lane.scaleAfter()) : "-"};
+        if (i < ranges.size() && ranges[i].total() > 0)
+            each.zeros =
+                static_cast<double>(ranges[i].zeros()) / static_cast<double>(ranges[i].total());
+        each.milliseconds = times[i].median() * 1000;
+        lanes.push_back(std::move(each));
+    }
+    return rankingTable(lanes);
+}
+
 /// What the lanes' gradients were last: in which dtype, and which shares of them are lost in it.
 std::string gradientTable(const Experiment& experiment, std::span<const GradientRange> ranges) {
     if (ranges.empty()) return {};
@@ -181,8 +206,9 @@ public:
     Loop(Experiment& experiment, const RunOptions& options, const RunPast* past,
          std::vector<Event> events)
         : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
-          m_times(m_totals.size()), m_countEvery(options.countGradients),
-          m_saveEvery(options.checkpointEvery), m_events(std::move(events)) {
+          m_times(m_totals.size()), m_losses(m_totals.size()), m_sweeps(options.experiment.swept()),
+          m_countEvery(options.countGradients), m_saveEvery(options.checkpointEvery),
+          m_events(std::move(events)) {
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
@@ -235,7 +261,8 @@ public:
                   std::to_string(m_experiment.config().steps) +
                   "; --steps or --epochs sets a later end\n");
         if (m_hasRows) {
-            print(closingTable(m_experiment, m_totals, m_times));
+            print(m_sweeps.empty() ? closingTable(m_experiment, m_totals, m_times)
+                                   : ranking(outcome));
             print(learntText());
             print(skipNotes(m_experiment, m_totals));
             print(gradientTable(m_experiment, m_ranges));
@@ -307,11 +334,13 @@ private:
     double add(const RunBatch& batch) {
         m_totals.resize(m_totals.size() + batch.lanes.size());
         m_times.resize(m_totals.size());
+        m_losses.resize(m_totals.size());
         double seconds = 0;
         m_hasRows = m_hasRows || !batch.rows.empty();
         for (const StepRow& row : batch.rows) {
             m_totals[static_cast<size_t>(row.lane)].add(row);
             m_times[static_cast<size_t>(row.lane)].add(row.deviceSeconds());
+            m_losses[static_cast<size_t>(row.lane)].add(static_cast<double>(row.loss()));
             seconds += row.deviceSeconds();
         }
         for (const Event& event : batch.events)
@@ -355,6 +384,12 @@ private:
         if (!with.outputs.empty()) m_pictures = std::move(with);
     }
 
+    std::string ranking(RunOutcome outcome) {
+        std::vector<GradientRange> ranges; // whoever interrupts waits for no more steps
+        if (outcome != RunOutcome::Interrupted) ranges = m_experiment.gradientRanges();
+        return rankingOf(m_experiment, m_sweeps, m_totals, m_times, m_losses, ranges);
+    }
+
     /// The coefficients that the lanes have learnt, where they can be told in words.
     std::string learntText() {
         if (m_experiment.view().terms.empty()) return {};
@@ -383,6 +418,8 @@ private:
     Experiment& m_experiment;
     std::vector<LaneTotals> m_totals; // by lane
     std::vector<RecentTimes> m_times;
+    std::vector<LatestLosses> m_losses;
+    const std::vector<Sweep> m_sweeps;
     bool m_hasRows = false; ///< in these two
     const int m_countEvery, m_saveEvery;
     std::vector<Event> m_events;         // since the last step

@@ -248,14 +248,18 @@ double trailingMedian(const Column& column, int64_t upTo, size_t count) {
         latest.push_back(point->value);
         point = column.upTo(point->step - 1);
     }
-    if (latest.empty()) return std::numeric_limits<double>::quiet_NaN();
+    return medianWithNan(std::move(latest));
+}
+
+double medianWithNan(std::vector<double> values) {
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
     const auto less = [](double a, double b) {
         return std::isnan(a) ? false : std::isnan(b) || a < b;
     };
-    std::sort(latest.begin(), latest.end(), less);
-    const size_t middle = latest.size() / 2;
-    if (latest.size() % 2 == 1) return latest[middle];
-    const double low = latest[middle - 1], high = latest[middle];
+    std::sort(values.begin(), values.end(), less);
+    const size_t middle = values.size() / 2;
+    if (values.size() % 2 == 1) return values[middle];
+    const double low = values[middle - 1], high = values[middle];
     return low == high ? low : low + (high - low) / 2;
 }
 

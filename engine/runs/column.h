@@ -127,5 +127,7 @@ private:
 /// The middle of the last `count` values at or before a step; of an even number the mean of the two
 /// in the middle. What is not a number counts as larger than all others, inf too. nan when empty.
 double trailingMedian(const Column&, int64_t upTo, size_t count);
+/// The same of any values.
+double medianWithNan(std::vector<double>);
 
 } // namespace halfscope

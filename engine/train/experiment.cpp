@@ -5,7 +5,6 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/gallery.h"
-#include "engine/data/text_sheet.h"
 #include "engine/devices/device_list.h"
 #include "engine/runs/edit_words.h"
 #include "engine/settings/model_settings.h"
@@ -530,7 +529,8 @@ void Experiment::addGalleries(Snapshot& snapshot) {
     const std::shared_ptr<const Gallery>& gallery = m_task->gallery();
     if (!gallery || snapshot.outputs.empty()) return;
     std::vector<Picture> galleries;
-    std::vector<int32_t> first; // what lane A has written
+    std::vector<int32_t> first;   // what lane A has written
+    const bool leftOver = m_stop; // such a request is not for the texts
     try {
         for (const auto& lane : m_lanes) {
             const auto scores = lane->probe(gallery->samples);
@@ -539,7 +539,8 @@ void Experiment::addGalleries(Snapshot& snapshot) {
                 galleries.push_back(galleryWithMistakes(*gallery, *scores, view().classes));
                 continue;
             }
-            const auto written = lane->write(gallery->prompt, kWrittenCharacters);
+            if (m_stop && !leftOver) return snapshot.outputs.clear();
+            const auto written = lane->write(gallery->prompt, writtenCharacters(*gallery));
             if (!written) return snapshot.outputs.clear();
             if (galleries.empty()) first = *written;
             galleries.push_back(

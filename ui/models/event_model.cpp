@@ -200,7 +200,8 @@ QString EventModel::whyText(const Event& event) {
                       "have helped; a lower learning rate or a wider type may.")
                 .arg(largestHalf());
         return tr("Why: a gradient, multiplied by the loss scale, became too large for its type "
-                  "(fp16 holds up to 65504).") +
+                  "(fp16 holds up to %1).")
+                   .arg(largestHalf()) +
                u'\n' +
                (event.scaleAfter == event.scaleBefore
                     ? tr("What to do: set another loss scale. This one stays, so the next step "

@@ -251,7 +251,7 @@ void TestPyTorchRuns::follows_data() {
     const RunConfig lm = presetNamed("transformer-lm").config;
     row("transformer-lm",
         {"data.kind=text", "data.path=" + QStringLiteral(HALFSCOPE_SOURCE_DIR "/LICENSE"),
-         "data.predict=every", "data.context=64", "task.batch=2", "data.shuffle=false",
+         "data.predict=every", "data.context=16", "task.batch=2", "data.shuffle=false",
          "run.epochs=1", QStringLiteral("optimizer.lr=%1").arg(lm.optimizer.lr),
          "model.layers=" + QString::fromStdString(lm.model.layers)});
     row("norms first",

@@ -367,7 +367,7 @@ void TestModels::numbersAreGrouped() {
     record.scale = 65536;
     record.flags = kSkipped;
     std::vector<Event> events;
-    describeStep(record, 32768, {Message::data("2005"), true}, true, events);
+    describeStep(record, 32768, {{Message::data("2005"), true}, {}}, true, events);
     const QString sentence = EventModel::sentenceOf(events.front());
     QVERIFY2(sentence.startsWith(QStringLiteral("Step 2,005 skipped: ")) &&
                  sentence.endsWith(QStringLiteral("the scale falls to 32,768 (2^15).")),

@@ -1,0 +1,83 @@
+// Lays out the ranking, column by column.
+#include "app/cli_ranking.h"
+
+#include "app/cli_output.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace halfscope::cli {
+
+namespace {
+
+struct Column {
+    const char* heading;
+    std::function<std::string(const RankedLane&)> cell;
+};
+
+std::string percent(double share, int digits) { return shortNumber(100 * share, digits) + " %"; }
+
+std::string numberOr(std::optional<double> value) { return value ? shortNumber(*value, 6) : "-"; }
+
+/// Without those that have nothing to tell of any lane.
+std::vector<Column> columnsOf(std::span<const RankedLane> lanes) {
+    const auto any = [lanes](auto&& has) { return std::any_of(lanes.begin(), lanes.end(), has); };
+    std::vector<Column> columns{{"lane", [](const RankedLane& each) { return each.name; }}};
+    const auto hasAccuracy = [](const RankedLane& each) { return each.score.accuracy.has_value(); };
+    const auto isJudged = [](const RankedLane& each) {
+        return each.score.validationLoss.has_value();
+    };
+    if (any(hasAccuracy))
+        columns.push_back({"accuracy", [](const RankedLane& each) {
+                               return each.score.accuracy ? percent(*each.score.accuracy, 4) : "-";
+                           }});
+    if (any(isJudged))
+        columns.push_back({"val. loss", [](const RankedLane& each) {
+                               return numberOr(each.score.validationLoss);
+                           }});
+    columns.push_back({"loss", [](const RankedLane& each) { return numberOr(each.score.loss); }});
+    columns.push_back(
+        {"last loss", [](const RankedLane& each) { return numberOr(each.lastLoss); }});
+    columns.push_back(
+        {"skipped", [](const RankedLane& each) { return std::to_string(each.score.skipped); }});
+    columns.push_back({"scale", [](const RankedLane& each) { return each.scale; }});
+    if (any([](const RankedLane& each) { return each.zeros.has_value(); }))
+        columns.push_back({"zero", [](const RankedLane& each) {
+                               return each.zeros ? percent(*each.zeros, 3) : "-";
+                           }});
+    columns.push_back(
+        {"ms/step", [](const RankedLane& each) { return shortNumber(each.milliseconds, 3); }});
+    columns.push_back({"settings", [](const RankedLane& each) { return each.settings; }});
+    return columns;
+}
+
+} // namespace
+
+std::string rankingTable(std::span<const RankedLane> lanes) {
+    std::vector<LaneScore> scores;
+    for (const RankedLane& each : lanes)
+        scores.push_back(each.score);
+    const std::vector<size_t> order = ranked(scores);
+    std::vector<std::string> lines(order.size() + 1);
+    for (size_t i = 0; i < lines.size(); ++i)
+        lines[i] = padded(i == 0 ? "" : std::to_string(i), 3);
+    for (const Column& column : columnsOf(lanes)) {
+        std::vector<std::string> cells{column.heading};
+        for (const size_t lane : order)
+            cells.push_back(column.cell(lanes[lane]));
+        size_t width = 0;
+        for (const std::string& cell : cells)
+            width = std::max(width, cell.size());
+        for (size_t i = 0; i < lines.size(); ++i)
+            lines[i] += padded(cells[i], width + 2);
+    }
+    std::string text;
+    for (std::string& line : lines)
+        text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
+    return text + "loss: the median of the last " + std::to_string(LatestLosses::kMost) +
+           " steps; zero: gradients that are zero, rounded to it or exactly, as behind a ReLU\n";
+}
+
+} // namespace halfscope::cli

@@ -1,0 +1,44 @@
+// Compares lanes, criterion by criterion.
+#include "engine/runs/lane_ranking.h"
+
+#include "engine/runs/column.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace halfscope {
+
+namespace {
+
+/// What is least is best; inf where it is not known.
+double cost(std::optional<double> value) {
+    return value && !std::isnan(*value) ? *value : std::numeric_limits<double>::infinity();
+}
+
+std::array<double, 4> costs(const LaneScore& score) {
+    const auto wrong = score.accuracy ? std::optional(1 - *score.accuracy) : std::nullopt;
+    return {cost(wrong), cost(score.validationLoss), cost(score.loss),
+            static_cast<double>(score.skipped)};
+}
+
+} // namespace
+
+void LatestLosses::add(double loss) {
+    if (m_losses.size() == kMost) m_losses.pop_front();
+    m_losses.push_back(loss);
+}
+
+double LatestLosses::median() const { return medianWithNan({m_losses.begin(), m_losses.end()}); }
+
+std::vector<size_t> ranked(std::span<const LaneScore> scores) {
+    std::vector<size_t> order(scores.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [scores](size_t a, size_t b) { return costs(scores[a]) < costs(scores[b]); });
+    return order;
+}
+
+} // namespace halfscope

@@ -1,0 +1,58 @@
+// Which lane of a run did best: by its accuracy, its validation, its last losses, its skips.
+#include "engine/runs/lane_ranking.h"
+
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_lane_ranking {
+
+using namespace halfscope;
+
+class TestLaneRanking : public QObject {
+    Q_OBJECT
+
+private slots:
+    void theFairestJudgeDecides() {
+        // each one is best by one criterion more than the one behind it
+        const LaneScore worst{0.5, 1.0, 1.0, 0}, loss{0.5, 1.0, 0.5, 9},
+            validated{0.5, 0.5, 2.0, 9}, accurate{0.6, 9.0, 9.0, 9};
+        const LaneScore scores[] = {worst, loss, validated, accurate};
+        QCOMPARE(ranked(scores), (std::vector<size_t>{3, 2, 1, 0}));
+    }
+
+    void withoutValidationTheLossDecides() {
+        const LaneScore scores[] = {{{}, {}, 2, 0}, {{}, {}, 1, 5}, {{}, {}, 1, 4}, {{}, {}, 1, 4}};
+        QCOMPARE(ranked(scores), (std::vector<size_t>{2, 3, 1, 0})); // equals in their order
+    }
+
+    void whatIsNotKnownComesLast() {
+        const LaneScore scores[] = {{{}, {}, NAN, 0},
+                                    {NAN, {}, 1, 0},
+                                    {{}, {}, INFINITY, 1},
+                                    {{}, {}, 3, 0},
+                                    {0.0, {}, 9, 9}};
+        QCOMPARE(ranked(scores), (std::vector<size_t>{4, 1, 3, 0, 2}));
+    }
+
+    void latestLosses() {
+        LatestLosses losses;
+        QVERIFY(std::isnan(losses.median()));
+        losses.add(4);
+        losses.add(2);
+        QCOMPARE(losses.median(), 3.0);
+        for (size_t i = 0; i < LatestLosses::kMost; ++i)
+            losses.add(7);
+        QCOMPARE(losses.median(), 7.0);
+        losses.add(NAN); // one of many
+        QCOMPARE(losses.median(), 7.0);
+        for (size_t i = 0; i < LatestLosses::kMost; ++i)
+            losses.add(NAN);
+        QVERIFY(std::isnan(losses.median()));
+    }
+};
+
+} // namespace tst_lane_ranking
+
+QTEST_GUILESS_MAIN(tst_lane_ranking::TestLaneRanking)
+#include "tst_lane_ranking.moc"

@@ -1,0 +1,143 @@
+// Lanes out of lists of a setting's values. Lists of precisions are in tst_named_lanes.
+#include "engine/core/error.h"
+#include "engine/settings/sweep.h"
+#include "tests/support/thrown.h"
+
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_sweep {
+
+using namespace halfscope;
+
+namespace {
+
+RunConfig presetConfig(const char* name) { return presetNamed(name).config; }
+
+void sweepBy(RunConfig& config, std::initializer_list<const char*> texts) {
+    std::vector<Sweep> sweeps;
+    for (const char* text : texts)
+        sweeps.push_back(parseSweep(text));
+    applySweeps(config, sweeps);
+    checkConfig(config);
+}
+
+std::vector<double> firstScales(const RunConfig& config) {
+    std::vector<double> scales;
+    for (const LaneConfig& lane : config.lanes)
+        scales.push_back(lane.scaler.initScale);
+    return scales;
+}
+
+} // namespace
+
+class TestSweep : public QObject {
+    Q_OBJECT
+
+private slots:
+    void valuesBecomeLanes() {
+        RunConfig config = presetConfig("overflow");
+        sweepBy(config, {"scaler.init_scale=2^10, 2^16,1048576"});
+        QCOMPARE(firstScales(config), (std::vector<double>{65536, 1024, 65536, 0x1p20}));
+        QVERIFY(config.lanes[0].precision == Precision::Fp32); // it scales nothing: as it was
+        for (size_t i = 1; i < config.lanes.size(); ++i)
+            QCOMPARE(config.lanes[i].scaler.rules.growthInterval, int64_t{20}); // of the preset
+    }
+
+    void severalSweepsMultiply() {
+        RunConfig config = presetConfig("overflow");
+        config.lanes = parseLanes("amp-fp16", config.lanes);
+        const std::vector<Sweep> sweeps{parseSweep("scaler.growth_interval=100,1000"),
+                                        parseSweep("scaler.init_scale=2^10,2^16,2^24")};
+        applySweeps(config, sweeps);
+        QCOMPARE(config.lanes.size(), size_t{6});
+        QCOMPARE(sweptText(config, 0, sweeps), std::string("growth_interval 100, init_scale 2^10"));
+        QCOMPARE(sweptText(config, 5, sweeps),
+                 std::string("growth_interval 1000, init_scale 2^24"));
+        checkConfig(config);
+    }
+
+    /// A growth interval means nothing where the scale is fixed, so there it makes no lanes.
+    void combinationsWithoutMeaningAreLeftOut() {
+        RunConfig config = defaultConfig();
+        const std::vector<Sweep> sweeps{parseSweep("scaler.mode=static,dynamic"),
+                                        parseSweep("scaler.growth_interval=10,20,30")};
+        applySweeps(config, sweeps);
+        QCOMPARE(config.lanes.size(), size_t{1 + 1 + 3});
+        QCOMPARE(sweptText(config, 0, sweeps), std::string());
+        QCOMPARE(sweptText(config, 1, sweeps), std::string("mode static"));
+        QCOMPARE(sweptText(config, 4, sweeps), std::string("mode dynamic, growth_interval 30"));
+    }
+
+    void scalersOfOtherSystems() {
+        RunConfig config = defaultConfig();
+        sweepBy(config, {"scaler.preset=pytorch,keras,apex,megatron"});
+        QCOMPARE(config.lanes.size(), size_t{5});
+        QVERIFY(config.lanes[2].scaler != config.lanes[1].scaler);
+    }
+
+    void whatHappenedToOtherLanesIsForgotten() {
+        RunConfig config = presetConfig("overflow");
+        config.forks.push_back({5, 1, 0, config.lanes[1]});
+        config.edits.push_back({6, 1, kLiveScale, 8.0});
+        config.edits.push_back({7, -1, "optimizer.lr", 0.5});
+        sweepBy(config, {"scaler.init_scale=4,8"});
+        QVERIFY(config.forks.empty());
+        QCOMPARE(config.edits.size(), size_t{1});
+        QCOMPARE(config.edits[0].key, std::string("optimizer.lr"));
+    }
+
+    void refusals_data() {
+        QTest::addColumn<QStringList>("sweeps");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* name, const QStringList& sweeps, const char* message) {
+            QTest::newRow(name) << sweeps << QString::fromUtf8(message);
+        };
+        const QString scale = QStringLiteral("scaler.init_scale=");
+        row("no list", {QStringLiteral("scaler.init_scale")},
+            "\"scaler.init_scale\" is not a sweep: KEY=VALUE,VALUE");
+        row("unknown", {QStringLiteral("scaler.init_scal=1,2")},
+            "\"scaler.init_scal\" is an unknown setting; the nearest known one is "
+            "scaler.init_scale");
+        row("of the run", {QStringLiteral("optimizer.lr=1,2")},
+            "--sweep: optimizer.lr is the same in all lanes of a run; only settings of a lane can "
+            "be swept (scaler.*)");
+        row("precision", {QStringLiteral("precision=fp32,fp16")},
+            "--sweep: precision is not swept: --lanes names precisions");
+        row("text", {QStringLiteral("precision.layers=a,b")},
+            "--sweep: precision.layers is not swept: it is a text");
+        row("value", {scale + QStringLiteral("1,-2")}, "scaler.init_scale: -2 is not allowed");
+        row("no value", {scale + QStringLiteral("1,")},
+            "scaler.init_scale: an empty value is not allowed");
+        row("twice", {scale + QStringLiteral("2^4,16")},
+            "--sweep: scaler.init_scale has the value 16 twice");
+        row("two lists", {scale + QStringLiteral("1,2"), scale + QStringLiteral("3,4")},
+            "--sweep: scaler.init_scale is given twice");
+        row("six and one", {scale + QStringLiteral("1,2,4,8,16,32")},
+            "--sweep: these values make 7 lanes, and a run has at most 6: give fewer values, or "
+            "fewer lanes with --lanes");
+        row("a product", {scale + QStringLiteral("1,2,4"), QStringLiteral("scaler.floor=0.5,1")},
+            "--sweep: these values make 7 lanes");
+        row("moot", {QStringLiteral("scaler.mode=off"), scale + QStringLiteral("1,2")},
+            "--sweep: scaler.init_scale means nothing in any lane of this run");
+    }
+
+    void refusals() {
+        QFETCH(const QStringList, sweeps);
+        QFETCH(const QString, message);
+        RunConfig config = presetConfig("overflow");
+        const std::string text = thrownBy<InputError>([&] {
+            std::vector<Sweep> parsed;
+            for (const QString& each : sweeps)
+                parsed.push_back(parseSweep(each.toStdString()));
+            applySweeps(config, parsed);
+        });
+        QVERIFY2(text.starts_with(message.toStdString()), text.c_str());
+    }
+};
+
+} // namespace tst_sweep
+
+QTEST_GUILESS_MAIN(tst_sweep::TestSweep)
+#include "tst_sweep.moc"
