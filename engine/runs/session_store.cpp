@@ -132,8 +132,10 @@ public:
     }
     void forget(const Run* run) {
         const std::lock_guard lock(m_mutex);
-        std::erase_if(m_coming, [run](const Watched& each) { return each.run.get() == run; });
-        m_going.push_back(run);
+        // A run that the thread has not taken yet is forgotten here. Its address must not stay in
+        // m_going, because the next run may be allocated there, or this one may be watched again.
+        const auto same = [run](const Watched& each) { return each.run.get() == run; };
+        if (std::erase_if(m_coming, same) == 0) m_going.push_back(run);
     }
     uint64_t ask() {
         const std::lock_guard lock(m_mutex);

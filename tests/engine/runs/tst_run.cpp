@@ -3,6 +3,7 @@
 #include "engine/runs/run.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/fields.h"
+#include "tests/support/under_sanitizer.h"
 
 #include <QTest>
 
@@ -15,6 +16,7 @@
 namespace tst_run {
 
 using namespace halfscope;
+using halfscope::test::sizeFor;
 
 namespace {
 
@@ -197,7 +199,7 @@ void TestRun::snapshotsStay() {
 
 void TestRun::readersBesideTheWriter() {
     Run run = twoLanes();
-    constexpr int64_t kSteps = 60000;
+    constexpr int64_t kSteps = sizeFor(60000, 12000);
     std::atomic<bool> done{false};
     std::atomic<int> wrong{0}, looks{0};
     const auto read = [&] {
@@ -413,7 +415,7 @@ void TestRun::takesFewBytes() {
     // as files and struct had them: 4 floats, an int32, 2 doubles, 4 flags of a byte, an int64
     constexpr size_t kRowBytes = 4 * 4 + 4 + 2 * 8 + 4 + 8;
     constexpr int kLanes = 6;
-    constexpr int64_t kSteps = 1'000'000, kBlock = 10000;
+    constexpr int64_t kSteps = sizeFor(1'000'000, 50'000), kBlock = 10000;
     std::vector<LaneInfo> lanes(kLanes);
     Run run(RunInfo{}, lanes);
     for (int64_t step = 1; step <= kSteps; step += kBlock) {

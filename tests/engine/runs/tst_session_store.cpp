@@ -170,6 +170,7 @@ private slots:
     void aFullDisk();
     void eventsCountToo();
     void aForgottenRunIsNotOffered();
+    void aRunThatComesBackIsOffered();
     void damagedFiles();
     void aKilledProgramLosesLittle();
 };
@@ -424,6 +425,26 @@ void TestSessionStore::aForgottenRunIsNotOffered() {
     QCOMPARE(left[0].runs().size(), size_t{1});
     QCOMPARE(left[0].runs()[0].name, std::string("two"));
     QCOMPARE(difference(left[0].read(left[0].runs()[0])->now(), two->now()), std::string());
+}
+
+/// Whether or not the store has looked at the run before it is forgotten and watched again.
+void TestSessionStore::aRunThatComesBackIsOffered() {
+    for (const bool looked : {false, true}) {
+        const QTemporaryDir folder;
+        const std::string sessions = folder.path().toStdString();
+        const std::shared_ptr<Run> run = madeRun(5100);
+        {
+            SessionStore store({sessions, usualBudget(), 1h});
+            store.watch(run, "one");
+            if (looked) store.flush();
+            store.forget(run.get());
+            store.watch(run, "again");
+        }
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        QCOMPARE(left.size(), size_t{1});
+        QCOMPARE(left[0].runs().size(), size_t{1});
+        QCOMPARE(left[0].runs()[0].name, std::string("again"));
+    }
 }
 
 /// Bytes changed here and there: an error or what can be read, and no crash.

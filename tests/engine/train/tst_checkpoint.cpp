@@ -228,10 +228,14 @@ void TestCheckpoint::editInTheMiddleOfAStep() {
     RunConfig config = small({"task.samples=4000", "task.batch=4000"});
     config.steps = 100000;
     Run part(config);
+    part.to(1); // the first step takes longer than the others
+    const auto start = std::chrono::steady_clock::now();
+    part.to(5);
+    const auto ofAStep = (std::chrono::steady_clock::now() - start) / 4;
     for (int tried = 0; part.experiment->atStepBoundary(); ++tried) {
-        QVERIFY(tried < 5000);
-        std::thread other([&] {
-            std::this_thread::sleep_for(std::chrono::microseconds(tried * 37 % 2000));
+        QVERIFY(tried < 1000);
+        std::thread other([&] { // some request comes while the second lane has not finished
+            std::this_thread::sleep_for(ofAStep * (tried * 37 % 100) / 50);
             part.experiment->requestStop();
         });
         while (part.experiment->advance(part.records, part.events)) {

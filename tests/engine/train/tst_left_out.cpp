@@ -10,8 +10,10 @@
 #include <QFile>
 #include <QTest>
 
+#include <atomic>
 #include <cmath>
 #include <set>
+#include <thread>
 
 namespace tst_left_out {
 
@@ -25,8 +27,21 @@ private slots:
     void damagedFilesAreNotJudged();
     void allJudgedAreDamaged();
     void manyNumbersTakeTheMemoryOfOne();
+    void stoppedWhileSomeAreLeftOut();
 
 private:
+    static constexpr int kFew = 8;
+    static QString nameOf(int i) { return QString("val/%1/%2.png").arg(i % 2).arg(i); }
+    void mend(int i) const { put(nameOf(i), plain(0, 0, 1)); }
+    /// Puts pictures to train on and as many to validate on; all but the first of those are
+    /// damaged.
+    void putDamaged() const {
+        for (int i = 0; i < kFew; ++i) {
+            put(QString("train/%1/%2.png").arg(i % 2).arg(i), plain(0, 1, 0));
+            mend(i);
+            if (i > 0) writeBytes(m_folder->filePath(nameOf(i)).toStdString(), "no picture");
+        }
+    }
     /// Leaves damaged pictures out.
     RunConfig skipping() const {
         RunConfig config = presetNamed("mnist-mlp").config;
@@ -125,25 +140,43 @@ void TestLeftOut::allJudgedAreDamaged() {
 
 /// Each validation leaves another number of samples.
 void TestLeftOut::manyNumbersTakeTheMemoryOfOne() {
-    constexpr int kJudged = 8;
-    const auto judged = [](int i) { return QString("val/%1/%2.png").arg(i % 2).arg(i); };
-    for (int i = 0; i < kJudged; ++i) {
-        put(QString("train/%1/%2.png").arg(i % 2).arg(i), plain(0, 1, 0));
-        put(judged(i), plain(0, 0, 1));
-        if (i > 0) writeBytes(m_folder->filePath(judged(i)).toStdString(), "no picture");
-    }
+    putDamaged();
     RunConfig config = skipping();
     Experiment many(config);
     Trainer& lane = many.lane(0);
     const std::atomic<bool> stop{false};
-    for (int damaged = kJudged - 1; damaged > 0; --damaged) {
+    for (int damaged = kFew - 1; damaged > 0; --damaged) {
         QVERIFY(lane.evaluate(stop));
         QCOMPARE(lane.skippedSamples().size(), static_cast<size_t>(damaged));
-        if (damaged > 1) put(judged(damaged), plain(0, 0, 1));
+        if (damaged > 1) mend(damaged);
     }
     Experiment one(config);
     QVERIFY(one.lane(0).evaluate(stop));
     QCOMPARE(lane.memory().bytes, one.lane(0).memory().bytes);
+}
+
+/// A request to stop may come while an executor for another number of samples is made.
+void TestLeftOut::stoppedWhileSomeAreLeftOut() {
+    putDamaged();
+    Experiment experiment(skipping());
+    Trainer& lane = experiment.lane(0);
+    const std::atomic<bool> stop{false};
+    {
+        const std::jthread window([&](const std::stop_token& end) {
+            while (!end.stop_requested()) {
+                lane.requestStop();
+                std::this_thread::yield();
+            }
+        });
+        for (int damaged = kFew - 1; damaged > 1; --damaged) {
+            for (int i = 0; i < 10; ++i)
+                (void)lane.evaluate(stop);
+            mend(damaged);
+        }
+    }
+    while (!lane.evaluate(stop)) { // an evaluation that was stopped forgets the request
+    }
+    QCOMPARE(lane.skippedSamples().size(), size_t{1});
 }
 
 } // namespace tst_left_out

@@ -1,0 +1,190 @@
+// Jobs on a thread of their own: the end is told once, nothing is told once the job is gone, and a
+// thread that does not come back is left to itself. Also the watch that finds such a thread.
+#include "engine/core/cancel.h"
+#include "engine/core/error.h"
+#include "tests/support/thrown.h"
+#include "ui/session/file_job.h"
+#include "ui/session/left_threads.h"
+
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QTest>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+namespace tst_file_job {
+
+using namespace halfscope;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr FileJob::Leaving kEither[] = {FileJob::Leaving::Waits, FileJob::Leaving::Abandons};
+
+void compute(std::chrono::microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+}
+
+} // namespace
+
+class TestFileJob : public QObject {
+    Q_OBJECT
+private slots:
+    void endsAreToldOnce();
+    void whoeverWaitsIsWoken();
+    void goneAtAnyMoment();
+    void failuresAreThrown();
+    void cancelled();
+    void leftToItself();
+    void aHeldThread();
+    void aThreadAtWork();
+    void joinsWhatHasEnded();
+};
+
+/// When a job is done, what its work wrote can be read.
+void TestFileJob::endsAreToldOnce() {
+    for (const FileJob::Leaving leaving : kEither)
+        for (int i = 0; i < 100; ++i) {
+            int written = 0, told = 0;
+            FileJob job([&written, i] { written = i + 1; }, leaving);
+            connect(
+                &job, &FileJob::done, &job, [&told] { ++told; }, Qt::QueuedConnection);
+            QTRY_VERIFY(job.isDone());
+            QCOMPARE(written, i + 1);
+            job.result();
+            QVERIFY(job.isDone()); // and stays so
+            QVERIFY(told <= 1);
+        }
+}
+
+/// The window waits like this while it saves: an event must wake it.
+void TestFileJob::whoeverWaitsIsWoken() {
+    QElapsedTimer clock;
+    clock.start();
+    for (int i = 0; i < 300; ++i) {
+        FileJob job([i] { compute(std::chrono::microseconds(i % 50 * 10)); },
+                    FileJob::Leaving::Abandons);
+        QEventLoop waits;
+        connect(&job, &FileJob::done, &waits, [] {});
+        while (!job.isDone())
+            waits.processEvents(QEventLoop::WaitForMoreEvents);
+    }
+    QVERIFY2(clock.elapsed() < 30000, qPrintable(QString::number(clock.elapsed())));
+}
+
+void TestFileJob::goneAtAnyMoment() {
+    for (const FileJob::Leaving leaving : kEither)
+        for (int i = 0; i < 300; ++i) {
+            int told = 0;
+            {
+                FileJob job([i] { compute(std::chrono::microseconds(i % 30 * 5)); }, leaving);
+                connect(
+                    &job, &FileJob::done, &job, [&told] { ++told; }, Qt::QueuedConnection);
+                compute(std::chrono::microseconds(i % 37 * 5));
+                if (i % 3 == 0) QCoreApplication::processEvents();
+            }
+            const int before = std::exchange(told, 0);
+            QVERIFY(before <= 1);
+            QCoreApplication::processEvents();
+            QCOMPARE(told, 0);
+        }
+}
+
+void TestFileJob::failuresAreThrown() {
+    FileJob job([] { throw RunError(Message::data("a folder is gone")); });
+    QTRY_VERIFY(job.isDone());
+    QCOMPARE(thrownBy<RunError>([&] { job.result(); }), std::string("a folder is gone"));
+}
+
+void TestFileJob::cancelled() {
+    std::atomic<bool> begun{false}, asked{false};
+    {
+        FileJob job([&] {
+            begun = true;
+            while (!isCancelled())
+                std::this_thread::yield();
+            asked = true;
+        });
+        QTRY_VERIFY(begun.load());
+        QVERIFY(!job.isDone(10ms));
+    }
+    QVERIFY(asked);
+}
+
+/// A thread that was left owns all that it uses. It tells nobody when it comes back.
+void TestFileJob::leftToItself() {
+    struct Network {
+        std::promise<void> answers;
+        std::atomic<bool> asked{false};
+    };
+    auto network = std::make_shared<Network>();
+    const std::weak_ptr<Network> used = network;
+    QElapsedTimer clock;
+    {
+        FileJob job(
+            [network] {
+                network->asked = true;
+                network->answers.get_future().wait();
+            },
+            FileJob::Leaving::Abandons);
+        QTRY_VERIFY(network->asked.load());
+        clock.start();
+    }
+    QVERIFY2(clock.elapsed() < 2000, qPrintable(QString::number(clock.elapsed())));
+    QVERIFY(anyThreadLeft());
+    network->answers.set_value();
+    network.reset();
+    QTRY_VERIFY_WITH_TIMEOUT(used.expired(), 30000);
+}
+
+void TestFileJob::aHeldThread() {
+    std::promise<void> answers;
+    std::thread thread([&] { answers.get_future().wait(); });
+    HeldWatch watch(thread);
+    QElapsedTimer clock;
+    clock.start();
+    QVERIFY(!watch.isHeld(300ms));
+    while (!watch.isHeld(300ms))
+        std::this_thread::sleep_for(5ms);
+    QVERIFY2(clock.elapsed() >= 299 && clock.elapsed() < 10000,
+             qPrintable(QString::number(clock.elapsed())));
+    answers.set_value();
+    thread.join();
+}
+
+/// The thread pauses now and then, as it would for a disk.
+void TestFileJob::aThreadAtWork() {
+    std::atomic<bool> done{false};
+    std::thread thread([&] {
+        while (!done) {
+            compute(2ms);
+            std::this_thread::sleep_for(2ms);
+        }
+    });
+    HeldWatch watch(thread);
+    QElapsedTimer clock;
+    for (clock.start(); clock.elapsed() < 1500; std::this_thread::sleep_for(5ms))
+        QVERIFY(!watch.isHeld(500ms));
+    done = true;
+    thread.join();
+}
+
+void TestFileJob::joinsWhatHasEnded() {
+    std::promise<void> end;
+    const std::future<void> ended = end.get_future();
+    std::thread thread([&] { end.set_value(); });
+    ended.wait();
+    HeldWatch watch(thread);
+    (void)watch.isHeld(0ms); // the thread may be gone by now
+    leaveOrJoin(thread, ended);
+    QVERIFY(!thread.joinable());
+}
+
+} // namespace tst_file_job
+
+QTEST_GUILESS_MAIN(tst_file_job::TestFileJob)
+#include "tst_file_job.moc"
