@@ -23,8 +23,9 @@ for file in "${programs[@]}" "${modules[@]}"; do
     strip --strip-unneeded "$folder/programs/$(basename "$file")"
 done
 
-# What every Linux has, and what belongs to the machine's driver and toolkit.
-leftOut='^(linux-vdso|ld-linux|libc\.|libm\.|libdl\.|librt\.|libpthread\.|libcuda|libcudart|libcublas|libcudnn|libnvrtc|libnvJitLink|libnvidia)'
+# All of glibc, whose parts must be of one build (libresolv calls what only its own libc has), and what
+# belongs to the machine's driver and toolkit.
+leftOut='^(linux-vdso|ld-linux|lib(c|m|mvec|dl|rt|pthread|resolv|util|anl|nss_[a-z]+|BrokenLocale|thread_db)\.so|libcuda|libcudart|libcublas|libcudnn|libnvrtc|libnvJitLink|libnvidia)'
 ldd "${programs[@]}" "${modules[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u |
     while read -r name path; do
         if ! [[ "$name" =~ $leftOut ]]; then cp -L "$path" "$folder/lib/$name"; fi

@@ -81,6 +81,8 @@ started="$SECONDS"
 limit="${HALFSCOPE_CHECK_SECONDS:-460}"
 workers="${HALFSCOPE_CHECK_JOBS:-$(nproc 2>/dev/null || echo 4)}"
 if [ "$workers" -gt 12 ]; then workers=12; fi # each has the step's memory on the device
+# Where compiled steps are kept: without a folder for them each row would compile its own three times.
+if [ -z "${XDG_CACHE_HOME:-}${HOME:-}" ]; then export XDG_CACHE_HOME="${TMPDIR:-/tmp}/gpu-check-cache-$UID"; fi
 
 # ms of one step: row, lane, first target, later target
 targets() {
@@ -222,6 +224,10 @@ findDevice() {
         exit 3
     fi
     timeout 20 nvidia-smi -q -d CLOCK,MEMORY,PERFORMANCE >"$details/nvidia-smi.log" 2>&1 </dev/null
+    if timeout 20 nvidia-smi --query-gpu=compute_mode --format=csv,noheader 2>/dev/null </dev/null | grep -q Exclusive; then
+        workers=1
+        printf 'The device takes one process at a time (compute mode exclusive): less of it fits into the time.\n'
+    fi
 }
 
 # ---- correct -----------------------------------------------------------------------------------
@@ -399,7 +405,7 @@ profile() { # ROW LANE LIMIT
 }
 
 # What ncu says of the longest launches of a profiled step, in the way that the profile's search chose,
-# which is kept on disk.
+# which is kept on disk. At the clock that steps run at: it would lower it, and change the device's.
 counters() { # ROW LANE
     local ncu names
     ncu="$(command -v ncu || ls /usr/local/cuda*/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2>/dev/null | tail -n 1)"
@@ -414,7 +420,7 @@ counters() { # ROW LANE
         return 0
     fi
     check ncu 90 env HALFSCOPE_CUDA_DEBUG="$details/ncu" "$ncu" \
-        --kernel-name "regex:^($names)\$" --launch-count 8 --import-source yes --export "$out/ncu" --force-overwrite \
+        --clock-control none --kernel-name "regex:^($names)\$" --launch-count 8 --import-source yes --export "$out/ncu" --force-overwrite \
         --set full --page details "$programs/gpu-profile" "$details" "$1" "$2" step
     if grep -aqE 'ERR_NVGPUCTRPERM|not supported' "$details/ncu.log"; then
         sed -i '/^ncu\t/d' "$details/checks.tsv"

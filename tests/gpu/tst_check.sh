@@ -22,6 +22,8 @@ rows() {
     program "$name" <<TEST
 if [ "\${1:-}" = -datatags ]; then sed 's/^\([^:]*\):/\1 /; s/^/$class /' "$work/$name.all"; exit 0; fi
 bad=0
+echo "\${XDG_CACHE_HOME:-none}" >"$work/$name.cache"
+if [ -n "\${ALONE:-}" ] && ! mkdir "$work/busy" 2>/dev/null; then echo 'FAIL!  : the device is busy'; exit 1; fi
 for row in "\$@"; do
     echo "\$row" >>"$work/$name.ran"
     name="\${row%%:*}" tag=""
@@ -45,6 +47,7 @@ for row in "\$@"; do
         *) echo "PASS   : $class::\$name(\$tag)" ;;
     esac
 done
+if [ -n "\${ALONE:-}" ]; then sleep 0.2; rmdir "$work/busy"; fi
 exit "\$bad"
 TEST
 }
@@ -150,6 +153,19 @@ rows tst_gpu_ways TestGpuWays "${many[@]}"
 check correct 0 '^tst_gpu_ways \(60 rows\) +passed'
 awk -F'name ' '{ if (seen[$2]++ == 1 && last != $2) far++; last = $2 } END { exit far > 45 }' "$work/tst_gpu_ways.ran" || fail "rows of one name run apart"
 
+# Compiled steps are kept where there is no home.
+fresh
+HOME='' XDG_CACHE_HOME='' check correct 0 '^All green'
+has "$work/tst_gpu_steps.cache" '^/.*gpu-check-cache'
+
+# A device that takes one process at a time.
+fresh
+printf '#!/bin/sh\necho Exclusive_Process\n' >"$work/path/nvidia-smi"
+chmod +x "$work/path/nvidia-smi"
+ALONE=yes check correct 0 '^tst_gpu_ways \(4 rows\) +passed' '^racecheck-fp32-usual +passed' '^All green'
+has "$work/said" 'one process at a time'
+rm "$work/path/nvidia-smi"
+
 # A program that skips everything proves nothing.
 fresh
 program tst_gpu_ways <<'TEST'
@@ -185,6 +201,7 @@ check speed 0 '^ceilings +passed' '^profile-checkerboard-512-w256-amp-fp16 +pass
     '^peak memory of checkerboard-512-w256 amp-fp16: 500 MiB, target 700 met$' '^All green'
 if grep -q 'tst_gpu' "$work/said"; then fail "speed does what correct does: $(cat "$work/said")"; fi
 has "$work/ncu-said" 'regex:\^\(launch7\|launch3\|launch0\)\$' # the longest first
+has "$work/ncu-said" '--clock-control none'
 has "$work/out/profile.txt" 'checkerboard-512-w256 amp-fp16: profiled'
 has "$work/out/speed.json" '"row": "mlp-10-20-1", "lane": "amp-fp16", "ms": 0.5'
 # few files, whatever was run: what a machine gives back may be few
