@@ -30,7 +30,7 @@ std::string usualFolder() {
     const std::string data = userDataFolder();
     if (data.empty())
         throw InputError(Message::data("runs: --sessions is missing: without a home folder there "
-                                       "is no usual one"));
+                                       "is not a usual one"));
     return data + "/Halfscope/halfscope/sessions";
 }
 

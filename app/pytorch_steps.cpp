@@ -94,7 +94,7 @@ PyTorchSteps::PyTorchSteps(const std::string& python, bool cuda, int threads,
     const std::string line = receive();
     const nlohmann::json hello = nlohmann::json::parse(line, nullptr, false);
     if (m_signals.interrupted()) return;
-    if (!hello.is_object()) refuse(python, "is no Python");
+    if (!hello.is_object()) refuse(python, "is not Python");
     if (hello.contains("error")) refuse(python, textIn(hello, "error"));
     m_version = textIn(hello, "version");
 }

@@ -68,7 +68,8 @@ std::vector<Variant> variantsOf(const SourceOptions& usual, int capability) {
         names += (names.empty() ? "" : ", ") + variant.name;
     }
     throw EngineError(
-        phrase("Devices", "HALFSCOPE_CUDA_VARIANT: \"%1\" is none of the ways to run a step: %2"),
+        phrase("Devices",
+               "HALFSCOPE_CUDA_VARIANT: \"%1\" is not one of the ways to run a step: %2"),
         named, names);
 }
 

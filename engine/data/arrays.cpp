@@ -90,7 +90,7 @@ Shape sampleShape(const Place& place, const ArrayInfo& info) {
     constexpr size_t kMostAxes = kMaxRank - 1; // a batch has one more
     if (info.shape.empty() || info.shape.size() - 1 > kMostAxes || info.elements() == 0)
         throw InputError(phrase("Data", "%1: the shape %2 is not allowed: samples first, at most "
-                                        "%3 axes behind them, and no extent of 0"),
+                                        "%3 axes after them, and no extent of 0"),
                          shown(place), info.shapeText(), kMostAxes);
     if (info.shape.size() == 1) return {1};
     return Shape(std::span(info.shape).subspan(1));

@@ -77,8 +77,9 @@ public:
             const auto [end, code] =
                 std::from_chars(m_rest.data(), m_rest.data() + m_rest.size(), extent);
             if (code != std::errc{} || extent < 0 || extents.size() == kMostAxes)
-                refuse(m_path, {phrase("Files", "its shape is no list of whole numbers from 0: %1"),
-                                quotedText(m_rest.substr(0, 20))});
+                refuse(m_path,
+                       {phrase("Files", "its shape is not a list of whole numbers from 0 up: %1"),
+                        quotedText(m_rest.substr(0, 20))});
             m_rest.remove_prefix(static_cast<size_t>(end - m_rest.data()));
             extents.push_back(extent);
             if (take(',')) continue;
@@ -123,9 +124,10 @@ ElementType typeOf(std::string_view descr, const std::string& path) {
     const bool ordered = descr.starts_with('<') || descr.starts_with('>') || descr.starts_with('|');
     for (const auto& [name, type] : kTypes)
         if (ordered && descr.substr(1) == name) return type;
-    refuse(path, {phrase("Files", "its type %1 is none of numbers or bool; x.astype(numpy.float32) "
-                                  "makes numbers of it where it can"),
-                  quotedText(descr)});
+    refuse(path,
+           {phrase("Files", "its type %1 is neither numbers nor bool; x.astype(numpy.float32) "
+                            "makes numbers of it where it can"),
+            quotedText(descr)});
 }
 
 void parseHeader(std::string_view text, const std::string& path, Header& to) {

@@ -43,7 +43,8 @@ void readAll(InputFile& file, const std::string& path, std::span<char> into) {
 int64_t wholeOf(const Json& value, const std::string& path, const std::string& array) {
     const bool fits =
         value.is_number_unsigned() && value.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX);
-    if (!fits) refuse(path, array, {phrase("Files", "%1 is no whole number from 0"), shown(value)});
+    if (!fits)
+        refuse(path, array, {phrase("Files", "%1 is not a whole number from 0 up"), shown(value)});
     return value.get<int64_t>();
 }
 

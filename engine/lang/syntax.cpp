@@ -124,7 +124,7 @@ private:
                                      "itself, such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
                                      "nn.Linear(16, 1)), without imports, variables and classes"));
         refuseAt(m_place,
-                 {phrase("Model", "found %1 behind the model, where the text must end"), found()});
+                 {phrase("Model", "found %1 after the model, where the text must end"), found()});
     }
 
     /// "model = " before the value, as it stands in a program.

@@ -206,10 +206,9 @@ void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& g
         const lang::Argument& argument = *given[position];
         named = named || !argument.name.empty();
         if (named && argument.name.empty())
-            refuseAt(
-                argument.place,
-                {phrase("Model", "%1: %2 needs a name, because it stands behind a named argument"),
-                 info.name, lang::textOf(argument.value, 40)});
+            refuseAt(argument.place,
+                     {phrase("Model", "%1: %2 needs a name, because it follows a named argument"),
+                      info.name, lang::textOf(argument.value, 40)});
         const size_t i = indexOf(layer, argument, position);
         if (seen[i])
             refuseAt(argument.place,

@@ -24,14 +24,15 @@ int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
     int64_t axis = layer.whole(arg);
     if (axis < 0) axis += shape.rank();
     if (axis < 0 || axis >= shape.rank())
-        layer.refuse({phrase("Model", "%1 is no axis of the input, %2"), arg, shapeText(shape)});
+        layer.refuse(
+            {phrase("Model", "%1 is not an axis of the input, %2"), arg, shapeText(shape)});
     return static_cast<int>(axis);
 }
 
 NodeType flattenOutput(const LayerSpec& layer, const NodeType& in) {
     const int first = axisOf(layer, "start_dim", in.shape);
     const int last = axisOf(layer, "end_dim", in.shape);
-    if (first > last) layer.refuse(phrase("Model", "start_dim stands behind end_dim"));
+    if (first > last) layer.refuse(phrase("Model", "start_dim comes after end_dim"));
     NodeType out{{}, in.dtype};
     int64_t product = 1;
     for (int axis = 0; axis < in.shape.rank(); ++axis) {

@@ -243,8 +243,8 @@ private:
             if (place == columns.step || place == columns.lane) continue;
             MetricId id = m_run->now().metricNamed(column);
             if (std::find(m_seen.begin(), m_seen.end(), column) != m_seen.end())
-                throw InputError(phrase("Files", "%1: the column %2 stands in %3 too"),
-                                 table.place(), column, run_file::kSteps);
+                throw InputError(phrase("Files", "%1: the column %2 is in %3 too"), table.place(),
+                                 column, run_file::kSteps);
             m_seen.push_back(column);
             const bool known = id >= 0;
             if (!known) {

@@ -24,7 +24,7 @@ TableReader::TableReader(const std::string& path) : m_reader(path) {
             throw InputError(
                 phrase("Files", "%1 is not allowed: a name of 1 to %2 bytes on one line"), column,
                 kMostNameBytes);
-        if (find(name) >= 0) throw InputError(phrase("Files", "%1 is there twice"), column);
+        if (find(name) >= 0) throw InputError(phrase("Files", "%1 appears twice"), column);
         m_columns.emplace_back(name);
     }
 }

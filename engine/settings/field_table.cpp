@@ -343,11 +343,12 @@ std::vector<Field> runFields() {
                 {0, 1e6, Bound::Closed, true})),
         ofRun(
             {"run.device", phrase("Settings", "Device"), kNoUnit,
-             phrase("Settings", "auto takes the first CUDA device, or the CPU if there is none. "
-                                "The CPU rounds values as a GPU stores them, so it has the "
-                                "numerics of half precision; of its speed it has that of bfloat16, "
-                                "with AVX-512 BF16 or AMX. cuda:0,cuda:1 gives each lane its own "
-                                "GPU; they work at the same time.")},
+             phrase("Settings",
+                    "auto takes the first CUDA device, or the CPU if there is none. "
+                    "The CPU rounds values as a GPU stores them, so it shows the "
+                    "numerics of half precision; it gains speed only with bfloat16, on "
+                    "processors with AVX-512 BF16 or AMX. cuda:0,cuda:1 gives each lane "
+                    "a GPU of its own; they work at the same time.")},
             [](auto& c) -> auto& { return c.device; }),
         in(ofRun(
                {"run.threads", phrase("Settings", "CPU threads"), phrase("Settings", "threads"),

@@ -187,8 +187,8 @@ Preset twoClasses(const char* name, Phrase title, Phrase about, TaskKind kind,
 Preset moons() {
     Preset made = twoClasses(
         "moons", phrase("Presets", "Two moons"),
-        phrase("Presets", "A small network parts scikit-learn's two half moons; a map of the plane "
-                          "shows what it expects where."),
+        phrase("Presets", "A small network separates scikit-learn's two half moons; a map of the "
+                          "plane shows which class it expects where."),
         TaskKind::Moons,
         {.width = 16, .depth = 1, .norm = Norm::None, .activation = Activation::Tanh});
     made.config.task.samples = 400;

@@ -220,8 +220,9 @@ TypedBytes stateOf(const std::string& path, const ArrayInfo& info, const std::st
                       info.offset + static_cast<int64_t>(array.bytes.size())});
     auto values = typedBytesOf(std::move(array));
     if (!values)
-        refuse(path, {phrase("Files", "its array %1, %2 of the shape %3, is no state of a step"),
-                      pathText(info.name), nameOf(info.type), info.shapeText()});
+        refuse(path,
+               {phrase("Files", "its array %1, %2 of the shape %3, is not a state of the step"),
+                pathText(info.name), nameOf(info.type), info.shapeText()});
     return *std::move(values);
 }
 

@@ -224,7 +224,7 @@ private slots:
             << QByteArray("--pytorch: \"/nowhere/python\" cannot be started: No such file");
         QTest::newRow("another program")
             << QStringList{"--pytorch", "/bin/true"}
-            << QByteArray("--pytorch: \"/bin/true\" is no Python; it must be a Python that has "
+            << QByteArray("--pytorch: \"/bin/true\" is not Python; it must be a Python that has "
                           "PyTorch\n");
         QTest::newRow("beside data")
             << QStringList{"--pytorch", "python3", "--data", "sample"} << QByteArray("--data");

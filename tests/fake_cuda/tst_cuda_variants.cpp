@@ -268,7 +268,7 @@ void TestCudaVariants::namedByTheEnvironment() {
     const std::string words = thrownBy<EngineError>([&] { machine.load(); });
     qunsetenv("HALFSCOPE_CUDA_VARIANT");
     QVERIFY2(
-        words.starts_with("HALFSCOPE_CUDA_VARIANT: \"fast\" is none of the ways to run a step: "
+        words.starts_with("HALFSCOPE_CUDA_VARIANT: \"fast\" is not one of the ways to run a step: "
                           "usual, collected, collected in one pass, collected and lean"),
         words.c_str());
 }

@@ -231,7 +231,7 @@ void TestArrayFiles::refuses_data() {
     dict("npy: twice", "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}", "the key \"descr\"");
     dict("npy: no shape", "{'descr': '<f4', 'fortran_order': False}", "lacks descr");
     dict("npy: negative", "{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)}",
-         "no list of whole numbers");
+         "not a list of whole numbers");
     dict("npy: overflow",
          "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8)}",
          "24 bytes of values are not the shape");
@@ -256,7 +256,7 @@ void TestArrayFiles::refuses_data() {
     safe("safetensors: dtype", R"({"a":{"dtype":"F8","shape":[6],"data_offsets":[0,24]}})",
          "its dtype \"F8\" is not known");
     safe("safetensors: negative", R"({"a":{"dtype":"F32","shape":[-6],"data_offsets":[0,24]}})",
-         "-6 is no whole number from 0");
+         "-6 is not a whole number from 0 up");
     safe("safetensors: backwards", R"({"a":{"dtype":"F32","shape":[6],"data_offsets":[24,0]}})",
          "bytes 24 to 0 are outside");
     safe("safetensors: outside", R"({"a":{"dtype":"F32","shape":[7],"data_offsets":[0,28]}})",

@@ -107,9 +107,9 @@ private slots:
         row("bracket", "[1, 2)",
             "line 1, column 6: found \")\", where a comma or \"]\" is allowed");
         row("second value", "A() B()",
-            "line 1, column 5: found \"B\" behind the model, where the text must end");
+            "line 1, column 5: found \"B\" after the model, where the text must end");
         row("method", "A(1).to(device)",
-            "line 1, column 5: found \".to\" behind the model, where the text must end");
+            "line 1, column 5: found \".to\" after the model, where the text must end");
         row("program", "\nimport torch\nmodel = A()",
             "line 2, column 1: this is a program; what is allowed here is one model by itself, "
             "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "

@@ -476,7 +476,7 @@ private slots:
         row("Linear(8, 2, out_features=3)",
             "line 1, column 14: Linear: out_features is given twice");
         row("Linear(in_features=8, 2)", "line 1, column 23: Linear: 2 needs a name, because it "
-                                        "stands behind a named argument");
+                                        "follows a named argument");
         row("Linear(8, 2, True, 4)",
             "line 1, column 20: Linear takes at most 3 arguments, found 4 as another one");
         row("Tanh(1)", "line 1, column 6: Tanh takes no arguments, found 1");

@@ -97,7 +97,7 @@ void TestRunRefusals::refusesHeaders_data() {
     row("no step", "lane,loss\n", ": there is no column step, which every such file has");
     row("no lane", "step,loss\n", ": there is no column lane, which every such file has");
     row("no values", "lane,step\n", ": steps.csv has no column of values beside step and lane");
-    row("twice", "step,lane,loss,loss\n", ", column 4: \"loss\" is there twice");
+    row("twice", "step,lane,loss,loss\n", ", column 4: \"loss\" appears twice");
     row("without a name", "step,lane,,loss\n",
         ", column 3: \"\" is not allowed: a name of 1 to 100 bytes on one line");
     row("no text", "step,lane,\xff\xfe\n",
@@ -150,7 +150,7 @@ void TestRunRefusals::refusesTimes_data() {
     row("negative", header + "1,fp32,-1,1\n",
         ", line 2, device_seconds: \"-1\" is not allowed: a number from 0 or inf");
     row("a column of both", "step,lane,loss\n1,fp32,1\n",
-        ", line 1: the column loss stands in steps.csv too");
+        ", line 1: the column loss is in steps.csv too");
 }
 
 void TestRunRefusals::refusesTimes() {
