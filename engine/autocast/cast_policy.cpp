@@ -63,8 +63,9 @@ constexpr Names kFullBySet = {"prod", "softmax",     "log_softmax", "cumprod", "
 constexpr Names kWidest = {"addcdiv", "addcmul",     "atan2",     "bilinear",  "cross",      "dot",
                            "vdot",    "grid_sample", "index_put", "tensordot", "scatter_add"};
 
-// The CPU lists (same file): no transcendentals, norms or softmax, whose 16-bit kernels compute in
-// float32 inside and are held to be safe; more losses, pools and resizes. float16 shares them.
+// The CPU lists (same file): no transcendentals, norms or softmax, because their 16-bit kernels
+// compute in float32 inside and count as safe; more losses, pools and resizes. float16 shares the
+// lists.
 constexpr Names kCpuLower = {"conv1d",
                              "conv2d",
                              "conv3d",
@@ -139,9 +140,9 @@ constexpr Names kCpuFull = {"avg_pool3d",
 
 constexpr Names kCpuWidest = {"stack", "cat", "index_copy"};
 
-// Apex's level O1: gelu, std, var and interpolation in float32 unlike torch.amp; sums and softmax
-// have their inputs cast; add and its kin promote. Sources: apex/amp/lists/functional_overrides.py,
-// torch_overrides.py, tensor_overrides.py.
+// Apex's level O1: unlike in torch.amp, gelu, std, var and interpolation run in float32; sums and
+// softmax have their inputs cast; add and similar ops promote. Sources:
+// apex/amp/lists/functional_overrides.py, torch_overrides.py, tensor_overrides.py.
 constexpr Names kApexLower = {"conv1d",
                               "conv2d",
                               "conv3d",

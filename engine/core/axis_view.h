@@ -1,4 +1,4 @@
-// A tensor seen around one axis, as moves along an axis need it.
+// A tensor seen around one axis, for moves along that axis.
 #pragma once
 
 #include "engine/core/shape.h"
@@ -11,7 +11,7 @@ struct AxisView {
     int64_t outer = 1, extent = 1, inner = 1;
 };
 
-/// `axis` in [0, rank).
+/// Returns the view around `axis`, which is in [0, rank).
 inline AxisView around(const Shape& shape, int axis) {
     AxisView view;
     for (int i = 0; i < shape.rank(); ++i)

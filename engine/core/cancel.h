@@ -1,5 +1,6 @@
-// Stops long reading and decoding from another thread. What reads asks now and then; whose thread
-// it is says who may stop it, so that no reader in between has to hand anything on.
+// Stops long reading and decoding from another thread. Code that reads checks now and then; the
+// owner of the thread decides who may stop it, so that readers in between need not pass anything
+// on.
 #pragma once
 
 #include <exception>
@@ -7,7 +8,7 @@
 
 namespace halfscope {
 
-/// Thrown by checkCancelled(). No error: whoever asked for it knows.
+/// Thrown by checkCancelled(). Not an error: whoever asked for it knows.
 class Cancelled : public std::exception {
 public:
     const char* what() const noexcept override { return "cancelled"; }
@@ -26,7 +27,8 @@ private:
     const std::stop_token* m_before;
 };
 
-/// Whether this thread's work is asked to stop: for code through which no exception may pass.
+/// Returns whether this thread's work is asked to stop; for code through which no exception may
+/// pass.
 bool isCancelled();
 /// Throws Cancelled when this thread's work is asked to stop. Costs nanoseconds.
 inline void checkCancelled() {

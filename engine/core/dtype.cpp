@@ -26,9 +26,9 @@ constexpr FloatFormat kFormatF16{11, 65504.0, 0x1p-14, 0x1p-24};
 constexpr FloatFormat kFormatBF16{8, 0x1.fep127, 0x1p-126, 0x1p-133};
 constexpr FloatFormat kFormatF64{53, std::numeric_limits<double>::max(), 0x1p-1022, 0x1p-1074};
 
-// A double to the nearest value of a 16-bit format with `SignificandBits` (hidden bit included),
-// ties to even. The double is m * 2^(exponent - 52) with an integer m below 2^53; subnormal doubles
-// are far below half the smallest number of either format.
+// Rounds a double to the nearest value of a 16-bit format with `SignificandBits` (hidden bit
+// included), ties to even. The double is m * 2^(exponent - 52) with an integer m below 2^53;
+// subnormal doubles are far below half the smallest number of either format.
 template <int SignificandBits>
 uint16_t narrowed(double x) {
     constexpr int kStoredBits = SignificandBits - 1;
@@ -55,12 +55,12 @@ uint16_t narrowed(double x) {
     uint64_t kept = significand >> dropped;
     kept += (rest > half || (rest == half && (kept & 1) != 0)) ? 1 : 0;
     // The hidden bit adds one to the exponent field, and so does a carry out of the significand:
-    // up to infinity, and from the largest subnormal to the smallest normal number.
+    // this reaches infinity, and goes from the largest subnormal to the smallest normal number.
     const uint64_t field = normal ? static_cast<uint64_t>(exponent + kBias - 1) << kStoredBits : 0;
     return static_cast<uint16_t>(sign | (field + kept));
 }
 
-// Saturating, NaN to 0: what the conversion instruction of a GPU gives.
+// Saturates, and turns NaN into 0, as a GPU's conversion instruction does.
 int32_t integerFrom(double x) {
     if (std::isnan(x)) return 0;
     if (x >= 2147483647.0) return std::numeric_limits<int32_t>::max();
@@ -116,7 +116,7 @@ const FloatFormat& formatOf(DType type) {
     failInvariant("no float format: " + std::string(nameOf(type)));
 }
 
-// A float is a double, so one rounding from double is one rounding from float.
+// Every float is a double, so rounding once from double rounds once from float.
 uint16_t halfFromFloat(float x) { return narrowed<11>(static_cast<double>(x)); }
 uint16_t halfFromDouble(double x) { return narrowed<11>(x); }
 uint16_t bfloat16FromFloat(float x) { return narrowed<8>(static_cast<double>(x)); }

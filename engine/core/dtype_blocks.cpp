@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HALFSCOPE_X86 1
-// GCC 12 warns of the values that its own header leaves open on purpose (GCC bug 105593).
+// GCC 12 warns about values that its own header leaves open on purpose (GCC bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -23,11 +23,11 @@
 namespace halfscope {
 namespace {
 
-// One element without branches: the loops below become vector code for any instruction set, and
-// are inlined into the functions that name one.
+// One element without branches: the loops below become vector code for any instruction set, and are
+// inlined into the functions that name one.
 #define HALFSCOPE_INLINE [[gnu::always_inline]] inline
 
-// By masks: compilers keep a branch round a float operation that only one side of ?: needs.
+// Uses masks: compilers keep a branch around a float operation that only one side of ?: needs.
 HALFSCOPE_INLINE uint32_t select(bool condition, uint32_t yes, uint32_t no) {
     const uint32_t mask = 0U - static_cast<uint32_t>(condition);
     return (yes & mask) | (no & ~mask);
@@ -60,14 +60,14 @@ HALFSCOPE_INLINE float halfValue(uint32_t half) {
     return std::bit_cast<float>(sign | select(magnitude >= 0x7C00U, special, result));
 }
 
-// bfloat16 bits in the upper half of the word, the lower half not yet cleared.
+// Returns the bfloat16 bits in the upper half of the word; the lower half is not yet cleared.
 HALFSCOPE_INLINE uint32_t bfloat16Word(float x) {
     const auto bits = std::bit_cast<uint32_t>(x);
     const uint32_t rounded = bits + 0x7FFFU + ((bits >> 16) & 1U);
     return select((bits & 0x7FFFFFFFU) > 0x7F800000U, bits | 0x400000U, rounded);
 }
 
-// memcpy: storage need not be aligned. It costs nothing.
+// memcpy, because storage need not be aligned. It costs nothing.
 HALFSCOPE_INLINE uint16_t wordAt(const void* from, size_t i) {
     uint16_t word;
     std::memcpy(&word, static_cast<const std::byte*>(from) + 2 * i, sizeof word);
@@ -156,7 +156,7 @@ HALFSCOPE_F16C void roundBfloat16Avx2(float* values, size_t n) { roundBfloat16Lo
 constexpr BlockKernels kF16C{loadHalfF16C,     storeHalfF16C,     roundHalfF16C,
                              loadBfloat16Avx2, storeBfloat16Avx2, roundBfloat16Avx2};
 
-// Tails run through the same instructions under a mask.
+// Tails run through the same instructions with a mask.
 #define HALFSCOPE_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
 
 HALFSCOPE_AVX512 inline __mmask16 maskOf(size_t count) {
@@ -164,11 +164,11 @@ HALFSCOPE_AVX512 inline __mmask16 maskOf(size_t count) {
 }
 
 HALFSCOPE_AVX512 inline __m256i halvesOf(__m512 x) {
-    // All lanes, by a mask: without one the macro of GCC 12 trips over its own -Wsign-conversion.
+    // A mask for all lanes: without one, GCC 12's macro trips over its own -Wsign-conversion.
     return _mm512_maskz_cvtps_ph(0xFFFF, x, kNearest);
 }
 
-// The machine also has an instruction for bfloat16, but it takes subnormal floats for zero.
+// The machine also has an instruction for bfloat16, but it treats subnormal floats as zero.
 HALFSCOPE_AVX512 inline __m512i bfloat16Words(__m512 x) {
     const __m512i bits = _mm512_castps_si512(x);
     const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));

@@ -1,5 +1,5 @@
 // Block conversions between float and 16-bit storage, one set for each instruction set, so that
-// tests can compare them. Everything else calls loadAsFloat and friends of dtype.h.
+// tests can compare them. All other code calls loadAsFloat and its relatives in dtype.h.
 #pragma once
 
 #include "engine/core/dtype.h"
@@ -17,9 +17,9 @@ struct BlockKernels {
     void (*roundBfloat16)(float* values, size_t n);
 };
 
-/// Null when this machine or this build has not got the instructions.
+/// Returns null when this machine or this build does not have the instructions.
 const BlockKernels* blockKernels(VectorSet);
-/// The fastest that widestVectorSet allows.
+/// Returns the fastest that widestVectorSet allows.
 const BlockKernels& blockKernels();
 
 } // namespace halfscope

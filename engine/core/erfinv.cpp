@@ -1,4 +1,4 @@
-// The inverse of the error function, by an approximation that Halley's steps refine.
+// The inverse of the error function: an approximation that Halley's steps refine.
 #include "engine/core/erfinv.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ double erfinvOf(double x) {
     double z = std::sqrt(std::max(0.0, std::sqrt(half * half - log / kA) - half));
     constexpr int kSteps = 3;
     for (int i = 0; i < kSteps; ++i) {
-        // erfc for large arguments: 1 - erf would cancel
+        // erfc for large arguments, because 1 - erf would cancel.
         const double off = size < 0.5 ? std::erf(z) - size : (1 - size) - std::erfc(z);
         const double newton = off * std::exp(z * z) / (2 * std::numbers::inv_sqrtpi);
         z -= newton / (1 + z * newton);

@@ -3,7 +3,7 @@
 
 namespace halfscope {
 
-/// In double: +-inf at +-1, NaN beyond.
+/// Returns the inverse in double: +-inf at +-1, NaN beyond.
 double erfinvOf(double x);
 
 } // namespace halfscope

@@ -1,6 +1,6 @@
 // Errors of the engine. Expected failures of input are InputError (one line that names the field or
-// file, the value and what is allowed); device faults are EngineError; broken invariants assert.
-// Whatever their texts repeat of files and command lines comes out fit to be shown, see escape.h.
+// file, the value and what is allowed); device faults are EngineError; broken invariants throw
+// std::logic_error. Text that errors repeat from files and command lines is escaped, see escape.h.
 #pragma once
 
 #include "engine/core/message.h"
@@ -12,7 +12,7 @@
 
 namespace halfscope {
 
-/// An error that users are told of: what() is the English sentence, message() what can be shown in
+/// An error that is shown to users: what() is the English sentence, message() can be shown in
 /// another language.
 class ReportedError : public std::runtime_error {
 public:
@@ -27,13 +27,13 @@ private:
     std::shared_ptr<const Message> m_message; // shared: copying an exception must not throw
 };
 
-/// A bad input: usage, a file, a field. Its text is one line. Programs exit with 2.
+/// A bad input: usage, a file, a field. The text is one line. Programs exit with 2.
 class InputError : public ReportedError {
 public:
     using ReportedError::ReportedError;
 };
 
-/// The run failed while it ran (cannot write, stopped at the floor). Programs exit with 1.
+/// The run failed while it was running (cannot write, stopped at the floor). Programs exit with 1.
 class RunError : public ReportedError {
 public:
     using ReportedError::ReportedError;
@@ -45,8 +45,8 @@ public:
     using ReportedError::ReportedError;
 };
 
-/// A broken rule inside the engine: throws std::logic_error with the text, in every build type, so
-/// that a wrong graph never runs.
+/// Reports a broken rule inside the engine: throws std::logic_error with the text, in every build
+/// type, so that a wrong graph never runs.
 [[noreturn]] void failInvariant(const std::string& what);
 inline void require(bool holds, const char* what) {
     if (!holds) failInvariant(what);
@@ -55,8 +55,8 @@ inline void require(bool holds, const std::string& what) {
     if (!holds) failInvariant(what);
 }
 
-/// The message of an error that can be translated; of any other one its words as they are.
+/// Returns the message of an error that can be translated, or the plain words of any other error.
 Message messageOf(const std::exception&);
-Message messageOf(const std::exception_ptr&); ///< of one that there is
+Message messageOf(const std::exception_ptr&); ///< must not be null
 
 } // namespace halfscope

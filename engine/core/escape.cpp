@@ -23,7 +23,7 @@ bool isShown(uint32_t code) {
     if (code == 0x61C || code == 0x200E || code == 0x200F) return false; // marks of direction
     if (code >= 0x2028 && code <= 0x202E) return false; // line and paragraph ends, overrides
     if (code >= 0x2066 && code <= 0x2069) return false; // isolates
-    return code != 0x200B && code != 0xFEFF && code != 0xFFFE && code != 0xFFFF; // nothing to see
+    return code != 0x200B && code != 0xFEFF && code != 0xFFFE && code != 0xFFFF; // invisible
 }
 
 std::string hex(uint32_t value, int digits) {
@@ -33,7 +33,8 @@ std::string hex(uint32_t value, int digits) {
     return text;
 }
 
-/// Takes the first character, or the first byte of what is none, and gives it as it is shown.
+/// Takes the first character, or the first byte when it begins no character, and returns it as it
+/// is shown.
 std::string takeOne(std::string_view& text) {
     const size_t length = sequenceLength(text);
     const std::string_view sequence = text.substr(0, std::max<size_t>(length, 1));
@@ -63,7 +64,7 @@ std::string firstOf(std::string_view text, size_t most) {
     return shown;
 }
 
-/// The last characters: from a byte on that begins one.
+/// Returns the last `count` characters, starting at a byte that begins one.
 std::string_view lastOf(std::string_view text, size_t count) {
     size_t at = text.size();
     while (count > 0 && at > 0) {

@@ -3,8 +3,8 @@
 
 namespace halfscope {
 
-// Less than half of the smallest subnormal rounds to zero, below 2^-14 digits are lost, and what
-// rounds to 2^16 (the largest value is 65504) is infinite.
+// Values below half of the smallest subnormal round to zero, values below 2^-14 lose digits, and
+// values that round to 2^16 become infinite (the largest value is 65504).
 inline constexpr int kHalfZero = -25, kHalfNormal = -14, kHalfInfinite = 16;
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// How a message is packed, and how it becomes one text.
+// Packs messages, and turns them into text.
 #include "engine/core/message.h"
 
 #include "engine/core/escape.h"
@@ -29,7 +29,7 @@ public:
     explicit MessageReader(const Message& message) : m_code(message.m_code) {}
 
     bool atPhrase() const { return !m_code.empty() && m_code.front() == kPhrase; }
-    /// And how many arguments follow.
+    /// Returns the format and how many arguments follow.
     std::pair<Phrase, size_t> phrase() {
         m_code.remove_prefix(1);
         const auto format = take<Phrase>();
@@ -43,7 +43,7 @@ public:
         m_code.remove_prefix(size);
         return text;
     }
-    /// The next message as a whole.
+    /// Returns the next message as a whole.
     Message next() {
         const std::string_view from = m_code;
         skip();
@@ -96,7 +96,7 @@ private:
 };
 
 void Message::begin(Phrase format, size_t arguments) {
-    if (format.empty()) return; // a table's row that has none
+    if (format.empty()) return; // a table's row may have none
     m_code += kPhrase;
     append(m_code, format);
     append(m_code, static_cast<uint8_t>(arguments));

@@ -1,6 +1,6 @@
-// Texts for people: a format that a translation can replace, and arguments that it cannot. English
-// is the text itself; what looks up another language passes its own translation. Leaves files,
-// keys and words of the settings, which are the same in every language, to others.
+// Texts for people: a format that a translation can replace, and arguments that it cannot. The text
+// itself is English; code that shows another language passes its own translation. File names, keys
+// and words of the settings are the same in every language and are left to others.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace halfscope {
 
-/// An English text that a translator can find, and the topic that tells what it is about. Only
-/// phrase() makes one, from literals, so that a tool that reads the sources sees all of them.
+/// An English text that a translator can find, and the topic that it belongs to. Only phrase()
+/// makes one, from literals, so that a tool that reads the sources sees all of them.
 class Phrase {
 public:
     constexpr Phrase() = default;
@@ -33,27 +33,28 @@ private:
     const char* m_text = "";
 };
 
-/// Both literals stand in the call itself: `./dev translations` collects them there.
+/// Makes a phrase. Both literals stand in the call itself: `./dev translations` collects them
+/// there.
 consteval Phrase phrase(const char* context, const char* text) { return {context, text}; }
 
-/// A phrase whose %1 to %9 stand for arguments, which are messages too: data, shown as it is in any
-/// language (names, numbers, what the system says), or a message of its own. An argument's text is
+/// A phrase whose %1 to %9 stand for arguments, which are messages too: data, shown the same in any
+/// language (names, numbers, text from the system), or a message of its own. An argument's text is
 /// never searched for %1. Small enough to be kept with each event: one block of memory.
 class Message {
 public:
-    /// Nothing.
+    /// Makes an empty message.
     Message() = default;
-    /// Arguments: messages, phrases, texts, whole numbers.
+    /// Takes messages, phrases, texts and whole numbers as arguments.
     template <class... Arguments>
     Message(Phrase format, const Arguments&... arguments) {
         static_assert(sizeof...(arguments) <= 9, "%1 to %9");
         begin(format, sizeof...(arguments));
         (add(of(arguments)), ...);
     }
-    /// A text that no translation may touch. It is kept fit to be shown in any language, escaped
-    /// and not too long: messageText() of it, see escape.h.
+    /// Makes a message from text that no translation may touch. The text is stored escaped and not
+    /// too long, as messageText() returns it, see escape.h.
     static Message data(std::string_view text);
-    /// What an argument may be, as a message.
+    /// Converts an argument to a message.
     template <class T>
     static Message of(const T& argument) {
         if constexpr (std::is_same_v<T, Message>) {
@@ -69,13 +70,13 @@ public:
         }
     }
 
-    /// Empty where the message is data or nothing.
+    /// Returns the format; empty when the message is data or empty.
     Phrase format() const;
     std::vector<Message> arguments() const;
     bool empty() const { return m_code.empty(); }
 
     std::string english() const;
-    /// With a translation of the format and, likewise, of the arguments.
+    /// Returns the text with the format, and likewise the arguments, translated.
     using Translate = std::function<std::string(const Phrase&)>;
     std::string text(const Translate&) const;
 
@@ -88,16 +89,17 @@ private:
     void add(const Message& argument);
     friend class MessageReader;
 
-    /// A tree in the order of its nodes: kPhrase, the Phrase, how many arguments follow; or kData,
-    /// how many bytes, the bytes.
+    /// A tree in the order of its nodes. A phrase is kPhrase, the Phrase and the number of
+    /// arguments that follow; data is kData, the number of bytes and the bytes.
     std::string m_code;
 };
 
-/// "PLACE: what": where something was found, and what.
+/// Returns "PLACE: what": where something was found, and what.
 Message within(std::string_view place, const Message& what);
 
 inline constexpr Phrase kAfterComma = phrase("Engine", "%1, %2");
-/// The messages with a comma between, or as the phrase of %1 and %2 joins two; nothing of none.
+/// Returns the messages joined by commas, or by the phrase `two` of %1 and %2; empty when there are
+/// none.
 Message listed(std::span<const Message> parts, Phrase two = kAfterComma);
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// Philox 4x32-10 and what is drawn from it. Every number comes from its own block: the counter is
-// (index, stream), the key is the seed, 64 bits each with the low word first.
+// Philox 4x32-10 and the numbers drawn from it. Every number comes from its own block: the counter
+// is (index, stream), the key is the seed, 64 bits each with the low word first.
 #include "engine/core/philox.h"
 
 #include "engine/core/error.h"
@@ -12,7 +12,7 @@
 namespace halfscope {
 namespace {
 
-// Multipliers and Weyl increments of the key: Salmon et al., SC 2011, table 2 and section 5.
+// Multipliers, and Weyl increments of the key: Salmon et al., SC 2011, table 2 and section 5.
 constexpr uint64_t kMultiplier0 = 0xD2511F53;
 constexpr uint64_t kMultiplier1 = 0xCD9E8D57;
 constexpr uint32_t kWeyl0 = 0x9E3779B9;
@@ -28,7 +28,7 @@ std::array<uint32_t, 4> blockOf(uint64_t seed, uint64_t stream, uint64_t index) 
                       {lowWord(seed), highWord(seed)});
 }
 
-// The upper 64 of the 128 bits of a product.
+// Returns the upper 64 of the 128 bits of a product.
 uint64_t highProduct(uint64_t a, uint64_t b) {
     const uint64_t low = uint64_t{lowWord(a)} * lowWord(b);
     const uint64_t middle = uint64_t{highWord(a)} * lowWord(b) + highWord(low);
@@ -36,7 +36,8 @@ uint64_t highProduct(uint64_t a, uint64_t b) {
     return uint64_t{highWord(a)} * highWord(b) + highWord(middle) + highWord(other);
 }
 
-// philox4x32 for one index after another, each word in 64 bits so that lanes need no shuffling.
+// Runs philox4x32 for one index after another, each word in 64 bits so that lanes need no
+// shuffling.
 HALFSCOPE_VECTOR void fillFractions(uint64_t seed, uint64_t stream, uint64_t first, float* out,
                                     size_t n) {
     HALFSCOPE_INDEPENDENT

@@ -1,4 +1,4 @@
-// Noise, then the nearest float32.
+// Adds the noise, then rounds to the nearest float32.
 #include "engine/core/random_rounding.h"
 
 #include <cmath>

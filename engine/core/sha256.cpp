@@ -49,7 +49,7 @@ void addBlock(Hash& hash, std::string_view block) {
 
 std::string sha256(std::string_view bytes) {
     constexpr size_t kBlock = 64, kLength = 8;
-    constexpr size_t kBetween = size_t{1} << 20; // two looks at whether to go on
+    constexpr size_t kBetween = size_t{1} << 20; // bytes between two checks for cancellation
     Hash hash{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
               0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     const uint64_t bits = uint64_t{bytes.size()} * 8;

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): tells files apart that somebody may have made to look alike.
+// SHA-256 (FIPS 180-4), which tells files apart even if somebody made them to look alike.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// 64 hexadecimal digits. Cancellable from the first MiB on, see core/cancel.h.
+/// Returns 64 hexadecimal digits. Cancellable beyond the first MiB, see core/cancel.h.
 std::string sha256(std::string_view bytes);
 
 } // namespace halfscope

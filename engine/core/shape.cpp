@@ -40,7 +40,7 @@ int64_t Shape::elements() const {
     for (const int64_t extent : *this) {
         require(extent >= 0, "a shape has an extent below 0");
         isEmpty = isEmpty || extent == 0;
-        // without the zeros too: strides() are products of some of them
+        // Zeros count as 1 here: strides() are products of some of the other extents.
         require(!__builtin_mul_overflow(product, std::max<int64_t>(extent, 1), &product),
                 "a shape has 2^63 elements or more");
     }

@@ -25,12 +25,12 @@ public:
     bool empty() const { return m_rank == 0; }
     int64_t operator[](int axis) const { return m_extents[static_cast<size_t>(axis)]; }
     int64_t& operator[](int axis) { return m_extents[static_cast<size_t>(axis)]; }
-    int64_t back() const;      ///< the last extent; there must be one
+    int64_t back() const;      ///< the last extent; the shape must not be empty
     void push(int64_t extent); ///< rank must stay within kMaxRank
-    /// Product of the extents, 1 for rank 0; throws std::logic_error when one is negative or those
-    /// above 0 multiply to 2^63 or more.
+    /// Returns the product of the extents, 1 for rank 0; throws std::logic_error when one is
+    /// negative or the positive ones multiply to 2^63 or more.
     int64_t elements() const;
-    Shape strides() const; ///< row-major, in elements, of a shape that elements() takes
+    Shape strides() const; ///< row-major, in elements; throws as elements() does
     const int64_t* begin() const { return m_extents.data(); }
     const int64_t* end() const { return m_extents.data() + m_rank; }
     std::string text() const; ///< "[2, 3]"; "[]" for rank 0
@@ -42,10 +42,10 @@ private:
     int m_rank = 0;
 };
 
-/// The common shape by NumPy's broadcasting rule, or nothing.
+/// Returns the common shape by NumPy's broadcasting rule, or nothing.
 std::optional<Shape> broadcastShape(const Shape& a, const Shape& b);
 
-/// An axis in [-rank, rank) as one in [0, rank); throws std::logic_error otherwise.
+/// Returns an axis in [-rank, rank) as one in [0, rank); throws std::logic_error otherwise.
 int normalAxis(int64_t axis, int rank);
 
 } // namespace halfscope

@@ -14,7 +14,7 @@ namespace halfscope {
 
 namespace {
 
-// A longer word is no misspelling; without the cut its cost would grow with its length.
+// A longer word is not a misspelling; without this limit the cost would grow with its length.
 constexpr size_t kLongestTypo = 100;
 
 template <class Number>

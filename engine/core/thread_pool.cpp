@@ -21,7 +21,7 @@
 namespace halfscope {
 namespace {
 
-// Longer than the pause between two kernels of a step, shorter than anyone notices; waking a
+// Longer than the pause between two kernels of a step, and too short to be noticed; waking a
 // sleeping thread costs about as much.
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 
@@ -33,7 +33,7 @@ void pauseBriefly() {
 #endif
 }
 
-// True as soon as ready() is, false when the time is over.
+// Returns true as soon as ready() does, or false when the time is over.
 template <class Ready>
 bool spinUntil(const Ready& ready) {
     constexpr int kChecksPerClock = 16;
@@ -52,7 +52,7 @@ int hardwareThreads() {
     return count == 0 ? 1 : static_cast<int>(count);
 }
 
-// A number of its own for every thread there has been: a thread's id may be that of one that ended.
+// Returns a number that no other thread has ever had: a thread's id may be that of one that ended.
 uint64_t threadNumber() {
     static std::atomic<uint64_t> last{0};
     thread_local const uint64_t number = ++last;
@@ -91,7 +91,7 @@ struct ThreadPool::State {
     int64_t failedIndex = 0;
 
     std::mutex callers;      ///< one run() at a time
-    uint64_t lastCaller = 0; ///< its threadNumber()
+    uint64_t lastCaller = 0; ///< threadNumber() of the last caller
     std::function<void()> threadStart;
     bool spins = true;
     std::vector<std::thread> workers;
@@ -137,8 +137,8 @@ struct ThreadPool::State {
             waitWhile(phase, seen);
             inside.fetch_add(1);
             seen = phase.load();
-            // Asked after the phase is read: the destructor sets it before it moves the phase, so a
-            // worker that has seen the last phase never waits for another.
+            // Read after the phase: the destructor sets it before it moves the phase, so a worker
+            // that has seen the last phase never waits for another one.
             const bool last = stopping.load();
             if (!last && seen % 2 == 1) takeTasks(thread);
             if (inside.fetch_sub(1) == 1) inside.notify_all();
@@ -171,7 +171,8 @@ ThreadPool::ThreadPool(int threads, std::function<void()> threadStart)
     require(threads >= 0, "a thread pool of fewer than 0 threads");
     if (threads == 0) threads = hardwareThreads();
     m_state->threadStart = std::move(threadStart);
-    m_state->spins = threads <= hardwareThreads(); // else a spinning thread keeps a working one out
+    m_state->spins = threads <= hardwareThreads(); // otherwise a spinning thread would keep a
+                                                   // working one from running
     m_state->workers.reserve(static_cast<size_t>(threads) - 1);
     try {
         for (int thread = 1; thread < threads; ++thread)

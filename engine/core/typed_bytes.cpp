@@ -1,4 +1,4 @@
-// Conversion of stored values.
+// Converts stored values.
 #include "engine/core/typed_bytes.h"
 
 namespace halfscope {

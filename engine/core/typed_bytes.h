@@ -17,7 +17,8 @@ struct TypedBytes {
     bool operator==(const TypedBytes&) const = default;
 };
 
-/// The values in another type, with one rounding; as many bytes as the shape wants must be there.
+/// Returns the values in another type, with one rounding. There must be as many bytes as the shape
+/// needs.
 std::vector<std::byte> storedAs(DType, const TypedBytes&);
 
 } // namespace halfscope

@@ -1,9 +1,9 @@
-// What compilers are told of loops. HALFSCOPE_VECTOR compiles a function for several vector widths
-// and picks one at load time. The results are the same bits on each, because contraction to fused
-// multiply-add is off.
+// Hints that tell compilers about loops. HALFSCOPE_VECTOR compiles a function for several vector
+// widths and picks one at load time. The results have the same bits on each, because contraction to
+// fused multiply-add is off.
 #pragma once
 
-// Sanitizers do not get on with the load-time choice.
+// Sanitizers do not work with the choice at load time.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define HALFSCOPE_VECTOR                                                                           \
@@ -12,7 +12,7 @@
 #define HALFSCOPE_VECTOR
 #endif
 
-// HALFSCOPE_INDEPENDENT: tells the compiler that no iteration of the next loop reads what another
+// HALFSCOPE_INDEPENDENT tells the compiler that no iteration of the next loop reads what another
 // one writes, so that it needs no overlap check.
 #ifdef __clang__
 #define HALFSCOPE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")

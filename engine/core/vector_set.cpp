@@ -1,4 +1,4 @@
-// What the processor says of itself, and the environment of it.
+// Asks the processor and the environment which vector sets may be used.
 #include "engine/core/vector_set.h"
 
 #include "engine/core/error.h"
@@ -21,7 +21,7 @@ namespace halfscope {
 
 namespace {
 
-/// Null where the environment sets no limit.
+/// Returns null when the environment sets no limit.
 const char* wantedSet() {
     const char* wanted = std::getenv(kVectorVariable);
     return wanted != nullptr && *wanted != '\0' ? wanted : nullptr;
@@ -34,7 +34,7 @@ std::optional<VectorSet> setNamed(std::string_view name) {
 }
 
 #if defined(__x86_64__)
-// What older compilers do not know by name.
+// Features whose names older compilers do not know.
 bool hasF16C() {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     constexpr unsigned kF16CBit = 1U << 29; // leaf 1, ecx
@@ -45,7 +45,7 @@ bool hasBf16Pairs() {
     constexpr unsigned kBf16Bit = 1U << 5; // leaf 7, part 1, eax
     return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & kBf16Bit) != 0;
 }
-/// Tiles are the processor's, and the system's to give: they make each thread's state larger.
+/// Tiles need the processor, and the system's permission: they make each thread's state larger.
 bool hasTiles() {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     constexpr unsigned kBf16Bit = 1U << 22, kTileBit = 1U << 24; // leaf 7, edx
@@ -53,7 +53,8 @@ bool hasTiles() {
         (edx & kTileBit) == 0)
         return false;
 #if defined(__linux__)
-    // Documentation/arch/x86/xstate.rst of the kernel; for all threads from now on
+    // See Documentation/arch/x86/xstate.rst of the kernel. The permission holds for all threads
+    // from now on.
     constexpr int kRequestPermission = 0x1023, kTileData = 18;
     return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else
@@ -90,7 +91,7 @@ const char* nameOf(VectorSet set) {
 }
 
 bool hasVectorSet(VectorSet set) {
-    // Kept: a virtual machine leaves its processor for each question.
+    // Kept, because in a virtual machine each question makes the processor leave the guest.
     static const VectorSet widest = widestWithoutTiles();
     if (set <= VectorSet::Avx512Bf16) return set <= widest;
     static const bool tiles = tilesAssumed || (widest == VectorSet::Avx512Bf16 && hasTiles());

@@ -1,8 +1,8 @@
 // Convolution on the CPU: by the library's kernels where it has some (conv_library.h), else by
-// image columns (im2col) and one matrix product a tile, tiles over all threads. Tiles and partial
-// sums depend on the sizes alone, so any number of threads gives the same bits. 16-bit operands are
-// widened; where the library multiplies pairs of bfloat16, only those samples are that would not
-// come out exactly.
+// image columns (im2col) and one matrix product per tile, with tiles spread over all threads. Tiles
+// and partial sums depend only on the sizes, so any number of threads gives the same bits. 16-bit
+// operands are widened; where the library multiplies pairs of bfloat16, only those samples are
+// widened that would not come out exactly.
 #include "engine/cpu/conv_library.h"
 #include "engine/cpu/conv_plan.h"
 #include "engine/cpu/pair_gemm.h"
@@ -39,16 +39,17 @@ ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
             node.math == MathMode::TF32};
 }
 
-/// Where the parts of the scratch lie, in floats: widened operands, areas of the threads, partials.
+/// Where the parts of the scratch are, in floats: widened operands, areas of the threads, partial
+/// sums.
 struct ConvScratch {
     int64_t wideA = 0, wideB = 0, perThread = 0, partials = 0;
-    std::shared_ptr<const LibraryConv> library{}; ///< that `partials` is what its threads share
+    std::shared_ptr<const LibraryConv> library{}; ///< then `partials` is what its threads share
     size_t floats(int threads) const {
         return static_cast<size_t>(wideA + wideB + perThread * threads + partials);
     }
 };
 
-/// Floats of a task's result that is stored in another type.
+/// Returns the floats of a task's result that is stored in another type.
 int64_t libraryResult(Op op, const LibraryConv& library, const ConvPlan& p) {
     if (p.type == DType::F32 || op == Op::Conv2dWeightGrad) return 0;
     const int64_t each = op == Op::Conv2d ? p.o * p.places() : p.image();
@@ -66,7 +67,7 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
         const bool both = op == Op::Conv2dWeightGrad;
         if (low && !both) s.wideB = weight;
         s.perThread = alignedFloats(s.library->threadFloats()) + libraryResult(op, *s.library, p);
-        // Samples are widened some at a time, while they are in cache.
+        // A few samples are widened at a time, while they are in cache.
         const int64_t samples = low ? s.library->samples(0) : 0;
         if (both || op == Op::Conv2d) s.perThread += alignedFloats(samples * p.image());
         if (both || op == Op::Conv2dInputGrad)
@@ -95,7 +96,7 @@ bool isAsStored(const CpuCall& call, const CpuTensor& tensor) {
     return tensor.dtype == DType::F32 && call.node.math != MathMode::TF32;
 }
 
-/// Elements [first, first + n) of the operand as f32: where they lie, or widened or rounded into
+/// Returns elements [first, first + n) of the operand as f32: in place, or widened or rounded into
 /// `to`.
 const float* widened(const CpuCall& call, const CpuTensor& tensor, int64_t first, int64_t n,
                      float* to) {
@@ -106,7 +107,7 @@ const float* widened(const CpuCall& call, const CpuTensor& tensor, int64_t first
     return to;
 }
 
-/// The whole operand, by all threads.
+/// Returns the whole operand, widened by all threads.
 const float* widened(const CpuCall& call, const CpuTensor& tensor, float* to) {
     if (isAsStored(call, tensor)) return static_cast<const float*>(tensor.data);
     constexpr int64_t kBlock = 1 << 15;
@@ -118,8 +119,9 @@ const float* widened(const CpuCall& call, const CpuTensor& tensor, float* to) {
     return to;
 }
 
-/// For output column q of a row and kernel column j: the image column q * stride - padding + j, and
-/// the range [first, last) of q for which it lies in the image.
+/// The outputs that see the image in one kernel column: for output column q of a row and kernel
+/// column j, the image column is q * stride - padding + j, and [first, last) is the range of q for
+/// which it is in the image.
 struct Span {
     int64_t first, last;
 };
@@ -131,8 +133,8 @@ Span insideSpan(int64_t j, int64_t stride, int64_t padding, int64_t image, int64
 }
 
 /// Walks the column matrix of `channels` channels and places [place, place + count) in runs within
-/// one output row. visit(row, column, length, image offset or -1, step): a run of the matrix, and
-/// the pixels that stand there; -1 is padding.
+/// one output row. visit(row, column, length, image offset or -1, step) gets a run of the matrix
+/// and its pixels in the image; -1 is padding.
 template <class Visit>
 void forEachRun(const ConvPlan& p, int64_t channels, int64_t place, int64_t count,
                 const Visit& visit) {
@@ -155,7 +157,7 @@ void forEachRun(const ConvPlan& p, int64_t channels, int64_t place, int64_t coun
     }
 }
 
-/// columns (taps, count) of one image's places [place, place + count).
+/// Fills columns (taps, count) from one image's places [place, place + count).
 void imageToColumns(const ConvPlan& p, const float* image, int64_t place, int64_t count,
                     float* columns) {
     const int64_t step = p.stride[1];
@@ -189,7 +191,7 @@ ConvPlan planOf(const CpuCall& call) {
     return planOf(call.node, *call.in[0].shape, *call.in[1].shape);
 }
 
-/// The scratch of a call, cut up.
+/// The scratch of a call, divided.
 struct Areas {
     ConvScratch sizes;
     float* base;
@@ -216,12 +218,12 @@ void storeRows(const CpuCall& call, const float* from, int64_t rows, int64_t col
 }
 
 /// Whether the library's kernels for pairs are exact for operands with these exponents. They
-/// multiply some values by zeros that fill up a pair, so that none may be infinite or NaN.
+/// multiply some values by zeros that pad a pair, so none may be infinite or NaN.
 bool keepsAll(const Exponents& a, const Exponents& b) {
     return staysNormal(a.least, b.least) && std::max(a.greatest, b.greatest) < 255;
 }
 
-/// The weight of Conv2d and Conv2dInputGrad for the library: as stored, and widened where a task
+/// The weight of Conv2d and Conv2dInputGrad for the library: as stored, and widened when a task
 /// asks for it.
 class LibraryWeight {
 public:
@@ -236,8 +238,8 @@ public:
         }
     }
     const CpuTensor& stored() const { return m_call.in[1]; }
-    const Exponents& exponents() const { return m_exponents; } ///< where pairs are taken
-    /// From any thread.
+    const Exponents& exponents() const { return m_exponents; } ///< known when pairs are taken
+    /// Any thread may call it.
     const float* wide() {
         if (!m_library.takesPairs()) return m_wide;
         std::call_once(m_widens, [&] {
@@ -256,7 +258,7 @@ private:
     std::once_flag m_widens;
 };
 
-/// Conv2d and Conv2dInputGrad.
+/// Runs Conv2d and Conv2dInputGrad.
 void runLibrary(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const LibraryConv& library = *areas.sizes.library;
     const bool forward = call.node.op == Op::Conv2d;

@@ -24,8 +24,8 @@ using Tag = dnnl::memory::format_tag;
 using Desc = dnnl::memory::desc;
 
 constexpr int64_t kChunkFloats = 1 << 17; ///< of a chunk's largest operand: half a MiB, in L2
-constexpr size_t kMostKept = 1024;        ///< kernels of some ten kilobytes each
-/// Fewer samples, or larger ones, are cut into tiles instead: they would leave threads without work
+constexpr size_t kMostKept = 1024;        ///< kernels, of some ten kilobytes each
+/// Fewer or larger samples are cut into tiles instead: here they would leave threads without work
 /// and need much scratch.
 constexpr int64_t kFewestSamples = 8, kLargestSample = 1 << 20;
 
@@ -45,10 +45,10 @@ int64_t floatsOf(const Desc& desc) {
 }
 
 dnnl::memory memoryAt(const Desc& desc, const void* at) {
-    return {desc, cpuEngine(), const_cast<void*>(at)}; // oneDNN knows no const memory
+    return {desc, cpuEngine(), const_cast<void*>(at)}; // oneDNN has no const memory
 }
 
-/// Between planes and the layout of a kernel; nothing where they are the same.
+/// Reorders between planes and the layout of a kernel; does nothing where they are the same.
 class Layouts {
 public:
     Layouts() = default;
@@ -80,7 +80,7 @@ private:
 /// What a kernel reads and writes, by the names of LibraryConv.
 struct Kernel {
     dnnl::primitive primitive;
-    int a = 0, b = 0, out = 0; ///< names of arguments
+    int a = 0, b = 0, out = 0; ///< their names as arguments of oneDNN
     Desc wantedA, wantedB, wantedOut, scratch;
     std::string implementation;
 };
@@ -100,7 +100,8 @@ dnnl::primitive_attr attributes() {
     return attributes;
 }
 
-/// Of so many samples of the plan: the types of image, weight and y, layouts left open.
+/// Describes `samples` samples of the plan: the types of image, weight and y are given, their
+/// layouts left open.
 Descriptions described(const ConvPlan& p, int64_t samples, Type image, Type weight, Type y) {
     Descriptions d;
     d.image = Desc({samples, p.c, p.h, p.w}, image, Tag::any);
@@ -112,7 +113,7 @@ Descriptions described(const ConvPlan& p, int64_t samples, Type image, Type weig
     return d;
 }
 
-/// Operands of one type, the result f32.
+/// Describes operands of one type with a result of f32.
 Descriptions described(Op op, const ConvPlan& p, int64_t samples, Type operands) {
     return described(p, samples, op == Op::Conv2dInputGrad ? Type::f32 : operands,
                      op == Op::Conv2dWeightGrad ? Type::f32 : operands,
@@ -136,7 +137,7 @@ Forward::primitive_desc forwardPlan(const Descriptions& d) {
 #endif
 }
 
-/// `forward`: the same convolution forward, which the library asks for as a hint.
+/// `forward` is the same convolution as a forward one, which the library asks for as a hint.
 template <class Backward>
 typename Backward::primitive_desc backwardPlan(const Descriptions& d, const Descriptions& forward) {
 #if DNNL_VERSION_MAJOR >= 3
@@ -170,7 +171,7 @@ Kernel kernelFor(Op op, const Descriptions& d, const Descriptions& forward) {
             plan.diff_weights_desc(), plan.scratchpad_desc(), plan.impl_info_str()};
 }
 
-/// The convolution of so many samples, whose operands are of one type.
+/// The convolution of a number of samples whose operands have one type.
 class Piece {
 public:
     Piece() = default;
@@ -198,13 +199,13 @@ public:
     int64_t outFloats() const { return floatsOf(m_kernel.wantedOut); }
     const Desc& wantedB() const { return m_kernel.wantedB; }
     const Desc& wantedOut() const { return m_kernel.wantedOut; }
-    /// Whether the library has more for it than a loop in C++ or what we do ourselves.
+    /// Whether the library has something better than a loop in C++ or our own way.
     bool isFast() const {
         const std::string_view name = m_kernel.implementation;
         return name.starts_with("jit") || name.starts_with("brg");
     }
-    /// Whether the kernel multiplies pairs of bfloat16, by instructions that may be used. One that
-    /// is made of others ends in "avx512_core".
+    /// Whether the kernel multiplies pairs of bfloat16 with instructions that may be used. A kernel
+    /// composed of others ends in "avx512_core".
     bool multipliesPairs() const {
         const auto uses = [&](const char* instructions) {
             return m_kernel.implementation.find(instructions) != std::string::npos;
@@ -216,7 +217,7 @@ public:
         return scratchFloats() + floatsOf(m_kernel.wantedA) + bFloats() + outFloats();
     }
 
-    /// b and out lie as the kernel wants them where `asWanted` says so.
+    /// b and out are in the kernel's layout if `asWanted` says so.
     struct AsWanted {
         bool b = false, out = false;
     };
@@ -254,7 +255,7 @@ struct Pieces {
     Pieces(Op op, const ConvPlan& p, int64_t chunk, Type operands) : whole(op, p, chunk, operands) {
         if (p.n % chunk != 0) rest.emplace(op, p, p.n % chunk, operands);
     }
-    /// False where pieces would want different layouts of what they share.
+    /// False when pieces would need different layouts of what they share.
     bool isFast(Op op) const {
         if (!whole.isFast()) return false;
         if (!rest) return true;
@@ -267,7 +268,7 @@ struct Pieces {
     int64_t threadFloats() const {
         return std::max(whole.threadFloats(), rest ? rest->threadFloats() : 0);
     }
-    /// Of the prepared weight.
+    /// Returns the floats of the prepared weight.
     int64_t sharedFloats() const { return whole.bFloats() + whole.b().scratch(); }
 };
 
@@ -349,16 +350,16 @@ private:
                 m_toSum = Layouts(m_wide.whole.wantedOut(), pairs.whole.wantedOut(), attributes());
             m_pairs.emplace(std::move(pairs));
         } catch (const dnnl::error&) {
-            // It has nothing for it: all is widened.
+            // it has no such kernel: everything is widened
         }
     }
-    /// In whose layout partial weight gradients are summed.
+    /// Returns the piece in whose layout partial weight gradients are summed.
     const Piece& summing() const { return m_pairs ? m_pairs->whole : m_wide.whole; }
-    /// Of a partial weight gradient that is brought into that layout.
+    /// Returns the floats of a partial weight gradient that is brought into that layout.
     int64_t movedFloats() const {
         return m_toSum.differ() ? m_wide.whole.outFloats() + m_toSum.scratch() : 0;
     }
-    /// The weight gradient of a chunk.
+    /// Computes the weight gradient of a chunk.
     void addend(int64_t chunk, const Operands& in, float* out, float* thread) const {
         const bool moves = m_toSum.differ() && in.type == DType::F32;
         piece(in.type, chunk)
@@ -370,7 +371,7 @@ private:
         const Pieces& pieces = of(type);
         return pieces.rest && chunk == m_chunks - 1 ? *pieces.rest : pieces.whole;
     }
-    /// The weights of both types lie in what the threads share.
+    /// Returns where the prepared weight of a type is in what the threads share.
     float* preparedAt(DType type, float* shared) const {
         return type == DType::BF16 ? shared + m_wide.sharedFloats() : shared;
     }
@@ -380,23 +381,23 @@ private:
     int64_t m_chunk, m_chunks;
     Pieces m_wide;
     std::optional<Pieces> m_pairs;
-    Layouts m_toSum; ///< from that of m_wide
+    Layouts m_toSum; ///< from the layout of m_wide
 };
 
 std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
-    prepareGemmThread(); // kernels are made for as many threads as there are here
+    prepareGemmThread(); // kernels are made for the number of threads that is set here
     try {
         auto conv = std::make_shared<OneDnnConv>(op, p);
         return conv->isFast() ? conv : nullptr;
     } catch (const dnnl::error&) {
-        return nullptr; // it has nothing for it
+        return nullptr; // the library has no such kernel
     }
 }
 
 } // namespace
 
 std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
-    if (p.pointwise()) return nullptr; // a matrix product as it is
+    if (p.pointwise()) return nullptr; // it is a matrix product as it is
     if (p.n < kFewestSamples || std::max(p.image(), p.o * p.places()) > kLargestSample)
         return nullptr;
     static std::mutex mutex;

@@ -28,14 +28,14 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kMaps = false; // the sanitizer watches the ends of what the heap gives
+constexpr bool kMaps = false; // the sanitizer watches the bounds of heap memory
 #else
 constexpr bool kMaps = true;
 #endif
 
 /// Gives memory back to where it came from.
 struct Release {
-    size_t mapped = 0; ///< bytes; 0: from the heap
+    size_t mapped = 0; ///< bytes; 0 when it came from the heap
     void operator()(std::byte* p) const {
         if (mapped > 0)
             munmap(p, mapped);
@@ -44,9 +44,9 @@ struct Release {
     }
 };
 
-/// Memory aligned to cache lines, or to large pages where it holds some, all zero. Many bytes are
-/// mapped, not written: their pages come when the first step touches them, on all cores, and a load
-/// does not wait for gigabytes of zeros.
+/// Zeroed memory, aligned to cache lines, or to large pages if it is big enough. Large amounts are
+/// mapped, not written: their pages appear when the first step touches them, on all cores, and
+/// loading does not wait for gigabytes of zeros.
 class AlignedBytes {
 public:
     AlignedBytes() = default;
@@ -64,7 +64,8 @@ public:
     std::byte* data() const { return m_data.get(); }
 
 private:
-    /// Takes one large page more and gives back what lies before and behind the aligned part.
+    /// Maps one large page more than needed, and returns what is before and behind the aligned
+    /// part.
     void map(size_t whole) {
         void* taken = mmap(nullptr, whole + kHugePage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -76,8 +77,8 @@ private:
         if (before < kHugePage) munmap(begin + before + whole, kHugePage - before);
         m_data = {begin + before, Release{whole}};
 #ifdef MADV_HUGEPAGE
-        // A step sweeps over far more small pages than the processor has translations for. Only
-        // advice: where the system has no large pages, small ones serve.
+        // A step sweeps over far more small pages than the processor has translations for. This is
+        // only advice: where the system has no large pages, small ones serve.
         madvise(m_data.get(), whole, MADV_HUGEPAGE);
 #endif
     }
@@ -105,7 +106,7 @@ std::string gib(size_t bytes) {
     return text;
 }
 
-/// The values of a stored tensor as doubles, and back with one rounding.
+/// Converts a stored tensor to doubles, and back with one rounding.
 RefTensor toReference(const Node& node, const std::byte* data) {
     RefTensor tensor{node.shape, std::vector<double>(static_cast<size_t>(node.elements()))};
     for (size_t i = 0; i < tensor.values.size(); ++i) {
@@ -193,24 +194,24 @@ private:
     DeviceInfo m_device;
     std::shared_ptr<const Program> m_program;
     std::vector<std::optional<CpuLoop>> m_loops; ///< by kernel
-    std::map<size_t, RowChain> m_chains;         ///< by first kernel
+    std::map<size_t, RowChain> m_chains;         ///< by their first kernel
     AlignedBytes m_arena, m_workspace, m_loopScratch;
     size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0, m_partialDoubles = 0;
-    int m_loopThreads = 1; ///< that run a loop's blocks, each with its own scratch
+    int m_loopThreads = 1; ///< threads that run a loop's blocks, each with its own scratch
     std::vector<double> m_partials;
-    std::vector<CpuTensor> m_operands; ///< of the node that runs: kept, to allocate once
+    std::vector<CpuTensor> m_operands; ///< of the running node; kept, to allocate once
     std::atomic<bool> m_stop{false};
     const std::atomic<bool> m_never{false};
-    Sweep m_sweep = Sweep::Up; ///< of the last long kernel
-    bool m_mayStop = true;     ///< before the point of no return
+    Sweep m_sweep = Sweep::Up; ///< direction of the last long kernel
+    bool m_mayStop = true;     ///< true before the point of no return
     double m_seconds = 0;
 };
 
 void CpuExecutor::load(std::shared_ptr<const Program> program) {
-    m_chains.clear(); // they refer to the loops
+    m_chains.clear(); // chains refer to the loops
     m_loops.clear();
-    m_program.reset();                         // where this fails, nothing is loaded
-    requireMemory(program->memory.arenaBytes); // first: what follows counts in its sizes
+    m_program.reset();                         // when loading fails, nothing is loaded
+    requireMemory(program->memory.arenaBytes); // first: what follows relies on its sizes
     m_program = std::move(program);
     try {
         makeKernels();
@@ -221,8 +222,8 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
     }
 }
 
-/// By all threads: the one that uploads had the whole of a batch in its own cache otherwise, from
-/// where the others would fetch it value by value during the products.
+/// Uploads with all threads. Otherwise the thread that uploads would have the whole batch in its
+/// own cache, from where the others would fetch it value by value during the products.
 void CpuExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
     checkSize(id, bytes.size());
     constexpr size_t kPiece = 1 << 14;
@@ -281,7 +282,7 @@ void CpuExecutor::allocate() {
     }
 }
 
-/// Their scratch is a node's: never at the same time.
+/// Finds the chains. They use the scratch of a node, which never runs at the same time.
 void CpuExecutor::findChains() {
     for (size_t first = 0; first < m_program->kernels.size();) {
         std::optional<RowChain> chain =
@@ -305,7 +306,7 @@ void CpuExecutor::runChain(RowChain& chain) {
 RunResult CpuExecutor::run(RunMode mode, const Visitor& visitor) {
     require(m_program != nullptr, "cpu: run without a program");
     const auto start = std::chrono::steady_clock::now();
-    // A visitor sees values that a chain would already have written over.
+    // A visitor must see values that a chain would already have overwritten.
     const bool chains = mode == RunMode::Captured || !visitor;
     for (size_t index = 0; index < m_program->kernels.size(); ++index) {
         m_mayStop = index < m_program->pointOfNoReturn;
@@ -366,7 +367,7 @@ void CpuExecutor::runNode(NodeId id) {
     fromReference(node, out, at(id));
 }
 
-/// Next values that do not lie in their state's place already.
+/// Copies the next values that are not already in the memory of their state.
 void CpuExecutor::commitStates() {
     for (const StateInfo& state : graph().states()) {
         if (state.next == kNoNode || at(state.next) == at(state.node)) continue;

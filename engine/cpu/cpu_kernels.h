@@ -1,5 +1,5 @@
-// The kernels of the CPU's table of ops, with the scratch memory they want, and the matrix product
-// that they share.
+// The kernels of the CPU's table of ops, the scratch memory they need, and the matrix product that
+// they share.
 #pragma once
 
 #include "engine/cpu/op_table.h"
@@ -9,9 +9,10 @@
 
 namespace halfscope {
 
-/// c (m, n) = op(a) op(b) + (accumulate ? c : 0), row-major f32, leading dimensions in elements, on
-/// the calling thread alone. Small products run in an order of our own (small_gemm.h) and have the
-/// same bits on every processor; for larger ones oneDNN, or CBLAS where oneDNN is missing.
+/// Computes c (m, n) = op(a) op(b) + (accumulate ? c : 0), row-major f32, leading dimensions in
+/// elements, on the calling thread alone. Small products run in an order of our own (small_gemm.h)
+/// and have the same bits on every processor; larger ones use oneDNN, or CBLAS where oneDNN is
+/// missing.
 struct GemmShape {
     int64_t m = 0, n = 0, k = 0;
     bool transposeA = false, transposeB = false;
@@ -19,15 +20,15 @@ struct GemmShape {
     bool accumulate = false;
 };
 void gemm(const GemmShape&, const float* a, const float* b, float* c);
-/// The same by the library, whatever the size.
+/// Computes the same with the library, whatever the size.
 void libraryGemm(const GemmShape&, const float* a, const float* b, float* c);
-/// "oneDNN 2.6.3" or "OpenBLAS 0.3.21".
+/// Returns "oneDNN 2.6.3" or "OpenBLAS 0.3.21".
 std::string gemmLibrary();
 /// Must be called once on each thread that calls gemm: keeps the library from starting threads of
-/// its own, and oneDNN at widestVectorSet.
+/// its own, and limits oneDNN to widestVectorSet.
 void prepareGemmThread();
 
-// kernels (CpuOp::kernel)
+// Kernels (CpuOp::kernel).
 void cpuMatmul(const CpuCall&);
 void cpuConv2d(const CpuCall&);
 void cpuConv2dInputGrad(const CpuCall&);
@@ -51,7 +52,7 @@ void cpuAvgPoolGrad(const CpuCall&);
 void cpuCountNonFinite(const CpuCall&);
 void cpuScalerUpdate(const CpuCall&);
 
-// scratch memory (CpuOp::scratch)
+// Scratch memory (CpuOp::scratch).
 size_t cpuMatmulScratchBytes(const Graph&, NodeId, int threads);
 size_t cpuConvScratchBytes(const Graph&, NodeId, int threads);
 size_t cpuReduceScratchBytes(const Graph&, NodeId, int threads);

@@ -1,6 +1,6 @@
-// The elementwise CPU loops, in f32. Those without calls of the C library are compiled for several
-// vector widths and picked at load time; their results are the same bits on each. Leaves meaning
-// and gradients to elementwise.cpp.
+// The elementwise CPU loops, in f32. Those that do not call the C library are compiled for several
+// vector widths and chosen at load time; their results have the same bits on each. Meaning and
+// gradients are in elementwise.cpp.
 #include "engine/cpu/elementwise_loops.h"
 
 #include "engine/core/erfinv.h"
@@ -11,7 +11,8 @@
 #include <cfloat>
 #include <cmath>
 
-// Result i reads input i alone, so out over in[k] carries nothing from one turn to the next.
+// Result i depends only on input i, so writing out over in[k] carries nothing from one iteration to
+// the next.
 #define HALFSCOPE_UNARY(attribute, name, expression)                                               \
     attribute void name(const LoopArgs& args) {                                                    \
         const float* in0 = args.in[0];                                                             \
@@ -42,7 +43,7 @@ namespace {
 /// A function of loop_math.h, rounded once to f32.
 #define HALFSCOPE_DOUBLE(function) static_cast<float>(loop_math::function(double{x}))
 
-// Through double where f32 steps would lose more than an ulp: cancellation in 1 + erf, an
+// Through double where f32 steps would lose more than one ulp: cancellation in 1 + erf, or an
 // intermediate that under- or overflows although the result does not.
 [[gnu::always_inline]] inline float sigmoid(float x) {
     return static_cast<float>(1.0 / (1.0 + loop_math::exp(-double{x})));
@@ -65,17 +66,17 @@ HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRsqrt, 1.0f / std::sqrt(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopReciprocal, 1.0f / x)
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopTanh, HALFSCOPE_DOUBLE(tanh))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSigmoid, sigmoid(x))
-HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRelu, x <= 0.0f ? 0.0f : x) // keeps NaN, gives +0 for -0
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRelu, x <= 0.0f ? 0.0f : x) // keeps NaN, turns -0 into +0
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopGelu, gelu(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSilu, silu(x))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSin, std::sin(x))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopCos, std::cos(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopAbs, std::fabs(x))
-// 0 for NaN, as PyTorch gives
+// 0 for NaN, as in PyTorch
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSign, (x > 0.0f ? 1.0f : 0.0f) - (x < 0.0f ? 1.0f : 0.0f))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopErf, std::erf(x))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopErfinv, static_cast<float>(erfinvOf(double{x})))
-// through double: the f32 functions of some libraries err by more than 2 ulp
+// through double: the f32 functions of some libraries are off by more than 2 ulp
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopTan, static_cast<float>(std::tan(double{x})))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopAsin, static_cast<float>(std::asin(double{x})))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopAcos, static_cast<float>(std::acos(double{x})))
@@ -91,8 +92,8 @@ HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopIsFinite, std::fabs(x) <= FLT_MAX ? 1.0f :
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopLogicalNot, x == 0.0f ? 1.0f : 0.0f)
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopCast, x)
 
-/// beta 1: log(1 + e^x). PyTorch returns x above 20, and so does the rounding here. In two loops,
-/// because g++ makes no vector code of the whole.
+/// beta is 1: log(1 + e^x). PyTorch returns x above 20, and so does the rounding here. There are
+/// two loops, because g++ does not vectorise the whole.
 HALFSCOPE_VECTOR void loopSoftplus(const LoopArgs& args) {
     constexpr size_t kBlock = 256;
     double power[kBlock];
@@ -119,7 +120,7 @@ HALFSCOPE_VECTOR void loopClamp(const LoopArgs& args) {
     HALFSCOPE_INDEPENDENT
     for (size_t i = 0; i < n; ++i) {
         const float x = in0[i];
-        const float raised = x < low ? low : x; // comparisons that let NaN through
+        const float raised = x < low ? low : x; // comparisons that pass NaN through
         out[i] = raised > high ? high : raised;
     }
 }
@@ -132,7 +133,7 @@ HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMul, a* b)
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopDiv, a / b)
 HALFSCOPE_BINARY(HALFSCOPE_PLAIN, loopPow, std::pow(a, b))
 HALFSCOPE_BINARY(HALFSCOPE_PLAIN, loopAtan2, static_cast<float>(std::atan2(double{a}, double{b})))
-// a wins when greater or NaN; a NaN in b fails the comparison and so is taken
+// a wins when it is greater or NaN; a NaN in b fails the comparison and so is taken
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMaximum, a != a ? a : (a > b ? a : b))
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopMinimum, a != a ? a : (a < b ? a : b))
 HALFSCOPE_BINARY(HALFSCOPE_VECTOR, loopLess, a < b ? 1.0f : 0.0f)
@@ -150,7 +151,7 @@ HALFSCOPE_VECTOR void loopWhere(const LoopArgs& args) {
     const size_t n = args.n;
     HALFSCOPE_INDEPENDENT
     for (size_t i = 0; i < n; ++i) {
-        const float a = in1[i], b = in2[i]; // both read first, so that the choice is a blend
+        const float a = in1[i], b = in2[i]; // reads both first, so that the choice is a blend
         out[i] = condition[i] != 0.0f ? a : b;
     }
 }

@@ -1,5 +1,5 @@
-// The CPU loops of the elementwise rows: n f32 values of each input to n f32 results, not yet
-// rounded to storage (see LoopArgs). A result may be written over an input.
+// The CPU loops of the elementwise rows: they compute n f32 results from n f32 values of each
+// input, not yet rounded to storage (see LoopArgs). A result may be written over an input.
 #pragma once
 
 #include "engine/cpu/op_table.h"
@@ -41,7 +41,7 @@ void loopTrunc(const LoopArgs&);
 void loopClamp(const LoopArgs&);
 void loopIsFinite(const LoopArgs&);
 void loopLogicalNot(const LoopArgs&);
-/// Storage does the conversion; the loop only copies.
+/// Only copies, because storing converts.
 void loopCast(const LoopArgs&);
 
 // two and three inputs

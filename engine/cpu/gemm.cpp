@@ -1,6 +1,6 @@
 // The f32 matrix product on one thread: our own for small ones, else oneDNN's sgemm, or CBLAS where
-// oneDNN is missing. Callers cut large products into tiles of about 512 rows and run one tile on
-// each thread.
+// oneDNN is missing. Callers cut large products into tiles of about 512 rows and run each tile on
+// one thread.
 #include "engine/cpu/small_gemm.h"
 
 #ifdef HALFSCOPE_ONEDNN
@@ -43,7 +43,7 @@ bool limitVectors() {
 
 void prepareGemmThread() {
     omp_set_num_threads(1);
-    // Before the library's first use; refused later, when it has chosen.
+    // Must come before the library's first use; it refuses later, when it has chosen.
     [[maybe_unused]] static const bool limited = limitVectors();
 }
 
@@ -57,7 +57,7 @@ void libraryGemm(const GemmShape& s, const float* a, const float* b, float* c) {
 }
 
 extern "C" {
-// Present in OpenBLAS alone; absent in the reference BLAS, which has one thread anyway.
+// Only OpenBLAS has these; the reference BLAS lacks them, and has one thread in any case.
 __attribute__((weak)) void openblas_set_num_threads(int);
 __attribute__((weak)) char* openblas_get_config(void);
 }

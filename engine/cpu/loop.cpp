@@ -1,4 +1,4 @@
-// Runs a fused loop: blocks over threads, tiles inside a block. Blocks are cut by size alone and
+// Runs a fused loop: blocks over threads, tiles inside a block. Blocks are cut by size only, and
 // partial sums are added in block order, so results do not depend on the number of threads.
 #include "engine/cpu/loop.h"
 
@@ -18,22 +18,22 @@ namespace halfscope {
 namespace {
 
 constexpr int64_t kTileElements = kMostTileElements; ///< 8 KiB a slot: a few slots stay in L1
-/// Floats between slots: values at the same index must not lie a multiple of 4 KiB apart, where a
-/// load seems to depend on the store before it.
+/// Floats between slots: values at the same index must not be a multiple of 4 KiB apart, because a
+/// load would then seem to depend on the store before it.
 constexpr size_t kSlotPadding = 48;
-constexpr int64_t kBlockElements = 8192; ///< least work of a task, about 5 us
-constexpr int64_t kMaxBlocks = 128; ///< enough for any desktop's threads; bounds the partial sums
+constexpr int64_t kBlockElements = 8192; ///< the least work of a task, about 5 us
+constexpr int64_t kMaxBlocks = 128; ///< enough for any desktop's threads; limits the partial sums
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// A sum over rows runs in f32 over every n-th row of a tile, in n strands side by side, then in
-/// double. Strands of narrow tensors have so many columns together that they are 4 rows long at
-/// most: over all 128 rows of 16 columns f32 would put a mean off by several times its own
+/// A sum over rows runs in f32 over every n-th row of a tile, in n strands side by side, and then
+/// in double. In narrow tensors the strands together have so many columns that each is at most 4
+/// rows long: in f32 over all 128 rows of 16 columns, a mean would be off by several times its own
 /// rounding, and with it every value that batch norm centres. From kWideColumns on, where a tile
-/// has 8 rows or less, there is one strand.
+/// has 8 rows or fewer, there is one strand.
 constexpr int64_t kStrandColumns = 512, kWideColumns = 256;
 
-/// Every stride-th element.
+/// Copies every stride-th element.
 template <class Stored>
 void gather(const std::byte* from, int64_t stride, Stored* to, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
@@ -105,7 +105,8 @@ void CpuLoop::run(std::byte* arena, ThreadPool& pool, float* scratch, size_t str
     if (m_rows * m_columns == 0) {
         std::fill_n(partials, m_partialDoubles, 0.0);
     } else {
-        // No vector: its allocation counts in the steps of small networks, which take microseconds.
+        // Not a vector: its allocation would count in the steps of small networks, which take
+        // microseconds.
         std::array<char, kMaxBlocks> started{};
         pool.run(blocks(), [&](int64_t index, int thread) {
             if (stop.load(std::memory_order_relaxed)) return;
@@ -143,7 +144,7 @@ void CpuLoop::runRows(std::byte* arena, float* scratch, double* partials, int64_
     }
 }
 
-/// Clears the block's sums.
+/// Clears the sums of the block.
 void CpuLoop::startBlock(float* scratch, double* partials, int64_t block) const {
     const int64_t rowBlock = block / m_columnBlocks, rowBegin = rowBlock * m_blockRows,
                   rowEnd = std::min(m_rows, rowBegin + m_blockRows);
@@ -178,7 +179,7 @@ double* CpuLoop::blockSums(float* scratch, const Reduction& reduction, const Til
            tile.columnBlock * m_blockColumns;
 }
 
-/// Rows [begin, end) of a block.
+/// Runs rows [begin, end) of a block.
 void CpuLoop::runBlock(std::byte* arena, float* scratch, double* partials, int64_t block,
                        int64_t begin, int64_t end) const {
     Tile tile;
@@ -196,8 +197,8 @@ void CpuLoop::runBlock(std::byte* arena, float* scratch, double* partials, int64
     }
 }
 
-/// Asks for the next tile's values while this one is computed: the operations of a tile are short
-/// bursts over a few streams, too short for the hardware to run ahead.
+/// Prefetches the next tile's values while this one is computed: a tile's operations are short
+/// bursts over a few streams, too short for the hardware to prefetch.
 void CpuLoop::prefetch(const std::byte* arena, const Tile& tile) const {
     constexpr size_t kLine = 64;
     const auto first = static_cast<size_t>(tile.row * m_columns + tile.column) + tile.n();
@@ -215,11 +216,12 @@ void CpuLoop::runTile(std::byte* arena, float* scratch, double* partials, const 
     }
 }
 
-/// False for a tile whose extent does not fit whole vectors, or its rows the strands.
+/// Runs a section as machine code. Returns false for a tile whose columns are not whole vectors, or
+/// whose rows do not divide into the strands.
 bool CpuLoop::runVector(std::byte* arena, float* scratch, const Section& section,
                         const Tile& tile) const {
     const int64_t first = tile.row * m_columns + tile.column;
-    // Neighbouring rows of a narrow tile make one wide row: a value by column lies there for each.
+    // Neighbouring rows of a narrow tile make one wide row, each with its own values by column.
     const bool strands = tile.rows % m_strands == 0;
     if (!strands && !section.sums.empty()) return false;
     const int64_t rows = !m_walksColumns ? 1 : strands ? tile.rows / m_strands : tile.rows;
@@ -283,7 +285,7 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
         break;
     case LoadKind::Row:
         loadAsFloat(load.dtype, at(tile.column), to, columns);
-        for (int64_t row = 1; row < tile.rows; row *= 2) // the rows there are, once more
+        for (int64_t row = 1; row < tile.rows; row *= 2) // repeats the rows that are there
             std::copy_n(to, std::min(row, tile.rows - row) * tile.columns, to + row * tile.columns);
         break;
     case LoadKind::Column:
@@ -303,7 +305,7 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
     }
 }
 
-/// Walks the tile's indices; the last axis runs in the inner loop.
+/// Walks the tile's indices; the inner loop runs along the last axis.
 void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load,
                             const Tile& tile) const {
     const int last = load.extents.rank() - 1;
@@ -350,7 +352,7 @@ void CpuLoop::finish(std::byte* arena, double* partials) const {
         finish(arena, partials, reduction);
 }
 
-/// Adds partial sums in block order, in place of the first block's, and stores the rounded results.
+/// Adds partial sums in block order into those of the first block, and stores the rounded results.
 void CpuLoop::finish(std::byte* arena, double* partials, const Reduction& reduction) const {
     double* sums = partials + reduction.partial;
     const bool rows = reduction.kind == ReduceKind::Rows, all = reduction.kind == ReduceKind::All;
@@ -363,7 +365,7 @@ void CpuLoop::finish(std::byte* arena, double* partials, const Reduction& reduct
     for (int64_t first = 0; first < count; first += std::ssize(results)) {
         const int64_t n = std::min(count - first, std::ssize(results));
         for (int64_t i = 0; i < n; ++i) {
-            const double sum = blocks > 0 ? sums[first + i] : 0.0; // of no rows
+            const double sum = blocks > 0 ? sums[first + i] : 0.0; // 0 when there are no rows
             results[static_cast<size_t>(i)] = static_cast<float>(sum * reduction.factor);
         }
         storeFromFloat(reduction.dtype, results.data(),

@@ -1,5 +1,5 @@
-// A fused loop of the CPU engine: one pass over memory in tiles that stay in cache, with every
-// member computed in f32 and rounded once where its storage is narrower.
+// A fused loop of the CPU engine: one pass over memory in tiles that stay in cache; every member is
+// computed in f32 and rounded once where its storage is narrower.
 #pragma once
 
 #include "engine/core/thread_pool.h"
@@ -15,49 +15,52 @@
 
 namespace halfscope {
 
-/// In which order a long kernel takes its rows. One that begins where the last one ended finds the
-/// end of a tensor in cache that does not fit as a whole: 2 % of a step of 16 MiB tensors.
+/// The order in which a long kernel takes its rows. A kernel that begins where the one before ended
+/// finds the end of the tensor in cache, even if the tensor does not fit as a whole: this saves 2 %
+/// of a step of 16 MiB tensors.
 enum class Sweep : uint8_t { Up, Down };
 
 class CpuLoop {
 public:
-    /// As machine code of the set where there is any (vector_loop.h); Portable: interpreted. The
-    /// bits are the same.
+    /// Makes the loop as machine code of the set where there is any (vector_loop.h); Portable is
+    /// interpreted. The bits are the same.
     CpuLoop(const Graph&, const Kernel&, const MemoryPlan&, VectorSet = widestVectorSet());
 
-    /// Floats of scratch that each thread needs, and doubles for partial sums that all share.
+    /// The floats of scratch that each thread needs, and the doubles of partial sums that all
+    /// share.
     size_t scratchFloats() const {
         return static_cast<size_t>(m_slots) * m_tileElements + m_sumFloats;
     }
     size_t partialDoubles() const { return m_partialDoubles; }
-    /// Runs of instructions that are machine code.
+    /// Returns the number of runs of instructions that are machine code.
     int vectorSections() const;
 
-    /// Runs over the whole space. scratch holds scratchFloats() for each thread that gets a block,
-    /// `stride` floats apart.
+    /// Runs over the whole space. `scratch` holds scratchFloats() for each thread that gets a
+    /// block, `stride` floats apart.
     void run(std::byte* arena, ThreadPool&, float* scratch, size_t stride, double* partials,
              const std::atomic<bool>& stop, Sweep sweep = Sweep::Up) const;
 
-    /// What run() gives the pool.
+    /// The number of tasks that run() gives the pool.
     int64_t blocks() const { return m_rowBlocks * m_columnBlocks; }
-    /// Whether it walks so much that its direction matters.
+    /// Whether it covers so much memory that its direction matters.
     bool isLong() const { return blocks() >= kLongBlocks; }
 
-    /// The same by rows, for a chain of kernels (row_chain.h): once fillSteady() for each thread's
-    /// scratch, then all rows, those of a unit in order and by one thread, then finish().
+    /// Runs the loop by rows, for a chain of kernels (row_chain.h): first fillSteady() for each
+    /// thread's scratch, then all rows, those of a unit in order and by one thread, then finish().
     bool runsByRows() const { return m_columnBlocks == 1 && m_rows * m_columns > 0; }
     int64_t rows() const { return m_rows; }
     int64_t rowUnit() const { return m_blockRows; }
-    int64_t rowStep() const { return m_tileRows; } ///< a range of rows begins at a multiple of it
+    int64_t rowStep() const { return m_tileRows; } ///< a range of rows begins at a multiple of this
     void fillSteady(const std::byte* arena, float* scratch) const;
     void runRows(std::byte* arena, float* scratch, double* partials, int64_t begin,
                  int64_t end) const;
     void finish(std::byte* arena, double* partials) const;
 
 private:
-    static constexpr int64_t kLongBlocks = 64; ///< at least 2 MiB of a f32 tensor
+    static constexpr int64_t kLongBlocks = 64; ///< at least 2 MiB of an f32 tensor
 
-    /// Where a value is while a tile is computed: a scratch slot, or f32 memory at full index.
+    /// Where a value is while a tile is computed: in a scratch slot, or in f32 memory at its full
+    /// index.
     struct Place {
         int slot = -1;
         size_t offset = 0; ///< bytes in the arena, when slot < 0
@@ -66,8 +69,8 @@ private:
         LoadKind kind = LoadKind::Full;
         DType dtype = DType::F32;
         size_t offset = 0;
-        /// Strided: the axes of the space, neighbours that are walked as one merged, and how far
-        /// apart the elements along each lie.
+        /// For strided loads: the axes of the space, with neighbours merged that can be walked as
+        /// one, and the distances between elements along them.
         Shape extents, strides;
         int slot = 0;
         bool isConstant = false;
@@ -81,18 +84,18 @@ private:
         Place in[3];
         int inputs = 0;
         Place out;
-        DType dtype = DType::F32; ///< Compute, Round: rounded to it; Store: stored as it
+        DType dtype = DType::F32; ///< Compute, Round: rounded to this; Store: stored as this
         bool rounds = false;
         size_t index = 0; ///< Load: in m_loads; Reduce: in m_reductions
     };
     struct Reduction {
         ReduceKind kind = ReduceKind::All;
         DType dtype = DType::F32;
-        size_t offset = 0;  ///< of the result
+        size_t offset = 0;  ///< of the result in the arena
         size_t partial = 0; ///< of its partial sums, in doubles
-        /// Rows: where in a thread's scratch, in floats, the double sums of a block lie while it is
-        /// computed. Adding tiles straight to the partial sums takes 12 % longer in a loop of three
-        /// sums, because those do not stay in L1.
+        /// For ReduceKind::Rows: where in a thread's scratch, in floats, the double sums of a block
+        /// are while it is computed. Adding tiles straight to the partial sums takes 12 % longer in
+        /// a loop of three sums, because those do not stay in L1.
         size_t blockSums = 0;
         double factor = 1; ///< 1/n for a mean
     };
@@ -101,11 +104,12 @@ private:
         int64_t rowBlock = 0, columnBlock = 0;
         size_t n() const { return static_cast<size_t>(rows * columns); }
     };
-    /// Instructions [begin, end); as machine code where `vector` is there.
+    /// Instructions [begin, end), as machine code when `vector` is set.
     struct Section {
         size_t begin = 0, end = 0;
         std::unique_ptr<VectorLoop> vector;
-        /// Sums over rows that it takes: the reduction, and where in scratch a tile's f32 sums lie.
+        /// The sums over rows that it computes: the reduction, and where in scratch a tile's f32
+        /// sums are.
         std::vector<std::pair<size_t, size_t>> sums;
     };
     class Lowering;
@@ -136,18 +140,18 @@ private:
     int64_t m_rows = 1, m_columns = 1;
     int64_t m_tileRows = 1, m_tileColumns = 1, m_blockRows = 1, m_blockColumns = 1;
     int64_t m_rowBlocks = 1, m_columnBlocks = 1;
-    int64_t m_strands = 1; ///< of a tile's sums over rows: see kStrandColumns
+    int64_t m_strands = 1; ///< strands of a tile's sums over rows, see kStrandColumns
     size_t m_tileElements = 1;
     int m_slots = 0;
-    size_t m_sumFloats = 0; ///< of scratch, after the slots
+    size_t m_sumFloats = 0; ///< floats of scratch after the slots
     size_t m_partialDoubles = 0;
     std::vector<Load> m_loads;
-    std::vector<size_t> m_steadyLoads; ///< the same for every tile: filled once by each thread
-    std::vector<std::pair<size_t, size_t>> m_streams; ///< full loads: offset, bytes of an element
+    std::vector<size_t> m_steadyLoads; ///< the same for every tile, so each thread fills them once
+    std::vector<std::pair<size_t, size_t>> m_streams; ///< full loads: offset, and bytes per element
     std::vector<Instruction> m_program;
     std::vector<Reduction> m_reductions;
-    std::vector<Section> m_sections; ///< of m_program, in order
-    bool m_walksColumns = false;     ///< a section reads values by column
+    std::vector<Section> m_sections; ///< those of m_program, in order
+    bool m_walksColumns = false;     ///< whether a section reads values by column
 };
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// Turns a loop kernel's members into instructions over scratch slots: which values are read where
-// they lie, which are converted, when a slot is free again.
+// Turns a loop kernel's members into instructions over scratch slots: decides which values are read
+// in place, which are converted, and when a slot is free again.
 #include "engine/cpu/loop_lowering.h"
 
 #include "engine/core/error.h"
@@ -33,8 +33,8 @@ void CpuLoop::Lowering::run() {
     addLast();
 }
 
-/// Sums come after everything else, so that the instructions before them are one section; before
-/// stores that may write over what they read.
+/// Adds sums after everything else, so that the instructions before them are one section, but
+/// before stores that may overwrite what they read.
 void CpuLoop::Lowering::addLast() {
     std::vector<Instruction>& program = m_loop.m_program;
     const bool readsMemory =
@@ -63,7 +63,7 @@ size_t CpuLoop::Lowering::offsetOf(NodeId id) const {
     return offset;
 }
 
-/// The last member that reads each value; casts that change nothing pass their reads on.
+/// Finds the last member that reads each value; casts that change nothing pass their reads on.
 void CpuLoop::Lowering::findLastUses() {
     const int end = static_cast<int>(m_kernel.members.size());
     for (int i = 0; i < end; ++i) {
@@ -109,8 +109,8 @@ void CpuLoop::Lowering::freeAfter(int index) {
 
 namespace {
 
-/// Walks the same elements in the same order along as few axes as possible: a value for each
-/// channel of an image has one run of all its pixels.
+/// Finds as few axes as possible along which the same elements are walked in the same order: a
+/// value for each channel of an image has one run over all its pixels.
 void mergeAxes(const Shape& space, const Shape& strides, Shape& extents, Shape& merged) {
     extents = merged = {};
     for (int axis = 0; axis < space.rank(); ++axis) {
@@ -151,9 +151,9 @@ void CpuLoop::Lowering::addLoad(NodeId value, NodeId memory, const Shape& stride
 }
 
 void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
-    // Slots of steady values are filled once by each thread, so nothing may use them before or
-    // after; those of a value a row are, in vector code, written once a row; those of gathers at
-    // the beginning of a tile.
+    // Each thread fills the slots of steady values once, so nothing may use them before or after;
+    // vector code writes those of values by row once per row; those of gathers are filled at the
+    // beginning of a tile.
     const bool gathers = load.kind == LoadKind::Strided;
     const bool own = steady || gathers || load.kind == LoadKind::Column;
     load.slot = own ? m_loop.m_slots++ : takeSlot();
@@ -168,7 +168,8 @@ void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
     Instruction instruction;
     instruction.kind = Instruction::Kind::Load;
     instruction.index = index;
-    // There is no vector code for gathers. First of all, they do not cut the rest into sections.
+    // There is no vector code for gathers. They come first, so that they do not cut the rest into
+    // sections.
     std::vector<Instruction>& program = m_loop.m_program;
     program.insert(gathers ? program.begin() + m_gathers++ : program.end(), instruction);
 }
@@ -210,7 +211,7 @@ void CpuLoop::Lowering::addCompute(NodeId id, int index) {
         compute.in[i] = m_places.at(node.in[static_cast<size_t>(i)]);
     compute.dtype = node.dtype;
     compute.rounds = node.dtype != DType::F32 && !infoOf(node.op).flags.has(OpFlag::KeepsPrecision);
-    // Inputs that die here may be written over: loops read an element before they write it.
+    // Inputs that die here may be overwritten: loops read an element before they write it.
     freeAfter(index);
     const bool direct = isStore(id) && node.dtype == DType::F32 && !overlaysLoad(id);
     if (direct) {
@@ -224,7 +225,7 @@ void CpuLoop::Lowering::addCompute(NodeId id, int index) {
     if (isStore(id) && !direct) addStore(id);
 }
 
-/// Whether a stored member lies where the kernel still reads something else.
+/// Whether a stored member is in memory that the kernel still reads for something else.
 bool CpuLoop::Lowering::overlaysLoad(NodeId id) const {
     return std::any_of(m_kernel.loads.begin(), m_kernel.loads.end(), [&](NodeId load) {
         return m_memory.offset[static_cast<size_t>(load)] == offsetOf(id);
@@ -241,8 +242,8 @@ void CpuLoop::Lowering::addStore(NodeId id) {
         m_loop.m_program.push_back(store);
         return;
     }
-    // In place of a value that other members may still read in this tile: written when all are
-    // done, and its slot stays taken until then.
+    // It replaces a value that other members may still read in this tile, so it is written when all
+    // are done, and its slot stays taken until then.
     m_lastUse[id] = static_cast<int>(m_kernel.members.size());
     if (isAlias(id)) {
         Instruction copy;

@@ -1,4 +1,4 @@
-// The lowering of a loop kernel to instructions; used by CpuLoop's constructor alone.
+// Lowers a loop kernel to instructions; only CpuLoop's constructor uses it.
 #pragma once
 
 #include "engine/cpu/loop.h"
@@ -16,7 +16,7 @@ private:
     bool isReduction(NodeId) const;
     bool isStridedRead(NodeId) const;
     bool isStore(NodeId) const;
-    bool isAlias(NodeId) const; ///< a cast that changes no value: the same slot
+    bool isAlias(NodeId) const; ///< a cast that changes no value: it has the same slot
     bool overlaysLoad(NodeId) const;
     ReduceKind kindOf(NodeId) const;
     size_t offsetOf(NodeId) const;
@@ -37,10 +37,10 @@ private:
     const MemoryPlan& m_memory;
     bool m_hasColumnSums = false;
     int m_index = 0;
-    std::ptrdiff_t m_gathers = 0; ///< instructions that gather: the first of the program
+    std::ptrdiff_t m_gathers = 0; ///< instructions that gather, which come first in the program
     std::map<NodeId, Place> m_places;
-    std::map<NodeId, int> m_lastUse; ///< by value: index of the last member that reads it
-    std::map<NodeId, int> m_owned;   ///< by value: its slot, -1 once free
+    std::map<NodeId, int> m_lastUse; ///< for each value, the index of the last member that reads it
+    std::map<NodeId, int> m_owned;   ///< for each value, its slot; -1 once that is free
     std::vector<int> m_free;
     std::vector<Instruction> m_deferred, m_reduces;
 };

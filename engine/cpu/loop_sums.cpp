@@ -1,4 +1,4 @@
-// Compiled for several vector widths; the order of the additions is the same in each.
+// Compiled for several vector widths; the order of the additions is the same for each.
 #include "engine/cpu/loop_sums.h"
 
 #include "engine/core/vector_clones.h"
@@ -10,11 +10,11 @@ namespace halfscope {
 
 namespace {
 
-/// 16 floats that the compiler keeps in as many registers as the machine's vectors need.
+/// 16 floats, which the compiler keeps in as many registers as the machine's vectors need.
 using Lanes = float __attribute__((vector_size(64)));
 constexpr size_t kLanes = 16;
 
-/// partial[i] = the sum of x[r][i] over the rows, for N groups of 16 columns at once.
+/// Computes partial[i] = the sum of x[r][i] over the rows, for N groups of 16 columns at once.
 template <size_t N>
 [[gnu::always_inline]] inline void addStrip(const float* x, size_t rows, size_t width,
                                             float* partial) {
@@ -56,7 +56,7 @@ HALFSCOPE_VECTOR void addRows(const float* x, size_t rows, size_t columns, size_
         for (size_t r = 0; r < whole; ++r)
             partial[i] += x[r * width + i];
     }
-    for (i = whole * width; i < rows * columns; ++i) // the strands that are a row longer
+    for (i = whole * width; i < rows * columns; ++i) // the strands that are one row longer
         partial[i - whole * width] += x[i];
     addStrands(partial, strands, columns, sums);
 }

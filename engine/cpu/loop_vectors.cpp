@@ -1,4 +1,4 @@
-// Cuts a loop's instructions into sections: runs that there is machine code for, and the rest,
+// Cuts a loop's instructions into sections: runs for which there is machine code, and the rest,
 // which is interpreted.
 #include "engine/cpu/loop_lowering.h"
 
@@ -18,7 +18,7 @@ public:
             const bool row = !load.isConstant && load.kind == LoadKind::Row;
             m_walks[load.slot] = row ? VectorPlace::Walk::Columns : VectorPlace::Walk::Still;
         }
-        // Sums lie side by side after the slots.
+        // Sums are placed side by side after the slots.
         const auto take = [&](int64_t floats) {
             const size_t at = loop.scratchFloats();
             loop.m_sumFloats += static_cast<size_t>(floats + 15) / 16 * 16;
@@ -33,10 +33,10 @@ public:
     }
 
     void run() {
-        constexpr size_t kWorthwhile = 2; // one instruction alone has its own vector loop
+        constexpr size_t kWorthwhile = 2; // a single instruction has its own vector loop
         for (size_t begin = 0; begin < m_program.size();) {
             std::vector<VectorStep> steps = stepsFrom(begin);
-            while (spreadsForOthers(begin, steps)) // found them out: once more without
+            while (spreadsForOthers(begin, steps)) // then makes the steps once more without these
                 steps = stepsFrom(begin);
             const size_t end = begin + std::max<size_t>(steps.size(), 1);
             std::unique_ptr<VectorLoop> vector;
@@ -55,8 +55,8 @@ public:
     }
 
 private:
-    /// Whether instructions after the run read what it spreads row by row: such values are there
-    /// for one row at a time. They are not spread any more then.
+    /// Whether instructions after the run read what it spreads row by row, which exists for one row
+    /// at a time only. Such values are then no longer spread.
     bool spreadsForOthers(size_t begin, const std::vector<VectorStep>& steps) {
         const std::vector<size_t> wanted = wantedAfter(begin + steps.size());
         bool found = false;
@@ -67,7 +67,7 @@ private:
         return found;
     }
 
-    /// The longest run from `begin` on that one piece of code can do.
+    /// Returns the steps of the longest run from `begin` on that one piece of code can do.
     std::vector<VectorStep> stepsFrom(size_t begin) {
         m_spread.clear();
         std::vector<VectorStep> steps;
@@ -89,13 +89,13 @@ private:
         return steps;
     }
 
-    /// The slot that it writes, -1 for none.
+    /// Returns the slot that it writes, or -1 when it writes none.
     int slotOf(const Instruction& instruction) const {
         const bool loads = instruction.kind == Instruction::Kind::Load;
         return loads ? m_loop.m_loads[instruction.index].slot : instruction.out.slot;
     }
 
-    /// Nothing for sums over columns and for gathers.
+    /// Returns nothing for sums over columns and for gathers: they are interpreted.
     std::optional<VectorStep> stepOf(const Instruction& instruction) const {
         VectorStep step;
         switch (instruction.kind) {
@@ -108,7 +108,7 @@ private:
                 step.in[0] = {false, load.offset, load.dtype};
                 return step;
             }
-            // The rows of several strands are side by side in a row of the code.
+            // The rows of several strands are side by side in one row of the code.
             if (load.kind != LoadKind::Column || m_loop.m_strands != 1 ||
                 m_filled.contains(instruction.index))
                 return std::nullopt;
@@ -153,7 +153,8 @@ private:
         return static_cast<size_t>(slot) * m_loop.m_tileElements * sizeof(float);
     }
 
-    /// Scratch offsets of the slots that instructions from `end` on read before they are written.
+    /// Returns the scratch offsets of the slots that instructions from `end` on read before they
+    /// write them.
     std::vector<size_t> wantedAfter(size_t end) const {
         std::vector<size_t> wanted;
         std::set<int> written;
@@ -166,7 +167,7 @@ private:
         return wanted;
     }
 
-    /// What the loop must do for a section that walks columns.
+    /// Notes what the loop must do for a section that walks columns.
     void noteColumns(Section& section, const std::vector<VectorStep>& steps) {
         for (size_t i = 0; i < steps.size(); ++i) {
             const VectorStep& step = steps[i];
@@ -184,10 +185,10 @@ private:
     CpuLoop& m_loop;
     const std::vector<Instruction>& m_program;
     VectorSet m_set;
-    std::set<int> m_spread;    ///< slots that hold a row's value, spread, where steps are made
-    std::set<size_t> m_filled; ///< loads of a value a row that fill a tile
+    std::set<int> m_spread;    ///< while steps are made: slots that hold a row's value, spread
+    std::set<size_t> m_filled; ///< loads of a value per row that fill a tile
     std::map<int, VectorPlace::Walk> m_walks; ///< by slot of a steady load
-    std::map<size_t, size_t> m_sums; ///< by reduction over rows: where in scratch a tile's sums lie
+    std::map<size_t, size_t> m_sums; ///< by reduction over rows: where in scratch a tile's sums are
 };
 
 CpuLoop::CpuLoop(const Graph& graph, const Kernel& kernel, const MemoryPlan& memory,

@@ -1,9 +1,9 @@
-// Matrix products of the graph on the CPU: tiles of rows over all threads; products with a long
-// inner axis (weight gradients) are cut along it into a fixed number of partial sums, added in
-// order. 16-bit operands are widened tile by tile: the product of two halves is exact in f32. TF32
-// rounds f32 operands on the same way. Pairs of bfloat16 are packed instead where the processor
-// multiplies them, and where it does so by tiles, the terms that values of other types are the sum
-// of.
+// Matrix products of the graph on the CPU: tiles of rows over all threads. Products with a long
+// inner axis (weight gradients) are cut along it into a fixed number of partial sums, which are
+// added in order. 16-bit operands are widened tile by tile: the product of two halves is exact in
+// f32. TF32 rounds f32 operands in the same way. Pairs of bfloat16 are packed instead where the
+// processor multiplies them; where it does so by tiles, so are the terms whose sums the values of
+// other types are.
 #include "engine/cpu/matmul.h"
 
 #include "engine/cpu/pair_gemm.h"
@@ -18,8 +18,8 @@ namespace halfscope {
 
 namespace {
 
-/// Widens a block of `rows` x `columns` with leading dimension `ld` to a dense f32 block, as the
-/// plan's arithmetic takes it.
+/// Widens a block of `rows` x `columns` with leading dimension `ld` to a dense f32 block, in the
+/// form that the plan's arithmetic takes.
 void widen(const MatmulPlan& plan, const void* from, int64_t first, int64_t ld, int64_t rows,
            int64_t columns, float* to) {
     const DType type = plan.in;
@@ -33,10 +33,10 @@ void widen(const MatmulPlan& plan, const void* from, int64_t first, int64_t ld, 
     if (plan.tf32) roundToTf32(to, static_cast<size_t>(rows * columns));
 }
 
-/// Scratch as pairs of bfloat16.
+/// Returns scratch as pairs of bfloat16.
 uint32_t* lanesOf(float* area) { return reinterpret_cast<uint32_t*>(area); }
 
-/// One block of pairs, by f32 where a value or a sum may be subnormal.
+/// Multiplies one block of pairs, in f32 when a value or a sum may be subnormal.
 void multiplyBlock(const PanelShape& shape, const uint32_t* a, int leastOfA, const uint32_t* panels,
                    int leastOfB, float* c) {
     if (staysNormal(leastOfA, leastOfB))
@@ -78,7 +78,7 @@ void Matmul::run() const {
         return;
     }
     const int64_t perBatch = p.rowTiles * p.columnTiles;
-    // The packed b of one batch is there at a time.
+    // Only the packed b of one batch exists at a time.
     const int64_t together = p.packsB() ? 1 : p.batch;
     for (int64_t batch = 0; batch < p.batch; batch += together) {
         if (p.packsB()) packB(batch);
@@ -153,12 +153,13 @@ void Matmul::packB(int64_t batch) const {
     });
 }
 
-/// Some rows and columns of the result and one block of the inner axis.
+/// Some rows and columns of the result, and one block of the inner axis.
 struct Matmul::Block {
     int64_t batch, k, depth, row, rows, column, columns;
 };
 
-/// The block's panel of b at a column of the result, as the plan's arithmetic takes it.
+/// Packs the block's panel of b at a column of the result, in the form that the plan's arithmetic
+/// takes.
 void Matmul::widePanel(const Block& block, int64_t column, float* panel) const {
     const MatmulPlan& p = m_plan;
     const int64_t base = block.batch * p.k * p.n, depth = block.depth,
@@ -406,15 +407,15 @@ void Matmul::packTermPanels(int64_t batch) const {
     });
 }
 
-/// Of the packed b, for inner indices from `first` on.
+/// Returns where the packed b is for inner indices from `first` on.
 uint32_t* Matmul::termPanelsAt(int64_t first, int64_t column) const {
     const MatmulPlan& p = m_plan;
     return lanesOf(m_scratch) +
            panelOffset(p.k, p.n, first, column) * static_cast<size_t>(planesOfB(*p.terms));
 }
 
-/// By products of f32, for what the tiles do not keep: from the operands themselves, as rare as it
-/// is.
+/// Multiplies by products of f32 what the tiles do not keep, from the operands themselves: it is
+/// rare.
 void Matmul::multiplyWideBlock(const Block& x, float* a, float* c, int64_t ldc,
                                bool accumulate) const {
     const MatmulPlan& p = m_plan;

@@ -1,5 +1,5 @@
-// The matrix product of a node, whole or row by row: a chain of kernels (row_chain.h) computes some
-// rows with one kernel after the other while they are in cache.
+// The matrix product of a node, as a whole or row by row: a chain of kernels (row_chain.h) computes
+// some rows with one kernel after the other while they are in cache.
 #pragma once
 
 #include "engine/cpu/cpu_kernels.h"
@@ -9,12 +9,12 @@
 
 namespace halfscope {
 
-/// How a node's product is cut. Fixed by its shapes and types alone, so that results do not depend
-/// on the number of threads.
+/// How a node's product is cut. It depends only on its shapes and types, so that results do not
+/// depend on the number of threads.
 struct MatmulPlan {
     int64_t batch = 1, m = 0, n = 0, k = 0;
     bool transposeA = false, transposeB = false;
-    bool tf32 = false; ///< f32 operands are rounded as they are taken
+    bool tf32 = false; ///< f32 operands are rounded when they are read
     DType in = DType::F32, out = DType::F32;
     int64_t parts = 1;                      ///< partial sums over the inner axis, added in order
     static constexpr int64_t kDepth = 1024; ///< inner extent taken at once for 16-bit operands
@@ -22,29 +22,29 @@ struct MatmulPlan {
 
     MatmulPlan(const Node&, const Shape& a, DType in);
 
-    /// Operands go through scratch: widened, or rounded.
+    /// Whether operands go through scratch, to be widened or rounded.
     bool low() const { return in != DType::F32 || tf32; }
     bool split() const { return parts > 1; }
-    bool large = false; ///< not for the small product in a fixed order (small_gemm.h)
-    /// By panels (panel_gemm.h): b is packed once, where it is split piece by piece.
+    bool large = false; ///< too large for the small product in a fixed order (small_gemm.h)
+    /// By panels (panel_gemm.h): b is packed once, or piece by piece when the product is split.
     bool panels = false;
     bool pairs = false;         ///< panels of pairs of bfloat16 (pair_gemm.h)
-    std::optional<Terms> terms; ///< panels of what values are the sum of (term_gemm.h)
+    std::optional<Terms> terms; ///< panels of the terms whose sum a value is (term_gemm.h)
     int64_t tileRows = 1, tileColumns = 1, rowTiles = 1, columnTiles = 1;
-    /// b is written anew before the tiles: widened, or packed.
+    /// Whether b is rewritten before the tiles: widened or packed.
     bool packsB() const { return !split() && (low() || panels); }
     int64_t lda() const { return transposeA ? m : k; }
     int64_t ldb() const { return transposeB ? k : n; }
     int64_t blockPanels() const;
-    int64_t chunks() const; ///< split: pieces of the inner axis that one partial product takes
+    int64_t chunks() const; ///< when split: pieces of the inner axis per partial product
 
-    /// Of the pool, at a time.
+    /// The number of tasks for the pool at a time.
     int64_t tasks() const;
 
-    // floats of scratch: the packed b, then the partial sums, then one area for each thread
+    // Floats of scratch: the packed b, then the partial sums, then one area for each thread.
     size_t packedFloats() const;
-    size_t exponentsAt() const; ///< in the packed b: two for each of the blocks' panels
-    size_t wideFloats() const;  ///< of a thread's area, at its start: its part of the operands
+    size_t exponentsAt() const; ///< in the packed b: two for each panel of each block
+    size_t wideFloats() const;  ///< at the start of a thread's area: its part of the operands
     size_t threadFloats() const;
     size_t partialFloats() const;
     size_t scratchFloats(int threads) const {
@@ -63,20 +63,20 @@ public:
     /// The call must outlive it.
     Matmul(const CpuCall& call, const MatmulPlan&);
 
-    /// All of it.
+    /// Runs all of it.
     void run() const;
 
-    /// Whether it can be run in the three stages below: its rows are those of a and the result or,
-    /// where it is split, those of a and b, over which it sums.
+    /// Whether it can run in the three stages below: its rows are those of a and of the result or,
+    /// for a split product, those of a and b, over which it sums.
     static bool runsByRows(const MatmulPlan&);
     static int64_t rowsOf(const MatmulPlan& plan) { return plan.split() ? plan.k : plan.m; }
-    /// A range of rows starts at a multiple of the step; a unit of rows, a multiple of it, is for
-    /// one thread to take in order.
+    /// A range of rows starts at a multiple of the step. A unit of rows, which is a multiple of the
+    /// step, is taken by one thread in order.
     static int64_t rowStep(const MatmulPlan&);
     static int64_t rowUnit(const MatmulPlan&);
-    void prepare() const; ///< before the first rows: reads b, or all that is read by row
+    void prepare() const; ///< before the first rows: packs b, if the plan does so
     void rows(int64_t begin, int64_t end, int thread) const;
-    void finish() const; ///< after the last: writes what no row is of
+    void finish() const; ///< after the last rows: writes what belongs to no row
 
 private:
     bool stopped() const;
@@ -86,7 +86,7 @@ private:
     void packPanels(int64_t batch) const;
     void packPairPanels(int64_t batch) const;
     void packTermPanels(int64_t batch) const;
-    /// Of each panel of the packed b, block by block.
+    /// The exponents of each panel of the packed b, block by block.
     template <class Exponents>
     Exponents* exponentsOfB() const;
     void tile(int64_t batch, int64_t tile, int thread) const;

@@ -1,4 +1,4 @@
-// How the matrix product of a node is cut into tiles or partial sums, and how much room it takes.
+// How the matrix product of a node is cut into tiles or partial sums, and how much memory it takes.
 #include "engine/cpu/matmul.h"
 #include "engine/cpu/pair_gemm.h"
 #include "engine/cpu/panel_gemm.h"
@@ -12,18 +12,18 @@ namespace halfscope {
 
 namespace {
 
-constexpr int64_t kTileRows = 512; ///< of a tile for the library: operand and result stay in L2
-/// Of a tile by panels: as fast as many, and what a chain reads again is still in L2.
+constexpr int64_t kTileRows = 512; ///< for the library: a tile's operand and result stay in L2
+/// For panels: as fast as more rows, and what a chain reads again is still in L2.
 constexpr int64_t kPanelTileRows = 128;
-constexpr int64_t kPairRows = 16; ///< the least that a product of pairs is for
-/// Likewise of terms, by counting instructions: values of b are split at the cost of some 25 rows
-/// of their product in two terms, and of 40 in three.
+constexpr int64_t kPairRows = 16; ///< the fewest rows for which a product of pairs is worth it
+/// The same for terms, by counting instructions: splitting values of b costs as much as some 25
+/// rows of their product in two terms, and as 40 rows in three.
 constexpr int64_t kTwoTermRows = 32;
 constexpr int64_t kTileColumns = 1024;
-constexpr int64_t kMaxParts = 16; ///< partial sums of a split product
+constexpr int64_t kMaxParts = 16; ///< of a split product
 
-/// The extent of a piece where an extent is cut into `most` pieces or fewer, by powers of two, none
-/// of them smaller than `least`.
+/// Returns the extent of a piece when an extent is cut into at most `most` pieces by powers of two,
+/// none of them smaller than `least`.
 int64_t pieceOf(int64_t extent, int64_t least, int64_t most) {
     constexpr int64_t kStep = 16;
     const auto fitting =
@@ -49,8 +49,9 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     // A long inner axis over a small result has too few tiles to share among threads.
     if (batch == 1 && k >= 2 * kSplitDepth && m * n <= 1 << 20 && k > 2 * std::max(m, n))
         parts = std::min(kMaxParts, ceilDiv(k, kSplitDepth));
-    // By the whole of it: many rows have small tiles, but a training with many rows is large, and
-    // double sums of one or two products take three times as long as what they are for.
+    // Decided by the whole product: many rows have small tiles, but a training with many rows is
+    // large, and double sums of one or two products take three times as long as these products need
+    // otherwise.
     large = !isSmallGemm({m, n, k, transposeA});
     choosePanels();
     tileRows = panels ? kPanelTileRows : kTileRows;
@@ -63,15 +64,15 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
 }
 
-/// A few rows are not worth the packing. A split product packs its pieces of b as it goes: that
-/// takes 0 to 8 % longer than the library's from 128 columns on, and gives bits that AVX2 and
-/// AVX-512 share.
+/// Chooses panels; a few rows are not worth the packing. A split product packs its pieces of b as
+/// it goes: that takes 0 to 8 % longer than the library from 128 columns on, and AVX2 and AVX-512
+/// then give the same bits.
 void MatmulPlan::choosePanels() {
     const VectorSet set = widestVectorSet();
     const bool splits = transposeA && !transposeB && m >= kPanelColumns;
     const auto worth = [&](int64_t rows) { return split() ? splits : m >= rows; };
     if (!large || n < kPanelColumns) return;
-    // The library knows neither pairs nor terms: worth the packing for fewer rows.
+    // The library knows neither pairs nor terms, so packing is worth it for fewer rows.
     if (in == DType::BF16) {
         pairs = hasPairGemm(set) && worth(kPairRows);
     } else if (hasTermGemm(set)) {
@@ -82,8 +83,8 @@ void MatmulPlan::choosePanels() {
         pairs || terms || (hasPanelGemm(set) && (split() || !transposeA) && worth(kPanelTileRows));
 }
 
-/// Cuts what would be one or two tiles for more threads. The library's order of a sum hangs on the
-/// rows of a product (AVX2) and on whether its columns are few (AVX-512), so that its products are
+/// Cuts what would be one or two tiles for more threads. The library's order of a sum depends on
+/// the rows of a product (AVX2) and on whether it has few columns (AVX-512), so its products are
 /// cut into pieces of many columns; our own small ones may be cut anywhere.
 void MatmulPlan::cutTile() {
     constexpr int64_t kLeastColumns = 128, kLeastTerms = 1 << 19;
@@ -94,7 +95,7 @@ void MatmulPlan::cutTile() {
         tileRows = pieceOf(m, kLeastRows, m * n * k / kLeastSmallTerms);
 }
 
-/// Columns of few rows for more threads: the bits are the same however they are cut.
+/// Cuts the columns of few rows for more threads: the bits are the same however they are cut.
 void MatmulPlan::cutColumns() {
     constexpr int64_t kLeastColumns = 2 * kPanelColumns, kMostTiles = 16;
     const int64_t pieces =
@@ -104,7 +105,7 @@ void MatmulPlan::cutColumns() {
 
 int64_t MatmulPlan::chunks() const { return ceilDiv(k, kSplitDepth); }
 
-/// Blocks of the inner axis by panels.
+/// Returns the panels of all blocks of the inner axis.
 int64_t MatmulPlan::blockPanels() const {
     return ceilDiv(k, kPanelDepth) * ceilDiv(n, kPanelColumns);
 }

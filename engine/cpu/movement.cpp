@@ -1,5 +1,5 @@
-// Moves of elements on the CPU, by element size and stride: transpose, slice, expand, pad, concat,
-// and gather and scatter along an axis. Storage is copied as it is; only scatter_add computes.
+// Moves elements on the CPU, by element size and stride: transpose, slice, expand, pad, concat, and
+// gather and scatter along an axis. Storage is copied unchanged; only scatter_add computes.
 #include "engine/cpu/support.h"
 
 #include "engine/core/axis_view.h"
@@ -15,12 +15,13 @@ namespace {
 constexpr int64_t kTaskElements = 1 << 15;
 constexpr int64_t kTile = 32; ///< side of a square of a transposed copy: both its faces stay in L1
 
-/// Copies shape elements from strides `in` to strides `out` (in elements; 0 repeats).
+/// Copies the elements of `shape` from strides `in` to strides `out` (in elements; 0 repeats).
 struct StridedCopy {
     Shape shape, in, out;
 };
 
-/// Without extents of 1, neighbours merged where both sides run on; at least two axes.
+/// Drops extents of 1 and merges neighbours that are contiguous on both sides; keeps at least two
+/// axes.
 StridedCopy merged(const StridedCopy& copy) {
     StridedCopy m;
     for (int i = 0; i < copy.shape.rank(); ++i) {
@@ -40,7 +41,7 @@ StridedCopy merged(const StridedCopy& copy) {
     return m;
 }
 
-/// Inserts an axis of extent 1 before the last.
+/// Inserts axes of extent 1 before the last until there are two.
 StridedCopy padded(StridedCopy m) {
     while (m.shape.rank() < 2) {
         StridedCopy more{Shape{1}, Shape{0}, Shape{0}};
@@ -66,7 +67,7 @@ void copyRow(const T* from, int64_t inStep, T* to, int64_t outStep, int64_t coun
     }
 }
 
-/// rows x columns, tile by tile where the rows of the input are its short way.
+/// Copies rows x columns, tile by tile when the input is contiguous along the rows' axis.
 template <class T>
 void copyPlane(const StridedCopy& m, int rowAxis, const T* from, T* to, int64_t row, int64_t rows) {
     const int column = m.shape.rank() - 1;
@@ -92,8 +93,8 @@ void copyAs(const CpuCall& call, const StridedCopy& copy, const T* from, T* to) 
     }
     const StridedCopy m = padded(merged(copy));
     const int last = m.shape.rank() - 1;
-    // The row axis of a plane: where the input runs on, if that is not the innermost, else the
-    // next.
+    // The row axis of a plane is the axis along which the input is contiguous, or the next axis
+    // when that is the innermost one.
     int rowAxis = last - 1;
     for (int i = 0; i < last; ++i) {
         if (m.in[last] != 1 && m.in[i] == 1) rowAxis = i;
@@ -144,7 +145,7 @@ void copyStrided(const CpuCall& call, const StridedCopy& copy, const void* from,
     }
 }
 
-/// The bytes of one element that stores `value`.
+/// Returns the bytes of one element that stores `value`.
 std::array<std::byte, 8> stored(DType type, double value) {
     std::array<std::byte, 8> bytes{};
     const auto put = [&](auto v) { std::memcpy(bytes.data(), &v, sizeof v); };
@@ -159,7 +160,7 @@ std::array<std::byte, 8> stored(DType type, double value) {
     return bytes;
 }
 
-/// The largest of n indices, negative ones as the large numbers that their bits are.
+/// Returns the largest of n indices; negative ones count as the large numbers that their bits are.
 HALFSCOPE_VECTOR uint32_t largestIndex(const int32_t* index, int64_t n) {
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; ++i)
@@ -207,8 +208,8 @@ void gatherAs(const CpuCall& call) {
 /// One task of a scatter: whole outer slices, or a range of the inner axis of one slice.
 struct ScatterPlan {
     AxisView from, to;
-    int64_t slices = 1; ///< outer slices of one task
-    int64_t width = 1;  ///< inner elements of one task
+    int64_t slices = 1; ///< outer slices per task
+    int64_t width = 1;  ///< inner elements per task
     int64_t taskFloats() const { return alignedFloats(slices * to.extent * width); }
 };
 ScatterPlan scatterPlan(const Shape& from, const Shape& to, int axis) {
@@ -220,8 +221,8 @@ ScatterPlan scatterPlan(const Shape& from, const Shape& to, int axis) {
     return p;
 }
 
-/// sum[index[i] * width + i % width] += the i-th of n values from element `first` on; n is the
-/// width, or any number of values where that is 1.
+/// Adds sum[index[i] * width + i % width] += the i-th of n values from element `first` on; n is the
+/// width, or any number of values when the width is 1.
 template <class Acc>
 void addRun(const CpuTensor& x, int64_t first, const int32_t* index, int64_t n, int64_t width,
             Acc* sum) {
@@ -252,7 +253,7 @@ void scatterTask(const CpuCall& call, const ScatterPlan& p, int64_t outer, int64
                  int64_t inner, int64_t width, Acc* sum) {
     const auto* index = static_cast<const int32_t*>(call.in[1].data);
     std::fill_n(sum, slices * p.to.extent * width, Acc{0});
-    const int64_t together = p.from.inner == 1 ? p.from.extent : 1; // rows that lie in one run
+    const int64_t together = p.from.inner == 1 ? p.from.extent : 1; // rows in one contiguous run
     for (int64_t s = 0; s < slices; ++s) {
         for (int64_t i = 0; i < p.from.extent; i += together) {
             const int64_t base = ((outer + s) * p.from.extent + i) * p.from.inner + inner;
@@ -263,7 +264,7 @@ void scatterTask(const CpuCall& call, const ScatterPlan& p, int64_t outer, int64
     }
 }
 
-/// 16-bit sums run in f32 scratch; wider storage is summed in place.
+/// Sums 16-bit values in f32 scratch, and wider storage in place.
 template <class Acc>
 void scatterAs(const CpuCall& call) {
     const int axis = attrsOf<AxisAttrs>(call.node.attrs).axis;
@@ -276,14 +277,14 @@ void scatterAs(const CpuCall& call) {
         const int64_t slices = std::min(p.slices, p.to.outer - outer);
         const int64_t width = std::min(p.width, p.to.inner - inner);
         const int64_t first = outer * p.to.extent * p.to.inner + inner;
-        // an area is twice as long as its floats where Acc is double
+        // an area is twice as long as its floats when Acc is double
         Acc* sum = direct
                        ? static_cast<Acc*>(call.out) + first
                        : reinterpret_cast<Acc*>(scratchFloats(call) + p.taskFloats() * 2 * thread);
         scatterTask(call, p, outer, slices, inner, width, sum);
         if (direct) return;
         const int64_t values = slices * p.to.extent * width;
-        const int64_t run = columns == 1 ? values : width; // that lie side by side in the result
+        const int64_t run = columns == 1 ? values : width; // contiguous in the result
         for (int64_t row = 0; row * run < values; ++row) {
             std::byte* to = elementAt(call.out, first + row * p.to.inner, call.node.dtype);
             if constexpr (std::is_same_v<Acc, float>) {

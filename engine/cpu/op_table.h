@@ -1,5 +1,5 @@
-// The CPU's table of ops: what computes each of them. Meaning, gradient and reference of an op are
-// in its row of engine/ops.
+// The CPU's table of ops: what computes each of them. The meaning, gradient and reference of an op
+// are in its row of engine/ops.
 #pragma once
 
 #include "engine/core/thread_pool.h"
@@ -12,8 +12,8 @@
 
 namespace halfscope {
 
-/// The operands of an elementwise loop: n values of each input as f32 (masks as 0 and 1), n results
-/// as f32, not yet rounded to storage. out may be in[i].
+/// The operands of an elementwise loop: n values of each input as f32 (masks as 0 and 1), and n
+/// results as f32, not yet rounded to storage. `out` may be in[i].
 struct LoopArgs {
     std::array<const float*, 3> in{};
     float* out = nullptr;
@@ -21,14 +21,14 @@ struct LoopArgs {
     const Attrs* attrs = nullptr;
 };
 
-/// A tensor in storage form: row-major, `dtype` elements.
+/// A tensor in its storage form: row-major elements of `dtype`.
 struct CpuTensor {
     const void* data = nullptr;
     const Shape* shape = nullptr;
     DType dtype = DType::F32;
 };
 
-/// The operands of one node's kernel. `scratch` is the bytes that the kernel asked for
+/// The operands of one node's kernel. `scratch` has the bytes that the kernel asked for
 /// (CpuOp::scratch).
 struct CpuCall {
     const Node& node;
@@ -42,19 +42,19 @@ struct CpuCall {
 
 using LoopFn = void (*)(const LoopArgs&);
 using CpuKernelFn = void (*)(const CpuCall&);
-/// Bytes of scratch memory that the kernel of a node wants, for so many threads.
+/// Returns the bytes of scratch memory that the kernel of a node needs with this number of threads.
 using CpuScratchFn = size_t (*)(const Graph&, NodeId, int threads);
 
-/// One row an op: elementwise ops have a loop, all others that compute a kernel.
+/// One row per op: elementwise ops have a loop, all others that compute have a kernel.
 struct CpuOp {
     Op op;
     LoopFn loop = nullptr;
     CpuKernelFn kernel = nullptr;
-    CpuScratchFn scratch = nullptr; ///< null: none
+    CpuScratchFn scratch = nullptr; ///< null when it needs none
 };
 
-/// The row of an op. Values that need no computation (inputs, states, constants, views) have
-/// neither a loop nor a kernel.
+/// Returns the row of an op. Values that need no computation (inputs, states, constants, views)
+/// have neither a loop nor a kernel.
 const CpuOp& cpuOpOf(Op);
 
 } // namespace halfscope

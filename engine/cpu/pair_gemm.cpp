@@ -1,4 +1,4 @@
-// How pairs lie in memory, and the product for values that the instruction does not keep.
+// How pairs are laid out in memory, and the product for values that the instruction does not keep.
 #include "engine/cpu/pair_gemm.h"
 
 #include "engine/core/error.h"
@@ -14,12 +14,12 @@ namespace halfscope {
 
 namespace {
 
-/// The instruction adds the upper half's product first.
+/// Puts the first value into the upper half, whose product the instruction adds first.
 uint32_t pairOf(uint16_t first, uint16_t second) {
     return static_cast<uint32_t>(first) << 16 | second;
 }
 
-constexpr int64_t kChunk = 4096; // words looked through at once
+constexpr int64_t kChunk = 4096; // words that are examined at once
 
 HALFSCOPE_VECTOR void packRow(const uint16_t* from, int64_t pairs, uint32_t* to) {
     HALFSCOPE_INDEPENDENT
@@ -30,7 +30,7 @@ HALFSCOPE_VECTOR void packRow(const uint16_t* from, int64_t pairs, uint32_t* to)
     }
 }
 
-/// to[i * ldTo + j] = (a[2i][j], a[2i + 1][j])
+/// Writes to[i * ldTo + j] = (a[2i][j], a[2i + 1][j]).
 HALFSCOPE_VECTOR void interleave(const uint16_t* a, int64_t ld, int64_t pairs, int64_t columns,
                                  uint32_t* to, int64_t ldTo) {
     for (int64_t i = 0; i < pairs; ++i, a += 2 * ld, to += ldTo) {
@@ -40,7 +40,7 @@ HALFSCOPE_VECTOR void interleave(const uint16_t* a, int64_t ld, int64_t pairs, i
     }
 }
 
-/// The same with the row behind the last one, which is zero, where the depth is odd.
+/// Does the same, with a row of zeros behind the last one when the depth is odd.
 void interleaveAll(const uint16_t* a, int64_t ld, int64_t depth, int64_t columns, uint32_t* to,
                    int64_t ldTo) {
     interleave(a, ld, depth / 2, columns, to, ldTo);
@@ -55,7 +55,7 @@ float secondOf(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
 } // namespace
 
 HALFSCOPE_VECTOR Exponents exponentsOf(const void* values, int64_t count) {
-    uint32_t least = 0xFFFF, greatest = 0; // `least` of magnitudes less one: zero is the greatest
+    uint32_t least = 0xFFFF, greatest = 0; // `least`: of magnitudes minus one, zero is the greatest
     uint16_t words[kChunk];
     for (int64_t first = 0; first < count; first += kChunk) {
         const int64_t part = std::min(kChunk, count - first);
@@ -74,7 +74,7 @@ HALFSCOPE_VECTOR Exponents exponentsOf(const void* values, int64_t count) {
     return {static_cast<int>((least + 1) >> 7), static_cast<int>(greatest >> 7)};
 }
 
-// In blocks that stay in registers.
+// Works in blocks that stay in registers.
 void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
                     int64_t ldTo) {
     const int64_t whole = columns / 4 * 4, deep = rows / 4 * 4;

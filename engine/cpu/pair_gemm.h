@@ -1,9 +1,10 @@
 // The product of bfloat16 matrices by packed panels, for processors that multiply pairs of them
-// (VDPBF16PS): twice the rate of f32, and the bits of panel_gemm.h on the widened matrices.
-// The instruction adds the product of the upper halves of two lanes and then that of the lower
-// ones, fused and rounded to nearest even each. So a lane holds two inner indices, the first in its
-// upper half, and a sum runs in the order of panel_gemm.h. The instruction takes subnormals for
-// zero, operands and sums; what could come to one is multiplied as f32.
+// (VDPBF16PS): twice the rate of f32, with the bits of panel_gemm.h on the widened matrices.
+// The instruction adds first the product of the upper halves of two lanes and then that of the
+// lower halves, each fused and rounded to nearest even. So a lane holds two inner indices, the
+// first in its upper half, and a sum runs in the order of panel_gemm.h. The instruction takes
+// subnormals for zero, in operands and sums; products in which they could occur are multiplied as
+// f32.
 // Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, VDPBF16PS.
 #pragma once
 
@@ -16,49 +17,50 @@ namespace halfscope {
 inline constexpr int64_t kPairDepth = kPanelDepth / 2;    ///< pairs of a block
 inline int64_t pairsOf(int64_t k) { return (k + 1) / 2; } ///< an odd k ends with a zero
 
-/// Least exponent: the exponent field of the smallest magnitude among bfloat16 values, zeros aside.
-/// 0 for a subnormal, kNoExponent where all are zero.
+/// The least exponent is the exponent field of the smallest magnitude among bfloat16 values other
+/// than zero. It is 0 for a subnormal, and kNoExponent when all values are zero.
 inline constexpr int kNoExponent = 512;
-/// Whether no operand and no sum can be subnormal where these are the least exponents of both
-/// matrices, so that multiplyPairs is exact for them.
-/// Values with exponent field e are multiples of 2^(e - 134), their products and all sums of those,
-/// rounded or not, of 2^(ea + eb - 268), which has to be a normal float.
+/// Whether no operand and no sum can be subnormal when these are the least exponents of the two
+/// matrices, so that multiplyPairs is exact for them. Values with exponent field e are multiples of
+/// 2^(e - 134); their products and all sums of those, rounded or not, are multiples of 2^(ea + eb -
+/// 268), which has to be a normal float.
 inline bool staysNormal(int leastA, int leastB) {
     return leastA > 0 && leastB > 0 && leastA + leastB - 268 >= -126;
 }
 
-/// Exponent fields of the smallest magnitude, as above, and of the greatest: 255 where a value is
-/// infinite or NaN.
+/// The exponent fields of the smallest magnitude, as above, and of the greatest, which is 255 when
+/// a value is infinite or NaN.
 struct Exponents {
     int least, greatest;
 };
-/// Of so many bfloat16 values, which may lie at any address.
+/// Returns the exponents of `count` bfloat16 values, which may be at any address.
 Exponents exponentsOf(const void* values, int64_t count);
 
-// Each packs some values and returns their least exponent; `ld` in values.
-/// to[r * pairsOf(depth) + i] = (a[r][2i], a[r][2i + 1])
+// Each packs some values and returns their least exponent; `ld` counts values.
+/// Writes to[r * pairsOf(depth) + i] = (a[r][2i], a[r][2i + 1]).
 int packPairs(const uint16_t* a, int64_t ld, int64_t rows, int64_t depth, uint32_t* to);
-/// to[i * columns + j] = (a[2i][j], a[2i + 1][j])
+/// Writes to[i * columns + j] = (a[2i][j], a[2i + 1][j]).
 int interleavePairs(const uint16_t* a, int64_t ld, int64_t depth, int64_t columns, uint32_t* to);
-/// A panel of b (k, n), or of its transpose (n, k), of the given depth, at most kPanelDepth.
+/// Packs a panel of b (k, n), or of its transpose (n, k), of the given depth, at most kPanelDepth.
 int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth, int64_t columns,
                   uint32_t* panel);
 
-/// to[i * ldTo + j] = from[j * ld + i] for i < rows, j < columns
+/// Writes to[i * ldTo + j] = from[j * ld + i] for i < rows, j < columns.
 void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
                     int64_t ldTo);
 
-/// As multiplyPanels with k and lda in pairs and blocks of kPairDepth; staysNormal must hold. By
-/// tiles (tile_gemm.h) where the set has them.
+/// Does the same as multiplyPanels, with k and lda in pairs and blocks of kPairDepth; staysNormal
+/// must hold. Uses tiles (tile_gemm.h) if the set has them.
 void multiplyPairs(VectorSet, const PanelShape&, const uint32_t* a, const uint32_t* panels,
                    float* c);
-/// The same of at most one block by products of f32, for any values and sets of multiplyPanels.
+/// Does the same for at most one block by products of f32, for any values and for the sets of
+/// multiplyPanels.
 void multiplyPairsWidened(VectorSet, const PanelShape&, const uint32_t* a, const uint32_t* panels,
                           float* c);
 /// Whether this program and the set have what multiplyPairs needs.
 bool hasPairGemm(VectorSet);
 
-// one for each compiled file
+// One for each compiled file.
 void multiplyPairsAvx512(const PanelShape&, const uint32_t* a, const uint32_t* panels, float* c);
 
 } // namespace halfscope

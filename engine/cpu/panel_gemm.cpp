@@ -1,4 +1,4 @@
-// How panels lie in memory, and the choice of the kernel.
+// How panels are laid out in memory, and the choice of the kernel.
 #include "engine/cpu/panel_gemm.h"
 
 #include "engine/core/error.h"
@@ -21,7 +21,7 @@ size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column, int64_t 
 
 void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
                float* panel) {
-    if (columnStep == 1 && columns == kPanelColumns) { // several times as fast
+    if (columnStep == 1 && columns == kPanelColumns) { // this case is several times as fast
         for (int64_t i = 0; i < depth; ++i)
             std::copy_n(b + i * rowStep, kPanelColumns, panel + i * kPanelColumns);
         return;

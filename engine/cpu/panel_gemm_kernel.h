@@ -1,9 +1,10 @@
 // The kernel of panel_gemm.h and pair_gemm.h, for the files that compile it for a set of
-// instructions. `V` names the set: what a lane of the operands holds (`Element`, of four bytes),
-// how many of them along the inner axis make a block (`kDepth`), its vector of floats,
-// multiply-add, parts of a vector, and how many rows by two vectors of the result its registers
-// hold. Each step of the inner axis takes two vectors of the panel and an element of `a` for each
-// of those rows. Calls nothing inline from outside: a function compiled here carries the set along.
+// instructions. `V` stands for the set. It has the type of a lane of the operands (`Element`, of
+// four bytes), the number of them along the inner axis that make a block (`kDepth`), the vector of
+// floats, multiply-add, parts of a vector, and how many rows by two vectors of the result fit into
+// registers. Each step of the inner axis takes two vectors of the panel and an element of `a` for
+// each of those rows. The kernel calls no inline function from outside: compiled here, that would
+// carry the set into other files.
 #pragma once
 
 #include "engine/cpu/panel_gemm.h"
@@ -11,7 +12,7 @@
 namespace halfscope {
 namespace {
 
-/// Rows that go through all panels together: one tile with the widest set.
+/// Rows that go through all panels together: one tile of the widest set.
 constexpr int kGroupRows = 12;
 
 int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -20,11 +21,11 @@ int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 template <class Element>
 struct Panel {
     const Element* b;
-    int64_t depth, columns; ///< columns from b on that there are, more than a tile has or fewer
+    int64_t depth, columns; ///< columns: those that exist from b on, more or fewer than a tile's
     bool accumulate;
 };
 
-/// A store with a mask is slow (Zen 5), full or not.
+/// Uses a masked store only where it must: such a store is slow (Zen 5), even with a full mask.
 template <class V>
 [[gnu::always_inline]] inline void addOrStore(float* to, int64_t columns, bool accumulate,
                                               typename V::Type sum) {
@@ -36,7 +37,7 @@ template <class V>
     }
 }
 
-/// Where element (row, k) of some rows of `a` lies.
+/// Where element (row, k) of some rows of `a` is.
 struct InPlace {
     int64_t ld;
     int64_t operator()(int64_t row, int64_t k) const { return row * ld + k; }
@@ -45,8 +46,8 @@ struct Packed {
     int64_t operator()(int64_t row, int64_t k) const { return k * kGroupRows + row; }
 };
 
-/// Row indices as a parameter pack. With it sums are in registers for certain; of an array in a
-/// loop GCC keeps a copy in memory, which takes 3 % of a product.
+/// Row indices as a parameter pack. It keeps the sums in registers for certain; of an array in a
+/// loop, GCC keeps a copy in memory, which costs 3 % of a product.
 template <int... Row>
 struct Tile {};
 
@@ -91,7 +92,7 @@ void multiplyTile(int rows, const typename V::Element* a, Order order,
     }
 }
 
-/// The next part of `left` rows that there is a tile for.
+/// Returns how many of `left` rows the next tile takes.
 template <class V>
 int tileRows(int64_t left) {
     constexpr int kTiles[] = {12, 8, 6, 4, 2};
@@ -100,7 +101,7 @@ int tileRows(int64_t left) {
     return 1;
 }
 
-/// Some rows by all columns of a panel.
+/// Multiplies some rows by all columns of a panel.
 template <class V, class Order>
 void multiplyGroup(int64_t rows, const typename V::Element* a, Order order,
                    const Panel<typename V::Element>& whole, float* c, int64_t ldc) {
@@ -118,9 +119,9 @@ void multiplyGroup(int64_t rows, const typename V::Element* a, Order order,
     }
 }
 
-/// Asks for the lines of a panel's width from `column` on in each of some rows. A tile takes rows
-/// too slowly, and too many side by side, for the hardware to run ahead: 7 % of a product that
-/// streams.
+/// Prefetches the lines of a panel's width from `column` on in each of some rows. A tile takes rows
+/// too slowly, and too many side by side, for the hardware to prefetch them: this saves 7 % of a
+/// product that streams.
 template <class Element>
 void prefetchRows(const Element* x, int64_t ld, int64_t rows, int64_t column, int64_t columns) {
     constexpr int64_t kLine = 64 / sizeof(Element);
@@ -129,8 +130,8 @@ void prefetchRows(const Element* x, int64_t ld, int64_t rows, int64_t column, in
             __builtin_prefetch(x + r * ld + i);
 }
 
-/// A group of rows of a transposed `a`, which lie side by side: as columns they would be a whole
-/// row apart, often a power of two, and drive each other out of L1.
+/// Packs a group of rows of a transposed `a` side by side. As columns their elements would be a
+/// whole row apart, often a power of two, and evict each other from L1.
 template <class Element>
 void packRows(const Element* a, int64_t lda, int64_t rows, int64_t depth, Element* packed) {
     for (int64_t k = 0; k < depth; ++k, a += lda, packed += kGroupRows) {
@@ -142,12 +143,12 @@ void packRows(const Element* a, int64_t lda, int64_t rows, int64_t depth, Elemen
     }
 }
 
-/// One group of rows, one block of the inner axis from `first` on, all panels.
+/// Multiplies one group of rows by all panels, for one block of the inner axis from `first` on.
 template <class V>
 void multiplyRows(const PanelShape& s, const typename V::Element* a,
                   const typename V::Element* panels, float* c, int64_t first, int64_t row) {
     using Element = typename V::Element;
-    // the result is what takes the time: 3 times as fast
+    // below this depth, writing the result takes most of the time; this makes it 3 times as fast
     constexpr int64_t kStoreBound = V::kDepth / 8;
     const int64_t rows = least(kGroupRows, s.m - row), ahead = least(kGroupRows, s.m - row - rows);
     Panel<Element> panel{nullptr, least(V::kDepth, s.k - first), 0, s.accumulate || first > 0};

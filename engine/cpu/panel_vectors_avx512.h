@@ -1,8 +1,8 @@
 // The sums of a kernel of panel_gemm_kernel.h as vectors of AVX-512, for the files that are
-// compiled for it; what the operands are is theirs.
+// compiled for it; these files define the operands.
 #pragma once
 
-// GCC 12 warns of the values that its own header leaves open on purpose (GCC bug 105593).
+// GCC 12 warns of values that its own header leaves uninitialised on purpose (GCC bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif

@@ -12,14 +12,14 @@
 namespace halfscope {
 namespace {
 
-/// One plane of the image (h, w), of the windows (oh, ow), and how many planes there are.
+/// The planes of the image (h, w) and of the windows (oh, ow), and how many there are.
 struct PoolPlan {
     int64_t planes, h, w, oh, ow;
     PoolAttrs how;
     int64_t pixels() const { return h * w; }
     int64_t windows() const { return oh * ow; }
-    /// The widened input; a plane of the result, or of keys; for each row of windows the
-    /// largest keys, with their indices.
+    /// Returns the floats of a thread: the widened input; a plane of the result, or of keys; and
+    /// for each row of windows the largest keys with their indices.
     int64_t perThread() const {
         const int64_t input = alignedFloats(std::max(pixels(), windows()));
         return 2 * input + 2 * alignedFloats(oh * w);
@@ -79,7 +79,7 @@ size_t cpuPoolScratchBytes(const Graph& graph, NodeId id, int threads) {
 
 namespace {
 
-/// Integers in the order of the pixels: 0 and -0 are alike, and NaN is the largest.
+/// Turns pixels into integers of the same order: 0 and -0 are equal, and NaN is the largest.
 HALFSCOPE_VECTOR void keysOf(const float* pixels, int64_t n, int32_t* keys) {
     constexpr auto kLargest = std::numeric_limits<int32_t>::max();
     for (int64_t i = 0; i < n; ++i) {
@@ -90,8 +90,8 @@ HALFSCOPE_VECTOR void keysOf(const float* pixels, int64_t n, int32_t* keys) {
     }
 }
 
-/// For each row of windows (oh) and each column of the image (w): the largest key of the pixels
-/// that lie in both, and its index, the first one's where keys are alike.
+/// Finds, for each row of windows (oh) and each column of the image (w), the largest key of the
+/// pixels in both, and its index; of equal keys the first.
 HALFSCOPE_VECTOR void largestDown(const PoolPlan& p, const int32_t* keys, int32_t* best,
                                   int32_t* index) {
     const auto n = static_cast<int32_t>(p.w);
@@ -115,7 +115,8 @@ HALFSCOPE_VECTOR void largestDown(const PoolPlan& p, const int32_t* keys, int32_
     }
 }
 
-/// As below, for a number of columns between neighbouring windows that is known here, or 0.
+/// Joins one more key to each of n runs, see largestOfRuns(). `Step` is the distance of
+/// neighbouring windows in columns when it is known at compile time, else 0.
 template <int64_t Step>
 [[gnu::always_inline]] inline void joinColumns(const int32_t* keys, const int32_t* at, int64_t step,
                                                int64_t n, int32_t* best, int32_t* index) {
@@ -129,8 +130,8 @@ template <int64_t Step>
     }
 }
 
-/// Of n runs of `kernel` keys, which begin `step` apart: the index of the largest in `at`, the
-/// smallest index where keys are alike, into `index`. `best` is room for n keys.
+/// Writes to `index`, for each of n runs of `kernel` keys that begin `step` apart, the index that
+/// `at` has for its largest key; the smallest index among equal keys. `best` is room for n keys.
 HALFSCOPE_VECTOR void largestOfRuns(const int32_t* keys, const int32_t* at, int64_t step,
                                     int64_t kernel, int64_t n, int32_t* best, int32_t* index) {
     for (int64_t i = 0; i < n; ++i) {
@@ -145,14 +146,15 @@ HALFSCOPE_VECTOR void largestOfRuns(const int32_t* keys, const int32_t* at, int6
     }
 }
 
-/// The index of each window's largest pixel, from the largest of each column of a row of windows.
+/// Writes the index of each window's largest pixel, from the largest of each column of a row of
+/// windows.
 void largestAcross(const PoolPlan& p, const int32_t* keys, const int32_t* at, int32_t* best,
                    int32_t* index) {
     const int64_t step = p.how.stride[1], padding = p.how.padding[1], kernel = p.how.kernel[1];
-    // Windows [first, last) of a row reach over neither of its ends.
+    // Windows [first, last) of a row extend beyond neither of its ends.
     const int64_t first = std::min(ceilDiv(padding, step), p.ow), room = p.w + padding - kernel;
     const int64_t last = room < 0 ? first : std::clamp(room / step + 1, first, p.ow);
-    if (last - first == p.ow && p.ow * step == p.w) // as evenly spaced from row to row
+    if (last - first == p.ow && p.ow * step == p.w) // spaced as evenly from row to row
         return largestOfRuns(keys, at, step, kernel, p.windows(), best, index);
     for (int64_t row = 0; row < p.oh; ++row, keys += p.w, at += p.w, index += p.ow) {
         const auto one = [&](int64_t window) {
@@ -170,7 +172,7 @@ void largestAcross(const PoolPlan& p, const int32_t* keys, const int32_t* at, in
     }
 }
 
-/// Whether windows of 2 x 2 lie side by side; a last odd row or column is in none.
+/// Whether windows of 2 x 2 are side by side; a last odd row or column is in none.
 bool isHalving(const PoolPlan& p) {
     constexpr std::array<int64_t, 2> kTwo{2, 2}, kNone{};
     return p.how.kernel == kTwo && p.how.stride == kTwo && p.how.padding == kNone;
@@ -178,9 +180,9 @@ bool isHalving(const PoolPlan& p) {
 
 constexpr int64_t kLanes = 8; ///< windows at once
 using Pixels = float __attribute__((vector_size(kLanes * sizeof(float))));
-using Places = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t)))); ///< or masks
+using Places = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t)))); ///< places or masks
 
-/// Of 2 * kLanes neighbouring pixels: those at even and those at odd places.
+/// Splits 2 * kLanes neighbouring pixels into those at even and those at odd places.
 [[gnu::always_inline]] inline void split(const float* pixels, Pixels& even, Pixels& odd) {
     Pixels low, high;
     std::memcpy(&low, pixels, sizeof low);
@@ -189,15 +191,16 @@ using Places = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t)))); /
     odd = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
 }
 
-/// Puts `later` in `best` where it is larger, or the first NaN; `taken` says where.
+/// Puts `later` into `best` where it is larger, or the first NaN; `taken` tells where.
 [[gnu::always_inline]] inline void join(const Pixels& later, Pixels& best, Places& taken) {
     taken = ~(later <= best) & (best == best);
     best = taken ? later : best;
 }
 
-/// Where isHalving(): the index of each window's largest pixel, left before right and upper before
-/// lower where pixels are alike. Takes and makes whole vectors, whose last lanes mean nothing: up
-/// to 2 * (kLanes - 1) pixels after the plane are read, and kLanes - 1 indices more are written.
+/// For isHalving(): writes the index of each window's largest pixel; among equal pixels left comes
+/// before right and upper before lower. Reads and writes whole vectors, whose last lanes mean
+/// nothing: up to 2 * (kLanes - 1) pixels behind the plane are read, and kLanes - 1 more indices
+/// are written.
 HALFSCOPE_VECTOR void largestOfFour(const PoolPlan& p, const float* in, int32_t* index) {
     constexpr Places kEven{0, 2, 4, 6, 8, 10, 12, 14};
     const auto width = static_cast<int32_t>(p.w);
@@ -219,8 +222,8 @@ HALFSCOPE_VECTOR void largestOfFour(const PoolPlan& p, const float* in, int32_t*
     }
 }
 
-/// The planes of an image that largestOfFour() reads where they lie: the pixels that it reads after
-/// them are the image's too.
+/// Whether largestOfFour() can read a plane of the image in place: the pixels that it reads behind
+/// the plane then belong to the image, too.
 bool hasPixelsAfter(const PoolPlan& p, int64_t plane) {
     return (p.planes - 1 - plane) * p.pixels() >= 2 * kLanes;
 }

@@ -1,5 +1,5 @@
 // Reductions over any axes. Sums run in f32 (f64 and integers in their own width), in short blocks
-// that are joined pairwise, so that the error grows with log n; the order depends on sizes alone.
+// that are joined pairwise, so that the error grows with log n; the order depends only on sizes.
 #include "engine/cpu/support.h"
 
 #include "engine/core/error.h"
@@ -12,13 +12,13 @@
 namespace halfscope {
 namespace {
 
-constexpr int64_t kBlock = 512; ///< elements of a run summed at once, in kLanes lanes
+constexpr int64_t kBlock = 512; ///< elements of a run that are summed at once, in kLanes lanes
 constexpr int kLanes = 16;
-constexpr int64_t kColumns = 128; ///< neighbouring outputs of one task
+constexpr int64_t kColumns = 128; ///< neighbouring outputs per task
 constexpr int64_t kRows = 16;     ///< rows summed one after the other before joining pairwise
 constexpr int64_t kTaskElements = 1 << 15;
 constexpr int64_t kMaxParts = 64;
-constexpr int kLevels = 44; ///< of the pairwise join: more than any count of blocks needs
+constexpr int kLevels = 44; ///< levels of the pairwise join: more than any count of blocks needs
 
 struct Add {
     template <class T>
@@ -40,7 +40,7 @@ struct Multiply {
         return a * b;
     }
 };
-/// The larger (smaller) one; NaN wins over every number.
+/// Takes the larger (Smaller: the smaller) value; NaN wins over every number.
 struct Larger {
     template <class T>
     static T start() {
@@ -68,19 +68,19 @@ struct Smaller {
     }
 };
 
-/// The input as kept and reduced axes, neighbours of one kind merged. The innermost axis is either
-/// reduced (runs of `width` elements) or kept (`width` neighbouring outputs).
+/// The input as kept and reduced axes, with neighbours of the same kind merged. The innermost axis
+/// is either reduced (runs of `width` elements) or kept (`width` neighbouring outputs).
 struct ReducePlan {
     Shape keptExtents, keptStrides, reducedExtents, reducedStrides; ///< without the innermost axis
     int64_t kept = 1, rows = 1, width = 1;
     bool runs = false;
     int64_t tiles = 1;   ///< pieces of a run, or tiles of neighbouring outputs
-    int64_t parts = 1;   ///< partial results of one output
-    int64_t grouped = 1; ///< kept indices of one task
+    int64_t parts = 1;   ///< partial results per output
+    int64_t grouped = 1; ///< kept indices per task
 
     int64_t outputs() const { return runs ? kept : kept * width; }
     int64_t tileWidth() const { return runs ? kTaskElements : kColumns; }
-    /// What the parts share out: pieces of runs, or rows.
+    /// What is divided among the parts: pieces of runs, or rows.
     int64_t units() const { return runs ? rows * tiles : rows; }
 };
 
@@ -137,7 +137,7 @@ int64_t offsetOf(int64_t index, const Shape& extents, const Shape& strides) {
     return offset;
 }
 
-/// n elements as Acc: in place where storage is Acc already, else widened into `buffer`.
+/// Returns n elements as Acc: in place when they are stored so, else widened into `buffer`.
 template <class Acc>
 const Acc* load(const CpuTensor& x, int64_t first, int64_t n, Acc* buffer) {
     const std::byte* from = elementAt(x.data, first, x.dtype);
@@ -167,7 +167,7 @@ void store(const CpuCall& call, const Acc* values, int64_t first, int64_t n) {
     }
 }
 
-/// Joins blocks of `Width` values pairwise as they come: a binary counter of partial results.
+/// Joins blocks of `Width` values pairwise as they come, like a binary counter of partial results.
 template <class Acc, class Op, int64_t Width>
 class Cascade {
 public:
@@ -323,7 +323,7 @@ private:
 
     const CpuCall& m_call;
     const ReducePlan& m_plan;
-    Acc m_count; ///< what a mean divides by; 1 otherwise
+    Acc m_count; ///< the divisor of a mean; 1 otherwise
     Acc* m_partials;
 };
 

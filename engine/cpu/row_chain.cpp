@@ -1,4 +1,4 @@
-// Which kernels may run row by row together is read off the memory plan alone: two kernels may,
+// Decides from the memory plan alone which kernels may run row by row together: two kernels may
 // unless one of them writes bytes that the other needs for another row.
 #include "engine/cpu/row_chain.h"
 
@@ -29,8 +29,8 @@ public:
     LoopRows(const Graph& graph, const Kernel& kernel, const MemoryPlan& memory,
              const CpuLoop& loop)
         : m_loop(loop) {
-        // Without values by column a loop's rows are elements; it takes those of a matrix's row
-        // together where its tiles do.
+        // Without values by column, a loop's rows are single elements; it takes those of a matrix's
+        // row together if its tiles do.
         if (kernel.space.rank() == 2 && kernel.split == 2 &&
             loop.rowStep() % std::max<int64_t>(kernel.space[1], 1) == 0)
             m_group = kernel.space[1];
@@ -73,7 +73,7 @@ public:
     void finish() override { m_loop.finish(m_setting.arena, m_partials); }
 
 private:
-    /// Whether element i is read for element i alone.
+    /// Whether element i is read only for element i.
     static bool readsInPlace(const Graph& graph, const Kernel& kernel, NodeId load) {
         return graph[load].shape == kernel.space &&
                std::none_of(kernel.members.begin(), kernel.members.end(), [&](NodeId id) {
@@ -84,7 +84,7 @@ private:
     size_t stride() const { return wholeLines(m_loop.scratchFloats() * sizeof(float)); }
 
     const CpuLoop& m_loop;
-    int64_t m_group = 1; ///< rows of the loop that are one row here
+    int64_t m_group = 1; ///< rows of the loop that count as one row here
     RowSetting m_setting;
     double* m_partials = nullptr;
     std::vector<char> m_begun; ///< by thread
@@ -106,7 +106,7 @@ public:
             accesses.push_back(read);
             m_in.push_back({nullptr, &graph[in].shape, graph[in].dtype});
         }
-        // The same tensor as both operands is needed whole.
+        // A tensor that is both operands is needed as a whole.
         if (m_node.in[0] == m_node.in[1] && !plan.split()) accesses[0].rowBytes = 0;
         RowAccess write = accessOf(graph, memory, id);
         write.writes = true;
@@ -151,7 +151,7 @@ bool sameRows(const RowAccess& a, const RowAccess& b) {
     return a.rowBytes != 0 && a.rowBytes == b.rowBytes && a.begin == b.begin;
 }
 
-/// Whether `later` may work on rows before `earlier` has done all of its own.
+/// Whether `later` may work on some rows before `earlier` has done all of its own.
 bool mayOverlap(const RowKernel& earlier, const RowKernel& later) {
     for (const RowAccess& a : earlier.accesses)
         for (const RowAccess& b : later.accesses) {
@@ -162,7 +162,7 @@ bool mayOverlap(const RowKernel& earlier, const RowKernel& later) {
     return true;
 }
 
-/// Whether it walks more bytes than stay in a core's cache until the next kernel.
+/// Whether a kernel covers more bytes than stay in a core's cache until the next kernel.
 bool isLong(const RowKernel& kernel) {
     constexpr size_t kCacheBytes = size_t{1} << 20;
     size_t bytes = 0;
@@ -171,7 +171,7 @@ bool isLong(const RowKernel& kernel) {
     return bytes > kCacheBytes;
 }
 
-/// What a kernel reads and writes, rows aside.
+/// Returns what a kernel reads and writes, regardless of rows.
 std::vector<RowAccess> accessesOf(const Program& program, const Kernel& kernel) {
     std::vector<RowAccess> accesses;
     for (NodeId id : kernel.loads)
@@ -210,7 +210,7 @@ std::unique_ptr<RowKernel> RowKernel::make(const Graph& graph, const Kernel& ker
 }
 
 bool RowChain::add(std::unique_ptr<RowKernel>& kernel) {
-    // Enough tasks that the threads end at about the same time.
+    // Enough tasks for the threads to end at about the same time.
     constexpr int64_t kTasksPerThread = 4;
     if (!kernel) return false;
     if (m_kernels.empty() && !isLong(*kernel)) return false;
@@ -230,7 +230,8 @@ std::optional<RowChain> RowChain::from(const Program& program,
                                        int threads) {
     constexpr size_t kMaxBetween = 8; // kernels to look past for the next member
     RowChain chain(threads);
-    // A step that is given up must not have changed a state, so no chain reaches beyond that point.
+    // A step that is given up must not have changed a state, so no chain extends beyond the point
+    // of no return.
     const size_t end =
         first < program.pointOfNoReturn ? program.pointOfNoReturn : program.kernels.size();
     std::vector<std::vector<RowAccess>> members, skipped; // what they access; skipped: run after
@@ -238,7 +239,7 @@ std::optional<RowChain> RowChain::from(const Program& program,
         return std::any_of(others.begin(), others.end(),
                            [&](const auto& other) { return conflict(other, accesses); });
     };
-    std::vector<size_t> before, after; // since the last member
+    std::vector<size_t> before, after; // those since the last member
     for (size_t i = first; i < end && before.size() + after.size() <= kMaxBetween; ++i) {
         const CpuLoop* loop = loops[i] ? &*loops[i] : nullptr;
         auto kernel = RowKernel::make(program.graph, program.kernels[i], program.memory, loop);

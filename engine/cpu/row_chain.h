@@ -1,7 +1,7 @@
 // Chains of kernels that run over the same rows: fused loops and matrix products. A thread takes
 // some rows through all kernels of a chain, one after the other, so that what one kernel writes is
 // still in cache when the next one reads it. Rows are cut as each kernel cuts them when it runs
-// alone, so the results are the same bits.
+// alone, so the results have the same bits.
 #pragma once
 
 #include "engine/core/thread_pool.h"
@@ -24,7 +24,7 @@ struct RowAccess {
     bool atEnd = false; ///< written when all rows are done
 };
 
-/// What a chain runs on.
+/// The memory and threads with which a chain runs.
 struct RowSetting {
     std::byte* arena = nullptr;
     std::byte* scratch = nullptr; ///< scratchBytes() of it, aligned to cache lines
@@ -37,12 +37,12 @@ struct RowSetting {
 class RowKernel {
 public:
     virtual ~RowKernel() = default;
-    /// Null for a kernel that needs all rows at once.
+    /// Returns null for a kernel that needs all rows at once.
     static std::unique_ptr<RowKernel> make(const Graph&, const Kernel&, const MemoryPlan&,
                                            const CpuLoop*);
 
     int64_t rows = 0;
-    int64_t unit = 1; ///< rows that one thread takes in order, from a multiple of it on
+    int64_t unit = 1; ///< rows that one thread takes in order, beginning at a multiple of it
     int64_t step = 1; ///< a range of rows begins at a multiple of it
     std::vector<RowAccess> accesses;
 
@@ -54,17 +54,18 @@ public:
 
 class RowChain {
 public:
-    /// The kernels from `first` on that make a chain for this number of threads; nothing where
-    /// fewer than two do. `loops` are the kernels' (nothing for single nodes) and must outlive it.
+    /// Returns the chain that the kernels from `first` on make for this number of threads, or
+    /// nothing when fewer than two do. `loops` are those of the kernels (nothing for single nodes)
+    /// and must outlive it.
     static std::optional<RowChain>
     from(const Program&, std::span<const std::optional<CpuLoop>> loops, size_t first, int threads);
 
     size_t kernels() const { return m_kernels.size(); }
-    /// Kernels between its own: those that do not need it are to be run before it, the others after
-    /// it.
+    /// Kernels between those of the chain: the ones that do not need the chain are run before it,
+    /// the others after it.
     const std::vector<size_t>& before() const { return m_before; }
     const std::vector<size_t>& after() const { return m_after; }
-    size_t end() const { return m_end; } ///< one behind its last kernel
+    size_t end() const { return m_end; } ///< one past its last kernel
     size_t scratchBytes() const;
     void run(const RowSetting&);
 

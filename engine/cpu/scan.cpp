@@ -1,5 +1,5 @@
 // Running sums and products along an axis, and random numbers, on the CPU. Scans accumulate in
-// double whatever the storage; a result goes through f32 to it.
+// double whatever the storage; results are converted to f32 before they are stored.
 #include "engine/cpu/support.h"
 
 #include "engine/core/error.h"
@@ -13,9 +13,9 @@ namespace halfscope {
 namespace {
 
 constexpr int64_t kWidth = 64;             ///< neighbouring lines that run together
-constexpr int64_t kTaskElements = 1 << 14; ///< random numbers of one task
+constexpr int64_t kTaskElements = 1 << 14; ///< random numbers per task
 
-/// One element along the axis after the other, for `width` neighbouring lines.
+/// Takes one element along the axis after the other, for `width` neighbouring lines.
 template <class Step>
 void scanLines(const CpuCall& call, int64_t first, int64_t width, double start, const Step& step) {
     const auto& how = attrsOf<ScanAttrs>(call.node.attrs);

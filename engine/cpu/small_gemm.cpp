@@ -1,5 +1,5 @@
-// Chooses the instruction set of the small matrix product, and the plain form that any processor
-// runs.
+// Chooses the instruction set of the small matrix product, and has the plain form that runs on any
+// processor.
 #include "engine/cpu/small_gemm.h"
 
 #include "engine/core/error.h"
@@ -8,7 +8,7 @@
 namespace halfscope {
 namespace {
 
-/// Four numbers, which compilers put into the vectors that the target has.
+/// Four numbers, which compilers put into whatever vectors the target has.
 struct Plain {
     struct Type {
         double lane[4];

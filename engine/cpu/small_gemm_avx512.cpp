@@ -2,7 +2,7 @@
 #include "engine/cpu/small_gemm_kernel.h"
 
 #if defined(__AVX512F__)
-// GCC 12 warns of the values that its own header leaves open on purpose (GCC bug 105593).
+// GCC 12 warns of values that its own header leaves uninitialised on purpose (GCC bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif

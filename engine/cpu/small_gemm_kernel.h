@@ -1,7 +1,7 @@
-// The kernel of small_gemm.h, for the files that compile it for an instruction set. `V` names the
-// set: its vector of doubles, loads that widen and stores that round, multiply-add, and how many
-// rows its registers hold. Calls nothing outside: an inline function compiled here would carry the
-// set into other files.
+// The kernel of small_gemm.h, for the files that compile it for an instruction set. `V` stands for
+// the set: its vector of doubles, loads that widen and stores that round, multiply-add, and how
+// many rows its registers hold. The kernel calls nothing outside: an inline function compiled here
+// would carry the set into other files.
 #pragma once
 
 #include "engine/cpu/small_gemm.h"
@@ -10,11 +10,11 @@
 namespace halfscope {
 namespace {
 
-constexpr int kPanelVectors = 4;     ///< columns of a tile, in vectors
-constexpr int64_t kBlockDepth = 128; ///< inner indices taken at once: the panel stays in L1
-constexpr int64_t kBlockRows = 64; ///< rows whose sums wait for the next block, where there is one
+constexpr int kPanelVectors = 4;     ///< a tile's columns, in vectors
+constexpr int64_t kBlockDepth = 128; ///< inner indices taken at once, so that the panel stays in L1
+constexpr int64_t kBlockRows = 64;   ///< rows whose sums wait for the next block, if there is one
 
-/// Element (i, j) of c; columnStep is 1 except where the product is computed transposed.
+/// Element (i, j) of c; columnStep is 1 unless the product is computed transposed.
 struct Destination {
     float* c;
     int64_t rowStep, columnStep;
@@ -23,11 +23,11 @@ struct Destination {
 
 /// Some rows of c by the columns of one panel, over one block of the inner extent.
 struct Block {
-    const float* b; ///< rows of `step` floats, columns of the panel
+    const float* b; ///< rows of `step` floats with the columns of the panel
     int64_t step, depth;
-    int tail;     ///< columns in the last vector; the rest of its lanes are loaded all the same
-    double* sums; ///< from earlier blocks and for later ones: dense rows
-    bool isFirst, isLast; ///< of the inner extent
+    int tail;             ///< columns in the last vector; the rest of its lanes are also loaded
+    double* sums;         ///< from earlier blocks and for later ones: dense rows
+    bool isFirst, isLast; ///< in the inner extent
 };
 
 template <class V>
@@ -53,7 +53,7 @@ template <class V>
     }
 }
 
-/// Rows x Vectors of c over one block.
+/// Computes Rows x Vectors of c over one block.
 template <class V, int Rows, int Vectors, bool TransposedA>
 void multiplyTile(const float* a, int64_t lda, const Block& block, const Destination& to) {
     using Type = typename V::Type;
@@ -86,7 +86,7 @@ void multiplyTile(const float* a, int64_t lda, const Block& block, const Destina
     }
 }
 
-/// All rows: tiles of Rows, what is left in halves.
+/// Multiplies all rows: first tiles of Rows, then halves of that for the rest.
 template <class V, int Rows, int Vectors, bool TransposedA>
 void multiplyRows(const float* a, int64_t lda, int64_t rows, Block block, Destination to) {
     const int64_t rowStep = TransposedA ? 1 : lda;
@@ -101,7 +101,8 @@ void multiplyRows(const float* a, int64_t lda, int64_t rows, Block block, Destin
         multiplyRows<V, Rows / 2, Vectors, TransposedA>(a, lda, rows, block, to);
 }
 
-/// to[k][i] = from[i][k]: 4 x 4 blocks in registers. Columns of `to` from `count` to `width` are 0.
+/// Writes to[k][i] = from[i][k] in 4 x 4 blocks in registers. Columns of `to` from `count` to
+/// `width` are 0.
 inline void transposePanel(const float* from, int64_t ld, int64_t count, int64_t depth, float* to,
                            int64_t width) {
     const int64_t whole = count / 4 * 4, deep = depth / 4 * 4;
@@ -120,7 +121,8 @@ inline void transposePanel(const float* from, int64_t ld, int64_t count, int64_t
     }
 }
 
-/// to[k][i] = from[k][i] for `count` columns, more than all vectors but the last hold, then zeros.
+/// Writes to[k][i] = from[k][i] for `count` columns, which must reach into the last vector, then
+/// zeros.
 template <class V>
 void copyPanel(const float* from, int64_t ld, int64_t count, int64_t depth, float* to,
                int64_t width) {
@@ -132,7 +134,8 @@ void copyPanel(const float* from, int64_t ld, int64_t count, int64_t depth, floa
     }
 }
 
-/// `count` columns of c from `column` on, more than Vectors - 1 vectors hold.
+/// Computes `count` columns of c from `column` on; they must reach into the last of Vectors
+/// vectors.
 template <class V, int Vectors>
 void multiplyPanel(const GemmShape& s, const float* a, const float* b, int64_t column,
                    int64_t count, Destination to) {
@@ -147,7 +150,7 @@ void multiplyPanel(const GemmShape& s, const float* a, const float* b, int64_t c
     for (int64_t row = 0; row < s.m; row += together) {
         const int64_t rows = s.m - row < together ? s.m - row : together;
         int64_t k = 0;
-        do { // once at least: a product over nothing is 0
+        do { // at least once, because a product over nothing is 0
             block.depth = s.k - k < kBlockDepth ? s.k - k : kBlockDepth;
             block.isFirst = k == 0;
             block.isLast = k + block.depth == s.k;
@@ -171,7 +174,7 @@ void multiplyPanel(const GemmShape& s, const float* a, const float* b, int64_t c
 template <class V>
 void multiply(GemmShape s, const float* a, const float* b, float* c) {
     Destination to{c, s.ldc, 1, s.accumulate};
-    // A narrow result fills few lanes, transposed it fills them.
+    // A narrow result fills few lanes; transposed, it fills them.
     if (s.n < s.m && (s.n == 1 || (s.transposeA && s.n * 2 <= V::kLanes))) {
         const float* swapped = a;
         a = b;

@@ -1,5 +1,5 @@
-// What the CPU kernels share: alignment, element addresses, and the question whether to give up.
-// Holds no kernel.
+// What the CPU kernels share: alignment, element addresses, and the check whether to give up.
+// Contains no kernel.
 #pragma once
 
 #include "engine/cpu/cpu_kernels.h"
@@ -10,7 +10,7 @@ namespace halfscope {
 
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Floats rounded up to a cache line, so that areas of different threads share none.
+/// Rounds floats up to a cache line, so that areas of different threads share none.
 inline int64_t alignedFloats(int64_t floats) { return ceilDiv(floats, 16) * 16; }
 inline size_t areaFloats(int64_t floats) { return static_cast<size_t>(alignedFloats(floats)); }
 

@@ -1,4 +1,4 @@
-// How values are split, and which of them the tiles keep.
+// How values are split into terms, and which values the tiles keep.
 #include "engine/cpu/term_gemm.h"
 
 #include "engine/core/vector_clones.h"
@@ -13,18 +13,18 @@ namespace {
 
 constexpr uint32_t kUpper = 0xFFFF0000U;
 
-/// The nearest bfloat16, even where two are: bits of an f32. Too large becomes infinity; NaN may
-/// become anything.
+/// Returns the nearest bfloat16, ties to even, as bits of an f32. What is too large becomes
+/// infinity; NaN may become anything.
 inline uint32_t rounded(float x) {
     const auto bits = std::bit_cast<uint32_t>(x);
     return (bits + 0x7FFFU + (bits >> 16 & 1U)) & kUpper;
 }
 
 struct Split {
-    uint32_t first, second, third; ///< upper halves; the third's lower half is zero where it fits
+    uint32_t first, second, third; ///< upper halves; the third's lower half is zero when it fits
 };
 
-/// Differences are exact: what rounding leaves of n significant bits has n - 8.
+/// Splits a value. The differences are exact: what rounding leaves of n significant bits has n - 8.
 inline Split split(float x) {
     const uint32_t first = rounded(x);
     const float rest = x - std::bit_cast<float>(first);
@@ -32,11 +32,11 @@ inline Split split(float x) {
     return {first, second, std::bit_cast<uint32_t>(rest - std::bit_cast<float>(second))};
 }
 
-/// The first is the upper half: multiplied first, and where pair_gemm.h has it.
+/// Puts the first term into the upper half, which is multiplied first and where pair_gemm.h has it.
 inline uint32_t laneOf(uint32_t first, uint32_t second) { return (first & kUpper) | second >> 16; }
 
-/// Magnitudes as bits, of which the least is that of what is no zero: one less, so that zero is the
-/// greatest.
+/// Magnitudes as bits. The least one is that of values other than zero: it is kept minus one, so
+/// that zero is the greatest.
 struct Magnitudes {
     uint32_t lessOne = ~0U, greatest = 0;
     void add(float x) {
@@ -49,7 +49,8 @@ struct Magnitudes {
     }
 };
 
-/// put(i, terms) for each value; always inline, so that it becomes vectors of the caller's width.
+/// Calls put(i, terms) for each value; always inline, so that it becomes vectors of the caller's
+/// width.
 template <class Put>
 [[gnu::always_inline]] inline FloatExponents splitEach(const float* from, int64_t count, Put put) {
     Magnitudes all;
@@ -61,7 +62,7 @@ template <class Put>
     return all.exponents();
 }
 
-// Without a choice in the loop.
+// Separate functions, so that the loop has no branch.
 
 HALFSCOPE_VECTOR FloatExponents rowOfTwo(const float* from, int64_t count, uint32_t* to) {
     return splitEach(from, count,
@@ -108,10 +109,10 @@ FloatExponents splitPanel(Terms terms, const float* panel, int64_t depth, uint32
     return terms == Terms::Two ? panelOfTwo(panel, count, to) : panelOfThree(panel, count, to);
 }
 
-// Below, e is an exponent field: such a value lies in [2^(e - 127), 2^(e - 126)).
+// Below, e is an exponent field: a value with it is in [2^(e - 127), 2^(e - 126)).
 bool tilesKeep(Terms terms, const FloatExponents& a, const FloatExponents& b) {
-    // The first term of 254 may round to infinity. All products of a block and their sums stay
-    // below 256 * (1 + 2^-8)^2 * 2^(ea + eb - 252), to be at most 2^127.
+    // The first term of a value with e = 254 may round to infinity. All products of a block and
+    // their sums are below 256 * (1 + 2^-8)^2 * 2^(ea + eb - 252), which must be at most 2^127.
     constexpr int kMost = 253, kMostTogether = 370;
     if (std::max(a.greatest, b.greatest) > kMost || a.greatest + b.greatest > kMostTogether)
         return false;
@@ -120,8 +121,9 @@ bool tilesKeep(Terms terms, const FloatExponents& a, const FloatExponents& b) {
     const bool two = terms == Terms::Two;
     const int bits = two ? 11 : 24;
     if (std::min(a.least, b.least) < bits) return false;
-    // Two: products and their sums, rounded or not, are multiples of 2^(ea + eb - 252 - 2 p).
-    // Three: what becomes zero is below 2^-126, the smallest product at least 2^(ea + eb - 254).
+    // Two terms: products and their sums, rounded or not, are multiples of 2^(ea + eb - 252 - 2 p).
+    // Three terms: what becomes zero is below 2^-126, and the smallest product is at least 2^(ea +
+    // eb - 254).
     return a.least + b.least >= (two ? 126 + 2 * bits : 158);
 }
 

@@ -1,5 +1,5 @@
-// TF32 on the CPU: f32 operands of a matrix product or convolution with 11 significand bits. Leaves
-// products and sums in f32, as tensor cores do.
+// TF32 on the CPU: f32 operands of a matrix product or convolution with 11 significant bits.
+// Products and sums stay f32, as in tensor cores.
 #pragma once
 
 #include <bit>
@@ -8,9 +8,10 @@
 
 namespace halfscope {
 
-/// Rounds to 11 significand bits (10 stored), the exponent range stays f32's. Nearest even, the
-/// rule of all other roundings here; PTX's cvt.rna.tf32 rounds ties away from zero, and tensor
-/// cores that get f32 bits as they are may cut them off. Too large becomes inf; inf and NaN stay.
+/// Rounds to 11 significant bits (10 stored); the exponent range remains that of f32. Ties go to
+/// even, as in all other roundings here; PTX's cvt.rna.tf32 rounds ties away from zero, and tensor
+/// cores that get unrounded f32 bits may cut them off. What is too large becomes inf; inf and NaN
+/// stay.
 inline float roundToTf32(float x) {
     const auto bits = std::bit_cast<uint32_t>(x);
     if ((bits & 0x7f800000u) == 0x7f800000u) return x;

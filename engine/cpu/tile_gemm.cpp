@@ -1,5 +1,5 @@
-// Whether the products by tiles can be used, and whose they are: no processor at hand had them when
-// they were written, so each is asked for a product whose sums are exact.
+// Whether the products by tiles can be used, and whose they are. No processor with them was at hand
+// when they were written, so they are tried on a product whose sums are exact.
 #include "engine/cpu/tile_gemm.h"
 
 #include "engine/core/error.h"
@@ -15,7 +15,7 @@ namespace halfscope {
 #if defined(HALFSCOPE_X86_GEMM)
 namespace {
 
-/// Small whole numbers, another one in each place nearby.
+/// Returns small whole numbers that differ between neighbouring places.
 int numberAt(int64_t row, int64_t column, int64_t factor) {
     return static_cast<int>((row * factor + column * 5) % 13) - 6;
 }
@@ -30,7 +30,7 @@ std::vector<uint16_t> numbers(int64_t rows, int64_t columns, int64_t factor) {
     return words;
 }
 
-/// Edges of all kinds: rows, columns and pairs behind the last whole tile.
+/// Has edges of all kinds: rows, columns and pairs behind the last whole tile.
 bool multipliesRight() {
     constexpr int64_t kM = 39, kN = 45, kK = 37;
     const std::vector<uint16_t> a = numbers(kM, kK, 3), b = numbers(kK, kN, 7);

@@ -13,13 +13,13 @@ namespace {
 struct alignas(64) TileConfig {
     uint8_t palette = 1, startRow = 0;
     uint8_t unused[14] = {};
-    uint16_t bytes[16] = {}; ///< of a row
+    uint16_t bytes[16] = {}; ///< per row
     uint8_t rows[16] = {};
 };
 static_assert(sizeof(TileConfig) == 64);
 
-/// GCC's intrinsics do not tell the compiler that they read memory: without this, what was written
-/// there before may be left out or come later.
+/// Tells the compiler that memory is read, as GCC's intrinsics do not: otherwise earlier writes to
+/// it may be omitted or come later.
 void settle(const void* memory) { asm volatile("" : : "r"(memory) : "memory"); }
 
 class AmxTiles {
@@ -27,7 +27,7 @@ public:
     AmxTiles(int64_t rows, int64_t more) {
         TileConfig config;
         const int64_t all[] = {rows, rows, more, more, rows, more, kTileLanes, kTileLanes};
-        for (int i = 0; i < 8; ++i) { // a tile without rows must have no bytes either
+        for (int i = 0; i < 8; ++i) { // a tile without rows must not have bytes either
             config.rows[i] = static_cast<uint8_t>(all[i]);
             config.bytes[i] = all[i] == 0 ? 0 : 64;
         }
@@ -38,7 +38,7 @@ public:
     AmxTiles(const AmxTiles&) = delete;
     AmxTiles& operator=(const AmxTiles&) = delete;
 
-// The intrinsics take a number in the text alone.
+// The intrinsics only take literal numbers.
 #define HALFSCOPE_EACH_TILE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
     template <int N>
     void load(const void* from, int64_t stride) {

@@ -1,7 +1,7 @@
-// The kernel of tile_gemm.h, for a `T` that has the tiles: T(rows, more) gives those below rows and
-// forgets what they held; load<N>, store<N> (address, bytes from row to row), zero<N> and
-// multiply<C, A, B>. Sums are in tiles 0 to 3, rows of `a` in 4 and 5, columns of a panel in 6 and
-// 7: two by two, so that each is used twice.
+// The kernel of tile_gemm.h for a `T` that has the tiles. T(rows, more) configures the tiles used
+// below and clears them; the others are load<N> and store<N> (address, bytes from row to row),
+// zero<N> and multiply<C, A, B>. Sums are in tiles 0 to 3, rows of `a` in 4 and 5, and columns of a
+// panel in 6 and 7: two by two, so that each is used twice.
 #pragma once
 
 #include "engine/cpu/pair_gemm.h"
@@ -15,9 +15,9 @@ constexpr int64_t kTileRows = 16, kTileLanes = 16, kTileColumns = 16;
 constexpr int64_t kTileGroup = 2 * kTileRows; ///< rows that go through all panels together
 static_assert(kPanelColumns == 2 * kTileColumns);
 
-/// Lanes of `a` and of the panel that go together in a product: what is multiplied in a step is
-/// plane kOfA[i] of `a` by plane i of the panel, planes following each other in memory. A value of
-/// bfloat16 is half a lane; one of more significant bits is the sum of some (term_gemm.h).
+/// The lanes of `a` and of the panel that go together in a product: step i multiplies plane kOfA[i]
+/// of `a` by plane i of the panel, and planes follow each other in memory. A value of bfloat16 is
+/// half a lane; one with more significant bits is a sum of several (term_gemm.h).
 struct Pairs {
     static constexpr int kOfA[] = {0};
     static constexpr int64_t kPlanesOfA = 1, kPlanes = 1, kDepth = kPairDepth;
@@ -31,13 +31,13 @@ struct ThreeTerms {
     static constexpr int64_t kPlanesOfA = 2, kPlanes = 3, kDepth = kPanelDepth;
 };
 
-/// Some rows of `a` and one panel, of so many lanes each.
+/// Some rows of `a` and one panel, both of this many lanes.
 struct TileOperands {
     const uint32_t *a, *panel;
     int64_t lda, planeOfA, lanes, rows;
 };
 
-/// x.lanes may be more than the step's: planes lie as x has them.
+/// x.lanes may be more than the step takes: planes are as far apart as x has them.
 template <class T, class Planes>
 void addStep(T& tiles, const TileOperands& x, int64_t first, bool both) {
     constexpr int64_t kLane = sizeof(uint32_t);
@@ -58,7 +58,7 @@ void addStep(T& tiles, const TileOperands& x, int64_t first, bool both) {
     }
 }
 
-/// The lanes behind the last whole step, filled up with zeros.
+/// Multiplies the lanes behind the last whole step, padded with zeros.
 template <class T, class Planes>
 void addRest(T& tiles, const TileOperands& x, bool both) {
     const int64_t first = x.lanes / kTileLanes * kTileLanes, rest = x.lanes - first;
@@ -77,7 +77,7 @@ void addRest(T& tiles, const TileOperands& x, bool both) {
                        0, both);
 }
 
-/// All columns of the panel, `c` having as many.
+/// Multiplies by all columns of the panel; `c` has as many.
 template <class T, class Planes>
 void multiplyTile(T& tiles, const TileOperands& x, float* c, int64_t ldc, bool accumulate) {
     const int64_t stride = ldc * static_cast<int64_t>(sizeof(float));
@@ -103,7 +103,7 @@ void multiplyTile(T& tiles, const TileOperands& x, float* c, int64_t ldc, bool a
     if (both) tiles.template store<3>(lower + kTileColumns, stride);
 }
 
-/// A group of rows, one block of lanes from `first` on, all panels.
+/// Multiplies a group of rows by all panels, for one block of lanes from `first` on.
 template <class T, class Planes>
 void multiplyGroup(T& tiles, const PanelShape& s, TileOperands x, const uint32_t* panels, float* c,
                    int64_t first) {
@@ -126,7 +126,7 @@ void multiplyGroup(T& tiles, const PanelShape& s, TileOperands x, const uint32_t
     }
 }
 
-/// Rows [begin, end) in groups of the same size.
+/// Multiplies rows [begin, end) in groups of the same size.
 template <class T, class Planes>
 void multiplyGroups(const PanelShape& s, int64_t planeOfA, const uint32_t* a,
                     const uint32_t* panels, float* c, int64_t first, int64_t begin, int64_t end) {
@@ -150,7 +150,7 @@ void multiplyGroups(const PanelShape& s, int64_t planeOfA, const uint32_t* a,
     }
 }
 
-/// `planeOfA`: lanes from one plane of `a` to the next; k and lda in lanes.
+/// `planeOfA` is the number of lanes from one plane of `a` to the next; k and lda are in lanes.
 template <class T, class Planes>
 void multiplyByTiles(const PanelShape& s, int64_t planeOfA, const uint32_t* a,
                      const uint32_t* panels, float* c) {

@@ -1,4 +1,4 @@
-// A block of 4 x 4 elements of four bytes turned round in registers. Calls nothing outside, for the
+// Transposes a block of 4 x 4 elements of four bytes in registers. Calls nothing outside, for the
 // files that are compiled for a set of instructions.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace halfscope {
 namespace {
 
-/// to[j * ldTo + i] = from[i * ld + j] for i, j < 4
+/// Writes to[j * ldTo + i] = from[i * ld + j] for i, j < 4.
 template <class Element>
 [[gnu::always_inline]] inline void transposeBlock(const Element* from, int64_t ld, Element* to,
                                                   int64_t ldTo) {

@@ -1,4 +1,4 @@
-// The end of a step on the CPU: the count of non-finite values, read from the bits, and the
+// The end of a step on the CPU: the count of non-finite values, taken from their bits, and the
 // scaler's update, which is next() itself.
 #include "engine/cpu/support.h"
 
@@ -9,7 +9,7 @@
 namespace halfscope {
 namespace {
 
-/// Values whose exponent bits are all ones.
+/// Counts values whose exponent bits are all ones.
 template <class Bits>
 int64_t countNonFinite(const void* data, int64_t first, int64_t n, Bits mask) {
     const Bits* bits = static_cast<const Bits*>(data) + first;
@@ -33,7 +33,7 @@ int64_t countNonFinite(const CpuTensor& x, int64_t first, int64_t n) {
 void cpuCountNonFinite(const CpuCall& call) {
     constexpr int64_t kTaskElements = 1 << 16;
     const int64_t elements = call.in[0].shape->elements();
-    std::atomic<int64_t> total{0}; // integers: the order of the threads does not matter
+    std::atomic<int64_t> total{0}; // integers, so the order of the threads does not matter
     call.pool.run(ceilDiv(elements, kTaskElements), [&](int64_t task, int) {
         const int64_t first = task * kTaskElements;
         total += countNonFinite(call.in[0], first, std::min(kTaskElements, elements - first));

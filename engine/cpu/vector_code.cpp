@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint8_t kNearestEven = 0;
 
-/// Predicates of the comparison; the quiet forms.
+/// The predicates of comparisons, in their quiet forms.
 namespace compare {
 constexpr uint8_t kEqual = 0, kNotEqual = 4, kLess = 17, kLessEqual = 18, kNotLessEqual = 22;
 }
@@ -71,13 +71,13 @@ void VectorCode::spread(DType type, const Xbyak::Reg32& number, const Xbyak::Add
     vmovups(to, spare());
 }
 
-/// What writes an op's instructions.
+/// A row of the table: what writes an op's instructions.
 struct VectorCode::OpCode {
     using Out = const Register&;
     using In = const std::array<Register, 3>&;
     Op op;
-    void (*write)(VectorCode&, Out, In) = nullptr; ///< null: the caller's sum
-    std::span<const size_t> passes = {}; ///< inputs whose values, but for the sign, it hands on
+    void (*write)(VectorCode&, Out, In) = nullptr; ///< null for a sum, which the caller writes
+    std::span<const size_t> passes = {}; ///< inputs whose values it passes on, except for the sign
 };
 
 const VectorCode::OpCode* VectorCode::codeOf(Op op) {
@@ -96,7 +96,7 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
          }},
         {Op::Reciprocal,
          [](C& c, Out out, In in) { c.vdivps(out, c.inRegister(Constant::Ones), in[0]); }},
-        {Op::Relu, // +0 for all that is at most 0; NaN stays
+        {Op::Relu, // +0 for everything up to 0; NaN stays
          [](C& c, Out out, In in) {
              c.valueOrZero(out, in[0], c.constant(Constant::Zero), compare::kNotLessEqual, in[0]);
          },
@@ -192,7 +192,7 @@ void VectorCode::round(DType type, const Register& r, Known known) {
 VectorCode::Known VectorCode::knownOf(Op op, const std::array<Known, 3>& in) {
     const OpCode* const code = codeOf(op);
     require(code != nullptr, "vector loop: an op has no code");
-    if (code->passes.empty()) return {DType::F32, true}; // computed: NaN comes out quiet
+    if (code->passes.empty()) return {DType::F32, true}; // a computed NaN is quiet
     Known all = in[code->passes.front()];
     for (const size_t i : code->passes) {
         if (in[i].type != all.type) all.type = DType::F32;

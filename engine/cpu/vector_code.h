@@ -1,6 +1,6 @@
-// How each op is computed on a vector of floats, written through Xbyak: once for all sets of
-// instructions, but for what one set does in another way (vector_code_avx2, vector_code_avx512).
-// Which values are in which registers is vector_loop's. Included only where the build has Xbyak.
+// How each op is computed on a vector of floats, written with Xbyak: once for all sets of
+// instructions, except for what one set does in its own way (vector_code_avx2, vector_code_avx512).
+// vector_loop decides which values are in which registers. Included only where the build has Xbyak.
 #pragma once
 
 #include "engine/core/vector_set.h"
@@ -14,42 +14,45 @@
 
 namespace halfscope {
 
-/// Code in pages of its own: written first, then executed (readyRE), never both at a time.
+/// Code in pages of its own: they are first written, then executed (readyRE), never both at a time.
 class VectorCode : public Xbyak::CodeGenerator {
 public:
-    using Register = Xbyak::Xmm; ///< of the set's width: Xbyak keeps that in the value
+    using Register = Xbyak::Xmm; ///< of the set's width, which Xbyak keeps in the value
 
-    /// What is known of a register's values before they run. It saves work, and changes no bit.
+    /// What is known of a register's values before they are computed. It saves work and changes no
+    /// bit.
     struct Known {
-        DType type = DType::F32; ///< that holds them
+        DType type = DType::F32; ///< the type that can hold them
         bool quiet = false;      ///< no NaN is a signalling one
     };
 
     ~VectorCode() override = default;
-    /// The set must have code: not Portable.
+    /// The set must have code: it is not Portable.
     static std::unique_ptr<VectorCode> make(VectorSet);
-    /// Whether compute, or the caller's sum, does the op. The same for all sets.
+    /// Whether compute(), or the caller for a sum, can do the op. The same for all sets.
     static bool has(Op);
 
     int lanes() const { return m_lanes; }   ///< floats in a register
-    int values() const { return m_values; } ///< registers that are the caller's: value(0) and on
+    int values() const { return m_values; } ///< the caller's registers: value(0) and those after it
     Register value(int number) const { return vectorRegister(number); }
 
-    /// What the functions below read: before them, overwrites rax; and behind the code's end.
+    /// fillConstants() loads what the functions below need, comes before them and overwrites rax;
+    /// the other goes behind the end of the code.
     virtual void fillConstants() = 0;
     virtual void placeConstants() = 0;
-    /// A register's values from and to memory, by storage: f32, fp16 or bfloat16; rounds to nearest
+    /// Load and store a register's values by storage: f32, fp16 or bfloat16; they round to nearest
     /// even.
     void load(DType, const Register& to, const Xbyak::Address& from);
     void store(DType, const Xbyak::Address& to, const Register& from, Known);
     /// Fills a register's worth of floats with the one value at `from`; overwrites `spare`.
     void spread(DType, const Xbyak::Reg32& spare, const Xbyak::Address& from,
                 const Xbyak::Address& to);
-    /// out = op(in); `out` is none of `in`.
+    /// Computes out = op(in); `out` is none of `in`.
     void compute(Op, const Register& out, const std::array<Register, 3>& in);
-    /// To the nearest value of the type, ties to even.
+    /// Rounds to the nearest value of the type, ties to even.
     void round(DType, const Register&, Known);
-    /// Of an op's result that has not been rounded yet; `in` is what is known of its inputs.
+    /// Returns what is known of an op's result before it is rounded; `in` is what is known of its
+    /// inputs.
     static Known knownOf(Op, const std::array<Known, 3>& in);
 
 protected:
@@ -57,7 +60,7 @@ protected:
         Zero,
         Ones,
         Sign,
-        HalfUlp, ///< just below half a unit of bfloat16
+        HalfUlp, ///< just below half a unit in the last place of bfloat16
         Quiet,   ///< makes a NaN quiet
     };
     static constexpr int kConstants = 5;
@@ -69,38 +72,40 @@ protected:
     Register vectorRegister(int number) const {
         return m_lanes == 16 ? Register(Xbyak::Zmm(number)) : Register(Xbyak::Ymm(number));
     }
-    /// The first register above the caller's: for what lasts less than one of the functions above.
+    /// Returns the first register above the caller's, for what lasts no longer than one of the
+    /// functions above.
     Register spare() const { return vectorRegister(m_values); }
 
-    /// A register, or where the constant lies in memory.
+    /// Returns a register, or where the constant is in memory.
     virtual const Xbyak::Operand& constant(Constant) const = 0;
-    /// The same in a register, perhaps the spare one.
+    /// Returns the constant in a register, perhaps the spare one.
     virtual Register inRegister(Constant) = 0;
-    /// out = `value` where the comparison holds, else 0; `out` may be `a`.
+    /// Computes out = `value` where the comparison holds, else 0; `out` may be `a`.
     virtual void valueOrZero(const Register& out, const Register& a, const Xbyak::Operand& b,
                              uint8_t predicate, const Xbyak::Operand& value) = 0;
-    /// out = the comparison holds ? yes : no; `out` may be `no`.
+    /// Computes out = the comparison holds ? yes : no; `out` may be `no`.
     virtual void choose(const Register& out, const Register& a, const Xbyak::Operand& b,
                         uint8_t predicate, const Register& yes, const Register& no) = 0;
-    /// The nearest bfloat16 in the upper half of each lane, NaN made quiet; the lower half is of no
-    /// meaning. `words` is not `from`.
+    /// Puts the nearest bfloat16 into the upper half of each lane, with NaN made quiet; the lower
+    /// half has no meaning. `words` is not `from`.
     virtual void bfloat16Words(const Register& words, const Register& from, bool quiet) = 0;
-    /// out = words with 0 in the lower half of each lane.
+    /// Computes out = words with 0 in the lower half of each lane.
     virtual void clearLower(const Register& out, const Register& words) = 0;
-    /// The lower 16 bits of each lane, the upper ones being 0; may overwrite `words`.
+    /// Stores the lower 16 bits of each lane, whose upper bits must be 0; may overwrite `words`.
     virtual void storeWords(const Xbyak::Address& to, const Register& words) = 0;
 
 private:
     struct OpCode; ///< a row of the table of ops
     static const OpCode* codeOf(Op);
-    /// 1 where the comparison holds, else 0.
+    /// Computes 1 where the comparison holds, else 0.
     void truth(const Register& out, const Register& a, const Xbyak::Operand& b, uint8_t predicate);
-    /// The machine's maximum takes the second operand where either is NaN; the op wants the NaN.
+    /// Keeps a NaN: the machine's maximum takes the second operand when either is NaN, but the op
+    /// wants the NaN.
     void keepNan(const Register& out, const Register& first);
     int m_lanes, m_values;
 };
 
-// one for each file of a set
+// One for each file of a set.
 std::unique_ptr<VectorCode> makeAvx2Code();
 std::unique_ptr<VectorCode> makeAvx512Code();
 

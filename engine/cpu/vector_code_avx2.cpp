@@ -1,4 +1,4 @@
-// AVX2: half as many registers, so that constants lie in memory behind the code; results of
+// AVX2: it has half as many registers, so constants are in memory behind the code; results of
 // comparisons are vectors of all ones and zeros.
 #include "engine/cpu/vector_code.h"
 
@@ -6,7 +6,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr int kLanes = 8, kValues = 14; ///< then two spares
+constexpr int kLanes = 8, kValues = 14; ///< followed by two spares
 
 class Avx2Code final : public VectorCode {
 public:
@@ -45,7 +45,7 @@ protected:
     }
     void bfloat16Words(const Register& words, const Register& from, bool quiet) override {
         vpslld(words, from, 15);
-        vpsrld(words, words, 31); // the lowest bit that stays
+        vpsrld(words, words, 31); // the lowest bit that remains
         vpaddd(words, words, from);
         vpaddd(words, words, constant(Constant::HalfUlp));
         vcmpps(mask(), from, from, kUnordered);
@@ -60,7 +60,7 @@ protected:
     }
     void storeWords(const Xbyak::Address& to, const Register& words) override {
         const Xbyak::Ymm packed(words.getIdx());
-        constexpr uint8_t kEvenQuarters = 0b1000; // packing works on either half alone
+        constexpr uint8_t kEvenQuarters = 0b1000; // packing works within each half
         vpackusdw(packed, packed, packed);
         vpermq(packed, packed, kEvenQuarters);
         vmovups(to, Xbyak::Xmm(words.getIdx()));
@@ -68,7 +68,7 @@ protected:
 
 private:
     static constexpr int kBytes = kLanes * sizeof(float);
-    /// The second spare register.
+    /// Returns the second spare register.
     Register mask() const { return vectorRegister(kValues + 1); }
 
     Xbyak::Label m_table;

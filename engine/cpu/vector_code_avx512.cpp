@@ -1,11 +1,11 @@
-// AVX-512: constants in registers, results of comparisons in a mask register.
+// AVX-512: constants are in registers, results of comparisons in a mask register.
 #include "engine/cpu/vector_code.h"
 
 namespace halfscope {
 
 namespace {
 
-constexpr int kValues = 26;              ///< then a spare, then the constants
+constexpr int kValues = 26;              ///< followed by a spare, then the constants
 const Xbyak::Opmask kMask(1), kUpper(2); ///< mask register 0 means no mask; the upper 16 bits
 
 class Avx512Code final : public VectorCode {
@@ -42,10 +42,10 @@ protected:
     }
     void bfloat16Words(const Register& words, const Register& from, bool quiet) override {
         vpslld(words, from, 15);
-        vpsrld(words, words, 31); // the lowest bit that stays
+        vpsrld(words, words, 31); // the lowest bit that remains
         vcmpps(kMask, from, from, kOrdered);
         vpaddd(words | kMask | T_z, words, constant(Constant::HalfUlp));
-        vpaddd(words, words, from); // NaN as it is
+        vpaddd(words, words, from); // NaN stays as it is
         if (quiet) return;
         vcmpps(kMask, from, from, kUnordered);
         vpord(words | kMask, from, constant(Constant::Quiet));

@@ -1,5 +1,5 @@
-// Compiles vector steps: gives values registers, loads what is read, stores what others read.
-// vector_loop_none.cpp stands in where there is no Xbyak.
+// Compiles vector steps: assigns registers to values, loads what is read, and stores what others
+// read. vector_loop_none.cpp replaces it where there is no Xbyak.
 #include "engine/cpu/vector_loop.h"
 
 #include "engine/core/error.h"
@@ -18,7 +18,7 @@ namespace {
 
 using Register = VectorCode::Register;
 
-/// What the code is called with.
+/// The arguments of the code.
 struct Frame {
     float* scratch;
     int64_t rows, columns;
@@ -62,7 +62,7 @@ public:
         m_asm.jb(columnStart, VectorCode::T_NEAR);
         m_asm.inc(m_rowsLeft);
         m_asm.jnz(rowStart, VectorCode::T_NEAR);
-        m_asm.vzeroupper(); // else narrow code after it is slow
+        m_asm.vzeroupper(); // otherwise narrow code after it is slow
         frame.close();
         m_asm.placeConstants();
         m_asm.readyRE();
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    /// A value in a register; `clean` when its place in memory holds it too.
+    /// A value in a register; `clean` when its place in memory also holds it.
     struct Held {
         VectorPlace place;
         bool clean = true;
@@ -82,13 +82,13 @@ private:
     static constexpr int kLoopRegisters = 4; ///< column, columns, scratch, rows left (negative)
     static constexpr bool kNoEpilogue = false;
 
-    /// Names the general registers and fills those that stay as they are.
+    /// Names the general registers, and fills those that do not change.
     void begin(const Xbyak::util::StackFrame& frame) {
         m_column = frame.t[0];
         m_columns = frame.t[1];
         m_scratch = frame.t[2];
         m_rowsLeft = frame.t[3];
-        m_asm.fillConstants(); // by way of rax: before m_element holds something
+        m_asm.fillConstants(); // uses rax, so it comes before m_element holds something
         const auto loadFrom = [&](const Xbyak::Reg64& to, size_t offset) {
             m_asm.mov(to, m_asm.ptr[frame.p[0] + offset]);
         };
@@ -117,7 +117,7 @@ private:
         return static_cast<size_t>(found - m_streams.begin());
     }
     Xbyak::Address addressOf(const VectorPlace& place) const {
-        if (!place.scratch) // by row the pointer is behind the last one
+        if (!place.scratch) // by rows, the pointer is behind the last row
             return m_asm.ptr[m_pointers[streamOf(place)] +
                              (place.walk == VectorPlace::Walk::Rows ? m_rowsLeft : m_element) *
                                  static_cast<int>(bytesOf(place.dtype))];
@@ -136,8 +136,8 @@ private:
                 return r;
         return -1;
     }
-    /// Index of the step after `at` that next reads the place before one writes it; the number of
-    /// steps when none does.
+    /// Returns the index of the step after `at` that next reads the place before any writes it, or
+    /// the number of steps when none does.
     size_t nextRead(const VectorPlace& place, size_t at) const {
         for (size_t i = at + 1; i < m_steps.size(); ++i) {
             const VectorStep& s = m_steps[i];
@@ -152,8 +152,8 @@ private:
         return std::any_of(s.in, s.in + s.inputs,
                            [&](const VectorPlace& in) { return in.sameAs(place); });
     }
-    /// A free register; where there is none, that of the value which is read last. What only the
-    /// register holds goes to its slot in scratch.
+    /// Returns a free register or, when there is none, that of the value which is read last. A
+    /// value that only the register holds is written to its slot in scratch.
     int take() {
         int best = -1;
         size_t bestRead = 0;
@@ -186,7 +186,7 @@ private:
             m_held[static_cast<size_t>(r)].reset();
     }
 
-    /// The place gets another value.
+    /// Forgets the value of a place, which is about to change.
     void forget(const VectorPlace& place) {
         if (const int old = heldIn(place); old >= 0) m_held[static_cast<size_t>(old)].reset();
     }
@@ -272,7 +272,7 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const V
     } catch (const Xbyak::Error& error) {
         const int code = error;
         if (code == Xbyak::ERR_CANT_ALLOC || code == Xbyak::ERR_CANT_PROTECT)
-            return nullptr; // the system gives no pages to execute
+            return nullptr; // the system gives no executable pages
         failInvariant(std::string("vector loop: ") + error.what());
     }
 }

@@ -1,8 +1,8 @@
-// A run of elementwise instructions as one loop of machine code: every value stays in a vector
+// A run of elementwise instructions as one loop of machine code. Every value stays in a vector
 // register from the instruction that makes it to the last that reads it, so that a tile is loaded
-// and stored once rather than once an instruction. The results are the bits of the ops' own loops,
-// whichever set of vector instructions the code is for. Xbyak encodes the instructions; a build
-// without it, or for another machine than x86-64, compiles no loops and interprets them all.
+// and stored once rather than once per instruction. The results have the bits of the ops' own
+// loops, whichever set of vector instructions the code is for. Xbyak encodes the instructions; a
+// build without it, or for a machine other than x86-64, compiles no loops and interprets them all.
 #pragma once
 
 #include "engine/core/vector_set.h"
@@ -19,13 +19,13 @@ class VectorCode;
 /// Where a vector step reads or writes: the thread's scratch (always f32) or the arena.
 struct VectorPlace {
     enum class Walk : uint8_t {
-        Elements, ///< element i of the tile lies at index i
-        Columns,  ///< one value a column: read at the column's index
+        Elements, ///< element i of the tile is at index i
+        Columns,  ///< one value per column, read at the column's index
         Still,    ///< 16 equal values, read at index 0
-        Rows,     ///< in the arena, one value a row: see VectorStep
+        Rows,     ///< in the arena, one value per row: see VectorStep
     };
     bool scratch = false;
-    size_t offset = 0; ///< bytes from the scratch or, for the tile at element 0, from the arena
+    size_t offset = 0; ///< bytes in the scratch or, for the tile at element 0, in the arena
     DType dtype = DType::F32;
     Walk walk = Walk::Elements;
     bool sameAs(const VectorPlace& other) const {
@@ -34,7 +34,7 @@ struct VectorPlace {
 };
 
 /// One instruction: out = op(in), rounded to `rounded`. A load or a store is a Cast; a Sum adds to
-/// `out`, a place by columns, over the rows. A Cast from Rows to Still is done once a row, before
+/// `out`, a place by columns, over the rows. A Cast from Rows to Still is done once per row before
 /// all others: it spreads the row's value.
 struct VectorStep {
     Op op = Op::Cast;
@@ -46,24 +46,25 @@ struct VectorStep {
 
 class VectorLoop {
 public:
-    /// Places in the arena that one loop can walk: as many pointers stay in registers.
+    /// The places in the arena that one loop can walk: this many pointers stay in registers.
     static constexpr size_t kMaxPointers = 9;
-    /// What columns are a multiple of: the widest set's vector, for all sets.
+    /// Columns are a multiple of this: the widest set's vector, for all sets.
     static constexpr int64_t kLanes = 16;
 
     ~VectorLoop();
 
-    /// Whether this build can compile loops of the set and this machine run them; never Portable.
+    /// Whether this build can compile loops of the set and this machine can run them; never for
+    /// Portable.
     static bool available(VectorSet);
     /// Whether there is code for the op, its rounding and its places: the same for all sets.
     static bool supports(const VectorStep&);
-    /// The scratch places in `wanted` are read later, by others: their last values are stored. Null
-    /// where the machine or the system does not let such code run.
+    /// Compiles steps. The scratch places in `wanted` are read later by others: their last values
+    /// are stored. Returns null when the machine or the system does not let such code run.
     static std::unique_ptr<VectorLoop> compile(VectorSet, std::span<const VectorStep>,
                                                std::span<const size_t> wanted);
 
     /// Runs over rows x columns elements; columns is a multiple of kLanes. `element` is the index
-    /// in the arena's tensors of the tile's first element, `row` that of its first row.
+    /// in the arena's tensors of the tile's first element, `row` the index of its first row.
     void run(std::byte* arena, float* scratch, int64_t element, int64_t row, int64_t rows,
              int64_t columns) const;
 

@@ -1,4 +1,4 @@
-// In place of vector_loop.cpp where the build has no Xbyak: no loop is compiled, so that all are
+// Replaces vector_loop.cpp where the build has no Xbyak: no loop is compiled, so that all are
 // interpreted.
 #include "engine/cpu/vector_loop.h"
 

@@ -1,5 +1,6 @@
-// Every function of the CUDA driver, NVRTC, cuBLASLt and cuDNN that is used, as tables of pointers:
-// filled from the libraries at run time, or by a test. Nothing else of CUDA is ever called.
+// Every function of the CUDA driver, NVRTC, cuBLASLt and cuDNN that is used, as tables of pointers
+// that are filled from the libraries at run time, or by a test. Nothing else of CUDA is ever
+// called.
 #pragma once
 
 #include "engine/core/message.h"
@@ -16,8 +17,8 @@
 
 namespace halfscope::cuda {
 
-// cuda.h gives many functions a version by a macro (cuMemAlloc is cuMemAlloc_v2): the lists' macros
-// expand it, so a member has the name that the library exports.
+// cuda.h gives many functions a version by a macro (cuMemAlloc is cuMemAlloc_v2). The macros of
+// these lists expand it, so that a member has the name that the library exports.
 #define HALFSCOPE_DRIVER_FUNCTIONS(X)                                                              \
     X(cuInit)                                                                                      \
     X(cuDriverGetVersion)                                                                          \
@@ -65,7 +66,7 @@ namespace halfscope::cuda {
     X(cuFuncSetAttribute)                                                                          \
     X(cuLaunchKernel)
 
-// Null where the driver does not have them.
+// Null when the driver does not have them.
 #define HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(X) X(cuLaunchKernelEx)
 
 #define HALFSCOPE_COMPILER_FUNCTIONS(X)                                                            \
@@ -142,7 +143,7 @@ struct DnnApi {
 };
 #undef HALFSCOPE_MEMBER
 
-/// Where a sentence is not empty, the table before it must not be used and the sentence says why:
+/// When a sentence is not empty, the table before it must not be used, and the sentence tells why:
 /// "libcublasLt.so.13 was not found (...)".
 struct Api {
     DriverApi driver;
@@ -156,12 +157,12 @@ struct Api {
 };
 
 struct Library;
-/// The functions of an open driver; `reason` is why it will not do where it lacks one that is not
-/// optional.
+/// Fills the functions of an open driver. When it lacks one that is not optional, `reason` tells
+/// why it cannot be used.
 void fill(const Library&, DriverApi&, Message& reason);
-/// From the libraries of this machine. Never throws for one that is missing.
+/// Loads the functions from the libraries of this machine. Never throws when one is missing.
 Api loadApi();
-/// NVRTC alone, which needs no driver.
+/// Loads NVRTC only, which needs no driver.
 void loadCompiler(Api&);
 
 } // namespace halfscope::cuda

@@ -1,5 +1,5 @@
-// Cache files: one a key, named by its hash, with a header that tells a whole file from any other.
-// They are only taken from a folder that nobody else can write to.
+// Cache files: one per key, named by its hash, with a header that tells a whole file from any
+// other. They are only used when nobody else can write to their folder.
 #include "engine/cuda/cache.h"
 
 #include "engine/core/sha256.h"
@@ -23,20 +23,20 @@ namespace fs = std::filesystem;
 
 constexpr const char* kExtension = ".hscache";
 
-/// The first line; the value follows it.
+/// Returns the first line; the value follows it.
 std::string headerOf(std::string_view key, std::string_view value) {
     return "halfscope cache 2 " + sha256(key) + ' ' + std::to_string(key.size()) + ' ' +
            std::to_string(value.size()) + ' ' + sha256(value) + '\n';
 }
 
-/// Makes the folder where it is missing, for its owner alone; one that was made for a group becomes
-/// so: files that others could have written are not taken from it in any case.
+/// Makes the folder, if it is missing, for its owner alone. A folder that was made for a group is
+/// changed to that, too: files that others could have written are not used in any case.
 void makeFolder(const fs::path& folder) {
     fs::create_directories(folder.parent_path());
     if (::mkdir(folder.c_str(), S_IRWXU) != 0) ::chmod(folder.c_str(), S_IRWXU);
 }
 
-/// Whether nobody else can have written there: what lies in it is run as code.
+/// Whether nobody else can have written there: what is in the folder is run as code.
 bool isMine(const std::string& folder) {
     struct stat status {};
     return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && isPrivate(status);
@@ -77,7 +77,7 @@ std::optional<std::string> FileCache::get(std::string_view key) const {
         if (content.compare(0, line + 1, headerOf(key, value)) != 0) return std::nullopt;
         return std::string(value);
     } catch (const std::exception&) {
-        return std::nullopt; // as good as not there
+        return std::nullopt; // as if it were not there
     }
 }
 
@@ -117,7 +117,7 @@ void FileCache::shrink() const {
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return a.time < b.time; });
     for (const Entry& entry : entries) {
-        // leaves room, so that not every put() has to make some
+        // leaves some room, so that not every put() has to make some
         if (total <= m_mostBytes / 4 * 3) break;
         fs::remove(entry.path);
         total -= entry.bytes;

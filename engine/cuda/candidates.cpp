@@ -1,4 +1,4 @@
-// Timing of library algorithms at load time, before anything is captured.
+// Times library algorithms at load time, before anything is captured.
 #include "engine/cuda/candidates.h"
 
 #include "engine/core/dtype.h"
@@ -13,9 +13,10 @@ namespace {
 constexpr size_t kPatternBytes = size_t{1} << 18; ///< of the numbers that fill an operand
 constexpr size_t kComparedBytes = size_t{1} << 22;
 constexpr int kTimedRuns = 3;
-constexpr float kMostMilliseconds = 300; ///< of a choice, about
+constexpr float kMostMilliseconds = 300; ///< for one choice, about
 
-/// Numbers in (-1, 1) with full significands: sums of them round differently in every other order.
+/// Returns numbers in (-1, 1) with full significands: sums of them round differently in every other
+/// order.
 std::vector<std::byte> patternOf(DType dtype) {
     const size_t count = kPatternBytes / bytesOf(dtype);
     std::vector<float> values(count);
@@ -48,7 +49,7 @@ void fill(const Device& device, const Trial& trial) {
     }
 }
 
-/// The first bytes of what the last run left.
+/// Returns the first bytes of the last run's result.
 std::vector<std::byte> resultOf(const Device& device, const Trial& trial) {
     std::vector<std::byte> bytes(std::min(trial.resultBytes, kComparedBytes));
     device.check(device.driver().cuMemcpyDtoHAsync(bytes.data(), trial.result, bytes.size(),
@@ -58,15 +59,15 @@ std::vector<std::byte> resultOf(const Device& device, const Trial& trial) {
     return bytes;
 }
 
-/// Whether the library did it; a lost device is more than a refusal.
+/// Whether the library did it. Throws when the device is lost, which is more than a refusal.
 bool tryRun(const Device& device, const Trial& trial, int candidate) {
     if (trial.run(candidate)) return true;
     device.checkStream(Message::data(trial.what));
     return false;
 }
 
-/// The shortest of a few runs; infinite when the library refuses one. Adds what they took to
-/// `spent`.
+/// Returns the shortest of a few runs; infinite when the library refuses one. Adds the time they
+/// took to `spent`.
 float timeOf(const Device& device, const Trial& trial, int candidate, float& spent) {
     const EventHandle start = device.makeEvent(0), stop = device.makeEvent(0);
     float best = std::numeric_limits<float>::infinity();

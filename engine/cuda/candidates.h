@@ -1,5 +1,5 @@
-// Which of several algorithms of a library to take: the fastest of those that give the same bits,
-// so that the choice, which timing makes, never shows in a number.
+// Chooses among several algorithms of a library the fastest of those that give the same bits, so
+// that the choice, which depends on timing, never shows in a number.
 #pragma once
 
 #include "engine/core/error.h"
@@ -10,14 +10,14 @@
 
 namespace halfscope::cuda {
 
-/// Candidates in the library's own order, which is the same on every run.
+/// Candidates in the library's own order, which is the same in every run.
 struct Trial {
     std::string what; ///< "matmul 'layer 1'", for errors
     std::string key;  ///< of the cache: library, device, sizes, dtypes
     int count = 0;
-    /// Enqueues a candidate; false: the library refuses it.
+    /// Enqueues a candidate; false when the library refuses it.
     std::function<bool(int candidate)> run;
-    /// What it reads: filled with numbers before the first run.
+    /// What it reads; filled with numbers before the first run.
     struct Operand {
         CUdeviceptr data = 0;
         size_t bytes = 0;
@@ -28,8 +28,9 @@ struct Trial {
     size_t resultBytes = 0;
 };
 
-/// -1 when the library refuses all. Overwrites operands and result. Where one run takes long, the
-/// later candidates are not tried: a step of many large products must not take a minute to load.
+/// Returns the chosen candidate, or -1 when the library refuses all. Overwrites operands and
+/// result. When one run takes long, later candidates are not tried: a step of many large products
+/// must not take a minute to load.
 int chooseCandidate(const Device&, const FileCache&, const Trial&);
 
 } // namespace halfscope::cuda

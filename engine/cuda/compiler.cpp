@@ -1,4 +1,4 @@
-// NVRTC: architecture, options, errors. What the text says is codegen's business.
+// NVRTC: architecture, options, errors. What the text says is known to codegen.
 #include "engine/cuda/compiler.h"
 
 #include "engine/core/error.h"
@@ -15,7 +15,7 @@
 namespace halfscope::cuda {
 namespace {
 
-/// The architecture to compile for, and whether machine code or PTX comes out.
+/// The architecture to compile for, and whether the result is machine code or PTX.
 struct Target {
     std::string name; ///< "sm_90a", "compute_120"
     int capability = 0;
@@ -31,7 +31,7 @@ void check(const Api& api, nvrtcResult result) {
 /// Destroys the program whatever happens.
 class Source {
 public:
-    /// `file`: as messages and line numbers name the text.
+    /// `file` is the name of the text in messages and line numbers.
     Source(const Api& api, const std::string& text, const std::string& file) : m_api(api) {
         check(api, api.compiler.nvrtcCreateProgram(&m_program, text.c_str(), file.c_str(), 0,
                                                    nullptr, nullptr));
@@ -53,7 +53,7 @@ Target targetOf(const Device& device) {
     std::vector<int> known(static_cast<size_t>(std::max(count, 0)));
     check(device.api(), compiler.nvrtcGetSupportedArchs(known.data()));
     const int capability = device.traits().capability;
-    // The suffix opens what only this very architecture has; there is none before 9.0.
+    // The suffix enables what only this exact architecture has; there is none before 9.0.
     if (std::find(known.begin(), known.end(), capability) != known.end())
         return {"sm_" + std::to_string(capability) + (capability >= 90 ? "a" : ""), capability,
                 true};
@@ -68,7 +68,7 @@ Target targetOf(const Device& device) {
     return {"compute_" + std::to_string(best), best, false};
 }
 
-/// What the compiler says; empty where it says nothing.
+/// Returns what the compiler says, which may be nothing.
 std::string logOf(const Device& device, const Source& source) {
     const CompilerApi& compiler = device.api().compiler;
     size_t bytes = 0;
@@ -80,7 +80,7 @@ std::string logOf(const Device& device, const Source& source) {
     return log;
 }
 
-/// The first line of it that is about an error.
+/// Returns the first line of the log that is about an error.
 std::string errorIn(const std::string& log) {
     if (log.empty()) return "no reason given";
     const size_t error = log.find("error");
@@ -107,7 +107,7 @@ std::string codeOf(const Device& device, const Source& source, const Target& tar
     return code;
 }
 
-/// What a profiler or a disassembler wants beside the text.
+/// Keeps what a profiler or a disassembler needs besides the text.
 void keepCode(const std::string& text, const std::string& code, const std::string& ptx,
               const Target& target) {
     const std::string name = debugNameOf(text);
@@ -124,11 +124,12 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
     const Api& api = device.api();
     const Target target = targetOf(device);
     const std::string architecture = "--gpu-architecture=" + target.name;
-    // --fmad=false: a * b + c rounds twice, as on the CPU. Division, root and subnormals are exact
-    // by default.
+    // --fmad=false: a * b + c rounds twice, as on the CPU. Division, square root and subnormals are
+    // exact by default.
     std::vector<const char*> options = {architecture.c_str(), "--fmad=false", "--std=c++20",
                                         "--device-as-default-execution-space"};
-    // Takes no time and leaves the instructions alone, but makes machine code three times as large.
+    // Takes no time and does not change the instructions, but makes machine code three times as
+    // large.
     if (debugging()) options.push_back("-lineinfo");
     int major = 0, minor = 0;
     check(api, api.compiler.nvrtcVersion(&major, &minor));
@@ -187,7 +188,7 @@ std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
         while (helpers.size() + 1 < std::min(threads, texts.size()))
             helpers.emplace_back(work);
     } catch (const std::system_error&) {
-        // the system has no more threads to give: fewer do it too
+        // the system has no more threads to give, so fewer do the work
     }
     work();
     helpers.clear(); // joins

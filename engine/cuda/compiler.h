@@ -1,4 +1,4 @@
-// The text of a step as machine code for the device at hand.
+// Compiles the text of a step to machine code for the current device.
 #pragma once
 
 #include "engine/core/message.h"
@@ -10,13 +10,13 @@
 
 namespace halfscope::cuda {
 
-/// What cuModuleLoadData takes: from the cache, or compiled by NVRTC (and kept). A device newer
-/// than the compiler gets PTX, which its driver compiles. EngineError with the compiler's words.
-/// Any number of threads may do this at the same time.
+/// Returns what cuModuleLoadData takes: from the cache, or compiled by NVRTC and then cached. A
+/// device newer than the compiler gets PTX, which its driver compiles. Throws EngineError with the
+/// compiler's words. Any number of threads may call it at the same time.
 std::string compileText(const Device&, const FileCache&, const std::string& text);
 
-/// The compute capability (10 * major + minor) that the code is made for: the device's, or what the
-/// compiler knows below it. EngineError where it knows none.
+/// Returns the compute capability (10 * major + minor) for which code is made: the device's, or the
+/// highest below it that the compiler knows. Throws EngineError when the compiler knows none.
 int capabilityOfCode(const Device&);
 
 /// Code, or why there is none.
@@ -25,8 +25,9 @@ struct Compiled {
     Message error;
     bool isLeftOut = false; ///< it was not asked for
 };
-/// compileText() of each, several at the same time. `enough` says why those that were not begun are
-/// left out, the first excepted; nothing while they are not. Any thread may ask it.
+/// Calls compileText() for each text, several at the same time. `enough` returns why texts whose
+/// compilation has not begun are left out, except the first; an empty message while they are not.
+/// It may be called by any thread.
 std::vector<Compiled> compileTexts(const Device&, const FileCache&,
                                    const std::vector<std::string>& texts,
                                    const std::function<Message()>& enough);

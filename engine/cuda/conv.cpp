@@ -1,5 +1,5 @@
-// cuDNN descriptors and algorithms, by the functions that name one algorithm each: they are marked
-// as old in cuDNN 9 and do all that is needed here.
+// cuDNN descriptors and algorithms, by the functions that each name one algorithm. cuDNN 9 marks
+// them as old, but they do all that is needed here.
 #include "engine/cuda/conv.h"
 
 #include "engine/core/error.h"
@@ -44,7 +44,7 @@ int narrow(int64_t value) {
     return static_cast<int>(value);
 }
 
-/// Transforms (FFT, Winograd) round in between: products and sums only.
+/// Whether an algorithm uses only products and sums: transforms (FFT, Winograd) round in between.
 bool isPlain(Op op, int algorithm) {
     if (op == Op::Conv2d) return algorithm <= CUDNN_CONVOLUTION_FWD_ALGO_GEMM;
     return algorithm == (op == Op::Conv2dInputGrad ? int{CUDNN_CONVOLUTION_BWD_DATA_ALGO_1}
@@ -53,8 +53,9 @@ bool isPlain(Op op, int algorithm) {
 
 bool isStrict(const Node& node) { return node.dtype == DType::F32 && node.math != MathMode::TF32; }
 
-/// What an algorithm is run with. Strict f32 takes no tensor cores: an algorithm that is offered
-/// for them is none, and one of the default kind, which may use them, is told not to.
+/// Returns the math type with which an algorithm is run. Strict f32 uses no tensor cores: an
+/// algorithm that is offered for them is not used, and one of the default kind, which may use them,
+/// is told not to.
 std::optional<cudnnMathType_t> mathFor(const Node& node, cudnnMathType_t offered) {
     if (!isStrict(node)) return offered;
     if (offered != CUDNN_FMA_MATH && offered != CUDNN_DEFAULT_MATH) return std::nullopt;
@@ -198,7 +199,7 @@ cudnnStatus_t ConvolutionPlan::Impl::call(const Candidate& candidate, CUdevicept
         status = dnn.cudnnSetConvolutionMathType(conv.get(), candidate.math);
     if (status == CUDNN_STATUS_SUCCESS) status = callOnItsStream(candidate, arena, workspace);
     if (stream == device.stream()) return status;
-    // The handle outlives a stream that is captured, and waits for its stream when it goes.
+    // The handle outlives a captured stream, and waits for its stream when it is destroyed.
     const cudnnStatus_t restored = dnn.cudnnSetStream(device.dnn(), device.stream());
     return status != CUDNN_STATUS_SUCCESS ? status : restored;
 }

@@ -1,4 +1,4 @@
-// Convolutions of the graph by cuDNN: one plan a node, made and timed when a step is loaded.
+// Convolutions of the graph by cuDNN: one plan per node, made and timed when a step is loaded.
 #pragma once
 
 #include "engine/cuda/candidates.h"
@@ -8,11 +8,11 @@
 
 namespace halfscope::cuda {
 
-/// Forward, input gradient and weight gradient. Operands in 16 bits or f32 (TF32 where the node
-/// says so), products and sums in f32; only algorithms that add in a fixed order.
+/// Forward, input gradient and weight gradient. Operands are in 16 bits or f32 (TF32 if the node
+/// says so), products and sums in f32; only algorithms that add in a fixed order are used.
 class ConvolutionPlan {
 public:
-    /// NoConvolution when cuDNN knows no algorithm, or this build has no cuDNN.
+    /// Throws NoConvolution when cuDNN knows no algorithm, or this build has no cuDNN.
     ConvolutionPlan(Device&, const Program&, NodeId);
     ~ConvolutionPlan();
     ConvolutionPlan(ConvolutionPlan&&) noexcept;

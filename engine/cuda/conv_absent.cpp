@@ -1,5 +1,5 @@
-// Convolutions in a build without cuDNN: never asked for, because the step is then written with
-// generated ones (Api::noDnn).
+// Convolutions in a build without cuDNN: they are never asked for, because the step is then written
+// with generated ones (Api::noDnn).
 #include "engine/core/error.h"
 #include "engine/cuda/conv.h"
 

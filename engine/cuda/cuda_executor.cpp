@@ -1,5 +1,5 @@
-// Loading, capturing and running of steps, transfers, times. Kernels and their order come from
-// codegen, library calls from loaded_step.
+// Loads, captures and runs steps, transfers values, and takes times. Kernels and their order come
+// from codegen, library calls from loaded_step.
 #include "engine/cuda/cuda_executor.h"
 
 #include "engine/core/error.h"
@@ -14,7 +14,7 @@ namespace halfscope::cuda {
 namespace {
 
 constexpr double kMostSecondsAhead = 0.05; ///< of enqueued work: a stop is answered within 100 ms
-constexpr size_t kLaunchesAhead = 2;       ///< of a long step: the device is never out of work
+constexpr size_t kLaunchesAhead = 2; ///< of a long step, so that the device never runs out of work
 
 bool isStored(const Program& program, NodeId id) {
     return program.memory.offset[static_cast<size_t>(id)] != MemoryPlan::kNowhere;
@@ -44,7 +44,7 @@ CudaExecutor::CudaExecutor(std::shared_ptr<Device> device, StepWriter writer,
 CudaExecutor::~CudaExecutor() {
     const std::lock_guard turn(m_device->turn());
     m_device->activateQuietly();
-    // what is still running uses the memory that goes now
+    // what is still running uses the memory that is released now
     (void)m_device->driver().cuStreamSynchronize(m_device->stream());
     clear();
 }
@@ -88,7 +88,7 @@ WrittenStep CudaExecutor::write(const SourceOptions& options, Publish publish) c
 template <class Make>
 CudaExecutor::Version CudaExecutor::withLibraries(const Make& make) const {
     SourceOptions options = optionsForLibraries();
-    for (;;) { // ends: the libraries are not asked again for a node that they refused
+    for (;;) { // ends, because the libraries are not asked again for a node that they refused
         try {
             return make(options);
         } catch (const NodesRefused& reason) {
@@ -105,7 +105,7 @@ CudaExecutor::Version CudaExecutor::makeMain(const SourceOptions& options) {
         m_ring ? &*m_ring : nullptr,
         [this, before = m_stops.load()] { return m_stops.load() != before; });
     SourceOptions searched = options;
-    // what changes no state runs once, for a picture
+    // a program that changes no state runs once, for a picture
     const auto& states = m_program->graph.states();
     if (std::none_of(states.begin(), states.end(),
                      [](const StateInfo& state) { return state.next != kNoNode; }))
@@ -141,7 +141,7 @@ void CudaExecutor::load(std::shared_ptr<const Program> program) {
         warmUp();
         if (!m_long && !debugging() && !m_main->isCaptured()) m_main->capture();
     } catch (...) {
-        // what was enqueued uses the memory that goes now
+        // what was enqueued uses the memory that is released now
         (void)m_device->driver().cuStreamSynchronize(m_device->stream());
         clear();
         throw;
@@ -169,11 +169,11 @@ double CudaExecutor::timeOneStep() {
            1e-3;
 }
 
-/// Without capture: modules and libraries load what they need, errors show where they are made, and
-/// it is seen how long a step takes. Then everything is zero again.
+/// Runs a step without capture: modules and libraries load what they need, errors show where they
+/// occur, and it becomes known how long a step takes. Then everything is set to zero again.
 void CudaExecutor::warmUp() {
     double seconds = timeOneStep();
-    // The first time includes what was loaded.
+    // The first time includes loading.
     if (seconds * kMostAhead > kMostSecondsAhead) seconds = timeOneStep();
     m_long = seconds > kMostSecondsAhead;
     const double ahead = kMostSecondsAhead / std::max(seconds, 1e-6);
@@ -194,7 +194,8 @@ void CudaExecutor::markStop() {
     ++m_steps;
 }
 
-/// A caller that never reads would enqueue steps without end, and a stop would wait for them all.
+/// Waits until another step may be enqueued: a caller that never reads would enqueue steps without
+/// end, and a stop would wait for them all.
 void CudaExecutor::waitForRoom() {
     if (m_steps - m_over < m_stepsAhead) return;
     const uint32_t oldest = m_steps - m_stepsAhead;
@@ -264,7 +265,7 @@ RunResult CudaExecutor::runVisited(const Visitor& visitor) {
     m_marked = false;
     markStart();
     for (size_t i = 0; i < m_visited->step().launches(); ++i) {
-        // Nothing has changed that counts: the step runs on memory of its own.
+        // Nothing that counts has changed: the step runs on memory of its own.
         if (takeStop()) return RunResult::Stopped;
         m_visited->enqueue(i, m_device->stream());
         visit(m_visited->step().launch(i), visitor);

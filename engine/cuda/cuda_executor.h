@@ -1,4 +1,4 @@
-// Runs a Program on a CUDA device: one graph launch a step, or launch by launch.
+// Runs a Program on a CUDA device: one graph launch per step, or launch by launch.
 #pragma once
 
 #include "engine/cuda/cache.h"
@@ -11,15 +11,15 @@
 
 namespace halfscope::cuda {
 
-/// run() returns when the step is enqueued; what is read afterwards waits for it. As much is
-/// enqueued as takes well below 100 ms, 8 steps at most; a step that takes longer by itself is
-/// launched piece by piece, so that it can be given up in between. A step that is captured, or
-/// stepwise without a visitor, gives the same bits. A visitor sees values that merged
-/// and fused kernels would not store, so it is shown the same step kernel by kernel and unfused, on
-/// memory of its own; the states and outputs of that run count. Where memory does not suffice for
-/// that, it returns Stopped: showing values is not worth a run. load() searches for the fastest way
-/// to run a step that changes states; a stop that is asked for meanwhile ends the search with the
-/// best way so far.
+/// run() returns when the step is enqueued; what is read afterwards waits for it. At most 8 steps
+/// are enqueued ahead, and no more than take well below 100 ms; a single step that takes longer is
+/// launched piece by piece, so that it can be given up in between. A captured step and a stepwise
+/// one without a visitor give the same bits. A visitor sees values that merged and fused kernels
+/// would not store, so it is shown the same step kernel by kernel and unfused, on memory of its
+/// own; the states and outputs of that run count. When there is too little memory for that, run()
+/// returns Stopped: showing values is not worth a run. load() searches for the fastest way to run a
+/// step that changes states; a stop that is requested meanwhile ends the search with the best way
+/// so far.
 class CudaExecutor final : public Executor {
 public:
     CudaExecutor(std::shared_ptr<Device>, StepWriter, const SourceOptions&, FileCache);
@@ -48,10 +48,10 @@ private:
     enum class Publish : uint8_t { Metrics, Nothing };
     WrittenStep write(const SourceOptions&, Publish) const;
     using Version = std::unique_ptr<StepVersion>;
-    /// The usual way or, where the options let it search, the fastest.
+    /// Makes the usual way or, if the options let it search, the fastest.
     Version makeMain(const SourceOptions&);
     Version makeVisited(const SourceOptions&) const;
-    /// Again, with generated kernels for the nodes that the libraries refuse.
+    /// Makes it again with generated kernels for the nodes that the libraries refuse.
     template <class Make>
     Version withLibraries(const Make&) const;
     void clear();
@@ -74,13 +74,13 @@ private:
     void markStart() const;
     void markStop();
 
-    const std::shared_ptr<Device> m_device; ///< first: goes last
+    const std::shared_ptr<Device> m_device; ///< first, so that it is destroyed last
     const StepWriter m_writer;
     const SourceOptions m_options;
     const FileCache m_cache;
     Transfer m_transfer;
-    std::optional<StagedInputs> m_staged;     ///< of the program at hand
-    static constexpr uint32_t kMostAhead = 8; ///< steps enqueued and not over
+    std::optional<StagedInputs> m_staged;     ///< of the loaded program
+    static constexpr uint32_t kMostAhead = 8; ///< steps enqueued and not finished
     struct Times {
         EventHandle start, end;
     };
@@ -89,18 +89,18 @@ private:
     Version m_main;
     std::vector<VariantTime> m_variants;
     Version m_visited;              ///< made when the first visitor comes
-    bool m_noRoomToVisit = false;   ///< that was tried
-    std::vector<std::byte> m_shown; ///< the value that a visitor looks at
+    bool m_noRoomToVisit = false;   ///< whether that failed for lack of memory
+    std::vector<std::byte> m_shown; ///< the value that a visitor is looking at
     NodeId m_metrics = kNoNode;
     std::optional<MetricsRing> m_ring;
-    bool m_long = false;              ///< a step takes too long to be enqueued whole
-    uint32_t m_stepsAhead = 1;        ///< that may be enqueued and not over
-    uint32_t m_steps = 0;             ///< since load()
-    uint32_t m_over = 0;              ///< of these, as far as is known
+    bool m_long = false;              ///< whether a step takes too long to be enqueued as a whole
+    uint32_t m_stepsAhead = 1;        ///< steps that may be enqueued and not finished
+    uint32_t m_steps = 0;             ///< steps since load()
+    uint32_t m_over = 0;              ///< of these, how many are known to be finished
     std::vector<EventHandle> m_marks; ///< between the launches of a stepwise run
-    bool m_marked = false;            ///< the last step was one of those
-    std::atomic<uint64_t> m_stops{0}; ///< requests so far
-    uint64_t m_stopsTaken = 0;        ///< of which run() knows
+    bool m_marked = false;            ///< whether the last step was stepwise
+    std::atomic<uint64_t> m_stops{0}; ///< how often a stop was requested
+    uint64_t m_stopsTaken = 0;        ///< how many of these requests run() knows
 };
 
 } // namespace halfscope::cuda

@@ -1,4 +1,4 @@
-// Files of the debug folder: whole after each call, whatever comes next.
+// The files of the debug folder, which are complete after each call, whatever comes next.
 #include "engine/cuda/debug_folder.h"
 
 #include <cstdint>

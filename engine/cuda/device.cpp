@@ -10,8 +10,8 @@
 namespace halfscope::cuda {
 namespace {
 
-/// After these every further call in the process fails: the context is lost. By number: those that
-/// headers of CUDA 12.0 do not name.
+/// Whether every further call in the process fails after this result, because the context is lost.
+/// Numbers stand for results that the headers of CUDA 12.0 do not name.
 bool losesDevice(CUresult result) {
     switch (static_cast<int>(result)) {
     case 226: // CUDA_ERROR_CONTAINED
@@ -124,7 +124,7 @@ void Device::checkStream(const Message& what) const {
 }
 
 void Device::fail(cublasStatus_t status, const Message& what) const {
-    // A lost device shows in the libraries first; its own words tell more.
+    // A lost device shows first in the libraries; its own words tell more.
     checkStream(what);
     const Message reason(phrase("Devices", "%1: %2 (cuBLASLt)"), what,
                          m_api.blas.cublasLtGetStatusString(status));

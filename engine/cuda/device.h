@@ -17,7 +17,7 @@
 
 namespace halfscope::cuda {
 
-/// The lowest capability (10 * major + minor) that kernels are made for, and the one that has
+/// The lowest capability (10 * major + minor) for which kernels are made, and the lowest that has
 /// bfloat16 and TF32 arithmetic.
 inline constexpr int kLowestCapability = 75, kBfloat16Capability = 80;
 
@@ -33,30 +33,30 @@ using BlasHandle = Owned<cublasLtHandle_t, cublasStatus_t>;
 using DnnHandle = Owned<cudnnHandle_t, cudnnStatus_t>;
 #endif
 
-/// Why a device must not be used any more; empty while it may. Outlives the device: a context that
-/// failed stays so until the program ends.
+/// Why a device must not be used any more; empty while it may be used. Outlives the device: a
+/// context that failed stays unusable until the program ends.
 struct DeviceHealth {
     std::mutex mutex;
     Message failure;
 };
 
-/// The device has too little memory; it is as good as before.
+/// The device has too little memory; otherwise it is as good as before.
 class OutOfMemory : public EngineError {
 public:
     using EngineError::EngineError;
 };
 
-/// A library cannot do a node, or nothing at all: generated kernels can.
+/// A library cannot do a node, or cannot do anything; generated kernels can.
 class NoAlgorithm : public EngineError {
 public:
     using EngineError::EngineError;
 };
-/// The same of cuDNN.
+/// The same for cuDNN.
 class NoConvolution : public NoAlgorithm {
 public:
     using NoAlgorithm::NoAlgorithm;
 };
-/// Some nodes of a step are not for the libraries; all others may be.
+/// The libraries cannot do some nodes of a step; they may do all others.
 class NodesRefused : public NoAlgorithm {
 public:
     NodesRefused(const Message& reasons, std::set<NodeId> nodes)
@@ -67,12 +67,12 @@ private:
     std::set<NodeId> m_nodes;
 };
 
-/// "3.2 GiB", "1.5 MiB"
+/// Returns a size such as "3.2 GiB" or "1.5 MiB".
 std::string sizeText(size_t bytes);
 
 class Device {
 public:
-    /// Opens the device. EngineError when it is busy, given up, or too old.
+    /// Opens the device. Throws EngineError when it is busy, given up, or too old.
     Device(const Api&, int ordinal, std::string id, std::shared_ptr<DeviceHealth>);
     ~Device();
     Device(const Device&) = delete;
@@ -84,47 +84,49 @@ public:
     const DeviceInfo& info() const { return m_info; }
     const DeviceTraits& traits() const { return m_traits; }
 
-    /// Makes the calling thread's calls go to this device; EngineError once it has failed.
+    /// Makes the calling thread's calls go to this device. Throws EngineError once it has failed.
     void activate() const;
-    /// Whether it was given up.
+    /// Whether the device was given up.
     bool isLost() const;
-    /// As activate(), for destructors: says nothing.
+    /// Does the same as activate() without throwing, for destructors.
     void activateQuietly() const noexcept;
 
-    /// EngineError "WHAT: REASON" unless the call succeeded: OutOfMemory, NoAlgorithm and
-    /// NoConvolution where the result says so. A failure that no later call can get over gives the
-    /// device up.
+    /// Throws EngineError "WHAT: REASON" unless the call succeeded, or OutOfMemory, NoAlgorithm or
+    /// NoConvolution when the result tells that. After a failure that no later call can recover
+    /// from, the device is given up.
     template <class Result, class What>
     void check(Result result, const What& what) const {
         if (result != Result{}) fail(result, Message::of(what)); // 0 is success everywhere
     }
 
-    /// Zeroed by the stream. OutOfMemory "WHAT: 3.2 GiB wanted, 1.1 GiB free (out of memory)".
+    /// Allocates memory, which the stream zeroes. Throws OutOfMemory "WHAT: 3.2 GiB wanted, 1.1 GiB
+    /// free (out of memory)".
     DeviceMemory allocate(size_t bytes, const Message& what) const;
-    /// Host memory that the device can read and write.
+    /// Allocates host memory that the device can read and write.
     PinnedMemory allocatePinned(size_t bytes, const Message& what) const;
     StreamHandle makeStream() const;
     EventHandle makeEvent(unsigned flags) const;
     float millisecondsBetween(const EventHandle& start, const EventHandle& stop) const;
 
-    /// All steps of all lanes go here, one after the other, so that the time between two events is
-    /// one lane's. Batches of steps to come travel beside them (staged_inputs).
+    /// All steps of all lanes go to this stream, one after the other, so that the time between two
+    /// events belongs to one lane. Only the batches of later steps are copied beside them
+    /// (staged_inputs).
     CUstream stream() const { return m_stream.get(); }
     /// Held while calls of one lane that belong together are made.
     std::mutex& turn() const { return m_turn; }
 
-    /// What was chosen on this device by measurement, by what it depends on: lanes of the same step
-    /// run alike, whatever the disk keeps. Used in one's turn.
+    /// What was chosen on this device by measurement, by what the choice depends on: lanes with the
+    /// same step run alike, whatever the disk keeps. Used while turn() is held.
     std::map<std::string, std::string>& choices() { return m_choices; }
 
-    /// Made at the first call; NoAlgorithm and NoConvolution where the library cannot start, as of
-    /// a version that the driver does not run.
+    /// Made at the first call. Throws NoAlgorithm or NoConvolution when the library cannot start,
+    /// for example when the driver does not support its version.
     cublasLtHandle_t blas();
 #ifdef HALFSCOPE_CUDNN
     cudnnHandle_t dnn(); ///< its stream is set at every use
 #endif
 
-    /// EngineError when something that was enqueued has failed; does not wait.
+    /// Throws EngineError when something that was enqueued has failed; does not wait.
     void checkStream(const Message& what) const;
 
 private:
@@ -138,7 +140,7 @@ private:
     const std::string m_id;
     const std::shared_ptr<DeviceHealth> m_health;
     CUdevice m_device = 0;
-    CUcontext m_context = nullptr; ///< the primary one, which cuBLASLt and cuDNN use too
+    CUcontext m_context = nullptr; ///< the primary one, which cuBLASLt and cuDNN also use
     DeviceInfo m_info;
     DeviceTraits m_traits;
     mutable std::mutex m_turn;
@@ -158,8 +160,9 @@ public:
     int devices() const { return static_cast<int>(m_ordinals.size()); }
     const Message& reason() const { return m_reason; } ///< why there are none
     DeviceInfo info(int index) const;
-    /// The same device for all. Once open it stays so: the libraries' own state belongs to the
-    /// primary context, which must not end before they do, and the next run starts sooner.
+    /// Opens a device, which is the same object for all callers. Once open it stays so: the
+    /// libraries' own state belongs to the primary context, which must not end before they do, and
+    /// the next run starts sooner.
     std::shared_ptr<Device> open(int index);
 
 private:
@@ -167,7 +170,7 @@ private:
 
     const Api m_api;
     Message m_reason;
-    std::vector<int> m_ordinals; ///< of the driver, by our index
+    std::vector<int> m_ordinals; ///< the driver's numbers, by our index
     std::vector<std::shared_ptr<DeviceHealth>> m_health;
     std::mutex m_mutex;
     std::vector<std::shared_ptr<Device>> m_open;

@@ -1,5 +1,5 @@
-// cuBLASLt descriptors and algorithms. cuBLASLt counts columns first: a row-major matrix is its own
-// transpose there, so the product is asked for as out' = b' a'.
+// cuBLASLt descriptors and algorithms. cuBLASLt is column-major: a row-major matrix is its own
+// transpose there, so the product is requested as out' = b' a'.
 #include "engine/cuda/gemm.h"
 
 #include "engine/core/error.h"
@@ -10,7 +10,7 @@ namespace halfscope::cuda {
 namespace {
 
 constexpr int kMostCandidates = 16;
-constexpr size_t kBestAlignment = 256; ///< of the arena, and as much as any kernel asks for
+constexpr size_t kBestAlignment = 256; ///< that of the arena, and as much as any kernel asks for
 
 cudaDataType_t typeOf(DType dtype) {
     switch (dtype) {
@@ -23,7 +23,7 @@ cudaDataType_t typeOf(DType dtype) {
 
 cublasComputeType_t computeTypeOf(const Node& node, DType in) {
     if (in != DType::F32) return CUBLAS_COMPUTE_32F;
-    // PEDANTIC: no tensor cores, no splitting of f32 into shorter numbers
+    // PEDANTIC: no tensor cores, and f32 is not split into shorter numbers
     return node.math == MathMode::TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_PEDANTIC;
 }
 
@@ -70,7 +70,7 @@ MatmulPlan::MatmulPlan(Device& device, const Program& program, NodeId id)
     findCandidates();
 }
 
-/// `rows` as cuBLASLt counts them: the extent whose elements are neighbours.
+/// `rows` is meant as in cuBLASLt: the extent whose elements are neighbours.
 MatrixLayout MatmulPlan::layout(DType dtype, int64_t rows, int64_t columns,
                                 int64_t elements) const {
     const BlasApi& blas = m_device.api().blas;

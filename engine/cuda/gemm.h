@@ -1,4 +1,5 @@
-// Matrix products of the graph by cuBLASLt: one plan a node, made and timed when a step is loaded.
+// Matrix products of the graph by cuBLASLt: one plan per node, made and timed when a step is
+// loaded.
 #pragma once
 
 #include "engine/cuda/candidates.h"
@@ -6,23 +7,23 @@
 
 namespace halfscope::cuda {
 
-/// What a library may use beside its operands.
+/// The most bytes that a library may use besides its operands.
 inline constexpr size_t kMostWorkspace = size_t{32} << 20;
 
 using MatmulDesc = Owned<cublasLtMatmulDesc_t, cublasStatus_t>;
 using MatrixLayout = Owned<cublasLtMatrixLayout_t, cublasStatus_t>;
 
-/// Operands in 16 bits or f32 (TF32 where the node says so), products and sums in f32, one rounding
-/// to the result's dtype; sums in a fixed order.
+/// Operands are in 16 bits or f32 (TF32 if the node says so), products and sums in f32, with one
+/// rounding to the result's dtype; sums have a fixed order.
 class MatmulPlan {
 public:
-    /// NoAlgorithm when cuBLASLt knows no algorithm.
+    /// Throws NoAlgorithm when cuBLASLt knows no algorithm.
     MatmulPlan(Device&, const Program&, NodeId);
     size_t workspaceBytes() const { return m_workspaceBytes; }
     /// Chooses the algorithm. Overwrites operands and result.
     void tune(const FileCache&, CUdeviceptr arena, CUdeviceptr workspace);
     void enqueue(CUdeviceptr arena, CUdeviceptr workspace, CUstream) const;
-    /// "matmul 'layer 1' (64, 256) x (256, 10), float16"
+    /// Returns "matmul 'layer 1' (64, 256) x (256, 10), float16".
     const std::string& what() const { return m_what; }
 
 private:

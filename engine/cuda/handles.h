@@ -1,11 +1,11 @@
-// A CUDA handle that is given back when it goes out of scope.
+// A CUDA handle that is released when it goes out of scope.
 #pragma once
 
 #include <utility>
 
 namespace halfscope::cuda {
 
-/// Owns what `destroy`, a function of a table of api.h, gives back. A failure of it is ignored:
+/// Owns what `destroy`, a function of a table of api.h, releases. A failure of it is ignored:
 /// destructors may run after the driver is gone.
 template <class T, class Status>
 class Owned {

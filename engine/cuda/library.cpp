@@ -1,4 +1,4 @@
-// The search for CUDA's libraries, and the tables of api.h filled from them.
+// Searches for CUDA's libraries, and fills the tables of api.h from them.
 #include "engine/cuda/library.h"
 
 #include "engine/cuda/api.h"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMajor = CUDA_VERSION / 1000, kMinor = CUDA_VERSION % 1000 / 10;
 constexpr const char* kFoldersVariable = "HALFSCOPE_CUDA_LIBRARIES";
-/// Where containers of Kubernetes, WSL and NixOS have the driver, which the loader need not know.
+/// Where containers of Kubernetes, WSL and NixOS have the driver, which the loader may not know.
 const std::vector<std::string> kDriverFolders{"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib",
                                               "/run/opengl-driver/lib"};
 constexpr Phrase kWhere =
@@ -29,7 +29,7 @@ std::string environment(const char* name) {
     return value != nullptr ? value : "";
 }
 
-/// The subfolders of `folder`, sorted, so that every search takes the same path.
+/// Returns the subfolders of `folder`, sorted, so that every search takes the same path.
 std::vector<fs::path> subfolders(const fs::path& folder) {
     std::vector<fs::path> found;
     for (const std::string& name : namesIn(folder.string(), Entries::Folders))
@@ -43,13 +43,13 @@ void addIfThere(const fs::path& folder, std::vector<std::string>& to) {
     if (!folder.empty() && fs::is_directory(folder, ignored)) to.push_back(folder.string());
 }
 
-/// nvidia/*/lib, as NVIDIA's Python wheels lie.
+/// Adds nvidia/*/lib, where NVIDIA's Python wheels put libraries.
 void addWheels(const fs::path& nvidia, std::vector<std::string>& to) {
     for (const fs::path& part : subfolders(nvidia))
         addIfThere(part / "lib", to);
 }
 
-/// A folder of the user's: itself, a toolkit's root, or the folder of the wheels.
+/// Adds a folder that the user has named: itself, a toolkit's root, or the folder of the wheels.
 void addGiven(const fs::path& folder, std::vector<std::string>& to) {
     if (folder.empty()) return;
     addIfThere(folder, to);
@@ -70,7 +70,7 @@ std::vector<std::string> givenFolders() {
     return folders;
 }
 
-/// Where this code lies: the module, or a test's program.
+/// Returns the folder of this code: that of the module, or of a test's program.
 fs::path ownFolder() {
     Dl_info info{};
     if (::dladdr(reinterpret_cast<const void*>(&libraryFolders), &info) == 0 ||
@@ -81,7 +81,7 @@ fs::path ownFolder() {
     return file.parent_path();
 }
 
-/// NVIDIA's packages for the Pythons of an installation or a virtual environment.
+/// Adds NVIDIA's packages for the Pythons of an installation or a virtual environment.
 void addPythons(const fs::path& root, std::vector<std::string>& to) {
     if (root.empty()) return;
     for (const fs::path& python : subfolders(root / "lib"))
@@ -90,7 +90,7 @@ void addPythons(const fs::path& root, std::vector<std::string>& to) {
                 addWheels(python / packages / "nvidia", to);
 }
 
-/// The environment or installation of the python3 that a shell would start.
+/// Returns the environment or installation of the python3 that a shell would start.
 fs::path rootOfPython() {
     const std::string path = environment("PATH");
     for (size_t begin = 0; begin < path.size();) {
@@ -99,7 +99,7 @@ fs::path rootOfPython() {
         begin = end + 1;
         std::error_code error;
         if (!fs::exists(file, error)) continue;
-        // an environment's python3 is a link to another; so may be the one on the PATH
+        // an environment's python3 is a link to another one, and so may be the one on the PATH
         for (int links = 0; links < 16; ++links) {
             const fs::path root = file.parent_path().parent_path();
             const bool isLink = fs::is_symlink(file, error);
@@ -133,7 +133,7 @@ void addToolkits(std::vector<std::string>& to) {
         addIfThere(root / "lib64", to);
 }
 
-/// Fills one member; false and the reason when the library has no such function.
+/// Fills one member; returns false and sets the reason when the library has no such function.
 template <class Function>
 bool take(const Library& library, const char* name, Function& to, Message& reason) {
     to = reinterpret_cast<Function>(library.find(name));
@@ -161,7 +161,7 @@ void fill(const Library& library, DriverApi& table, Message& reason) {
     }
     (void)(true HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_TAKE));
     HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(HALFSCOPE_TAKE_IF_THERE)
-    // The driver is the one part that grows functions while its name stays.
+    // Only the driver gets new functions while its name stays the same.
     if (!reason.empty()) reason = {phrase("Devices", "the NVIDIA driver is too old: %1"), reason};
 }
 
@@ -196,16 +196,16 @@ std::string soname(const char* name, int major) {
     return std::string("lib") + name + ".so." + std::to_string(major);
 }
 
-/// 0: nobody knows.
+/// Returns the major version, or 0 when it is not known.
 int majorOf(const DriverApi& driver) {
     int version = 0;
     if (driver.cuDriverGetVersion == nullptr) return 0;
     return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS ? version / 1000 : 0;
 }
 
-/// NVRTC opens its builtins by their plain name when it compiles: the loader finds them when they
-/// are open already. They must be of NVRTC's own version, which need not be the headers', and lie
-/// beside it.
+/// Opens NVRTC's builtins, which it opens by their plain name when it compiles: the loader finds
+/// them if they are already open. They must have NVRTC's own version, which need not be that of the
+/// headers, and are beside it.
 void openBuiltins(const CompilerApi& compiler, const std::string& nvrtc,
                   std::vector<std::string> folders) {
     int major = 0, minor = 0;
@@ -246,7 +246,7 @@ std::vector<std::string> libraryFolders() {
 
 void* Library::find(const char* function) const {
     if (void* found = ::dlsym(handle, function)) return found;
-    // drivers before 12.8; the later one tells more kinds of wrong use apart
+    // for drivers before 12.8; the newer function distinguishes more kinds of wrong use
     if (std::string_view(function) == "cuEventElapsedTime_v2")
         return ::dlsym(handle, "cuEventElapsedTime");
     return nullptr;
@@ -255,7 +255,7 @@ void* Library::find(const char* function) const {
 Library openLibrary(const std::vector<std::string>& names, const std::vector<std::string>& folders,
                     const Message& howToGet) {
     const size_t given = givenFolders().size();
-    Message broken; // a file that is there and cannot be opened says more than "not found"
+    Message broken; // a file that exists but cannot be opened says more than "not found"
     const auto tryOpen = [&](const std::string& file) {
         void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (handle == nullptr) {

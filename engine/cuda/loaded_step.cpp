@@ -1,4 +1,4 @@
-// Loading and launching. When and on which stream is the executor's business.
+// Loading and launching. The executor decides when and on which stream.
 #include "engine/cuda/loaded_step.h"
 
 #include "engine/core/error.h"
@@ -9,10 +9,10 @@ namespace halfscope::cuda {
 namespace {
 
 constexpr size_t kPlainSharedBytes = 48 << 10; ///< more must be asked for
-constexpr size_t kWorkspaceAlignment = 256;    ///< as of any allocation, which libraries count on
+constexpr size_t kWorkspaceAlignment = 256;    ///< that of any allocation, on which libraries rely
 
-/// Goes on where a library refuses a node, so that all of them are known at once: each round
-/// without some costs a compilation.
+/// Continues when a library refuses a node, so that all refused nodes are known at once: each round
+/// without some of them costs a compilation.
 class Refusals {
 public:
     template <class Attempt>
@@ -70,7 +70,7 @@ LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep wri
         }
     }
     refusals.throwIfAny();
-    m_source.text.clear(); // it lies in m_text
+    m_source.text.clear(); // m_text has it
     if (written.extra) {
         m_extra = function(written.extra->entry, 0);
         m_extraThreads = written.extra->threads;
@@ -117,8 +117,9 @@ size_t LoadedStep::workspaceBytes() const {
 }
 
 void LoadedStep::prepare(const FileCache& cache, CUdeviceptr arena) {
-    // A chain's partial sums stay in scratch until the launch that merges them, and a library's may
-    // come between: its workspace lies behind. Libraries run one after the other and share theirs.
+    // A chain's partial sums stay in scratch until the launch that merges them, and a library's
+    // launch may come in between: its workspace is behind them. Libraries run one after the other
+    // and share theirs.
     m_scratch =
         m_device.allocate(scratchBytes() + libraryWorkspace(), phrase("Devices", "scratch memory"));
     const CUdeviceptr workspace = m_scratch.get() + scratchBytes();

@@ -1,5 +1,5 @@
-// A step on a device: compiled kernels, library plans, scratch memory, in the order in which they
-// are launched. Values lie in an arena that the caller owns.
+// A step on a device: compiled kernels, library plans and scratch memory, in the order in which
+// they are launched. Values are in an arena that the caller owns.
 #pragma once
 
 #include "engine/cuda/codegen/step_writer.h"
@@ -14,15 +14,15 @@
 
 namespace halfscope::cuda {
 
-/// A kernel that is launched with a step and not written with it: run by one block, with three
-/// pointers as every kernel has.
+/// A kernel that is launched with a step but not written with it. One block runs it, with three
+/// pointers like those of every kernel.
 struct ExtraKernel {
-    std::string text; ///< goes behind the step's
+    std::string text; ///< goes behind the step's text
     std::string entry;
     int threads = kThreads;
 };
 
-/// A step as the compiler gets it.
+/// A step in the form that the compiler gets.
 struct WrittenStep {
     StepSource source;
     std::optional<ExtraKernel> extra;
@@ -31,32 +31,34 @@ struct WrittenStep {
 
 class LoadedStep {
 public:
-    /// `code`: the compiled text. Makes the libraries' plans; NodesRefused names all nodes for
-    /// which there is none.
+    /// `code` is the compiled text. Makes the libraries' plans. Throws NodesRefused with all nodes
+    /// for which there is none.
     LoadedStep(Device&, const StepWriter&, WrittenStep, const std::string& code);
 
-    /// The program as it is launched: where values lie.
+    /// The program as it is launched: its memory plan tells where values are.
     const Program& program() const { return m_source.program; }
 
     size_t launches() const { return m_source.launches.size(); }
-    /// The first launch that writes over a state.
+    /// The first launch that overwrites a state.
     size_t pointOfNoReturn() const { return m_source.pointOfNoReturn; }
     const Launch& launch(size_t index) const { return m_source.launches[index]; }
-    /// What a launch does (describeLaunch), must move and multiply, and takes of a thread; no time.
+    /// Returns what a launch does (describeLaunch), the least that it must move and multiply, and
+    /// its registers and local bytes per thread; no time.
     const LaunchTime& cost(size_t index) const { return m_work[index].cost; }
     const std::string& what(size_t index) const { return cost(index).what; }
-    /// Scratch memory, counters and library workspace.
+    /// Returns the bytes of scratch memory, counters and the libraries' workspace.
     size_t workspaceBytes() const;
     const std::string& text() const { return m_text; }
     /// The launches in words.
     const std::string& plan() const { return m_source.plan; }
 
-    /// Gets its memory and chooses the libraries' algorithms. Overwrites the arena. NodesRefused
-    /// where every algorithm of a node fails.
+    /// Allocates its memory and chooses the libraries' algorithms. Overwrites the arena. Throws
+    /// NodesRefused when every algorithm of a node fails.
     void prepare(const FileCache&, CUdeviceptr arena);
-    /// `overlap`: of a generated kernel with the launch before it (overlap.h).
+    /// `overlap` tells whether a generated kernel may overlap with the launch before it
+    /// (overlap.h).
     void enqueue(size_t index, CUdeviceptr arena, CUstream, Overlap overlap = Overlap::No) const;
-    /// The extra kernel.
+    /// Enqueues the extra kernel.
     void enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third, CUstream,
                       Overlap = Overlap::No) const;
 
@@ -70,7 +72,7 @@ private:
     CUfunction function(const std::string& entry, size_t sharedBytes) const;
     int attribute(CUfunction_attribute, CUfunction) const;
     size_t libraryWorkspace() const;
-    size_t scratchBytes() const; ///< of the kernels, up to where the libraries' workspace begins
+    size_t scratchBytes() const; ///< the kernels' scratch, up to the libraries' workspace
     struct Start {
         CUfunction function = nullptr;
         int blocks = 1, threads = kThreads;

@@ -1,4 +1,4 @@
-// The ring: slots of rows, and the number of the last step that is complete.
+// The ring: slots for rows, and the number of the last complete step.
 #include "engine/cuda/metrics_ring.h"
 
 #include "engine/core/error.h"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr size_t kSlots = 4;
 constexpr size_t kSequenceBytes = 64; ///< before the slots, on a cache line of its own
-constexpr int kSpins = 4096;          ///< some microseconds: what a small step takes
-// By the clock: on a busy machine a processor that is given away comes back after milliseconds.
-constexpr std::chrono::milliseconds kYielding{10}; ///< who waits longer need not wake so fast
+constexpr int kSpins = 4096;          ///< some microseconds, as a small step takes
+// Measured by the clock: on a busy machine, a yielded processor comes back after milliseconds.
+constexpr std::chrono::milliseconds kYielding{10}; ///< a longer wait need not end that promptly
 constexpr std::chrono::microseconds kNap{50};
 constexpr std::chrono::microseconds kBetweenChecks{300}; ///< of the device's health
 
@@ -25,7 +25,7 @@ size_t slotBytes(size_t rowBytes) { return (rowBytes + 63) / 64 * 64; }
 
 std::string publishText(size_t offset, size_t bytes) {
     const auto number = [](size_t value) { return std::to_string(value) + "ull"; };
-    // Whole words by neighbouring threads: one write over the bus, not one a byte.
+    // Neighbouring threads copy whole words: one write over the bus, not one per byte.
     return std::string("\n// The metrics row into host memory, then its number.\n"
                        "extern \"C\" __global__ void ") +
            kPublishEntry +
@@ -73,7 +73,7 @@ void MetricsRing::read(uint32_t number, std::span<std::byte> row) const {
     require(row.size() == m_rowBytes, "cuda: transfer of a wrong number of bytes");
     auto* const base = static_cast<std::byte*>(m_memory.get());
     const std::atomic_ref<uint32_t> sequence(*reinterpret_cast<uint32_t*>(base));
-    // Signed: the count wraps after 2^32 steps.
+    // Signed, because the count wraps after 2^32 steps.
     const auto waiting = [&] {
         return static_cast<int32_t>(sequence.load(std::memory_order_acquire) - number) < 0;
     };
@@ -93,7 +93,7 @@ void MetricsRing::read(uint32_t number, std::span<std::byte> row) const {
         const CUresult state = m_device.driver().cuStreamQuery(m_device.stream());
         if (state == CUDA_ERROR_NOT_READY) continue;
         m_device.check(state, phrase("Devices", "waiting for the metrics of a step"));
-        // The stream is empty: whatever the device wrote is here now.
+        // The stream is empty, so everything that the device wrote is here now.
         require(!waiting(), "cuda: a step ended without its metrics");
     }
     std::memcpy(row.data(), base + kSequenceBytes + number % kSlots * slotBytes(m_rowBytes),

@@ -6,7 +6,7 @@
 namespace halfscope::cuda {
 namespace {
 
-/// Made at the first question; the libraries stay open until the program ends.
+/// Made when it is first asked for; the libraries stay open until the program ends.
 Platform& platform() {
     static Platform* const platform = new Platform(loadApi());
     return *platform;

@@ -11,15 +11,17 @@ struct SourceOptions;
 struct StepWriter;
 } // namespace cuda
 
-/// The interface of the module: its exported function, named kCudaModuleEntry, fills this. `abi`
-/// must equal kCudaModuleAbi. Messages are static strings or live as long as the module.
+/// The version of the module's interface. The module's exported function, named kCudaModuleEntry,
+/// fills a CudaModuleApi; its `abi` must equal kCudaModuleAbi. Messages are static strings or live
+/// as long as the module.
 inline constexpr int kCudaModuleAbi = 6;
 inline constexpr const char* kCudaModuleEntry = "halfscopeCudaModule";
 struct CudaModuleApi {
     int abi = 0;
-    int (*deviceCount)(Message* reason) = nullptr; ///< 0 with a reason when none
+    int (*deviceCount)(Message* reason) = nullptr; ///< 0 with a reason when there are none
     void (*deviceInfo)(int index, DeviceInfo* info) = nullptr;
-    /// Owned by the caller; throws EngineError. The pointers must last for the call alone.
+    /// Makes an executor that the caller owns. Throws EngineError. The pointers are used only
+    /// during the call.
     Executor* (*createExecutor)(int index, const cuda::StepWriter*,
                                 const cuda::SourceOptions*) = nullptr;
 };

@@ -1,4 +1,4 @@
-// The list of devices and why it is empty, device properties, versions, errors in words.
+// The list of devices and why it is empty, device properties, versions, and errors in words.
 #include "engine/cuda/platform_info.h"
 
 #include "engine/core/error.h"
@@ -22,7 +22,7 @@ int attribute(const Api& api, int ordinal, CUdevice_attribute which) {
     return value;
 }
 
-/// Why cuInit() refused, for the reasons that people meet.
+/// Returns why cuInit() refused, for the reasons that people meet.
 Message initReason(const Api& api, CUresult result) {
     switch (result) {
     case CUDA_ERROR_NO_DEVICE:
@@ -45,8 +45,8 @@ Message driverReason(const Api& api) {
     int version = 0;
     const CUresult result = api.driver.cuDriverGetVersion(&version);
     if (result != CUDA_SUCCESS) return initReason(api, result);
-    // Within one major version, code for a newer minor one runs on an older driver, and the
-    // libraries are looked for in a major version that it runs.
+    // Within a major version, code for a newer minor version runs on an older driver, and libraries
+    // are only searched for in a major version that the driver runs.
     if (version / 1000 < kOldestCuda)
         return {
             phrase(

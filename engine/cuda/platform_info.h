@@ -1,4 +1,4 @@
-// What the driver tells of devices before one is opened, and its errors in words.
+// What the driver tells about devices before one is opened, and its errors in words.
 #pragma once
 
 #include "engine/cuda/api.h"
@@ -7,13 +7,13 @@
 
 namespace halfscope::cuda {
 
-/// "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"
+/// Returns "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)".
 std::string resultText(const Api&, CUresult);
-/// "13.0" of 13000
+/// Returns "13.0" for 13000.
 std::string versionText(int version);
-/// Driver and libraries with their versions, and which are missing.
+/// Returns the driver and libraries with their versions, and which are missing.
 std::string librariesText(const Api&);
-/// EngineError when the driver does not answer.
+/// Throws EngineError when the driver does not answer.
 DeviceInfo deviceInfo(const Api&, int ordinal);
 DeviceTraits deviceTraits(const Api&, int ordinal);
 

@@ -1,5 +1,5 @@
-// Two streams and two events: a copy waits until the last one was taken, and a taking until the
-// copy has come.
+// Two streams and two events: a copy waits until the one before was taken, and taking waits until
+// the copy has arrived.
 #include "engine/cuda/staged_inputs.h"
 
 namespace halfscope::cuda {
@@ -10,7 +10,7 @@ StagedInputs::Path::Path(const Device& device)
       taken(device.makeEvent(CU_EVENT_DISABLE_TIMING)) {}
 
 StagedInputs::~StagedInputs() {
-    // what is still on its way uses the memory that goes now
+    // what is still on its way uses the memory that is released now
     if (m_path) (void)m_device.driver().cuStreamSynchronize(m_path->stream.get());
 }
 
@@ -18,7 +18,7 @@ StagedInputs::Spare& StagedInputs::spareFor(NodeId id, size_t bytes) {
     Spare& spare = m_spares[id];
     if (spare.bytes == bytes) return spare;
     spare = {m_device.allocate(bytes, phrase("Devices", "the next batch")), bytes, false};
-    // The device's stream zeroes it, maybe after a step: a copy must not come before that.
+    // The device's stream zeroes it, perhaps after a step: a copy must not come before that.
     m_device.check(m_device.driver().cuEventRecord(m_path->taken.get(), m_device.stream()),
                    phrase("Devices", "memory for the next batch"));
     return spare;

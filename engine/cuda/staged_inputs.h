@@ -1,5 +1,5 @@
-// The next batch on its way: copied on a stream of its own into memory of its own, while the step
-// that was enqueued still reads the present one.
+// The next batch on its way to the device: copied on a stream of its own into memory of its own,
+// while the step that was enqueued still reads the present batch.
 #pragma once
 
 #include "engine/cuda/device.h"
@@ -20,13 +20,13 @@ public:
     StagedInputs(const StagedInputs&) = delete;
     StagedInputs& operator=(const StagedInputs&) = delete;
 
-    /// The bytes are taken before it returns; it waits for no step. Of two stagings of one input
-    /// the last counts.
+    /// Stages an input. The bytes are copied before it returns; it waits for no step. When an input
+    /// is staged twice, the last call counts.
     void stage(NodeId, std::span<const std::byte>);
-    /// Copies what was staged to its place, by the device's stream, before whatever comes next in
+    /// Copies what was staged to its place on the device's stream, before whatever comes next in
     /// it.
     void take(const std::function<CUdeviceptr(NodeId)>& place);
-    /// Of the memory that stage() has allocated.
+    /// Returns the bytes of the memory that stage() has allocated.
     size_t bytes() const;
 
 private:
@@ -35,13 +35,13 @@ private:
         size_t bytes = 0;
         bool staged = false;
     };
-    /// What the first staging makes: few programs have batches that change.
+    /// Made by the first staging: few programs have batches that change.
     struct Path {
         explicit Path(const Device&);
-        StreamHandle stream; ///< first: the transfer goes before it
+        StreamHandle stream; ///< first, because it must outlive the transfer
         Transfer transfer;
         EventHandle moved; ///< the spares hold what was staged
-        EventHandle taken; ///< the device's stream has read them
+        EventHandle taken; ///< the device's stream has read the spares
     };
     Spare& spareFor(NodeId, size_t bytes);
 

@@ -1,6 +1,6 @@
-// How far apart the results of two ways to run the same step from the same values are, and how far
-// they may be: sums run in another order, and short formats turn that into other roundings. Shared
-// by the search for the fastest way and by the tests on a device.
+// How far apart the results are of two ways to run the same step from the same values, and how far
+// apart they may be: sums run in another order, and short formats turn that into other roundings.
+// Shared by the search for the fastest way and by the tests on a device.
 #pragma once
 
 #include "engine/core/dtype.h"
@@ -19,11 +19,11 @@ namespace halfscope::cuda {
 /// A result of a step: an output, or a state after it.
 struct StepResult {
     std::string name; ///< "0.weight.exp_avg"
-    std::string kind; ///< results of about the same size; empty: each value has a size of its own
+    std::string kind; ///< of results of about the same size; empty: each value has its own size
     std::vector<float> values;
 };
 
-/// The largest number of terms in a sum of the step.
+/// Returns the largest number of terms in a sum of the step.
 inline double longestSum(const Graph& graph) {
     double longest = 1;
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -41,20 +41,20 @@ inline double longestSum(const Graph& graph) {
     return longest;
 }
 
-/// The norm of the difference of two gradients relative to the norm of one, at most, for a step
-/// whose longest sum has n terms:
+/// Returns the largest allowed norm of the difference of two gradients relative to the norm of one,
+/// for a step whose longest sum has n terms:
 /// - In f32 the roundings of such a sum are a random walk: sqrt(n) unit roundoffs, twice that for
-///   two sums.
-/// - Values that are d apart before they are rounded to a unit roundoff u tip d / 2u of the
-///   roundings, by 2u each, and are sqrt(2u d) apart (root mean square) afterwards; from d = 2^-24
-///   three such layers lead to (2u)^(7/8) d^(1/8), taken four times: 1.2e-3 in float16 and TF32,
-///   7e-3 in bfloat16.
-/// - A ReLU whose input is nearly zero may let one row of the n pass or not: 1 / n.
-/// Two orders of the same sums in PyTorch, 256 x 256 pixels: 1.9e-5 in f32 with four such ReLUs,
-/// 1.8e-4 in float16, 4e-4 in bfloat16.
+/// two sums.
+/// - Values that are d apart before they are rounded to a unit roundoff u change d / 2u of the
+/// roundings by 2u each, and are sqrt(2u d) apart (root mean square) afterwards. From d = 2^-24,
+/// three such layers lead to (2u)^(7/8) d^(1/8), of which four times is allowed: 1.2e-3 in float16
+/// and TF32, 7e-3 in bfloat16.
+/// - A ReLU whose input is nearly zero may pass one of the n rows or not: 1 / n.
+/// Two orders of the same sums in PyTorch, 256 x 256 pixels, differ by 1.9e-5 in f32 with four such
+/// ReLUs, 1.8e-4 in float16 and 4e-4 in bfloat16.
 inline double distanceBound(const Graph& graph) {
     const double f32 = formatOf(DType::F32).unitRoundoff(), terms = longestSum(graph);
-    double roundoff = 0; ///< 0: f32 alone
+    double roundoff = 0; ///< 0 when there is only f32
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& node = graph[id];
         if (node.dtype == DType::F16 || node.dtype == DType::BF16)
@@ -66,21 +66,21 @@ inline double distanceBound(const Graph& graph) {
     return std::max(16.0, 2 * std::sqrt(terms)) * f32 + tipped + std::min(1 / terms, 0x1p-6);
 }
 
-/// Second moments are squares of gradients, and twice as far apart.
+/// Second moments are squares of gradients, and so twice as far apart.
 inline bool isSquared(const StepResult& result) {
     return result.kind == "exp_avg_sq" || result.kind == "square_avg";
 }
 
-/// The largest distance of two steps' results in parts of what is allowed.
+/// The largest distance of two steps' results in relation to what is allowed.
 struct StepDistance {
-    double relative = 0; ///< norm of the difference over the norm of the wanted
-    double part = 0;     ///< of its bound; above 1: too far
-    std::string fault;   ///< of the first result that is too far: what, and by how much
+    double relative = 0; ///< norm of the difference over the norm of the wanted values
+    double part = 0;     ///< share of its bound; too far above 1
+    std::string fault;   ///< of the first result that is too far: which, and by how much
 };
 
-/// `wanted` and `got`: the same results in the same order. A gradient that is zero but for
-/// roundings, as a bias before a norm has, is measured by the size of its kind's elements. inf and
-/// nan may stand for each other, not for a number.
+/// Compares `wanted` and `got`, the same results in the same order. A gradient that is zero except
+/// for roundings, such as that of a bias before a norm, is measured by the size of its kind's
+/// elements. inf and nan may replace each other, but not a number.
 inline StepDistance stepDistance(const Graph& graph, const std::vector<StepResult>& wanted,
                                  const std::vector<StepResult>& got) {
     const double bound = distanceBound(graph);

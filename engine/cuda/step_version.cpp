@@ -1,4 +1,4 @@
-// Memory, graph and timing of one way to run a step. Kernels and library calls are loaded_step's.
+// Memory, graph and timing of one way to run a step. Kernels and library calls are in loaded_step.
 #include "engine/cuda/step_version.h"
 
 #include "engine/core/error.h"
@@ -9,9 +9,9 @@
 namespace halfscope::cuda {
 namespace {
 
-constexpr int kProfiledRuns = 10;             ///< of one launch in its graph
-constexpr double kMostProfileSeconds = 0.003; ///< of such a graph: a long launch runs less often
-constexpr int kTimings = 3;                   ///< of which the shortest counts
+constexpr int kProfiledRuns = 10;             ///< runs of one launch in its graph
+constexpr double kMostProfileSeconds = 0.003; ///< for such a graph: a long launch runs less often
+constexpr int kTimings = 3;                   ///< the shortest of these counts
 
 } // namespace
 
@@ -75,7 +75,7 @@ template <class Enqueue>
 GraphExecHandle StepVersion::captured(const Enqueue& enqueueWork) const {
     const DriverApi& driver = m_device.driver();
     const StreamHandle stream = m_device.makeStream();
-    // Thread-local: other threads may allocate meanwhile.
+    // Thread-local, because other threads may allocate meanwhile.
     m_device.check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                    phrase("Devices", "capturing the step"));
     CUgraph graph = nullptr;
@@ -149,7 +149,7 @@ std::vector<LaunchTime> StepVersion::profile() const {
         };
         LaunchTime& time = times.emplace_back(m_step.cost(i));
         const GraphExecHandle single = graphOf(1);
-        (void)secondsOf(single, time.what); // the first one loads what it needs
+        (void)secondsOf(single, time.what); // the first run loads what it needs
         const double once = std::max(secondsOf(single, time.what), 1e-6);
         const int runs = std::clamp(static_cast<int>(kMostProfileSeconds / once), 1, kProfiledRuns);
         const GraphExecHandle many = graphOf(runs);

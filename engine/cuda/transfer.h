@@ -1,5 +1,5 @@
-// Copies between host and device in the order of a stream, through pinned memory, so that an
-// upload returns before the device has it and never waits for a step.
+// Copies between host and device in the order of a stream, through pinned memory, so that an upload
+// returns before the device has it and never waits for a step.
 #pragma once
 
 #include "engine/cuda/device.h"
@@ -12,19 +12,19 @@ namespace halfscope::cuda {
 
 class Transfer {
 public:
-    /// On the device's stream, or on one that outlives it.
+    /// Works on the device's stream, or on one that outlives this object.
     explicit Transfer(const Device& device) : Transfer(device, device.stream()) {}
     Transfer(const Device&, CUstream);
-    /// The bytes are taken before it returns.
+    /// Uploads bytes, which are copied before it returns.
     void upload(std::span<const std::byte> from, CUdeviceptr to);
-    /// Waits until the stream has come so far.
+    /// Downloads bytes; waits until the stream has come so far.
     void download(CUdeviceptr from, std::span<std::byte> to);
 
 private:
-    /// Half of the pinned memory: filled while the other one is read by the device.
+    /// Half of the pinned memory: one half is filled while the device reads the other.
     struct Half {
         PinnedMemory memory;
-        EventHandle read; ///< the device has read all that was enqueued from it
+        EventHandle read; ///< the device has read everything that was enqueued from it
         size_t used = 0;
     };
     std::byte* reserve(size_t bytes);

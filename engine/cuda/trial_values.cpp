@@ -1,4 +1,4 @@
-// Values of trials. Which variants are tried and what follows is variant_search's business.
+// The values of trials. variant_search decides which variants are tried and what follows.
 #include "engine/cuda/trial_values.h"
 
 #include "engine/core/dtype.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kScale = 1024;
 
-/// Numbers in (-limit, limit).
+/// Returns numbers in (-limit, limit).
 std::vector<float> numbers(size_t count, double limit) {
     std::vector<float> values(count);
     uint32_t state = 2024;
@@ -24,7 +24,8 @@ std::vector<float> numbers(size_t count, double limit) {
     return values;
 }
 
-/// Products with uniform weights up to this are about as large as what they multiply.
+/// Returns the limit up to which uniform weights make products about as large as what they
+/// multiply.
 double limitOf(const Shape& weight) {
     if (weight.rank() < 2 || weight.elements() == 0) return 1;
     return std::sqrt(3.0 * static_cast<double>(weight[0]) / static_cast<double>(weight.elements()));
@@ -90,7 +91,7 @@ void fillForTrial(const Device& device, const StepVersion& version) {
 }
 
 std::vector<StepResult> resultsOfTrial(const Device& device, const StepVersion& version) {
-    constexpr int64_t kFew = 64; // the metrics, of which each has a size of its own
+    constexpr int64_t kFew = 64; // the metrics, each of which has a size of its own
     const Graph& graph = version.program().graph;
     std::vector<StepResult> results;
     const auto add = [&](NodeId id, const std::string& name, const std::string& kind) {

@@ -1,4 +1,4 @@
-// On disk a line for each variant: "name|seconds|chosen|unfinished|note".
+// The records on disk: one line per variant, "name|seconds|chosen|unfinished|note".
 #include "engine/cuda/variant_records.h"
 
 #include "engine/cuda/variants.h"

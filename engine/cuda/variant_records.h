@@ -1,5 +1,5 @@
-// What a search among variants came to, kept by the device and on disk, also while it goes on: a
-// program that a variant ends leaves word of it.
+// What a search among variants found, kept by the device and on disk, also while it is going on:
+// when a variant ends the program, a note of it remains.
 #pragma once
 
 #include "engine/cuda/cache.h"
@@ -12,8 +12,9 @@
 namespace halfscope::cuda {
 
 struct VariantRecord {
-    /// Trials that the program did not survive until a variant is left alone: somebody may just
-    /// have ended it. One is enough where the device failed in it.
+    /// The number of trials that the program did not survive after which a variant is left alone:
+    /// the first time, somebody may just have ended the program. One is enough when the device
+    /// failed in it.
     static constexpr int kMostUnfinished = 2;
 
     VariantTime time;
@@ -25,8 +26,8 @@ class VariantRecords {
 public:
     VariantRecords(Device& device, const FileCache& cache) : m_device(device), m_cache(cache) {}
 
-    /// One for each name, with what is known of it under the key; and behind them one for mixed
-    /// tiles and one for launches that overlap, in whichever way is chosen.
+    /// Reads a record for each name, with what is known of it under the key; behind them one for
+    /// mixed tiles and one for launches that overlap, in whichever way is chosen.
     void read(const std::string& key, const std::vector<std::string>& names);
     void write() const;
 
@@ -35,21 +36,24 @@ public:
     VariantRecord& overlapped() { return m_records.back(); }
     const VariantRecord& mixed() const { return m_records[m_records.size() - 2]; }
     const VariantRecord& overlapped() const { return m_records.back(); }
-    /// That of a search that came to an end, mixed tiles after the names; more where there is none.
+    /// Returns the index that a finished search has chosen, with mixed tiles behind the names; a
+    /// larger number when there is none.
     size_t chosen() const;
     void choose(VariantRecord&);
-    /// Nothing was tried but what was not survived.
+    /// Forgets everything but trials that were not survived.
     void restart();
-    /// The search is over.
+    /// Notes that the search is over.
     void finish();
-    /// It was stopped: nothing is chosen, and what ended programs is still known.
+    /// Notes that the search was stopped: nothing is chosen, but what ended programs is still
+    /// known.
     void giveUp();
-    /// Whether no variant may be tried; what is made of others does not count.
+    /// Whether no variant may be tried; records of mixed tiles and overlap do not count.
     bool allEndedBadly() const;
-    /// Where they are on disk; empty where they are not.
+    /// Returns the file on disk; empty when there is none.
     std::string file() const;
-    /// Of what was tried or left out with a reason. The chosen way with overlapping launches is
-    /// told as one of its own, "NAME, overlapped", and chosen in its stead where it gained.
+    /// Returns the times of what was tried or left out with a reason. The chosen way with
+    /// overlapping launches counts as a way of its own, "NAME, overlapped", and is the chosen one
+    /// if it is faster.
     std::vector<VariantTime> times() const;
 
 private:
@@ -61,8 +65,8 @@ private:
 
 inline constexpr const char *kMixedTiles = "mixed tiles", *kOverlapped = "overlapped";
 
-/// "12:64x256x0x0 15:128x128x0x2c": rows, columns, depth and blocks by kernel, c for elements that
-/// are collected; and back.
+/// Writes tiles as "12:64x256x0x0 15:128x128x0x2c": rows, columns, depth and blocks by kernel, with
+/// c for collected elements; and reads them back.
 std::string tilesText(const std::map<size_t, TileLimits>& tilesOf);
 std::map<size_t, TileLimits> tilesIn(const std::string& text);
 

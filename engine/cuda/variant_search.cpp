@@ -1,5 +1,6 @@
-// Trials of variants: one step from numbers that make every kernel work, its results against the
-// first variant's, then some launches of its graph by the device's clock.
+// Tries variants: one step from numbers that give every kernel something to do, its results
+// compared with those of the first variant, then some launches of its graph timed by the device's
+// clock.
 #include "engine/cuda/variant_search.h"
 
 #include "engine/core/error.h"
@@ -13,17 +14,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kTrialSeconds = 0.03; ///< of one variant's launches
-/// Of the first one's before they count: a device that was idle has a lower clock than a busy one,
-/// which would speak for whatever comes later.
+constexpr double kTrialSeconds = 0.03; ///< for the launches of one variant
+/// For the first variant's launches before they count: an idle device has a lower clock than a busy
+/// one, which would favour whatever comes later.
 constexpr double kWarmSeconds = 0.1;
-constexpr double kTooLong = 1; ///< seconds of a step that is not run more than needed
-/// What a variant must gain on the ones before it: ways that are alike must not take turns, since
-/// their sums have other orders, and so other bits.
+constexpr double kTooLong = 1; ///< seconds of a step that is run no more often than needed
+/// What a variant must gain on the ones before it: ways that are equally fast must not take turns,
+/// because their sums have other orders, and so other bits.
 constexpr double kLeastGain = 0.97;
 constexpr int kMostLaunches = 100, kLeastLaunches = 3, kMostWarmLaunches = 2000;
-constexpr int kComparedSteps = 3; ///< one after the other, of launches that overlap and plain ones
-/// From this compute capability on kernels wait for the launch before them themselves.
+constexpr int kComparedSteps = 3; ///< one after the other, for launches that overlap and plain ones
+/// From this compute capability on, kernels themselves wait for the launch before them.
 constexpr int kOverlapCapability = 90;
 
 double secondsSince(Clock::time_point start) {
@@ -55,7 +56,7 @@ std::unique_ptr<StepVersion> VariantSearch::make(WrittenVariant variant,
                                          code, m_ring);
 }
 
-/// Each way once.
+/// Returns each different way once.
 std::vector<WrittenVariant> VariantSearch::written(const std::vector<Variant>& variants) const {
     std::vector<WrittenVariant> different;
     for (const Variant& variant : variants) {
@@ -88,7 +89,7 @@ std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& 
     return version;
 }
 
-/// One way is compared with nothing but itself, its launches overlapping.
+/// Returns the only way; there is nothing to compare it with but itself with overlapping launches.
 std::unique_ptr<StepVersion> VariantSearch::only(WrittenVariant variant) {
     const std::string code = compileText(m_device, m_cache, variant.written.text());
     std::unique_ptr<StepVersion> version = make(variant, code);
@@ -120,22 +121,22 @@ void VariantSearch::readRecords(const std::vector<WrittenVariant>& variants) {
     m_records.read(key + "\n" + variants.front().written.text(), names);
 }
 
-/// The choice of an earlier search, where there is one and it works.
+/// Returns the choice of an earlier search, if there is one and it works.
 std::unique_ptr<StepVersion>
 VariantSearch::kept(const std::vector<WrittenVariant>& variants) const {
     const size_t chosen = m_records.chosen();
     if (chosen > variants.size()) return nullptr;
     try {
         WrittenVariant variant = variants[chosen < variants.size() ? chosen : 0];
-        if (chosen == variants.size()) { // mixed tiles
+        if (chosen == variants.size()) { // the choice is mixed tiles
             variant.variant.options.tilesOf = tilesIn(m_records.mixed().time.note);
             variant.written = m_write(variant.variant.options);
         }
         const std::string code = compileText(m_device, m_cache, variant.written.text());
         std::unique_ptr<StepVersion> version = make(std::move(variant), code);
         return isAsRecorded(*version) ? std::move(version) : nullptr;
-    } catch (const EngineError&) { // also where there is less memory than there was
-        m_device.activate();       // throws where the device is lost
+    } catch (const EngineError&) { // also when there is less memory than there was
+        m_device.activate();       // throws when the device is lost
         return nullptr;
     }
 }
@@ -148,7 +149,7 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
         variants.begin(), variants.end(),
         [&](const WrittenVariant& a, const WrittenVariant& b) { return bytes(a) < bytes(b); }));
     const bool isLeast = bytes(variants.front()) == least;
-    // what is too large is told before all of it is compiled
+    // throws for what is too large before all of it is compiled
     (void)m_device.allocate(least, phrase("Devices", "arena"));
     std::vector<std::string> texts;
     for (const WrittenVariant& variant : variants)
@@ -161,7 +162,7 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
         return phrase("Devices", "the search has taken long enough");
     };
     const std::vector<Compiled> compiled = compileTexts(m_device, m_cache, texts, enough);
-    std::exception_ptr first; // why the usual one cannot be taken
+    std::exception_ptr first; // why the usual one cannot be used
     start = Clock::now();
     for (const Launch& launch : variants.front().written.source.launches)
         m_kernels.push_back(launch.kernels);
@@ -183,7 +184,7 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     };
     for (size_t i = 0; i < variants.size(); ++i)
         attempt(i, compiled[i]);
-    // where none works that there was time for, there is time for the others
+    // when none of those works that there was time for, there is time for the others
     for (size_t i = variants.size(); i-- > 1 && !m_best;)
         if (compiled[i].isLeftOut)
             attempt(i, compileTexts(m_device, m_cache, {texts[i]}, enough).front());
@@ -191,7 +192,8 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     if (!m_best) std::rethrow_exception(first);
 }
 
-/// Notes why. A lost device ends the search, and the next start does without the variant.
+/// Notes why a variant is left out. A lost device ends the search, and the next start leaves the
+/// variant out.
 void VariantSearch::leaveOut(VariantRecord& record, const EngineError& error) const {
     record.time.note = error.what();
     if (m_device.isLost())
@@ -220,17 +222,17 @@ bool VariantSearch::stopped() {
     return m_cut;
 }
 
-/// Runs what the program or the device may not survive, and leaves word of it meanwhile.
+/// Runs what the program or the device may not survive, and keeps a note of it on disk meanwhile.
 template <class Attempt>
 void VariantSearch::survive(VariantRecord& record, const Attempt& attempt) {
     if (record.endedBadly())
         throw EngineError(phrase("Devices", "not tried: the program ended in earlier trials"));
     ++record.unfinished;
-    m_records.write(); // a program that ends now leaves this
+    m_records.write(); // a program that ends now leaves this record
     try {
         attempt();
     } catch (...) {
-        // what was enqueued uses the memory that goes now; a lost device answers at once
+        // what was enqueued uses the memory that is released now; a lost device answers at once
         (void)m_device.driver().cuStreamSynchronize(m_device.stream());
         record.unfinished =
             m_device.isLost() ? VariantRecord::kMostUnfinished : record.unfinished - 1;
@@ -266,7 +268,7 @@ void VariantSearch::trial(WrittenVariant variant, const std::string& code, Varia
 
 // ---- each kernel in its own tiles --------------------------------------------------------------
 
-/// Whether a variant has the usual one's launches, in other tiles.
+/// Whether a variant has the usual one's launches in other tiles.
 bool VariantSearch::isTiled(const SourceOptions& options, const StepVersion& version) const {
     const LoadedStep& step = version.step();
     if (debugging() || options.chains != m_usual.chains ||
@@ -277,8 +279,8 @@ bool VariantSearch::isTiled(const SourceOptions& options, const StepVersion& ver
     return true;
 }
 
-/// For each launch the tiles in which it is faster than in the usual ones; nothing where no mixture
-/// promises a gain on the best variant.
+/// Returns for each launch the tiles in which it is faster than in the usual ones; nothing when no
+/// mixture promises a gain over the best variant.
 std::map<size_t, TileLimits> VariantSearch::bestTiles() const {
     std::map<size_t, TileLimits> best;
     double mixed = 0;
@@ -288,7 +290,7 @@ std::map<size_t, TileLimits> VariantSearch::bestTiles() const {
             if (tiled.launches[i].seconds < kLeastGain * fastest->launches[i].seconds)
                 fastest = &tiled;
         mixed += fastest->launches[i].seconds;
-        // by the first phase of a chain, which has the tiles; emplace keeps it
+        // by the first phase of a chain, which has the tiles; emplace keeps that one
         for (const size_t kernel : m_kernels[i])
             best.emplace(kernel, fastest->tiles);
     }
@@ -324,22 +326,23 @@ bool VariantSearch::mayOverlap(const StepVersion& version) const {
            capabilityOfCode(m_device) >= kOverlapCapability;
 }
 
-/// Makes a version's launches overlap where an earlier search found that to gain; false where that
-/// does not work any more.
+/// Makes a version's launches overlap if an earlier search found that faster. Returns false when
+/// that no longer works.
 bool VariantSearch::isAsRecorded(StepVersion& version) const {
     if (!m_records.overlapped().time.chosen || debugging()) return true;
     if (!mayOverlap(version)) return false;
     try {
-        version.enqueueAll(m_device.stream()); // loads what a capture must not
+        version.enqueueAll(m_device.stream()); // loads what a capture must not load
         version.capture(Overlap::Yes);
         return true;
     } catch (const EngineError&) {
-        m_device.activate(); // throws where the device is lost
+        m_device.activate(); // throws when the device is lost
         return false;
     }
 }
 
-/// The best way with launches that overlap: taken where that gives the same bits, and gains.
+/// Tries the best way with launches that overlap, and uses that if it gives the same bits and is
+/// faster.
 void VariantSearch::tryOverlapped() {
     if (!m_best || !m_best->isCaptured() || !mayOverlap(*m_best)) return;
     VariantRecord& record = m_records.overlapped();
@@ -359,7 +362,7 @@ void VariantSearch::tryOverlapped() {
     if (!record.time.chosen) m_best->capture();
 }
 
-/// What some launches of the graph in a row leave of a trial's numbers.
+/// Returns the bits of a trial's numbers after some launches of the graph in a row.
 std::vector<std::byte> VariantSearch::bitsOfSteps(const StepVersion& version) const {
     version.clear();
     fillForTrial(m_device, version);
@@ -382,7 +385,7 @@ double VariantSearch::timed(const Enqueue& enqueue) const {
     return static_cast<double>(m_device.millisecondsBetween(begin, end)) * 1e-3;
 }
 
-/// Of a step, whose graph is captured where that is worth while.
+/// Returns the seconds of a step, whose graph is captured if that is worth it.
 double VariantSearch::secondsOf(StepVersion& version) {
     const double once = timed([&] { version.enqueueAll(m_device.stream()); });
     if (once > kTooLong || debugging()) return once;
@@ -393,7 +396,7 @@ double VariantSearch::secondsOf(StepVersion& version) {
     return secondsOfGraph(version);
 }
 
-/// The fastest of some launches.
+/// Returns the seconds of the fastest of some launches.
 double VariantSearch::secondsOfGraph(const StepVersion& version) {
     double best = 0, spent = 0;
     for (int i = 0; i < kLeastLaunches || (i < kMostLaunches && spent < kTrialSeconds); ++i) {

@@ -1,5 +1,6 @@
-// Which of several ways to run a program a device takes: the fastest of those that work and give
-// the same results, found by running each a few times when the program is loaded, and kept on disk.
+// Finds which of several ways to run a program a device should use: the fastest of those that work
+// and give the same results. Each is run a few times when the program is loaded, and the choice is
+// kept on disk.
 #pragma once
 
 #include "engine/core/message.h"
@@ -17,7 +18,7 @@
 
 namespace halfscope::cuda {
 
-/// A variant as the compiler gets it.
+/// A variant in the form that the compiler gets.
 struct WrittenVariant {
     Variant variant;
     WrittenStep written;
@@ -26,22 +27,23 @@ using WriteVariant = std::function<WrittenStep(const SourceOptions&)>;
 
 class VariantSearch {
 public:
-    /// `isStopped`, asked by several threads, ends a search early.
+    /// `isStopped` ends a search early; several threads may call it.
     VariantSearch(Device&, const FileCache&, const StepWriter&, WriteVariant, const MetricsRing*,
                   std::function<bool()> isStopped);
 
-    /// The first is the usual one, which is taken where the search is short of time, and whose
-    /// results count. Where there is no memory for it, one that needs less is taken. A search that
-    /// is stopped, or short of memory, takes the best so far and leaves the choice to the next one.
-    /// Throws what makes it impossible to run: OutOfMemory of the one that needs least, NoAlgorithm
-    /// and NoConvolution of the usual one; its error where no other works either.
+    /// Returns the fastest way. The first of the variants is the usual one, which is used when the
+    /// search runs out of time, and whose results are the reference. When there is no memory for
+    /// it, one that needs less is used. A search that is stopped, or short of memory, uses the best
+    /// so far and leaves the choice to the next search. Throws what makes it impossible to run:
+    /// OutOfMemory of the variant that needs least, NoAlgorithm and NoConvolution of the usual one,
+    /// and the usual one's error when no other works either.
     std::unique_ptr<StepVersion> fastest(const std::vector<Variant>&);
-    /// What came of each; empty where there was one alone, on a device whose launches do not
+    /// The result of each; empty when there was only one, on a device whose launches do not
     /// overlap.
     const std::vector<VariantTime>& times() const { return m_times; }
 
 private:
-    /// A variant that differs from the usual one in tiles alone: what each launch takes.
+    /// A variant that differs from the usual one only in tiles: the time of each launch.
     struct Tiled {
         TileLimits tiles;
         std::vector<LaunchTime> launches;
@@ -77,8 +79,8 @@ private:
     const WriteVariant m_write;
     const MetricsRing* m_ring;
     const std::function<bool()> m_isStopped;
-    std::atomic<bool> m_cut{false}; ///< stopped() was once true: the choice does not count
-    bool m_short = false; ///< of memory for the usual one: there may be more the next time
+    std::atomic<bool> m_cut{false}; ///< stopped() was once true, so the choice does not count
+    bool m_short = false;           ///< of memory for the usual one: there may be more next time
     SourceOptions m_usual;
     std::vector<std::vector<size_t>> m_kernels; ///< of the usual one's launches
     std::vector<Tiled> m_tiled;
@@ -86,7 +88,7 @@ private:
     std::vector<VariantTime> m_times;
     std::unique_ptr<StepVersion> m_best;
     double m_bestSeconds = 0;
-    std::vector<StepResult> m_truth; ///< the first one's
+    std::vector<StepResult> m_truth; ///< the results of the first variant
 };
 
 } // namespace halfscope::cuda

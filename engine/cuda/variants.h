@@ -1,4 +1,4 @@
-// The ways to run a step of which a device may like any best.
+// The ways to run a step, any of which may be the best on a device.
 #pragma once
 
 #include "engine/cuda/codegen/step_source.h"
@@ -14,12 +14,12 @@ struct Variant {
     SourceOptions options;
 };
 
-/// What the name of a way ends with when its launches overlap (overlap.h).
+/// The ending of a way's name when its launches overlap (overlap.h).
 inline constexpr std::string_view kOverlappedEnding = ", overlapped";
 
-/// Those that a device of that compute capability (10 * major + minor) may have: the given one
-/// first, as "usual". Some may give the same text for a program. HALFSCOPE_CUDA_VARIANT=NAME leaves
-/// that one alone; EngineError where it names none.
+/// Returns the variants for a device of that compute capability (10 * major + minor): first the
+/// given one, as "usual". Some may give the same text for a program. HALFSCOPE_CUDA_VARIANT=NAME
+/// leaves only that one; throws EngineError when it names none.
 std::vector<Variant> variantsOf(const SourceOptions&, int capability);
 
 } // namespace halfscope::cuda

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kMostClasses = 100'000;
 
-/// One of the two: its setting, its file, and its name where the file has several.
+/// Where one of the two is: its setting, its file, and its name, for files with several arrays.
 struct Place {
     const char* key; ///< "data.x"
     std::string path;
@@ -85,7 +85,7 @@ Array readAt(const Place& place, const ArrayInfo& info) {
     return isArchive(place.path) ? readNpz(place.path, info.name) : readNpy(place.path);
 }
 
-/// Of one sample; a plain number is a list of one.
+/// Returns the shape of one sample; a plain number is a list of one.
 Shape sampleShape(const Place& place, const ArrayInfo& info) {
     constexpr size_t kMostAxes = kMaxRank - 1; // a batch has one more
     if (info.shape.empty() || info.shape.size() - 1 > kMostAxes || info.elements() == 0)
@@ -105,7 +105,7 @@ void checkBoth(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
                          shown(placeOfY(task)), y.shape[0], x.shape[0]);
 }
 
-/// Class numbers; one more than the highest is how many there are.
+/// Returns the class numbers; the highest one plus one is the number of classes.
 std::vector<int32_t> labelsOf(const Place& place, const Array& y) {
     if (!isWhole(y.info.type) || y.info.elements() != y.info.shape[0])
         throw InputError(phrase("Data", "%1: %2 of the shape %3 are not classes: one whole number "
@@ -166,7 +166,7 @@ public:
         checkBoth(task, x, y);
         m_x = readAt(placeOfX(task), x);
         m_y = readAt(placeOfY(task), y);
-        checkBoth(task, m_x.info, m_y.info); // a file may have changed in between
+        checkBoth(task, m_x.info, m_y.info); // a file may have changed since
         if (wantsClasses(task)) m_labels = labelsOf(placeOfY(task), m_y);
         m_tensors = {TensorSpec{"x", sampleShape(placeOfX(task), m_x.info)},
                      targetSpec(task, m_y.info, m_labels)};
@@ -208,7 +208,7 @@ private:
     static void copy(const Array& from, int64_t stored, std::span<float> to) {
         from.toFloats(stored * static_cast<int64_t>(to.size()), to);
     }
-    /// Values that no training survives, with the first sample that has one.
+    /// Notes values that no training survives, with the first sample that has one.
     void noteOddities(const Array& array, const char* name) {
         if (isWhole(array.info.type)) return;
         const int64_t samples = array.info.shape[0], each = array.info.elements() / samples;
@@ -248,8 +248,8 @@ private:
     std::vector<Message> m_notes;
 };
 
-/// "X_train.npy" and "y_train.npy": each is found by the other, the last x or y of the name that
-/// leads to a file decides, in the same case if there are both.
+/// Returns the file that belongs to another one, as "y_train.npy" belongs to "X_train.npy". The
+/// last x or y in the name with which a file is found decides; the same case is tried first.
 std::string partnerOf(const std::filesystem::path& path, std::string_view from,
                       std::string_view to) {
     const std::string name = path.filename().string();
@@ -267,7 +267,8 @@ std::string partnerOf(const std::filesystem::path& path, std::string_view from,
     return {};
 }
 
-/// False too for what is damaged: it may be weights or a checkpoint.
+/// Whether a file holds x and y; false also when it is damaged, as it may be weights or a
+/// checkpoint.
 bool holdsBoth(const std::string& path) {
     try {
         if (isArchive(path)) {
@@ -281,8 +282,8 @@ bool holdsBoth(const std::string& path) {
     }
 }
 
-/// The only pair in a folder; nothing where there are several, or where not all of it can be
-/// listed.
+/// Returns the only pair in a folder; nothing when there are several, or when not all of the folder
+/// can be listed.
 std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) {
     std::pair<std::string, std::string> pair;
     for (const std::string& name : namesIn(folder.string(), Entries::Files)) {

@@ -1,4 +1,4 @@
-// Memory of batches, and their shapes.
+// The memory of batches, and their shapes.
 #include "engine/data/batch.h"
 
 #include "engine/core/error.h"

@@ -1,5 +1,5 @@
-// What a step sees: the tensors of a batch, and the interface of what makes batches step by step.
-// All lanes see the same ones.
+// What a step sees: the tensors of a batch, and the interface of whatever makes batches step by
+// step. All lanes see the same batches.
 #pragma once
 
 #include "engine/core/message.h"
@@ -13,21 +13,21 @@
 
 namespace halfscope {
 
-/// One tensor of a sample. A batch has a leading axis more, the samples.
+/// One tensor of a sample. A batch has one more axis, a leading one for the samples.
 struct TensorSpec {
     std::string name; ///< "x", "target"
     Shape shape;      ///< of one sample; [] for a label, [T] for one at each of T positions
     DType dtype = DType::F32;
-    int64_t classes = 0;       ///< of labels and indices (I32): they go from 0 to classes - 1
-    bool wholeClasses = false; ///< what the classes are called in a file are whole numbers
+    int64_t classes = 0;       ///< of labels and indices (I32), which go from 0 to classes - 1
+    bool wholeClasses = false; ///< the names of the classes in a file are whole numbers
 };
 
 /// The tensors of some samples, in the order of their specs.
 struct Batch {
     std::vector<TypedBytes> tensors;
-    std::vector<Message> skipped{}; ///< of samples whose places others have taken, see readWhole()
+    std::vector<Message> skipped{}; ///< why samples were replaced, see readWhole()
 
-    /// Of zeros.
+    /// Returns a batch of zeros.
     static Batch of(std::span<const TensorSpec>, int64_t rows);
     int64_t rows() const { return tensors.front().shape[0]; }
     /// The values of an F32 or I32 tensor.
@@ -40,7 +40,7 @@ struct Batch {
 };
 inline constexpr size_t kX = 0, kTarget = 1; ///< the tensors of a batch that a step trains on
 
-/// The shapes of one step's batch: x (rows, inputs), target (rows, outputs), floats.
+/// The shapes of one step's batch: x (rows, inputs) and target (rows, outputs), both of floats.
 struct BatchShape {
     int64_t rows = 0, inputs = 0, outputs = 0;
     Shape sample{};      ///< of one x, where it has other axes than (inputs)
@@ -56,7 +56,7 @@ struct BatchShape {
     DType xDType(DType floats = DType::F32) const { return indices > 0 ? DType::I32 : floats; }
 };
 
-/// Of x and target, the first two.
+/// Returns the shape of a batch, taken from the first two specs: x and target.
 BatchShape batchShape(std::span<const TensorSpec>, int64_t rows);
 
 class Dataset;
@@ -64,26 +64,27 @@ class Dataset;
 class BatchSource {
 public:
     virtual ~BatchSource() = default;
-    /// x, then target.
+    /// The specs of x and of the target, in this order.
     virtual std::span<const TensorSpec> tensors() const = 0;
-    /// Of a whole batch.
+    /// The number of samples in a whole batch.
     virtual int64_t rows() const = 0;
     virtual int64_t stepsPerEpoch() const { return 1; }
-    /// Of a step's batch; fewer than rows() in the last one of an epoch.
+    /// The number of samples in a step's batch; fewer than rows() in the last batch of an epoch.
     virtual int64_t rows(int64_t /*step*/) const { return rows(); }
-    /// The first step that has the same batch as `step`: of two steps with the same number, the
-    /// second one needs nothing uploaded.
+    /// Returns the first step that has the same batch as `step`. When two steps have the same
+    /// number, nothing need be uploaded for the second.
     virtual int64_t batchNumber(int64_t step) const { return step; }
-    /// The batch of a step (1 for the first). From any thread. RunError where it cannot be read.
+    /// Returns the batch of a step (1 for the first). Any thread may call it. Throws RunError when
+    /// the batch cannot be read.
     virtual std::shared_ptr<const Batch> load(int64_t step) const = 0;
 
-    /// The data set where it has samples to validate on; else nullptr.
+    /// Returns the data set if it has samples to validate on, else nullptr.
     virtual const Dataset* validation() const { return nullptr; }
 
     BatchShape shape() const { return shape(rows()); }
     BatchShape shape(int64_t rows) const;
-    /// Of F32 tensors, the batch of a step. False, and nothing is written, when it is the one of an
-    /// earlier step.
+    /// Writes the batch of a step, whose tensors are F32. Returns false and writes nothing when the
+    /// batch is that of an earlier step.
     bool batch(int64_t step, std::span<float> x, std::span<float> target) const;
 };
 

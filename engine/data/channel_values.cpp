@@ -1,4 +1,4 @@
-// Reads the numbers.
+// Reads numbers for the channels of pictures.
 #include "engine/data/channel_values.h"
 
 #include "engine/core/error.h"

@@ -1,4 +1,4 @@
-// Counts of classes, and their table as a picture.
+// Counts classes, and draws their table as a picture.
 #include "engine/data/class_counts.h"
 
 #include "engine/core/error.h"

@@ -1,4 +1,4 @@
-// How often each class was taken for which.
+// Counts how often each class was taken for which.
 #pragma once
 
 #include "engine/io/picture.h"
@@ -10,14 +10,14 @@
 
 namespace halfscope {
 
-/// The class with the highest score of each row of (rows, classes). Of equal ones the first; nan is
-/// never the highest, and a row of nothing else has none: `classes`.
+/// Returns the class with the highest score in each row of (rows, classes), the first one of equal
+/// scores. A nan is never the highest; a row of only nan has no class, which is `classes`.
 std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classes);
 
-/// How many rows have their highest score at their own class.
+/// Returns how many rows have their highest score at their own class.
 int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes);
 
-/// A table of classes: rows are true classes, columns predicted ones. Of more than kMostRows
+/// A table of classes: rows are true classes, columns predicted ones. With more than kMostRows
 /// classes, neighbours share a row and a column, so that the table stays small.
 class ClassCounts {
 public:
@@ -27,23 +27,23 @@ public:
         : m_classes(classes), m_each(std::max<size_t>(1, (classes + kMostRows - 1) / kMostRows)),
           m_rows((classes + m_each - 1) / m_each), m_counts(m_rows * (m_rows + 1)) {}
 
-    /// `taken` as highestClasses() has it.
+    /// Adds samples; `taken` is in the form of highestClasses().
     void add(std::span<const int32_t> labels, std::span<const int32_t> taken);
     size_t classes() const { return m_classes; }
     size_t rows() const { return m_rows; }
-    /// `taken` may be rows(): how often there was no class.
+    /// Returns a count of the table; with `taken` equal to rows(), how often there was no class.
     int64_t count(size_t row, size_t taken) const { return m_counts[row * (m_rows + 1) + taken]; }
     int64_t samples() const { return m_samples; }
     int64_t correct() const { return m_correct; }
 
 private:
-    size_t m_classes = 0, m_each = 1, m_rows = 0; ///< m_each: classes of a row
+    size_t m_classes = 0, m_each = 1, m_rows = 0; ///< m_each: how many classes share a row
     std::vector<int64_t> m_counts;
     int64_t m_samples = 0, m_correct = 0;
 };
 
-/// One pixel for each row and column, darker the larger its share of the row's samples. The caption
-/// is "471/500": how many were right.
+/// Draws one pixel for each row and column, the darker the larger its share of the row's samples.
+/// The caption, such as "471/500", tells how many were right.
 Picture classTable(const ClassCounts&);
 
 } // namespace halfscope

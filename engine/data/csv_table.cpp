@@ -96,7 +96,7 @@ private:
         return m_table.x[static_cast<size_t>(row) * m_inputs + column];
     }
 
-    /// Missing values become the mean of those that their column has to train on.
+    /// Replaces missing values with the mean of those that their column has to train on.
     void fill(const std::string& path) {
         for (size_t column = 0; column < m_inputs; ++column) {
             double sum = 0;
@@ -118,13 +118,13 @@ private:
         }
     }
 
-    /// Each column to mean 0 and standard deviation 1 over the samples to train on; one that has
-    /// the same value everywhere becomes 0.
+    /// Scales each column to mean 0 and standard deviation 1 over the samples to train on; a column
+    /// with the same value everywhere becomes 0.
     void standardise() {
         const auto count = static_cast<double>(m_splits.train.size());
         for (size_t column = 0; column < m_inputs; ++column) {
             double mean = 0, squares = 0;
-            bool same = true; // a mean is rounded: the squares of equal values need not be 0
+            bool same = true; // the mean is rounded, so the squares of equal values need not be 0
             for (const int32_t row : m_splits.train) {
                 mean += double{at(row, column)} / count;
                 same = same && at(row, column) == at(m_splits.train.front(), column);
@@ -144,7 +144,7 @@ private:
     std::vector<Message> m_notes;
 };
 
-/// All of the table has to be read for them.
+/// Reads the whole table, which the facts need.
 DataFacts csvFacts(const TaskConfig& task) {
     const CsvData data(task);
     const auto tensors = data.tensors();

@@ -11,16 +11,16 @@ namespace halfscope {
 
 namespace {
 
-// Numbers of the random streams; the sampler's and the starting weights' are higher.
+// Numbers of the random streams; those of the sampler and of the starting weights are higher.
 constexpr uint64_t kPlaceStream = 1;
 constexpr uint64_t kNoiseStream = 2;
 
-/// The inputs are x to these powers.
+/// A curve whose inputs are x to these powers.
 struct Polynomial {
     std::vector<int> powers;
     std::vector<double> coefficients; ///< of the powers
-    double constant = 0;              ///< that no input is for
-    AxisRange x{};                    ///< where samples are
+    double constant = 0;              ///< the term that has no input
+    AxisRange x{};                    ///< the range of the samples
     const char* formula = "";
     bool noisy = false; ///< by TaskConfig::noise
 
@@ -54,7 +54,7 @@ std::vector<TensorSpec> tensorsOf(const Polynomial& curve) {
 
 const char* termText(int power) { return power == 2 ? "x²" : power == 1 ? "x" : ""; }
 
-/// Samples are drawn when they are read: there may be millions.
+/// Draws samples when they are read, because there may be millions.
 class CurveData final : public Dataset {
 public:
     CurveData(const Polynomial& curve, const TaskConfig& task, uint64_t seed)
@@ -76,7 +76,7 @@ public:
 
     TaskView view() const override {
         constexpr int64_t kPlaces = 129;
-        constexpr double kAir = 0.06; // beside the samples
+        constexpr double kAir = 0.06; // the space beside the samples
         TaskView view;
         view.kind = ViewKind::Curve;
         view.across = wider(m_curve.x, kAir);
@@ -105,7 +105,7 @@ private:
         return {range.low - more, range.high + more};
     }
 
-    /// Inputs and target at x, each rounded once.
+    /// Writes the inputs and the target at x, each rounded once.
     void put(Batch& out, size_t row, double x, double noise) const {
         const std::span<float> inputs = out.floats(kX);
         const size_t terms = m_curve.powers.size();
@@ -130,7 +130,7 @@ std::unique_ptr<Dataset> make(const TaskConfig& task, uint64_t seed) {
     return std::make_unique<CurveData>(curve(), task, seed);
 }
 
-/// `lines` make x and the target.
+/// `lines` compute x and the target.
 PythonData pythonOf(const TaskConfig& task, std::string_view lines) {
     return {{},
             lang::filled(R"(SAMPLES = {SAMPLES}

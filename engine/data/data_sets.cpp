@@ -60,7 +60,7 @@ DataFacts factsOf(const TaskConfig& task) {
     auto known = knownFacts().find(task);
     if (known && known->facts) return *std::move(known->facts);
     if (namesFiles(task) && FactsElsewhere::ask(task)) {
-        if (known) throw InputError(known->error); // it may be mended there: hence the question
+        if (known) throw InputError(known->error); // it asks again, because the files may be mended
         throw FactsPending(task);
     }
     const size_t files = filesOf(task); // without a lock: a folder on a network may take long

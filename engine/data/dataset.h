@@ -18,15 +18,15 @@ namespace halfscope {
 
 enum class Split : uint8_t { Train, Validation };
 
-/// A pass over a split. Samples to train on may differ from epoch to epoch, by chance that depends
-/// on the seed, the epoch and the sample alone; in epoch 0 they are as they are stored.
+/// A pass over a split. Samples to train on may differ from epoch to epoch, at random by the seed,
+/// the epoch and the sample alone; in epoch 0 they are as they are stored.
 struct Pass {
     Split split = Split::Train;
     int64_t epoch = 0;
     Pass(Split of, int64_t number = 0) : split(of), epoch(number) {}
 };
 
-/// A sample that could not be read: its place among those that were asked for, and why.
+/// A sample that could not be read: its place among those asked for, and the reason.
 struct Unread {
     size_t row = 0;
     Message why; ///< names the file
@@ -40,23 +40,24 @@ struct ChannelScale {
 class Dataset {
 public:
     virtual ~Dataset() = default;
-    /// Of one sample: "x", "target", and what else it has.
+    /// The specs of one sample: "x", "target", and what else it has.
     virtual std::span<const TensorSpec> tensors() const = 0;
     virtual int64_t samples(Split) const = 0;
-    /// Fills a batch that Batch::of() made for as many rows as there are samples. From any thread,
-    /// several at a time; may read files. Those that could not be read and are to be skipped, by
-    /// row; InputError where they are not.
+    /// Fills a batch that Batch::of() made for as many rows as there are samples; may read files.
+    /// Any thread may call it, several at a time. Returns, by row, the samples that could not be
+    /// read and are to be skipped; throws InputError when unreadable samples are not to be skipped.
     virtual std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const = 0;
-    /// Which one a sample of a split is, from 0, in the data as they are stored: the row of an
-    /// array, or the line of a table without its header and what is left out.
+    /// Returns the number, from 0, that a sample of a split has in the data as they are stored: the
+    /// row of an array, or the line of a table, not counting its header and the lines left out.
     virtual int64_t number(Split, int64_t sample) const { return sample; }
     /// Whether samples differ from epoch to epoch.
     virtual bool varies() const { return false; }
-    /// What users should know of how the samples were made, in whole sentences.
+    /// Returns what users should know about how the samples were made, in whole sentences.
     virtual std::vector<Message> notes() const { return {}; }
-    /// Of x, where samples are pictures whose pixels are known: by channel. Empty: not known.
+    /// Returns the scales of x by channel when samples are pictures whose pixels are known; empty
+    /// when they are not known.
     virtual std::vector<ChannelScale> channelScales() const { return {}; }
-    /// How predictions on it are shown; its kind is viewKindOf() the task.
+    /// Returns how predictions on it are shown; its kind is viewKindOf() of the task.
     virtual TaskView view() const = 0;
 };
 
@@ -64,44 +65,47 @@ public:
 struct DataFacts {
     std::vector<TensorSpec> tensors; ///< see Dataset::tensors()
     int64_t train = 1, validation = 0;
-    std::vector<Message> notes{}; ///< see Dataset::notes(), as far as the files were read
+    std::vector<Message> notes{}; ///< see Dataset::notes(); only what was seen in the files so far
 };
 
 enum class Targets : uint8_t {
     Numbers,
     Classes,
-    AsTheLoss, ///< class numbers where the loss wants them
+    AsTheLoss, ///< class numbers if the loss wants them
 };
 
-/// A data set in Python, for a program that trains with PyTorch.
+/// A data set as Python, for a program that trains with PyTorch.
 struct PythonData {
-    std::string imports; ///< lines that stand above those of torch
+    std::string imports; ///< lines that go above those of torch
     /// Constants, then functions. samples() returns (x, target) to train on and (x, target) to
-    /// validate on, or None in place of the second pair.
+    /// validate on; the second pair may be None.
     std::string code;
-    /// varied(x) of a batch to train on, where samples differ from epoch to epoch; else empty.
+    /// varied(x), which varies a batch to train on, if samples differ from epoch to epoch; else
+    /// empty.
     std::string varied{};
 };
 
-/// A row of the table of data sets, by TaskKind.
+/// A row of the table of data sets, which is indexed by TaskKind.
 struct DataSetInfo {
-    const char* name; ///< of data.kind: "checkerboard"
-    Phrase about;     ///< for tool tips and the manual, after the name
-    /// Those that only some data sets have, and this one has: "data.path".
+    const char* name; ///< the value of data.kind: "checkerboard"
+    Phrase about;     ///< what follows the name in tool tips and the manual
+    /// The settings of this data set that not every data set has: "data.path".
     std::array<std::string_view, 12> settings{};
-    /// Every step sees all samples, and task.batch does not count.
+    /// Every step sees all samples, and task.batch has no effect.
     bool wholeSet = false;
     Targets targets = Targets::Numbers;
-    bool validates = false; ///< there are samples to validate on
-    bool fromFiles = false; ///< its facts are in files
-    /// Those of data.path whose files are looked at, too: "train".
+    bool validates = false; ///< it has samples to validate on
+    bool fromFiles = false; ///< its facts are read from files
+    /// Folders inside data.path whose files are also watched for changes: "train".
     std::span<const std::string_view> folders{};
-    /// How predictions are shown; where the loss wants classes of AsTheLoss, as a table of them.
+    /// How predictions are shown. With Targets::AsTheLoss and a loss that wants classes, it is the
+    /// table of classes instead.
     ViewKind view = ViewKind::Scatter;
-    /// Whether a file or folder is of its form, by name and what lies in it; sets where samples
-    /// come from. Null: it has none. InputError where a part of it is missing.
+    /// Tells whether a file or folder has its form, by the name and what is inside, and if so sets
+    /// where samples come from. Null when the data set reads no files. Throws InputError when a
+    /// part is missing.
     bool (*opens)(const std::string& path, TaskConfig&) = nullptr;
-    /// InputError when a file cannot be used.
+    /// Throws InputError when a file cannot be used.
     DataFacts (*facts)(const TaskConfig&) = nullptr;
     std::unique_ptr<Dataset> (*make)(const TaskConfig&, uint64_t seed) = nullptr;
     /// `outputs` is how many values the network makes of a sample.
@@ -115,13 +119,14 @@ struct DataSetInfo {
 std::span<const DataSetInfo> dataSets();
 const DataSetInfo& infoOf(TaskKind);
 
-/// Files are looked at once for each setting, and again whenever a data set is made of them: what
-/// shows settings may ask often. From any thread. InputError when a file cannot be used.
+/// Returns the facts of a data set. Files are looked at once for each setting, and again whenever a
+/// data set is made from them, so that views of the settings may ask often. Any thread may call it.
+/// Throws InputError when a file cannot be used.
 DataFacts factsOf(const TaskConfig&);
-/// The kind of Dataset::view(), which needs no samples: nobody else decides how predictions are
-/// shown.
+/// Returns the kind of Dataset::view(), for which no samples are needed; nothing else decides how
+/// predictions are shown.
 ViewKind viewKindOf(const TaskConfig&);
-/// With its samples. InputError likewise.
+/// Makes the data set with its samples. Throws InputError when a file cannot be used.
 std::unique_ptr<Dataset> makeDataset(const TaskConfig&, uint64_t seed);
 
 } // namespace halfscope

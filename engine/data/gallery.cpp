@@ -1,5 +1,4 @@
-// Lays samples out in rows, and writes numbers on them; what follows in a text is drawn in
-// text_sheet.
+// Lays samples out in rows and writes numbers on them; text_sheet draws what follows in a text.
 #include "engine/data/gallery.h"
 
 #include "engine/core/error.h"
@@ -21,11 +20,11 @@ namespace {
 using Colour = std::array<float, 3>;
 constexpr Colour kGround{0.5f, 0.5f, 0.5f}, kPaper{1, 1, 1}, kInk{0, 0, 0};
 constexpr Colour kWrong{0.93f, 0.42f, 0.05f};
-constexpr int kMargin = 2;   // around each sample; of a frame
-constexpr int kWidest = 256; // of the samples in a row, more or less
+constexpr int kMargin = 2;   // around each sample, and the width of a frame
+constexpr int kWidest = 256; // the width of the samples in a row, about
 constexpr int kGlyphWidth = 3, kGlyphHeight = 5;
 
-/// Rows of three pixels, the left one is the highest bit.
+/// Rows of three pixels; the highest bit is the left one.
 constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5, 7},
                                                                      {2, 6, 2, 2, 7},
                                                                      {7, 1, 7, 4, 7},
@@ -37,7 +36,7 @@ constexpr std::array<std::array<uint8_t, kGlyphHeight>, 10> kDigits{{{7, 5, 5, 5
                                                                      {7, 5, 7, 5, 7},
                                                                      {7, 5, 7, 1, 7}}};
 
-/// Where the samples of a batch lie.
+/// How the samples of a batch are laid out.
 struct Places {
     int channels = 1, height = 0, width = 0;
     int columns = 1, rows = 1;
@@ -76,7 +75,7 @@ public:
         fill(left + wide - kMargin, top, kMargin, high, kWrong);
     }
 
-    /// In the upper left corner.
+    /// Writes a number in the upper left corner of a sample.
     void number(int sample, int value, const Colour& ink, const Colour& paper) {
         const std::string digits = std::to_string(value);
         const int scale = std::max(1, m_places.height / 14);
@@ -110,7 +109,7 @@ private:
         for (int y = 0; y < kGlyphHeight; ++y)
             for (int x = 0; x < kGlyphWidth; ++x)
                 if (kDigits[static_cast<size_t>(digit)][static_cast<size_t>(y)] &
-                    (4 >> x)) // the left one is the highest bit
+                    (4 >> x)) // the highest bit is the left one
                     fill(left + x * scale, top + y * scale, scale, scale, ink);
     }
     void draw(std::span<const float> x, std::span<const ChannelScale> known) {
@@ -131,7 +130,7 @@ private:
                 }
             }
     }
-    /// The lowest value, and how far above it the highest is: inputs may have any.
+    /// Returns the lowest value and how far above it the highest is; inputs may have any range.
     static std::pair<double, double> rangeOf(std::span<const float> x) {
         float low = INFINITY, high = -INFINITY;
         for (const float value : x) {
@@ -167,7 +166,8 @@ std::vector<int64_t> spreadPictures(const Shape& picture, int64_t samples) {
     return spread;
 }
 
-/// Nothing where it cannot be read: whether that ends the training is not decided here.
+/// Returns nothing when the sample cannot be read: whether that ends the training is not decided
+/// here.
 std::optional<Batch> sampleOf(const Dataset& data, Split split, int64_t sample) {
     Batch one = Batch::of(data.tensors(), 1);
     try {
@@ -254,7 +254,7 @@ Picture mistakesOf(const Gallery& gallery, std::span<const int32_t> taken, size_
     for (size_t i = 0; i < labels.size(); ++i) {
         if (taken[i] == labels[i]) continue;
         sheet.frame(static_cast<int>(i));
-        const bool none = static_cast<size_t>(taken[i]) == classes; // not a number
+        const bool none = static_cast<size_t>(taken[i]) == classes; // all scores are nan
         if (!none) sheet.number(static_cast<int>(i), taken[i], kPaper, kWrong);
     }
     return sheet.take();

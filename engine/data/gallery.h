@@ -13,7 +13,7 @@
 
 namespace halfscope {
 
-/// Samples that are shown, as a network sees them.
+/// Samples that are shown, in the form in which a network sees them.
 struct Gallery {
     Batch samples;
     std::vector<ChannelScale> scales{}; ///< see Dataset::channelScales()
@@ -29,13 +29,14 @@ struct Gallery {
 /// characters.
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
-/// The samples with the numbers of their classes, or the characters that follow. Where no scales
-/// are known, the lowest value of all is black and the highest white. The caption tells what the
-/// numbers mean, where `names` are not just them: "0 T-shirt/top, 1 Trouser".
+/// Draws the samples with the numbers of their classes, or the characters that follow. When no
+/// scales are known, the lowest of all values is black and the highest white. The caption tells
+/// what the numbers mean, unless `names` are just the numbers: "0 T-shirt/top, 1 Trouser".
 Picture galleryWithClasses(const Gallery&, std::span<const std::string> names);
-/// By (rows, classes) scores: a sample that was taken for another class has a frame and that
-/// class's number; one without a highest score has only a frame. Of a text, the characters that the
-/// network expects, on orange where they are wrong. The caption is "58/64": how many were right.
+/// Draws the samples with the mistakes that (rows, classes) scores show. A sample that was taken
+/// for another class has a frame and the number of that class; one without a highest score has only
+/// a frame. For a text it draws the characters that the network expects, on orange where they are
+/// wrong. The caption, such as "58/64", tells how many were right.
 Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
                             std::span<const std::string> names);
 

@@ -1,5 +1,5 @@
-// Random numbers as inputs, and pictures of MNIST as what a network shall make of them: what a
-// generator and its critic learn from. The pairing of pictures and numbers has no meaning.
+// Random numbers as inputs, and pictures of MNIST as what a network is to make of them: a generator
+// and its critic learn from this. Which picture goes with which numbers has no meaning.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
@@ -13,7 +13,7 @@ namespace halfscope {
 namespace {
 
 constexpr uint64_t kLatentStream = 1;
-constexpr int64_t kShown = 64; // of a view
+constexpr int64_t kShown = 64; // pictures in a view
 
 TaskConfig picturesOf(TaskConfig task) {
     task.kind = TaskKind::Mnist;
@@ -52,7 +52,7 @@ public:
         return {};
     }
 
-    /// Numbers that no step sees, the same ones from the first picture to the last.
+    /// Shows numbers that no step sees, the same ones from the first picture to the last.
     TaskView view() const override {
         TaskView view;
         view.kind = ViewKind::Samples;

@@ -1,4 +1,4 @@
-// Which files, from where and to where.
+// Which files MNIST has, where they come from and where they go.
 #include "engine/data/get_mnist.h"
 
 #include "engine/core/error.h"

@@ -1,4 +1,4 @@
-// MNIST from its public mirrors.
+// Downloads MNIST from its public mirrors.
 #pragma once
 
 #include "engine/io/download.h"
@@ -8,17 +8,18 @@
 
 namespace halfscope {
 
-/// The four files as they were published, and where they are served.
+/// The four files as they were published, and the addresses that serve them.
 std::span<const RemoteFile> mnistFiles();
 std::span<const std::string> mnistAddresses();
-/// The size of all files together, for the question before the download.
+/// Returns the size of all files together, in bytes, for the question before the download.
 int64_t mnistBytes();
-/// $XDG_DATA_HOME/halfscope/mnist; where that is not set, ~/.local/share/halfscope/mnist. Empty
-/// where the user has no home folder.
+/// Returns $XDG_DATA_HOME/halfscope/mnist, or ~/.local/share/halfscope/mnist when that is not set.
+/// Empty when the user has no home folder.
 std::string usualMnistFolder();
 
-/// Fetches what is missing into a folder, which is made where it is not there: then data.path can
-/// name it. `have` counts the bytes of all `files`. Cancellable. RunError, see fetchFile().
+/// Downloads what is missing into a folder, which is made when it does not exist; data.path can
+/// then name it. `have` counts the bytes of all `files`. Can be cancelled. Throws RunError, see
+/// fetchFile().
 void getMnist(const std::string& folder, std::span<const RemoteFile> files,
               std::span<const std::string> addresses,
               const std::function<void(int64_t have)>& progress);

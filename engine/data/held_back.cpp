@@ -1,4 +1,4 @@
-// A fixed shuffle chooses what is held back.
+// Chooses what is held back by a fixed shuffle.
 #include "engine/data/held_back.h"
 
 #include "engine/core/error.h"
@@ -13,7 +13,7 @@
 namespace halfscope {
 
 namespace {
-constexpr uint64_t kSplitSeed = 0, kSplitStream = 3; // of no run's seed
+constexpr uint64_t kSplitSeed = 0, kSplitStream = 3; // independent of a run's seed
 }
 
 int64_t HeldBack::count(int64_t samples, double share) {

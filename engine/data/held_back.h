@@ -1,4 +1,4 @@
-// Splits of a data set that comes without any: a share of the samples is held back to validate on.
+// Splits data sets that come without splits: a share of the samples is held back to validate on.
 #pragma once
 
 #include "engine/data/dataset.h"
@@ -9,25 +9,26 @@
 
 namespace halfscope {
 
-/// The stored numbers of the samples, in their order. Which ones are held back depends on how many
-/// there are and on nothing else, so that runs of any seed are judged on the same ones.
+/// The stored numbers of the samples, in order. Which ones are held back depends only on how many
+/// there are, so that runs of any seed are judged on the same samples.
 struct HeldBack {
     std::vector<int32_t> train, validation;
 
-    /// At least one sample to train on. `samples` is above 0 and fits into 31 bits.
+    /// Leaves at least one sample to train on. `samples` is above 0 and fits into 31 bits.
     HeldBack(int64_t samples, double share);
     HeldBack() = default;
     const std::vector<int32_t>& of(Split split) const {
         return split == Split::Train ? train : validation;
     }
-    /// How many are held back.
+    /// Returns how many samples are held back.
     static int64_t count(int64_t samples, double share);
 };
 
-/// Lines of Python that set `train` and `held`, the numbers of the samples; others than HeldBack's.
+/// Returns lines of Python that set `train` and `held`, the numbers of the samples. They choose
+/// other samples than HeldBack does.
 std::string heldBackPython(double share);
 
-/// InputError "PLACE: 0 samples are not allowed: 1 to 2147483647".
+/// Throws InputError "PLACE: 0 samples are not allowed: 1 to 2147483647".
 void checkSampleCount(const std::string& place, int64_t samples);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// The memory of what files said, how a change of them is seen, and whom a thread asks.
+// Remembers what files said, notices that they changed, and passes questions to another thread.
 #include "engine/data/known_facts.h"
 
 #include "engine/core/text.h"
@@ -14,7 +14,8 @@ namespace {
 
 thread_local FactsElsewhere* t_newest = nullptr;
 
-/// Differs when a file was changed, or one of the first files of a folder: those directly in it.
+/// Returns a text that changes when a file does; of a folder, when one of the first files directly
+/// in it does.
 std::string stampOf(const std::filesystem::path& path) {
     constexpr size_t kMost = 10'000; // a wrong path may name a folder of millions
     std::string stamp = fileStamp(path.string());
@@ -23,7 +24,7 @@ std::string stampOf(const std::filesystem::path& path) {
     return stamp;
 }
 
-/// The first path that the settings name.
+/// Returns the first path that the settings name.
 const std::string& pathOf(const TaskConfig& task) {
     if (!task.path.empty()) return task.path;
     return task.x.empty() ? task.y : task.x;
@@ -75,14 +76,14 @@ void KnownFacts::put(const TaskConfig& task, FactsAnswer answer) {
 }
 
 KnownFacts& knownFacts() {
-    // never destroyed: a thread that a dead network holds may come back while the program ends
+    // never destroyed: a thread that hangs on a dead network may return while the program ends
     static KnownFacts& facts = *std::make_unique<KnownFacts>().release();
     return facts;
 }
 
 bool namesFiles(const TaskConfig& task) { return !pathOf(task).empty(); }
 
-/// In a hash, because many are kept.
+/// Returns a hash, because many are kept.
 size_t filesOf(const TaskConfig& task) {
     std::string stamps = stampOf(task.path) + "\n" + stampOf(task.x) + "\n" + stampOf(task.y) +
                          "\n" + stampOf(task.predict);
@@ -100,7 +101,7 @@ bool factsPending(const TaskConfig& task) {
         factsOf(task);
     } catch (const FactsPending&) {
         return true;
-    } catch (const InputError&) { // known by now
+    } catch (const InputError&) { // there is a known answer
     }
     return false;
 }

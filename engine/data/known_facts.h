@@ -1,5 +1,5 @@
-// What the files of data sets said, remembered by the settings that decide it, and threads that
-// must never wait for a file: what nobody has read yet they ask another thread for.
+// Remembers what the files of data sets said, by the settings that decide it. Threads that must
+// never wait for a file ask another thread for what nobody has read yet.
 #pragma once
 
 #include "engine/core/error.h"
@@ -22,67 +22,68 @@ FactsKey factsKeyOf(const TaskConfig&);
 struct FactsAnswer {
     std::optional<DataFacts> facts;
     Message error;
-    size_t files = 0; ///< of an error, as they were when they were read: it may be mended there
+    size_t files = 0; ///< with an error: filesOf() at that time, as files may be mended
 };
 
-/// Answers by the settings that decide them. Facts stay when files change or go: a run that goes on
-/// knows its epochs. From any thread.
+/// Answers by the settings that decide them. Facts are kept when files change or vanish, because a
+/// run that goes on knows its epochs. Any thread may call its functions.
 class KnownFacts {
 public:
-    static constexpr size_t kMost = 256; ///< answers to settings that were typed
+    static constexpr size_t kMost = 256; ///< answers; settings that are being typed make many
 
     std::optional<FactsAnswer> find(const TaskConfig&) const;
-    /// Where there are kMost of them, the one that was not asked for the longest goes.
+    /// Adds an answer. When there are already kMost, the one that was asked for longest ago goes.
     void put(const TaskConfig&, FactsAnswer);
 
 private:
     struct Entry {
         FactsAnswer answer;
-        mutable uint64_t used = 0; ///< the number of the question that it last answered
+        mutable uint64_t used = 0; ///< the number of the last question that it answered
     };
     mutable std::mutex m_mutex;
     mutable uint64_t m_questions = 0;
     std::map<FactsKey, Entry> m_answers;
 };
 
-/// Those of the process.
+/// Returns the facts that this process knows.
 KnownFacts& knownFacts();
 
-/// Whether the facts are in files of the user's: without a path a data set has what comes with the
-/// program, or nothing.
+/// Whether the facts come from the user's files: without a path, a data set uses what comes with
+/// the program, or nothing.
 bool namesFiles(const TaskConfig&);
-/// Differs when one of the files changed that the facts are read from. Looks at them. Cancellable.
+/// Returns a value that changes when one of the files does from which the facts are read. Looks at
+/// the files. Can be cancelled.
 size_t filesOf(const TaskConfig&);
 
-/// Thrown by factsOf() where another thread has been asked for them.
+/// Thrown by factsOf() when another thread has been asked for the facts.
 class FactsPending : public InputError {
 public:
     explicit FactsPending(const TaskConfig&);
 };
 
-/// Whether that is so of these.
+/// Whether factsOf() would throw FactsPending for these settings.
 bool factsPending(const TaskConfig&);
-/// Why there are none; nothing where there are, or where they are still being read.
+/// Returns why there are no facts; nothing when there are, or when they are still being read.
 std::optional<Message> factsProblem(const TaskConfig&);
 
-/// While it lives, factsOf() on the thread that made it opens no file. What is not known yet goes
-/// to `ask`, and is refused by FactsPending; an error that is known is thrown, and asked for again.
-/// The newest one of a thread is asked; they may go in any order.
+/// While an object lives, factsOf() opens no file on the thread that made it. What is not known yet
+/// goes to `ask`, and factsOf() throws FactsPending; a known error is thrown, and asked for again.
+/// If a thread has several objects, the newest is asked; they may be destroyed in any order.
 class FactsElsewhere {
 public:
-    /// Called from within factsOf(): must come back at once, and may be asked the same often.
+    /// Called from within factsOf(). It must return at once, and may get the same question often.
     using Ask = std::function<void(const TaskConfig&)>;
     explicit FactsElsewhere(Ask);
     ~FactsElsewhere();
     FactsElsewhere(const FactsElsewhere&) = delete;
     FactsElsewhere& operator=(const FactsElsewhere&) = delete;
 
-    /// Asks the calling thread's; false where it has none.
+    /// Asks the newest object of the calling thread; returns false when there is none.
     static bool ask(const TaskConfig&);
 
 private:
     Ask m_ask;
-    FactsElsewhere* m_before; ///< of the thread
+    FactsElsewhere* m_before; ///< the one before on this thread
 };
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Reading ahead.
+// Reads batches ahead.
 #include "engine/data/loader.h"
 
 #include "engine/core/cancel.h"
@@ -15,11 +15,11 @@ namespace halfscope {
 
 namespace {
 
-/// Plus the epoch: numbers of the random streams below belong to data, those from 2^32 on to the
-/// starting weights. A run has at most 10^9 steps, so the epochs stay below.
+/// The epoch is added to this. The numbers of random streams below belong to data, those from 2^32
+/// on to the starting weights. A run has at most 10^9 steps, so the epochs stay below.
 constexpr uint64_t kShuffleStream = 16;
 
-constexpr size_t kBehind = 2; ///< batches that are kept beside those ahead
+constexpr size_t kBehind = 2; ///< batches that are kept besides those ahead
 constexpr size_t kOrders = 2; ///< epochs whose order is kept
 
 } // namespace
@@ -64,7 +64,7 @@ Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
         throw EngineError(
             phrase("Engine", "data.workers: cannot start %1 threads that load batches: %2"),
             workers, error.what());
-    } catch (...) { // no memory for one more
+    } catch (...) { // there is no memory for one more
         end();
         throw;
     }
@@ -99,7 +99,7 @@ Loader::EpochOrder Loader::orderOf(int64_t epoch) const {
     EpochOrder& known = m_orders[epoch];
     if (!known) known = std::make_shared<const std::vector<int32_t>>(m_sampler.order(epoch));
     EpochOrder order = known;
-    const auto farthest = [&] { // from this epoch
+    const auto farthest = [&] { // the epoch farthest from this one
         const auto first = m_orders.begin(), last = std::prev(m_orders.end());
         return epoch - first->first > last->first - epoch ? first : last;
     };
@@ -124,7 +124,7 @@ std::shared_ptr<const Batch> Loader::read(int64_t step) const {
     return batch;
 }
 
-/// The entry stands already; the lock is let go meanwhile.
+/// Reads a batch into its entry, which already exists; the lock is released meanwhile.
 void Loader::readInto(int64_t step, std::unique_lock<std::mutex>& lock) const {
     Entry entry;
     lock.unlock();
@@ -138,7 +138,7 @@ void Loader::readInto(int64_t step, std::unique_lock<std::mutex>& lock) const {
     m_changed.notify_all();
 }
 
-/// Twice as many batches as there are workers: each has one to read and one that waits.
+/// Asks for twice as many batches as there are workers: each has one to read and one that waits.
 void Loader::askAhead() const {
     const auto ahead = static_cast<int64_t>(2 * m_workers.size());
     m_asked.clear(); // a step that goes back asks again
@@ -176,12 +176,12 @@ std::shared_ptr<const Batch> Loader::load(int64_t wanted) const {
             return found == m_entries.end() || found->second.done();
         });
     const auto found = m_entries.find(step);
-    if (found == m_entries.end()) { // forgotten, for other steps were asked for since
+    if (found == m_entries.end()) { // it was forgotten, because other steps were asked for since
         lock.unlock();
         return load(step);
     }
     const Entry entry = found->second;
-    if (entry.error) m_entries.erase(found); // the next one who asks tries again
+    if (entry.error) m_entries.erase(found); // the next caller tries again
     m_last = step;
     askAhead();
     forgetFar();
@@ -199,8 +199,9 @@ void Loader::work() {
         m_asked.pop_front();
         try {
             if (m_entries.try_emplace(step).second) readInto(step, lock);
-            forgetFar();                  // whoever asks may be long in coming back
-        } catch (const std::bad_alloc&) { // whoever needs the batch reads it, or says so
+            forgetFar();                  // no caller may come for a long time
+        } catch (const std::bad_alloc&) { // the caller that needs the batch reads it, or reports
+                                          // the error
         }
     }
 }

@@ -1,4 +1,4 @@
-// From samples to batches: the order of samples, and their reading ahead by workers.
+// From samples to batches: the order of samples, and workers that read ahead.
 #pragma once
 
 #include "engine/data/dataset.h"
@@ -17,12 +17,12 @@ namespace halfscope {
 
 enum class Order : uint8_t { AsStored, Shuffled };
 
-/// The order of samples: a function of seed and epoch alone.
+/// The order of samples: a function of the seed and the epoch alone.
 class Sampler {
 public:
     Sampler(int64_t samples, uint64_t seed, Order order)
         : m_samples(samples), m_seed(seed), m_order(order) {}
-    /// Of an epoch, 1 for the first.
+    /// Returns the order in an epoch; 1 is the first.
     std::vector<int32_t> order(int64_t epoch) const;
     bool shuffles() const { return m_order == Order::Shuffled; }
 
@@ -32,20 +32,21 @@ private:
     Order m_order;
 };
 
-/// Reads samples as Dataset::read() does. The place of one that is skipped is taken by the first of
-/// substitute(0), substitute(1), ... that can be read, so that a batch is always whole;
-/// Batch::skipped tells why. RunError where there is none among so many `substitutes`. Cancellable.
+/// Reads samples like Dataset::read(). The place of a sample that is skipped is taken by the first
+/// of substitute(0), substitute(1), ... that can be read, so that a batch is always whole;
+/// Batch::skipped tells why. Throws RunError when none of the `substitutes` can be read. Can be
+/// cancelled.
 void readWhole(const Dataset&, Pass, std::span<const int64_t> samples,
                const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out);
 
-/// Batches of the train split in the sampler's order, for any number of workers. Steps may ask
-/// for them in any order and from several threads; those that come next are read ahead. Holds a few
-/// batches at a time. Its end stops reads that have begun and drops the others. A sample that
-/// is skipped gives its place to those that follow the batch in its epoch: this too depends on the
-/// step alone.
+/// Batches of the train split in the sampler's order, whatever the number of workers. Steps may ask
+/// for them in any order and from several threads; the batches that come next are read ahead. Holds
+/// a few batches at a time. Its destructor stops reads that have begun and drops the others. The
+/// place of a skipped sample goes to the samples that follow the batch in its epoch, so this, too,
+/// depends on the step alone.
 class Loader : public BatchSource {
 public:
-    /// workers 0: who asks reads.
+    /// With 0 workers, the thread that asks for a batch reads it.
     Loader(std::unique_ptr<const Dataset>, const EpochPlan&, const Sampler&, int workers);
     ~Loader() override;
     Loader(const Loader&) = delete;
@@ -63,12 +64,12 @@ public:
         return m_dataset->samples(Split::Validation) > 0 ? m_dataset.get() : nullptr;
     }
     const Dataset& dataset() const { return *m_dataset; }
-    /// Batches in memory, and those being read.
+    /// Returns the number of batches in memory and being read.
     size_t held() const;
 
 private:
     void end();
-    /// A batch, or why there is none; neither while it is being read.
+    /// A batch, or the reason why there is none; it has neither while it is being read.
     struct Entry {
         std::shared_ptr<const Batch> batch;
         std::exception_ptr error;
@@ -89,11 +90,11 @@ private:
     mutable std::mutex m_mutex;
     mutable std::condition_variable m_changed;
     mutable std::map<int64_t, Entry> m_entries;     ///< by batch number
-    mutable std::deque<int64_t> m_asked;            ///< for workers
+    mutable std::deque<int64_t> m_asked;            ///< batches that workers are to read
     mutable int64_t m_last = 0;                     ///< the batch that was asked for last
     mutable std::map<int64_t, EpochOrder> m_orders; ///< by epoch
     bool m_ending = false;
-    std::stop_source m_stop; ///< of reads that workers have begun
+    std::stop_source m_stop; ///< stops reads that workers have begun
     std::vector<std::thread> m_workers;
 };
 

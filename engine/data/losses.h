@@ -1,4 +1,4 @@
-// The losses that a task can have, one row each. Adding one takes a value of LossKind and a row of
+// The losses that a task can have, one row each. To add one, add a value to LossKind and a row to
 // the table in losses.cpp.
 #pragma once
 

@@ -1,5 +1,5 @@
-// MNIST, Fashion-MNIST and other sets in their four files: pictures and their classes, ten of them,
-// in IDX, plain or packed by gzip. Without a folder, the sample that comes with the program.
+// MNIST, Fashion-MNIST and other sets in their four files: pictures of ten classes and their
+// labels, in IDX, plain or gzipped. Without a folder, it is the sample that comes with the program.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/core/vector_clones.h"
@@ -18,10 +18,10 @@ namespace {
 
 constexpr int64_t kClasses = 10;
 constexpr size_t kSplits = 2;
-/// Where torchvision puts the files.
+/// The folders in which torchvision puts the files.
 constexpr std::array<std::string_view, 3> kFolders{"MNIST/raw", "FashionMNIST/raw", "raw"};
 
-/// One of the four files: where it lies, or its bytes in the program.
+/// One of the four files: its path, or its bytes in the program.
 class IdxSource {
 public:
     explicit IdxSource(std::string path) : m_path(std::move(path)) {}
@@ -54,17 +54,18 @@ bool isThere(const std::filesystem::path& path) {
     return std::filesystem::exists(path, ignored);
 }
 
-/// "train-images-idx3-ubyte" by any of the names that it goes by; empty where there is none.
+/// Returns the path of "train-images-idx3-ubyte" under any of its usual names; empty when there is
+/// none.
 std::string findFile(const std::filesystem::path& folder, const std::string& name) {
     std::string dotted = name;
-    dotted[dotted.rfind("-idx")] = '.'; // as some unpackers name it
+    dotted[dotted.rfind("-idx")] = '.'; // some unpackers name it like this
     for (const std::string& base : {name, dotted})
         for (const char* end : {"", ".gz"})
             if (isThere(folder / (base + end))) return (folder / (base + end)).string();
     return {};
 }
 
-/// The folder itself, or the first one in it that has the files.
+/// Returns the folder itself, or the first one inside that has the files.
 std::filesystem::path dataFolder(const std::string& path) {
     const std::filesystem::path given(path);
     if (!findFile(given, "train-images-idx3-ubyte").empty()) return given;
@@ -89,7 +90,7 @@ SplitFiles filesOf(const TaskConfig& task, Split split) {
     return {IdxSource(fileIn(folder, images)), IdxSource(fileIn(folder, labels))};
 }
 
-/// Of the pictures, once they and the labels fit.
+/// Returns the shape of the pictures after checking that they and the labels fit together.
 Shape pictureShape(const SplitFiles& files, const ArrayInfo& images, const ArrayInfo& labels) {
     const auto& shape = images.shape;
     if (shape.size() != 3 || images.elements() == 0)
@@ -144,10 +145,10 @@ std::vector<std::string> classNames(const TaskConfig& task) {
     return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 }
 
-/// value / 255, by products, of which a processor makes more than of divisions: the first one is
-/// exact, as its factor has nine bits, and for each of the 256 bytes the sum is the quotient
-/// rounded once. The two do not overlap, which lets the compiler take several values at a time:
-/// bytes may alias anything.
+/// Computes value / 255 by products, which processors compute faster than quotients: the first
+/// product is exact, because its factor has nine bits, and for each of the 256 bytes the sum is the
+/// quotient rounded once. `from` and `to` do not overlap, which lets the compiler take several
+/// values at a time, although bytes may alias anything.
 HALFSCOPE_VECTOR
 void toFloats(const std::byte* __restrict from, float* __restrict to, size_t count) {
     constexpr float kHigh = 0x1.01p-8F, kLow = 0x1.010102p-24F;
@@ -157,8 +158,8 @@ void toFloats(const std::byte* __restrict from, float* __restrict to, size_t cou
     }
 }
 
-/// Asks for the memory ahead of its use: samples in a new order are in no cache, and waiting for
-/// them takes as long as all else that is done with them.
+/// Prefetches a sample: samples in a new order are in no cache, and waiting for their memory takes
+/// as long as everything else that is done with them.
 void prefetch(const std::byte* from, size_t count) {
     constexpr size_t kLine = 64;
     for (size_t i = 0; i < count; i += kLine)

@@ -1,4 +1,4 @@
-// From small pictures of bytes to the floats of a batch.
+// Turns small pictures of bytes into the floats of a batch.
 #include "engine/data/picture_samples.h"
 
 #include "engine/core/error.h"
@@ -15,10 +15,11 @@ namespace halfscope {
 
 namespace {
 
-constexpr size_t kMostKept = size_t{512} << 20; // bytes of decoded pictures
-constexpr size_t kMeasured = 1000;              // samples
+constexpr size_t kMostKept = size_t{512} << 20; // bytes of decoded pictures that are kept
+constexpr size_t kMeasured = 1000;              // samples that are measured
 
-/// Plus the epoch; between the streams of the sampler and those of the starting weights.
+/// The epoch is added to this; it lies between the streams of the sampler and those of the starting
+/// weights.
 constexpr uint64_t kChanceStream = uint64_t{1} << 31;
 
 constexpr const char *kMeanKey = "data.mean", *kDeviationKey = "data.std";
@@ -95,7 +96,7 @@ void PictureSamples::setTables() {
             m_values[c][byte] = (static_cast<float>(byte) / 255 - m_mean[c]) / m_deviation[c];
 }
 
-/// Over samples that are spread evenly over those to train on; whole numbers add up exactly.
+/// Measures samples that are spread evenly over those to train on; whole numbers add up exactly.
 void PictureSamples::measure(bool mean, bool deviation) {
     const auto& train = m_splits.train;
     const size_t count = std::min(kMeasured, train.size());
@@ -125,7 +126,7 @@ void PictureSamples::measure(bool mean, bool deviation) {
         const double all = static_cast<double>(pixels), sum = static_cast<double>(sums[c]);
         const double variance = static_cast<double>(squares[c]) / all - sum / all * (sum / all);
         if (mean) m_mean[c] = static_cast<float>(sum / all / 255);
-        // a step of a byte at least: a plain picture has no deviation
+        // at least one step of a byte: a plain picture has no deviation
         if (deviation)
             m_deviation[c] = static_cast<float>(std::sqrt(std::max(variance, 1.0)) / 255);
     }
@@ -147,7 +148,7 @@ PictureSamples::Planes PictureSamples::decoded(size_t stored) const {
     };
     for (size_t pixel = 0; pixel < pixels; ++pixel) {
         const float* from = picture.values.data() + pixel * static_cast<size_t>(picture.channels);
-        if (m_channels == 1 && picture.channels == 3) { // luma, as ITU-R BT.601 weighs it
+        if (m_channels == 1 && picture.channels == 3) { // luma, as ITU-R BT.601 defines it
             bytes[pixel] = byteOf(0.299f * from[0] + 0.587f * from[1] + 0.114f * from[2]);
             continue;
         }
@@ -157,7 +158,8 @@ PictureSamples::Planes PictureSamples::decoded(size_t stored) const {
     return bytes;
 }
 
-/// What is kept stays as it is, so that it can be read without the lock.
+/// Calls `use` with the planes of a sample. Planes that are kept never change, so they can be read
+/// without the lock.
 template <class Use>
 void PictureSamples::withPlanes(size_t stored, Use use) const {
     const Planes* kept = nullptr;
@@ -216,7 +218,7 @@ void PictureSamples::readStored(int32_t stored, int64_t epoch, const SamplePlace
 
 namespace {
 
-/// A tensor of (channels, 1, 1), or what measures it.
+/// Returns a tensor of (channels, 1, 1), or the code that measures it.
 std::string pythonValues(const ChannelValues& values, const char* none, const char* measured) {
     if (values.measured) return measured;
     std::string numbers;

@@ -1,5 +1,5 @@
-// Samples that are made of pictures in files, wherever those lie: decoding, what is kept of it in
-// memory, mean and deviation, and the chance that mirrors and moves samples to train on.
+// Samples made from pictures in files, wherever the files are: decodes them, keeps some in memory,
+// measures mean and deviation, and mirrors and moves the samples to train on at random.
 #pragma once
 
 #include "engine/data/stored_data.h"
@@ -16,16 +16,17 @@ namespace halfscope {
 
 inline constexpr int32_t kMostPictureClasses = 10'000;
 
-/// Whether the end of a file's name, without its dot, is that of a picture: "png", "JPEG".
+/// Whether the ending of a file's name, without its dot, is that of a picture: "png", "JPEG".
 bool isPictureEnding(std::string_view);
-/// The sorted paths in a folder with names that are `wanted`; hidden ones never are. `error` as of
-/// namesIn(). Cancellable.
+/// Returns the sorted paths in a folder whose names are `wanted`; hidden names never are. `error`
+/// is that of namesIn(). Can be cancelled.
 std::vector<std::string> pathsIn(const std::string& folder, Entries,
                                  bool (*wanted)(const std::string& name), int* error = nullptr);
-/// InputError: data.path, or a folder in it, cannot be read, by the system's number.
+/// Throws InputError: data.path, or a folder in it, cannot be read. `error` is the system's number.
 [[noreturn]] void refuseUnread(const std::string& folder, int error);
 
-/// x of the settings, and class numbers. InputError for a setting that does not fit the others.
+/// Returns the specs of x, as the settings give it, and of class numbers. Throws InputError for a
+/// setting that does not fit the others.
 std::vector<TensorSpec> pictureTensors(const TaskConfig&, int64_t classes);
 
 class PictureSamples : public StoredData {
@@ -35,17 +36,19 @@ public:
 
 protected:
     PictureSamples(const TaskConfig&, uint64_t seed);
-    /// Ends the constructor of a data set whose members are set: measures what is "auto".
+    /// Ends the constructor of a data set after its members are set: measures what is "auto".
     void measureAndSetTables(size_t stored);
 
-    /// The middle square of a stored picture, `side` pixels wide. InputError names the file.
+    /// Returns the middle square of a stored picture, `side` pixels wide. Throws InputError that
+    /// names the file.
     virtual Picture squareOf(size_t stored, int side) const = 0;
     virtual int32_t labelOf(size_t stored) const = 0;
 
 private:
-    /// Planes of bytes, as a file would hold the small picture: the same whether it is kept or not.
+    /// The small picture as planes of bytes, like those of a file: the same whether it is kept or
+    /// not.
     using Planes = std::vector<uint8_t>;
-    /// What is made of a sample in an epoch.
+    /// What chance makes of a sample in an epoch.
     struct Chance {
         bool flip = false;
         int64_t right = 0, down = 0; ///< pixels by which it is moved
@@ -66,16 +69,17 @@ private:
     const int64_t m_crop;
     const int m_side, m_channels;
     std::array<float, 3> m_mean{0, 0, 0}, m_deviation{1, 1, 1}; ///< by channel
-    std::array<std::array<float, 256>, 3> m_values{};           ///< of a byte, by channel
+    std::array<std::array<float, 256>, 3> m_values{};           ///< of each byte, by channel
     mutable std::mutex m_mutex;
-    mutable std::vector<Planes> m_kept; ///< by stored sample; empty: not yet decoded
+    mutable std::vector<Planes> m_kept; ///< by stored sample; empty until it is decoded
     mutable size_t m_keptBytes = 0;
 };
 
-/// Whether mean or deviation is set.
+/// Whether the mean or the deviation is set.
 bool normalises(const TaskConfig&);
-/// Python of what this file does: picture(), which takes a path or an open file; where the task
-/// normalises, normalised(train, x), which measures "auto" on train; and PythonData::varied.
+/// Returns the Python for what this file does: picture(), which takes a path or an open file; if
+/// the task normalises, normalised(train, x), which measures "auto" on train; and
+/// PythonData::varied.
 PythonData pictureParts(const TaskConfig&);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Pictures in folders, one folder for each class, as torchvision's ImageFolder takes them.
+// Pictures in folders, one folder per class, as in torchvision's ImageFolder.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/picture_samples.h"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr size_t kLeastClasses = 2, kMostClasses = kMostPictureClasses;
 constexpr std::array<std::string_view, 6> kParts{"train", "training",   "val",
                                                  "valid", "validation", "test"};
-constexpr size_t kTrainParts = 2; // the others are to validate on
+constexpr size_t kTrainParts = 2; // the other parts are for validation
 
 bool isPicture(const std::string& name) {
     const std::string ending = fs::path(name).extension().string();
@@ -31,11 +31,11 @@ struct PictureFile {
 };
 
 struct PictureFolder {
-    std::string train, validation; ///< the second one is empty where samples are held back
+    std::string train, validation; ///< `validation` is empty when samples are held back
     std::vector<std::string> classes;
     std::vector<PictureFile> trained, judged;
-    std::string unread; ///< the first folder that cannot be listed: its class would be missing
-    int error = 0;      ///< why, as of namesIn()
+    std::string unread; ///< the first folder that cannot be listed; its class would be missing
+    int error = 0;      ///< the reason, as from namesIn()
 
     std::vector<std::string> entriesOf(const std::string& folder, Entries kind,
                                        bool (*wanted)(const std::string& name)) {
@@ -55,10 +55,10 @@ struct PictureFolder {
     }
 };
 
-/// Folders without pictures are no classes.
+/// Reads the classes; folders without pictures are not classes.
 void readTrained(PictureFolder& found) {
     for (const std::string& folder : found.foldersIn(found.train)) {
-        if (found.classes.size() > kMostClasses) return; // too many anyway
+        if (found.classes.size() > kMostClasses) return; // too many in any case
         const std::vector<std::string> paths = found.picturesIn(folder);
         if (paths.empty()) continue;
         const auto label = static_cast<int32_t>(found.classes.size());
@@ -83,7 +83,7 @@ void readJudged(PictureFolder& found) {
     }
 }
 
-/// Of a folder that has other folders for training and, perhaps, for validation.
+/// Looks into a folder that has other folders for training and perhaps for validation.
 PictureFolder lookIntoParts(const fs::path& folder) {
     PictureFolder found;
     const auto isThere = [&](std::string_view part) {
@@ -103,11 +103,11 @@ PictureFolder lookIntoParts(const fs::path& folder) {
         readJudged(found);
         if (!found.judged.empty()) return found;
     }
-    found.validation.clear(); // none has classes: a share of the others is held back
+    found.validation.clear(); // none has classes, so a share of the others is held back
     return found;
 }
 
-/// By names alone: no picture is opened. A folder that cannot be listed counts as empty.
+/// Looks at names only and opens no picture. A folder that cannot be listed counts as empty.
 PictureFolder lookInto(const std::string& path) {
     PictureFolder found = lookIntoParts(path);
     if (!found.classes.empty() || found.error != 0) return found;

@@ -1,5 +1,6 @@
-// Pictures as tasks: sample p is pixel p in row-major order, its inputs are (x, y) in [0, 1), its
-// target is the pixel's colour. A checkerboard, and a picture from a file or one that is built in.
+// Pictures as tasks: sample p is pixel p in row-major order, its inputs are (x, y) in [0, 1), and
+// its target is the pixel's colour. One is a checkerboard, the other a picture from a file or a
+// built-in one.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
@@ -70,8 +71,8 @@ Picture checkerboardPicture(const TaskConfig& task) {
     return picture;
 }
 
-/// Rings whose hue turns with the angle, on a dark ground: smooth areas and fine edges, three
-/// channels that differ, and drawn for any side.
+/// Draws rings whose hue turns with the angle on a dark ground, for any side: smooth areas and fine
+/// edges in three different channels.
 Picture ringPicture(int side) {
     Picture picture{side, side, 3, {}};
     picture.values.reserve(static_cast<size_t>(side) * static_cast<size_t>(side) * 3);
@@ -107,7 +108,7 @@ DataFacts checkerboardFacts(const TaskConfig& task) {
     return {pixelTensors(1), task.side * task.side, 0};
 }
 
-/// A file may be grey, which only its picture tells.
+/// Returns three channels, although a file may be grey, because only its picture tells that.
 DataFacts imageFacts(const TaskConfig& task) { return {pixelTensors(3), task.side * task.side, 0}; }
 
 using lang::filled;

@@ -1,4 +1,4 @@
-// Random targets on random inputs, from the seed: fitting them is memorising.
+// Random targets for random inputs, both from the seed: fitting them is memorising.
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kFeatures = 10; // inputs, as in the usual AMP benchmarks
 
-// Numbers of the random streams; the sampler's and the starting weights' are higher.
+// Numbers of the random streams; those of the sampler and of the starting weights are higher.
 constexpr uint64_t kInputStream = 1;
 constexpr uint64_t kTargetStream = 2;
 

@@ -1,6 +1,6 @@
-// Pictures and their classes in tar archives, as WebDataset lays them out: files of one sample have
-// one name up to the first dot, such as 000001.png and 000001.cls. The archives are looked through
-// once; then a sample is read from its place, like one of any other set.
+// Pictures and their classes in tar archives, as WebDataset lays them out: the files of one sample
+// have the same name up to the first dot, such as 000001.png and 000001.cls. The archives are
+// scanned once; then each sample is read from its place, as in any other data set.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/picture_samples.h"
@@ -30,14 +30,15 @@ struct ShardSample {
 };
 
 struct ShardIndex {
-    std::vector<std::string> shards; ///< paths
+    std::vector<std::string> shards; ///< their paths
     std::vector<ShardSample> samples;
-    int32_t classes = 0; ///< one more than the highest
+    int32_t classes = 0; ///< one more than the highest class
 };
 
 bool isShard(const std::string& path) { return fs::path(path).extension() == ".tar"; }
 
-/// The file, or those in the folder in the order of their names; `error` as of pathsIn().
+/// Returns the file, or the shards in the folder in the order of their names; `error` is that of
+/// pathsIn().
 std::vector<std::string> shardsAt(const std::string& path, int& error) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) return pathsIn(path, Entries::Files, isShard, &error);
@@ -45,7 +46,7 @@ std::vector<std::string> shardsAt(const std::string& path, int& error) {
     return {path};
 }
 
-/// "a/0001.seg.PNG" is the file "seg.png" of the sample "a/0001".
+/// Splits a name: "a/0001.seg.PNG" is the file "seg.png" of the sample "a/0001".
 struct ShardName {
     std::string sample, kind;
     explicit ShardName(const std::string& name) {
@@ -58,7 +59,7 @@ struct ShardName {
     bool isLabel() const { return kind == "cls"; }
 };
 
-/// Looks through one shard.
+/// Scans one shard.
 class ShardReader {
 public:
     ShardReader(ShardIndex& index, size_t shard)
@@ -126,7 +127,7 @@ private:
     size_t m_shard;
     const std::string& m_path;
     TarReader m_reader;
-    std::map<std::string, size_t> m_places; ///< of samples in the index, by name
+    std::map<std::string, size_t> m_places; ///< places of samples in the index, by name
 };
 
 using IndexPtr = std::shared_ptr<const ShardIndex>;
@@ -142,14 +143,14 @@ IndexPtr readIndex(std::vector<std::string> shards) {
 
 struct LastIndex {
     std::mutex mutex;
-    std::string stamp; ///< of the shards when they were looked through
+    std::string stamp; ///< of the shards when they were scanned
     IndexPtr index;
 };
 
-/// Keeps the last index while its shards stay as they are: the facts of other settings ask for it
-/// again and again, and large shards take long to look through.
+/// Returns the index, and keeps the last one while its shards stay as they are: settings ask for
+/// the facts again and again, and large shards take long to scan.
 IndexPtr indexAt(const std::string& path) {
-    // never destroyed: a thread that a dead network holds may come back while the program ends
+    // never destroyed: a thread that hangs on a dead network may return while the program ends
     static LastIndex& last = *std::make_unique<LastIndex>().release();
     int error = 0;
     std::vector<std::string> shards = shardsAt(path, error);
@@ -183,7 +184,7 @@ IndexPtr indexOf(const TaskConfig& task) {
     return index;
 }
 
-/// `once`: the samples to train on.
+/// `once` is the number of samples to train on.
 std::vector<Message> notesOn(const TaskConfig& task, int64_t once) {
     if (task.shardReaders == 1) return {};
     return {

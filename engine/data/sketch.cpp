@@ -1,4 +1,4 @@
-// Shapes by their distance: a pixel is covered by as much as its centre lies inside.
+// Draws shapes by their distance: it covers a pixel by as much as the pixel's centre lies inside.
 #include "engine/data/sketch.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ double distanceToLine(Spot at, Spot from, Spot to) {
 
 bool isFinite(Spot at) { return std::isfinite(at.x) && std::isfinite(at.y); }
 
-/// The pixel that a coordinate lies in, kept near the picture so that it fits an int.
+/// Returns the pixel that a coordinate lies in, kept near the picture so that it fits an int.
 int pixelOf(double coordinate, int side) {
     return static_cast<int>(std::floor(std::clamp(coordinate, -1.0, side + 1.0)));
 }
@@ -42,7 +42,7 @@ void Sketch::pixel(int x, int y, Shade shade, double share) {
         values[i] += static_cast<float>(share) * (shade[i] - values[i]);
 }
 
-/// `outside`: how far a place is from the shape, negative inside it.
+/// `outside` returns how far a place is from the shape; it is negative inside.
 template <class Distance>
 void Sketch::shape(Spot low, Spot high, Shade shade, Distance outside) {
     const int side = m_picture.width;

@@ -1,4 +1,4 @@
-// From numbers within a split to stored samples.
+// Turns numbers within a split into stored samples.
 #include "engine/data/stored_data.h"
 
 #include "engine/core/error.h"

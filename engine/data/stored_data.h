@@ -1,4 +1,4 @@
-// The common part of data sets that number their samples in the order in which they store them; a
+// The common part of data sets that number their samples in the order in which they are stored; a
 // share of them may be held back to validate on.
 #pragma once
 
@@ -10,13 +10,13 @@
 
 namespace halfscope {
 
-/// Where one sample goes in a batch.
+/// The place of one sample in a batch.
 struct SamplePlace {
     Batch& batch;
     size_t row = 0;
 
-    std::span<float> floats(size_t tensor) const; ///< of an F32 tensor, one sample's
-    int32_t& label() const;                       ///< of the target, where it is a class
+    std::span<float> floats(size_t tensor) const; ///< one sample of an F32 tensor
+    int32_t& label() const;                       ///< the target, when it is a class
 };
 
 class StoredData : public Dataset {
@@ -28,13 +28,13 @@ public:
     int64_t number(Split split, int64_t sample) const final {
         return m_splits.of(split)[static_cast<size_t>(sample)];
     }
-    /// A sample that cannot be read is skipped where m_damaged says so.
+    /// Skips a sample that cannot be read if m_damaged says so.
     std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const final;
     TaskView view() const final { return m_view; }
 
 protected:
-    /// Fills both tensors of a sample as it is in this epoch, see Pass. From any thread. InputError
-    /// where it cannot be read.
+    /// Fills both tensors of a sample as it is in this epoch, see Pass. Any thread may call it.
+    /// Throws InputError when the sample cannot be read.
     virtual void readStored(int32_t stored, int64_t epoch, const SamplePlace&) const = 0;
 
     // Set by the constructors of the data sets.

@@ -1,4 +1,4 @@
-// Puts loader and view together.
+// Puts the loader and the view together.
 #include "engine/data/task.h"
 
 namespace halfscope {

@@ -13,12 +13,12 @@ public:
          Order = Order::Shuffled);
 
     const TaskView& view() const { return m_view; }
-    /// Of the first batch.
+    /// Returns the picture of the first batch's targets.
     Picture targetPicture() const;
-    /// Of the predictions (rows, outputs) for a step's batch.
+    /// Returns the picture of the predictions (rows, outputs) for a step's batch.
     Picture picture(std::span<const float> prediction, int64_t step) const;
 
-    /// Samples whose classes are shown; null where galleryOf() has none.
+    /// The samples whose classes are shown; null when galleryOf() returns none.
     const std::shared_ptr<const Gallery>& gallery() const { return m_gallery; }
 
 private:

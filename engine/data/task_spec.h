@@ -1,4 +1,4 @@
-// The settings of a task: its data set, what that is made from, and its loss.
+// The settings of a task: its data set, what it is made from, and its loss.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// A row of the table of data sets (data_sets.cpp); those that code speaks of have names.
+/// A row of the table of data sets (data_sets.cpp).
 enum class TaskKind : uint8_t {
     Checkerboard,
     Image,
@@ -24,23 +24,23 @@ enum class TaskKind : uint8_t {
     Generate,
     Text
 };
-const char* nameOf(TaskKind); ///< empty beyond the last row
+const char* nameOf(TaskKind); ///< empty for values beyond the last row
 
 /// A row of the table of losses (losses.cpp).
 enum class LossKind : uint8_t { Mse, L1, Huber, SmoothL1, CrossEntropy, BceWithLogits };
-const char* nameOf(LossKind); ///< empty beyond the last row
+const char* nameOf(LossKind); ///< empty for values beyond the last row
 
 struct LossSpec {
     LossKind kind = LossKind::Mse;
     double delta = 1;          ///< where Huber and smooth L1 turn from a parabola into lines
-    double labelSmoothing = 0; ///< cross entropy: the share of the target that all classes have
+    double labelSmoothing = 0; ///< cross entropy: the target's share that all classes get
 };
 
 /// What happens to a line of a table that lacks a value.
 enum class Missing : uint8_t {
     Refuse,
     Drop, ///< the line is left out
-    Mean, ///< of the column's values to train on; a line without a target is left out
+    Mean, ///< the mean of the column's training values is used; lines without a target are left out
 };
 const char* nameOf(Missing); ///< "refuse", "drop", "mean"
 
@@ -63,7 +63,7 @@ struct TaskConfig {
     int64_t side = 64;                        ///< pixels of a picture's side
     double frequency = 8;                     ///< checkerboard: half periods over the side
     std::string image{};                      ///< image task: path of a PNG or JPEG
-    int64_t samples = 1024;                   ///< of a data set that is drawn from the seed
+    int64_t samples = 1024;                   ///< for data sets that are drawn from the seed
     int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
     double noise = 0.1;   ///< line, moons, circles: standard deviation; spirals: the most
@@ -81,8 +81,8 @@ struct TaskConfig {
     std::string mean{};       ///< likewise: subtracted; a number, one a channel, "auto" or empty
     std::string deviation{};  ///< likewise: divided by
     Damaged damaged = Damaged::Refuse;
-    int64_t shardReaders = 1;          ///< shards: so many readers each read every shard
-    bool standardise = true;           ///< csv: inputs to mean 0 and deviation 1
+    int64_t shardReaders = 1; ///< shards: how many readers there are; each reads every shard
+    bool standardise = true;  ///< csv: inputs to mean 0 and deviation 1
     Missing missing = Missing::Refuse; ///< csv
     double validation = 0.1; ///< arrays, csv, moons, text, ...: the share that is held back
     int64_t latent = 64;     ///< generate: random numbers of a sample

@@ -15,10 +15,10 @@ namespace halfscope {
 
 namespace {
 
-constexpr int kSide = 256; // of a scatter
+constexpr int kSide = 256; // side of a scatter, in pixels
 constexpr float kWhite = 1.0f, kLine = 0.7f, kPoint = 0.1f;
-constexpr int kPlotSide = 384; // of a curve and a map
-constexpr int kGrid = 65;      // places along a side of a map that the network is asked about
+constexpr int kPlotSide = 384; // side of a curve and of a map
+constexpr int kGrid = 65;      // places along a side of a map about which the network is asked
 
 Picture blank(int side) {
     const auto pixels = static_cast<size_t>(side) * static_cast<size_t>(side);
@@ -30,13 +30,13 @@ float& pixel(Picture& picture, int column, int rowFromBottom) {
     return picture.values[static_cast<size_t>(row * picture.width + column)];
 }
 
-/// Column of a value, or row from the bottom.
+/// Returns the column of a value, or its row from the bottom.
 int place(const TaskView& view, double value) {
     const double share = (value - view.centre + view.reach) / (2 * view.reach);
     return static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * (kSide - 1)));
 }
 
-/// Three pixels wide.
+/// Draws a point three pixels wide.
 void drawPoint(Picture& picture, const TaskView& view, int column, float value, float shade) {
     const bool missing = std::isnan(value);
     const int row = missing ? 0 : place(view, double{value});
@@ -62,7 +62,7 @@ Picture scatter(const TaskView& view, std::span<const float> targets,
     return picture;
 }
 
-/// As many as fill a square, row by row, with lines between them.
+/// Draws as many samples as fill a square, row by row, with lines between them.
 Picture samplesPicture(const TaskView& view, std::span<const float> values) {
     constexpr int kGap = 1;
     const auto width = static_cast<size_t>(view.width), height = static_cast<size_t>(view.height);
@@ -89,7 +89,7 @@ Spot spotOf(const TaskView& view, double x, double y) {
     return {shareOf(view.across, x) * kPlotSide, (1 - shareOf(view.up, y)) * kPlotSide};
 }
 
-/// The batch's samples as points, `predictions` as a curve over the places of the probe.
+/// Draws the batch's samples as points, and `predictions` as a curve over the places of the probe.
 Picture curve(const TaskView& view, const Batch& batch, std::span<const float> predictions) {
     constexpr double kRadius = 5, kWidth = 3, kAxis = 1.5;
     constexpr Shade kAxisShade = grey(0.8f), kSample = grey(0.6f), kCurve = grey(0);
@@ -113,23 +113,23 @@ Picture curve(const TaskView& view, const Batch& batch, std::span<const float> p
     return sketch.take();
 }
 
-/// How likely the second of two classes is, by their scores.
+/// Returns how likely the second of two classes is, from their scores.
 double secondOf(std::span<const float> scores) {
     return 1 / (1 + std::exp(double{scores[0]} - double{scores[1]}));
 }
 
-/// Values at the places of a grid, and between them.
+/// Values at the places of a grid, and interpolated between them.
 class GridValues {
 public:
-    /// From the second of two classes; rows upwards.
+    /// Takes the probability of the second of two classes; rows go upwards.
     explicit GridValues(std::span<const float> scores) {
         for (size_t i = 0; i + 1 < scores.size(); i += 2)
             m_values.push_back(secondOf(scores.subspan(i, 2)));
     }
     struct Value {
-        double value, slope; ///< slope: in any direction, for each pixel
+        double value, slope; ///< slope: the steepest, per pixel
     };
-    /// At the centre of a pixel.
+    /// Returns the value at the centre of a pixel.
     Value at(int x, int y) const {
         constexpr double kCell = double{kPlotSide} / (kGrid - 1);
         const double across = (x + 0.5) / kCell, up = (kPlotSide - y - 0.5) / kCell;
@@ -149,8 +149,8 @@ private:
     std::vector<double> m_values;
 };
 
-// Of the first and of the second class: grounds, and darker marks on them. Blue and orange differ
-// for everybody; discs and crosses differ without colour.
+// Grounds for the first and the second class, and darker marks on them. Everybody can tell blue
+// from orange, and discs differ from crosses without colour.
 constexpr std::array<Shade, 2> kGrounds{Shade{0.45f, 0.66f, 0.86f}, Shade{0.96f, 0.66f, 0.36f}};
 constexpr std::array<Shade, 2> kMarks{Shade{0.03f, 0.19f, 0.42f}, Shade{0.50f, 0.16f, 0.02f}};
 
@@ -174,7 +174,8 @@ void drawMarks(const TaskView& view, Sketch& sketch) {
     }
 }
 
-/// Pale where both classes are as likely, with a line through the middle of that.
+/// Draws a map that is pale where both classes are equally likely, with a line through the middle
+/// of that area.
 Picture plane(const TaskView& view, std::span<const float> scores) {
     constexpr Shade kUndecided = grey(0.97f), kBorder = grey(0.25f);
     constexpr double kHalfLine = 1;
@@ -195,7 +196,7 @@ Picture plane(const TaskView& view, std::span<const float> scores) {
     return sketch.take();
 }
 
-/// Of a batch.
+/// Draws the class table of a batch.
 Picture classTableOf(const TaskView& view, std::span<const int32_t> labels,
                      std::span<const int32_t> taken) {
     ClassCounts counts(view.classes.size());
@@ -209,7 +210,7 @@ TaskView scatterView(double least, double most) {
     TaskView view;
     view.kind = ViewKind::Scatter;
     view.centre = least + (most - least) / 2;
-    const double reach = 0.55 * (most - least); // a little air on both sides
+    const double reach = 0.55 * (most - least); // some space on both sides
     view.reach = std::isfinite(reach) && reach > 0 ? reach : 1;
     return view;
 }
@@ -275,7 +276,7 @@ std::string formulaOf(const TaskView& view, std::span<const float> weights,
     std::string text;
     const auto add = [&text](float factor, const std::string& term) {
         std::array<char, 48> digits{};
-        constexpr float kZero = 0.005f; // is written as 0.00, which has no sign
+        constexpr float kZero = 0.005f; // smaller numbers are written as 0.00, without a sign
         const bool minus = factor <= -kZero;
         std::snprintf(digits.data(), digits.size(), "%.2f", std::abs(double{factor}));
         if (text.empty())

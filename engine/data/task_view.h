@@ -1,4 +1,4 @@
-// How the predictions on a task are shown, as data, and the picture that it makes of them.
+// How predictions on a task are shown, as data, and the picture that is made from it.
 #pragma once
 
 #include "engine/data/batch.h"
@@ -13,14 +13,14 @@ namespace halfscope {
 
 enum class ViewKind : uint8_t {
     Painted, ///< each sample is a pixel, each prediction its colour
-    Scatter, ///< the target to the right, the prediction upwards, the ideal as the diagonal
-    Curve,   ///< an input to the right; samples as points, predictions as a curve through them
-    Plane,   ///< two inputs, two classes: how likely each place is to be of which
+    Scatter, ///< targets run to the right, predictions upwards; the ideal is the diagonal
+    Curve,   ///< an input runs to the right; samples are points, predictions a curve through them
+    Plane,   ///< two inputs and two classes: how likely each class is at each place
     Samples, ///< each prediction is a picture of one channel
     Classes, ///< how often each class (downwards) was taken for which (to the right)
 };
 
-/// What a picture shows along an axis.
+/// The range that a picture shows along an axis.
 struct AxisRange {
     double low = -1, high = 1;
 };
@@ -33,36 +33,38 @@ struct PlaneMark {
 
 struct TaskView {
     ViewKind kind = ViewKind::Scatter;
-    int width = 0, height = 0, channels = 1; ///< Painted: of the whole picture; Samples: of each
+    int width = 0, height = 0, channels = 1; ///< Painted: the picture's; Samples: each one's
     double centre = 0, reach = 1;            ///< Scatter: targets lie within centre +- reach
-    std::vector<std::string> classes{};      ///< Plane, Classes: their names
+    std::vector<std::string> classes{};      ///< Plane, Classes: the classes' names
     AxisRange across{}, up{};                ///< Curve, Plane
-    /// Curve, Plane, Samples: what the network is asked for the picture, beside the batch of the
-    /// step. A curve's is along its axis, with the true values; a map's is a grid, see planeGrid().
+    /// Curve, Plane, Samples: what the network is asked for the picture, besides the batch of the
+    /// step. For a curve it runs along the axis and has the true values; for a map it is a grid,
+    /// see planeGrid().
     std::shared_ptr<const Batch> probe{};
-    size_t axisInput = 0;             ///< Curve: the input to the right
+    size_t axisInput = 0;             ///< Curve: the input that runs to the right
     std::vector<std::string> terms{}; ///< Curve: what the inputs are: "x²", "x", "" for 1
     std::string truth{};              ///< Curve: its formula, for the caption of the target
-    std::vector<PlaneMark> marks{};   ///< Plane: samples, which lie on the map
+    std::vector<PlaneMark> marks{};   ///< Plane: the samples on the map
 };
 
-/// For targets from `least` to `most`.
+/// Returns a view for targets from `least` to `most`.
 TaskView scatterView(double least, double most);
-/// For so many classes; those without a name are called by their number, "0", "1" ...
+/// Returns a view for so many classes; those without a name are called by their number, "0", "1"
+/// ...
 TaskView classesView(int64_t classes, std::vector<std::string> names = {});
 
-/// The probe of a map: rows from low to high, each from left to right.
+/// Returns the probe of a map: rows from low to high, each from left to right.
 std::shared_ptr<const Batch> planeGrid(const AxisRange& across, const AxisRange& up);
 
-/// Of the predictions (rows, outputs) for the probe of the view, where it has one, else for the
-/// batch. Values outside lie on the edge; a nan is a nan, on the lower edge where it has no place
-/// of its own, which files and windows draw in magenta.
+/// Draws the predictions (rows, outputs), which are for the probe of the view if it has one, else
+/// for the batch. Values outside the picture are drawn on its edge. A nan stays nan, which files
+/// and windows draw in magenta; when it has no place of its own, it goes on the lower edge.
 Picture pictureOf(const TaskView&, const Batch&, std::span<const float> prediction);
-/// What predictions are compared with: the picture of the targets themselves.
+/// Draws what predictions are compared with: the targets themselves.
 Picture targetPictureOf(const TaskView&, const Batch&);
 
-/// "y = 4.99 x² + 0.01 x + 3.00": what a network has learnt that is one Linear layer on the view's
-/// terms. `bias`: one number, or none.
+/// Returns "y = 4.99 x² + 0.01 x + 3.00": what a network has learnt that is one Linear layer on the
+/// view's terms. `bias` has one number or none.
 std::string formulaOf(const TaskView&, std::span<const float> weights, std::span<const float> bias);
 
 } // namespace halfscope

@@ -21,11 +21,11 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kMostCharacters = 2048;    // different ones: each is a class with a score
-constexpr size_t kCharactersBetween = 1024; // two looks at whether to go on
+constexpr size_t kCharactersBetween = 1024; // characters read between two looks at whether to go on
 
-/// The characters of a text, and what each of them is in UTF-8, in the order of Unicode.
+/// The characters of a text and their UTF-8 forms, in the order of Unicode.
 struct Characters {
-    std::vector<uint16_t> places; ///< in `names`
+    std::vector<uint16_t> places; ///< indices in `names`
     std::vector<std::string> names;
 };
 
@@ -85,9 +85,9 @@ private:
 
     const std::string m_path;
     const std::string_view m_file;
-    /// In the order in which they come; bytes sort as characters do.
+    /// Numbered in the order in which they first occur; their bytes sort as characters do.
     std::map<std::string_view, uint16_t> m_known;
-    std::array<const uint16_t*, 128> m_ascii{}; ///< in m_known, to be found without a search
+    std::array<const uint16_t*, 128> m_ascii{}; ///< pointers into m_known, found without a search
 };
 
 Characters read(const TaskConfig& task) {
@@ -100,7 +100,7 @@ Characters read(const TaskConfig& task) {
     return characters;
 }
 
-/// Characters, and the samples that lie among them.
+/// A part of the characters, and the samples in it.
 struct Part {
     int64_t begin = 0, samples = 0;
 };
@@ -139,7 +139,7 @@ std::vector<Message> notesOf(const Characters& characters) {
              characters.places.size(), characters.names.size()}};
 }
 
-/// The name that is shown for a character; a space and a line end have signs of their own.
+/// Returns the name that is shown for a character; a space and a line end have signs of their own.
 std::string shownName(const std::string& character) {
     if (character == " ") return "\u2423";
     if (character == "\n") return "\u21b5";

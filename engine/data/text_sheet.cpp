@@ -16,10 +16,10 @@ constexpr Colour kPrompt{0.86f, 0.86f, 0.86f}, kOtherText{0.72f, 0.85f, 1.0f};
 
 constexpr int kGlyphWidth = 5, kGlyphHeight = 12;
 constexpr int kCellWidth = kGlyphWidth + 1, kCellHeight = kGlyphHeight + 2;
-constexpr int kScale = 2, kMargin = 3; // the margin in pixels of a letter
+constexpr int kScale = 2, kMargin = 3; // kMargin is in pixels of a letter
 
 /// The characters from space to ~ of the font 6x13 of X11 (misc-fixed), which is in the public
-/// domain. The highest of 60 bits is the upper left pixel; rows of five.
+/// domain. The highest of the 60 bits is the upper left pixel; each row has five.
 constexpr std::array<uint64_t, 95> kAscii{
     0x000000000000000, 0x010842108401000, 0x0294a0000000000, 0x0014afabea50000, 0x011f4a38a5f1000,
     0x026aa1110aac800, 0x00114a229393400, 0x010840000000000, 0x110884210821040, 0x410821084221100,

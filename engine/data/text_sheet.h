@@ -12,9 +12,9 @@ namespace halfscope {
 inline constexpr int kTextColumns = 26, kTextRows = 11;
 inline constexpr int kTextCharacters = kTextColumns * kTextRows;
 
-/// The first kTextCharacters of `shown`, places in `names`, in rows; those that are not the right
-/// ones stand on orange. Letters of ASCII are drawn, a line end is a hook; all others, and places
-/// beyond the names, are boxes.
+/// Draws the first kTextCharacters of `shown`, which are indices in `names`, in rows; those that
+/// differ from `right` stand on orange. ASCII letters are drawn, a line end is a hook; all others,
+/// and indices beyond the names, are boxes.
 Picture textSheet(std::span<const std::string> names, std::span<const int32_t> shown,
                   std::span<const int32_t> right);
 

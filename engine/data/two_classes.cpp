@@ -1,6 +1,6 @@
-// Points of two classes in the plane that no straight line parts: two moons and two circles as
-// scikit-learn makes them (make_moons; make_circles with a factor of 0.5), two spirals as
-// TensorFlow Playground has them.
+// Points of two classes in the plane that no straight line separates: two moons and two circles as
+// in scikit-learn (make_moons; make_circles with a factor of 0.5), and two spirals as in TensorFlow
+// Playground.
 #include "engine/core/philox.h"
 #include "engine/core/text.h"
 #include "engine/data/stored_data.h"
@@ -18,21 +18,22 @@ namespace {
 using std::numbers::pi;
 
 constexpr int64_t kInputs = 2, kClasses = 2;
-// Number of the random stream; the sampler's and the starting weights' are higher.
+// Number of the random stream; those of the sampler and of the starting weights are higher.
 constexpr uint64_t kNoiseStream = 1;
 
 struct Point {
     double x = 0, y = 0;
 };
 
-/// A class's samples in a row, the first at 0. `even`: from 0 below 1, `whole`: from 0 to 1.
+/// Where a sample lies in the row of its class, from 0 at the first: `even` stays below 1, `whole`
+/// reaches 1.
 struct Place {
     double even = 0, whole = 0;
 };
 
 struct Form {
     Point (*at)(Place, int label);
-    const char* python; ///< lines that make x and y of even, whole and target
+    const char* python; ///< lines that make x and y from even, whole and target
     enum class Noise : uint8_t { Normal, Uniform } noise = Noise::Normal;
 };
 
@@ -72,7 +73,7 @@ std::vector<TensorSpec> pointTensors() {
     return {TensorSpec{"x", {kInputs}}, TensorSpec{"target", {}, DType::I32, kClasses}};
 }
 
-/// Classes take turns among the samples.
+/// The two classes take turns among the samples.
 class PointData final : public StoredData {
 public:
     PointData(const Form& form, const TaskConfig& task, uint64_t seed) {
@@ -124,7 +125,7 @@ private:
         return m_points.data() + static_cast<size_t>(stored) * 2;
     }
 
-    /// As long across as up, around all samples.
+    /// Sets ranges that are as long across as up and hold all samples.
     void setRanges() {
         constexpr double kAir = 0.08;
         std::array<AxisRange, 2> ranges{AxisRange{m_points[0], m_points[0]},

@@ -30,7 +30,7 @@ constexpr const char* kModuleVariable = "HALFSCOPE_CUDA_MODULE"; ///< a file or 
 struct Module {
     CudaModuleApi api;
     int devices = 0;
-    Message unavailable; ///< empty: `devices` is at least 1
+    Message unavailable; ///< empty when `devices` is at least 1
 };
 
 Module unavailable(Message why) {
@@ -45,8 +45,8 @@ fs::path programFolder() {
     return error ? fs::path() : program.parent_path();
 }
 
-/// Whether whoever can change the file could change the program as well: its owner, and the
-/// administrator. Nothing, or why not.
+/// Whether everybody who can change the file could also change the program: its owner and the
+/// administrator. Returns an empty message, or why not.
 Message distrust(const fs::path& file) {
     struct stat program {
     }, module{}, folder{};
@@ -62,12 +62,12 @@ Message distrust(const fs::path& file) {
     return {};
 }
 
-/// Where a module that nobody has named is; empty where there is none.
+/// Returns the path of the module when the user has named none; empty when there is no module.
 fs::path installedModule() {
     std::error_code ignored;
     const fs::path here = programFolder();
     std::vector<fs::path> folders{here};
-    if (here.filename() == "bin") // elsewhere lib is somebody else's
+    if (here.filename() == "bin") // elsewhere, lib belongs to somebody else
         for (const char* lib : {"lib", "lib/halfscope"})
             folders.push_back(here.parent_path() / lib);
     for (const fs::path& folder : folders)
@@ -75,7 +75,7 @@ fs::path installedModule() {
     return {};
 }
 
-/// The file that a user has named, or its folder.
+/// Returns the file that the user has named, or the module in the folder that the user has named.
 fs::path namedModule(const fs::path& given) {
     std::error_code ignored;
     return fs::is_directory(given, ignored) ? given / kModuleName : given;
@@ -119,12 +119,12 @@ Module loadModule(std::string modulePath) {
     const bool searched = place.empty(); // only the loader's own search is left
     const std::string file = searched ? kModuleName : place.string();
     // NODELETE: executors, the exceptions they throw and the module's messages need its code until
-    // the program ends, and the CUDA libraries do not like to be unloaded.
+    // the program ends, and the CUDA libraries do not support being unloaded.
     void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle != nullptr) return checked(handle, file);
     const char* text = ::dlerror();
     const std::string reason = text != nullptr ? text : "unknown reason";
-    // The loader names first what it did not find: the module itself, or a library that it needs.
+    // The loader first names what it did not find: the module itself, or a library that it needs.
     if (searched && reason.starts_with(kModuleName)) return unavailable(notFound(modulePath));
     return unavailable({phrase("Devices", "CUDA module cannot be loaded: %1"), reason});
 }
@@ -146,7 +146,7 @@ std::unique_ptr<Executor> createExecutor(const Module& module, int index,
     return executor;
 }
 
-/// The index in "cuda" or "cuda:<index>"; nothing for any other text.
+/// Returns the index in "cuda" or "cuda:<index>", or nothing for any other text.
 std::optional<int> cudaIndex(std::string_view device) {
     if (device == "cuda") return 0;
     constexpr std::string_view kPrefix = "cuda:";

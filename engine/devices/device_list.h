@@ -1,5 +1,5 @@
-// Which devices this machine has, and, for those it has not, why. Loads the CUDA module at run time
-// through its one exported C function.
+// Which devices this machine has and, for those that it lacks, why. Loads the CUDA module at run
+// time through its one exported C function.
 #pragma once
 
 #include "engine/core/message.h"
@@ -24,26 +24,27 @@ struct DeviceList {
     Message cudaUnavailable;          ///< one sentence; empty when CUDA can be used
 };
 
-/// Looks once. `modulePath`: where the CUDA module lies; empty searches beside the program, in
-/// ../lib from there, then in the library path.
+/// Looks for devices once. `modulePath` is where the CUDA module is; when it is empty, the module
+/// is searched beside the program, in ../lib from there, then in the library path.
 DeviceList listDevices(const std::string& modulePath = {});
 
-/// "auto", "cpu", "cuda" or "cuda:<index>" to an executor. InputError for an unknown name,
-/// EngineError with the reason for a device that is not there. `threads` is for the CPU.
+/// Makes the executor for "auto", "cpu", "cuda" or "cuda:<index>". Throws InputError for an unknown
+/// name, and EngineError with the reason for a device that is not there. `threads` is for the CPU.
 std::unique_ptr<Executor> makeExecutor(const std::string& device, int threads = 0,
                                        const std::string& modulePath = {});
 
-/// As makeExecutor("cuda:<index>"), with steps written in another way than the usual one, for tests
-/// that compare both.
+/// Does the same as makeExecutor("cuda:<index>"), but its steps are written in another way than
+/// usual, for tests that compare both.
 std::unique_ptr<Executor> makeCudaExecutor(int index, const cuda::SourceOptions&,
                                            const std::string& modulePath = {});
 
-/// An executor, and why it is not one for CUDA where the name left that open.
+/// An executor and, if the name left that open, the reason why it is not one for CUDA.
 struct DeviceChoice {
     std::unique_ptr<Executor> executor;
-    Message cudaUnavailable; ///< one sentence; empty when CUDA is used or was not to be
+    Message cudaUnavailable; ///< one sentence; empty when CUDA is used or was not asked for
 };
-/// As makeExecutor(); "auto" takes the CPU when CUDA's first device cannot be opened, too.
+/// Does the same as makeExecutor(), but "auto" also takes the CPU when CUDA's first device cannot
+/// be opened.
 DeviceChoice chooseDevice(const std::string& device, int threads = 0,
                           const std::string& modulePath = {});
 

@@ -1,4 +1,5 @@
-// Runs a Program on a device. CPU here; CUDA comes as a module behind the same interface.
+// Runs a Program on a device. Declares the interface and the CPU executor; CUDA comes as a module
+// behind the same interface.
 #pragma once
 
 #include "engine/passes/compile.h"
@@ -15,7 +16,7 @@ namespace halfscope {
 enum class RunMode : uint8_t { Stepwise, Captured };
 enum class RunResult : uint8_t {
     Done,    ///< the step is finished, states have their next values
-    Stopped, ///< given up before any state changed: running again repeats the step
+    Stopped, ///< given up before any state changed; running again repeats the step
 };
 
 struct DeviceInfo {
@@ -33,14 +34,14 @@ using Visitor = std::function<void(NodeId, std::span<const std::byte>)>;
 struct LaunchTime {
     std::string what; ///< "matmul 'layer 1' [64, 256]"
     double seconds = 0;
-    double bytes = 0, flops = 0;       ///< that it must move, and compute in products, at least
-    int registers = 0, localBytes = 0; ///< of a thread, where the device tells
+    double bytes = 0, flops = 0;       ///< the least that it must move and compute in products
+    int registers = 0, localBytes = 0; ///< of one thread, where the device reports it
 };
 
 /// One of the ways to run a program that a device compared when the program was loaded.
 struct VariantTime {
     std::string name;
-    double seconds = 0; ///< of a step; 0 where it was not timed
+    double seconds = 0; ///< of a step; 0 when it was not timed
     bool chosen = false;
     std::string note; ///< why it was left out
 };
@@ -49,54 +50,56 @@ class Executor {
 public:
     virtual ~Executor() = default;
     virtual const DeviceInfo& device() const = 0;
-    /// How programs are best compiled for it. It runs others too.
+    /// Returns how programs are best compiled for it. It runs other programs too.
     virtual CompileOptions compileOptions() const { return {}; }
-    /// Takes the program, allocates its arena; states and inputs are zero. EngineError when memory
-    /// is too small; then nothing is loaded, whatever was before.
+    /// Takes the program and allocates its arena; states and inputs are zero. Throws EngineError
+    /// when memory is too small; no program is loaded then, not even an earlier one.
     virtual void load(std::shared_ptr<const Program>) = 0;
     virtual RunResult run(RunMode, const Visitor& = {}) = 0;
-    /// Bytes in storage form of an input or state (upload) or of an input, state or output
-    /// (download).
+    /// Copies bytes in storage form: upload() to an input or state, download() from an input, state
+    /// or output.
     virtual void upload(NodeId, std::span<const std::byte>) = 0;
     virtual void download(NodeId, std::span<std::byte>) = 0;
-    /// Whether run() returns before the step is over: the host can do other things meanwhile.
+    /// Returns whether run() returns before the step is over; the host can do other things
+    /// meanwhile.
     virtual bool worksAhead() const { return false; }
-    /// An input's next values, for a device that works ahead and no other: they are moved there
-    /// while the step that was enqueued still reads the present ones, and count from takeStaged()
-    /// on. upload() in between changes the present ones.
+    /// Moves an input's next values to the device while the step that was enqueued still reads the
+    /// present ones; only for a device that works ahead. The next values count from takeStaged()
+    /// on; upload() in between changes the present ones.
     virtual void stage(NodeId, std::span<const std::byte>) {}
     virtual void takeStaged() {}
-    /// Asks the running step, or the next one where none runs, to give up; answered within 100 ms.
-    /// One run() takes it, whether it gives up or was beyond the point of no return.
+    /// Asks the running step, or the next one when none runs, to give up; answered within 100 ms.
+    /// One run() uses up the request, whether it gives up or was beyond the point of no return.
     virtual void requestStop() = 0;
-    /// The plan by which the loaded program has its memory, where the device makes one of its own:
-    /// with other kernels, other values are stored. Valid until the next load().
+    /// Returns the memory plan of the loaded program when the device makes a plan of its own,
+    /// because other kernels store other values; null otherwise. Valid until the next load().
     virtual const MemoryPlan* memory() const { return nullptr; }
-    /// Memory beside that: tiles, converted operands, library workspace, what a visitor needs.
+    /// Returns the bytes used beside that plan: tiles, converted operands, library workspace, what
+    /// a visitor needs.
     virtual size_t workspaceBytes() const { return 0; }
-    /// Seconds that the device worked on the last finished step.
+    /// Returns the seconds that the device worked on the last finished step.
     virtual double lastStepSeconds() const = 0;
-    /// Launch by launch, when the last step ran stepwise without a visitor on a device that has
-    /// launches.
+    /// Returns the time of each launch, when the last step ran stepwise without a visitor on a
+    /// device that has launches.
     virtual std::vector<LaunchTime> launchTimes() const { return {}; }
-    /// The ways to run the program that were compared, on a device that does so.
+    /// Returns the ways to run the program that were compared, on a device that does so.
     virtual std::vector<VariantTime> variants() const { return {}; }
-    /// Each launch by itself, many times in a row, on a device that has launches. All values are
-    /// worthless then, until they are uploaded again.
+    /// Times each launch by itself, many times in a row, on a device that has launches. All values
+    /// are worthless afterwards, until they are uploaded again.
     virtual std::vector<LaunchTime> profile() { return {}; }
-    /// What the device's compiler was given.
+    /// Returns the source text that the device's compiler was given.
     virtual std::string sourceText() const { return {}; }
 };
 
-/// What a program takes of the device on which it is loaded, workspace included.
+/// The memory that a program takes on the device where it is loaded, workspace included.
 struct MemoryUse {
-    size_t bytes = 0;                                ///< allocated
-    size_t peakBytes = 0;                            ///< the most that lives at once
-    std::array<size_t, kMemoryCauses> peakByCause{}; ///< adds up to that
+    size_t bytes = 0;                                ///< allocated: arena and workspace
+    size_t peakBytes = 0;                            ///< the most that is alive at once
+    std::array<size_t, kMemoryCauses> peakByCause{}; ///< adds up to peakBytes
 };
 MemoryUse memoryUse(const Executor&, const Program& loaded);
 
-/// The CPU executor. threads 0: one for each hardware thread.
+/// Makes the CPU executor. With threads 0 it uses one for each hardware thread.
 std::unique_ptr<Executor> makeCpuExecutor(int threads = 0);
 
 } // namespace halfscope

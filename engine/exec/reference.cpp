@@ -1,5 +1,5 @@
 // The reference evaluator: marks what the wanted nodes need, then runs OpInfo::reference over those
-// in graph order. Leaves every op's meaning to its row.
+// nodes in graph order. Leaves every op's meaning to its row.
 #include "engine/exec/reference.h"
 
 #include "engine/core/error.h"

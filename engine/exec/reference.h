@@ -12,14 +12,14 @@ namespace halfscope {
 enum class RefRounding : uint8_t {
     None,    ///< every value in double: for finite differences
     Storage, ///< each node's value is rounded once to its dtype
-    Random,  ///< so too, float32 by RandomRounding
+    Random,  ///< as Storage, but float32 is rounded by RandomRounding
 };
 
-/// Of RefRounding::Random: float32 sums of some hundred terms are off by as much.
+/// For RefRounding::Random: the error of float32 sums of some hundred terms, in last bits.
 inline constexpr double kRandomLastBits = 4;
 
-/// The values of the wanted nodes, given those of the inputs and states that they need (keys).
-/// `seed` is of RefRounding::Random.
+/// Returns the values of the wanted nodes, given those of the inputs and states that they need
+/// (`leaves`, by node). `seed` is for RefRounding::Random.
 std::map<NodeId, RefTensor> evaluate(const Graph&, const std::map<NodeId, RefTensor>& leaves,
                                      std::span<const NodeId> wanted,
                                      RefRounding rounding = RefRounding::Storage,

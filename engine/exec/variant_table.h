@@ -1,4 +1,4 @@
-// The ways to run a program that a device compared, as lines to read.
+// Formats the ways to run a program that a device compared as lines of text.
 #pragma once
 
 #include "engine/exec/executor.h"
@@ -8,7 +8,8 @@
 
 namespace halfscope {
 
-/// A line each: "* " before the one that is taken, name, milliseconds a step, why it was left out.
+/// Returns one line for each way: "* " before the chosen one, name, milliseconds a step, why it was
+/// left out.
 std::string variantTable(const std::vector<VariantTime>&);
 
 } // namespace halfscope

@@ -35,7 +35,8 @@ std::string_view nameOf(StateRole role) {
 }
 
 NodeId Graph::add(Node node) {
-    // a thousand TiB of bytes: sums of some million tensors stay below 2^64
+    // 2^47 elements are at most a thousand TiB of bytes; sums over some million tensors stay below
+    // 2^64.
     constexpr int64_t kMostElements = int64_t{1} << 47;
     require(node.elements() <= kMostElements,
             "graph: a tensor of shape " + node.shape.text() + " has more than 2^47 elements");

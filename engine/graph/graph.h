@@ -14,9 +14,9 @@ enum class Phase : uint8_t { Forward, Loss, Backward, Unscale, Optimizer, Scaler
 std::string_view nameOf(Phase);
 
 /// Why a node exists. `forward` is the forward node whose gradient it serves (kNoNode otherwise);
-/// `label` is the layer or tensor ("layer 2", "6.weight gradient"); `rule` the autocast rule
-/// that put a cast here ("linear: lower precision (torch cuda float16)"), `decision` the one of the
-/// function that emitted the node, whether it cast anything or not.
+/// `label` is the layer or tensor ("layer 2", "6.weight gradient"); `rule` is the autocast rule
+/// that put a cast here ("linear: lower precision (torch cuda float16)"); `decision` is the rule of
+/// the function that emitted the node, whether it cast anything or not.
 struct Cause {
     Phase phase = Phase::Forward;
     NodeId forward = kNoNode;
@@ -39,7 +39,7 @@ struct Node {
     size_t bytes() const { return static_cast<size_t>(elements()) * bytesOf(dtype); }
 };
 
-/// What a state is for: memory by cause and the diagnosis of overflows sort by it.
+/// What a state is for. The memory by cause and the diagnosis of overflows sort states by it.
 enum class StateRole : uint8_t {
     Parameter,
     Moment,
@@ -52,22 +52,23 @@ enum class StateRole : uint8_t {
 std::string_view nameOf(StateRole);
 
 /// The value that a model's state begins with: all elements alike, or each drawn uniformly from
-/// [-value, value) or from the normal distribution around 0 with the deviation `value`.
+/// [-value, value), or from the normal distribution around 0 with the standard deviation `value`.
 struct InitialValue {
     enum class Kind : uint8_t { Constant, Uniform, Normal };
     Kind kind = Kind::Constant;
     double value = 0;
-    int64_t zeroRow = -1; ///< the row of a matrix that begins with zeros all the same; -1: none
+    int64_t zeroRow = -1; ///< the row of a matrix that begins with zeros instead; -1 when there is
+                          ///< none
 };
 
-/// A value that lives from step to step. `next` is its value after the step; kNoNode: only an
+/// A value that lives from step to step. `next` is its value after the step; with kNoNode, only an
 /// upload changes it.
 struct StateInfo {
     NodeId node = kNoNode;
     NodeId next = kNoNode;
     std::string name;
     StateRole role = StateRole::Parameter;
-    InitialValue start{}; ///< of parameters and running statistics
+    InitialValue start{}; ///< for parameters and running statistics
 };
 struct InputInfo {
     NodeId node = kNoNode;
@@ -86,21 +87,23 @@ public:
     const std::vector<InputInfo>& inputs() const { return m_inputs; }
     const std::vector<OutputInfo>& outputs() const { return m_outputs; }
 
-    /// Inputs must exist already; at most 2^47 elements.
+    /// Adds a node. Its inputs must exist already, and it has at most 2^47 elements; throws
+    /// std::logic_error for more.
     NodeId add(Node node);
     void addState(StateInfo state) { m_states.push_back(std::move(state)); }
     void addInput(InputInfo input) { m_inputs.push_back(std::move(input)); }
     void addOutput(std::string name, NodeId node) { m_outputs.push_back({node, std::move(name)}); }
-    /// Shape and dtype of next must equal the state's.
+    /// Sets a state's next value, whose shape and dtype must equal the state's.
     void setNext(NodeId state, NodeId next);
 
-    /// The node of an output, input or state by name; throws std::logic_error when there is none.
+    /// Returns the node of an output, input or state by name; throws std::logic_error when there is
+    /// none.
     NodeId output(std::string_view name) const;
     NodeId input(std::string_view name) const;
     NodeId state(std::string_view name) const;
     std::optional<NodeId> findOutput(std::string_view name) const;
 
-    /// How many nodes, states and outputs read each node.
+    /// Returns how many nodes, states and outputs read each node.
     std::vector<int> useCounts() const;
 
 private:

@@ -112,8 +112,7 @@ enum class Op : uint8_t {
 };
 inline constexpr int kOpCount = static_cast<int>(Op::ScalerUpdate) + 1;
 
-/// How an op computes, whatever it stores. TF32 rounds f32 operands to 11
-/// significand bits first.
+/// How an op computes, whatever it stores. TF32 first rounds f32 operands to 11 significand bits.
 enum class MathMode : uint8_t { F32, TF32, F32FromHalf };
 
 struct NoAttrs {
@@ -139,16 +138,16 @@ struct MatmulAttrs {
     bool transposeA = false, transposeB = false;
     bool operator==(const MatmulAttrs&) const = default;
 };
-/// Convolution family, NCHW images and OIHW weights. `target` is the spatial size (h, w) of the
-/// result that the inputs alone do not tell: the image for Conv2dInputGrad, the kernel for
-/// Conv2dWeightGrad; empty for Conv2d.
+/// Convolution family, NCHW images and OIHW weights. `target` is the part of the result's spatial
+/// size (h, w) that the inputs alone do not determine: the image for Conv2dInputGrad, the kernel
+/// for Conv2dWeightGrad; empty for Conv2d.
 struct ConvAttrs {
     std::array<int64_t, 2> stride{1, 1}, padding{0, 0};
     Shape target;
     bool operator==(const ConvAttrs&) const = default;
 };
-/// Pooling windows (h, w). `target` is the image size for AvgPool2dGrad, else empty. Padding counts
-/// as zeros in averages (PyTorch's count_include_pad) and never wins a maximum.
+/// Pooling windows (h, w). `target` is the image size for AvgPool2dGrad, otherwise empty. Padding
+/// counts as zeros in averages (PyTorch's count_include_pad) and never wins a maximum.
 struct PoolAttrs {
     std::array<int64_t, 2> kernel{1, 1}, stride{1, 1}, padding{0, 0};
     Shape target;
@@ -160,18 +159,18 @@ struct AxesAttrs {
     Shape axes;
     bool operator==(const AxesAttrs&) const = default;
 };
-/// Reshape, Expand: nothing but the result's shape.
+/// Reshape, Expand: only the result's shape.
 struct ShapeAttrs {
     Shape shape;
     bool operator==(const ShapeAttrs&) const = default;
 };
-/// Slice: for each axis begin (included), end (excluded), step >= 1.
+/// Slice: for each axis, begin (included), end (excluded) and step >= 1.
 struct SliceAttrs {
     Shape begin, end, step;
     bool operator==(const SliceAttrs&) const = default;
 };
-/// Pad: elements of `value` before and after each axis, and `between` its elements (for the
-/// gradient of a slice with a step).
+/// Pad: the number of elements of `value` before and after each axis, and `between` its elements
+/// (for the gradient of a slice with a step).
 struct PadAttrs {
     Shape before, after, between;
     double value = 0;
@@ -186,7 +185,7 @@ struct AxisAttrs {
     bool operator==(const AxisAttrs&) const = default;
 };
 
-/// Cumsum, Cumprod: the axis, and whether they run from its end.
+/// Cumsum, Cumprod: the axis, and whether the totals run from its end.
 struct ScanAttrs {
     int axis = 0;
     bool reverse = false;
@@ -204,13 +203,14 @@ using Attrs =
     std::variant<NoAttrs, ConstantAttrs, RangeAttrs, MatmulAttrs, ConvAttrs, PoolAttrs, AxesAttrs,
                  ShapeAttrs, SliceAttrs, PadAttrs, AxisAttrs, CastAttrs, ScanAttrs, RandomAttrs>;
 
-/// What a node holds.
+/// The shape and dtype of a node's value.
 struct NodeType {
     Shape shape;
     DType dtype = DType::F32;
 };
 
-/// The attributes that an op's rule works with; refuses a node that carries others.
+/// Returns the attributes that an op's rule works with; throws std::logic_error when the node
+/// carries others.
 template <class T>
 const T& attrsOf(const Attrs& attrs) {
     const T* held = std::get_if<T>(&attrs);

@@ -1,4 +1,4 @@
-// Types of elements, and values as numbers.
+// The types of elements, and their values as numbers.
 #include "engine/io/array.h"
 
 #include "engine/core/dtype.h"
@@ -52,7 +52,7 @@ double numberOf(T x) {
     return static_cast<double>(x);
 }
 
-/// Calls with a value of the type that the elements have.
+/// Calls `call` with a value of the elements' type.
 template <class Call>
 auto withType(ElementType type, const Call& call) {
     switch (type) {
@@ -103,7 +103,7 @@ std::optional<int64_t> checkedBytes(ElementType type, std::span<const int64_t> s
     for (const int64_t extent : shape) {
         if (extent < 0) return std::nullopt;
         empty = empty || extent == 0;
-        // an empty array may have any other extents, as long as they multiply
+        // an empty array may have any other extents whose product does not overflow
         if (extent > 0 && __builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
     }
     return empty ? 0 : bytes;

@@ -1,5 +1,5 @@
-// An array from a file: its type, its shape, its values in row-major order. Files have more types
-// than the engine computes with; here are their names, sizes and values as numbers.
+// An array from a file: its type, its shape, and its values in row-major order. Files have more
+// types than the engine computes with; this file has their names, sizes and values as numbers.
 #pragma once
 
 #include <cstddef>
@@ -26,30 +26,32 @@ enum class ElementType : uint8_t {
     F32,
     F64
 };
-const char* nameOf(ElementType); ///< "uint8", "float32"; empty beyond the last
+const char* nameOf(ElementType); ///< "uint8", "float32"; empty for values beyond the last
 size_t bytesOf(ElementType);
-bool isWhole(ElementType); ///< whole numbers and bool
+bool isWhole(ElementType); ///< true for whole numbers and bool
 
 /// What a file says of an array before its values.
 struct ArrayInfo {
-    std::string name; ///< where a file has several; else empty
+    std::string name; ///< empty unless a file has several arrays
     ElementType type = ElementType::F32;
-    std::vector<int64_t> shape; ///< empty: one value
-    int64_t offset = 0;         ///< of the first value, in bytes from the file's start
+    std::vector<int64_t> shape; ///< empty for a single value
+    int64_t offset = 0;         ///< place of the first value, in bytes from the file's start
 
-    int64_t elements() const;      ///< of a shape that checkedBytes() takes
+    int64_t elements() const;      ///< of a shape that checkedBytes() accepts
     std::string shapeText() const; ///< "(60000, 28, 28)"
 };
-/// Bytes of all values; nothing where an extent is negative or the number is 2^63 or more.
+/// Returns the bytes of all values, or nothing when an extent is negative or the number is 2^63 or
+/// more.
 std::optional<int64_t> checkedBytes(ElementType, std::span<const int64_t> shape);
 
 struct Array {
     ArrayInfo info;
-    std::vector<std::byte> bytes; ///< in this machine's order
+    std::vector<std::byte> bytes; ///< in this machine's byte order
 
-    /// The value as the nearest double.
+    /// Returns a value as the nearest double.
     double at(int64_t element) const;
-    /// The values from `first` on, as many as there is room for, each the nearest float32.
+    /// Writes the values from `first` on, as many as there is room for, each as the nearest
+    /// float32.
     void toFloats(int64_t first, std::span<float> into) const;
 };
 

@@ -1,4 +1,4 @@
-// Whole files, and devices in their place.
+// Writes whole files, and into devices that have the name of a file.
 #include "engine/io/atomic_file.h"
 
 #include "engine/core/error.h"
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
     throw RunError(phrase("Files", "%1: cannot write: %2"), path, reason);
 }
 
-// The file that is replaced: behind links, so that a link stays one.
+// Returns the file that is replaced: the one that a link leads to, so that the link stays a link.
 std::string targetOf(const std::string& path) {
     std::error_code ignored;
     const fs::path resolved = fs::canonical(path, ignored);
@@ -50,7 +50,8 @@ void writeDirectly(const std::string& path, const std::string& device,
 } // namespace
 
 void reserveStandardFiles() {
-    // The lowest free number is taken first: the loop ends with one that is no standard stream's.
+    // The lowest free number is taken first, so the loop ends with one that is not a standard
+    // stream's.
     int number = -1;
     do {
         number = ::open("/dev/null", O_RDONLY);

@@ -1,4 +1,4 @@
-// Lines are taken out of large blocks; a record goes on over line ends while a quotation mark is
+// Takes lines out of large blocks; a record continues over line ends while a quotation mark is
 // open.
 #include "engine/io/csv.h"
 

@@ -16,11 +16,11 @@ namespace halfscope {
 
 class CsvReader {
 public:
-    /// No line of the program's files is as long; a file without line ends must not fill the
+    /// Every line of the program's files is shorter; a file without line ends must not fill the
     /// memory.
     static constexpr size_t kMostLineBytes = size_t{1} << 20;
 
-    /// Whether the last line must have a line end: of a file that a program wrote row by row, a
+    /// Whether the last line must have a line end: in a file that a program wrote row by row, a
     /// line without one was cut off.
     enum class LastLine : uint8_t { MustEnd, MayLackEnd };
     /// What stands between fields. Where the header tells, a byte order mark before it is no part
@@ -39,20 +39,20 @@ public:
     explicit CsvReader(std::string path, LastLine = LastLine::MustEnd,
                        Separator = Separator::Comma);
 
-    /// The fields of the next record, which hold until the next call; false at the end of the file.
-    /// Cancellable. A last line without the end that it must have is none, see cutOff().
-    /// InputError with path and line: a quotation mark without its pair, a line of more than
-    /// kMostLineBytes.
+    /// Reads the fields of the next record, which are valid until the next call; returns false at
+    /// the end of the file. Can be cancelled. A last line that lacks the end that it must have is
+    /// not a record, see cutOff(). Throws InputError with path and line for a quotation mark
+    /// without its pair and for a line of more than kMostLineBytes.
     bool next(std::vector<std::string_view>& fields);
-    /// After next() was false: whether the file ended in the middle of a line.
+    /// Whether the file ended in the middle of a line; known after next() returned false.
     bool cutOff() const { return m_cutOff; }
     /// ',', '\t' or ';': known once next() has been called.
     char separator() const { return m_separator; }
     /// The last record as it stands in the file, without its line end.
     std::string_view text() const { return m_record; }
-    /// "PATH, line 4": where the last record begins, lines counted from 1.
+    /// Returns "PATH, line 4", the place where the last record begins; lines count from 1.
     std::string place() const { return pathText(m_path) + ", line " + std::to_string(m_firstLine); }
-    /// Of the file, 0 to 1: how much was read.
+    /// Returns the share of the file that is read, 0 to 1.
     double share() const;
 
 private:
@@ -73,9 +73,9 @@ private:
     int64_t m_lines = 0;     ///< taken
     int64_t m_firstLine = 0; ///< of the record
     bool m_cutOff = false;
-    std::string m_record;            ///< without its line end
-    size_t m_marks = 0;              ///< quotation marks in it
-    std::deque<std::string> m_texts; ///< fields whose quotation marks were taken away
+    std::string m_record;            ///< the record without its line end
+    size_t m_marks = 0;              ///< the number of quotation marks in it
+    std::deque<std::string> m_texts; ///< fields without their quotation marks
 };
 
 } // namespace halfscope

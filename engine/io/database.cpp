@@ -84,7 +84,7 @@ Database::Database(std::string path, Access access) : m_path(std::move(path)) {
     const int flags = access == Access::Create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                : SQLITE_OPEN_READWRITE;
     sqlite3* opened = nullptr;
-    // a log that was left behind is read too, for which SQLite must be allowed to write
+    // SQLite also reads a log that was left behind, for which it must be allowed to write
     const int result = sqlite3_open_v2(
         m_path.c_str(), &opened, flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
     m_database.reset(opened);

@@ -1,4 +1,4 @@
-// A file of SQLite: statements with values, and errors that name the file.
+// An SQLite file: statements with values, and errors that name the file.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,24 @@ struct sqlite3_stmt;
 
 namespace halfscope {
 
-/// A prepared statement. One thread at a time; it must not outlive its database.
+/// A prepared statement. Only one thread at a time may use it; it must not outlive its database.
 class Statement {
 public:
     Statement(sqlite3*, const std::string& path, std::string_view sql);
-    /// Of the parameters ?1, ?2, ...; they stay until they are bound again.
+    /// Sets one of the parameters ?1, ?2, ...; it keeps the value until it is bound again.
     Statement& bind(int parameter, int64_t);
     Statement& bind(int parameter, double);
     Statement& bind(int parameter, std::string_view text);
     Statement& bind(int parameter, std::span<const std::byte>);
-    /// Whether there is a row (another one). After the last one the statement can run again.
+    /// Moves to the next row and returns whether there is one. After the last row the statement can
+    /// run again.
     bool next();
-    /// For a statement without rows.
+    /// Runs a statement that has no rows.
     void run() {
         while (next()) {
         }
     }
-    // Of the row; columns count from 0, and their memory is valid until next().
+    // Values of the row; columns count from 0, and their memory is valid until next().
     int64_t whole(int column) const;
     double real(int column) const;
     std::string text(int column) const;
@@ -45,12 +46,12 @@ private:
     std::unique_ptr<sqlite3_stmt, Finalize> m_statement;
 };
 
-/// RunError "PATH: database disk image is malformed" for whatever fails.
+/// Throws RunError "PATH: database disk image is malformed" for whatever fails.
 class Database {
 public:
     enum class Access { ReadOnly, Create };
-    /// Create: for one writer and readers beside it (write-ahead log), and what is committed stands
-    /// a loss of power.
+    /// Access::Create is for one writer with readers beside it (write-ahead log); what is committed
+    /// survives a power cut.
     Database(std::string path, Access);
     void run(const char* sql) const;
     Statement prepare(std::string_view sql) const { return {m_database.get(), m_path, sql}; }

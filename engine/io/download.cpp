@@ -1,4 +1,4 @@
-// One transfer after the other through libcurl's easy interface.
+// Runs one transfer after the other through libcurl's easy interface.
 #include "engine/io/download.h"
 
 #include "engine/core/cancel.h"
@@ -26,10 +26,10 @@ namespace halfscope {
 
 namespace {
 
-/// Why one address does not serve the file; another one may.
+/// Why one address does not serve the file; another one may do so.
 using Refusal = std::optional<Message>;
 
-/// The file that grows.
+/// The file that grows while it is downloaded.
 class PartFile {
 public:
     explicit PartFile(std::string path)
@@ -55,7 +55,7 @@ public:
             fail(errno);
         m_bytes = 0;
     }
-    /// 0, or the error's number.
+    /// Appends to the file; returns 0 or the error's number.
     int append(std::string_view content) {
         size_t written = 0;
         const int error = writeAll(m_file.number(), content, written);
@@ -72,8 +72,8 @@ public:
     }
 
 private:
-    /// False where another program writes the file, or has just finished it. A disk that has no
-    /// locks allows every program.
+    /// Whether the file is ours: false when another program writes it, or has just finished it. On
+    /// a disk without locks every program may write.
     bool isOurs() const {
         const bool locked = ::flock(m_file.number(), LOCK_EX | LOCK_NB) == 0;
         if (!locked && errno == EWOULDBLOCK) return false;
@@ -83,7 +83,7 @@ private:
                opened.st_ino == named.st_ino;
     }
 
-    // a pipe of that name must not be waited for
+    // must not wait for a pipe of that name
     static constexpr int kOpening =
         O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     std::string m_path;
@@ -110,7 +110,7 @@ public:
         set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
         set(CURLOPT_FAILONERROR, 1L);
         set(CURLOPT_NOSIGNAL, 1L);
-        set(CURLOPT_QUICK_EXIT, 1L); // a user who stops does not wait for a name to be resolved
+        set(CURLOPT_QUICK_EXIT, 1L); // a user who stops need not wait for a name to be resolved
         set(CURLOPT_CONNECTTIMEOUT, kSecondsToConnect);
         set(CURLOPT_LOW_SPEED_LIMIT, 1L);
         set(CURLOPT_LOW_SPEED_TIME, kSecondsOfSilence);
@@ -127,7 +127,7 @@ public:
         if (m_writeError != 0) m_part.fail(m_writeError);
         return refusalOf(code);
     }
-    /// What there is cannot be continued: the server refuses the rest, or its file is another one.
+    /// Whether the part cannot be continued: the server refuses the rest, or it has another file.
     bool mustRestart() const { return m_mustRestart; }
 
 private:
@@ -147,7 +147,7 @@ private:
                                            "bytes); it was discarded"),
                            address, m_wanted.bytes);
         }
-        // with a range asked for, libcurl takes 416 for a success
+        // when a range was asked for, libcurl takes 416 for a success
         m_mustRestart =
             code == CURLE_RANGE_ERROR || (answer == kRangeRefused && m_part.bytes() > 0);
         if (code == CURLE_HTTP_RETURNED_ERROR)
@@ -156,7 +156,7 @@ private:
         if (code != CURLE_OK && !m_begun)
             return Message(phrase("Files", "%1: cannot be reached: %2"), address,
                            m_words[0] != '\0' ? m_words.data() : curl_easy_strerror(code));
-        curl_off_t length = -1; // unknown where the server does not tell it
+        curl_off_t length = -1; // unknown when the server does not tell it
         curl_easy_getinfo(m_curl.get(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
         const bool complete = code == CURLE_OK && length >= 0;
         if (m_part.bytes() < m_wanted.bytes && complete) {
@@ -209,7 +209,8 @@ bool hasContent(const std::string& path, const RemoteFile& file) {
            sha256(readFile(path)) == file.sha256;
 }
 
-/// What has come before may be of another file: then all is fetched once more.
+/// Downloads from one address. What has come before may be of another file; then everything is
+/// downloaded again.
 Refusal fetchFrom(const RemoteFile& file, const std::string& address, PartFile& part,
                   const FetchProgress& progress) {
     for (;;) {

@@ -17,7 +17,7 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kGatherBytes = 1 << 16;
-constexpr int kMostNames = 1000; // that are tried
+constexpr int kMostNames = 1000; // names that are tried
 
 constexpr std::string_view kEnd = ".tmp";
 
@@ -29,8 +29,8 @@ bool isNumber(std::string_view text) {
 
 } // namespace
 
-// In the same folder (a rename must not cross file systems), and different for each call. The
-// process's number only makes a free name likely: O_EXCL decides.
+// The name is in the same folder, because a rename must not cross file systems, and differs at each
+// call. The process's number only makes a free name likely: O_EXCL decides.
 std::string temporaryNameFor(const std::string& name) {
     static std::atomic<unsigned> s_number{0};
     return "." + name + "." + std::to_string(::getpid()) + "-" + std::to_string(s_number++) +
@@ -62,7 +62,7 @@ void GrowingFile::open() {
         if (!m_file.isOpen()) failFile(m_shown, phrase("Files", "%1: cannot write: %2"), errno);
         ::flock(m_file.number(), LOCK_EX | LOCK_NB); // some file systems have no locks
         struct stat status {};
-        // another program, which looks for leftovers, may have come first
+        // another program that looks for leftovers may have removed it before it was locked
         if (::fstat(m_file.number(), &status) != 0 || status.st_nlink > 0) return;
     }
     failFile(m_shown, phrase("Files", "%1: cannot write: %2"), EEXIST);
@@ -76,7 +76,7 @@ GrowingFile::~GrowingFile() {
         cutAt(m_lineEnd); // a full disk cuts a row in two
 }
 
-/// 0, or the error's number.
+/// Writes what was gathered; returns 0 or the error's number.
 int GrowingFile::write() {
     size_t written = 0;
     const int error = writeAll(m_file.number(), m_gathered, written);
@@ -94,7 +94,7 @@ void GrowingFile::append(std::string_view text) {
 
 void GrowingFile::append(std::span<const std::string_view> parts) {
     constexpr size_t kPiece = size_t{1}
-                              << 20; // a copy of a large array would take its memory again
+                              << 20; // a copy of a large array would take its memory a second time
     for (const std::string_view part : parts)
         for (size_t at = 0; at < part.size(); at += kPiece)
             append(part.substr(at, kPiece));
@@ -129,7 +129,8 @@ void GrowingFile::finish() {
 void GrowingFile::cutAt(int64_t bytes) noexcept {
     m_gathered.clear();
     if (!m_file.isOpen() || bytes >= m_written) return;
-    // O_APPEND is not set: the place to write at moves too, or a later write would leave a hole
+    // O_APPEND is not set, so the write position moves, too; otherwise a later write would leave a
+    // hole
     if (::ftruncate(m_file.number(), bytes) == 0 && ::lseek(m_file.number(), bytes, SEEK_SET) >= 0)
         m_written = bytes;
 }

@@ -1,4 +1,5 @@
-// A file that grows under a temporary name until it is placed, and goes on growing under its own.
+// A file that grows under a temporary name until it is placed, and then goes on growing under its
+// own name.
 #pragma once
 
 #include "engine/io/open_folder.h"
@@ -11,36 +12,37 @@
 namespace halfscope {
 
 /// Until place() the folder keeps what it had under the name, and the destructor removes the
-/// temporary file. The temporary file is locked while it is written: one that nobody locks was left
-/// by a killed program. All of it throws RunError "PATH: cannot write: REASON".
+/// temporary file. The temporary file is locked while it is written: one without a lock was left by
+/// a killed program. Every function may throw RunError "PATH: cannot write: REASON".
 class GrowingFile {
 public:
-    /// The folder must outlive the file. `shown`: its path in messages, unless it is the folder's.
+    /// The folder must outlive the file. `shown` is its path in messages, by default the one in the
+    /// folder.
     GrowingFile(const OpenFolder&, std::string name, std::string shown = {});
-    /// Hands to the system what has gathered, without a word about errors.
+    /// Hands what was gathered to the system, ignoring errors.
     ~GrowingFile();
     GrowingFile(const GrowingFile&) = delete;
     GrowingFile& operator=(const GrowingFile&) = delete;
 
     const std::string& name() const { return m_name; }
     int number() const { return m_file.number(); }
-    /// Gathers text, and hands it to the system in large pieces.
+    /// Gathers text and hands it to the system in large pieces.
     void append(std::string_view text);
     void append(std::span<const std::string_view> parts);
-    /// Hands what has gathered to the system: a kill of this process cannot take it away.
+    /// Hands what was gathered to the system, so that it survives a kill of this process.
     void flush();
-    /// The same, and waits for the disk: nor can a power cut.
+    /// Does the same and waits for the disk, so that it survives a power cut, too.
     void sync();
-    /// Gives the file its name, in place of what had it: a link is replaced, not what it points to.
-    /// The name is safe from power cuts when the folder is synced.
+    /// Gives the file its name, in place of what had it: a link itself is replaced, not what it
+    /// points to. The name survives power cuts once the folder is synced.
     void place();
-    /// Syncs, places it unless that is done, and closes.
+    /// Syncs the file, places it unless that is done, and closes it.
     void finish();
 
-    /// Bytes that were appended, and those of them that the system has.
+    /// The bytes that were appended, and those of them that the system has.
     int64_t appended() const { return m_written + static_cast<int64_t>(m_gathered.size()); }
     int64_t written() const { return m_written; }
-    /// After an error: keeps so many bytes and takes no more.
+    /// After an error: keeps the first `bytes` bytes and accepts no more.
     void cutAt(int64_t bytes) noexcept;
 
 private:
@@ -49,17 +51,18 @@ private:
 
     const OpenFolder& m_folder;
     std::string m_name;
-    std::string m_shown;     ///< path in messages
-    std::string m_temporary; ///< name; empty once the file is placed
+    std::string m_shown;     ///< its path in messages
+    std::string m_temporary; ///< its name; empty once the file is placed
     Descriptor m_file;
     std::string m_gathered;
     int64_t m_written = 0;
-    int64_t m_lineEnd = 0; ///< bytes up to the last end of line that the system has
+    int64_t m_lineEnd = 0; ///< bytes up to the last line end that the system has
 };
 
-/// A hidden name for a file until it gets this one, or while its own is taken.
+/// Returns a hidden name for a file, for use until it gets the name `name` or while its own is
+/// taken away.
 std::string temporaryNameFor(const std::string& name);
-/// Whether a name is one of those.
+/// Whether temporaryNameFor() makes such names.
 bool isTemporaryName(std::string_view name);
 
 } // namespace halfscope

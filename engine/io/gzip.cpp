@@ -1,4 +1,4 @@
-// Unpacks with zlib, member by member as RFC 1952 has them.
+// Unpacks with zlib, member by member as RFC 1952 defines them.
 #include "engine/io/gzip.h"
 
 #include "engine/core/cancel.h"
@@ -16,7 +16,7 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kBlock = 65536;
-/// Deflate makes at most 1032 bytes of one.
+/// Deflate unpacks one byte to at most 1032.
 constexpr int64_t kMostRatio = 1032;
 constexpr int kGzipOnly = 15 + 16; ///< window bits; zlib checks header and checksum
 
@@ -24,7 +24,7 @@ constexpr int kGzipOnly = 15 + 16; ///< window bits; zlib checks header and chec
 
 struct UnpackedFile::Stream {
     z_stream z{};
-    bool ended = false; ///< of a member
+    bool ended = false; ///< whether the member has ended
 
     Stream() {
         if (inflateInit2(&z, kGzipOnly) != Z_OK) throw std::bad_alloc();
@@ -62,7 +62,7 @@ int64_t UnpackedFile::size() const {
     return m_file ? m_file->size() : static_cast<int64_t>(m_memory.size());
 }
 
-/// False at the end of the file.
+/// Reads the next block; false at the end of the file.
 bool UnpackedFile::fill() {
     m_at = 0;
     if (m_file) {

@@ -1,4 +1,4 @@
-// A file's bytes, unpacked where it is a gzip file. Which one it is, its first bytes tell.
+// Reads the bytes of a file, unpacked if it is a gzip file, which its first bytes tell.
 #pragma once
 
 #include "engine/io/input_file.h"
@@ -12,12 +12,12 @@
 
 namespace halfscope {
 
-/// Read from start to end with a few blocks of memory, however much the file unpacks to.
+/// A file that is read from start to end with a few blocks of memory, however large it is unpacked.
 class UnpackedFile {
 public:
-    /// InputError, see InputFile.
+    /// Throws InputError, see InputFile.
     explicit UnpackedFile(std::string path);
-    /// Of a file in memory, which outlives this; `name` stands for its path in errors.
+    /// Reads a file in memory, which must outlive this object; `name` replaces its path in errors.
     UnpackedFile(std::string name, std::string_view bytes);
     ~UnpackedFile();
     UnpackedFile(const UnpackedFile&) = delete;
@@ -25,14 +25,16 @@ public:
 
     const std::string& path() const { return m_path; }
     bool packed() const { return m_stream != nullptr; }
-    /// The file cannot hold more than so many bytes: its size, or what gzip makes of it at best.
+    /// Returns the most bytes that the file can hold: its size or, for gzip, the most that it can
+    /// unpack to.
     int64_t mostBytes() const;
-    /// How many bytes were read: 0 at the end only. Cancellable. InputError for a gzip file that is
-    /// damaged or ends early: its checksum has been compared when 0 comes back.
+    /// Reads bytes and returns how many it read, which is 0 only at the end. Can be cancelled.
+    /// Throws InputError for a gzip file that is damaged or ends early: when 0 is returned, its
+    /// checksum has been compared.
     size_t read(std::span<char> into);
-    /// Fills all of it; InputError "PATH: ends after N bytes; M are expected".
+    /// Fills all of `into`. Throws InputError "PATH: ends after N bytes; M are expected".
     void readAll(std::span<char> into);
-    /// InputError where the file has more.
+    /// Throws InputError when the file has more bytes.
     void expectEnd();
 
 private:
@@ -45,10 +47,10 @@ private:
 
     std::string m_path;
     std::optional<InputFile> m_file;
-    std::string_view m_memory, m_left; ///< without a file: all, and what was not taken
+    std::string_view m_memory, m_left; ///< of a file in memory: all of it, and what is left
     std::vector<char> m_block;
-    size_t m_at = 0, m_end = 0; ///< of what was read into the block
-    int64_t m_taken = 0;        ///< bytes that read() handed out
+    size_t m_at = 0, m_end = 0; ///< what is left of the block that was read
+    int64_t m_taken = 0;        ///< bytes that read() has returned
     std::unique_ptr<Stream> m_stream;
 };
 

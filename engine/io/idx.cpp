@@ -1,4 +1,4 @@
-// The header and the values of an IDX file.
+// Reads the header and the values of an IDX file.
 #include "engine/io/idx.h"
 
 #include "engine/core/error.h"
@@ -42,7 +42,7 @@ ArrayInfo idxInfo(UnpackedFile& file) {
     ArrayInfo info;
     info.type = ElementType::U8;
     for (int axis = 0; axis < magic[3]; ++axis) {
-        int64_t extent = 0; // the first byte is the highest
+        int64_t extent = 0; // the highest byte comes first
         for (const unsigned char byte : taken<4>(file))
             extent = extent << 8 | byte;
         info.shape.push_back(extent);

@@ -1,4 +1,4 @@
-// Opening without waiting, and the look at what was opened.
+// Opens files without waiting, and checks what was opened.
 #include "engine/io/input_file.h"
 
 #include "engine/core/cancel.h"
@@ -34,11 +34,11 @@ Phrase kindOf(mode_t mode) {
 } // namespace
 
 InputFile::InputFile(std::string path) : m_path(std::move(path)) {
-    // a name of a file ends where the system's does
+    // for the system, a name ends at its first zero byte
     if (m_path.find('\0') != std::string::npos) failRead(m_path, reasonOf(ENOENT));
-    // without O_NONBLOCK a pipe is waited for until somebody writes to it
+    // without O_NONBLOCK, opening a pipe waits until somebody writes to it
     m_file = ::open(m_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    // nobody listens at a socket, or a device has no driver
+    // it is a socket at which nobody listens, or a device without a driver
     if (m_file < 0 && errno == ENXIO)
         failRead(m_path, phrase("Files", "it is a device or a socket, not a file"));
     if (m_file < 0) failRead(m_path, reasonOf(errno));
@@ -60,7 +60,7 @@ InputFile::~InputFile() {
 }
 
 size_t InputFile::read(std::span<char> into) {
-    constexpr size_t kMost = size_t{16} << 20; // of gigabytes: may be cancelled between them
+    constexpr size_t kMost = size_t{16} << 20; // large reads can be cancelled in between
     for (;;) {
         checkCancelled();
         const ssize_t count = ::read(m_file, into.data(), std::min(into.size(), kMost));

@@ -1,4 +1,4 @@
-// Lines and indents as nlohmann's dump(4) has them; a single value's text is the library's.
+// Writes lines and indents like nlohmann's dump(4); the library writes the text of a single value.
 #include "engine/io/json_text.h"
 
 #include <algorithm>

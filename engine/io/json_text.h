@@ -1,5 +1,5 @@
-// JSON that is written. The library's values take memory in their destructor, which ends the
-// program where there is none; these take none, and their text is the same.
+// JSON for writing. The library's values allocate memory in their destructor, which ends the
+// program when there is none; these allocate none there, and their text is the same.
 #pragma once
 
 #include "engine/io/strict_json.h"
@@ -14,18 +14,20 @@ namespace halfscope {
 
 class JsonText {
 public:
-    /// null; becomes an object with its first key.
+    /// Begins as null; becomes an object with its first key.
     JsonText() = default;
-    /// A text (what is no UTF-8 is replaced), a number or a truth value. InputError never.
+    /// Holds a text (invalid UTF-8 is replaced), a number or a truth value. Never throws
+    /// InputError.
     template <class T>
     requires(!std::same_as<T, JsonText>) JsonText(const T& leaf) : m_leaf(textOf(Json(leaf))) {}
     static JsonText object() { return JsonText(Kind::Object); }
     static JsonText list() { return JsonText(Kind::List); }
 
-    /// The value of a key, null at first; keys stay in the order in which they came.
+    /// Returns the value of a key, which is null at first; keys stay in the order in which they
+    /// came.
     JsonText& operator[](std::string_view key);
     void push_back(JsonText);
-    /// Indented by four spaces, as files have it, with a line end.
+    /// Returns the text, indented by four spaces as in files, with a line end.
     std::string text() const;
 
 private:
@@ -36,7 +38,7 @@ private:
 
     Kind m_kind = Kind::Leaf;
     std::string m_leaf = "null";
-    std::vector<std::pair<std::string, JsonText>> m_members; ///< of a list without keys
+    std::vector<std::pair<std::string, JsonText>> m_members; ///< keys are empty in a list
 };
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Numbers as bytes, the lowest first.
+// Numbers as bytes, the lowest byte first.
 #pragma once
 
 #include <bit>

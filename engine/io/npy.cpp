@@ -260,7 +260,7 @@ Array readNpy(const std::string& path) {
 }
 
 std::string npyBytes(std::span<const int64_t> shape, std::span<const float> values) {
-    constexpr size_t kAligned = 64, kHead = 10; // bytes: values begin at a multiple
+    constexpr size_t kAligned = 64, kHead = 10; // in bytes; values begin at a multiple of kAligned
     ArrayInfo info;
     info.shape.assign(shape.begin(), shape.end());
     const auto bytes = checkedBytes(ElementType::F32, shape);

@@ -9,10 +9,10 @@
 
 namespace halfscope {
 
-/// Of its header. InputError in one sentence, with the path and what would help, for whatever is no
-/// such file, and for a shape that is not that of the file's size.
+/// Reads the header. Throws InputError in one sentence, with the path and what would help, for
+/// whatever is not such a file, and for a shape that does not match the file's size.
 ArrayInfo npyInfo(const std::string& path);
-/// The values too. Cancellable.
+/// Also reads the values. Can be cancelled.
 Array readNpy(const std::string& path);
 
 /// The bytes of such a file that lies within another one.

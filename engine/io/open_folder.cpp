@@ -1,4 +1,4 @@
-// Calls of the system relative to a folder's descriptor, with the words of their errors.
+// Calls of the system relative to a folder's descriptor, and the words for their errors.
 #include "engine/io/open_folder.h"
 
 #include "engine/core/cancel.h"
@@ -80,7 +80,7 @@ std::vector<std::string> namesIn(const std::string& folder, Entries wanted, int*
         checkCancelled();
         if (names.size() == most) return names;
         if (isWanted(list.get(), *entry, wanted)) names.emplace_back(entry->d_name);
-        errno = 0; // which alone tells the end from a failure
+        errno = 0; // only errno tells the end from a failure
     }
     if (errno == 0) return names;
     if (error) *error = errno;

@@ -1,5 +1,5 @@
 // An open folder: files in it are made, replaced and removed relative to its descriptor, so that
-// nobody can lead a write elsewhere by renaming a folder or by placing a link meanwhile.
+// nobody can divert a write by renaming a folder or placing a link meanwhile.
 #pragma once
 
 #include "engine/core/message.h"
@@ -28,55 +28,57 @@ public:
 
     bool isOpen() const { return m_number >= 0; }
     int number() const { return m_number; }
-    bool close(); ///< whether that went well
+    bool close(); ///< whether it succeeded
     int release() { return std::exchange(m_number, -1); }
 
 private:
     int m_number = -1;
 };
 
-/// The system's words for an error number.
+/// Returns the system's words for an error number.
 std::string reasonOf(int error);
-/// RunError "PATH: cannot WHAT: REASON".
+/// Throws RunError "PATH: cannot WHAT: REASON".
 [[noreturn]] void failFile(const std::string& path, Phrase what, int error);
 
-/// Writes all of it; 0, or the error's number. `written` counts the bytes that got there.
+/// Writes all of the content; returns 0 or the error's number. `written` counts the bytes that were
+/// written.
 int writeAll(int file, std::string_view content, size_t& written);
-/// Of a folder, also of one that may be written and not be read; not open where errno tells why.
+/// Opens a folder, also one that may be written but not read. When the result is not open, errno
+/// tells why.
 Descriptor openFolder(const std::string& path);
-/// Waits until the disk has all of a file or folder; 0, or the error's number. What cannot be
-/// waited for (a pipe, some network folders) counts as done.
+/// Waits until the disk has all of a file or folder; returns 0 or the error's number. What cannot
+/// be waited for (a pipe, some network folders) counts as done.
 int syncToDisk(int file);
 
 enum class Entries { All, Files, Folders }; ///< a link counts as what it leads to
-/// The names of the entries in a folder but for "." and "..", in the disk's order, the first `most`
-/// of them. Empty where the folder cannot be listed; then `error` is the system's number, else 0.
-/// Cancellable. The standard library's iterator would end the program where there is no memory for
-/// a name.
+/// Returns the names of the first `most` entries in a folder except "." and "..", in the disk's
+/// order. Empty when the folder cannot be listed; then `error` is the system's number, otherwise 0.
+/// Can be cancelled. Not done with the standard library's iterator, which would end the program
+/// when there is no memory for a name.
 std::vector<std::string> namesIn(const std::string& folder, Entries = Entries::All,
                                  int* error = nullptr, size_t most = SIZE_MAX);
-/// Differs when a file was written, replaced, or opened to others. Empty where there is no such
-/// file.
+/// Returns a text that changes when the file is written, replaced, or opened to others. Empty when
+/// there is no such file.
 std::string fileStamp(const std::string& path);
 
 class OpenFolder {
 public:
-    /// RunError "PATH: cannot open the folder: REASON".
+    /// Throws RunError "PATH: cannot open the folder: REASON".
     explicit OpenFolder(std::string path);
     OpenFolder(std::string path, Descriptor folder)
         : m_path(std::move(path)), m_folder(std::move(folder)) {}
 
     const std::string& path() const { return m_path; }
-    /// For messages.
+    /// Returns the path of a file for messages.
     std::string pathOf(const std::string& name) const;
     int number() const { return m_folder.number(); }
 
-    /// RunError where something has the name that must not be replaced: a folder, a pipe, a device.
-    /// `shown`: its path in the message.
+    /// Throws RunError when something has the name that must not be replaced: a folder, a pipe, a
+    /// device. `shown` is its path in the message.
     void checkReplaceable(const std::string& name, const std::string& shown) const;
-    /// Whether there is a file of the name, or a link, wherever that leads.
+    /// Whether there is a file of the name, or a link, wherever it leads.
     bool hasFile(const std::string& name) const;
-    /// Waits until the disk has the names of the folder. RunError.
+    /// Waits until the disk has the names in the folder. Throws RunError.
     void sync() const;
 
 private:

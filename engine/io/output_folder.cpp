@@ -1,4 +1,4 @@
-// The lock of a folder, and what killed programs left in it.
+// Locks a folder, and removes what killed programs left in it.
 #include "engine/io/output_folder.h"
 
 #include "engine/core/error.h"
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLockFile = ".halfscope.lock";
 
-/// Makes a folder and its parents; those that are new survive a power cut.
+/// Makes a folder and its parents, of which the new ones survive a power cut.
 const std::string& made(const std::string& path) {
     std::error_code error;
     std::vector<fs::path> parents;
@@ -36,7 +36,7 @@ const std::string& made(const std::string& path) {
         throw RunError(phrase("Files", "%1: this is a file, not a folder"), path);
     for (const fs::path& parent : parents) {
         const Descriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!folder.isOpen()) continue; // one that may not be read
+        if (!folder.isOpen()) continue; // a parent that may not be read
         if (const int failed = syncToDisk(folder.number()))
             failFile(path, phrase("Files", "%1: cannot write the folder to disk: %2"), failed);
     }
@@ -50,7 +50,7 @@ const std::string& made(const std::string& path) {
         folder);
 }
 
-/// Whether a descriptor's file still has its name in a folder.
+/// Whether the file of a descriptor still has its name in a folder.
 bool hasName(int folder, const char* name, int file) {
     struct stat named {
     }, open{};
@@ -58,7 +58,7 @@ bool hasName(int folder, const char* name, int file) {
            named.st_ino == open.st_ino && named.st_dev == open.st_dev;
 }
 
-/// Whether a temporary file has no program any more that writes it.
+/// Whether no program writes a temporary file any more.
 bool isAbandoned(int folder, const char* name) {
     const Descriptor file(::openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
@@ -77,8 +77,8 @@ OutputFolder::~OutputFolder() {
     if (m_lock.isOpen()) ::unlinkat(number(), kLockFile, 0); // while it is still locked
 }
 
-// Two locks: that of the folder itself needs no file, and earlier versions know it; network folders
-// lock files alone.
+// Two locks: the one on the folder itself needs no file, and earlier versions know it, but network
+// folders can only lock files.
 void OutputFolder::lock() {
     if (::flock(number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse(path());
     const auto fail = [this] {
@@ -94,7 +94,7 @@ void OutputFolder::lock() {
         whole.l_whence = SEEK_SET;
         const bool locked = ::fcntl(file.number(), F_OFD_SETLK, &whole) == 0;
         if (!locked && (errno == EAGAIN || errno == EACCES)) refuse(path());
-        // whoever had the lock before removes the file at its end
+        // the program that had the lock before removes the file at its end
         if (!hasName(number(), kLockFile, file.number())) continue;
         m_lock = std::move(file);
         return;
@@ -107,7 +107,7 @@ void OutputFolder::removeLeftovers() const {
     const std::unique_ptr<DIR, decltype(closeFolder)> all(
         own.isOpen() ? ::fdopendir(own.number()) : nullptr, closeFolder);
     if (!all) return;
-    own.release(); // it is the list's now
+    own.release(); // it belongs to the list now
     while (const dirent* entry = ::readdir(all.get()))
         if (isTemporaryName(entry->d_name) && isAbandoned(number(), entry->d_name))
             ::unlinkat(number(), entry->d_name, 0);
@@ -127,13 +127,13 @@ void OutputFolder::write(const std::string& name, std::span<const std::string_vi
     sync();
 }
 
-/// By a second name for the same file, so that the first one never leads nowhere.
+/// Keeps the file under a second name, so that the first name always leads to a file.
 void OutputFolder::keepAs(const std::string& before, const std::string& name) const {
     checkReplaceable(before, pathOf(before));
     const std::string second = temporaryNameFor(before);
     std::string from = second;
     if (::linkat(number(), name.c_str(), number(), second.c_str(), 0) != 0)
-        from = name; // a file system that knows one name for a file
+        from = name; // for file systems that allow only one name per file
     const bool kept = ::renameat(number(), from.c_str(), number(), before.c_str()) == 0;
     const int error = errno;
     ::unlinkat(number(), second.c_str(), 0); // two names of one file are not renamed

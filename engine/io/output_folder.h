@@ -1,4 +1,4 @@
-// A folder that one program at a time writes into.
+// A folder into which only one program at a time writes.
 #pragma once
 
 #include "engine/io/open_folder.h"
@@ -9,23 +9,24 @@
 
 namespace halfscope {
 
-/// While it lives no other program can have one for the same folder: two that write there at once
-/// would mix their files. The system ends the lock together with the process, however that ends,
-/// and on whatever machine or in whatever container it runs. Where the file system knows no locks
-/// nobody is kept out.
+/// While an object lives, no other program can have one for the same folder: two that write there
+/// at once would mix their files. The system ends the lock together with the process, however it
+/// ends, and on whatever machine or in whatever container it runs. Where the file system has no
+/// locks, nobody is kept out.
 class OutputFolder : public OpenFolder {
 public:
-    /// Makes the folder and its parents. RunError, also when another program has the folder: then
-    /// nothing in it has changed. Removes temporary files that killed programs left.
+    /// Makes the folder and its parents, and removes temporary files that killed programs left.
+    /// Throws RunError, also when another program has the folder; then nothing in it has changed.
     explicit OutputFolder(const std::string& path);
     ~OutputFolder();
     OutputFolder(const OutputFolder&) = delete;
     OutputFolder& operator=(const OutputFolder&) = delete;
 
-    /// A whole file, which is there completely or not at all, also after a power cut. RunError.
+    /// Writes a whole file, which is there completely or not at all, also after a power cut. Throws
+    /// RunError.
     void write(const std::string& name, std::string_view content) const;
-    /// The same for a content in pieces. What had the name gets the name `before`, if one is given;
-    /// a reader finds a whole file under `name` at any moment.
+    /// Does the same for a content in pieces. If `before` is given, what had the name gets that
+    /// name; a reader finds a whole file under `name` at any moment.
     void write(const std::string& name, std::span<const std::string_view> parts,
                const std::string& before = {}) const;
 
@@ -34,7 +35,7 @@ private:
     void removeLeftovers() const;
     void keepAs(const std::string& before, const std::string& name) const;
 
-    Descriptor m_lock; ///< of a file that machines which share the folder see
+    Descriptor m_lock; ///< on a file that all machines sharing the folder see
 };
 
 } // namespace halfscope

@@ -1,5 +1,4 @@
-// Pictures as floats: resizing them and writing them as PNG. Reading files is in
-// picture_read.cpp.
+// Resizes pictures of floats and writes them as PNG. Reading files is in picture_read.cpp.
 #include "engine/io/picture.h"
 
 #include "engine/core/error.h"
@@ -39,7 +38,7 @@ void checkPicture(const Picture& picture) {
             "a picture whose size is not that of its values");
 }
 
-/// How much of each source cell one target cell covers, along one axis.
+/// How much of each source cell one target cell covers along one axis.
 struct Coverage {
     int first = 0;
     std::vector<double> weights; ///< their sum is 1
@@ -49,7 +48,7 @@ std::vector<Coverage> coverages(int source, int target) {
     std::vector<Coverage> all(static_cast<size_t>(target));
     const double width = static_cast<double>(source) / target;
     for (int i = 0; i < target; ++i) {
-        // Ends from integers: exact where the sizes divide.
+        // The ends come from integers, so they are exact when the sizes divide.
         const double begin = static_cast<double>(int64_t{i} * source) / target;
         const double end = static_cast<double>((int64_t{i} + 1) * source) / target;
         Coverage& coverage = all[static_cast<size_t>(i)];
@@ -106,7 +105,7 @@ uint8_t byteFrom(float value) {
     return static_cast<uint8_t>(clamped * 255.0F + 0.5F);
 }
 
-// 8-bit samples; a pixel with a nan is magenta, in all its channels.
+// Returns 8-bit samples; a pixel with a nan in any channel is magenta.
 std::vector<uint8_t> samplesOf(const Picture& picture, int channels) {
     constexpr std::array<uint8_t, 3> kMagenta{255, 0, 255};
     const auto stored = static_cast<size_t>(picture.channels);
@@ -138,7 +137,7 @@ public:
     PngWriter(const PngWriter&) = delete;
     PngWriter& operator=(const PngWriter&) = delete;
 
-    /// False on an error, which error() then names.
+    /// Returns false on an error, for which error() has the words.
     bool encode(const uint8_t* samples, int width, int height, int channels, png_textp caption) {
         if (setjmp(png_jmpbuf(m_png)) != 0) return false;
         const size_t rowBytes = static_cast<size_t>(width) * static_cast<size_t>(channels);
@@ -174,7 +173,7 @@ private:
             m_bytes.append(reinterpret_cast<const char*>(data), size);
             return true;
         } catch (const std::bad_alloc&) {
-            return false; // becomes an error of libpng: exceptions do not pass through C
+            return false; // becomes an error of libpng, because exceptions do not pass through C
         }
     }
 
@@ -195,7 +194,7 @@ Picture resized(const Picture& picture, int width, int height) {
 
 Picture centreSquare(Picture picture) {
     checkPicture(picture);
-    if (picture.width == picture.height) return picture; // it may be gigabytes
+    if (picture.width == picture.height) return picture; // no copy, because it may take gigabytes
     const int side = std::min(picture.width, picture.height);
     const int left = (picture.width - side) / 2;
     const int top = (picture.height - side) / 2;
@@ -214,7 +213,7 @@ std::string pngBytes(const Picture& picture) {
                                       [](float value) { return std::isnan(value); });
     const int channels = holdsNan ? 3 : picture.channels;
     const std::vector<uint8_t> samples = samplesOf(picture, channels);
-    std::string key = kCaptionKey, caption = picture.caption; // libpng wants them changeable
+    std::string key = kCaptionKey, caption = picture.caption; // libpng wants them not const
     png_text text{};
     text.compression = PNG_ITXT_COMPRESSION_NONE;
     text.key = key.data();

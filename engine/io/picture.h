@@ -8,31 +8,32 @@
 
 namespace halfscope {
 
-/// Row-major, channels interleaved: values[(y * width + x) * channels + c]; 0 is black, 1 is white.
-/// A network may paint outside [0, 1], and nan; files clamp.
+/// Row-major with interleaved channels: values[(y * width + x) * channels + c]; 0 is black, 1 is
+/// white. A network may paint outside [0, 1], and nan; files clamp.
 struct Picture {
     int width = 0, height = 0;
     int channels = 1; ///< 1 grey, 3 RGB
     std::vector<float> values;
-    std::string caption{}; ///< what it shows, in one line of text; may be empty
+    std::string caption{}; ///< one line of text about what it shows; may be empty
 };
 
-/// Reads PNG or JPEG by content (any depth, palette, alpha over white), at most 16384 x 16384.
-/// InputError names the file and what is wrong; also for a small file that expands to more than
-/// 2^26 samples. The caption is a PNG's text "Description", if it is one short line.
+/// Reads PNG or JPEG, which its content tells (any depth, palette, alpha over white), of at most
+/// 16384 x 16384. Throws InputError that names the file and what is wrong; also for a small file
+/// that expands to more than 2^26 samples. The caption is a PNG's text "Description" if it is one
+/// short line.
 Picture readPicture(const std::string& path);
-/// resized(centreSquare(readPicture(path)), side, side) with the same bits, in little more memory
-/// than the result's.
+/// Returns resized(centreSquare(readPicture(path)), side, side) bit for bit, in little more memory
+/// than the result takes.
 Picture readSquare(const std::string& path, int side);
-/// The same of a file's bytes; `name` stands for its path in errors.
+/// Does the same for a file's bytes; `name` replaces its path in errors.
 Picture readSquare(const std::string& name, std::string_view bytes, int side);
-/// Box filter to another size.
+/// Resizes with a box filter.
 Picture resized(const Picture&, int width, int height);
 Picture centreSquare(Picture);
-/// 8-bit PNG as bytes of a file. nan is drawn magenta (grey pictures become RGB if they hold one).
-/// The caption is its text "Description".
+/// Returns the bytes of an 8-bit PNG file. nan is drawn magenta, for which grey pictures become
+/// RGB. The caption is its text "Description".
 std::string pngBytes(const Picture&);
-/// The same as a file, atomically. RunError with path and reason when it cannot write.
+/// Writes the same as a file, atomically. Throws RunError with path and reason when it cannot.
 void writePng(const Picture&, const std::string& path);
 
 } // namespace halfscope

@@ -1,5 +1,6 @@
-// Decoding PNG (libpng) and JPEG (libjpeg) to floats. Both libraries report errors by a jump: what
-// calls them holds nothing that has a destructor, and rows are turned into floats outside.
+// Decodes PNG (libpng) and JPEG (libjpeg) to floats. Both libraries report errors by a jump, so the
+// functions that call them hold nothing that has a destructor, and rows are turned into floats
+// outside of them.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -19,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-// These two want <cstdio> before them.
+// These two need <cstdio> before them.
 #include <jpeglib.h>
 
 #include <jerror.h>
@@ -47,21 +48,21 @@ void checkSize(const std::string& path, uint32_t width, uint32_t height) {
         failRead(path, {phrase("Files", "%1 x %2 pixels; at most 16384 x 16384"), width, height});
 }
 
-/// A decoded file, before any row of it.
+/// What is known of a decoded file before any of its rows.
 struct Layout {
     uint32_t width = 0, height = 0;
     int channels = 0;  ///< of a decoded row: 1 or 3, plus one for alpha
     bool wide = false; ///< 16-bit samples, big-endian; otherwise 8-bit
     bool alpha = false;
     bool inverted = false; ///< four inks, stored as 255 - ink
-    uint64_t stored = 0;   ///< bytes at least that a PNG's data expand to
+    uint64_t stored = 0;   ///< the least bytes that a PNG's data expand to
 
     size_t rowBytes() const {
         return size_t{width} * static_cast<size_t>(channels) * (wide ? 2 : 1);
     }
 };
 
-// One row to floats in [0, 1]: alpha over white, four inks to RGB.
+// Turns one row into floats in [0, 1]: alpha over white, four inks to RGB.
 void appendRow(const Layout& layout, const uint8_t* row, Picture& picture) {
     const auto channels = static_cast<size_t>(layout.channels);
     const auto sample = [&](size_t i) {
@@ -75,14 +76,14 @@ void appendRow(const Layout& layout, const uint8_t* row, Picture& picture) {
             if (layout.alpha)
                 picture.values.push_back(value * last + (1.0F - last));
             else if (layout.inverted)
-                picture.values.push_back(value * last); // what either ink leaves of the light
+                picture.values.push_back(value * last); // the light that both inks let through
             else
                 picture.values.push_back(value);
         }
 }
 
-/// Takes the rows of a picture as they are decoded: all of it, or its middle square with rows of
-/// `side` pixels, for which no more memory is needed than for the result.
+/// Takes the rows of a picture as they are decoded: either all of it, or its middle square with
+/// rows of `side` pixels, for which no more memory is needed than for the result.
 class Rows {
 public:
     explicit Rows(std::optional<int> side) : m_side(side) {}
@@ -119,7 +120,7 @@ public:
 private:
     static constexpr int kBlockRows = 16;
 
-    /// Hands the rows of the block to the picture.
+    /// Narrows the rows of the block and hands them to the picture.
     void narrow() {
         const Picture rows =
             resized(columns(m_block, m_left, m_end - m_top), *m_side, m_block.height);
@@ -141,8 +142,8 @@ private:
     std::optional<int> m_side;
     Layout m_layout;
     Picture m_picture, m_block;
-    int m_left = 0, m_top = 0, m_end = 0; ///< what is kept: columns from, rows from and to
-    int m_y = 0;                          ///< of the next row
+    int m_left = 0, m_top = 0, m_end = 0; ///< what is kept: columns from m_left, rows up to m_end
+    int m_y = 0;                          ///< the next row
 };
 
 class PngReader {
@@ -159,7 +160,7 @@ public:
     PngReader(const PngReader&) = delete;
     PngReader& operator=(const PngReader&) = delete;
 
-    // Each is false on an error, which error() then names.
+    // Each returns false on an error, for which error() has the words.
     bool readSize(std::FILE* file, Layout& layout) {
         if (setjmp(png_jmpbuf(m_png)) != 0) return false;
         png_init_io(m_png, file);
@@ -192,7 +193,7 @@ public:
         return true;
     }
     int passes() const { return m_passes; }
-    /// Of the texts before the pixels.
+    /// Returns the caption from the texts before the pixels.
     std::string caption() const {
         constexpr size_t kMostBytes = 200;
         png_textp texts = nullptr;
@@ -221,14 +222,14 @@ private:
 };
 
 constexpr uint64_t kDeflateRatio = 1032; // 258 bytes from two bits
-// A block of 8 x 8 samples takes a bit at least, in each of up to four planes; a plane may have a
+// A block of 8 x 8 samples takes at least one bit in each of up to four planes; a plane may have a
 // quarter of the rows and of the columns.
 constexpr uint64_t kJpegRatio = 8 * 64 * 16;
-// A picture that is read as a whole: one bit of a file may be a pixel of three floats.
+// For a picture that is read as a whole: one bit of a file may become a pixel of three floats.
 constexpr uint64_t kFreeSamples = uint64_t{1} << 26;
 
-/// Refuses a file that is too short for its own header before memory is taken for it. `bytes`: how
-/// many it must expand to; `ratio`: how many a decoder can make of one.
+/// Refuses a file that is too short for its own header, before memory is allocated for it. `bytes`
+/// is how many bytes it must expand to, `ratio` how many a decoder can make of one byte.
 void checkBytes(const Source& source, Phrase damaged, uint64_t bytes, uint64_t ratio) {
     if (bytes > ratio * source.bytes)
         failRead(source.path, {damaged, phrase("Files", "the file is cut off")});
@@ -275,7 +276,7 @@ Picture readPng(const Source& source, Rows rows) {
 
 class JpegReader {
 public:
-    /// `bytes` of the file: they say how much work it is worth.
+    /// `bytes` is the size of the file, which decides how much work it is worth.
     explicit JpegReader(uint64_t bytes) : m_left(kFreeBlocks + kBlocksOfByte * bytes) {
         m_jpeg.err = jpeg_std_error(&m_errors.base);
         m_errors.base.error_exit = onError;
@@ -286,7 +287,7 @@ public:
     JpegReader(const JpegReader&) = delete;
     JpegReader& operator=(const JpegReader&) = delete;
 
-    // Each is false on an error, which error() then names.
+    // Each returns false on an error, for which error() has the words.
     bool readSize(std::FILE* file, Layout& layout) {
         if (setjmp(m_errors.jump) != 0) return false;
         jpeg_create_decompress(&m_jpeg);
@@ -309,7 +310,7 @@ public:
         else
             m_jpeg.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
         m_starts = true;
-        jpeg_start_decompress(&m_jpeg); // reads all scans, where there are several
+        jpeg_start_decompress(&m_jpeg); // reads all scans, if there are several
         m_starts = false;
         layout.channels = m_jpeg.output_components;
         return true;
@@ -328,7 +329,7 @@ public:
 
 private:
     struct Errors {
-        jpeg_error_mgr base; ///< first, so that a pointer to it is one to this
+        jpeg_error_mgr base; ///< first, so that a pointer to it is a pointer to this
         std::jmp_buf jump;
         char text[JMSG_LENGTH_MAX];
     };
@@ -337,14 +338,14 @@ private:
         jpeg->err->format_message(jpeg, errors->text);
         std::longjmp(errors->jump, 1);
     }
-    // libjpeg paints what is missing grey and only warns of it. Stray bytes between the parts of a
-    // file hurt nothing, and cameras write them.
+    // libjpeg paints what is missing grey and only warns. Stray bytes between the parts of a file
+    // do no harm, and cameras write them.
     static void onMessage(j_common_ptr jpeg, int level) {
         if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) onError(jpeg);
     }
 
-    // Called for each row of blocks of each scan, and a scan that changes nothing takes a few
-    // bytes. Also called for each row of samples that is read: those are few.
+    // Called for each row of blocks of each scan, because a scan that changes nothing takes only a
+    // few bytes. Also called for each row of samples that is read; those are few.
     static void onProgress(j_common_ptr common) {
         auto* self = static_cast<JpegReader*>(common->client_data);
         const jpeg_decompress_struct& jpeg = self->m_jpeg;
@@ -360,13 +361,13 @@ private:
         self->m_left -= blocks;
     }
 
-    // Of 8 x 8 samples. Photographs take one a byte, a blank picture in ten scans 200; 2^26 take a
-    // second or two.
+    // Blocks are 8 x 8 samples. Photographs take one per byte, a blank picture in ten scans 200;
+    // 2^26 blocks take a second or two.
     static constexpr uint64_t kFreeBlocks = uint64_t{1} << 26, kBlocksOfByte = 64;
 
     Errors m_errors{};
     uint64_t m_left;       ///< blocks that may still be decoded
-    bool m_starts = false; ///< reading scans
+    bool m_starts = false; ///< while scans are read
     jpeg_progress_mgr m_progress{};
     jpeg_decompress_struct m_jpeg{};
 };
@@ -436,7 +437,7 @@ Picture readSquare(const std::string& path, int side) {
 Picture readSquare(const std::string& name, std::string_view bytes, int side) {
     require(side > 0, "a picture read to nothing");
     if (bytes.empty()) failRead(name, phrase("Files", "the file is empty"));
-    void* const memory = const_cast<char*>(bytes.data()); // which "rb" leaves as it is
+    void* const memory = const_cast<char*>(bytes.data()); // "rb" does not change it
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
         ::fmemopen(memory, bytes.size(), "rb"), std::fclose);
     if (!file) throw std::bad_alloc();

@@ -23,7 +23,7 @@ void ProtoMessage::key(int field, int wireType) {
 
 ProtoMessage& ProtoMessage::whole(int field, int64_t value) {
     key(field, kVarint);
-    varint(static_cast<uint64_t>(value)); // a negative one takes ten bytes
+    varint(static_cast<uint64_t>(value)); // a negative number takes ten bytes
     return *this;
 }
 

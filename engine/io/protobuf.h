@@ -1,7 +1,7 @@
-// Writes protobuf messages, the form of TensorBoard's event files and of ONNX models. A writer of
-// this size replaces the protobuf library: both formats need only to be written, by field numbers
-// that never change, and the library would bring a code generator into the build and a dependency
-// of every program that links the engine. Encoding: protobuf.dev/programming-guides/encoding.
+// Writes protobuf messages, the form of TensorBoard's event files and of ONNX models. This small
+// writer replaces the protobuf library: both formats only need to be written, by field numbers that
+// never change, and the library would bring a code generator into the build and a dependency to
+// every program that links the engine. Encoding: protobuf.dev/programming-guides/encoding.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace halfscope {
 /// empty.
 class ProtoMessage {
 public:
-    /// int32, int64, bool, enum.
+    /// Writes an int32, int64, bool or enum.
     ProtoMessage& whole(int field, int64_t value);
     ProtoMessage& real(int field, float value);
     ProtoMessage& real(int field, double value);
-    /// string and bytes.
+    /// Writes a string or bytes.
     ProtoMessage& text(int field, std::string_view value);
     ProtoMessage& message(int field, const ProtoMessage& value) {
         return text(field, value.bytes());

@@ -1,4 +1,4 @@
-// The checksum by a table of 256 entries, and the frame around a record.
+// Computes the checksum with a table of 256 entries, and frames records.
 #include "engine/io/records.h"
 
 #include "engine/io/little_endian.h"
@@ -21,7 +21,8 @@ constexpr std::array<uint32_t, 256> kTable = [] {
     return table;
 }();
 
-/// A checksum of data that holds checksums is weak; TFRecord therefore rotates and shifts them.
+/// Masks a checksum. A checksum of data that contains checksums is weak; TFRecord therefore rotates
+/// and shifts them.
 uint32_t masked(uint32_t crc) { return (crc >> 15 | crc << 17) + 0xA282EAD8; }
 
 } // namespace

@@ -1,4 +1,4 @@
-// The frame of TFRecord files, which TensorBoard's event files are: records one after the other,
+// The framing of TFRecord files, which TensorBoard's event files use: records one after the other,
 // each with checksums, so that a reader of a growing file knows which of them are complete.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace halfscope {
 
-/// CRC-32C (Castagnoli), reflected, polynomial 0x1EDC6F41 (RFC 3720, B.4).
+/// Returns the CRC-32C (Castagnoli), reflected, polynomial 0x1EDC6F41 (RFC 3720, B.4).
 uint32_t crc32c(std::string_view bytes);
 
-/// length (uint64), its masked CRC, the data, its masked CRC; all little-endian.
+/// Returns a record: length (uint64), its masked CRC, the data, its masked CRC; all little-endian.
 std::string recordOf(std::string_view data);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// The header of a safetensors file, and the values of its arrays.
+// Reads and writes the header of a safetensors file and the values of its arrays.
 #include "engine/io/safetensors.h"
 
 #include "engine/core/error.h"
@@ -20,7 +20,7 @@ constexpr size_t kMostHeader = kMostJsonBytes;
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMostAxes = 32;
 constexpr const char* kMetadataKey = "__metadata__";
-/// By ElementType.
+/// Indexed by ElementType.
 constexpr const char* kTypeNames[] = {"BOOL", "U8",  "I8",  "U16",  "I16", "U32", "I32",
                                       "U64",  "I64", "F16", "BF16", "F32", "F64"};
 
@@ -61,7 +61,8 @@ ElementType typeOf(const Json& value, const std::string& path, const std::string
     refuse(path, array, {phrase("Files", "its dtype %1 is not known"), shown(value)});
 }
 
-/// Offsets count from the end of the header in the file, and from the file's start here.
+/// Reads an array's entry. Its offsets count from the end of the header; those returned count from
+/// the file's start.
 ArrayInfo arrayOf(const std::string& name, const Json& json, const std::string& path, int64_t start,
                   int64_t size) {
     if (!json.is_object() || json.size() != 3)
@@ -91,7 +92,7 @@ ArrayInfo arrayOf(const std::string& name, const Json& json, const std::string& 
     return info;
 }
 
-/// As the format wants it: the values of the arrays fill the file, one behind the other.
+/// Checks what the format demands: the values of the arrays fill the file, one behind the other.
 void checkPlaces(const std::vector<ArrayInfo>& arrays, const std::string& path, int64_t start,
                  int64_t size) {
     int64_t end = start;
@@ -119,7 +120,7 @@ std::map<std::string, std::string> metadataOf(const Json& json, const std::strin
     return metadata;
 }
 
-/// In the order of their values.
+/// Returns the arrays in the order of their values.
 std::vector<const ArrayView*> placed(std::span<const ArrayView> arrays) {
     std::vector<const ArrayView*> order;
     for (const ArrayView& each : arrays)

@@ -1,4 +1,4 @@
-// Places and words of the JSON library's errors, and the value that is built while it reads.
+// Adds places and words to the JSON library's errors, and builds the value while the library reads.
 #include "engine/io/strict_json.h"
 
 #include "engine/core/cancel.h"
@@ -15,11 +15,11 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kMaxDepth = 8;   // the formats need 4; more is a mistake or an attack
-constexpr size_t kMaxKeys = 1000; // of one object; the formats need 200, each key is looked for
-constexpr size_t kMaxValues = 1000000;  // of a file: far above 100,000 edits of five
-constexpr size_t kValuesBetween = 1024; // two looks at whether to go on
+constexpr size_t kMaxKeys = 1000; // in one object; the formats need 200, and each key is compared
+constexpr size_t kMaxValues = 1000000;  // in a file: far above 100,000 edits of five values
+constexpr size_t kValuesBetween = 1024; // values read between two looks at whether to go on
 
-/// "line 3, column 5" of a byte, both from 1.
+/// Returns "line 3, column 5" for a byte; both count from 1.
 Message placeOf(std::string_view text, size_t byte) {
     const std::string_view before = text.substr(0, std::min(byte, text.size()));
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -29,7 +29,8 @@ Message placeOf(std::string_view text, size_t byte) {
     return {phrase("Files", "line %1, column %2"), line, column};
 }
 
-/// The library's sentence without its prefix and without the text it read last (which may be long).
+/// Returns the library's sentence without its prefix and without the text it read last (which may
+/// be long).
 std::string reasonOf(std::string_view message) {
     for (const std::string_view prefix : {"] ", " - "}) {
         const size_t at = message.find(prefix);
@@ -38,7 +39,8 @@ std::string reasonOf(std::string_view message) {
     const size_t last = message.find("; last read");
     if (last == std::string_view::npos) return std::string(message);
     std::string reason(message.substr(0, last));
-    // What was read may say so, too: the library's own words come last, and are few.
+    // The text that was read may contain these words, too: the library's own come last and are
+    // short.
     constexpr size_t kMostExpected = 50; // "; expected '[', '{', or a literal" is the longest
     const size_t expected = message.rfind("'; expected ");
     if (expected == std::string_view::npos || expected < last) return reason;
@@ -48,7 +50,7 @@ std::string reasonOf(std::string_view message) {
     return reason;
 }
 
-/// Of "... number overflow parsing '1e999'".
+/// Turns "... number overflow parsing '1e999'" into a reason of our own.
 Message overflowReason(std::string_view message) {
     const size_t first = std::min(message.find('\''), message.size());
     std::string_view number = message.substr(std::min(first + 1, message.size()));
@@ -56,9 +58,9 @@ Message overflowReason(std::string_view message) {
     return {phrase("Files", "%1 is a number that is too large"), quotedText(number)};
 }
 
-/// Builds the value while the library reads. Refuses deep nesting, and keys that stand twice in one
-/// object, of which the library would keep the last without a word. The library's own watched
-/// parser looks through all that it has whenever an object ends: a list of them takes it minutes.
+/// Builds the value while the library reads. Refuses deep nesting and duplicate keys in one object,
+/// of which the library would silently keep the last. The library's own parser with a callback
+/// looks through all its values whenever an object ends, which takes minutes for a list of objects.
 class Builder final : public nlohmann::json_sax<Json> {
 public:
     bool null() override { return add(nullptr); }
@@ -81,7 +83,7 @@ public:
         if (level.keys.size() > kMaxKeys)
             throw InputError(
                 placed({phrase("Files", "more than %1 keys in one object"), kMaxKeys}));
-        // its operator[] would look through all keys once more
+        // operator[] would look through all keys once more
         Json::object_t::Container& members = level.value->get_ref<Json::object_t&>();
         if (members.size() == members.capacity()) grow(members);
         level.slot = &members.emplace_back(std::move(key), nullptr).second;
@@ -106,12 +108,12 @@ public:
 private:
     struct Level {
         Json* value;
-        Json* slot = nullptr; ///< of an object: for the value of the last key
+        Json* slot = nullptr; ///< in an object: where the value of the last key goes
         std::set<std::string> keys{};
-        std::string key{}; ///< whose value is being read
+        std::string key{}; ///< the key whose value is being read
     };
 
-    /// After the key whose value is being read: "task.side: ...".
+    /// Puts the key whose value is being read before a message: "task.side: ...".
     Message placed(const Message& what) const {
         std::string path;
         for (const Level& level : m_open) {
@@ -122,8 +124,8 @@ private:
         return within(isPlainText(path) && path.size() <= 100 ? path : quotedText(path), what);
     }
 
-    /// By itself it would copy its members, whose keys are constant, and destroy them with the
-    /// library's destructor, see JsonTree.
+    /// Enlarges the members of an object. On its own the container would copy its members, whose
+    /// keys are constant, and destroy them with the library's destructor, see JsonTree.
     static void grow(Json::object_t::Container& members) {
         Json::object_t::Container larger;
         larger.reserve(std::max<size_t>(4, 2 * members.size()));
@@ -181,7 +183,7 @@ JsonTree parseStrictJson(std::string_view text, size_t mostBytes) {
     } catch (const Builder::NotJson& error) {
         fail(error.byte, error.reason);
     }
-    // to the library it is the end
+    // the library takes a NUL byte for the end
     if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
         fail(nul, phrase("Files", "a NUL byte"));
     return builder.result();

@@ -1,6 +1,6 @@
-// JSON as the program's files want it: an error says line and column, a key that stands twice, a
-// nesting that is too deep or too many keys or values are refused. Time and memory grow with the
-// length of the text. Leaves what the keys mean to the readers.
+// JSON as the program's files need it: an error tells line and column, and duplicate keys, too deep
+// nesting and too many keys or values are refused. Time and memory grow in proportion to the length
+// of the text. The readers know what the keys mean.
 #pragma once
 
 #include "engine/core/message.h"
@@ -15,11 +15,11 @@ namespace halfscope {
 
 using Json = nlohmann::ordered_json;
 
-/// No file of the program has as many values; each takes far more memory than its text.
+/// Every file of the program has less text; values take far more memory than their text.
 inline constexpr size_t kMostJsonBytes = size_t{16} << 20;
 
-/// Empties a value of nlohmann's. Its own destructor takes memory for what an object or a list
-/// holds, which ends the program where there is none; this takes none.
+/// Empties a value of nlohmann's. Its own destructor allocates memory for what an object or a list
+/// holds, which ends the program when there is none; this allocates nothing.
 template <class AnyJson>
 void takeApart(AnyJson& value) noexcept {
     if (auto* list = value.template get_ptr<typename AnyJson::array_t*>()) {
@@ -33,7 +33,7 @@ void takeApart(AnyJson& value) noexcept {
     }
 }
 
-/// The values of a file, taken apart at their end.
+/// The values of a file; its destructor takes them apart.
 template <class AnyJson>
 class JsonTreeOf {
 public:
@@ -43,7 +43,7 @@ public:
     JsonTreeOf& operator=(JsonTreeOf&&) = delete;
 
     AnyJson& root() { return m_root; }
-    /// Not to be copied: copies of objects and lists have destructors of the library's.
+    /// Must not be copied from: copies of objects and lists have the library's destructors.
     const AnyJson& root() const { return m_root; }
 
 private:
@@ -51,17 +51,18 @@ private:
 };
 using JsonTree = JsonTreeOf<Json>;
 
-/// InputError in one line: "line 3, column 5: not valid JSON: ...". Cancellable, see
-/// core/cancel.h.
+/// Parses a text. Throws InputError in one line: "line 3, column 5: not valid JSON: ...". Can be
+/// cancelled, see core/cancel.h.
 JsonTree parseStrictJson(std::string_view text, size_t mostBytes = kMostJsonBytes);
 
-/// Whether it is this text. The library's == makes a value of the text first, and must not throw.
+/// Whether a value is this text. The library's == would first make a value of the text, and must
+/// not throw.
 inline bool isText(const Json& value, std::string_view text) {
     const auto* const own = value.get_ptr<const Json::string_t*>();
     return own != nullptr && *own == text;
 }
 
-/// A value inside a message: quoted text, "an object", "a list", or the number.
+/// Returns a value as messages show it: quoted text, "an object", "a list", or the number.
 Message shown(const Json& value);
 
 } // namespace halfscope

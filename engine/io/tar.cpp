@@ -1,5 +1,5 @@
 // Headers of 512 bytes, each followed by its file's content in whole blocks of 512. Long names come
-// in headers of their own, as pax records or as GNU tar has them.
+// in headers of their own, as pax records or in the way of GNU tar.
 #include "engine/io/tar.h"
 
 #include "engine/core/cancel.h"
@@ -23,7 +23,7 @@ int64_t inBlocks(int64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock;
 
 std::string_view untilZero(std::string_view text) { return text.substr(0, text.find('\0')); }
 
-/// Octal digits; nothing where there is anything else but spaces and zeros around them.
+/// Reads octal digits; returns nothing when anything but spaces and zeros is around them.
 std::optional<int64_t> octal(std::string_view field) {
     field = trimmed(untilZero(field));
     int64_t value = 0;
@@ -33,14 +33,14 @@ std::optional<int64_t> octal(std::string_view field) {
     return value;
 }
 
-/// A size that octal digits cannot hold is a binary number with the highest bit set; the bit after
-/// that is its sign.
+/// Reads a size. One that octal digits cannot hold is a binary number with the highest bit set; the
+/// next bit is its sign.
 std::optional<int64_t> sizeOf(std::string_view field) {
     const auto first = static_cast<unsigned char>(field.front());
     if ((first & 0x80) == 0) return octal(field);
     int64_t value = first & 0x7f;
     for (const char byte : field.substr(1)) {
-        if (value >> 54 != 0) return {}; // negative numbers too: their highest bits are set
+        if (value >> 54 != 0) return {}; // negative numbers, too: their highest bits are set
         value = value << 8 | static_cast<unsigned char>(byte);
     }
     return value;
@@ -69,7 +69,8 @@ struct TarReader::Header {
         const bool ustar = field(257, 6) == std::string_view("ustar\0", 6); // GNU's has a space
         return ustar && !prefix.empty() ? std::string(prefix) + "/" + own : own;
     }
-    /// Sum of all bytes, with spaces in place of the sum itself; some programs take signed ones.
+    /// Whether the sum of all bytes fits, with spaces in place of the sum itself; some programs add
+    /// up signed bytes.
     bool sumFits() const {
         constexpr size_t kSum = 148, kSumBytes = 8;
         int64_t plain = 0, withSign = 0;
@@ -96,7 +97,7 @@ void TarReader::fail(const Message& what) const {
     throw InputError(phrase("Files", "%1, byte %2: %3"), pathText(m_path), m_header, what);
 }
 
-/// False where the file ends before the block does.
+/// Returns false when the file ends before the block does.
 bool TarReader::readBlock(std::span<char> block) {
     size_t have = 0;
     while (have < block.size()) {
@@ -114,7 +115,8 @@ void TarReader::checkInside(std::string_view name, int64_t bytes) const {
               pathText(name), bytes, std::max<int64_t>(left, 0)});
 }
 
-/// "27 path=some/long/name\n": records, each with its own length in front.
+/// Takes name and size from records such as "27 path=some/long/name\n", each with its own length in
+/// front.
 void TarReader::takePax(const Header& header, std::string& name, int64_t& bytes) {
     const std::string all = content({"", m_header + kBlock, *header.bytes()}, kMostExtra);
     std::string_view left = all;

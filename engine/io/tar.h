@@ -1,4 +1,4 @@
-// Reads tar archives: which files lie in one and where. Archives may come from strangers: names
+// Reads tar archives: which files are in one, and where. Archives may come from strangers: names
 // that lead out of a folder, links, devices and sizes that the archive cannot hold are refused.
 #pragma once
 
@@ -17,17 +17,19 @@ struct TarEntry {
     int64_t offset = 0, bytes = 0;
 };
 
-/// Plain archives as POSIX (ustar, pax) and GNU tar write them, from their first file to the last.
+/// Reads plain archives as POSIX (ustar, pax) and GNU tar write them, from their first file to the
+/// last.
 class TarReader {
 public:
-    /// InputError "PATH: cannot read: REASON"; also for a compressed archive.
+    /// Throws InputError "PATH: cannot read: REASON", also for a compressed archive.
     explicit TarReader(std::string path);
 
-    /// The next file, without its content; false at the mark that ends the archive. Cancellable.
-    /// InputError "PATH, byte N: WHAT" for a damaged header, for what is refused, and for an
-    /// archive that ends before its end mark or in the middle of a file.
+    /// Finds the next file, without reading its content; returns false at the mark that ends the
+    /// archive. Can be cancelled. Throws InputError "PATH, byte N: WHAT" for a damaged header, for
+    /// what is refused, and for an archive that ends before its end mark or in the middle of a
+    /// file.
     bool next(TarEntry&);
-    /// The content of a file. InputError where it has more than `most` bytes.
+    /// Returns the content of a file. Throws InputError when it has more than `most` bytes.
     std::string content(const TarEntry&, size_t most);
 
 private:
@@ -39,11 +41,12 @@ private:
 
     std::string m_path;
     InputFile m_file;
-    int64_t m_header = 0; ///< where the header at hand begins
-    int64_t m_at = 0;     ///< where the next one does
+    int64_t m_header = 0; ///< where the current header begins
+    int64_t m_at = 0;     ///< where the next header begins
 };
 
-/// The content of a file in an archive of that path. InputError where it is not there any more.
+/// Returns the content of a file in the archive at `path`. Throws InputError when it is no longer
+/// there.
 std::string readTarEntry(const std::string& path, const TarEntry&);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Asks the environment, then the account.
+// Asks the environment first, then the account.
 #include "engine/io/user_folders.h"
 
 #include <array>

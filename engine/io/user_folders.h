@@ -5,8 +5,8 @@
 
 namespace halfscope {
 
-/// Where programs keep a user's data: $XDG_DATA_HOME where that is an absolute path, otherwise
-/// ~/.local/share. Without $HOME, the home folder is that of the account. Empty where neither is
+/// Returns where programs keep a user's data: $XDG_DATA_HOME if that is an absolute path, otherwise
+/// ~/.local/share. Without $HOME, the home folder is that of the account. Empty when neither is
 /// known.
 std::string userDataFolder();
 

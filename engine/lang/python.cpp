@@ -26,7 +26,7 @@ std::string pythonText(std::string_view text) {
     while (!text.empty()) {
         const size_t length = sequenceLength(text);
         const auto byte = static_cast<unsigned char>(text.front());
-        if (length == 0) { // as os.fsencode() turns it back into the byte
+        if (length == 0) { // os.fsencode() turns this back into the byte
             quoted += "\\udc";
             appendHex(quoted, byte);
         } else if (byte < 0x20 || byte == 0x7f) {
@@ -74,7 +74,7 @@ std::string filled(std::string_view text,
             break;
         }
         if (found) continue;
-        result += '{'; // Python's own
+        result += '{'; // a brace of Python's own
         text.remove_prefix(1);
     }
     return result;

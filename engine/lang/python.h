@@ -1,4 +1,4 @@
-// Values and code as Python writes them, for programs that this one hands out.
+// Writes values and code as Python does, for programs that this program writes.
 #pragma once
 
 #include <initializer_list>
@@ -8,16 +8,16 @@
 
 namespace halfscope::lang {
 
-/// A string between quotes, with everything escaped that would end it. Bytes that are no UTF-8
-/// become what Python makes of them in paths.
+/// Returns a string in quotation marks, with everything escaped that would end it. Bytes that are
+/// not UTF-8 become what Python makes of them in paths.
 std::string pythonText(std::string_view);
-/// A number as repr() writes a float: in the fewest digits, with an exponent below 1e-4 and from
-/// 1e16 on.
+/// Returns a number as repr() writes a float: in the fewest digits, with an exponent below 1e-4 and
+/// from 1e16 on.
 std::string pythonReal(double);
-/// True or False.
+/// Returns True or False.
 std::string pythonTruth(bool);
 
-/// A text with the names that stand in it between braces, as "{BATCH}", replaced by their values.
+/// Returns the text with names in braces, such as "{BATCH}", replaced by their values.
 std::string filled(std::string_view text,
                    std::initializer_list<std::pair<std::string_view, std::string>> values);
 

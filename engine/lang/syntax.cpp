@@ -1,5 +1,5 @@
-// A recursive-descent parser over the text itself: every character is looked at a bounded number
-// of times, and the depth of calls within calls is bounded.
+// A recursive-descent parser over the text itself: every character is examined a bounded number of
+// times, and the depth of nested calls is bounded.
 #include "engine/lang/syntax.h"
 
 #include "engine/core/error.h"
@@ -17,12 +17,12 @@ namespace {
 
 constexpr Phrase kValues =
     phrase("Model", "a layer, a number, a string, True, False, None, a list or a tuple");
-constexpr std::string_view kLineSeparator = "\xE2\x80\xA8"; // what a one-line editor makes of \n
+constexpr std::string_view kLineSeparator = "\xE2\x80\xA8"; // what a one-line editor turns \n into
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool isNamePart(char c) { return isNameStart(c) || isDigit(c); }
-/// Whether a byte begins a character of UTF-8.
+/// Returns whether a byte begins a character of UTF-8.
 bool isLead(char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }
 
 class Parser {
@@ -44,7 +44,8 @@ public:
     }
 
 private:
-    /// Files and messages hold plain UTF-8; a tab and a line's end are the only controls.
+    /// Requires plain UTF-8, as in files and messages; tabs and line ends are the only controls
+    /// allowed.
     void requirePlainLines() const {
         Place place;
         for (const std::string_view line : partsOf(m_text, '\n')) {
@@ -94,7 +95,7 @@ private:
         }
     }
 
-    /// What stands here, for a message: a word, or a single character.
+    /// Returns what stands here, for a message: a word, or a single character.
     Message found() const {
         if (atEnd()) return phrase("Model", "the end of the text");
         size_t end = m_at;
@@ -112,7 +113,7 @@ private:
         refuseAt(m_place, {phrase("Model", "found %1, where %2 is allowed"), found(), allowed});
     }
 
-    /// Of what follows a whole value: often a program was pasted, or ".to(device)".
+    /// Refuses the text after a whole value: often a program was pasted, or ".to(device)".
     [[noreturn]] void refuseRest(const Value& value) const {
         constexpr std::array<std::string_view, 6> kWords{"import", "from", "class",
                                                          "def",    "if",   "for"};
@@ -127,7 +128,7 @@ private:
                  {phrase("Model", "found %1 after the model, where the text must end"), found()});
     }
 
-    /// "model = " before the value, as it stands in a program.
+    /// Skips "model = " before the value, as it stands in a program.
     void skipAssignment() {
         size_t at = m_at;
         if (!isNameStart(here())) return;
@@ -168,7 +169,7 @@ private:
         refuseHere(kValues);
     }
 
-    /// 28 * 28: products of numbers, because sizes are often written so.
+    /// Reads products of numbers such as 28 * 28, because sizes are often written so.
     Value readProduct() {
         Value value = readNumber();
         for (skipSpace(); here() == '*'; skipSpace()) {
@@ -210,7 +211,7 @@ private:
             while (isDigit(here()))
                 step();
         }
-        std::string digits; // Python allows 1_000
+        std::string digits; // without underscores: Python allows 1_000
         for (const char c : m_text.substr(begin, m_at - begin))
             if (c != '_') digits += c;
         const char* first = digits.data() + (digits.starts_with('+') ? 1 : 0);
@@ -252,7 +253,7 @@ private:
         return value;
     }
 
-    /// A list or a tuple; "(x)" is x itself.
+    /// Reads a list or a tuple; "(x)" is x itself.
     Value readItems(Kind kind, char close) {
         Value value;
         value.kind = kind;
@@ -306,7 +307,7 @@ private:
         return value;
     }
 
-    /// The length of "(0):" here, which PyTorch prints before a part; 0 where none stands.
+    /// Returns the length of "(0):" here, which PyTorch prints before a part; 0 when there is none.
     size_t printedName() const {
         if (here() != '(') return 0;
         size_t at = m_at + 1;
@@ -339,7 +340,8 @@ private:
         return argument;
     }
 
-    /// Parts that PyTorch printed stand one after the other without commas.
+    /// Reads a call's arguments. Parts that PyTorch printed stand one after the other without
+    /// commas.
     void readArguments(Value& call) {
         step();
         bool open = true;

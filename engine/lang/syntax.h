@@ -1,5 +1,5 @@
 // Reads Python-like calls with keyword arguments into a syntax tree: what programmers write for
-// torch.nn.Sequential, and what PyTorch prints of it. Knows no layer and no meaning of a name.
+// torch.nn.Sequential, and what PyTorch prints of it. Knows no layers and no meanings of names.
 #pragma once
 
 #include "engine/core/message.h"
@@ -12,8 +12,8 @@
 
 namespace halfscope::lang {
 
-/// Where something stands in a text: both count from 1, columns in characters (UTF-8), a tab as
-/// one.
+/// The place of something in a text. Line and column count from 1; columns are characters (UTF-8),
+/// and a tab is one.
 struct Place {
     int line = 1, column = 1;
 };
@@ -43,8 +43,8 @@ struct Value {
     std::vector<Argument> arguments; ///< Call
 };
 
-/// One argument of a call. `name` is empty where it is given by position alone; `printed` tells
-/// PyTorch's "(0): Linear(..)", whose name is 0.
+/// One argument of a call. `name` is empty when it is given by position; `printed` marks PyTorch's
+/// "(0): Linear(..)", whose name is 0.
 struct Argument {
     std::string name;
     Place place;
@@ -56,14 +56,14 @@ inline constexpr size_t kMaxTextBytes = 64 * 1024;
 inline constexpr int kMaxDepth = 64;
 inline constexpr size_t kMaxValues = 20'000;
 
-/// Reads one value, with "name =" before it or without: numbers, products of whole numbers, True,
+/// Reads one value, with or without "name =" before it: numbers, products of whole numbers, True,
 /// False, None, strings, names with dots, lists, tuples and calls, with comments and trailing
 /// commas. Takes time in proportion to the text. Throws InputError, a sentence that begins with
-/// "line 2, column 7: ", tells what was found there and what is allowed; a text, a depth or a
-/// number of values above the limits is refused too, and what is not plain UTF-8.
+/// "line 2, column 7: " and says what was found there and what is allowed; also when the text, a
+/// depth or the number of values exceeds the limits, and for text that is not plain UTF-8.
 Value parse(std::string_view text);
 
-/// The value as Python writes it: "nn.Linear(10, 20, bias=False)", cut after so many bytes.
+/// Returns the value as Python writes it: "nn.Linear(10, 20, bias=False)", cut after `most` bytes.
 std::string textOf(const Value&, size_t most = 80);
 
 /// Throws InputError: "line 2, column 7: " and the sentence.

@@ -1,4 +1,5 @@
-// Walks a model, brings images into the layout that each layer asks for, and makes its states.
+// Walks through a model, brings images into the layout that each layer asks for, and makes its
+// states.
 #include "engine/models/emit_model.h"
 
 #include "engine/core/error.h"
@@ -17,8 +18,8 @@ struct Flow {
     Layout layout = Layout::Planes;
 };
 
-/// The same value in the other layout. Where one channel or one pixel makes both the same, it is a
-/// view.
+/// Returns the same value in the other layout. When there is only one channel or one pixel, both
+/// are the same bytes and it is a view.
 NodeId inLayout(Builder& b, const Flow& flow, Layout layout) {
     if (flow.layout == layout) return flow.node;
     const Shape& s = flow.shape;
@@ -35,10 +36,10 @@ bool takesRows(const LayerSpec& layer, Layout given) {
     return layer.info->layout && layer.info->layout(layer, given) == Layout::Rows;
 }
 
-/// The layers that are worth bringing an image into rows for: the first 1x1 convolution of several
-/// with nothing but elementwise layers and norms between them, or of one that ends the model where
-/// rows are wanted. A single one among other layers is a convolution like them: two transposes cost
-/// more than a product gains.
+/// Finds the layers for which it is worth bringing an image into rows: the first 1x1 convolution of
+/// several with nothing but elementwise layers and norms between them, or of a single one that ends
+/// the model when rows are wanted. A single one among other layers stays a convolution: two
+/// transposes cost more than a product gains.
 class RowStarts {
 public:
     RowStarts(const LayerSpec& root, Layout output) {
@@ -65,7 +66,8 @@ private:
         if (m_open != nullptr) m_starts.insert(m_open);
     }
 
-    const LayerSpec* m_open = nullptr; ///< the last 1x1 convolution, while rows would last
+    const LayerSpec* m_open = nullptr; ///< the last 1x1 convolution, while the layers after it keep
+                                       ///< rows
     std::set<const LayerSpec*> m_starts;
 };
 
@@ -183,7 +185,7 @@ NodeId LayerContext::parameter(std::string_view name) {
     NodeId value = stateOf(*info);
     if (info->role != ParameterRole::NormWeight && info->role != ParameterRole::NormBias)
         return value;
-    // F32 whatever its storage, after a rounding where the network is cast as a whole
+    // F32 whatever its storage, rounded before when the network is cast as a whole.
     if (const auto seen = m_parts.storage.normsSeen) {
         b.setRule("network cast to " + std::string(nameOf(*seen)));
         value = b.cast(value, *seen);

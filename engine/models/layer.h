@@ -1,11 +1,11 @@
-// The layer table: one row a layer, as torch.nn names it, with its arguments, its shape rule, its
-// parameters with PyTorch's default start, and the nodes that it becomes.
+// The layer table: one row for each layer, named as in torch.nn, with its arguments, its shape
+// rule, its parameters with PyTorch's initial values, and the nodes that it becomes.
 //
 // How to add a layer: write its row in the file of its family (layers_*.cpp in this folder), which
 // needs three things: the arguments in PyTorch's order, `output` (the shape rule, which refuses in
 // the user's words through refuse()) and `emitNodes` (functions of engine/ops on the builder).
 // Layers with parameters name them in `parameters`. Then add rows for it to
-// tests/engine/models/tst_layers.cpp. Nothing else knows the layers one by one.
+// tests/engine/models/tst_layers.cpp. No other code knows single layers.
 #pragma once
 
 #include "engine/core/message.h"
@@ -38,28 +38,29 @@ enum class ArgKind : uint8_t {
 enum class ArgShown : uint8_t {
     Named,   ///< eps=1e-05
     Bare,    ///< 256
-    Changed, ///< by name where it is not the default
+    Changed, ///< by name, unless it has the default
     Never
 };
 
 struct ArgInfo {
     std::string_view name;
     ArgKind kind = ArgKind::Whole;
-    /// PyTorch's default as text; empty: the argument must be given.
+    /// PyTorch's default as text; empty when the argument must be given.
     std::string_view standard{};
     ArgShown shown = ArgShown::Named;
-    double least = -1e9, most = 1e9; ///< of every number, both included
-    /// The values that the engine can do, with " or " between them, where PyTorch knows others;
-    /// empty: all.
+    double least = -1e9, most = 1e9; ///< for every number, both included
+    /// The values that the engine supports, with " or " between them, when PyTorch knows others;
+    /// empty for all.
     std::string_view only{};
-    bool byName = false; ///< has no place among those by position
-    /// A truth that acts only where this one is True; elsewhere it is printed as False.
+    bool byName = false; ///< true when it cannot be given by position
+    /// A truth argument that must be True for this one to act; otherwise this one is printed as
+    /// False.
     std::string_view with{};
     /// Takes 'same' and 'valid' too: the row's `complete` sets the numbers beside the word.
     bool paddingWords = false;
 };
 
-/// The value of an argument. Whole numbers are exact: ranges end far below 2^53.
+/// The value of an argument. Whole numbers are exact: their ranges end far below 2^53.
 struct ArgValue {
     bool isNone = false, isTuple = false, isReal = false; ///< as it was written
     bool truth = false;
@@ -71,9 +72,9 @@ struct ArgValue {
 struct LayerSpec {
     const LayerInfo* info = nullptr;
     std::vector<ArgValue> args; ///< by the row's arguments
-    std::string name;           ///< within what holds it: "0", "conv1"; empty for the outermost
+    std::string name;           ///< within its parent: "0", "conv1"; empty for the outermost
     std::string path;           ///< state-dict path: "2.0"; empty for the outermost
-    std::string label;          ///< of causes: "Linear 2.0"
+    std::string label;          ///< for causes: "Linear 2.0"
     std::string written;        ///< as the user wrote it: "Linear(400, 10)"
     lang::Place place;
     std::vector<LayerSpec> children;
@@ -84,7 +85,7 @@ struct LayerSpec {
     bool truth(std::string_view arg) const { return value(arg).truth; }
     std::array<int64_t, 2> pair(std::string_view arg) const;
     Shape extents(std::string_view arg) const;
-    /// InputError: "line 2, column 5: Linear(400, 10): the input has 256 features".
+    /// Throws InputError: "line 2, column 5: Linear(400, 10): the input has 256 features".
     [[noreturn]] void refuse(const Message& why) const;
 };
 
@@ -97,7 +98,7 @@ enum class ParameterRole : uint8_t {
     Buffer ///< stored like weights, but drawn once and never trained
 };
 
-/// A parameter of a layer, or what stands beside the parameters in its state dict.
+/// A parameter of a layer, or another value in its state dict.
 struct ParameterInfo {
     std::string_view name; ///< "weight": its state-dict name is "<path>.weight"
     Shape shape;
@@ -105,53 +106,59 @@ struct ParameterInfo {
     InitialValue start;
 };
 
-/// How the pixels of images (n, c, h, w) lie in memory while nodes are emitted: as planes
-/// (n, c, h, w), or as rows (n h w, c), in which a 1x1 convolution is a matrix product. Everything
-/// that is no image has planes.
+/// How the pixels of images (n, c, h, w) lie in memory while nodes are emitted: as planes (n, c, h,
+/// w), or as rows (n h w, c), in which a 1x1 convolution is a matrix product. Values that are not
+/// images always have planes.
 enum class Layout : uint8_t { Planes, Rows };
 
-/// Layers that hold others.
+/// Whether a layer holds other layers, and how.
 enum class Holds : uint8_t {
     Nothing,
     Chain,   ///< one after the other
-    Residual ///< a chain whose result is added to the input, or to that of `shortcut`
+    Residual ///< a chain whose result is added to the input, or to the result of `shortcut`
 };
 
-/// What a layer's input means. The first layer of a model that cares tells how samples come to it.
+/// What a layer's input means. The first layer of a model whose value is not Anything decides how
+/// samples come to the model.
 enum class Wants : uint8_t {
     Anything,
     Features, ///< one axis: a picture comes as a table of pixels
-    Samples,  ///< the axes that they have in the data
-    Images    ///< likewise, and a picture that is painted comes as one image
+    Samples,  ///< the axes that samples have in the data
+    Images    ///< as Samples, but a picture that is painted comes as one image
 };
 
 struct LayerInfo {
     std::string_view name; ///< as in torch.nn
     Wants wants = Wants::Anything;
     std::span<const ArgInfo> args{};
-    /// The type of the result; throws through LayerSpec::refuse() what the layer cannot take.
+    /// Returns the type of the result; throws through LayerSpec::refuse() for an input that the
+    /// layer cannot take.
     NodeType (*output)(const LayerSpec&, const NodeType& in) = nullptr;
-    /// The nodes. x lies as `layout` asked for, and so does the result.
+    /// Emits the nodes and returns the result. x has the layout that `layout` asked for, and so
+    /// does the result.
     NodeId (*emitNodes)(LayerContext&, const LayerSpec&, NodeId x) = nullptr;
-    /// Parameters with PyTorch's default start, in the order of its state dict; null: none.
+    /// Returns the parameters with PyTorch's initial values, in the order of its state dict; null
+    /// when there are none.
     std::vector<ParameterInfo> (*parameters)(const LayerSpec&) = nullptr;
-    /// How it takes images that lie as `given`; null: as planes. Elementwise layers: anyLayout. One
-    /// that answers rows for planes must take planes too.
+    /// Returns the layout in which it takes images that lie as `given`; null for planes.
+    /// Elementwise layers use anyLayout. A layer that answers rows for planes must take planes too.
     Layout (*layout)(const LayerSpec&, Layout given) = nullptr;
-    /// Fills in and checks what depends on several arguments; null: nothing does.
+    /// Fills in and checks whatever depends on several arguments; null when nothing does.
     void (*complete)(LayerSpec&) = nullptr;
     Holds holds = Holds::Nothing;
-    /// What an argument that it does not have was meant for, behind the sentence that refuses it;
-    /// null or empty: nothing but the nearest name.
+    /// Returns a hint for an argument that the layer does not have, appended to the error. When it
+    /// is null or the hint is empty, the error gives only the nearest name.
     Message (*hint)(std::string_view argument) = nullptr;
-    bool computes = true;      ///< false: it only moves values, and no precision can change it
-    bool takesIndices = false; ///< its input is I32; layers that compute want floats otherwise
-    /// The class in Python, where torch.nn has none of this name.
+    bool computes = true;      ///< false when it only moves values, so that no precision can change
+                               ///< it
+    bool takesIndices = false; ///< true when its input is I32; otherwise layers that compute want
+                               ///< floats
+    /// The Python source of the class, when torch.nn has none of this name.
     std::string_view python{};
 };
 
 std::span<const LayerInfo> layerTable();
-/// nullptr when there is none.
+/// Returns nullptr when there is no such layer.
 const LayerInfo* findLayer(std::string_view name);
 
 // The families, in the order of the table.
@@ -163,20 +170,20 @@ std::span<const LayerInfo> shapeLayers();
 std::span<const LayerInfo> coordinateLayers();
 std::span<const LayerInfo> sequenceLayers();
 
-/// Uniform within 1 / sqrt(fan in), for weights and biases alike: the reset_parameters() of
-/// torch.nn.Linear and of convolutions (kaiming_uniform_ with a = sqrt(5)).
+/// Returns the uniform distribution within 1 / sqrt(fan in), for weights and biases alike: the
+/// reset_parameters() of torch.nn.Linear and of convolutions (kaiming_uniform_ with a = sqrt(5)).
 InitialValue linearStart(double fanIn);
 
 // Parts of shape rules.
 inline Layout anyLayout(const LayerSpec&, Layout given) { return given; }
-/// (.., in_features) to (.., outFeatures); refuses what does not end in in_features.
+/// Returns (.., outFeatures) for (.., in_features); refuses inputs that do not end in in_features.
 NodeType lastAxisOutput(const LayerSpec&, const NodeType& in, int64_t outFeatures);
 inline NodeType sameType(const LayerSpec&, const NodeType& in) { return in; }
-/// Refuses what is no image (samples, channels, height, width).
+/// Refuses inputs that are not an image (samples, channels, height, width).
 void requireImage(const LayerSpec&, const NodeType& in);
-/// Refuses what is no sequence (samples, channels, length).
+/// Refuses inputs that are not a sequence (samples, channels, length).
 void requireSequence(const LayerSpec&, const NodeType& in);
-/// "(64, 10)", as Python writes it.
+/// Returns a shape as Python writes it: "(64, 10)".
 std::string shapeText(const Shape&);
 
 } // namespace halfscope

@@ -121,7 +121,7 @@ ArgValue standardOf(const ArgInfo& info, std::string_view text) {
     return value;
 }
 
-/// 1 and (1, 1) are the same.
+/// Compares arguments; 1 and (1, 1) are the same.
 bool isSame(const ArgValue& a, const ArgValue& b) {
     if (a.isNone != b.isNone || a.truth != b.truth || a.word != b.word) return false;
     if (a.numbers.empty() || b.numbers.empty()) return a.numbers.size() == b.numbers.size();
@@ -133,7 +133,7 @@ bool isSame(const ArgValue& a, const ArgValue& b) {
     return true;
 }
 
-/// Whether the engine can do it.
+/// Returns whether the engine supports the value.
 bool isSupported(const ArgInfo& info, const ArgValue& value) {
     constexpr std::string_view kOr = " or ";
     for (std::string_view rest = info.only; !rest.empty();) {
@@ -164,7 +164,7 @@ std::vector<std::string> namesOf(const LayerInfo& info) {
     return names;
 }
 
-/// The arguments that have a place, in the order of a call.
+/// Returns the arguments that can be given by position, in the order of a call.
 std::vector<size_t> positionsOf(const LayerInfo& info) {
     std::vector<size_t> places;
     for (size_t i = 0; i < info.args.size(); ++i)

@@ -1,5 +1,5 @@
-// What a layer's emit function sees: the builder, the layer's parameters as states, and how its
-// input lies in memory. Leaves the walk through a model to emit_model.
+// What a layer's emit function works with: the builder, the layer's parameters as states, and how
+// its input lies in memory. Leaves the walk through a model to emit_model.
 #pragma once
 
 #include "engine/models/layer.h"
@@ -13,7 +13,7 @@ namespace halfscope {
 struct ParameterStorage {
     DType weights = DType::F32;
     DType norms = DType::F32; ///< affine parameters of norms
-    /// Norms see their f32 master weights rounded to this.
+    /// When set, norms use their f32 master weights rounded to this dtype.
     std::optional<DType> normsSeen{};
 
     ParameterStorage() = default;
@@ -22,13 +22,13 @@ struct ParameterStorage {
         : weights(w), norms(n), normsSeen(seen) {}
 };
 
-/// A state of a model that a forward in training moves on: a running statistic, by the value of
-/// this batch, or where there is no batch value the count of steps that dropout draws by.
+/// A state of a model that a forward pass in training updates: a running statistic, by this batch's
+/// value, or, when there is no batch value, the count of steps that dropout uses.
 struct ModelUpdate {
     NodeId state = kNoNode;
     NodeId batch = kNoNode;
     std::string label;   ///< "norm 0"
-    double momentum = 0; ///< the share of the batch's value
+    double momentum = 0; ///< the weight of the batch's value
 };
 
 enum class ModelMode : uint8_t {
@@ -36,14 +36,14 @@ enum class ModelMode : uint8_t {
     Evaluate ///< running statistics, no dropout
 };
 
-/// Collects what the layers of one model have in common while they are emitted.
+/// What the layers of one model share while they are emitted.
 struct ModelParts {
     ParameterStorage storage;
     std::string prefix; ///< before every state's name: "second."
     ModelMode mode = ModelMode::Train;
-    uint64_t seed = 0; ///< dropout's
+    uint64_t seed = 0; ///< for dropout
     NodeId counter = kNoNode;
-    std::vector<NodeId> parameters; ///< states of role Parameter, in the order of the forward
+    std::vector<NodeId> parameters; ///< states of role Parameter, in the order of the forward pass
     std::vector<ModelUpdate> updates;
 };
 
@@ -52,18 +52,18 @@ public:
     LayerContext(Builder& builder, const LayerSpec& layer, Layout layout, ModelParts& parts);
 
     Builder& b;
-    const Layout layout; ///< of x and of the result
+    const Layout layout; ///< for x and the result
 
     bool trains() const { return m_parts.mode == ModelMode::Train; }
     bool has(std::string_view parameter) const;
-    /// A parameter or buffer of the layer as it is computed with: weights as they are stored,
-    /// affine parameters of norms in F32, kNoNode for one that the layer does not have.
+    /// Returns a parameter or buffer of the layer in the form used for computing: weights as they
+    /// are stored, affine parameters of norms in F32, kNoNode for one that the layer does not have.
     NodeId parameter(std::string_view name);
-    /// A running statistic as it is stored.
+    /// Returns a running statistic as it is stored.
     NodeId statistic(std::string_view name);
-    /// Moves a running statistic on by this batch's value, once the step is taken.
+    /// Updates a running statistic with this batch's value, once the step is taken.
     void moveOn(std::string_view statistic, NodeId batch, double momentum);
-    /// Counts steps, F32, rank 0; for random numbers together with seed().
+    /// Returns the count of steps, F32, rank 0; for random numbers together with seed().
     NodeId counter();
     uint64_t seed() const { return m_parts.seed; }
 

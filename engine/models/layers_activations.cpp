@@ -6,7 +6,7 @@ namespace halfscope {
 
 namespace {
 
-// An activation in place is the same in a graph.
+// In a graph, an activation in place is the same as one that is not.
 constexpr ArgInfo kInplace{"inplace", ArgKind::Truth, "False", ArgShown::Changed};
 constexpr ArgInfo kInplaceArgs[] = {kInplace};
 constexpr ArgInfo kLeakyArgs[] = {

@@ -22,10 +22,10 @@ constexpr ArgInfo kSineArgs[] = {
     {"is_last", ArgKind::Truth, "False", ArgShown::Changed},
 };
 
-/// Sitzmann et al., "Implicit Neural Representations with Periodic Activation Functions" (2020),
-/// section 3.2, as in their SineLayer: weights within 1 / in for the first layer, whose inputs are
-/// coordinates, and within sqrt(6 / in) / omega_0 for the others, so that every layer's sines see
-/// values of deviation 1; biases as nn.Linear starts them.
+/// Initial values of Sitzmann et al., "Implicit Neural Representations with Periodic Activation
+/// Functions" (2020), section 3.2, as in their SineLayer: weights within 1 / in for the first
+/// layer, whose inputs are coordinates, and within sqrt(6 / in) / omega_0 for the others, so that
+/// every layer's sines see values with a standard deviation of 1; biases as in nn.Linear.
 std::vector<ParameterInfo> sineParameters(const LayerSpec& layer) {
     const int64_t outputs = layer.whole("out_features"), inputs = layer.whole("in_features");
     const auto fanIn = static_cast<double>(inputs);
@@ -73,8 +73,9 @@ constexpr ArgInfo kFourierArgs[] = {
     {"scale", ArgKind::Real, "10.0", ArgShown::Named, 0, 1e6},
 };
 
-/// Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions in Low Dimensional
-/// Domains" (2020), section 6.1: frequencies from a normal distribution, which are not trained.
+/// Initial values of Tancik et al., "Fourier Features Let Networks Learn High Frequency Functions
+/// in Low Dimensional Domains" (2020), section 6.1: frequencies from a normal distribution, which
+/// are not trained.
 std::vector<ParameterInfo> fourierParameters(const LayerSpec& layer) {
     return {{"B",
              {layer.whole("mapping_size"), layer.whole("in_features")},

@@ -1,5 +1,5 @@
-// BatchNorm1d and 2d, LayerNorm, GroupNorm, InstanceNorm1d and 2d. Statistics are taken in F32
-// whatever the network computes in.
+// BatchNorm1d and 2d, LayerNorm, GroupNorm, InstanceNorm1d and 2d. Statistics are computed in F32,
+// whatever dtype the network computes in.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -11,7 +11,7 @@ constexpr double kMostChannels = 1 << 20;
 constexpr InitialValue kZero{InitialValue::Kind::Constant, 0};
 constexpr InitialValue kOne{InitialValue::Kind::Constant, 1};
 
-/// `wanted`: the argument that asks for them.
+/// Returns weight and bias. `wanted` is the argument that asks for them.
 std::vector<ParameterInfo> affine(const LayerSpec& layer, std::string_view wanted,
                                   const Shape& shape) {
     std::vector<ParameterInfo> all;
@@ -21,7 +21,7 @@ std::vector<ParameterInfo> affine(const LayerSpec& layer, std::string_view wante
     return all;
 }
 
-/// By name alone since PyTorch 2.15, where it came to norms that are older.
+/// Given only by name: PyTorch 2.15 added it to norms that are older.
 constexpr ArgInfo kBias{
     .name = "bias", .kind = ArgKind::Truth, .standard = "True", .byName = true, .with = "affine"};
 
@@ -89,7 +89,7 @@ NodeId emitBatchNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return r.y;
 }
 
-/// Without autocast a layer keeps its dtype; under it PyTorch's norms return F32.
+/// Without autocast a layer keeps its dtype; under autocast PyTorch's norms return F32.
 NodeId asLayer(Builder& b, NodeId y, NodeId x) { return b.policy() ? y : b.cast(y, b.dtypeOf(x)); }
 
 constexpr ArgInfo kLayerArgs[] = {
@@ -165,7 +165,7 @@ NodeId emitGroupNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
 constexpr ArgInfo kInstanceArgs[] = {
     {"num_features", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
     {"eps", ArgKind::Real, "1e-05", ArgShown::Named, 0, 1},
-    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1}, // of statistics that are not kept
+    {"momentum", ArgKind::Real, "0.1", ArgShown::Named, 0, 1}, // for statistics that are not kept
     {"affine", ArgKind::Truth, "False"},
     kBias,
     {"track_running_stats", ArgKind::Truth, "False", ArgShown::Named, 0, 0, "False"},

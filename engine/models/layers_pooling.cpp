@@ -1,4 +1,4 @@
-// Pooling and enlarging of images.
+// Pooling and upsampling of images.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -80,7 +80,8 @@ NodeId emitAdaptive(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::adaptiveAvgPool2d(c.b, x, layer.pair("output_size"));
 }
 
-/// How many times an image of `in` grows along each axis; refuses what is no whole number.
+/// Returns how many times an image of `in` grows along each axis; refuses factors that are not
+/// whole numbers.
 std::array<int64_t, 2> factorsOf(const LayerSpec& layer, const Shape& in) {
     if (!layer.value("scale_factor").isNone) return layer.pair("scale_factor");
     std::array<int64_t, 2> size = layer.pair("size");
@@ -110,7 +111,7 @@ NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
             in.dtype};
 }
 
-/// Each pixel becomes a block of equal ones.
+/// Turns each pixel into a block of equal pixels.
 NodeId emitUpsample(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const Shape s = c.b.shapeOf(x);
     const auto f = factorsOf(layer, s);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kMostUnits = 1 << 20;
 
-/// The fan in is that of weight (out, in, ..), and PyTorch counts it so for transposed convolutions
-/// (in, out, ..) too.
+/// The fan in is that of weight (out, in, ..); PyTorch counts it the same way for transposed
+/// convolutions (in, out, ..).
 std::vector<ParameterInfo> weightAndBias(const LayerSpec& layer, const Shape& weight,
                                          int64_t outputs) {
     double fanIn = 1;

@@ -1,8 +1,8 @@
-// Layers of sequences: Embedding, which turns indices into vectors, a vector for each position, and
-// the encoder layer of a transformer (Vaswani et al., "Attention Is All You Need", 2017) with the
-// parameters, names and starts of torch.nn.TransformerEncoderLayer: without a mask and with the
-// causal one, which PyTorch's layer takes in forward() and a layer of nn.Sequential cannot be
-// given.
+// Layers for sequences: Embedding, which turns indices into vectors, a vector for each position,
+// and the encoder layer of a transformer (Vaswani et al., "Attention Is All You Need", 2017) with
+// the parameters, names and initial values of torch.nn.TransformerEncoderLayer. The encoder comes
+// without a mask and with the causal one, which PyTorch's layer takes in forward(), so that a layer
+// of nn.Sequential cannot be given it.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -34,7 +34,7 @@ std::optional<int64_t> paddingOf(const LayerSpec& layer) {
     return layer.whole("padding_idx");
 }
 
-/// A negative padding_idx counts from the end, and PyTorch prints the row that it names.
+/// A negative padding_idx counts from the end; PyTorch prints the row that it names.
 void completeEmbedding(LayerSpec& layer) {
     const auto padding = paddingOf(layer);
     if (!padding) return;
@@ -68,7 +68,7 @@ NodeId emitEmbedding(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::embedding(c.b, c.parameter("weight"), x, paddingOf(layer));
 }
 
-/// (samples, length, features).
+/// Refuses inputs that are not (samples, length, features).
 void requireVectors(const LayerSpec& layer, const NodeType& in, std::string_view features) {
     if (in.shape.rank() != 3)
         layer.refuse({phrase("Model", "the input is %1; (samples, length, features) is expected"),
@@ -135,7 +135,7 @@ class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
         return super().forward(x, src_mask=mask, is_causal=True)
 )";
 
-/// PyTorch's layer takes masks in forward(), which nothing but another class can do here.
+/// PyTorch's layer takes masks in forward(); here only another class can have one.
 Message maskHint(std::string_view argument) {
     if (argument == "src_key_padding_mask")
         return phrase("Model", "; there is no mask for padding: all samples are of one length");
@@ -144,8 +144,8 @@ Message maskHint(std::string_view argument) {
     return {phrase("Model", "; %1(...) is the layer with a causal mask"), kCausalEncoder};
 }
 
-/// Heads share the features, and the first axis counts samples. With PyTorch's default
-/// (batch_first=False) samples would silently attend to each other.
+/// Requires that heads divide the features evenly and that the first axis counts samples. With
+/// PyTorch's default (batch_first=False), samples would silently attend to each other.
 void completeEncoder(LayerSpec& layer) {
     if (layer.whole("d_model") % layer.whole("nhead") != 0)
         layer.refuse(phrase("Model", "d_model must be a multiple of nhead"));
@@ -153,7 +153,7 @@ void completeEncoder(LayerSpec& layer) {
         layer.refuse(phrase("Model", "batch_first=True is missing: samples come first here"));
 }
 
-/// nn.MultiheadAttention starts in_proj_weight as xavier_uniform_ does and its biases at 0.
+/// nn.MultiheadAttention initialises in_proj_weight as xavier_uniform_ does, and its biases to 0.
 std::vector<ParameterInfo> encoderParameters(const LayerSpec& layer) {
     const int64_t width = layer.whole("d_model"), inner = layer.whole("dim_feedforward");
     const auto fan = static_cast<double>(width);
@@ -185,7 +185,7 @@ NodeType encoderOutput(const LayerSpec& layer, const NodeType& in) {
     return in;
 }
 
-/// The two halves of a layer, each from (samples, length, features) to the same.
+/// The two halves of a layer, each from (samples, length, features) to the same shape.
 class Encoder {
 public:
     Encoder(LayerContext& c, const LayerSpec& layer, fn::AttentionMask mask)
@@ -218,7 +218,7 @@ private:
         return m_dropout > 0 ? fn::dropout(m_b, x, m_dropout, m_c.counter(), m_c.seed()) : x;
     }
 
-    /// Queries, keys and values by one product. Each head sees features of its own.
+    /// Computes queries, keys and values by one product. Each head sees features of its own.
     NodeId attention(NodeId x) {
         const Shape shape = m_b.shapeOf(x);
         const int64_t heads = m_layer.whole("nhead"), width = shape[2] / heads;

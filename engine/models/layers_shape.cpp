@@ -1,4 +1,4 @@
-// Layers that change the shape or nothing at all, dropout, and containers.
+// Layers that only change the shape or change nothing, dropout, and containers.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -19,7 +19,7 @@ constexpr ArgInfo kDropoutArgs[] = {
     {"inplace", ArgKind::Truth, "False"},
 };
 
-/// An axis that may count from the end.
+/// Returns an axis; it may be given counted from the end.
 int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
     int64_t axis = layer.whole(arg);
     if (axis < 0) axis += shape.rank();
@@ -43,7 +43,8 @@ NodeType flattenOutput(const LayerSpec& layer, const NodeType& in) {
     return out;
 }
 
-/// The sizes that an axis of `extent` is cut into; one of them may be -1, the rest.
+/// Returns the sizes into which an axis of `extent` is split; one of them may be given as -1, the
+/// rest.
 Shape partsOf(const LayerSpec& layer, int64_t extent) {
     Shape parts = layer.extents("unflattened_size");
     double known = 1;

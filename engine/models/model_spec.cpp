@@ -1,4 +1,5 @@
-// Layers from the syntax tree, their names and paths, shapes and parameters, and PyTorch's text.
+// Reads layers from the syntax tree, names them, finds their shapes and parameters, and writes
+// PyTorch's text.
 #include "engine/models/model_spec.h"
 
 #include "engine/core/error.h"
@@ -17,14 +18,14 @@ using lang::Argument;
 using lang::Kind;
 using lang::Value;
 
-/// "Linear" of "torch.nn.Linear".
+/// Returns "Linear" for "torch.nn.Linear".
 std::string_view withoutPrefix(std::string_view name) {
     for (const std::string_view prefix : {"torch.nn.", "nn."})
         if (name.starts_with(prefix)) return name.substr(prefix.size());
     return name;
 }
 
-/// "relu" of "torch.nn.functional.relu".
+/// Returns "relu" for "torch.nn.functional.relu".
 std::string_view lastWord(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 bool isOrderedDict(const Value& value) {
@@ -39,7 +40,7 @@ bool isStateName(std::string_view name) {
     });
 }
 
-/// OrderedDict([("name", layer), ...]) as arguments with names.
+/// Returns the entries of OrderedDict([("name", layer), ...]) as arguments with names.
 std::vector<Argument> entriesOf(const Value& dict) {
     const bool one = dict.arguments.size() == 1 && dict.arguments[0].name.empty();
     const Kind kind = one ? dict.arguments[0].value.kind : Kind::None;
@@ -99,7 +100,8 @@ private:
                                quotedText(value.text), unknownHint(value.text)});
     }
 
-    /// Of a name where a layer should be: "nn.ReLU", or a function such as "F.relu".
+    /// Returns a hint for a name where a layer should be: "nn.ReLU", or a function such as
+    /// "F.relu".
     static Message bracketsHint(const Value& value) {
         if (value.kind != Kind::Name) return {};
         const std::string_view name = lastWord(value.text);
@@ -110,7 +112,7 @@ private:
         return phrase("Model", "; are its brackets missing?");
     }
 
-    /// What to do without a layer of PyTorch that this program does not have.
+    /// Returns what to do without a layer of PyTorch that this program does not have.
     static Message unknownHint(const std::string& text) {
         const std::string_view name = lastWord(text);
         for (const std::string_view each : {"Softmax", "LogSoftmax"})
@@ -194,7 +196,7 @@ void collectClasses(const LayerSpec& layer, std::set<std::string_view>& classes)
         collectClasses(child, classes);
 }
 
-/// Runs an input's type through a model.
+/// Passes an input's type through a model.
 class ShapeWalk {
 public:
     explicit ShapeWalk(std::vector<LayerShape>* seen) : m_seen(seen) {}
@@ -258,7 +260,7 @@ double elementsOf(const Shape& shape) {
     return product;
 }
 
-/// Where the sum passes the limit, the layer is named.
+/// Adds a layer's parameters to the total; refuses the layer at which the sum exceeds the limit.
 void checkSize(const LayerSpec& layer, double& total) {
     if (layer.info->parameters)
         for (const ParameterInfo& info : layer.info->parameters(layer))

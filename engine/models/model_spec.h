@@ -11,7 +11,7 @@
 namespace halfscope {
 
 inline constexpr size_t kMaxLayers = 1000;
-/// Of a model's parameters, and of what a layer hands on.
+/// Limit for a model's parameters, and for the result of a layer.
 inline constexpr int64_t kMaxElements = int64_t{1} << 31;
 
 struct ModelSpec {
@@ -23,33 +23,36 @@ struct ModelSpec {
 /// PyTorch prints it. Throws InputError, a sentence that begins with "line 2, column 5: ".
 ModelSpec readModel(std::string_view text);
 
-/// The model as print() shows it in PyTorch, without a line end. readModel() gives the same model
-/// back; what PyTorch does not print (count_include_pad) can only have its default.
+/// Returns the model as print() shows it in PyTorch, without a line end at the end. readModel()
+/// gives the same model back; arguments that PyTorch does not print (count_include_pad) can only
+/// have their defaults.
 std::string textOf(const ModelSpec&);
 
-/// The model as a programmer writes it: an expression of torch.nn, whose lines after the first
-/// begin with `indent`.
+/// Returns the model as a programmer writes it: an expression of torch.nn, whose lines after the
+/// first begin with `indent`.
 std::string pythonOf(const ModelSpec&, const std::string& indent);
-/// The classes that it needs and torch.nn lacks, each behind two empty lines.
+/// Returns the source of the classes that the model needs and torch.nn lacks, each after two empty
+/// lines.
 std::string pythonClassesOf(const ModelSpec&);
 
-/// A layer as a model runs through it, for showing its shapes.
+/// A layer in the order in which a model runs, for showing its shapes.
 struct LayerShape {
     std::string path, label, written;
     lang::Place place;
-    int depth = 0;          ///< 0: the outermost, which comes after those that it holds
+    int depth = 0;          ///< 0 for the outermost layer, which comes after those that it holds
     Shape shape;            ///< of its result
-    int64_t parameters = 0; ///< elements, without running statistics
+    int64_t parameters = 0; ///< number of elements, without running statistics
 };
 
-/// The type of the result for an input of any rank; axis 0 counts samples. Throws the InputError of
-/// the first layer that refuses; `seen` has the layers before it.
+/// Returns the type of the result for an input of any rank; axis 0 counts samples. Throws the
+/// InputError of the first layer that refuses; `seen` then has the layers before it.
 NodeType outputOf(const ModelSpec&, const NodeType& in, std::vector<LayerShape>* seen = nullptr);
 
-/// InputError of the first layer that knows fewer indices than these, from 0 on.
+/// Throws the InputError of the first layer that takes fewer than `indices` indices, counted from
+/// 0.
 void checkIndices(const ModelSpec&, int64_t indices);
 
-/// What the first layer that cares wants.
+/// Returns the first value, in the order of the layers, that is not Wants::Anything.
 Wants wantedBy(const ModelSpec&);
 
 /// A parameter or running statistic with its state-dict name, "2.0.bias".
@@ -57,18 +60,19 @@ struct NamedParameter {
     std::string name;
     ParameterInfo info;
 };
-/// In the order of PyTorch's state_dict(), which also has num_batches_tracked.
+/// Returns them in the order of PyTorch's state_dict(), which also has num_batches_tracked.
 std::vector<NamedParameter> parametersOf(const ModelSpec&);
 
-/// The layer's own type for an input; throws what it refuses, and a result that is too large.
+/// Returns the type of a layer's result for an input. Throws when the layer refuses the input, and
+/// when the result is too large.
 NodeType checkedOutput(const LayerSpec&, const NodeType& in);
 
-/// The part of a Residual that its input goes through instead of being added as it is.
+/// The part of a Residual that its input goes through instead of being added unchanged.
 inline constexpr std::string_view kShortcutName = "shortcut";
-/// Refuses a Residual whose two ways do not end in one shape.
+/// Refuses a Residual whose two branches do not end in one shape.
 void checkSum(const LayerSpec& residual, const Shape& in, const Shape& out, const Shape& beside);
 
-/// "<path>.<name>", without the dot for the outermost layer.
+/// Returns "<path>.<name>", without the dot for the outermost layer.
 std::string joinedPath(std::string_view path, std::string_view name);
 
 } // namespace halfscope

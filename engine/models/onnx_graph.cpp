@@ -1,11 +1,11 @@
-// Messages of onnx.proto by their field numbers.
+// Writes the messages of onnx.proto by their field numbers.
 #include "engine/models/onnx_graph.h"
 
 namespace halfscope {
 
 namespace {
 
-constexpr int kIrVersion = 8; // that came with opset 17
+constexpr int kIrVersion = 8; // introduced with opset 17
 enum DataType : int { kFloat = 1, kInt64 = 7 };
 enum AttributeType : int { kRealType = 1, kWholeType = 2, kTextType = 3, kWholesType = 7 };
 
@@ -40,7 +40,7 @@ ProtoMessage attributeOf(const OnnxAttribute& attribute) {
     return made;
 }
 
-/// ValueInfoProto.
+/// Returns a ValueInfoProto.
 ProtoMessage infoOf(const OnnxGraph::Value& value) {
     constexpr int kName = 1, kType = 2, kTensor = 1, kElement = 1, kShape = 2;
     constexpr int kDim = 1, kDimValue = 1, kDimParameter = 2;
@@ -71,7 +71,7 @@ std::string OnnxGraph::node(std::string_view op, std::initializer_list<std::stri
     for (const std::string& input : inputs)
         made.text(kInput, input);
     made.text(kOutput, result);
-    made.text(kName, m_label + " " + std::string(op) + " " + number); // names are unique
+    made.text(kName, m_label + " " + std::string(op) + " " + number); // names must be unique
     made.text(kOp, op);
     for (const OnnxAttribute& attribute : attributes)
         made.message(kAttribute, attributeOf(attribute));

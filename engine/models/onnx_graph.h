@@ -1,5 +1,5 @@
-// An ONNX model as it is put together: nodes, tensors, and the bytes of the file (onnx.proto of
-// ONNX 1.12, opset 17). What the nodes of a layer are is told in onnx_layers.
+// An ONNX model under construction: nodes, tensors, and the bytes of the file (onnx.proto of ONNX
+// 1.12, opset 17). Leaves the choice of nodes for each layer to onnx_layers.
 #pragma once
 
 #include "engine/core/dtype.h"
@@ -17,7 +17,7 @@
 
 namespace halfscope {
 
-/// Of a node: "epsilon" = 1e-5f.
+/// An attribute of a node: "epsilon" = 1e-5f.
 struct OnnxAttribute {
     std::string_view name;
     std::variant<int64_t, float, std::string_view, std::vector<int64_t>> value;
@@ -25,26 +25,29 @@ struct OnnxAttribute {
 
 class OnnxGraph {
 public:
-    static constexpr int kOpset = 17; ///< the first that has LayerNormalization
+    static constexpr int kOpset = 17; ///< the first with LayerNormalization
 
-    /// Adds a node that is named by setLabel(); the name of its result.
+    /// Adds a node, named by setLabel(), and returns the name of its result.
     std::string node(std::string_view op, std::initializer_list<std::string> inputs,
                      const std::vector<OnnxAttribute>& attributes = {});
-    /// A tensor of float32 under a name of its own, and others under made ones.
+    /// Adds a float32 tensor under the given name; the next three functions make up names for
+    /// theirs. All return the name.
     std::string tensor(const std::string& name, const Shape&, std::span<const float> values);
     std::string constant(const Shape&, std::span<const float> values);
     std::string scalar(double value);
     std::string integers(std::span<const int64_t> values);
-    /// Of the nodes that come next.
+    /// Sets the label of the nodes that come next.
     void setLabel(std::string label) { m_label = std::move(label); }
 
-    /// A value between nodes: its axis 0 counts samples and is open, the others are fixed.
+    /// A value between nodes. Its axis 0 counts samples and is open, the others are fixed.
     struct Value {
         std::string name;
         Shape shape;
-        DType dtype = DType::F32; ///< I32: int64 in the file, as PyTorch's exporter has indices
+        DType dtype = DType::F32; ///< I32 is int64 in the file, which PyTorch's exporter uses for
+                                  ///< indices
     };
-    /// The model with one input and one output, which is called `output.name` from here on.
+    /// Returns the model with one input and one output. The value `result` becomes the output and
+    /// is called `output.name` from here on.
     std::string modelBytes(const Value& input, const std::string& result, const Value& output,
                            const std::map<std::string, std::string>& metadata,
                            const std::string& program);
@@ -52,7 +55,7 @@ public:
 private:
     void add(const ProtoMessage& tensor);
 
-    ProtoMessage m_graph; ///< its nodes and tensors
+    ProtoMessage m_graph; ///< the nodes and tensors
     std::string m_label;
     int m_values = 0, m_constants = 0;
 };

@@ -1,5 +1,5 @@
 // The rows. Operators are those of opset 17; what it lacks (GELU, SiLU, group norm) is composed as
-// PyTorch's own exporter does.
+// PyTorch's own exporter does it.
 #include "engine/models/onnx_layers.h"
 
 #include "engine/core/error.h"
@@ -16,15 +16,17 @@ namespace {
 
 constexpr int64_t kOnnxBool = 9; ///< TensorProto.BOOL
 
-/// A layer while it is written.
+/// A layer that is being written.
 struct Layer {
     OnnxGraph& graph;
     const LayerSpec& spec;
     const NodeType& in;
     const NodeType& out;
-    std::map<std::string_view, std::string> parameters; ///< names of tensors by those of parameters
+    std::map<std::string_view, std::string> parameters; ///< names of tensors, by the parameters'
+                                                        ///< names
 
-    /// Empty where the layer has none of this name: ONNX leaves inputs out so.
+    /// Returns the name of a parameter's tensor; empty when the layer has none of this name, which
+    /// in ONNX omits an input.
     std::string parameter(std::string_view name) const {
         const auto found = parameters.find(name);
         return found == parameters.end() ? std::string() : found->second;
@@ -37,7 +39,7 @@ struct Layer {
         return graph.constant(shape,
                               std::vector<float>(static_cast<size_t>(shape.elements()), value));
     }
-    /// A parameter, or one value everywhere.
+    /// Returns a parameter, or a tensor filled with one value.
     std::string parameterOr(std::string_view name, const Shape& shape, float value) const {
         const std::string own = parameter(name);
         return own.empty() ? filled(shape, value) : own;
@@ -47,12 +49,12 @@ struct Layer {
 using Emit = std::string (*)(const Layer&, const std::string& x);
 
 std::vector<int64_t> listOf(const std::array<int64_t, 2>& pair) { return {pair[0], pair[1]}; }
-/// The same padding before and behind each axis.
+/// Returns the same padding before and after each axis.
 std::vector<int64_t> padsOf(const std::array<int64_t, 2>& pair) {
     return {pair[0], pair[1], pair[0], pair[1]};
 }
 
-/// x times weight transposed, plus bias; x of any rank.
+/// Adds x times weight transposed, plus bias; x may have any rank.
 std::string linear(const Layer& layer, const std::string& x, const std::string& weight,
                    const std::string& bias) {
     if (layer.in.shape.rank() == 2 && !bias.empty())
@@ -111,7 +113,7 @@ std::string emitLayerNorm(const Layer& layer, const std::string& x) {
         {{"axis", int64_t{-normed.rank()}}, epsilon(layer)});
 }
 
-/// Channels of (samples, channels, ..) times weight, plus bias.
+/// Multiplies the channels of (samples, channels, ..) by weight and adds bias.
 std::string affine(const Layer& layer, std::string x) {
     Shape shape{layer.in.shape[1]};
     for (int axis = 2; axis < layer.in.shape.rank(); ++axis)
@@ -126,7 +128,7 @@ std::string affine(const Layer& layer, std::string x) {
     return x;
 }
 
-/// Each group as one channel of an instance norm.
+/// Writes each group as one channel of an instance norm.
 std::string emitGroupNorm(const Layer& layer, const std::string& x) {
     const int64_t groups = layer.spec.whole("num_groups");
     const Shape& in = layer.in.shape;
@@ -146,7 +148,7 @@ std::string emitInstanceNorm(const Layer& layer, const std::string& x) {
         {epsilon(layer)});
 }
 
-/// Operators of one input whose name differs from the layer's by case at most.
+/// Writes operators of one input named like the layer; three names differ.
 std::string emitNamed(const Layer& layer, const std::string& x) {
     const std::string_view name = layer.spec.info->name;
     if (name == "ReLU") return layer.node("Relu", {x});
@@ -176,7 +178,7 @@ std::string emitElu(const Layer& layer, const std::string& x) {
     return layer.node("Elu", {x}, {{"alpha", static_cast<float>(layer.spec.real("alpha"))}});
 }
 
-/// x / 2 (1 + erf(x / sqrt 2)).
+/// Writes x / 2 (1 + erf(x / sqrt 2)).
 std::string emitGelu(const Layer& layer, const std::string& x) {
     OnnxGraph& graph = layer.graph;
     const std::string scaled = layer.node("Div", {x, graph.scalar(std::numbers::sqrt2)});
@@ -209,7 +211,8 @@ std::string emitAvgPool(const Layer& layer, const std::string& x) {
     return pool(layer, "AveragePool", x, {{"count_include_pad", int64_t{1}}});
 }
 
-/// Of means along one axis: (to, from), row i with the weights of PyTorch's i-th window.
+/// Returns the matrix (to, from) for means along one axis: row i has the weights of PyTorch's i-th
+/// window.
 std::vector<float> windowMeans(int64_t from, int64_t to) {
     std::vector<float> matrix(static_cast<size_t>(from * to), 0);
     for (int64_t i = 0; i < to; ++i) {
@@ -220,7 +223,7 @@ std::vector<float> windowMeans(int64_t from, int64_t to) {
     return matrix;
 }
 
-/// Windows of one size are a pool; others are means by matrix products along both axes.
+/// Windows of one size become a pool; others are means by matrix products along both axes.
 std::string emitAdaptiveAvgPool(const Layer& layer, const std::string& x) {
     const Shape &in = layer.in.shape, &out = layer.out.shape;
     if (in[2] % out[2] == 0 && in[3] % out[3] == 0) {
@@ -248,10 +251,10 @@ std::string emitReshape(const Layer& layer, const std::string& x) {
     return onnxReshape(layer.graph, x, layer.in.shape, layer.out.shape);
 }
 
-/// Dropout and Identity hand on what they are given.
+/// Returns the input unchanged, for Dropout and Identity.
 std::string emitNothing(const Layer&, const std::string& x) { return x; }
 
-/// sin(omega_0 linear(x)).
+/// Writes sin(omega_0 linear(x)).
 std::string emitSineLayer(const Layer& layer, const std::string& x) {
     const std::string y =
         linear(layer, x, layer.parameter("linear.weight"), layer.parameter("linear.bias"));
@@ -260,7 +263,7 @@ std::string emitSineLayer(const Layer& layer, const std::string& x) {
                       {layer.node("Mul", {y, layer.graph.scalar(layer.spec.real("omega_0"))})});
 }
 
-/// sin and cos of 2 pi x times B transposed, side by side.
+/// Writes sin and cos of 2 pi x times B transposed, side by side.
 std::string emitFourierFeatures(const Layer& layer, const std::string& x) {
     const std::string turns = layer.node("Mul", {x, layer.graph.scalar(2 * std::numbers::pi)});
     const std::string angles = linear(layer, turns, layer.parameter("B"), {});
@@ -272,7 +275,7 @@ std::string emitEmbedding(const Layer& layer, const std::string& x) {
     return layer.node("Gather", {layer.parameter("weight"), x}, {{"axis", int64_t{0}}});
 }
 
-/// Places from `begin` to `end` along an axis.
+/// Takes the elements from `begin` to `end` along an axis.
 std::string slice(const Layer& layer, const std::string& x, int64_t axis, int64_t begin,
                   int64_t end) {
     OnnxGraph& graph = layer.graph;
@@ -285,7 +288,7 @@ std::string emitPositionalEmbedding(const Layer& layer, const std::string& x) {
     return layer.node("Add", {x, slice(layer, weight, 0, 0, layer.in.shape[1])});
 }
 
-/// The parts of an encoder layer by their names in its state dict.
+/// Applies a linear part of an encoder layer, by its name in the state dict.
 std::string linearPart(const Layer& layer, const std::string& of, const std::string& x) {
     return linear(layer, x, layer.parameter(of + ".weight"), layer.parameter(of + ".bias"));
 }
@@ -298,7 +301,7 @@ std::string normPart(const Layer& layer, const std::string& of, const std::strin
          {"epsilon", static_cast<float>(layer.spec.real("layer_norm_eps"))}});
 }
 
-/// Scores (.., length, length) with -inf where the key stands behind the query.
+/// Sets scores (.., length, length) to -inf where the key comes after the query.
 std::string causallyMasked(const Layer& layer, const std::string& scores) {
     const int64_t length = layer.in.shape[1];
     const std::string ones = layer.node(
@@ -402,7 +405,7 @@ const Row* findRow(std::string_view name) {
     return found == std::end(kRows) ? nullptr : found;
 }
 
-/// The walk through a model.
+/// Walks through a model.
 class Writer {
 public:
     Writer(OnnxGraph& graph, const std::string& prefix, const OnnxWeights* weights)
@@ -468,7 +471,8 @@ bool hasOnnxForm(std::string_view layer) { return findRow(layer) != nullptr; }
 
 std::string onnxReshape(OnnxGraph& graph, const std::string& x, const Shape& in, const Shape& out) {
     std::vector<int64_t> extents(out.begin(), out.end());
-    // 0 keeps the number of samples; where the samples themselves are regrouped, -1 is the rest
+    // 0 keeps the number of samples; when the samples themselves are regrouped, -1 stands for the
+    // rest.
     if (!extents.empty()) extents[0] = !in.empty() && in[0] == out[0] ? 0 : -1;
     return graph.node("Reshape", {x, graph.integers(extents)});
 }

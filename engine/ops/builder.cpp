@@ -1,6 +1,5 @@
 // Emission: shape rule, exact folding, node reuse, cause. Leaves broadcasting and dtype promotion
-// to engine/ops/functional.h, and everything that changes a rounded value to nobody: folds are
-// exact.
+// to engine/ops/functional.h. Nothing here changes a rounded value: folds are exact.
 #include "engine/ops/builder.h"
 
 #include "engine/core/error.h"
@@ -18,7 +17,8 @@ namespace {
 
 // ---- identity of nodes -------------------------------------------------------------------------
 
-/// A node's identity as numbers, doubles by their bits, so that 0 and -0 differ and NaN equals NaN.
+/// Writes a node's identity as numbers. Doubles are written by their bits, so that 0 and -0 differ
+/// and NaN equals NaN.
 class KeyWriter {
 public:
     void write(int64_t v) { m_key.push_back(v); }
@@ -96,7 +96,7 @@ std::vector<int64_t> keyOf(const Node& node) {
 }
 
 size_t hashOf(const std::vector<int64_t>& key) {
-    uint64_t hash = 0xcbf29ce484222325u; // FNV-1a, a word at a time
+    uint64_t hash = 0xcbf29ce484222325u; // FNV-1a, one word at a time
     for (const int64_t word : key) {
         hash = (hash ^ static_cast<uint64_t>(word)) * 0x100000001b3u;
         hash ^= hash >> 29;
@@ -106,7 +106,8 @@ size_t hashOf(const std::vector<int64_t>& key) {
 
 // ---- constants ----------------------------------------------------------------------------------
 
-/// An elementwise op of constants: the reference's value, which the new constant rounds once.
+/// Folds an elementwise op of constants to the reference's value, which the new constant rounds
+/// once.
 std::optional<NodeId> foldConstants(Builder& b, Op op, std::span<const NodeId> in,
                                     const Attrs& attrs, const NodeType& type) {
     const OpInfo& info = infoOf(op);
@@ -223,7 +224,9 @@ NodeId Builder::state(std::string name, Shape shape, DType dtype, StateRole role
 
 NodeId Builder::constant(double value, Shape shape, DType dtype) {
     double stored = roundTo(dtype, value);
-    if (std::isnan(stored)) stored = std::numeric_limits<double>::quiet_NaN(); // one NaN for reuse
+    if (std::isnan(stored))
+        stored = std::numeric_limits<double>::quiet_NaN(); // a single NaN, so that it can
+                                                           // be reused
     return addUnique(Node{.op = Op::Constant,
                           .in = {},
                           .attrs = ConstantAttrs{stored},

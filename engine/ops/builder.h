@@ -1,6 +1,6 @@
 // Puts nodes into a graph. emit() is strict: it checks shapes and dtypes by the op's rule, folds
 // constants and exact identities, reuses an equal node, and records the cause. Nothing is implicit:
-// broadcasting and casting are the caller's nodes (engine/ops/functional.h does both, as PyTorch
+// the caller emits broadcasts and casts as nodes (engine/ops/functional.h does both, as PyTorch
 // does).
 #pragma once
 
@@ -19,12 +19,12 @@ public:
     explicit Builder(Graph& graph) : m_graph(graph) {}
     Graph& graph() { return m_graph; }
     const Graph& graph() const { return m_graph; }
-    /// Throws std::logic_error for a node that does not exist, kNoNode among them.
+    /// Throws std::logic_error for a node that does not exist, such as kNoNode.
     const Node& operator[](NodeId id) const;
     Shape shapeOf(NodeId id) const { return (*this)[id].shape; } ///< a copy: emitting moves nodes
     DType dtypeOf(NodeId id) const { return (*this)[id].dtype; }
 
-    /// Of a constant.
+    /// Returns the value of a constant node; nothing for other nodes.
     std::optional<double> constantValue(NodeId) const;
 
     // leaves
@@ -50,7 +50,8 @@ public:
     NodeId mul(NodeId a, NodeId b) { return emit(Op::Mul, {a, b}); }
     NodeId div(NodeId a, NodeId b) { return emit(Op::Div, {a, b}); }
     NodeId neg(NodeId a) { return emit(Op::Neg, {a}); }
-    /// x with every element times (plus) a constant of x's dtype.
+    /// Returns x with every element multiplied by a constant of x's dtype; shift() adds the
+    /// constant.
     NodeId scale(NodeId x, double factor) { return mul(x, constantLike(factor, x)); }
     NodeId shift(NodeId x, double by) { return add(x, constantLike(by, x)); }
     NodeId where(NodeId condition, NodeId a, NodeId b) {
@@ -61,7 +62,7 @@ public:
     NodeId matmul(NodeId a, NodeId b, MatmulAttrs attrs = {}) {
         return emit(Op::Matmul, {a, b}, attrs);
     }
-    /// Reduced axes stay as extent 1.
+    /// Sums over `axes`, which stay with extent 1; mean() averages over them.
     NodeId sum(NodeId x, const Shape& axes) { return emit(Op::Sum, {x}, AxesAttrs{axes}); }
     NodeId mean(NodeId x, const Shape& axes) { return emit(Op::Mean, {x}, AxesAttrs{axes}); }
     NodeId sumAll(NodeId x); ///< rank 0
@@ -69,17 +70,18 @@ public:
     NodeId transpose(NodeId x, Shape permutation) {
         return emit(Op::Transpose, {x}, AxesAttrs{permutation});
     }
-    /// Repeats extents of 1; adds leading axes where shape has more.
+    /// Repeats axes of extent 1, and adds leading axes when `shape` has more.
     NodeId expand(NodeId x, const Shape& shape);
     NodeId expandLike(NodeId x, NodeId like) { return expand(x, shapeOf(like)); }
-    /// Sums away what expand(., from, shapeOf(x)) repeats: the gradient of expand.
+    /// Sums over everything that expand() to x's shape would repeat from `shape`: the gradient of
+    /// expand.
     NodeId sumTo(NodeId x, const Shape& shape);
     NodeId slice(NodeId x, int axis, int64_t begin, int64_t end, int64_t step = 1);
     NodeId concat(std::span<const NodeId> in, int axis) {
         return emit(Op::Concat, in, AxisAttrs{axis, 0});
     }
 
-    // why: taken into every node emitted while the scope lives
+    // why: recorded in every node emitted while the scope lives
     Phase phase() const { return m_phase; }
     void setPhase(Phase phase) {
         m_phase = phase;
@@ -93,16 +95,17 @@ public:
     NodeId forwardCause() const { return m_forward; }
     void setForwardCause(NodeId node) { m_forward = node; }
     void setRule(std::string rule) { m_rule = std::move(rule); }
-    /// What autocast decided for the function whose nodes are emitted now; ends with its scope.
+    /// Records what autocast decided for the function whose nodes are being emitted; cleared at the
+    /// next change of phase or label, and when a policy is set again.
     void setDecision(std::string decision) { m_decision = std::move(decision); }
 
-    // autocast: read by engine/ops/functional.h; nullptr is off
+    // autocast: read by engine/ops/functional.h; nullptr when it is off
     const CastPolicy* policy() const { return m_policy; }
     void setPolicy(const CastPolicy* policy) {
         m_policy = policy;
-        if (policy != nullptr) m_decision.clear(); // off: the inside of a function
+        if (policy != nullptr) m_decision.clear(); // with nullptr the inside of a function follows
     }
-    /// The arithmetic of f32 contractions (TF32 or not); 16-bit ones are always F32FromHalf.
+    /// Sets the arithmetic of f32 contractions (TF32 or not); 16-bit ones are always F32FromHalf.
     void setMathMode(MathMode mode) { m_math = mode; }
 
 private:
@@ -117,7 +120,8 @@ private:
     MathMode m_math = MathMode::F32;
 };
 
-/// Sets the label for a scope and puts the old one back; so do the others with what they name.
+/// Sets the label for a scope and puts the old one back. The next two classes do the same for the
+/// phase and the autocast policy.
 class LabelScope {
 public:
     LabelScope(Builder& b, std::string label) : m_b(b), m_old(b.label()) {

@@ -12,7 +12,8 @@ namespace {
 
 bool eligible(DType type) { return type == DType::F32 || isLow(type); }
 
-/// The dtype of the wide one among the inputs, or of the policy; a foreign low dtype is refused.
+/// Returns F32 if one of the inputs has it, and otherwise the policy's dtype; throws InputError for
+/// a foreign low dtype.
 DType widest(Builder& b, const CastPolicy& policy, std::string_view name,
              std::span<const NodeId> in) {
     DType target = policy.low;
@@ -35,7 +36,7 @@ bool isNorm(std::string_view name) {
            name == "instance_norm";
 }
 
-/// What a policy wants of an op's inputs: the first `inputs` of them in `target`.
+/// What a policy decides for an op's inputs: the first `inputs` of them become `target`.
 struct Decision {
     size_t inputs = 0;
     DType target = DType::F32;

@@ -1,4 +1,4 @@
-// Reasons in words, and the count.
+// Puts the reasons into words, and counts.
 #include "engine/ops/cast_report.h"
 
 #include "engine/ops/op_info.h"
@@ -9,7 +9,7 @@ namespace halfscope {
 
 namespace {
 
-/// "batch_norm" of "batch_norm: follows its inputs (torch cuda float16)".
+/// Returns "batch_norm" for "batch_norm: follows its inputs (torch cuda float16)".
 std::string functionOf(const std::string& decision) {
     return decision.substr(0, decision.find(':'));
 }

@@ -11,8 +11,8 @@
 namespace halfscope {
 namespace {
 
-/// Operands of a contraction have one dtype, and it decides the arithmetic: f32, or f32 from 16
-/// bits. F64 is for the reference evaluator.
+/// Requires one dtype for the operands of a contraction, because it decides the arithmetic: f32, or
+/// f32 from 16 bits. F64 is for the reference evaluator.
 void requireOneType(std::string_view op, std::span<const NodeType> in) {
     const DType type = in[0].dtype;
     require(isFloat(type),
@@ -254,7 +254,7 @@ void refWeightGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor&
 }
 
 // LinearGradient: the gradients are contractions too, of the same dtypes, summed in f32 and rounded
-// once, so they need no detour over f32 operands.
+// once, so they need no detour through f32 operands.
 constexpr OpFlags kFlags = OpFlags(OpFlag::LinearGradient);
 
 const OpInfo kRows[] = {

@@ -104,7 +104,7 @@ void refCast(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& out) 
     const DType to = attrsOf<CastAttrs>(attrs).to;
     for (size_t i = 0; i < out.values.size(); ++i) {
         const double x = in[0].values[i];
-        // rounding to a float type is the evaluator's choice; dropping a fraction is the op
+        // Rounding to a float type is left to the evaluator; dropping a fraction is part of the op.
         out.values[i] = isFloat(to) ? x : roundTo(to, x);
     }
 }
@@ -145,7 +145,7 @@ double log10Of(double x) { return std::log10(x); }
 double log2Of(double x) { return std::log2(x); }
 double floorOf(double x) { return std::floor(x); }
 double ceilOf(double x) { return std::ceil(x); }
-double roundOf(double x) { return std::nearbyint(x); } // halves to even
+double roundOf(double x) { return std::nearbyint(x); } // halfway cases go to even
 double truncOf(double x) { return std::trunc(x); }
 double isFiniteOf(double x) { return std::isfinite(x) ? 1.0 : 0.0; }
 double sameOf(double x) { return x; }
@@ -165,7 +165,7 @@ double notEqualOf(double a, double b) { return a != b ? 1.0 : 0.0; }
 double andOf(double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }
 double orOf(double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }
 
-// ---- gradients: dX is the gradient by the first operand ----------------------------------------
+// ---- gradients: dX is the gradient with respect to the first operand ---------------------------
 
 template <NodeId (*DX)(const VjpArgs&)>
 void vjpUnary(const VjpArgs& v) {
@@ -183,7 +183,7 @@ NodeId compare(const VjpArgs& v, Op op, NodeId a, NodeId b) { return v.b.emit(op
 
 NodeId dNeg(const VjpArgs& v) { return v.b.neg(v.dy); }
 NodeId dExp(const VjpArgs& v) { return v.b.mul(v.dy, v.y); }
-/// e^x from x: y + 1 would lose all of it where y is close to -1, the far end of elu.
+/// Uses e^x from x: y + 1 would lose all digits when y is close to -1, the far end of elu.
 NodeId dExpm1(const VjpArgs& v) { return v.b.mul(v.dy, v.b.unary(Op::Exp, v.in[0])); }
 NodeId dLog(const VjpArgs& v) { return v.b.div(v.dy, v.in[0]); }
 NodeId dLog1p(const VjpArgs& v) { return v.b.div(v.dy, v.b.shift(v.in[0], 1)); }
@@ -195,7 +195,7 @@ NodeId dRsqrt(const VjpArgs& v) {
 NodeId dReciprocal(const VjpArgs& v) { return v.b.mul(v.b.neg(v.dy), v.b.mul(v.y, v.y)); }
 NodeId dTanh(const VjpArgs& v) { return v.b.mul(v.dy, v.b.sub(like(v, 1), v.b.mul(v.y, v.y))); }
 NodeId dSigmoid(const VjpArgs& v) { return v.b.mul(v.b.mul(v.dy, v.b.sub(like(v, 1), v.y)), v.y); }
-/// Passes at NaN too, where the value is NaN already.
+/// Passes the gradient at NaN too, where the value is NaN already.
 NodeId dRelu(const VjpArgs& v) {
     return v.b.where(compare(v, Op::LessEqual, v.y, like(v, 0)), like(v, 0), v.dy);
 }
@@ -238,7 +238,7 @@ NodeId dSinh(const VjpArgs& v) { return v.b.mul(v.dy, v.b.unary(Op::Cosh, v.in[0
 NodeId dCosh(const VjpArgs& v) { return v.b.mul(v.dy, v.b.unary(Op::Sinh, v.in[0])); }
 NodeId dLog10(const VjpArgs& v) { return v.b.div(v.dy, v.b.scale(v.in[0], std::numbers::ln10)); }
 NodeId dLog2(const VjpArgs& v) { return v.b.div(v.dy, v.b.scale(v.in[0], std::numbers::ln2)); }
-/// x equals its clamped self between the bounds, at them included, and never when NaN. Asking so
+/// x equals its clamped self between the bounds and at them, and never when it is NaN. This
 /// compares with the bounds as the dtype holds them.
 NodeId dClamp(const VjpArgs& v) {
     return v.b.where(compare(v, Op::Equal, v.in[0], v.y), v.dy, like(v, 0));
@@ -256,8 +256,8 @@ NodeId dDivB(const VjpArgs& v) { return v.b.mul(v.b.neg(v.dy), v.b.div(v.y, v.in
 NodeId dPowBase(const VjpArgs& v) {
     Builder& b = v.b;
     const NodeId flat = compare(v, Op::Equal, v.in[1], like(v, 0));
-    // 1 in place of the exponent 0: the branch not taken stays finite, so its gradient is 0, not
-    // NaN
+    // 1 in place of the exponent 0: the branch that is not taken stays finite, so its gradient is
+    // 0, not NaN.
     const NodeId exponent = b.where(flat, like(v, 1), v.in[1]);
     const NodeId power = b.emit(Op::Pow, {v.in[0], b.sub(exponent, like(v, 1))});
     return b.where(flat, like(v, 0), b.mul(v.dy, b.mul(exponent, power)));
@@ -277,14 +277,15 @@ NodeId overSquares(const VjpArgs& v, NodeId x) {
     Builder& b = v.b;
     const NodeId squares = b.add(b.mul(v.in[0], v.in[0]), b.mul(v.in[1], v.in[1]));
     const NodeId origin = compare(v, Op::Equal, squares, like(v, 0));
-    // 1 in place of the 0 below the line: the branch not taken stays finite in every order
+    // 1 in place of the 0 in the denominator: the branch that is not taken stays finite in every
+    // order.
     const NodeId inverse = b.unary(Op::Reciprocal, b.where(origin, like(v, 1), squares));
     return b.mul(b.mul(v.dy, x), b.where(origin, like(v, 0), inverse));
 }
 NodeId dAtan2A(const VjpArgs& v) { return overSquares(v, v.in[1]); }
 NodeId dAtan2B(const VjpArgs& v) { return v.b.neg(overSquares(v, v.in[0])); }
 
-/// The gradient goes to the operand that won; a tie splits it in half.
+/// Sends the gradient to the operand that won; a tie splits it in half.
 NodeId winnerShare(const VjpArgs& v, NodeId smaller, NodeId larger) {
     Builder& b = v.b;
     const NodeId tie = compare(v, Op::Equal, v.in[0], v.in[1]);
@@ -302,7 +303,7 @@ void vjpWhere(const VjpArgs& v) {
 }
 
 // ---- folds -------------------------------------------------------------------------------------
-// x + 0 is not among them: it turns -0 into 0.
+// x + 0 is not folded: it turns -0 into 0.
 
 bool isConstant(const Builder& b, NodeId id, double value) {
     const auto held = b.constantValue(id);
@@ -315,7 +316,7 @@ std::optional<NodeId> foldNeg(const FoldArgs& a) {
     return std::nullopt;
 }
 
-/// Without an operand that changes nothing.
+/// Returns the first operand when the second changes nothing.
 std::optional<NodeId> withoutSecond(const FoldArgs& a, double neutral) {
     if (isConstant(a.b, a.in[1], neutral)) return a.in[0];
     return std::nullopt;
@@ -365,7 +366,7 @@ constexpr OpInfo binaryRow(Op op, std::string_view name, OpFlags flags, InferFn 
                            FoldFn fold = nullptr) {
     return {op, name, 2, flags, infer, vjpBinary<DA, DB>, refBinary<F>, fold};
 }
-/// An op whose slope is zero wherever it has one: no gradient.
+/// The row of an op whose slope is zero wherever it has one: no gradient.
 template <double (*F)(double)>
 constexpr OpInfo stepRow(Op op, std::string_view name, InferFn infer) {
     return {op, name, 1, kStep, infer, nullptr, refUnary<F>};
@@ -410,13 +411,14 @@ constexpr OpInfo kRows[] = {
     {Op::Clamp, "clamp", 1, kLinear, inferClamp, vjpUnary<dClamp>, refClamp},
     stepRow<isFiniteOf>(Op::IsFinite, "isfinite", inferIsFinite),
     stepRow<notOf>(Op::LogicalNot, "logical_not", inferLogical),
-    // for a shift that the result does not depend on, such as the maximum in softmax
+    // For a shift that the result does not depend on, such as the maximum in softmax.
     stepRow<sameOf>(Op::StopGradient, "detach", inferSame),
     {Op::Cast, "cast", 1, kLinear, inferCast, vjpUnary<dCast>, refCast, foldCast},
 
     binaryRow<passDy, passDy, addOf>(Op::Add, "add", kLinear, inferPair, foldAdd),
     binaryRow<passDy, negDy, subOf>(Op::Sub, "sub", kLinear, inferPair, foldSub),
-    // one multiplication each way, rounded once by its own storage: no detour over f32 either
+    // One multiplication each way, rounded once by its own storage: no detour through f32 here
+    // either.
     binaryRow<dMulA, dMulB, mulOf>(Op::Mul, "mul", kLinear, inferPair, foldMul),
     binaryRow<dDivA, dDivB, divOf>(Op::Div, "div", kSmooth, inferFloatPair, foldByOne),
     binaryRow<dPowBase, dPowExponent, powOf>(Op::Pow, "pow", kFunction, inferFloatPair, foldByOne),

@@ -1,5 +1,5 @@
 // The families of op rows. Each file in engine/ops defines one list; engine/ops/op_table.cpp joins
-// them to the table that infoOf reads, and refuses a missing or doubled row.
+// them into the table that infoOf reads, and refuses a missing or duplicate row.
 #pragma once
 
 #include "engine/core/error.h"
@@ -21,16 +21,16 @@ std::span<const OpInfo> poolOps();        ///< MaxPool2dIndex, AvgPool2d, AvgPoo
 std::span<const OpInfo> randomOps();      ///< Random
 std::span<const OpInfo> updateOps();      ///< CountNonFinite, ScalerUpdate
 
-/// A fold of ops that change nothing where the shape stays.
+/// The fold of ops that change nothing when the shape stays the same.
 inline std::optional<NodeId> foldSameShape(const FoldArgs& a) {
     if (a.b.shapeOf(a.in[0]) == a.type.shape) return a.in[0];
     return std::nullopt;
 }
 
-/// The Philox stream of a random node at one value of its counter.
+/// Returns the Philox stream of a random node at one value of its counter.
 uint64_t randomStream(const RandomAttrs&, double counter);
 
-/// What a shape rule said against a node, without the words that failInvariant puts in front, so
+/// Returns what a shape rule said against a node, without the prefix that failInvariant adds, so
 /// that the caller can name the node first.
 inline std::string refusalOf(const std::logic_error& error) {
     constexpr std::string_view kPrefix = "broken invariant: ";

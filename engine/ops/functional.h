@@ -1,6 +1,6 @@
 // PyTorch's functions on nodes, by topic. Each function asks the autocast policy, promotes dtypes,
 // broadcasts, and emits strict nodes. Norms, softmax and losses run with autocast off inside, as
-// PyTorch's kernels do. What takes several steps computes in F32 and rounds its result once. Axes
+// PyTorch's kernels do. Functions of several steps compute in F32 and round their result once. Axes
 // may be negative.
 #pragma once
 

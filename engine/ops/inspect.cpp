@@ -1,5 +1,5 @@
-// The validator and the three printed forms of a graph. Leaves grouping into kernels, and what a
-// node costs, to the passes.
+// The validator and the three printed forms of a graph. Leaves the grouping into kernels, and what
+// a node costs, to the passes.
 #include "engine/ops/inspect.h"
 
 #include "engine/core/error.h"
@@ -17,7 +17,7 @@ namespace {
 
 // ---- attributes in words -----------------------------------------------------------------------
 
-/// Most values are f32 ones kept in a double: written as the f32 they are ("0.1").
+/// Most values are f32 values kept in a double; they are written as the f32 they are ("0.1").
 std::string valueText(double value) {
     const auto narrow = static_cast<float>(value);
     return static_cast<double>(narrow) == value ? numberText(narrow) : numberText(value);
@@ -27,7 +27,7 @@ std::string pairText(const std::array<int64_t, 2>& pair) {
     return "[" + std::to_string(pair[0]) + ", " + std::to_string(pair[1]) + "]";
 }
 
-/// Attributes as "name=value" after the operands; empty for an op that carries none.
+/// Writes attributes as "name=value" after the operands; empty for an op that carries none.
 struct AttrsWriter {
     std::string operator()(const NoAttrs&) const { return {}; }
     std::string operator()(const ConstantAttrs& a) const { return valueText(a.value); }
@@ -95,7 +95,7 @@ std::string causeText(const Cause& cause) {
     return text;
 }
 
-/// "float32, float16 -> "; nothing for a leaf.
+/// Returns "float32, float16 -> "; nothing for a leaf.
 std::string inputText(const Graph& graph, const Node& node) {
     std::string text;
     std::set<DType> seen;
@@ -218,7 +218,7 @@ private:
 
 // ---- DOT ---------------------------------------------------------------------------------------
 
-/// Fill colours by storage, light enough for black text.
+/// Returns fill colours by storage, light enough for black text.
 const char* dotColour(DType dtype) {
     switch (dtype) {
     case DType::F32: return "#d0e4f7";

@@ -1,4 +1,4 @@
-// Looking at a graph: the validator that runs after each pass, and the graph as text, DOT and JSON.
+// Looks at a graph: the validator that runs after each pass, and the graph as text, DOT and JSON.
 #pragma once
 
 #include "engine/graph/graph.h"
@@ -11,14 +11,15 @@ namespace halfscope {
 /// and outputs. Throws std::logic_error with the offending node printed.
 void validate(const Graph&);
 
-/// One node in one line: "%12 = tanh(%11) : float16 -> float16 [64, 32]  layer2 forward", and the
-/// autocast rule that it comes from.
+/// Returns one node as one line: "%12 = tanh(%11) : float16 -> float16 [64, 32]  layer2 forward",
+/// followed by the autocast rule that it comes from.
 std::string nodeText(const Graph&, NodeId);
-/// One node a line, then states with their next values, then outputs, then casts by reason.
+/// Returns one line for each node, then states with their next values, then outputs, then casts by
+/// reason.
 std::string graphText(const Graph&);
-/// Graphviz, coloured by dtype.
+/// Returns the graph for Graphviz, coloured by dtype.
 std::string graphDot(const Graph&);
-/// {"nodes": [..], "states": [..], "inputs": [..], "outputs": [..], "casts": [..]}.
+/// Returns {"nodes": [..], "states": [..], "inputs": [..], "outputs": [..], "casts": [..]}.
 std::string graphJson(const Graph&);
 
 } // namespace halfscope

@@ -70,7 +70,7 @@ NodeType inferSlice(std::span<const NodeType> in, const Attrs& attrs) {
     Shape out;
     for (int i = 0; i < rank; ++i) {
         require(cut.step[i] >= 1, "steps must be 1 or more");
-        if (from[i] == 0 && cut.begin[i] == 0 && cut.end[i] == 0) { // the whole of nothing
+        if (from[i] == 0 && cut.begin[i] == 0 && cut.end[i] == 0) { // the whole of an empty axis
             out.push(0);
             continue;
         }
@@ -124,7 +124,7 @@ NodeType inferConcat(std::span<const NodeType> in, const Attrs& attrs) {
     return out;
 }
 
-/// Index and value tensors agree but for one axis.
+/// Requires that index and value tensors agree in all axes but one.
 void requireIndex(const Shape& values, const NodeType& index, int axis) {
     require(index.dtype == DType::I32, "the index must be int32");
     require(axis >= 0 && axis < values.rank(), "axis out of range");
@@ -165,7 +165,7 @@ void forEachElement(const Shape& shape, Visit visit) {
     }
 }
 
-/// The row-major place of an index.
+/// Returns the row-major place of an index.
 size_t placeOf(const Shape& strides, const Shape& at) {
     int64_t place = 0;
     for (int i = 0; i < at.rank(); ++i)
@@ -301,7 +301,7 @@ void vjpConcat(const VjpArgs& v) {
     for (size_t i = 0; i < v.in.size(); ++i) {
         const int64_t end = begin + v.b.shapeOf(v.in[i])[axis];
         if (v.needed[i])
-            v.dIn[i] = begin == end ? v.b.constantLike(0, v.in[i]) // of a part without elements
+            v.dIn[i] = begin == end ? v.b.constantLike(0, v.in[i]) // for a part without elements
                                     : v.b.slice(v.dy, axis, begin, end);
         begin = end;
     }
@@ -331,7 +331,7 @@ std::optional<NodeId> foldSlice(const FoldArgs& a) {
     return foldConstant(a);
 }
 
-/// Reshape and Expand: two of one kind are one.
+/// Folds two Reshapes, or two Expands, in a row into one.
 std::optional<NodeId> foldShaped(const FoldArgs& a) {
     if (const auto folded = foldSlice(a)) return folded;
     const Node& x = a.b[a.in[0]];

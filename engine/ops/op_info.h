@@ -1,5 +1,5 @@
-// OpInfo, one row an op, in which name, flags, shape rule, gradient and reference stand together.
-// The rows themselves are in the files of this folder, a family of ops each.
+// OpInfo, one row for each op, in which name, flags, shape rule, gradient and reference stand
+// together. The rows themselves are in the files of this folder, one for each family of ops.
 #pragma once
 
 #include "engine/graph/op.h"
@@ -13,20 +13,20 @@ namespace halfscope {
 
 class Builder; // engine/ops/builder.h: gradient rules emit with it
 
-/// What kind of op it is, for the passes.
+/// The kinds of ops that passes tell apart.
 enum class OpFlag : uint16_t {
-    Elementwise = 1, ///< output index i depends on input index i alone: may join a fused loop
-    Leaf = 2,        ///< no inputs, value comes from outside or from attributes
-    View = 4,        ///< same bytes in another shape: never a copy (Reshape)
+    Elementwise = 1, ///< output index i depends only on input index i: may join a fused loop
+    Leaf = 2,        ///< no inputs: its value comes from outside or from attributes
+    View = 4,        ///< the same bytes in another shape: never a copy (Reshape)
     StridedRead =
         8, ///< reads its input at strides: may join a fused loop as a load (Expand, Transpose)
     Reduction = 16,  ///< may end a fused loop
     NoGradient = 32, ///< has no gradient by definition: masks, counts, indices
     LinearGradient =
-        64, ///< the gradient rule only moves or scales dy exactly: no need to compute it in f32
+        64, ///< the gradient rule only moves or scales dy exactly: it need not be computed in f32
     KeepsPrecision =
-        128, ///< the result is an input, its negative, or 0 or 1: exact in the inputs' storage
-    Transcendental = 256, ///< costs many times an addition
+        128, ///< the result is an input, its negative, 0 or 1: exact in the inputs' storage
+    Transcendental = 256, ///< costs many times as much as an addition
     Cheap = 512,          ///< costs no more than an addition
 };
 struct OpFlags {
@@ -42,18 +42,19 @@ struct OpFlags {
 };
 constexpr OpFlags operator|(OpFlag a, OpFlag b) { return OpFlags(a) | OpFlags(b); }
 
-/// The operands of a gradient rule. For ops without LinearGradient all are in F32 already and the
+/// The operands of a gradient rule. For ops without LinearGradient all of them are in F32 and the
 /// driver casts the results back to each input's dtype, so that a gradient is computed in f32 and
-/// rounded once, as in PyTorch's own kernels for gradients; gradients that PyTorch composes of
-/// several ops round, and overflow, at each of them.
+/// rounded once, as in PyTorch's own gradient kernels. Gradients that PyTorch composes of several
+/// ops round, and overflow, at each of them.
 struct VjpArgs {
     Builder& b;
     NodeId y;                   ///< the op's own output
-    NodeId dy;                  ///< the gradient of the loss by y, shape and dtype of y
+    NodeId dy;                  ///< the gradient of the loss with respect to y; shape and dtype of
+                                ///< y
     std::span<const NodeId> in; ///< the op's inputs
     const Attrs& attrs;
-    std::span<const bool> needed; ///< which inputs want a gradient
-    std::span<NodeId> dIn;        ///< result: shape of the input, or kNoNode for none
+    std::span<const bool> needed; ///< which inputs need a gradient
+    std::span<NodeId> dIn;        ///< result: of the input's shape, or kNoNode when there is none
 };
 
 /// A tensor of the reference evaluator: row-major doubles.
@@ -62,11 +63,12 @@ struct RefTensor {
     std::vector<double> values;
 };
 
-/// Result shape and dtype from the inputs' types; throws std::logic_error with the reason.
+/// Returns the result's shape and dtype from the inputs' types; throws std::logic_error with the
+/// reason when they do not fit.
 using InferFn = NodeType (*)(std::span<const NodeType> in, const Attrs&);
-/// The gradient rule. It only emits nodes.
+/// A gradient rule. It only emits nodes.
 using VjpFn = void (*)(const VjpArgs&);
-/// The op in double precision. out.shape is set and out.values sized by the caller.
+/// Computes the op in double precision. The caller sets out.shape and sizes out.values.
 using ReferenceFn = void (*)(std::span<const RefTensor> in, const Attrs&, RefTensor& out);
 
 /// The operands of a fold, before a node is added.
@@ -77,15 +79,15 @@ struct FoldArgs {
     const Attrs& attrs;
     const NodeType& type; ///< of the result, by the shape rule
 };
-/// A node that has the op's value already, whatever the values of its inputs, -0, infinities and
-/// NaN included; nothing where there is none.
+/// Returns an existing node with the op's value, whatever the values of its inputs, -0, infinities
+/// and NaN included; nothing when there is none.
 using FoldFn = std::optional<NodeId> (*)(const FoldArgs&);
 
-/// One row an op. What computes it is in the tables of engine/cpu and engine/cuda.
+/// One row for each op. What computes it is in the tables of engine/cpu and engine/cuda.
 struct OpInfo {
     Op op;
-    std::string_view name; ///< lower case, PyTorch's name where it has one
-    int arity;             ///< -1: any number from 1
+    std::string_view name; ///< lower case, PyTorch's name when it has one
+    int arity;             ///< -1 for any number from 1
     OpFlags flags;
     InferFn infer;
     VjpFn vjp = nullptr;
@@ -93,7 +95,7 @@ struct OpInfo {
     FoldFn fold = nullptr;
 };
 
-/// The row of an op. The table is put together once from the families (op_table.cpp).
+/// Returns the row of an op. The table is put together once from the families (op_table.cpp).
 const OpInfo& infoOf(Op);
 inline std::string_view nameOf(Op op) { return infoOf(op).name; }
 

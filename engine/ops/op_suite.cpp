@@ -1,4 +1,4 @@
-// The rows of the suite, one a function, with the fewest elements that show what it does.
+// The rows of the suite, one for each function, with the fewest elements that show what it does.
 #include "engine/ops/op_suite.h"
 
 #include "engine/core/error.h"
@@ -194,7 +194,7 @@ void addImages(Cases& cases) {
     cases.push_back({"grid_sample", {{1, 2, 3, 4}, {1, 2, 2, 2}}, emitPair<fn::gridSample>});
 }
 
-/// Targets of -1 and 1 by turns.
+/// Returns targets that alternate between -1 and 1.
 NodeId signs(Builder& b, Shape shape) {
     const NodeId i = b.iota(shape, 0, DType::F32);
     const NodeId half = b.scale(i, 0.5);
@@ -241,7 +241,7 @@ void addIndices(Cases& cases) {
     pair("cat", kSquare, [](Builder& b, In in) { return fn::cat(b, in, 0); });
     pair("stack", kSquare, [](Builder& b, In in) { return fn::stack(b, in, 0); });
     pair("scatter_add", {2, 4}, [](Builder& b, In in) {
-        // rows 0 and 1 of src, both to row 1
+        // Rows 0 and 1 of src both go to row 1.
         return fn::scatterAdd(b, in[0], 0, b.constant(1, {2, 4}, DType::I32), in[1]);
     });
     pair("index_put", {2, 4},
@@ -264,7 +264,7 @@ const Cases& suite() {
     return all;
 }
 
-/// The dtypes of n inputs in one of the tables' combinations.
+/// Returns the dtypes of n inputs in one of the tables' combinations.
 std::vector<DType> combined(std::string_view combination, size_t n, DType low) {
     std::vector<DType> types(n, combination == "all_low" ? low : DType::F32);
     if (combination == "first_low")

@@ -1,5 +1,5 @@
 // The table of op rows: joins the families of engine/ops and checks that every op has one row with
-// what its kind needs. Leaves what an op does to its row.
+// all that its kind needs. Leaves what an op does to its row.
 #include "engine/ops/op_info.h"
 
 #include "engine/core/error.h"

@@ -13,11 +13,13 @@ namespace halfscope {
 namespace {
 
 int64_t pooledExtent(int64_t image, const PoolAttrs& how, size_t axis) {
-    const int64_t room = image - how.kernel[axis] + 2 * how.padding[axis]; // padding: half a kernel
+    const int64_t room = image - how.kernel[axis] + 2 * how.padding[axis]; // padding is at most
+                                                                           // half a kernel
     return room < 0 ? 0 : room / how.stride[axis] + 1;
 }
 
-/// The result shape of pooling `image`, or the reason why it has none.
+/// Returns the result shape of pooling `image`; throws std::logic_error with the reason when it has
+/// none.
 Shape pooledShape(std::string_view op, const Shape& image, const PoolAttrs& how) {
     const std::string what = std::string(op) + " of " + image.text() + ": ";
     require(image.rank() == 4, what + "rank 4 (n, c, h, w) expected");
@@ -107,7 +109,7 @@ void refMaxIndex(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& o
     forEachPixel(in[0].shape, out.shape, attrsOf<PoolAttrs>(attrs), [&](size_t pixel, size_t at) {
         const double value = in[0].values[pixel];
         const bool first = out.values[at] < 0;
-        // NaN wins, the first of several (in PyTorch the last one's place has the gradient)
+        // NaN wins, the first of several (in PyTorch the gradient goes to the last one's place).
         if (first || value > best[at] || (std::isnan(value) && !std::isnan(best[at]))) {
             best[at] = value;
             out.values[at] = static_cast<double>(pixel % plane);
@@ -133,7 +135,8 @@ void refAvgGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor& ou
         y /= static_cast<double>(how.kernel[0] * how.kernel[1]);
 }
 
-// LinearGradient: an average's gradient is one sum in f32, rounded once, whatever it is stored in.
+// LinearGradient: an average's gradient is one sum in f32, rounded once, whatever its storage
+// dtype.
 const OpInfo kRows[] = {
     {Op::MaxPool2dIndex, "max_pool2d_index", 1, OpFlags(OpFlag::NoGradient), inferMaxIndex, nullptr,
      refMaxIndex},

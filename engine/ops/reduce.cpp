@@ -1,5 +1,5 @@
-// The reductions: sum, mean, maximum, minimum, product over axes that stay as extent 1. Leaves the
-// order of the sums, and that 16-bit data accumulate in f32, to the kernel.
+// The reductions: sum, mean, maximum, minimum and product over axes that stay as extent 1. The
+// kernels decide the order of the sums, and accumulate 16-bit data in f32.
 #include "engine/core/error.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/families.h"
@@ -87,12 +87,13 @@ void vjpSum(const VjpArgs& v) { v.dIn[0] = v.b.expandLike(v.dy, v.in[0]); }
 void vjpMean(const VjpArgs& v) {
     const double count = static_cast<double>(v.b.shapeOf(v.in[0]).elements()) /
                          static_cast<double>(v.b.shapeOf(v.y).elements());
-    // divided: times a rounded 1/n would round twice
+    // Divided, because multiplying by a rounded 1/n would round twice.
     v.dIn[0] = v.b.expandLike(v.b.div(v.dy, v.b.constantLike(count, v.dy)), v.in[0]);
 }
 
-/// Elements that tie for the extremum share its gradient evenly. Multiplied by the mask, not chosen
-/// by it: as in PyTorch an infinite gradient, or a NaN among x (nobody wins: 0 / 0), shows in all.
+/// Elements that tie for the extremum share its gradient evenly. The gradient is multiplied by the
+/// mask, not selected by it: as in PyTorch an infinite gradient, or a NaN in x (nobody wins: 0 /
+/// 0), shows in all elements.
 void vjpExtremum(const VjpArgs& v) {
     Builder& b = v.b;
     const NodeId x = v.in[0];
@@ -101,11 +102,12 @@ void vjpExtremum(const VjpArgs& v) {
     v.dIn[0] = b.div(b.mul(b.expandLike(v.dy, x), winners), b.expandLike(count, x));
 }
 
-/// The product of all the others, from running products from both ends: zeros need no special case.
+/// Multiplies all the other elements, by running products from both ends: zeros need no special
+/// case.
 void vjpProd(const VjpArgs& v) {
     Builder& b = v.b;
     const Shape shape = b.shapeOf(v.in[0]), axes = attrsOf<AxesAttrs>(v.attrs).axes;
-    Shape order, inverse = Shape::filled(shape.rank(), 0); // the reduced axes last
+    Shape order, inverse = Shape::filled(shape.rank(), 0); // with the reduced axes last
     int64_t reduced = 1;
     for (int i = 0; i < shape.rank(); ++i) {
         if (std::find(axes.begin(), axes.end(), int64_t{i}) == axes.end()) order.push(i);
@@ -135,11 +137,11 @@ void vjpProd(const VjpArgs& v) {
 constexpr OpFlags kLinear = OpFlag::Reduction | OpFlag::LinearGradient;
 
 constexpr OpInfo kRows[] = {
-    // the same shape: a sum of one element, or over no axes
+    // The shape stays the same for a sum of one element or over no axes.
     {Op::Sum, "sum", 1, kLinear, inferReduction, vjpSum, refSum, foldSameShape},
-    // n may be no 16-bit number: divided in f32
+    // n may not be a 16-bit number: the division is done in f32.
     {Op::Mean, "mean", 1, OpFlag::Reduction, inferMean, vjpMean, refMean, foldSameShape},
-    // counts of ties outgrow 16 bits
+    // Counts of ties may exceed 16 bits.
     {Op::ReduceMax, "amax", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<greater>,
      foldSameShape},
     {Op::ReduceMin, "amin", 1, OpFlag::Reduction, inferExtremum, vjpExtremum, refExtremum<smaller>,

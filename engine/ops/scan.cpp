@@ -51,7 +51,7 @@ void vjpCumsum(const VjpArgs& v) {
     v.dIn[0] = v.b.emit(Op::Cumsum, {v.dy}, how);
 }
 
-/// The products of all elements before each one along the axis, itself left out.
+/// Returns, for each element, the product of all elements before it along the axis, without itself.
 NodeId productsBefore(Builder& b, NodeId x, const ScanAttrs& how) {
     const Shape shape = b.shapeOf(x);
     const int64_t extent = shape[how.axis];
@@ -65,9 +65,9 @@ NodeId productsBefore(Builder& b, NodeId x, const ScanAttrs& how) {
     return b.emit(Op::Cumprod, {b.concat(parts, how.axis)}, how);
 }
 
-/// dx[i] = before[i] * the sum over k from i on of dy[k] * (the product of x between i and k, i
-/// left out, k taken in): a table of extent x extent products for each line, as large as the case
-/// with zeros needs in PyTorch too.
+/// dx[i] = before[i] * the sum over k >= i of dy[k] * (the product of x after i up to and including
+/// k). It takes a table of extent x extent products for each line; PyTorch needs one as large when
+/// there are zeros.
 void vjpCumprod(const VjpArgs& v) {
     Builder& b = v.b;
     const ScanAttrs how = attrsOf<ScanAttrs>(v.attrs);

@@ -1,5 +1,5 @@
-// The ops of the step's end: the count of non-finite values and the loss scaler's update. The rule
-// itself is in engine/scaler/grad_scaler.h, the optimizers are elementwise composites.
+// The ops at the end of a step: the count of non-finite values and the loss scaler's update. The
+// rule itself is in engine/scaler/grad_scaler.h; the optimizers are elementwise composites.
 #include "engine/core/error.h"
 #include "engine/ops/families.h"
 #include "engine/scaler/grad_scaler.h"

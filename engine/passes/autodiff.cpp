@@ -1,5 +1,5 @@
-// The reverse walk: marks the nodes between wrt and y, visits them backwards, adds contributions in
-// that order. Leaves each op's gradient to the rule in its row.
+// The reverse walk: marks the nodes between wrt and y, visits them backwards, and adds
+// contributions in that order. Leaves each op's gradient to the rule in its row.
 #include "engine/passes/autodiff.h"
 
 #include "engine/core/error.h"
@@ -12,7 +12,7 @@ namespace halfscope {
 
 namespace {
 
-/// Takes the builder's phase, label and forward cause for the walk and puts the old ones back.
+/// Takes over the builder's phase, label and forward cause for the walk and puts the old ones back.
 class CauseScope {
 public:
     explicit CauseScope(Builder& b)
@@ -56,7 +56,8 @@ public:
     }
 
 private:
-    /// Depends: reads a wrt through ops that have gradients. Reached: depends, and y reads it so.
+    /// Depends: reads a wrt through ops that have gradients. Reached: depends on a wrt, and y reads
+    /// it through such ops.
     void markBetween(NodeId y, std::span<const NodeId> wrt) {
         for (const NodeId id : wrt)
             if (static_cast<size_t>(id) < m_size && isFloat(m_b.dtypeOf(id)))

@@ -8,10 +8,10 @@ namespace halfscope {
 
 enum class FuseOptions : uint8_t { Full, None };
 
-/// What is written otherwise before it is fused.
+/// What is rewritten before it is fused.
 enum class Rewrites : uint8_t {
     None,
-    SavePasses, ///< thin_products.h, linear_sums.h: for a device that waits for memory in loops
+    SavePasses, ///< thin_products.h, linear_sums.h: for a device whose loops wait for memory
 };
 
 struct CompileOptions {
@@ -19,7 +19,7 @@ struct CompileOptions {
     Rewrites rewrites = Rewrites::None;
 };
 
-/// prune -> rewrite -> validate -> fuse -> order -> plan.
+/// Runs prune -> rewrite -> validate -> fuse -> order -> plan.
 Program compile(const Graph&, const CompileOptions& = {});
 
 } // namespace halfscope

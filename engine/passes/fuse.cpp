@@ -13,12 +13,13 @@ namespace halfscope {
 
 namespace {
 
-/// Elementwise operations that a value may cost to be computed again in a second kernel: a pass
-/// over memory (one store, one load) is worth about this many. A transcendental is a call an
+/// The most elementwise operations for which a value is computed again in a second kernel: a pass
+/// over memory (one store, one load) is worth about this many. A transcendental is a call for each
 /// element and counts as more than that.
 constexpr int kRecomputeLimit = 24;
 constexpr int kTranscendentalCost = 50;
-/// Operations that may replace the load of a stored value whose own inputs are loaded anyway.
+/// The most operations that may replace the load of a stored value whose own inputs are loaded
+/// anyway.
 constexpr size_t kReplaceLimit = 8;
 constexpr size_t kMaxMembers = 160;
 constexpr int64_t kSmallSpace = 16384; ///< elements: kernels this small merge to save launches
@@ -78,7 +79,7 @@ private:
         return isElementwise(id) || isStridedRead(id) || isLoopReduction(id);
     }
 
-    /// The split at which a reduction is of a kind that loops can do, or -1.
+    /// Returns the split at which the reduction is of a kind that loops can do, or -1.
     static int splitFor(const Shape& space, const Shape& axes) {
         if (axes.rank() == space.rank()) return space.rank();
         for (int split = 0; split <= space.rank(); ++split)
@@ -95,7 +96,7 @@ private:
             const bool loop = isLoop(id);
             if (!loop || flags(id).has(OpFlag::Reduction) || m_options == FuseOptions::None)
                 store(id);
-            // Views, strided reads and kernels of one node read memory.
+            // Views, strided reads and kernels of one node read their inputs from memory.
             if (!loop || isView(id) || isStridedRead(id))
                 for (NodeId in : node(id).in)
                     store(in);
@@ -108,8 +109,8 @@ private:
         for (const StateInfo& state : m_graph.states())
             if (state.next != kNoNode) store(state.next);
         if (m_options == FuseOptions::None) return;
-        // Constants are splats inside loops; only other kernels, outputs and states want them
-        // stored: those uses are marked above.
+        // Constants are splats inside loops; only other kernels, outputs and states need them
+        // stored, and those uses are marked above.
     }
 
     /// Stores values that several kernels would otherwise compute again at too high a cost.
@@ -160,7 +161,7 @@ private:
         return kernel;
     }
 
-    /// Computes a stored value again where that needs no further pass over memory: a mask relu(x) >
+    /// Computes a stored value again when that needs no further pass over memory: a mask relu(x) >
     /// 0 in a backward loop that reads x's inputs anyway saves the load of relu(x).
     void replaceLoads(Kernel& kernel) const {
         if (m_options == FuseOptions::None) return;
@@ -191,12 +192,13 @@ private:
         kernel.members.assign(members.begin(), members.end());
         kernel.loads.assign(loads.begin(), loads.end());
     }
-    /// Whether a member reads the value at other indices than its own: from memory, then.
+    /// Returns whether a member reads the value at indices other than its own, which means from
+    /// memory.
     bool isReadStrided(NodeId load, const std::set<NodeId>& members) const {
         return std::any_of(members.begin(), members.end(),
                            [&](NodeId id) { return isStridedRead(id) && node(id).in[0] == load; });
     }
-    /// Whether reading `needs` costs no pass over memory beyond those of `loads`.
+    /// Returns whether reading `needs` costs no pass over memory beyond those of `loads`.
     bool isFree(const Kernel& kernel, const std::set<NodeId>& loads,
                 const std::set<NodeId>& needs) const {
         return std::all_of(needs.begin(), needs.end(), [&](NodeId id) {
@@ -209,8 +211,8 @@ private:
                             [&](NodeId id) { return isTranscendental(node(id).op); });
     }
 
-    /// Whether all reductions of the kernel agree on a split, and which: the axes of row vectors
-    /// decide where there is no reduction.
+    /// Chooses a split on which all reductions of the kernel agree; without reductions the axes of
+    /// row vectors decide. Returns false when there is none.
     bool chooseSplit(Kernel& kernel) const {
         std::vector<int> good;
         for (int split = 0; split <= kernel.space.rank(); ++split) {
@@ -228,7 +230,7 @@ private:
             good.push_back(fits ? strided : -1);
         }
         int best = -1;
-        // From the right: the flat loop (all axes rows, one column) is the cheapest of equals.
+        // From the right: of equals, the flat loop (all axes rows, one column) is the cheapest.
         for (int split = kernel.space.rank(); split >= 0; --split) {
             const int here = good[static_cast<size_t>(split)];
             if (here >= 0 && (best < 0 || here < good[static_cast<size_t>(best)])) best = split;
@@ -237,8 +239,8 @@ private:
         return best >= 0;
     }
 
-    /// Whether the loop may run at the place of kernel `at`: all that it reads is there by then, or
-    /// is computed by `at` itself at the same index.
+    /// Returns whether the loop may run at the place of kernel `at`: everything that it reads is
+    /// ready by then, or is computed by `at` itself at the same index.
     bool canJoin(const Kernel& tree, int at) const {
         const Kernel& kernel = m_kernels[static_cast<size_t>(at)];
         if (!kernel.loop || !(kernel.space == tree.space)) return false;
@@ -261,9 +263,9 @@ private:
     }
 
     bool isNext(NodeId id) const { return m_next.count(id) != 0; }
-    /// Whether the kernel runs when the step can no longer be given up, so that it can write over
-    /// states. Elsewhere a next value needs memory of its own, and a copy at the end: to read the
-    /// gradient once more costs less.
+    /// Returns whether the kernel runs when the step can no longer be given up, so that it can
+    /// write over states. Elsewhere a next value needs memory of its own, and a copy at the end;
+    /// reading the gradient once more costs less.
     bool onlyNext(const Kernel& kernel) const {
         return std::all_of(kernel.stores.begin(), kernel.stores.end(),
                            [&](NodeId id) { return isNext(id); });
@@ -373,7 +375,7 @@ LoadKind loadKind(const Shape& space, int split, const Shape& strides) {
         scalar = scalar && strides[axis] == 0;
         if (axis < split) {
             row = row && strides[axis] == 0;
-            // divided: the product of stride and columns may be beyond int64
+            // Divided, because the product of stride and columns may exceed int64.
             column = column && (columns == 0 || strides[axis] == dense[axis] / columns);
         } else {
             row = row && strides[axis] == dense[axis];

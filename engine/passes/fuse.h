@@ -9,8 +9,8 @@ namespace halfscope {
 /// How a loop over (rows, columns) reads a value.
 enum class LoadKind : uint8_t {
     Full,   ///< element (r, c) lies at r * columns + c
-    Row,    ///< one value a column, the same in every row
-    Column, ///< one value a row, the same in every column
+    Row,    ///< one value for each column, the same in every row
+    Column, ///< one value for each row, the same in every column
     Scalar,
     Strided, ///< anything else: gathered by index
 };
@@ -18,17 +18,18 @@ enum class LoadKind : uint8_t {
 /// Which part of the loop's space a reduction sums.
 enum class ReduceKind : uint8_t { Rows, Columns, All, Other };
 
-/// Strides, in elements of its input, with which node `id` of a loop (an Expand or Transpose, or
-/// any value of the loop's shape) reads memory.
+/// Returns the strides, in elements of its input, with which node `id` of a loop (an Expand or
+/// Transpose, or any value of the loop's shape) reads memory.
 Shape loadStrides(const Graph&, NodeId id);
 LoadKind loadKind(const Shape& space, int split, const Shape& strides);
 ReduceKind reduceKind(const Shape& space, int split, const Shape& axes);
 
-/// The value whose bytes a node's are: itself, or the input of a chain of views (Reshape).
+/// Returns the value whose bytes a node uses: itself, or the input of a chain of views (Reshape).
 NodeId storageOf(const Graph&, NodeId id);
 
-/// Kernels in an order in which they can run, those that write states last where nothing else needs
-/// them. With FuseOptions::None every node that computes is stored by a kernel of its own.
+/// Returns kernels in an order in which they can run; those that write states come last when
+/// nothing else needs them. With FuseOptions::None every node that computes is stored by a kernel
+/// of its own.
 std::vector<Kernel> fuse(const Graph&, FuseOptions);
 
 } // namespace halfscope

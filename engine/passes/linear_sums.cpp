@@ -1,5 +1,6 @@
-// A sum's operand is followed through additions, negations and products down to its terms; equal
-// terms join. A sum is taken apart only where that frees it from waiting for another sum.
+// Follows a sum's operand through additions, negations and products down to its terms, and joins
+// equal terms. A sum is taken apart only when its terms then wait for fewer other sums, or when a
+// single term is left.
 #include "engine/passes/linear_sums.h"
 
 #include "engine/ops/op_info.h"
@@ -36,12 +37,14 @@ public:
             if (m_uses[static_cast<size_t>(node.in[0])] == 1)
                 if (const NodeId total = apart(b, operand, axes, node.shape); total != kNoNode)
                     return total;
-            return b.sum(operand, axes); // emitted, to be found when a term is the same sum
+            return b.sum(operand, axes); // emitted now, so that it is found when a term is the same
+                                         // sum
         });
     }
 
 private:
-    /// How many sums over large operands stand one behind the other before a node's value is there.
+    /// Returns how many sums over large operands must run one after the other before a node's value
+    /// is ready.
     int depth(const Graph& graph, NodeId id) {
         for (auto i = static_cast<NodeId>(m_depth.size()); i <= id; ++i) {
             int most = 0;
@@ -73,7 +76,7 @@ private:
         return total;
     }
 
-    /// Adds the terms of factor * x; false where there are too many.
+    /// Adds the terms of factor * x; returns false when there are too many.
     bool addTerms(Builder& b, NodeId x, NodeId factor, int level) {
         const Node node = b[x]; // a copy: emitting moves the nodes
         if (level == kMaxDepth) return addTerm(b, {factor, x});
@@ -85,7 +88,7 @@ private:
         return addTerm(b, {factor, x});
     }
 
-    /// A product: what is steady along the summed axes goes to the factor.
+    /// Adds a product: whatever is constant along the summed axes goes to the factor.
     bool addProduct(Builder& b, NodeId x, NodeId factor, int level) {
         std::vector<NodeId> moving;
         bool found = false;
@@ -111,7 +114,7 @@ private:
         return addTerm(b, {factor, product});
     }
 
-    /// The value of the sum's shape that x repeats along the summed axes.
+    /// Returns the value, of the sum's shape, that x repeats along the summed axes.
     std::optional<NodeId> steadyValue(Builder& b, NodeId x) const {
         const Node node = b[x];
         if (node.op == Op::Constant)
@@ -136,8 +139,8 @@ private:
 
     const Graph& m_graph;
     int64_t m_fewest;
-    std::vector<int> m_uses, m_depth; ///< m_depth: of the new graph
-    Shape m_axes, m_shape;            ///< of the sum at hand
+    std::vector<int> m_uses, m_depth; ///< m_depth: for the new graph
+    Shape m_axes, m_shape;            ///< of the present sum
     std::vector<Term> m_terms;
 };
 

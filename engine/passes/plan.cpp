@@ -1,5 +1,5 @@
-// The memory plan: one item for each run of bytes, with its lifetime in kernels, placed largest
-// first at the lowest offset where nothing that lives at the same time lies.
+// The memory plan: one item for each run of bytes, with its lifetime in kernels. Items are placed
+// largest first, at the lowest offset that is free of items alive at the same time.
 #include "engine/passes/plan.h"
 
 #include "engine/core/error.h"
@@ -84,7 +84,7 @@ private:
         return found == m_lastRead.end() ? -1 : found->second;
     }
 
-    /// Whether the kernel reads the value at the same index that it writes, and only so.
+    /// Returns whether the kernel reads the value only at the index at which it writes.
     bool readInPlace(const Kernel& kernel, NodeId load) const {
         if (!kernel.loop || !(m_graph[load].shape == kernel.space)) return false;
         for (NodeId id : kernel.members)
@@ -111,9 +111,9 @@ private:
         }
     }
 
-    /// In place of the state whose next value it is, when no other kernel reads the state later. A
-    /// next value that is read again waits: from the first that is written here on, a step cannot
-    /// be given up.
+    /// Places a next value over its state when no other kernel reads the state later. A next value
+    /// that is read again is not placed so: from the first one that is written here on, a step
+    /// cannot be given up.
     bool storeOverState(int k, NodeId id, std::set<int>& taken) {
         const auto found = m_stateOfNext.find(id);
         if (found == m_stateOfNext.end() || found->second.size() != 1) return false;
@@ -130,7 +130,8 @@ private:
         return true;
     }
 
-    /// In place of an input of the same size that nothing needs any more; leaves live to the end.
+    /// Places a value over an input of the same size that nothing needs any more; leaves live to
+    /// the end.
     bool storeOverDying(int k, NodeId id, std::set<int>& taken) {
         const Kernel& kernel = m_kernels[static_cast<size_t>(k)];
         for (NodeId load : kernel.loads) {
@@ -147,7 +148,8 @@ private:
         return false;
     }
 
-    /// Whether the value is needed after the last kernel: an output, or a next value to be copied.
+    /// Returns whether the value is needed after the last kernel: an output, or a next value to be
+    /// copied.
     bool isPinned(NodeId id) const {
         const auto is = [&](NodeId other) {
             return other != kNoNode && storageOf(m_graph, other) == id;
@@ -171,7 +173,7 @@ private:
     }
     static MemoryCause causeOf(StateRole role) { return halfscope::causeOf(role); }
 
-    /// Outputs and next values that are copied at the end live to the end.
+    /// Keeps outputs, and next values that are copied at the end, alive to the end.
     void pinOutputs() {
         for (const OutputInfo& output : m_graph.outputs())
             m_items[static_cast<size_t>(item(output.node))].last = m_end;
@@ -193,9 +195,9 @@ private:
             return m_items[static_cast<size_t>(a)].bytes > m_items[static_cast<size_t>(b)].bytes;
         });
         std::vector<const Item*> placed;
-        // Executors run kernels in another order, or side by side, where they have nothing to do
-        // with each other. Shared bytes would be such a bond, so values far below the largest share
-        // none, which costs little.
+        // Executors run independent kernels in another order, or side by side. Shared bytes would
+        // tie such kernels together, so values far below the largest share none, which costs
+        // little.
         constexpr size_t kFarBelow = 1024;
         const size_t smallBytes =
             order.empty() ? 0 : m_items[static_cast<size_t>(order.front())].bytes / kFarBelow;
@@ -269,8 +271,8 @@ MemoryPlan planMemory(const Graph& graph, const std::vector<Kernel>& kernels,
 
 namespace {
 
-/// Whether a kernel may write `store` over the bytes of `load`: only as a loop that reads each
-/// element at the index at which it writes, and through nothing else.
+/// Returns whether a kernel may write `store` over the bytes of `load`: only as a loop that reads
+/// each element at the index at which it writes, and in no other way.
 bool mayOverlay(const Graph& graph, const Kernel& kernel, NodeId store, NodeId load) {
     const Node &to = graph[store], &from = graph[load];
     const bool sameElements = kernel.loop && to.shape == kernel.space && from.shape == to.shape &&
@@ -283,8 +285,8 @@ bool mayOverlay(const Graph& graph, const Kernel& kernel, NodeId store, NodeId l
            });
 }
 
-/// Throws where a loop's member reads what the loop neither computes nor loads. At other indices
-/// than its own it reads memory, so there a value that the loop computes will not do.
+/// Throws when a loop's member reads what the loop neither computes nor loads. At indices other
+/// than its own it reads memory, so a value that the loop computes does not suffice there.
 void checkLoads(const Graph& graph, const Kernel& kernel) {
     if (!kernel.loop) return;
     const auto isIn = [](const std::vector<NodeId>& list, NodeId id) {
@@ -299,7 +301,7 @@ void checkLoads(const Graph& graph, const Kernel& kernel) {
     }
 }
 
-/// Throws where a kernel writes over what it reads in a way that loses values.
+/// Throws when a kernel writes over what it reads in a way that loses values.
 void checkOverlays(const Graph& graph, const Kernel& kernel, const MemoryPlan& plan) {
     for (NodeId store : kernel.stores) {
         for (NodeId load : kernel.loads) {
@@ -316,7 +318,7 @@ void checkOverlays(const Graph& graph, const Kernel& kernel, const MemoryPlan& p
 } // namespace
 
 void checkPlan(const Graph& graph, const std::vector<Kernel>& kernels, const MemoryPlan& plan) {
-    // Simulates the step: each byte range remembers which value was written there last.
+    // Simulates the step: each byte range remembers which value was last written there.
     std::map<size_t, std::pair<size_t, NodeId>> live; // begin -> (end, value)
     const auto write = [&](NodeId id) {
         const size_t begin = plan.offset[static_cast<size_t>(id)];

@@ -1,4 +1,4 @@
-// Copies graphs node by node, with a list of the new names by old node.
+// Copies graphs node by node, with a list that gives the new node for each old one.
 #include "engine/passes/rewrite.h"
 
 #include "engine/core/error.h"
@@ -37,7 +37,7 @@ NodeId copyNode(Graph& to, const Node& from, std::span<const NodeId> at) {
     return to.add(std::move(node));
 }
 
-/// States, inputs and outputs of `from` in a graph that has its nodes under other names.
+/// Copies states, inputs and outputs of `from` into a graph whose nodes have other numbers.
 void copyLists(Graph& to, const Graph& from, std::span<const NodeId> at) {
     for (StateInfo state : from.states()) {
         state.node = renamed(at, state.node);

@@ -1,5 +1,5 @@
-// Which operand is long and which is thin is read off the stored shapes; a vector of the thin one
-// is a slice of it.
+// The stored shapes show which operand is large and which is thin; a vector of the thin one is a
+// slice of it.
 #include "engine/passes/thin_products.h"
 
 #include "engine/passes/rewrite.h"
@@ -10,9 +10,9 @@ namespace halfscope {
 
 namespace {
 
-constexpr int64_t kThin = 2; ///< a third vector costs about what the product does
+constexpr int64_t kThin = 2; ///< a third vector would cost about as much as the product
 
-/// A product with its operands as they lie in the new graph.
+/// A product with its operands as they are in the new graph.
 class Product {
 public:
     Product(Builder& b, const Node& node, NodeId left, NodeId right)
@@ -38,13 +38,14 @@ public:
 private:
     enum class Stack : uint8_t { Rows, Columns };
 
-    /// Index i along `axis` of a matrix, as the given shape of the other extent and 1.
+    /// Returns index i along `axis` of a matrix, reshaped to a vector: `shape` is made of the other
+    /// extent and 1.
     NodeId vector(NodeId matrix, int axis, int64_t i, Shape shape) {
         return m_b.reshape(m_b.slice(matrix, axis, i, i + 1), shape);
     }
     NodeId wide(NodeId x) { return m_b.cast(x, DType::F32); }
 
-    /// (m, n) = the sum over i of column i of the left times row i of the right.
+    /// (m, n) = the sum over i of column i of the left operand times row i of the right one.
     NodeId sumOfOuterProducts() {
         const Shape space{m_m, m_n};
         NodeId sum = kNoNode;
@@ -58,8 +59,8 @@ private:
         return sum;
     }
 
-    /// The product where `large` meets each vector of `thin`, index i along `thinAxis`, over its
-    /// axis `inner`: the vectors of the result, stacked.
+    /// Multiplies `large` with each vector of `thin`, index i along `thinAxis`, and sums over its
+    /// axis `inner`. Returns the vectors of the result, stacked.
     NodeId sumsOverInner(NodeId large, int inner, NodeId thin, int thinAxis, Stack stack) {
         const Shape space = m_b.shapeOf(large);
         const int64_t vectors = m_b.shapeOf(thin)[thinAxis];

@@ -14,11 +14,11 @@ namespace halfscope {
 
 namespace {
 
-constexpr size_t kSmallest = 64; // values that a chunk has room for at first
+constexpr size_t kSmallest = 64; // room for values that a chunk has at first
 constexpr size_t kFirstRuns = 4;
-constexpr size_t kRunBytesAValue = 2;       // runs that take more give way to another coding
+constexpr size_t kRunBytesAValue = 2;       // runs that take more are replaced by another coding
 constexpr double kWhole = 9007199254740992; // 2^53: up to it a double holds every whole number
-constexpr double kFloatWhole = 16777216;    // 2^24, the same of float32
+constexpr double kFloatWhole = 16777216;    // 2^24: the same for float32
 
 bool sameBits(double a, double b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
@@ -49,7 +49,6 @@ std::shared_ptr<ChunkValues> ChunkValues::first() {
     return std::make_shared<ChunkValues>(Coding::Runs, kFirstRuns, 0);
 }
 
-/// stepRoom 0: the steps follow each other at equal distances.
 ChunkValues::ChunkValues(Coding coding, size_t room, size_t stepRoom)
     : m_coding(coding), m_room(room), m_stepRoom(stepRoom) {
     m_values = std::make_unique_for_overwrite<std::byte[]>(m_room * widthOf(coding));
@@ -83,7 +82,6 @@ ChunkValues::Lack ChunkValues::put(size_t count, size_t& runs, int64_t step, dou
     return Lack::Nothing;
 }
 
-/// The first of `count` values at or after a step.
 size_t ChunkValues::indexAt(size_t count, int64_t step) const {
     if (count == 0 || step <= m_first) return 0;
     if (m_steps)
@@ -108,7 +106,6 @@ void ChunkValues::read(size_t runs, size_t from, std::span<Point> out) const {
     }
 }
 
-/// Adds the values from <= i < to.
 void ChunkValues::gather(size_t runs, size_t from, size_t to, Extremes& into) const {
     if (m_coding == Coding::Runs) return gatherRuns(runs, from, to, into);
     while (from < to) {
@@ -124,7 +121,6 @@ void ChunkValues::gather(size_t runs, size_t from, size_t to, Extremes& into) co
     }
 }
 
-/// The first value from <= i < to that is not finite; `to` when there is none.
 size_t ChunkValues::firstNotFinite(size_t runs, size_t from, size_t to) const {
     if (m_coding == Coding::Runs) {
         for (size_t run = runAt(runs, from); run < runs; ++run) {
@@ -147,7 +143,6 @@ size_t ChunkValues::firstNotFinite(size_t runs, size_t from, size_t to) const {
     return to;
 }
 
-/// The same values with what was lacking.
 std::shared_ptr<ChunkValues> ChunkValues::with(Lack lack, size_t count, size_t& runs,
                                                double next) const {
     Coding coding = m_coding;
@@ -168,7 +163,6 @@ std::shared_ptr<ChunkValues> ChunkValues::with(Lack lack, size_t count, size_t& 
     return copied(coding, room, steps, count, runs);
 }
 
-/// Without room for more; nothing where there is none.
 std::shared_ptr<ChunkValues> ChunkValues::trimmed(size_t count, size_t& runs) const {
     if (m_coding != Coding::Runs || runs == m_room) return nullptr;
     return copied(m_coding, runs, m_stepRoom, count, runs);
@@ -205,15 +199,15 @@ size_t ChunkValues::runEnd(size_t count, size_t runs, size_t run) const {
     return run + 1 < runs ? runList()[run + 1].first : count;
 }
 
-/// That all values of a run fit into.
+/// Returns the narrowest coding that all values of a run fit into.
 ChunkValues::Coding ChunkValues::codingOf(size_t run, size_t last) const {
     const double end = runValue(run, last);
-    // beyond 2^24 a float32 leaves out whole numbers between two that it holds
+    // beyond 2^24, float32 lacks some of the whole numbers between two that it holds
     if (runList()[run].rise > 0 && std::abs(end) > kFloatWhole) return Coding::Doubles;
     return std::max(narrowest(runList()[run].value), narrowest(end));
 }
 
-/// The run that holds a value.
+/// Returns the run that holds value i.
 size_t ChunkValues::runAt(size_t runs, size_t i) const {
     const Stretch* const end = runList() + runs;
     const Stretch* const after = std::upper_bound(
@@ -227,7 +221,7 @@ bool ChunkValues::continues(size_t count, size_t runs, double value) const {
 
 void ChunkValues::addRun(size_t count, size_t& runs, double value) {
     Stretch run{value, static_cast<uint32_t>(count), 0};
-    // a second value that is one more than the first begins to count
+    // a second value that is one more than the first starts a rising run
     const bool alone = runs > 0 && runList()[runs - 1].first + 1 == count;
     const double before = alone ? runList()[runs - 1].value : 0;
     if (alone && value == before + 1 && std::abs(value) < kWhole / 2 && value == std::floor(value))
@@ -235,12 +229,12 @@ void ChunkValues::addRun(size_t count, size_t& runs, double value) {
     as<Stretch>()[runs++] = run;
 }
 
-/// The nodes that end at `count` values.
+/// Adds the nodes that end at `count` values.
 void ChunkValues::addNodes(size_t count) {
     Extremes all;
     const auto node = [&](size_t width) {
         Node each{0, 0, static_cast<uint16_t>(all.finite)};
-        if (all.finite > 0) { // steps are places here
+        if (all.finite > 0) { // steps are indices here
             each.lowest = static_cast<uint16_t>(all.lowest.step);
             each.highest = static_cast<uint16_t>(all.highest.step);
         }
@@ -315,9 +309,9 @@ std::shared_ptr<ChunkValues> ChunkValues::copied(Coding coding, size_t room, siz
 
 namespace {
 
-/// What stands before a packed chunk's values and steps.
+/// What comes before the values and steps of a packed chunk.
 struct PackedHead {
-    uint32_t coding = 0, count = 0, runs = 0, steps = 0; ///< steps: as many as values, or none
+    uint32_t coding = 0, count = 0, runs = 0, steps = 0; ///< steps: as many as values, or 0
     int64_t first = 0, stride = 1;
 };
 static_assert(sizeof(PackedHead) == 32);
@@ -370,7 +364,7 @@ std::shared_ptr<ChunkValues> ChunkValues::unpacked(std::span<const std::byte> by
     return chunk;
 }
 
-/// Whether steps rise, without an overflow, and runs follow each other.
+/// Whether steps rise without overflow and runs follow each other.
 bool ChunkValues::isSound(size_t count, size_t runs) const {
     for (size_t i = 1; m_steps && i < count; ++i)
         if (m_steps[i] <= m_steps[i - 1]) return false;

@@ -1,5 +1,6 @@
 // Up to 4096 values of a column and their steps, in the smallest coding that keeps them exactly,
-// with the pyramid over them; column.h describes the layout. Also as bytes for a file.
+// with the pyramid of extremes over them; column.h describes the layout. Also packs a chunk into
+// bytes for a file.
 #pragma once
 
 #include "engine/runs/points.h"
@@ -12,56 +13,58 @@
 
 namespace halfscope {
 
-/// Readers see what was there when their view was made: the first `count` values and `runs` runs,
-/// which never change; the writer writes behind them.
+/// Any thread may read while one appends. A reader sees what was there when its view was made: the
+/// first `count` values and `runs` runs, which never change; the writer writes behind them.
 class ChunkValues {
 public:
     static constexpr size_t kMost = 4096;
-    /// Values under a node of the pyramid, and nodes under the next.
+    /// The number of values under a node of the pyramid, and of nodes under a node of the next
+    /// level.
     static constexpr size_t kFan = 16;
     static constexpr size_t kWide = kFan * kFan;
     enum class Coding : uint8_t { Runs, Bytes, Floats, Doubles };
-    /// What a chunk must become before a value fits.
+    /// What a chunk must gain before a value fits.
     enum class Lack : uint8_t { Nothing, Room, Coding, Steps };
 
-    /// Of an empty column.
+    /// Returns the chunk that a column starts with.
     static std::shared_ptr<ChunkValues> first();
-    /// stepRoom 0: the steps follow each other at equal distances.
+    /// With stepRoom 0, the steps follow each other at equal distances.
     ChunkValues(Coding, size_t room, size_t stepRoom);
 
     Coding coding() const { return m_coding; }
-    /// Values, or runs.
+    /// Returns how many values fit, or how many runs when the coding is Runs.
     size_t room() const { return m_room; }
 
-    /// Why value number `count` cannot be written here.
+    /// Returns why value number `count` cannot be written here, or Nothing when it can.
     Lack lackFor(size_t count, size_t runs, int64_t step, double value) const;
-    /// Writes it, or says why it cannot. Takes no memory.
+    /// Writes value number `count`, or returns why it cannot be written. Allocates no memory.
     Lack put(size_t count, size_t& runs, int64_t step, double value);
-    /// The same values with what was lacking.
+    /// Returns a copy of the values with what was lacking added.
     std::shared_ptr<ChunkValues> with(Lack, size_t count, size_t& runs, double next) const;
-    /// Without room for more; nothing where there is none.
+    /// Returns a copy without unused room, or null when there is no unused room to give back.
     std::shared_ptr<ChunkValues> trimmed(size_t count, size_t& runs) const;
 
     int64_t stepAt(size_t i) const {
         if (i == 0) return m_first;
         return m_steps ? m_steps[i] : m_first + static_cast<int64_t>(i) * m_stride;
     }
-    /// The first of `count` values at or after a step.
+    /// Returns the index of the first of `count` values at or after a step.
     size_t indexAt(size_t count, int64_t step) const;
     double valueAt(size_t runs, size_t i) const {
         return m_coding == Coding::Runs ? runValue(runAt(runs, i), i) : load(i);
     }
     void read(size_t runs, size_t from, std::span<Point> out) const;
-    /// Adds the values from <= i < to.
+    /// Adds the values from <= i < to to `into`.
     void gather(size_t runs, size_t from, size_t to, Extremes& into) const;
-    /// The first value from <= i < to that is not finite; `to` when there is none.
+    /// Returns the index of the first value from <= i < to that is not finite, or `to` when all
+    /// are.
     size_t firstNotFinite(size_t runs, size_t from, size_t to) const;
 
-    /// Of the heap.
+    /// Returns the bytes that the chunk takes on the heap.
     size_t bytes() const;
-    /// For a file of this machine alone.
+    /// Returns the values as bytes for a file that only this machine reads.
     std::vector<std::byte> packed(size_t count, size_t runs) const;
-    /// Nothing for bytes that packed() did not make.
+    /// Returns the chunk that packed() turned into these bytes, or null for any other bytes.
     static std::shared_ptr<ChunkValues> unpacked(std::span<const std::byte>, size_t& count,
                                                  size_t& runs);
 
@@ -73,7 +76,7 @@ private:
         uint32_t rise;  ///< 0 or 1
     };
     static_assert(sizeof(Stretch) == 16);
-    /// Of 16 or 256 values; the places are indices in the chunk.
+    /// A node over 16 or 256 values; `lowest` and `highest` are indices in the chunk.
     struct Node {
         uint16_t lowest, highest, finite;
     };
@@ -106,12 +109,12 @@ private:
                                         size_t& runs) const;
 
     Coding m_coding;
-    size_t m_room; ///< values, or runs
+    size_t m_room; ///< values, or runs when the coding is Runs
     size_t m_stepRoom;
     int64_t m_first = 0, m_stride = 1;
     std::unique_ptr<std::byte[]> m_values;
-    std::unique_ptr<Node[]> m_nodes, m_wide; ///< of 16 and of 256 values
-    std::unique_ptr<int64_t[]> m_steps;      ///< where they do not follow at equal distances
+    std::unique_ptr<Node[]> m_nodes, m_wide; ///< over 16 and over 256 values
+    std::unique_ptr<int64_t[]> m_steps;      ///< null while the steps follow at equal distances
 };
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Columns of chunks, and questions about ranges of steps.
+// Columns of chunks, and queries about ranges of steps.
 #include "engine/runs/column.h"
 
 #include "engine/core/error.h"
@@ -13,10 +13,10 @@ namespace halfscope {
 
 namespace {
 
-/// A step that lies before all others, so that sums of it do not overflow.
+/// Keeps the end of a range below the largest number, so that adding to it does not overflow.
 int64_t clampedEnd(int64_t to) { return std::min(to, std::numeric_limits<int64_t>::max() - 1); }
 
-/// All nans are one.
+/// Makes all nans the same nan.
 double asKept(double value) {
     return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
 }
@@ -26,7 +26,7 @@ double asKept(double value) {
 /// A chunk and how much of it a view sees.
 struct Column::Part {
     const ColumnChunk* full = nullptr;
-    const ChunkValues* open = nullptr; ///< where `full` is none
+    const ChunkValues* open = nullptr; ///< set when `full` is null
     size_t count = 0, runs = 0;
 
     int64_t lastStep() const { return full ? full->lastStep() : open->stepAt(count - 1); }
@@ -123,8 +123,8 @@ size_t Column::read(int64_t from, int64_t to, std::span<Point> out) const {
     return done;
 }
 
-/// Into extremes.from <= step < extremes.to; `at` is the first part that may hold any, and becomes
-/// that of what follows.
+/// Adds the values at extremes.from <= step < extremes.to. `at` is the first part that may hold
+/// any, and is moved to the first part that later steps may need.
 void Column::gather(size_t& at, Extremes& extremes) const {
     for (; at < parts(); ++at) {
         const Part each = part(at);
@@ -152,7 +152,8 @@ void Column::extremes(int64_t from, int64_t to, size_t buckets, std::vector<Extr
     to = std::min(to, lastStep());
     if (to < from || buckets == 0) return;
     const auto wanted = static_cast<int64_t>(std::min<size_t>(buckets, size_t{1} << 30));
-    // a bucket begins at 1 + k * width; steps below 1 too, so that a view may begin anywhere
+    // bucket k begins at step 1 + k * width; steps below 1 have buckets too, so that a view may
+    // begin anywhere
     int shift = 0;
     const auto bucketOf = [&shift](int64_t step) { return (step - 1) >> shift; };
     while (bucketOf(to) - bucketOf(from) + 1 > wanted && shift < 62)
@@ -192,14 +193,14 @@ size_t Column::bytes() const {
 void ColumnWriter::makeRoom(int64_t step, double value) {
     require(m_column.empty() || step > m_column.m_lastStep, "the steps of a column rise");
     value = asKept(value);
-    if (m_column.m_count == Column::kChunkValues) closeChunk(); // there was no memory for it
+    if (m_column.m_count == Column::kChunkValues) closeChunk(); // there was no memory for it before
     if (!m_open) m_open = ChunkValues::first();
     using Lack = ChunkValues::Lack;
     Lack lack = Lack::Nothing;
     size_t runs = m_column.m_runs;
     while ((lack = m_open->lackFor(m_column.m_count, runs, step, value)) != Lack::Nothing) {
         m_open = m_open->with(lack, m_column.m_count, runs, value);
-        // the same values in another coding: both change together
+        // the values are the same in another coding, so both members change together
         m_column.m_open = m_open;
         m_column.m_runs = runs;
     }
@@ -213,7 +214,7 @@ void ColumnWriter::append(int64_t step, double value) {
     if (++m_column.m_count < Column::kChunkValues) return;
     try {
         closeChunk();
-    } catch (const std::bad_alloc&) { // before the next value, then
+    } catch (const std::bad_alloc&) { // it is closed before the next value, then
     }
 }
 

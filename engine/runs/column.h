@@ -4,16 +4,15 @@
 //
 // Layout. Values are stored in chunks of kChunkValues, each in the smallest coding that keeps them
 // exactly:
-//   runs: 16 bytes for each stretch of equal values, or of values that rise by 1 (flags,
-//     counters, a constant loss scale or
-//     learning rate)
+//   runs: 16 bytes for each stretch of equal values, or of values that rise by 1 (flags, counters,
+//   a constant loss scale or learning rate)
 //   bytes, floats, doubles: 1, 4 or 8 bytes per value
-// Above bytes, floats and doubles there is a pyramid: for every 16 and every 256 values, the places
-// of the lowest and the highest, and how many are finite, 6 bytes each: 0.4 bytes per value. Steps
-// at equal distances take no bytes, others take 8 per value. A full chunk never changes. The one
-// that is being filled is at most twice as large as its values; if its coding no longer fits, it
-// is replaced. A full chunk whose values lie in a store keeps 2 bytes per 16 values in memory, see
-// column_chunk.h.
+// Above bytes, floats and doubles there is a pyramid: for every 16 and every 256 values, it holds
+// the places of the lowest and the highest and how many are finite, in 6 bytes: 0.4 bytes per
+// value. Steps at equal distances take no bytes; others take 8 per value. A full chunk never
+// changes. The chunk that is being filled takes at most twice the memory of its values; if its
+// coding no longer fits, it is replaced. A full chunk whose values are in a store keeps 2 bytes per
+// 16 values in memory, see column_chunk.h.
 #pragma once
 
 #include "engine/runs/column_chunk.h"
@@ -33,17 +32,17 @@ public:
     static constexpr size_t kChunkValues = ColumnChunk::kValues;
 
     bool empty() const { return size() == 0; }
-    int64_t size() const;                           ///< values
+    int64_t size() const;                           ///< how many values there are
     int64_t firstStep() const;                      ///< 0 when empty
     int64_t lastStep() const { return m_lastStep; } ///< 0 when empty
     double lastValue() const;                       ///< nan when empty
 
-    /// The value of exactly this step.
+    /// Returns the value of exactly this step.
     std::optional<double> at(int64_t step) const;
-    /// The newest value at or before this step.
+    /// Returns the newest value at or before this step.
     std::optional<Point> upTo(int64_t step) const;
-    /// The first values of the steps from..to, both included, in order, as many as `out` holds: how
-    /// many there were. To go on, ask from the step after the last one.
+    /// Reads the first values of the steps from..to, both included, in order, as many as `out`
+    /// holds, and returns how many it read. To go on, ask from the step after the last one.
     size_t read(int64_t from, int64_t to, std::span<Point> out) const;
     /// Calls visitor(step, value) for the steps from..to, both included.
     template <class Visitor>
@@ -58,11 +57,12 @@ public:
         }
     }
 
-    /// Of all values at the steps from..to, both included.
+    /// Returns the extremes of all values at the steps from..to, both included.
     Extremes extremes(int64_t from, int64_t to) const;
-    /// By bucket, in order, without empty ones. A bucket is a power of two of steps, the smallest
-    /// of which at most `buckets` cover the range; they begin at steps 1 + k * width, so that they
-    /// stay the same while a view follows the newest step. Replaces what `out` held.
+    /// Returns the extremes of each bucket in order, without empty buckets. The width of a bucket
+    /// is a power of two of steps, the smallest with which at most `buckets` cover the range;
+    /// buckets begin at steps 1 + k * width, so that they stay the same while a view follows the
+    /// newest step. Replaces what `out` held.
     void extremes(int64_t from, int64_t to, size_t buckets, std::vector<Extremes>& out) const;
     /// Calls visitor(step) for the steps from..to whose value is inf or nan.
     template <class Visitor>
@@ -71,10 +71,11 @@ public:
              step = firstNotFinite(*step + 1, to))
             visitor(*step);
     }
-    /// The first of those steps.
+    /// Returns the first of those steps.
     std::optional<int64_t> firstNotFinite(int64_t from, int64_t to) const;
 
-    /// Heap bytes that the column holds; what lanes share counts for each of them.
+    /// Returns the heap bytes that the column holds; memory that lanes share counts for each of
+    /// them.
     size_t bytes() const;
 
     /// For a store: the chunks that will not change any more, and the values behind them as bytes.
@@ -90,7 +91,7 @@ private:
     struct Part;
     size_t parts() const { return m_full.size() + (m_count > 0 ? 1 : 0); }
     Part part(size_t i) const;
-    /// The first part that has a step at or after this one.
+    /// Returns the index of the first part that has a step at or after this one.
     size_t partAt(int64_t step) const;
     void gather(size_t& part, Extremes&) const;
 
@@ -100,19 +101,21 @@ private:
     int64_t m_lastStep = 0;
 };
 
-/// Fills a column, on one thread.
+/// Fills a column; only one thread may use it.
 class ColumnWriter {
 public:
     ColumnWriter() = default;
     ColumnWriter(ColumnWriter&&) noexcept = default;
     ColumnWriter& operator=(ColumnWriter&&) noexcept = default;
 
-    /// Takes the memory that append() of the same value needs, and changes nothing that is seen.
-    /// Steps rise: std::logic_error otherwise.
+    /// Allocates the memory that append() of the same value needs, and changes nothing that a
+    /// reader can see. Throws std::logic_error when the steps do not rise.
     void makeRoom(int64_t step, double value);
-    /// Any bits but those of a nan come back. Where there is no memory, nothing is appended.
+    /// Appends a value, which reads back bit for bit unless it is a nan. When there is no memory,
+    /// nothing is appended.
     void append(int64_t step, double value);
-    /// Begins as another column up to and with this step; full chunks are shared, not copied.
+    /// Begins as a copy of another column up to and including this step; full chunks are shared,
+    /// not copied.
     void share(const Column&, int64_t upTo);
     const Column& column() const { return m_column; }
 
@@ -124,8 +127,9 @@ private:
     Column m_column;
 };
 
-/// The middle of the last `count` values at or before a step; of an even number the mean of the two
-/// in the middle. What is not a number counts as larger than all others, inf too. nan when empty.
+/// Returns the median of the last `count` values at or before a step; for an even number it is the
+/// mean of the two in the middle. A nan counts as larger than all other values, inf included.
+/// Returns nan when there are no values.
 double trailingMedian(const Column&, int64_t upTo, size_t count);
 /// The same of any values.
 double medianWithNan(std::vector<double>);

@@ -1,4 +1,4 @@
-// Values of full chunks that come and go.
+// Releases the values of full chunks and loads them again.
 #include "engine/runs/column_chunk.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kWide = ChunkValues::kWide;
-/// What takes less stays in memory.
+/// Chunks that take less stay in memory.
 constexpr size_t kWorthDropping = 1024;
 
-/// A lock for each chunk would take more than what it guards.
+/// Shared locks: one lock per chunk would take more memory than what it guards.
 std::mutex& lockOf(const void* chunk) {
     static std::array<std::mutex, 64> locks;
     return locks[std::hash<const void*>{}(chunk) / alignof(ColumnChunk) % locks.size()];
@@ -41,7 +41,7 @@ std::shared_ptr<const ChunkValues> ColumnChunk::held() const {
 
 std::shared_ptr<const ChunkValues> ColumnChunk::values() const {
     if (auto there = held()) return there;
-    auto read = loaded(); // without the lock: it takes a while
+    auto read = loaded(); // without the lock, because it takes a while
     m_readAgain.store(true, std::memory_order_relaxed);
     const std::lock_guard lock(lockOf(this));
     if (!m_values) m_values = std::move(read);

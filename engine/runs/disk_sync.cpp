@@ -23,7 +23,7 @@ void DiskSync::start() {
     try {
         m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });
     } catch (const std::system_error&) {
-        // the run's end brings everything to the disk
+        // nothing is lost: at its end, the run brings everything to the disk
     }
 }
 

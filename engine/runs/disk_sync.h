@@ -17,12 +17,12 @@ public:
     DiskSync(const DiskSync&) = delete;
     DiskSync& operator=(const DiskSync&) = delete;
 
-    /// A file's descriptor, which must stay open as long as this lives.
+    /// Adds a file by its descriptor, which must stay open as long as this object lives.
     void add(int file);
-    /// Starts the thread unless it runs. Where the system has no thread to give, the next call
+    /// Starts the thread unless it is running. When the system has no thread to give, the next call
     /// tries again.
     void start();
-    /// The number of the first error of a file; 0: none.
+    /// The errno of the first error that a file had; 0 when there was none.
     int error() const { return m_error; }
 
 private:
@@ -32,7 +32,7 @@ private:
     std::condition_variable_any m_wake;
     std::vector<int> m_files;
     std::atomic<int> m_error{0};
-    std::jthread m_thread; ///< last: it uses the rest
+    std::jthread m_thread; ///< last, because it uses the members above
 };
 
 } // namespace halfscope

@@ -1,10 +1,10 @@
-// The sentences of edits, by the kind of the setting.
+// The sentences about edits, by the kind of the setting.
 #include "engine/runs/edit_words.h"
 
 namespace halfscope {
 namespace {
 
-/// "50 steps": a number with the unit of its field, where it has one.
+/// Returns "50 steps": a number with the unit of its field, if it has one.
 Message amountOf(const Field& field, const std::string& number) {
     if (field.unit.empty()) return Message::data(number);
     if (number == "1" && field.unit == phrase("Settings", "steps"))

@@ -1,5 +1,5 @@
-// What an edit in the middle of a run has changed, in words. Leaves the step and the lane to the
-// sentence around them (events.h).
+// The words for what an edit in the middle of a run has changed. The sentence around them, with the
+// step and the lane, is in events.h.
 #pragma once
 
 #include "engine/core/message.h"
@@ -7,16 +7,16 @@
 
 namespace halfscope {
 
-/// The setting, its value with the unit, the value before.
+/// %1: the setting, %2: its value with the unit, %3: the value before.
 inline constexpr Phrase kSettingChange = phrase("Events", "%1 set to %2 (before: %3)");
 inline constexpr Phrase kSwitchedOn = phrase("Events", "%1 switched on");
 inline constexpr Phrase kSwitchedOff = phrase("Events", "%1 switched off");
-/// The steps or epochs, those before.
+/// %1: the new steps or epochs, %2: those before.
 inline constexpr Phrase kLengthChange = phrase("Events", "the run ends after %1 (before: %2)");
 
-/// Of a live field that was set to a value, which may not be all that changes between the two
-/// configurations; run fields ignore `lane`. Of the run's length, what decides: the epochs where
-/// there are any, else the steps.
+/// Returns the words for a live field that was set to a value, which need not be all that differs
+/// between the two configurations; fields of the run ignore `lane`. For the run's length they tell
+/// what decides it: the epochs when there are any, else the steps.
 Message editWords(const Field&, const FieldValue& value, const RunConfig& before,
                   const RunConfig& after, int lane);
 

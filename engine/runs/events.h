@@ -1,4 +1,4 @@
-// Events: what happens rarely in a training, in words.
+// Events: the rare things that happen in a training, in words.
 #pragma once
 
 #include "engine/core/message.h"
@@ -10,15 +10,15 @@ namespace halfscope {
 
 enum class EventKind : uint8_t { Overflow, Growth, Backoff, LossNotFinite, Edit, Damaged };
 inline constexpr int kEventKinds = 6;
-/// As files and the command line show it: "loss-not-finite".
+/// The name in files and on the command line: "loss-not-finite".
 const char* nameOf(EventKind);
 
-/// The sentences about edits: the step, what changed, the lane. A window that calls lanes otherwise
-/// takes them apart.
+/// The sentences about edits: the step, what changed, the lane. A window that shows lanes under
+/// other names takes the sentences apart again.
 inline constexpr Phrase kEditOfAll = phrase("Events", "From step %1: %2.");
 inline constexpr Phrase kEditOfLane = phrase("Events", "From step %1: %2 in lane %3.");
 inline constexpr Phrase kForkOfLane = phrase("Events", "From step %1: lane %2 continues lane %3.");
-/// What changed of the loss scale at hand; of settings, see edit_words.h.
+/// A change of the current loss scale; for changes of settings, see edit_words.h.
 inline constexpr Phrase kScaleSet = phrase("Events", "Loss scale set to %1");
 
 struct Event {
@@ -26,11 +26,12 @@ struct Event {
     int64_t step = 0;
     int32_t lane = 0; ///< -1: all lanes
     float scaleBefore = 1, scaleAfter = 1;
-    /// Overflow, LossNotFinite: the first tensor with inf or nan; Edit: the field. Damaged, a
-    /// sample that could not be read: nothing.
+    /// For Overflow and LossNotFinite the first tensor with inf or nan; for Edit the field; for
+    /// Damaged, a sample that could not be read, nothing.
     std::string tensor;
-    Message text;        ///< one plain sentence; of a saved run its English words
-    int32_t parent = -1; ///< the lane that a forked one continues; -1: no fork, or of a saved run
+    Message text;        ///< one plain sentence; in a saved run its English words
+    int32_t parent = -1; ///< the lane that a forked lane continues; -1 when no lane was forked, and
+                         ///< in a saved run
 };
 
 } // namespace halfscope

@@ -20,7 +20,7 @@ void MagnitudeCounts::add(DType type, std::span<const std::byte> bytes) {
     constexpr int kExponentBias = 127, kExponents = 256;
     std::array<float, kBlock> values{};
     std::array<int64_t, kExponents>
-        counts{}; // by float32's exponent: 0 is zero or less than 2^-126
+        counts{}; // by float32's exponent; 0 stands for zero and for less than 2^-126
     const size_t n = bytes.size() / bytesOf(type);
     for (size_t at = 0; at < n; at += kBlock) {
         const size_t count = std::min(kBlock, n - at);

@@ -1,4 +1,4 @@
-// Lines of gradients.csv, written and read.
+// Writes and reads the lines of gradients.csv.
 #include "engine/runs/gradient_file.h"
 
 #include "engine/core/error.h"
@@ -27,10 +27,10 @@ std::string lineOf(const GradientColumn& column, const std::string& lane) {
 
 std::string bucketName(int bucket) { return "2^" + std::to_string(Counts::kLowest + bucket); }
 
-constexpr double kRounding = 1e-3; // of a sum of shares, each a mean of many
-constexpr int kRowsBetween = 256;  // rows between two looks at whether to go on
+constexpr double kRounding = 1e-3; // the error of a sum of shares, each a mean of many
+constexpr int kRowsBetween = 256;  // rows between two calls of goesOn
 
-/// Where the columns stand that make a row.
+/// The places of the columns that make a row.
 struct Places {
     explicit Places(const TableReader& table) {
         lane = table.wanted("lane");
@@ -46,7 +46,7 @@ struct Places {
     std::vector<int> buckets;
 };
 
-/// A row whose steps are among these.
+/// Reads a row whose steps must be within first..last.
 GradientColumn readColumn(const TableReader& table, const Places& at, int64_t first, int64_t last) {
     GradientColumn column;
     column.from = table.whole(at.first, first, last);
@@ -70,7 +70,7 @@ GradientColumn readColumn(const TableReader& table, const Places& at, int64_t fi
     return column;
 }
 
-/// Of a step whose row in steps.csv never got to the disk.
+/// Whether the row is of a step whose row in steps.csv never reached the disk.
 bool isBehind(const TableReader& table, const Places& at, int64_t steps) {
     const std::string_view text = table.text(at.first);
     int64_t first = 0;
@@ -123,7 +123,7 @@ readGradients(const std::string& path, std::span<const std::string> names, int64
               const std::function<bool(double)>& goesOn) {
     TableReader table(path);
     std::vector<GradientHistory> lanes(names.size(), GradientHistory::ofSavedRun());
-    if (table.columns().empty()) return lanes; // its first line never got to the disk
+    if (table.columns().empty()) return lanes; // its first line never reached the disk
     const Places at(table);
     std::vector<int64_t> next(names.size(), 1);
     for (int64_t row = 1; table.next(); ++row) {

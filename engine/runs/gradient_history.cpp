@@ -1,4 +1,4 @@
-// Columns that are closed by the next one, and merged by steps when there are too many.
+// Closes a column when the next one begins, and merges columns by steps when there are too many.
 #include "engine/runs/gradient_history.h"
 
 #include "engine/core/half_limits.h"
@@ -13,7 +13,7 @@ namespace {
 
 using Counts = MagnitudeCounts;
 
-/// Where 2^exponent lies among the buckets; smaller and larger ones lie at the ends.
+/// Returns the bucket of 2^exponent; smaller and larger ones fall into the first and the last.
 int bucketOf(int exponent) { return std::clamp(exponent - Counts::kLowest, 0, Counts::kBuckets); }
 
 void merge(GradientColumn& into, const GradientColumn& next) {
@@ -24,7 +24,7 @@ void merge(GradientColumn& into, const GradientColumn& next) {
     sum.add(next.shares, after / (before + after));
     into.shares = sum;
     into.to = next.to;
-    // a column that the loss scale alone has moved is no other count
+    // a column that only the loss scale has moved is not another count
     into.merged = into.merged || next.merged || into.counted != next.counted;
 }
 
@@ -66,7 +66,7 @@ GradientShares GradientShares::scaled(double octaves, bool half) const {
     moved.zeros = zeros;
     moved.notFinite = notFinite;
     const double whole = std::floor(octaves);
-    const auto higher = static_cast<float>(octaves - whole); // of a bucket, this part moves on
+    const auto higher = static_cast<float>(octaves - whole); // the part of a bucket that moves on
     const auto put = [&](int exponent, float share) {
         if (half && exponent >= kHalfInfinite)
             moved.notFinite += share;
@@ -77,7 +77,7 @@ GradientShares GradientShares::scaled(double octaves, bool half) const {
                 .buckets[static_cast<size_t>(std::min(bucketOf(exponent), Counts::kBuckets - 1))] +=
                 share;
     };
-    // beyond all buckets lies the last one
+    // everything beyond the buckets falls into the last one
     const int by = static_cast<int>(std::clamp<double>(whole, -Counts::kBuckets, Counts::kBuckets));
     for (int i = 0; i < Counts::kBuckets; ++i) {
         const float share = buckets[static_cast<size_t>(i)];
@@ -93,7 +93,7 @@ void GradientHistory::add(const GradientRange& range) {
         m_type = range.type;
         return;
     }
-    if (range.step <= m_lastStep) return; // what came too late would be out of order
+    if (range.step <= m_lastStep) return; // a count that came too late would be out of order
     while (!m_waiting.empty() && m_waiting.back().step >= range.step)
         m_waiting.pop_back();
     m_waiting.push_back(
@@ -112,10 +112,10 @@ void GradientHistory::stepDone(const StepRow& row) {
     }
     follow(row);
     countSkip(row);
-    m_lastStep = row.step; // last: a row that there was no memory for is not done
+    m_lastStep = row.step; // last: a row for which there was no memory is not done
 }
 
-/// What the row of a step without a count of its own tells.
+/// Takes what the row of a step without a count of its own tells.
 void GradientHistory::follow(const StepRow& row) {
     if (!m_current) return;
     const bool skipped = row.has(kSkipped);
@@ -131,7 +131,7 @@ void GradientHistory::follow(const StepRow& row) {
         close(row.step);
         m_current.reset();
     }
-    m_scale = scale; // last: where there was no memory, the scale is still new to the next row
+    m_scale = scale; // last: when there was no memory, the scale must still be new to the next row
 }
 
 void GradientHistory::countSkip(const StepRow& row) {
@@ -159,7 +159,7 @@ void GradientHistory::begin(int64_t step, const GradientShares& shares, int64_t 
     m_current = GradientColumn{step, step, counted, false, shares};
 }
 
-/// The current column ends before the step `at`.
+/// Ends the current column before the step `at`.
 void GradientHistory::close(int64_t at) {
     if (!m_current || m_current->from >= at) return;
     m_current->to = at;
@@ -176,7 +176,8 @@ void GradientHistory::keep(const GradientColumn& column) {
         coarsen();
 }
 
-/// A stretch without counts that is shorter than a column is not told.
+/// Doubles the least width of columns and merges those that fall into one such width. A stretch
+/// without counts that is shorter than a column then no longer shows.
 void GradientHistory::coarsen() {
     m_grain *= 2;
     size_t kept = 0;
@@ -203,7 +204,7 @@ GradientHistory GradientHistory::upTo(int64_t step) const {
     history.m_waiting.clear();
     if (step >= m_lastStep) return history;
     history.m_lastStep = step;
-    // where the present column has begun since, no later step can tell what the earlier one held
+    // when the present column began later, no later step can tell what the earlier one held
     if (m_current && m_current->from > step) {
         history.m_current.reset();
         history.m_source.reset();
@@ -249,7 +250,7 @@ std::optional<GradientColumn> GradientHistory::at(std::optional<int64_t> step) c
 }
 
 std::optional<GradientShares> GradientHistory::mean(double from, double to) const {
-    constexpr double kHalfStep = 0.5; // a step's number is its middle
+    constexpr double kHalfStep = 0.5; // a step's number marks its middle
     GradientShares sum;
     double steps = 0;
     const auto take = [&](const GradientColumn& column) {
@@ -275,7 +276,7 @@ std::optional<GradientShares> GradientHistory::mean(double from, double to) cons
 
 bool GradientHistory::skipped(double from, double to) const {
     if (to < 0 || m_skips.empty()) return false;
-    // steps whose middle is less than half a step away, as bins
+    // the bins of the steps whose middle is less than half a step away
     const auto binOf = [this](double step) {
         return std::max(0.0, step) / static_cast<double>(m_skipGrain);
     };

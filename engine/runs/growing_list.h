@@ -13,8 +13,8 @@ namespace halfscope {
 
 template <class T>
 class GrowingList {
-    static constexpr size_t kFirst = 8; ///< elements of the first block; each next one has twice as
-                                        ///< many
+    static constexpr size_t kFirst = 8; ///< elements of the first block; each has twice as many as
+                                        ///< the one before
     static constexpr size_t kBlocks = 48;
     struct Blocks {
         std::array<std::unique_ptr<T[]>, kBlocks> block;
@@ -71,19 +71,19 @@ public:
     GrowingList(GrowingList&&) noexcept = default;
     GrowingList& operator=(GrowingList&&) noexcept = default;
 
-    /// By one thread at a time. Whoever hands a view to another thread does so through a lock or
-    /// another synchronisation.
+    /// Appends a value; one thread at a time. A view is handed to another thread through a lock or
+    /// another kind of synchronisation.
     void append(T value) {
         if (!m_blocks) m_view.m_blocks = m_blocks = std::make_shared<Blocks>();
         const size_t block = blockOf(m_view.m_size);
-        // readers of older views look at earlier elements only
+        // readers of older views only look at earlier elements
         if (!m_blocks->block[block])
             m_blocks->block[block] = std::make_unique<T[]>(kFirst << block);
         at(*m_blocks, m_view.m_size) = std::move(value);
         ++m_view.m_size;
     }
     const View& view() const { return m_view; }
-    /// Of the list itself, without what its elements point to.
+    /// Returns the bytes of the list itself, without those of what its elements point to.
     static size_t bytesFor(size_t size) {
         return size == 0 ? 0 : sizeof(Blocks) + sizeof(T) * startOf(blockOf(size - 1) + 1);
     }

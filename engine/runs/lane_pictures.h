@@ -1,4 +1,4 @@
-// What every lane paints after the same step.
+// What all lanes paint after the same step.
 #pragma once
 
 #include "engine/io/picture.h"
@@ -12,11 +12,12 @@ namespace halfscope {
 struct LanePictures {
     int64_t step = 0;
     std::vector<Picture> outputs; ///< by lane
-    /// The step of the validation that tables of classes show; 0: they show the step's batch;
-    /// nothing: a file does not tell.
+    /// The step of the validation that tables of classes show. It is 0 when they show the step's
+    /// batch, and nothing when a file does not tell.
     std::optional<int64_t> validated = 0;
-    /// By lane, pictures with classes as they are taken at this step, and last of all as they are.
-    /// Empty where samples are no such pictures, and where a file lacks them.
+    /// One picture per lane, of samples with the classes that the lane takes them for at this step;
+    /// behind them a last one with the true classes. Empty when the samples are no such pictures,
+    /// and when a file lacks them.
     std::vector<Picture> galleries{};
 };
 

@@ -1,4 +1,4 @@
-// What the steps of one lane add up to, row by row, without keeping the rows.
+// What the steps of one lane add up to; rows are added one by one and not kept.
 #pragma once
 
 #include "engine/runs/events.h"
@@ -14,11 +14,11 @@ namespace halfscope {
 class LaneTotals {
 public:
     void add(const StepRow&);
-    /// An event of this lane, before or after the row of its step.
+    /// Adds an event of this lane, before or after the row of its step.
     void add(const Event&);
-    /// A value of a step that came apart from its row.
+    /// Adds a value of a step that came apart from its row.
     void add(int64_t step, MetricId, double value);
-    /// The same for a lane that has the rows of this one so far.
+    /// Returns the same totals for a lane that so far has the rows of this one.
     LaneTotals ofLane(int32_t) const;
 
     int64_t steps() const { return m_skips.steps(); }
@@ -30,12 +30,12 @@ public:
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
 
-    /// Of the last validation; nothing where there was none.
+    /// From the last validation; nothing when there was none.
     std::optional<double> validationLoss() const { return m_validationLoss; }
     std::optional<double> accuracy() const { return m_accuracy; }
-    /// On the training batches, the last value; nothing where there was none.
+    /// The last value on the training batches; nothing when there was none.
     std::optional<double> trainingAccuracy() const { return m_trainingAccuracy; }
-    /// The highest accuracy of all.
+    /// The highest accuracy so far.
     std::optional<double> bestAccuracy() const { return m_bestAccuracy; }
 
 private:
@@ -49,10 +49,11 @@ private:
     float m_scaleAfter = 1;  ///< then
 };
 
-/// The middle value, of an even number the larger one in the middle; 0 without values.
+/// Returns the median; of an even number of values, the larger one of the two in the middle; 0
+/// without values.
 double medianOf(std::vector<float>);
 
-/// The latest 2^20 times of steps: a ring, so that a run of days needs 4 MiB.
+/// The latest 2^20 step times: a ring, so that a run of days needs only 4 MiB.
 class RecentTimes {
 public:
     static constexpr int64_t kMost = int64_t{1} << 20;

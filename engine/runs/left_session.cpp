@@ -1,4 +1,4 @@
-// Makes runs of what a session's file holds.
+// Makes runs of what the file of a session holds.
 #include "engine/runs/left_session.h"
 
 #include "engine/core/error.h"
@@ -18,10 +18,10 @@ namespace halfscope {
 
 namespace {
 
-/// A damaged file must not make a column of any length.
+/// A damaged file must not make a column of arbitrary length.
 constexpr int64_t kMostStep = int64_t{1} << 40;
 
-/// Walks through the values of a metric of a lane, a chunk at a time.
+/// Walks through the values of one metric of one lane, a chunk at a time.
 class StoredColumn {
 public:
     StoredColumn(const Database& database, int64_t run, int64_t lane, std::string_view metric)
@@ -34,9 +34,9 @@ public:
         m_chunks.bind(1, run).bind(2, lane).bind(3, metric);
         advance();
     }
-    /// The value that is next; nothing at the end.
+    /// The next value; nothing at the end.
     const std::optional<Point>& next() const { return m_next; }
-    /// To the next value at a later step.
+    /// Moves to the next value at a later step.
     void advance() {
         const int64_t before = m_next ? m_next->step : 0;
         do {
@@ -116,7 +116,7 @@ private:
         row.bind(1, m_key);
         while (row.next()) {
             const int64_t kind = row.whole(0);
-            if (kind < 0 || kind >= kEventKinds) continue; // of a later version
+            if (kind < 0 || kind >= kEventKinds) continue; // of a later version of the program
             Event event;
             event.kind = EventKind(kind);
             event.step = row.whole(1);
@@ -129,12 +129,12 @@ private:
         }
     }
 
-    /// Whether the lane is there, now or since before.
+    /// Whether the lane is there, after adding a fork whose step has come.
     bool addLane(size_t lane) {
         if (lane < m_run->lanes().size()) return true;
         const LaneInfo& fork = m_planned[lane];
         if (m_run->now().totals(fork.parent).last().step < fork.forkStep) return false;
-        addEvents(); // those of the parent are the fork's too
+        addEvents(); // those of the parent are also the fork's
         RunBatch batch;
         batch.lanes.push_back(fork);
         m_run->append(std::move(batch));
@@ -149,7 +149,7 @@ private:
         m_run->append(std::move(batch));
     }
 
-    /// However long it is: what is in memory at a time is a chunk of each column.
+    /// Reads a lane, however long it is: only one chunk of each column is in memory at a time.
     bool readLane(size_t lane) {
         std::vector<StoredColumn> columns;
         for (const Metric& metric : m_run->metrics())
@@ -225,7 +225,7 @@ private:
         return found;
     }
 
-    /// Its bytes are read when they are asked for.
+    /// Returns the checkpoint; its bytes are read when they are asked for.
     std::shared_ptr<const RunCheckpoint> checkpoint() const {
         if (!has("checkpoints")) return nullptr;
         Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
@@ -297,7 +297,7 @@ void LeftSession::remove(const LeftRun& run) {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
     database.run(kLaterSessionTables);
     database.run("BEGIN");
-    // a chunk that another run has too stays
+    // a chunk that another run has, too, stays
     database
         .prepare("DELETE FROM chunks WHERE id IN (SELECT chunk FROM columns WHERE run = ?1) "
                  "AND id NOT IN (SELECT chunk FROM columns WHERE run <> ?1)")
@@ -309,7 +309,7 @@ void LeftSession::remove(const LeftRun& run) {
             .run();
     database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
     database.run("COMMIT");
-    database.run("VACUUM"); // the disk gets its room back
+    database.run("VACUUM"); // gives the room back to the disk
 }
 
 std::vector<LeftSession> leftSessions(const std::string& folder) {
@@ -323,7 +323,7 @@ std::vector<LeftSession> leftSessions(const std::string& folder) {
                 session.remove();
             else
                 left.push_back(std::move(session));
-        } catch (const std::exception&) { // of another version, or not a session
+        } catch (const std::exception&) { // another version's, or not a session
         }
     }
     return left;

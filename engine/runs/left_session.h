@@ -1,4 +1,4 @@
-// A session that its program left behind: it crashed, was killed, or the power failed.
+// A session that its program left behind because it crashed, was killed, or the power failed.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -14,32 +14,33 @@ namespace halfscope {
 struct LeftRun {
     int64_t key = 0;
     std::string name;
-    int64_t steps = 0; ///< of the lane that has most
+    int64_t steps = 0; ///< of the lane with the most steps
 };
 
-/// Whoever reads a run may be told; each may be empty.
+/// Callbacks while a run is read; each may be empty.
 struct RestoreWatch {
-    /// The run that grows from now on: a store that watches it drops from memory what is too much.
+    /// Gets the run that grows from now on, so that a store can watch it and drop what is too much
+    /// for the memory.
     std::function<void(const std::shared_ptr<Run>&)> begun;
-    /// How much is read, 0 to 1; when it says no, there is no result.
+    /// Gets the share that is read, 0 to 1; when it returns false, there is no result.
     std::function<bool(double)> goesOn;
 };
 
-/// Nobody else can take the session while this object lives. One thread uses it.
+/// A session that nobody else can take while this object lives. Only one thread may use it.
 class LeftSession {
 public:
     LeftSession(SessionLock, std::string name);
 
-    /// "20261121-173455-1": when it started, in UTC.
+    /// For example "20261121-173455-1": when the session started, in UTC.
     const std::string& name() const { return m_name; }
-    /// Those with steps.
+    /// The runs that have steps.
     const std::vector<LeftRun>& runs() const { return m_runs; }
-    /// With everything that reached the disk; its events and curves end at the last look of its
-    /// session. RunError, InputError for a file that is damaged.
+    /// Reads a run with everything that reached the disk; its events and curves end where its
+    /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
-    /// The file goes with the object.
+    /// Removes the session; its file goes with this object.
     void remove() { m_lock.removeSession(); }
-    /// One of runs(); the file with the last one. RunError.
+    /// Removes one of runs(), and with the last one the file. Throws RunError.
     void remove(const LeftRun&);
 
 private:
@@ -48,8 +49,8 @@ private:
     std::vector<LeftRun> m_runs;
 };
 
-/// Of a folder, oldest first, but those that a program uses. Those without a step are removed;
-/// those that cannot be read, or that another version wrote, are left alone.
+/// Returns the sessions of a folder, oldest first, without those that a program uses. Removes those
+/// without a step; leaves alone those that cannot be read or that another version wrote.
 std::vector<LeftSession> leftSessions(const std::string& folder);
 
 } // namespace halfscope

@@ -43,13 +43,13 @@ enum Known : MetricId {
 enum class PlotAxis : uint8_t {
     None,   ///< not plotted
     Linear, ///< from zero
-    Share,  ///< of a whole: around the values, within 0 and 1
+    Share,  ///< a share of a whole: the axis spans the values, within 0 and 1
     Log10,
     Log2,
     Rate, ///< values are seconds of a step; the plot shows steps per second, smoothed
 };
 
-/// What values a metric has. Files write them so that they read back as the same ones.
+/// The kind of a metric's values. Files write them so that they read back unchanged.
 enum class ValueKind : uint8_t {
     Float32, ///< shortest decimal of a float32
     Float64, ///< shortest decimal of a float64
@@ -60,27 +60,28 @@ enum class ValueKind : uint8_t {
 /// Which file of a run has the metric's column.
 enum class MetricFile : uint8_t {
     Steps,  ///< steps.csv: the same bytes whenever the same experiment runs again
-    Timing, ///< timing.csv: what the clock decides
+    Timing, ///< timing.csv: what depends on the clock
 };
 
 struct Metric {
     std::string column; ///< in files: "gradient_norm"
-    Message title;      ///< of its plot: "Gradient norm"
-    Message shortTitle; ///< where the title leaves too little room: "Norm"
+    Message title;      ///< the title of its plot: "Gradient norm"
+    Message shortTitle; ///< used where the title does not fit: "Norm"
     Message unit;       ///< "s", "steps", or empty
-    Message about;      ///< one plain sentence or two, for tool tips
+    Message about;      ///< one or two plain sentences for tool tips
     PlotAxis axis = PlotAxis::None;
     MetricFile file = MetricFile::Steps;
     ValueKind kind = ValueKind::Float32;
-    /// Whether every run's file has the column. Others have it where the first step measured it.
+    /// Whether every run's file has the column. When false, files have it from the first step that
+    /// measured it.
     bool always = true;
 };
 
-/// By metric::Known.
+/// The known metrics, indexed by metric::Known.
 std::span<const Metric> knownMetrics();
-/// The id of a known metric by its column; -1 when there is none.
+/// Returns the id of a known metric by its column, or -1 when there is none.
 MetricId knownMetric(std::string_view column);
-/// The text of a value in a file: "0.125", "nan", "1"; empty for what was not measured.
+/// Returns the text of a value in a file: "0.125", "nan", "1"; empty for what was not measured.
 std::string metricText(ValueKind, double value);
 
 } // namespace halfscope

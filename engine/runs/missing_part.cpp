@@ -1,4 +1,4 @@
-// Words for what is missing.
+// The words for what is missing.
 #include "engine/runs/missing_part.h"
 
 namespace halfscope {

@@ -1,4 +1,4 @@
-// A value of a column, and what many of them add up to.
+// A value of a column, and the extremes of many values.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ struct Point {
     bool operator==(const Point&) const = default;
 };
 
-/// Of the values at the steps from <= step < to.
+/// The extremes of the values at the steps from <= step < to.
 struct Extremes {
     int64_t from = 0, to = 0;
     int64_t finite = 0;          ///< finite values
-    int64_t notFinite = 0;       ///< inf and nan; they never count in the points below
-    Point lowest, highest, last; ///< where finite > 0; of equal values the first one
+    int64_t notFinite = 0;       ///< inf and nan; the points below leave them out
+    Point lowest, highest, last; ///< set when finite > 0; among equal values the first one
 
-    /// Adds `count` finite values that follow those that are there.
+    /// Adds `count` finite values that follow those already there.
     void add(const Point& low, const Point& high, const Point& newest, int64_t count) {
         if (finite == 0 || low.value < lowest.value) lowest = low;
         if (finite == 0 || high.value > highest.value) highest = high;

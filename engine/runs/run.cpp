@@ -13,7 +13,7 @@ namespace halfscope {
 
 namespace {
 
-/// A copy of a shared value that has grown by more values.
+/// Returns a copy of a shared list with more values at its end.
 template <class T>
 std::shared_ptr<const std::vector<T>> extended(const std::vector<T>& before, std::vector<T> more) {
     auto all = std::make_shared<std::vector<T>>(before);
@@ -154,7 +154,7 @@ Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<
 
 void Run::append(RunBatch batch) {
     const std::lock_guard lock(m_mutex);
-    struct Moves { // also when there is no memory for all of the batch
+    struct Moves { // runs also when there is no memory for all of the batch
         Run& run;
         ~Moves() {
             ++run.m_now.m_version;
@@ -164,7 +164,7 @@ void Run::append(RunBatch batch) {
     if (!batch.metrics.empty()) addMetrics(std::move(batch.metrics));
     for (LaneInfo& lane : batch.lanes)
         addLane(std::move(lane));
-    for (const auto& ranges : batch.gradients) // counted before the row of their step
+    for (const auto& ranges : batch.gradients) // they come before the row of their step
         add(ranges);
     for (const StepRow& row : batch.rows)
         add(row);
@@ -195,7 +195,7 @@ void Run::addMetrics(std::vector<Metric> metrics) {
     std::vector<Column> columns(m_writers.size() * after);
     for (std::vector<ColumnWriter>& lane : m_writers)
         lane.reserve(after);
-    // from here on nothing takes memory: all of them are there, or none
+    // from here on nothing allocates: all metrics are added, or none
     m_now.m_metrics = std::move(all);
     for (size_t lane = 0; lane < m_writers.size(); ++lane) {
         m_writers[lane].resize(after);
@@ -206,7 +206,7 @@ void Run::addMetrics(std::vector<Metric> metrics) {
 }
 
 void Run::addLane(LaneInfo lane) {
-    const RunSnapshot before = m_now; // it changes
+    const RunSnapshot before = m_now; // a copy, because m_now changes below
     const LanePast past{before, lane.parent, lane.forkStep};
     addLane(std::move(lane), past);
 }
@@ -223,7 +223,7 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
         for (MetricId id = 0; static_cast<size_t>(id) < metrics; ++id)
             writers[static_cast<size_t>(id)].share(past.of.column(past.lane, id), past.upTo);
         const RunInfo& info = past.of.info();
-        if (saved || (info.folder.empty() && !info.restored)) // both count alike
+        if (saved || (info.folder.empty() && !info.restored)) // both kinds count alike
             *history = past.of.gradients(past.lane).upTo(past.upTo);
         totals = totalsOf(past);
     }
@@ -234,7 +234,7 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
     m_now.m_totals.reserve(count);
     m_now.m_gradients.reserve(count);
     m_histories.reserve(count);
-    // from here on nothing takes memory: all of the lane is there, or nothing
+    // from here on nothing allocates: all of the lane is added, or nothing
     for (const ColumnWriter& writer : writers)
         m_now.m_columns.push_back(writer.column());
     m_writers.push_back(std::move(writers));
@@ -244,7 +244,7 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
     m_now.m_lanes = std::move(lanes);
 }
 
-/// For the lane that comes next.
+/// Returns the totals with which the next lane begins.
 LaneTotals Run::totalsOf(const LanePast& past) const {
     const int own = m_now.laneCount();
     const LaneTotals& all = past.of.totals(past.lane);
@@ -276,12 +276,12 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
                                      std::vector<Metric>(others.begin(), others.end()));
     for (const LaneInfo& lane : lanesOf(recorded)) {
         const int index = run->now().laneCount();
-        if (lane.forkStep > step || index == before.laneCount()) break; // they are to come
+        if (lane.forkStep > step || index == before.laneCount()) break; // it is still to come
         run->addLane(lane, {before, index, step});
     }
     RunBatch batch;
     for (const Event& event : before.events()) {
-        // an edit is told of before the step that it acts on
+        // an edit is reported before the step on which it acts
         const int64_t last = event.kind == EventKind::Edit ? step + 1 : step;
         if (event.step <= last && event.lane < run->now().laneCount())
             batch.events.push_back(event);
@@ -307,10 +307,10 @@ void Run::put(int32_t lane, MetricId id, int64_t step, double value) {
 
 void Run::add(const StepRow& row) {
     require(row.lane >= 0 && row.lane < m_now.laneCount(), "a row of a lane that the run lacks");
-    // all of its values are there, or none: the columns of a lane have the same steps
+    // all values of the row are added, or none: the columns of a lane have the same steps
     for (MetricId id = 0; id < metric::kKnown; ++id)
         if (row.measured(id)) writerOf(row.lane, id).makeRoom(row.step, row[id]);
-    historyOf(row.lane).stepDone(row); // takes memory too
+    historyOf(row.lane).stepDone(row); // allocates, too
     for (MetricId id = 0; id < metric::kKnown; ++id)
         if (row.measured(id)) put(row.lane, id, row.step, row[id]);
     m_now.m_totals[static_cast<size_t>(row.lane)].add(row);
@@ -337,16 +337,16 @@ void Run::add(const std::vector<GradientRange>& ranges) {
     m_now.m_lastGradients = std::make_shared<const std::vector<GradientRange>>(ranges);
 }
 
-/// To be changed: a copy of its own where a snapshot shows it too.
+/// Returns the history for changes; it becomes a copy of its own when a snapshot shows it, too.
 GradientHistory& Run::historyOf(int32_t lane) {
     auto& own = m_histories[static_cast<size_t>(lane)];
     auto& shown = m_now.m_gradients[static_cast<size_t>(lane)];
-    constexpr long kBoth = 2; // own and shown
+    constexpr long kBoth = 2; // m_histories and m_now
     if (own.use_count() > kBoth) {
         own = std::make_shared<GradientHistory>(*own);
         shown = own;
     }
-    // what the last reader of a snapshot read comes before what is written now
+    // orders the reads of the last reader of a snapshot before the writes that follow
     std::atomic_thread_fence(std::memory_order_acquire);
 #if defined(__SANITIZE_THREAD__)
     // ThreadSanitizer does not know fences; the count of a copy gives it the same order.

@@ -25,41 +25,42 @@
 
 namespace halfscope {
 
-/// Stopped: a loss scale reached its floor.
+/// Stopped means that a loss scale reached its floor.
 enum class RunOutcome : uint8_t { Finished, Interrupted, Stopped };
-/// "finished", as in summary.json.
+/// Returns the name in summary.json: "finished".
 const char* nameOf(RunOutcome);
 
 struct LaneInfo {
     std::string name;     ///< in files: "amp-fp16-2"
     std::string title;    ///< on screen: "amp-fp16, init_scale 2^24"
-    int parent = -1;      ///< the lane that this one continues from; -1: none
+    int parent = -1;      ///< the lane that this one continues; -1 when there is none
     int64_t forkStep = 0; ///< the last step that it shares with its parent
-    LaneConfig config{};  ///< its settings at its start
+    LaneConfig config{};  ///< its settings when it started
 };
-/// The lanes that a configuration starts with, and those that it forks, in order.
+/// Returns the lanes that a configuration starts with, then those that it forks, in order.
 std::vector<LaneInfo> lanesOf(const RunConfig&);
 
 struct RunInfo {
     RunInfo();          // out of line: GCC 12 takes the strings of an inline one for uninitialised
-    RunConfig config;   ///< as it is now: live edits change it, forks are among its lanes
-    RunConfig recorded; ///< as it started, with its forks and edits: trained again, the same bits
-    std::string preset; ///< the name of the preset that it began as; may be empty
-    std::optional<DeviceInfo> device;  ///< nothing where no file of a saved run tells it
-    Message cudaReason;                ///< why CUDA is not used; empty when it is, or nobody asked
+    RunConfig config;   ///< as it is now: live edits change it, and forks are among its lanes
+    RunConfig recorded; ///< as it started, with its forks and edits; training it again gives the
+                        ///< same bits
+    std::string preset; ///< the name of the preset that it started from; may be empty
+    std::optional<DeviceInfo> device; ///< nothing when no file of a saved run tells it
+    Message cudaReason; ///< why CUDA is not used; empty when it is, or when nobody asked for it
     std::vector<MemoryUse> memory;     ///< by lane; empty when not known
     std::string program, compiler;     ///< versions: "0.1.0"; empty when not known
-    std::optional<RunOutcome> outcome; ///< nothing while it trains, and where no file tells it
-    bool restored = false;             ///< from a session that was left, see left_session.h
+    std::optional<RunOutcome> outcome; ///< nothing while it trains, and when no file tells it
+    bool restored = false; ///< it comes from a session that was left behind, see left_session.h
 
-    // Of a saved run.
-    std::string folder; ///< that it was read from; empty for one that was trained here
+    // For a saved run only.
+    std::string folder; ///< the folder it was read from; empty for a run that was trained here
     std::vector<MissingPart> missing; ///< what the folder lacks
-    std::string summary;              ///< all of summary.json, to be saved again as it was
+    std::string summary; ///< the whole text of summary.json, to be saved again as it was
 };
 
-/// A value that is no part of a step's row: a metric that is not measured at every step, or one
-/// that only a file knows.
+/// A value that is not part of a step's row: of a metric that is not measured at every step, or of
+/// one that only a file knows.
 struct Sample {
     int64_t step = 0;
     int32_t lane = 0;
@@ -67,19 +68,20 @@ struct Sample {
     double value = 0;
 };
 
-/// What a run takes in at once, in this order. Steps of a lane and metric rise from batch to batch.
+/// What a run takes in at once, in this order. The steps of a lane and metric rise from batch to
+/// batch.
 struct RunBatch {
-    std::vector<Metric> metrics; ///< new ones, behind those that the run has
+    std::vector<Metric> metrics; ///< new ones, which go behind those that the run has
     std::vector<LaneInfo> lanes; ///< new ones: forks of lanes that the run has
     std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
     std::vector<StepRow> rows;
     std::vector<Sample> samples;
     std::vector<Event> events;
-    bool gradientsEnd = false; ///< from here on nothing is known until they are counted again
-    std::vector<std::vector<GradientColumn>> savedGradients; ///< of a saved run, by lane
-    std::optional<LanePictures> pictures;                    ///< the newest ones replace the others
-    std::shared_ptr<const RunCheckpoint> checkpoint;         ///< replaces the run's; null: it stays
-    std::optional<RunInfo> info; ///< replaces the run's: after a live edit, or when it is over
+    bool gradientsEnd = false; ///< from here on nothing is known until gradients are counted again
+    std::vector<std::vector<GradientColumn>> savedGradients; ///< those of a saved run, by lane
+    std::optional<LanePictures> pictures;                    ///< replace the pictures before
+    std::shared_ptr<const RunCheckpoint> checkpoint;         ///< replaces the run's; null keeps it
+    std::optional<RunInfo> info; ///< replaces the run's after a live edit, or when the run is over
     bool empty() const;
 };
 
@@ -89,57 +91,57 @@ class RunSnapshot {
 public:
     uint64_t version() const { return m_version; }
     const RunInfo& info() const { return *m_info; }
-    /// The known metrics first, so that metric::Loss is the loss of every run; then columns that
-    /// only a file knows.
+    /// The known metrics come first, so that metric::Loss is the loss in every run; then come the
+    /// columns that only a file knows.
     std::span<const Metric> metrics() const { return *m_metrics; }
-    /// The id of a column; -1 when the run has none of that name.
+    /// Returns the id of a column, or -1 when the run has none of that name.
     MetricId metricNamed(std::string_view column) const;
-    /// Whether a lane has a value of it.
+    /// Whether any lane has a value of this metric.
     bool has(MetricId) const;
     std::span<const LaneInfo> lanes() const { return *m_lanes; }
     int laneCount() const { return static_cast<int>(m_lanes->size()); }
 
-    /// The first one that any lane has a row of; later than 1 where a run goes on from a checkpoint
-    /// without the rows before it.
+    /// The first step that any lane has a row of; later than 1 when the run goes on from a
+    /// checkpoint without the rows before it.
     int64_t firstStep() const;
-    /// Steps that every lane has finished.
+    /// The number of steps that every lane has finished.
     int64_t step() const;
-    /// Steps that any lane has finished.
+    /// The number of steps that any lane has finished.
     int64_t lastStep() const;
     const Column& column(int lane, MetricId) const;
-    /// All known metrics at a step.
+    /// Returns all known metrics at a step.
     StepRow row(int lane, int64_t step) const;
-    /// The same for the steps from..to, both included, that the lane has; column by column, so that
-    /// many cost little.
+    /// Returns the rows of the steps from..to, both included, that the lane has. They are read
+    /// column by column, so that many rows cost little.
     std::vector<StepRow> rows(int lane, int64_t from, int64_t to) const;
     /// The lane's newest row, its skipped steps and the loss scale that it has now. A fork has its
     /// parent's up to the fork.
     const LaneTotals& totals(int lane) const { return m_totals[static_cast<size_t>(lane)]; }
-    /// Of the lane's last so many values, see trailingMedian() of column.h.
+    /// Returns the median of the lane's last `values` values, see trailingMedian() of column.h.
     double trailingMedian(int lane, MetricId, size_t values) const;
-    /// Of the lane's latest 2^20 steps; 0 without steps. Reads them all.
+    /// Returns the median over the lane's latest 2^20 steps; 0 without steps. Reads them all.
     double medianDeviceSeconds(int lane) const;
 
     const GrowingList<Event>::View& events() const { return m_events; }
     const GradientHistory& gradients(int lane) const {
         return *m_gradients[static_cast<size_t>(lane)];
     }
-    /// By lane, of the last count; empty when nothing was counted.
+    /// The last count, by lane; empty when nothing was counted.
     std::span<const GradientRange> lastGradients() const { return *m_lastGradients; }
-    /// What the lanes are to paint; no width where the task has no picture.
+    /// The picture that the lanes are to paint; its width is 0 when the task has none.
     const Picture& target() const { return *m_target; }
-    /// Step 0 and no outputs until there are some.
+    /// Step 0 and no outputs until there are pictures.
     const LanePictures& pictures() const { return *m_pictures; }
-    /// The newest state that the run can go on from; null where none was kept.
+    /// The newest state from which the run can go on; null when none was kept.
     const std::shared_ptr<const RunCheckpoint>& checkpoint() const { return m_checkpoint; }
-    /// The same as info(), lastGradients() and pictures(), to tell new ones from those that were
-    /// seen: whoever holds them keeps their address from being given to others.
+    /// Shared forms of info(), lastGradients() and pictures(), to tell new ones from those seen
+    /// before: while a caller holds one, no other gets its address.
     const std::shared_ptr<const RunInfo>& sharedInfo() const { return m_info; }
     const std::shared_ptr<const std::vector<GradientRange>>& sharedGradients() const {
         return m_lastGradients;
     }
     const std::shared_ptr<const LanePictures>& sharedPictures() const { return m_pictures; }
-    /// Heap bytes of all columns.
+    /// Returns the heap bytes of all columns.
     size_t columnBytes() const;
 
 private:
@@ -147,7 +149,7 @@ private:
     std::shared_ptr<const RunInfo> m_info;
     std::shared_ptr<const std::vector<Metric>> m_metrics;
     std::shared_ptr<const std::vector<LaneInfo>> m_lanes;
-    std::vector<Column> m_columns; ///< lane by lane, as many as there are metrics
+    std::vector<Column> m_columns; ///< lane by lane; each lane has as many as there are metrics
     std::vector<LaneTotals> m_totals;
     GrowingList<Event>::View m_events;
     std::vector<std::shared_ptr<const GradientHistory>> m_gradients;
@@ -158,23 +160,24 @@ private:
     uint64_t m_version = 0;
 };
 
-/// One thread appends. That thread reads through now(); every other one takes a snapshot().
+/// One thread appends, and reads through now(); every other thread takes a snapshot().
 class Run {
 public:
-    /// `metrics`: those that only a file knows. Of a saved run (RunInfo::folder) the gradients
-    /// stand as they were saved, see GradientHistory::ofSavedRun().
+    /// `metrics` are those that only a file knows. In a saved run (RunInfo::folder) the gradients
+    /// stay as they were saved, see GradientHistory::ofSavedRun().
     explicit Run(RunInfo, std::vector<LaneInfo> lanes, Picture target = {},
                  std::vector<Metric> metrics = {});
-    /// The beginning of a run of these settings that goes on from another one's step: it has the
-    /// rows and events up to there, and takes in the rest.
+    /// Returns the beginning of a run of these settings that goes on from a step of another run: it
+    /// has the rows and events up to there, and takes in the rest.
     static std::shared_ptr<Run> goingOn(const RunConfig& recorded, const RunSnapshot& before,
                                         int64_t step);
 
-    /// The only way in. std::logic_error for a lane or metric that the run does not have, and for
-    /// steps that do not rise. std::bad_alloc: what comes before the part without memory is there,
-    /// of a row and a lane all or nothing; later rows may follow.
+    /// Appends a batch; nothing else adds to a run. Throws std::logic_error for a lane or metric
+    /// that the run does not have, and for steps that do not rise. After std::bad_alloc everything
+    /// before the part that lacked memory is there, rows and lanes being taken whole or not at all;
+    /// later rows may follow.
     void append(RunBatch);
-    /// Moves with each append; any thread may ask.
+    /// A number that changes with each append; any thread may ask for it.
     uint64_t version() const { return m_version.load(std::memory_order_acquire); }
     RunSnapshot snapshot() const;
     const RunSnapshot& now() const { return m_now; }
@@ -189,7 +192,7 @@ public:
 
 private:
     void addMetrics(std::vector<Metric>);
-    /// Rows that a lane begins with: those of a lane up to a step.
+    /// The rows that a lane begins with: those of another lane up to a step.
     struct LanePast {
         const RunSnapshot& of;
         int lane;
@@ -209,7 +212,7 @@ private:
     mutable std::mutex m_mutex;                       ///< held while m_now changes or is copied
     std::vector<std::vector<ColumnWriter>> m_writers; ///< by lane and metric
     GrowingList<Event> m_events;
-    std::vector<std::shared_ptr<GradientHistory>> m_histories; ///< those of m_now, to be changed
+    std::vector<std::shared_ptr<GradientHistory>> m_histories; ///< those of m_now, not const
     RunSnapshot m_now;
     std::atomic<uint64_t> m_version{0};
 };

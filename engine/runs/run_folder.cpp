@@ -1,4 +1,4 @@
-// One run after the other in the same folder, and paths that lead out of it.
+// Puts one run after the other into the same folder, and makes paths that lead out of it absolute.
 #include "engine/runs/run_folder.h"
 
 #include "engine/core/error.h"
@@ -17,8 +17,9 @@
 namespace halfscope {
 namespace {
 
-/// What tells first that a run is whole comes first: a part of a run must not pass for all of it.
-/// Pictures are those of all lanes that a run can have without forks.
+/// Returns the names of a run's result files. The first ones tell that a run is whole, because a
+/// part of a run must not pass for all of it. The pictures are those of all lanes that a run
+/// without forks can have.
 std::vector<std::string> resultNames() {
     std::vector<std::string> names{run_file::kManifest, run_file::kSummary, run_file::kSteps,
                                    run_file::kEvents,   run_file::kTiming,  run_file::kGradients,
@@ -33,7 +34,7 @@ std::vector<std::string> resultNames() {
     return names;
 }
 
-/// The swap of an earlier run's files for those of a new one, undone unless it comes to its end.
+/// Swaps the files of an earlier run for those of a new one, and undoes this unless it is finished.
 class Swap {
 public:
     explicit Swap(const OutputFolder& folder) : m_folder(folder) {}
@@ -47,17 +48,17 @@ public:
     Swap& operator=(const Swap&) = delete;
 
     bool tookAny() const { return !m_aside.empty(); }
-    /// Hides a file or a link, if there is one.
+    /// Hides a file or a link if there is one.
     void take(const std::string& name) {
         if (!m_folder.hasFile(name)) return;
-        m_aside.emplace_back(name, temporaryNameFor(name)); // before it is hidden: it may throw
+        m_aside.emplace_back(name, temporaryNameFor(name)); // may throw, so before it is hidden
         if (rename(name, m_aside.back().second) == 0) return;
         const int error = errno;
         m_aside.pop_back();
         failFile(m_folder.pathOf(name),
                  phrase("Files", "%1: cannot set aside the earlier run's file: %2"), error);
     }
-    /// The same, and the file keeps its name until another one gets it.
+    /// Does the same, but the file keeps its name until another file gets it.
     void keep(const std::string& name) {
         if (!m_folder.hasFile(name)) return;
         m_aside.emplace_back(name, temporaryNameFor(name));
@@ -65,14 +66,14 @@ public:
         const std::string& hidden = m_aside.back().second;
         if (::linkat(folder, name.c_str(), folder, hidden.c_str(), 0) == 0) return;
         m_aside.pop_back();
-        take(name); // a file system that knows one name for a file
+        take(name); // for file systems that allow only one name per file
     }
     void place(GrowingFile& file) {
         m_placed.push_back(nullptr);
         file.place();
         m_placed.back() = &file;
     }
-    /// What cannot be removed goes when the next run begins.
+    /// Removes the hidden files. Those that cannot be removed go when the next run begins.
     void finish() noexcept {
         for (const auto& [name, hidden] : m_aside)
             ::unlinkat(m_folder.number(), hidden.c_str(), 0);
@@ -81,7 +82,8 @@ public:
     }
 
 private:
-    /// By a second name and without the first, where it cannot be renamed.
+    /// Gives a file its name back; if it cannot be renamed, by a second name and removing the
+    /// first.
     void giveBack(const std::string& name, const std::string& hidden) const {
         const int folder = m_folder.number();
         if (rename(hidden, name) == 0 ||
@@ -92,11 +94,11 @@ private:
         return ::renameat(m_folder.number(), from.c_str(), m_folder.number(), to.c_str());
     }
     const OutputFolder& m_folder;
-    std::vector<std::pair<std::string, std::string>> m_aside; ///< own and hidden names
+    std::vector<std::pair<std::string, std::string>> m_aside; ///< their own and their hidden names
     std::vector<const GrowingFile*> m_placed;
 };
 
-/// "path" from the root; `key` names the setting in the error.
+/// Returns "path" from the root; `key` names the setting in the error.
 std::string absolutePath(const std::string& key, const std::string& path) {
     std::error_code error;
     const std::filesystem::path whole = std::filesystem::absolute(path, error);
@@ -150,7 +152,7 @@ RunConfig portableConfig(RunConfig config) {
         place(lane);
     for (LaneFork& fork : config.forks)
         place(fork.lane);
-    checkConfig(config); // the folder's name may be none that JSON can hold
+    checkConfig(config); // the folder's name may be one that JSON cannot hold
     return config;
 }
 

@@ -22,41 +22,43 @@ inline constexpr const char* kSummary = "summary.json";
 inline constexpr const char* kManifest = "manifest.json";
 inline constexpr const char* kTarget = "target.png";
 inline constexpr const char* kPlots = "plots.svg"; ///< of a run that a window saved
-/// "output_amp-fp16.png".
+/// For example "output_amp-fp16.png".
 inline std::string output(const std::string& lane) { return "output_" + lane + ".png"; }
-/// "samples_amp-fp16.png": pictures with classes as the lane takes them, see LanePictures.
+/// For example "samples_amp-fp16.png": samples with the classes that the lane predicts, see
+/// LanePictures.
 inline std::string samples(const std::string& lane) { return "samples_" + lane + ".png"; }
-inline constexpr const char* kSamples = "samples_target.png"; ///< the same as they are
-/// "weights_amp-fp16.safetensors", of a run that the command line trained.
+inline constexpr const char* kSamples = "samples_target.png"; ///< samples with their true classes
+/// For example "weights_amp-fp16.safetensors", in a run that the command line trained.
 inline std::string weights(const std::string& lane) { return "weights_" + lane + ".safetensors"; }
 inline constexpr const char* kCheckpoint = "checkpoint.safetensors";
 inline constexpr const char* kEarlierCheckpoint = "checkpoint-before.safetensors";
 } // namespace run_file
 
-/// The files of LanePictures::galleries, by place.
+/// Returns the file names of LanePictures::galleries, in its order.
 std::vector<std::string> galleryNames(std::span<const std::string> lanes);
 
-/// A file that belongs to a run and is made elsewhere.
+/// A file that belongs to a run but is made elsewhere.
 struct MadeFile {
     std::string name;
     std::string content;
 };
 
 enum class Checkpoints : uint8_t {
-    Remove, ///< with the rest of an earlier run
-    Keep,   ///< of the run that goes on
+    Remove, ///< with the rest of the earlier run
+    Keep,   ///< because they belong to the run that goes on
 };
 
-/// Gives the files of a new run their names, settings first and in this order, once those of an
-/// earlier run are out of the way: they must not pass for the new one's. The new files must be on
-/// the disk already. A kill or a power cut in between leaves the earlier run, a part of it, or the
-/// new files, and never new settings with old results. RunError: then the earlier run is there as
-/// before.
+/// Gives the files of a new run their names, settings first and in this order, after those of an
+/// earlier run are out of the way: otherwise they would pass for the new one's. The new files must
+/// be on the disk already. A kill or a power cut in between leaves the earlier run, a part of it,
+/// or the new files, but never new settings with old results. Throws RunError, and then the earlier
+/// run is there as before.
 void replaceRun(const OutputFolder&, std::span<GrowingFile* const> files,
                 Checkpoints = Checkpoints::Remove);
 
-/// The settings as experiment.json of another folder has them: with absolute paths. InputError for
-/// settings that no file may have, and for a relative path where the current folder is gone.
+/// Returns the settings as experiment.json of another folder holds them: with absolute paths.
+/// Throws InputError for settings that no file may have, and for a relative path when the current
+/// folder no longer exists.
 RunConfig portableConfig(RunConfig);
 
 } // namespace halfscope

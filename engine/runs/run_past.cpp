@@ -16,7 +16,7 @@ namespace halfscope {
 
 namespace {
 
-/// "lane,first_step,...": those of counts up to a step.
+/// Returns the lines "lane,first_step,..." of the counts up to a step.
 std::string gradientLines(const std::string& path, int64_t step) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return {};
@@ -27,7 +27,7 @@ std::string gradientLines(const std::string& path, int64_t step) {
     for (size_t at = header.size(); at < text.size();) {
         const size_t end = text.find('\n', at), comma = text.find(',', at);
         if (end == std::string::npos || comma == std::string::npos || comma > end)
-            break; // a kill cut it
+            break; // a kill cut it off
         int64_t counted = 0;
         std::from_chars(text.data() + comma + 1, text.data() + end, counted);
         if (counted > 0 && counted <= step) lines += text.substr(at, end + 1 - at);
@@ -36,7 +36,7 @@ std::string gradientLines(const std::string& path, int64_t step) {
     return lines;
 }
 
-/// Whether an event came with the rows of a step, or was handed out with them.
+/// Whether an event came with the rows of a step or earlier, or was reported together with them.
 bool isOf(const Event& event, int64_t step) {
     return event.step <= (event.kind == EventKind::Edit ? step + 1 : step);
 }

@@ -11,18 +11,19 @@ namespace halfscope {
 
 struct RunPast {
     std::string run;                 ///< the id of the run, see run_manifest.h
-    std::string folder;              ///< that it was read from, with its checkpoints
-    int64_t step = 0;                ///< the last one that is taken
-    std::shared_ptr<const Run> rows; ///< has that step; null where the rows are not there
-    std::string gradients;           ///< lines of gradients.csv, without its first one
+    std::string folder;              ///< the folder it was read from, with its checkpoints
+    int64_t step = 0;                ///< the last step that is taken
+    std::shared_ptr<const Run> rows; ///< has that step; null when the rows are not there
+    std::string gradients;           ///< the lines of gradients.csv after the first one
 
-    /// Rows and events step by step, as the training handed them out.
+    /// Passes on rows and events step by step, as the training produced them.
     void forEach(const std::function<void(const RunBatch&)>& take) const;
-    /// They are the beginning of a run of these settings, which takes in the rest.
+    /// Returns the beginning of a run of these settings, which takes in the rest.
     std::shared_ptr<Run> begun(const RunConfig& recorded) const;
 };
 
-/// InputError where the folder holds no run of this id, or not all of its rows up to the step.
+/// Reads the past of a run. Throws InputError when the folder holds no run of this id, or not all
+/// of its rows up to the step.
 RunPast readPast(const std::string& folder, const std::string& run, int64_t step);
 
 } // namespace halfscope

@@ -19,11 +19,11 @@
 namespace halfscope {
 namespace {
 
-constexpr int64_t kMostSteps = 1'000'000'000; // run.steps ends there
+constexpr int64_t kMostSteps = 1'000'000'000; // the limit of run.steps
 constexpr int64_t kMostWhole = int64_t{1} << 53;
-constexpr size_t kRowsBetween = size_t{1} << 13; // rows between two looks at whether to go on
+constexpr size_t kRowsBetween = size_t{1} << 13; // rows between two calls of goesOn
 
-/// The columns of a table of steps: which metric each one is.
+/// The columns of a table of steps, and which metric each one holds.
 struct StepColumns {
     struct Column {
         int place;
@@ -35,7 +35,7 @@ struct StepColumns {
     std::vector<Column> metrics;
 };
 
-/// A metric that only the file knows.
+/// Returns a metric that only the file knows.
 Metric fileMetric(const std::string& column, MetricFile file) {
     Metric metric;
     metric.column = column;
@@ -125,7 +125,7 @@ public:
 private:
     struct LaneEnd {
         int64_t step = 0;
-        std::optional<int64_t> skipped = 0; ///< nothing where the steps before are not there
+        std::optional<int64_t> skipped = 0; ///< nothing when the steps before are not there
     };
 
     std::string pathTo(const std::string& name) const {
@@ -149,18 +149,18 @@ private:
         if (std::find(m_missing.begin(), m_missing.end(), part) == m_missing.end())
             m_missing.push_back(std::move(part));
     }
-    /// All of a file, or a column.
+    /// Notes that all of a file or column is missing.
     void lacks(const std::string& name) { lacks({MissingPart::Kind::All, name}); }
-    /// Of a table, whose rows have been read: the steps up to there are whole. It says more than
-    /// the manifest's sizes do.
+    /// Notes where a table ends after its rows were read: the steps up to there are whole. This
+    /// says more than the sizes in the manifest do.
     void lacksAfter(const char* name, int64_t step) {
         std::erase(m_missing, MissingPart{MissingPart::Kind::End, name});
         lacks({MissingPart::Kind::Rows, name, step});
     }
 
-    /// What the run said of itself when it wrote its last file.
+    /// Reads what the run said of itself when it wrote its last file.
     void readManifest() {
-        if (!exists(run_file::kManifest)) return; // of an earlier version
+        if (!exists(run_file::kManifest)) return; // written by an earlier version
         RunManifest manifest;
         try {
             manifest = manifestOf(readFile(pathTo(run_file::kManifest), kMostManifestBytes));
@@ -179,7 +179,7 @@ private:
         }
     }
 
-    /// Nothing where it cannot be read.
+    /// Returns no picture when it cannot be read.
     Picture pictureOf(const std::string& name) {
         try {
             return readPicture(pathTo(name));
@@ -189,8 +189,8 @@ private:
         }
     }
 
-    /// The lane of a field. A fork, which may not have come before the run ended, is there from its
-    /// first row or event on.
+    /// Returns the lane of a field. A fork may not have begun before the run ended; it exists from
+    /// its first row or event on.
     int32_t laneAt(const TableReader& table, int column, bool mayBeAll) {
         const int32_t lane = table.lane(column, m_names, mayBeAll);
         while (lane >= static_cast<int32_t>(m_ends.size())) {
@@ -216,7 +216,7 @@ private:
         if (!m_goesOn) return true;
         return m_goesOn(m_all > 0 ? std::min(1.0, (m_before + share * bytesOf(name)) / m_all) : 1);
     }
-    /// After each row: now and then what was read goes to the run.
+    /// Called after each row; now and then it passes what was read to the run.
     bool rowDone(const TableReader& table, const char* name) {
         if (++m_sinceTold < kRowsBetween) return true;
         m_sinceTold = 0;
@@ -231,7 +231,7 @@ private:
         m_before += bytesOf(name);
     }
 
-    /// Which metrics a table has; adds those that no version knew before.
+    /// Returns which metrics a table has, and adds those that this version does not know.
     StepColumns columnsOf(const TableReader& table, MetricFile file, const char* name) {
         StepColumns columns;
         columns.step = table.wanted("step");
@@ -291,7 +291,7 @@ private:
         m_order.push_back(static_cast<uint8_t>(row.lane));
     }
 
-    /// Whose row a step of a lane is: before its fork, its parent's.
+    /// Returns the lane whose row a step of `lane` is: before its fork, its parent.
     int32_t laneOf(int32_t lane, int64_t step) const {
         for (;;) {
             const LaneInfo& info = m_planned[static_cast<size_t>(lane)];
@@ -313,14 +313,14 @@ private:
         return true;
     }
 
-    /// A table whose first line never got to the disk.
+    /// Whether the first line of a table never reached the disk.
     bool isEmpty(const TableReader& table, const char* name) {
         if (!table.columns().empty()) return false;
         lacks(name);
         return true;
     }
 
-    /// The same rows as in steps.csv, as far as it goes.
+    /// Reads the same rows as in steps.csv, as far as the file goes.
     bool readTiming() {
         TableReader table(pathTo(run_file::kTiming));
         if (isEmpty(table, run_file::kTiming)) return true;
@@ -362,12 +362,12 @@ private:
                   kind = table.wanted("kind");
         const int before = table.find("scale_before"), after = table.find("scale_after"),
                   tensor = table.find("tensor"), text = table.find("text");
-        // an edit is of the next step, or the one after it
+        // an edit belongs to the next step, or to the one after it
         const int64_t last = m_run->now().lastStep() + 2;
         while (table.next()) {
             Event event;
             event.step = table.whole(step, 0, kMostSteps + 2);
-            if (event.step > last) { // of rows that are not there
+            if (event.step > last) { // its rows are not there
                 lacksAfter(run_file::kSteps, m_run->step());
                 continue;
             }
@@ -389,7 +389,7 @@ private:
         return true;
     }
 
-    /// Of rows that are not there. An edit is of a step to come.
+    /// Whether an event is of rows that are not there. Edits are of a step to come.
     bool isAhead(const Event& event) const {
         return event.kind != EventKind::Edit &&
                std::all_of(m_ends.begin(), m_ends.end(),
@@ -397,7 +397,7 @@ private:
     }
 
     bool readGradientFile() {
-        if (!exists(run_file::kGradients)) return true; // only a run that counts them has it
+        if (!exists(run_file::kGradients)) return true; // only a run that counts gradients has it
         if (bytesOf(run_file::kGradients) == 0) {
             lacks(run_file::kGradients);
             return true;
@@ -422,7 +422,7 @@ private:
             const bool damaged = info.summary.empty() || tablesAreCut();
             info.summary.clear();
             if (!damaged) throw;
-            lacks(run_file::kSummary); // that fits the rows that are left
+            lacks(run_file::kSummary); // it lacks one that fits the rows that are left
             return;
         }
         info.device = std::move(trained.device);
@@ -438,7 +438,7 @@ private:
         });
     }
 
-    /// Those of all lanes, or none.
+    /// Returns the pictures of all lanes, or nothing if one is missing.
     std::optional<LanePictures> pictures() {
         LanePictures all{m_run->step(), {}, std::nullopt, {}};
         for (const std::string& lane : names()) {
@@ -450,7 +450,7 @@ private:
         return all;
     }
 
-    /// Likewise.
+    /// Returns the galleries likewise.
     std::vector<Picture> galleries() {
         std::vector<Picture> all;
         for (const std::string& name : galleryNames(names())) {
@@ -461,23 +461,23 @@ private:
         return all;
     }
 
-    /// Of the lanes that the run has.
+    /// Returns the names of the lanes that the run has.
     std::vector<std::string> names() const {
         return {m_names.begin(), m_names.begin() + static_cast<std::ptrdiff_t>(m_ends.size())};
     }
 
     const std::string& m_folder;
     const std::function<bool(double)>& m_goesOn;
-    std::vector<LaneInfo> m_planned;  ///< with all forks
-    std::vector<std::string> m_names; ///< of those
-    std::vector<LaneEnd> m_ends;      ///< what the rows of a lane go on from
+    std::vector<LaneInfo> m_planned;  ///< all lanes, with all forks
+    std::vector<std::string> m_names; ///< of the planned lanes
+    std::vector<LaneEnd> m_ends;      ///< the state after the last row of each lane
     std::vector<uint8_t> m_order;     ///< the lane of each row of steps.csv
-    std::vector<std::string> m_seen;  ///< columns of metrics
+    std::vector<std::string> m_seen;  ///< names of metrics' columns
     std::vector<MissingPart> m_missing;
-    RunBatch m_batch;               ///< read and not yet the run's
-    int64_t m_after = 0;            ///< the step that the rows begin behind
-    double m_all = 0, m_before = 0; ///< bytes: of all files, and of those that are done
-    size_t m_sinceTold = 0;         ///< rows
+    RunBatch m_batch;               ///< read, but not yet given to the run
+    int64_t m_after = 0;            ///< the rows begin after this step
+    double m_all = 0, m_before = 0; ///< bytes of all files, and of those that are done
+    size_t m_sinceTold = 0;         ///< rows since progress was last told
     std::shared_ptr<Run> m_run;
 };
 

@@ -1,4 +1,5 @@
-// Files of a whole run: all under temporary names first, then in the place of an earlier run's.
+// Writes the files of a whole run: first all under temporary names, then in place of an earlier
+// run's.
 #include "engine/runs/run_saving.h"
 
 #include "engine/core/error.h"
@@ -16,7 +17,7 @@
 namespace halfscope {
 namespace {
 
-constexpr int64_t kBlockSteps = 1024; // that are gathered from columns at once
+constexpr int64_t kBlockSteps = 1024; // gathered from columns at once
 
 std::vector<std::string> namesOf(std::span<const LaneInfo> lanes) {
     std::vector<std::string> names;
@@ -31,7 +32,7 @@ bool lacks(const RunSnapshot& run, const std::string& name) {
     return std::find(missing.begin(), missing.end(), all) != missing.end();
 }
 
-/// Those of a run that is there.
+/// Returns the columns of a run that is complete.
 std::vector<StepTable::Column> columnsOf(MetricFile file, const RunSnapshot& run) {
     std::vector<StepTable::Column> columns;
     const bool noFile =
@@ -44,7 +45,7 @@ std::vector<StepTable::Column> columnsOf(MetricFile file, const RunSnapshot& run
     return columns;
 }
 
-/// Some steps of all lanes, from the columns of a run.
+/// Gathers some steps of all lanes from the columns of a run.
 class Block {
 public:
     Block(const RunSnapshot& run, const StepTable& table) : m_run(run), m_table(table) {}
@@ -76,8 +77,8 @@ private:
     std::vector<std::optional<double>> m_values; ///< by lane, step and column
 };
 
-/// Rows in the order in which a training writes them. A lane's past before its fork is its
-/// parent's.
+/// Writes rows in the order in which a training writes them. Before its fork, a lane has its
+/// parent's rows.
 void writeSteps(const RunSnapshot& run, StepTable& steps, StepTable* timing) {
     Block stepBlock(run, steps);
     std::optional<Block> timingBlock;
@@ -97,14 +98,14 @@ void writeSteps(const RunSnapshot& run, StepTable& steps, StepTable* timing) {
                 const auto values = stepBlock.row(step, at);
                 if (!isRow(values)) continue;
                 steps.append(step, lane, values);
-                // of a run that did not end, times may end before
+                // in a run that did not end, times may end earlier
                 if (timing && !isRow(timingBlock->row(step, at))) timing = nullptr;
                 if (timing) timing->append(step, lane, timingBlock->row(step, at));
             }
     }
 }
 
-/// The parts of saveRun() by file.
+/// The steps of saveRun(), file by file.
 class Saving {
 public:
     Saving(const RunSnapshot& run, const std::string& folder)
@@ -142,7 +143,7 @@ private:
         add(std::move(file));
     }
 
-    /// Why there are none, or nothing.
+    /// Returns why there are no settings, or an empty message.
     Message addSettings() {
         try {
             add(run_file::kExperiment, configText(portableConfig(m_run.info().recorded)));
@@ -176,7 +177,7 @@ private:
     void addSummary() {
         std::string text = m_run.info().summary;
         if (text.empty()) {
-            if (!m_run.info().device) return; // of a saved run without one
+            if (!m_run.info().device) return; // a saved run that lacks it
             std::vector<LaneTotals> totals;
             std::vector<double> medians;
             for (int lane = 0; lane < m_run.laneCount(); ++lane) {
@@ -202,7 +203,7 @@ private:
     const RunSnapshot& m_run;
     const OutputFolder m_folder;
     const std::vector<std::string> m_names;
-    std::vector<std::unique_ptr<GrowingFile>> m_files; ///< on the disk, and not placed
+    std::vector<std::unique_ptr<GrowingFile>> m_files; ///< on the disk, but not yet in place
 };
 
 } // namespace

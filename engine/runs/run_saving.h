@@ -1,4 +1,5 @@
-// Saves a run that is there, all at once: the same files that RunWriter writes while a run trains.
+// Saves a finished or loaded run all at once: the same files that RunWriter writes while a run
+// trains.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -12,18 +13,18 @@
 namespace halfscope {
 
 struct SavedFiles {
-    std::vector<std::string> names; ///< that were written, in the folder
-    Message settingsError;          ///< why experiment.json was not; empty: it was
-    Message checkpointError;        ///< why the run's checkpoint was not; see train/saved_run.h
+    std::vector<std::string> names; ///< the files that were written, in the folder
+    Message settingsError;          ///< why experiment.json was not written; empty when it was
+    Message checkpointError; ///< why the run's checkpoint was not written; see train/saved_run.h
 };
-/// Writes all of a run and what is made of it; no other program can write into the folder
-/// meanwhile. Files of an earlier run there are replaced, or removed where this run has none of
-/// that name: they would pass for its own. They stay whole until all new files are on the disk. A
-/// run that was read from a folder has the same tables there that it came with. `id`: of the run in
-/// that folder, which a checkpoint among `made` names. RunError.
+/// Writes all of a run and the files made of it; no other program can write into the folder
+/// meanwhile. Files of an earlier run there are replaced, or removed when this run has none of that
+/// name, because they would pass for its own. They stay whole until all new files are on the disk.
+/// A run that was read from a folder gets the same tables that it came with. `id` is that of the
+/// run in the folder, which a checkpoint among `made` names. Throws RunError.
 SavedFiles saveRun(const RunSnapshot&, const std::string& folder,
                    std::span<const MadeFile> made = {}, const std::string& id = newRunId());
-/// The names that saveRun() may write.
+/// Returns the names of the files that saveRun() may write.
 std::vector<std::string> filesOf(const RunSnapshot&);
 
 } // namespace halfscope

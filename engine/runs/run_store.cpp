@@ -1,4 +1,4 @@
-// The list of runs, and what sets their settings apart.
+// The list of runs, and the settings that tell them apart.
 #include "engine/runs/run_store.h"
 
 #include "engine/core/error.h"
@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kScalerPreset = "scaler.preset";
 constexpr const char* kOfScaler = "scaler.";
 
-/// Whether all configurations have the same lanes, by precision.
+/// Whether all configurations have lanes of the same precisions.
 bool sameLanes(std::span<const RunConfig* const> configs) {
     const auto precisions = [](const RunConfig& config) {
         std::vector<Precision> all;
@@ -30,13 +30,13 @@ bool sameLanes(std::span<const RunConfig* const> configs) {
     });
 }
 
-/// The field means something in this configuration.
+/// Whether the field has a meaning in this configuration.
 bool applies(const Field& field, const RunConfig& config, int lane) {
     return !field.applies || field.applies(config, lane);
 }
 
-/// Whether the names of a lane's scalers tell the runs apart: they differ, and none is a
-/// combination without a name.
+/// Whether the names of a lane's scalers tell the runs apart: they differ, and each scaler has a
+/// name.
 bool scalersTell(std::span<const RunConfig* const> configs, size_t lane) {
     std::set<std::string> names;
     for (const RunConfig* each : configs)
@@ -44,7 +44,7 @@ bool scalersTell(std::span<const RunConfig* const> configs, size_t lane) {
     return names.size() > 1 && !names.contains(kCustomScaler);
 }
 
-/// Adds to each run the words for its value, where the values are not all the same.
+/// Adds to each run the words for its value unless all values are the same.
 void compare(const Field& field, int lane, const std::string& before,
              std::span<const RunConfig* const> configs,
              std::vector<std::vector<std::string>>& words) {
@@ -90,7 +90,7 @@ std::vector<std::string> settingDifferences(std::span<const RunConfig* const> co
         if (!lanesMatch) continue;
         const std::vector<std::string> names = laneNames(*configs.front());
         for (size_t lane = 0; lane < names.size(); ++lane) {
-            // a scaler's name says what its rules are, or the rules say it
+            // either the name of a scaler tells its rules, or the rules are listed themselves
             const bool named = scalersTell(configs, lane);
             if (field.key == kScalerPreset ? !named : named && field.key.starts_with(kOfScaler))
                 continue;
@@ -199,7 +199,7 @@ std::vector<std::string> RunStore::differences() const {
         configs.push_back(&each.run->info().config);
     std::vector<std::string> texts = settingDifferences(configs);
     for (size_t i = 0; i < texts.size() && texts.size() > 1; ++i) {
-        // settings that came to be the same may not have been the same all the time
+        // settings that are the same now may have differed before an edit
         const size_t edits = m_entries[i].run->info().recorded.edits.size();
         if (edits == 0) continue;
         texts[i] += (texts[i].empty() ? "" : ", ") + std::to_string(edits) +

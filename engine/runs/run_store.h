@@ -16,42 +16,45 @@ namespace halfscope {
 
 enum class RunId : uint32_t { None = 0 };
 
-/// One thread uses a store; the runs in it may be read on others, see Run::snapshot().
+/// Only one thread may use a store; other threads may read the runs in it, see Run::snapshot().
 class RunStore {
 public:
     struct Entry {
         RunId id = RunId::None;
         std::string name; ///< no two entries have the same
         bool visible = true;
-        int color = 0; ///< an index: the smallest that no other entry had when this one came
+        int color = 0; ///< an index: the smallest that no other entry had when this one was added
         std::shared_ptr<const Run> run;
     };
 
-    /// At the end, with a number behind the name where another entry has it ("Overflow (2)").
+    /// Adds a run at the end. When another entry has the name, a number follows it ("Overflow
+    /// (2)").
     RunId add(std::shared_ptr<Run>, const std::string& name);
-    /// The run stays alive while somebody holds it. A current run that goes leaves none.
+    /// Removes a run, which stays alive while somebody holds it. When the current run is removed,
+    /// no run is current.
     void remove(RunId);
     void rename(RunId, const std::string& name);
     void setVisible(RunId, bool visible);
-    /// To the place `index` of the order; behind the last one where it is larger.
+    /// Moves an entry to the place `index`, or to the end when `index` is larger.
     void move(RunId, size_t index);
-    /// The run that pictures, events and lane cards show; RunId::None: none.
+    /// Sets the run that pictures, events and lane cards show; RunId::None for no run.
     void setCurrent(RunId);
 
     RunId current() const { return m_current; }
     std::span<const Entry> entries() const { return m_entries; }
     size_t size() const { return m_entries.size(); }
-    /// nullptr when there is none.
+    /// Returns nullptr when there is no such entry.
     const Entry* find(RunId) const;
     std::shared_ptr<const Run> get(RunId) const;
-    /// The same, to append to it.
+    /// Returns the run of an entry for appending.
     std::shared_ptr<Run> writable(RunId) const;
     RunId idOf(const Run*) const;
-    /// Moves with every change of the list; a run that takes in more moves its own version.
+    /// Changes with every change of the list; a run that takes in more changes only its own
+    /// version.
     uint64_t changes() const { return m_changes; }
 
-    /// By entry, the settings in which a run differs from the others: "lr 0.01, seed 2"; empty
-    /// where nothing differs.
+    /// Returns, by entry, the settings in which a run differs from the others: "lr 0.01, seed 2";
+    /// empty when nothing differs.
     std::vector<std::string> differences() const;
 
 private:
@@ -59,15 +62,15 @@ private:
     std::string freeName(const std::string& wanted, RunId except) const;
 
     std::vector<Entry> m_entries;
-    std::vector<std::shared_ptr<Run>> m_runs; ///< those of the entries
+    std::vector<std::shared_ptr<Run>> m_runs; ///< the runs of the entries
     RunId m_current = RunId::None;
     uint32_t m_lastId = 0;
     uint64_t m_changes = 0;
 };
 
-/// In which settings each configuration differs from the others, as short texts: "lr 0.01, width
-/// 64", and of lanes, where their number is the same, "amp-fp16: init_scale 2^24". The title does
-/// not count. After `most` differences ", ..." follows.
+/// Returns the settings in which each configuration differs from the others, as short texts: "lr
+/// 0.01, width 64". Those of lanes are compared when all have the same number of lanes: "amp-fp16:
+/// init_scale 2^24". The title does not count. After `most` differences ", ..." follows.
 std::vector<std::string> settingDifferences(std::span<const RunConfig* const>, size_t most = 4);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Writes summary.json, and takes from it what the tables do not have, value by value.
+// Writes summary.json, and reads from it, value by value, what the tables do not have.
 #include "engine/runs/run_summary.h"
 
 #include "engine/core/error.h"
@@ -18,9 +18,9 @@ namespace {
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostTextBytes = 200;
 
-/// JSON has no nan and no inf: they become the words of the csv files.
+/// Writes a number. JSON has no nan and no inf: they become the words that the csv files use.
 JsonText jsonNumber(double x) { return std::isfinite(x) ? JsonText(x) : JsonText(numberText(x)); }
-/// A float32 as the shortest decimal that reads back as it, not with a double's digits.
+/// Writes a float32 as the shortest decimal that reads back as it, not with a double's digits.
 JsonText jsonNumber(float x) {
     return std::isfinite(x) ? JsonText(Json::parse(numberText(x))) : JsonText(numberText(x));
 }
@@ -37,7 +37,7 @@ JsonText memoryJson(const MemoryUse& memory) {
 JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSeconds,
                   const MemoryUse& memory) {
     const StepRow& last = totals.last();
-    const int64_t steps = std::max<int64_t>(0, last.step - info.forkStep); // by itself
+    const int64_t steps = std::max<int64_t>(0, last.step - info.forkStep); // without the parent's
     JsonText lane;
     lane["name"] = info.name;
     lane["title"] = info.title;
@@ -63,7 +63,8 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     throw InputError(phrase("Files", "%1: %2 is not allowed: %3"), key, shown(value), allowed);
 }
 
-/// A value by its key, never null; `path` is where the object stands, with a point at its end.
+/// Returns a value by its key, never null; `path` is where the object stands, with a dot at its
+/// end.
 const Json* valueOf(const Json& object, const std::string& path, const std::string& key,
                     const Message& allowed) {
     const auto found = object.find(key);
@@ -90,7 +91,7 @@ std::string textOf(const Json& object, const std::string& path, const std::strin
     return text;
 }
 
-/// One of the known words.
+/// Checks that a value is the word that is wanted.
 void checkWord(const Json& object, const std::string& path, const std::string& key,
                const std::string& wanted, const Message& allowed) {
     const Json& value = *valueOf(object, path, key, allowed);
@@ -126,7 +127,7 @@ DeviceInfo deviceOf(const Json& root) {
     return device;
 }
 
-/// Of a lane; nothing where the file does not tell the causes.
+/// Returns the memory of a lane; nothing when the file does not tell the causes.
 MemoryUse memoryOf(const Json& lane, const std::string& path) {
     MemoryUse memory;
     memory.peakBytes = bytesOf(lane, path, "peak_bytes");
@@ -164,9 +165,9 @@ std::vector<MemoryUse> memoryOf(const Json& root, std::span<const std::string> l
     return memory;
 }
 
-/// Empty where there is none.
+/// Returns the text, or an empty one when there is none.
 std::string textIn(const Json& object, const char* key) {
-    const auto found = object.find(key); // of what is no object: nothing
+    const auto found = object.find(key); // in a value that is no object it finds nothing
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 

@@ -1,4 +1,4 @@
-// summary.json: the figures of a run and the machine that trained it.
+// summary.json: the figures of a run, and the machine that trained it.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -13,23 +13,24 @@
 
 namespace halfscope {
 
-/// The file's text. By lane: what its rows add up to, and the median time of a step on its device.
+/// Returns the text of the file. For each lane it has what its rows add up to and the median time
+/// of a step on its device.
 std::string summaryText(const RunInfo&, std::span<const LaneInfo>, std::span<const LaneTotals>,
                         std::span<const double> medianDeviceSeconds);
 
-/// Of a file; six lanes have 10,000.
+/// The largest file that is read; that of six lanes takes 10,000.
 inline constexpr size_t kMostSummaryBytes = size_t{1} << 20;
 
 struct TrainedOn {
     DeviceInfo device;
-    std::vector<MemoryUse> memory;     ///< by lane; causes are 0 where the file does not tell them
-    std::optional<RunOutcome> outcome; ///< nothing, and no versions, where the file has none
+    std::vector<MemoryUse> memory;     ///< by lane; causes are 0 when the file does not tell them
+    std::optional<RunOutcome> outcome; ///< nothing, like the versions, when the file has none
     std::string program, compiler;     ///< versions
 };
 
-/// Of a run of so many steps whose lanes have these names, see laneNames(). `path` names the file
-/// in the errors: InputError "PATH: device.kind: "tpu" is not allowed: cpu or cuda", for whatever
-/// no run writes, and for a summary of another run.
+/// Reads the summary of a run of `steps` steps whose lanes have these names, see laneNames().
+/// `path` names the file in errors: InputError "PATH: device.kind: "tpu" is not allowed: cpu or
+/// cuda" is thrown for whatever no run writes, and for the summary of another run.
 TrainedOn trainedOnOf(std::string_view text, const std::string& path,
                       std::span<const std::string> lanes, int64_t steps);
 

@@ -1,4 +1,4 @@
-// Rows and lines; numbers read back as the same value.
+// Rows and lines of the tables; numbers read back as the same value.
 #include "engine/runs/run_tables.h"
 
 #include "engine/core/text.h"

@@ -15,20 +15,20 @@
 
 namespace halfscope {
 
-/// steps.csv or timing.csv as it grows.
+/// steps.csv or timing.csv while it grows.
 class StepTable {
 public:
     using Column = std::pair<MetricId, Metric>;
-    /// The header is written at once. The folder must outlive the table.
+    /// Writes the header at once. The folder must outlive the table.
     StepTable(const OpenFolder&, const char* name, std::span<const std::string> lanes,
               std::vector<Column> columns);
     const std::vector<Column>& columns() const { return m_columns; }
     void addLane(const std::string& name);
-    /// A value for each column.
+    /// Appends a row with a value for each column.
     void append(int64_t step, int32_t lane, std::span<const std::optional<double>> values);
     void append(const StepRow&);
     GrowingFile& file() { return *m_file; }
-    /// The last call.
+    /// Gives the file away; no other call may follow.
     std::unique_ptr<GrowingFile> takeFile() { return std::move(m_file); }
 
 private:
@@ -39,10 +39,10 @@ private:
     std::unique_ptr<GrowingFile> m_file;
 };
 
-/// A line of events.csv, with its end; -1 is the lane "all".
+/// Returns a line of events.csv with its line end; lane -1 is "all".
 std::string eventText(const Event&, std::span<const std::string> lanes);
 std::string eventHeader();
-/// As RFC 4180 quotes a field of a csv file.
+/// Quotes a field of a csv file as RFC 4180 says.
 std::string csvField(const std::string& text);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// The files of a run that trains. How one file becomes safe is in io/growing_file.
+// Writes the files of a run that is training. How a single file becomes safe is in io/growing_file.
 #include "engine/runs/run_writer.h"
 
 #include "engine/core/error.h"
@@ -17,7 +17,7 @@ namespace halfscope {
 namespace {
 
 constexpr std::chrono::milliseconds kFlushAfter{250};
-constexpr std::chrono::seconds kSyncAfter{1}; // shorter runs are on the disk when they end
+constexpr std::chrono::seconds kSyncAfter{1}; // shorter runs reach the disk when they end
 
 std::vector<std::string> namesOf(std::span<const LaneInfo> lanes) {
     std::vector<std::string> names;
@@ -26,7 +26,7 @@ std::vector<std::string> namesOf(std::span<const LaneInfo> lanes) {
     return names;
 }
 
-/// The columns that a file has while a run trains.
+/// Returns the columns that a file has while a run trains.
 std::vector<StepTable::Column> columnsOf(MetricFile file, std::span<const MetricId> measured) {
     std::vector<StepTable::Column> columns;
     for (MetricId id = 0; const Metric& each : knownMetrics()) {
@@ -54,7 +54,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
     if (past && !past->rows) m_after = past->step;
     if (past) past->forEach([this](const RunBatch& batch) { take(batch); });
     for (GrowingFile* const table : {&m_events, &m_timing.file(), &m_steps.file()})
-        past ? table->sync() : table->flush(); // headers alone are no loss
+        past ? table->sync() : table->flush(); // losing headers alone is no loss
     placeNew(target, goesOnHere ? Checkpoints::Keep : Checkpoints::Remove);
     if (past && !past->gradients.empty()) {
         startGradients();
@@ -64,7 +64,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
     m_common = mark();
 }
 
-/// All files that are there at once, in the place of an earlier run's.
+/// Puts all files that are there from the start in place of an earlier run's.
 void RunWriter::placeNew(const Picture& target, Checkpoints checkpoints) {
     const auto whole = [this](const char* name, const std::string& content) {
         auto file = std::make_unique<GrowingFile>(m_folder, name);
@@ -89,7 +89,7 @@ RunWriter::~RunWriter() {
     try {
         flushTables();
     } catch (const std::exception&) {
-        cutAtCommonStep(); // a destructor has nobody to tell
+        cutAtCommonStep(); // a destructor cannot report errors
     }
 }
 
@@ -130,7 +130,7 @@ void RunWriter::append(const RunBatch& batch) {
         take(batch);
         m_marks.push_back(mark());
         if (Clock::now() - m_flushed >= kFlushAfter) flushTables();
-    } catch (...) { // no memory, too
+    } catch (...) { // also when there is no memory
         cutAtCommonStep();
         throw;
     }
@@ -171,7 +171,7 @@ void RunWriter::cutAtCommonStep() noexcept {
     const auto all = tables();
     for (GrowingFile* const table : all) {
         try {
-            if (table) table->flush(); // where there is room, all that belongs to the others' rows
+            if (table) table->flush(); // if there is room: all that belongs to the others' rows
         } catch (const std::exception&) {
             continue;
         }
@@ -189,13 +189,14 @@ void RunWriter::cutAtCommonStep() noexcept {
         if (all[i]) all[i]->cutAt(end[i]);
 }
 
-/// Where the file system knows no locks, another run may have come.
+/// Throws when the folder is another run's by now, which can happen where the file system has no
+/// locks.
 void RunWriter::checkOwner() const {
     try {
         const std::string path = m_folder.pathOf(run_file::kManifest);
         if (manifestOf(readFile(path, kMostManifestBytes)).run == m_id) return;
     } catch (const InputError&) {
-        return; // whoever spoilt it was no run
+        return; // what spoilt the file was not a run
     }
     throw RunError(phrase("Files", "%1: another run has begun in this folder meanwhile"),
                    m_folder.path());
@@ -226,7 +227,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
                        std::span<const MadeFile> made) {
     try {
         flushTables();
-    } catch (...) { // no memory, too
+    } catch (...) { // also when there is no memory
         cutAtCommonStep();
         throw;
     }
@@ -245,7 +246,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
         write(galleries[i], pngBytes(pictures.galleries[i]));
     for (const MadeFile& file : made)
         write(file.name, file.content);
-    // a fork may have given the lanes before it other titles
+    // a fork may have changed the titles of the lanes before it
     const std::vector<LaneInfo> lanes = lanesOf(info.recorded);
     for (size_t i = 0; i < std::min(lanes.size(), m_lanes.size()); ++i)
         m_lanes[i].title = lanes[i].title;

@@ -1,18 +1,18 @@
 // Writes the folder of a run while it trains:
 //   experiment.json  the settings; running it again gives the same bits on the same device
-//   steps.csv        step,lane and the metrics of MetricFile::Steps, a row a step and lane
+//   steps.csv        step,lane and the metrics of MetricFile::Steps, a row per step and lane
 //   timing.csv       step,lane and those of MetricFile::Timing
 //   events.csv       step,lane,kind,scale_before,scale_after,tensor,text
-//   gradients.csv    see gradient_file.h, where gradients were counted
+//   gradients.csv    see gradient_file.h; only when gradients were counted
 //   summary.json     see run_summary.h
 //   manifest.json    see run_manifest.h
 //   target.png, output_<lane>.png
-//   samples_<lane>.png, samples_target.png  see LanePictures::galleries, where there are some
-//   checkpoint.safetensors, weights_<lane>.safetensors  made by others
+//   samples_<lane>.png, samples_target.png  see LanePictures::galleries; only when there are some
+//   checkpoint.safetensors, weights_<lane>.safetensors  made elsewhere
 // Lanes go by name, flags are 0 or 1, numbers read back as the same value ("nan", "inf", "-inf"),
-// and what was not measured is an empty field. What the clock decides is in timing.csv and
-// summary.json alone, and the run's id in manifest.json: the other files have the same bytes when
-// the experiment runs again on the same device.
+// and a field is empty when nothing was measured. Only timing.csv and summary.json hold what
+// depends on the clock, and only manifest.json holds the run's id: the other files have the same
+// bytes when the experiment runs again on the same device.
 #pragma once
 
 #include "engine/runs/disk_sync.h"
@@ -31,15 +31,17 @@
 
 namespace halfscope {
 
-/// Holds the folder: no other program can write there meanwhile. RunError when something cannot be
-/// written. Tables grow under their own names. Their rows are safe from a kill after a quarter of a
-/// second and from a power cut after a second, and they end at a common step when the disk is full.
+/// Holds the folder: no other program can write there meanwhile. Throws RunError when something
+/// cannot be written. Tables grow under their own names. Their rows are safe from a kill after a
+/// quarter of a second and from a power cut after a second, and the tables end at a common step
+/// when the disk is full.
 class RunWriter {
 public:
     /// Makes the folder; experiment.json, target.png and the headers of tables are there at once.
-    /// What an earlier run left is removed, or stays whole where this one cannot begin. `measured`:
-    /// metrics that not every run has, and this one has. A run that goes on has a past, whose rows
-    /// come first, where it has them; it is the same run, and keeps the checkpoints in this folder.
+    /// What an earlier run left is removed, or stays whole when this one cannot begin. `measured`
+    /// are the metrics that this run has but not every run. A run that goes on has a past: its
+    /// rows, when it has them, come first; the run stays the same run, and keeps the checkpoints in
+    /// this folder.
     RunWriter(const std::string& folder, const RunInfo&, std::span<const LaneInfo> lanes,
               const Picture& target, std::span<const MetricId> measured = {},
               const RunPast* past = nullptr);
@@ -47,26 +49,28 @@ public:
     RunWriter(const RunWriter&) = delete;
     RunWriter& operator=(const RunWriter&) = delete;
 
-    /// The run's own, which no other has.
+    /// The run's unique id.
     const std::string& id() const { return m_id; }
 
-    /// Rows, events, gradients and, to be written at the end, pictures.
+    /// Takes in rows, events, gradients and pictures; the pictures are written at the end.
     void append(const RunBatch&);
-    /// A whole file beside the tables, as OutputFolder::write(), once the disk has their rows.
+    /// Writes a whole file beside the tables like OutputFolder::write(), after the disk has their
+    /// rows.
     void place(const std::string& name, std::span<const std::string_view> parts,
                const std::string& before);
-    /// The rest: pictures where there are some, what others made, summary.json and manifest.json.
-    /// When it returns, the disk has everything. Without this call the tables are there all the
-    /// same.
+    /// Writes the rest: pictures when there are any, the files made elsewhere, summary.json and
+    /// manifest.json. When it returns, the disk has everything. Without this call the tables are
+    /// still there.
     void finish(const RunInfo&, const LanePictures&, std::span<const MadeFile> made = {});
 
 private:
     using Clock = std::chrono::steady_clock;
     static constexpr size_t kTables = 4;
-    /// Bytes of each table, in the order of tables(), where a step ends.
+    /// The bytes of each table, in the order of tables(), at the end of a step.
     using Mark = std::array<int64_t, kTables>;
 
-    /// steps.csv is the last one: what a kill leaves of the others goes as far or farther.
+    /// Returns the tables. steps.csv is the last one, so that after a kill the others go as far or
+    /// farther.
     std::array<GrowingFile*, kTables> tables();
     Mark mark();
     void addLane(const LaneInfo&);
@@ -84,17 +88,17 @@ private:
     std::vector<LaneTotals> m_totals;
     std::vector<RecentTimes> m_times;
     std::string m_id = {};
-    int64_t m_after = 0;                    ///< rows begin behind this step
+    int64_t m_after = 0;                    ///< rows begin after this step
     std::string m_settings;                 ///< experiment.json
-    std::map<std::string, int64_t> m_sizes; ///< of whole files, by name
+    std::map<std::string, int64_t> m_sizes; ///< the sizes of whole files, by name
     StepTable m_steps, m_timing;
     GrowingFile m_events;
-    std::optional<GrowingFile> m_gradients; ///< from the first count on
+    std::optional<GrowingFile> m_gradients; ///< exists from the first count on
     Mark m_common{};                        ///< up to here all tables are written
-    std::vector<Mark> m_marks;              ///< of steps since then
+    std::vector<Mark> m_marks;              ///< one for each step since then
     const Clock::time_point m_start = Clock::now();
     Clock::time_point m_flushed = m_start;
-    DiskSync m_sync; ///< last: it uses the tables
+    DiskSync m_sync; ///< last, because it uses the tables
 };
 
 } // namespace halfscope

@@ -6,10 +6,11 @@ namespace halfscope {
 inline constexpr int kSessionVersion = 1; ///< PRAGMA user_version
 inline constexpr const char* kSessionEnding = ".session";
 
-/// run: rowid of runs. metric: column name. Chunks of forks stand once, and are named by each lane.
-/// checkpoints: the newest of each run; sessions of earlier versions have no such table. galleries:
-/// by place, see LanePictures; likewise. tails: the values behind the last full chunk. Blobs are of
-/// this machine's byte order; see ChunkValues::packed().
+/// In `runs`, rowid is the `run` of the other tables. `metric` is a column name. The chunks of
+/// forks are stored once, and each lane names them. `checkpoints` has the newest checkpoint of each
+/// run; sessions of earlier versions have no such table. `galleries` goes by place, see
+/// LanePictures; earlier versions lack it, too. `tails` has the values behind the last full chunk.
+/// Blobs are in this machine's byte order; see ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT, preset TEXT, experiment TEXT, summary TEXT,
                   steps INTEGER, target BLOB);
@@ -30,7 +31,7 @@ CREATE TABLE IF NOT EXISTS checkpoints(run INTEGER PRIMARY KEY, step INTEGER, da
 CREATE TABLE IF NOT EXISTS galleries(run INTEGER, place INTEGER, data BLOB,
                                      PRIMARY KEY(run, place)) WITHOUT ROWID;
 )";
-/// Those with a row or more of each run, beside the table of runs.
+/// The tables, besides `runs`, that have rows for a run.
 inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",   "gradients",
                                                 "pictures", "checkpoints", "galleries"};
 

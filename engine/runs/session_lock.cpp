@@ -1,4 +1,4 @@
-// Files of sessions: names, locks, removal.
+// The names, locks and removal of session files.
 #include "engine/runs/session_lock.h"
 
 #include "engine/core/error.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kLockEnding = ".lock";
 
-/// "20261121-173455": names in the order of their start.
+/// Returns a name such as "20261121-173455"; names sort in the order of their start.
 std::string startText() {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};
@@ -41,7 +41,7 @@ SessionLock::SessionLock(const std::string& folder) {
     const bool made = fs::create_directories(folder, error);
     if (made) fs::permissions(folder, fs::perms::owner_all, error);
     const std::string start = folder + "/" + startText();
-    constexpr int kTries = 1000; // windows that start in one second
+    constexpr int kTries = 1000; // for windows that start in the same second
     for (int i = 1; !m_lock.isOpen() && i <= kTries; ++i) {
         m_path = start + "-" + std::to_string(i);
         m_lockPath = m_path + kLockEnding;

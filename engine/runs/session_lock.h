@@ -1,4 +1,4 @@
-// Which program uses a session: a locked file, whose lock the kernel drops with its holder.
+// Which program uses a session: a locked file. The kernel drops the lock when its holder ends.
 #pragma once
 
 #include "engine/io/open_folder.h"
@@ -11,28 +11,29 @@ namespace halfscope {
 
 class SessionLock {
 public:
-    /// A new session in a folder, which is made where it is missing, for this user alone. RunError.
+    /// Starts a new session in a folder, which is made when it is missing, for this user alone.
+    /// Throws RunError.
     explicit SessionLock(const std::string& folder);
-    /// A session that nobody uses; nothing when somebody does.
+    /// Takes a session that nobody uses; returns nothing when somebody uses it.
     static std::optional<SessionLock> ofLeft(const std::string& folder, const std::string& name);
     ~SessionLock();
     SessionLock(SessionLock&&) noexcept = default;
 
-    /// The path of a file of the session: pathOf(".session").
+    /// Returns the path of a file of the session: pathOf(".session").
     std::string pathOf(const std::string& ending) const { return m_path + ending; }
-    /// All its files but this one's lock, which goes with the object.
+    /// Removes all files of the session except this one's lock, which goes with the object.
     void removeSession();
 
 private:
     SessionLock() = default;
 
-    std::string m_path; ///< without ending
+    std::string m_path; ///< without the ending
     std::string m_lockPath;
     Descriptor m_lock;
     bool m_removed = false;
 };
 
-/// The names of sessions in a folder, whoever uses them, oldest first.
+/// Returns the names of the sessions in a folder, used or not, oldest first.
 std::vector<std::string> sessionsIn(const std::string& folder);
 
 } // namespace halfscope

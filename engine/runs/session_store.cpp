@@ -1,4 +1,4 @@
-// Writes what is new of each run, and drops values when memory runs short.
+// Writes what is new in each run, and drops values when memory runs short.
 #include "engine/runs/session_store.h"
 
 #include "engine/core/error.h"
@@ -29,10 +29,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// Pictures and gradients over time are large, and a second of them is no loss.
+/// Pictures and gradients over time are large, and losing a few seconds of them does no harm.
 constexpr auto kBetweenLarge = 2s;
 constexpr auto kBetweenTries = 5s; ///< after a failure
-/// An event with its sentence, about. They stay in memory: lists show any of them at any time.
+/// About what an event with its sentence takes. Events stay in memory, because lists show any of
+/// them at any time.
 constexpr size_t kEventBytes = sizeof(Event) + 200;
 
 /// Reads chunks through a connection of its own, so that a reader never waits for the writer. The
@@ -55,11 +56,11 @@ public:
                 bytes.assign(found.begin(), found.end());
             }
         } catch (const RunError&) {
-            bytes.clear(); // its reader shows that the values are missing
+            bytes.clear(); // the reader then sees that the values are missing
         }
         return bytes;
     }
-    /// RunError.
+    /// Returns a checkpoint's bytes. Throws RunError.
     std::string checkpoint(int64_t run, int64_t step) const {
         const std::lock_guard lock(m_mutex);
         m_checkpoint.bind(1, run).bind(2, step);
@@ -87,13 +88,13 @@ struct Watched {
     int64_t key = 0;
     uint64_t version = ~uint64_t{0};
     const RunInfo* info = nullptr;
-    std::vector<size_t> chunks; ///< by lane and metric
-    std::vector<int64_t> tails; ///< their last steps
+    std::vector<size_t> chunks; ///< the number written, by lane and metric
+    std::vector<int64_t> tails; ///< the last steps of the tails
     size_t events = 0;
     int64_t gradientStep = -1, pictureStep = -1;
-    std::shared_ptr<const RunCheckpoint> checkpoint; ///< that is on disk
+    std::shared_ptr<const RunCheckpoint> checkpoint; ///< the one that is on disk
     Clock::time_point large{};
-    uint64_t largeVersion = ~uint64_t{0}; ///< of what is written less often
+    uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often
 };
 
 } // namespace
@@ -198,24 +199,24 @@ private:
     Database m_database;
     std::shared_ptr<const ChunkReader> m_reader;
 
-    mutable std::mutex m_mutex; ///< of what follows, up to the thread's own
+    mutable std::mutex m_mutex; ///< guards what follows, down to the thread's own members
     std::condition_variable_any m_wake, m_flushed;
     std::vector<Watched> m_coming;
     std::vector<const Run*> m_going;
     uint64_t m_asked = 0, m_done = 0; ///< flushes
     Message m_problem;
-    bool m_noMemory = false;       ///< the last turn had none
-    const Message m_memoryProblem; ///< the sentence, made while there is memory
+    bool m_noMemory = false;       ///< the last turn lacked memory
+    const Message m_memoryProblem; ///< made in advance, while there is memory
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false};
     std::atomic<uint64_t> m_pulse{0}; ///< moves while the thread gets on
 
-    std::vector<Watched> m_runs;  ///< the thread's own, as what follows
+    std::vector<Watched> m_runs;  ///< this and what follows belong to the thread
     Clock::time_point m_failed{}; ///< last
-    std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< of the open transaction
-    /// Likewise, with their runs.
+    std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< in the open transaction
+    /// Checkpoints of the open transaction, with their runs.
     std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
-    std::jthread m_thread; ///< last: it uses the rest
+    std::jthread m_thread; ///< last, because it uses the members above
 };
 
 void SessionStore::Writer::work(const std::stop_token& stop) {
@@ -256,7 +257,7 @@ void SessionStore::Writer::takeNews() {
     std::vector<const Run*> going;
     {
         const std::lock_guard lock(m_mutex);
-        m_runs.reserve(m_runs.size() + m_coming.size()); // all of them, or none
+        m_runs.reserve(m_runs.size() + m_coming.size()); // either all of them are taken, or none
         for (Watched& each : m_coming)
             m_runs.push_back(std::move(each));
         m_coming.clear();
@@ -266,8 +267,8 @@ void SessionStore::Writer::takeNews() {
         erase(run);
 }
 
-/// All: pictures and gradients too. After a failure it tries again now and then: a full disk may be
-/// full no longer.
+/// Looks at all runs and writes what is new; with `all`, also pictures and gradients. After a
+/// failure it tries again now and then, because a full disk may have room again.
 void SessionStore::Writer::look(bool all) {
     const bool failed = !problem().empty();
     if (!all && failed && Clock::now() - m_failed < kBetweenTries) return;
@@ -303,13 +304,13 @@ void SessionStore::Writer::look(bool all) {
 void SessionStore::Writer::rollBack() {
     try {
         m_database.run("ROLLBACK");
-    } catch (const std::exception&) { // SQLite has done so by itself
+    } catch (const std::exception&) { // SQLite has rolled back by itself
     }
 }
 
 void SessionStore::Writer::write(Watched& watched, bool all) {
     const uint64_t version = watched.run->version();
-    // most of thousands of runs are over: not even their snapshots are taken
+    // of thousands of runs most are over, and these are skipped without a snapshot
     if (watched.version == version && watched.largeVersion == version) return;
     ++m_pulse;
     const RunSnapshot now = watched.run->snapshot();
@@ -381,7 +382,7 @@ void SessionStore::Writer::writeColumns(Watched& watched, const RunSnapshot& now
     }
 }
 
-/// The key of a chunk; one that lanes share is written once.
+/// Returns the key of a chunk; a chunk that lanes share is written once.
 int64_t SessionStore::Writer::writeChunk(const ColumnChunk& chunk) {
     if (chunk.key() != 0) return chunk.key();
     const auto found = std::find_if(m_stored.begin(), m_stored.end(),
@@ -441,7 +442,7 @@ void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& no
     watched.pictureStep = pictures.step;
 }
 
-/// In place of the one before: a run has one.
+/// Writes the checkpoint in place of the one before, because a run keeps only one.
 void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& now) {
     const std::shared_ptr<const RunCheckpoint>& checkpoint = now.checkpoint();
     if (!checkpoint || checkpoint == watched.checkpoint) return;
@@ -449,7 +450,7 @@ void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& 
     std::string bytes;
     try {
         bytes = checkpoint->bytes();
-    } catch (const ReportedError&) { // it lay with a run that was deleted: the rest is written
+    } catch (const ReportedError&) { // it was in a deleted run; the rest is written
         return;
     }
     m_database.prepare("INSERT OR REPLACE INTO checkpoints VALUES(?1, ?2, ?3)")
@@ -461,7 +462,8 @@ void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& 
     watched.checkpoint = checkpoint;
 }
 
-/// Chunks stay: somebody may still hold the run, whose dropped values are read from them.
+/// Erases a run but not its chunks: somebody may still hold the run, whose dropped values are read
+/// from them.
 void SessionStore::Writer::erase(const Run* run) {
     const auto found = std::find_if(m_runs.begin(), m_runs.end(),
                                     [run](const Watched& each) { return each.run.get() == run; });
@@ -480,16 +482,16 @@ void SessionStore::Writer::erase(const Run* run) {
     }
 }
 
-/// The oldest values of each run first.
+/// Drops values until they fit, the oldest of each run first.
 void SessionStore::Writer::dropOver(size_t budget) {
     size_t bytes = 0;
     std::vector<std::pair<size_t, const ColumnChunk*>> chunks;
-    std::vector<RunSnapshot> held; // keeps the chunks
+    std::vector<RunSnapshot> held; // keeps the chunks alive
     for (const Watched& each : m_runs) {
         const RunSnapshot& now = held.emplace_back(each.run->snapshot());
         bytes += now.columnBytes() + now.events().size() * kEventBytes;
     }
-    const size_t wanted = budget - budget / 8; // not at every look anew
+    const size_t wanted = budget - budget / 8; // lower, so that not every look has to drop again
     const bool over = bytes > budget;
     for (const RunSnapshot& now : held) {
         if (!over) break;

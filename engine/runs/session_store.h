@@ -1,8 +1,8 @@
-// The runs of a session on disk while they train. A crash or a loss of power costs the last quarter
-// of a second, and runs that outgrow the memory they are given go on: the values of their older
-// chunks are then read from here. Reading a session that was left behind is in left_session.h.
+// The runs of a session on disk while they train. A crash or a power cut costs at most the last
+// quarter of a second. Runs may outgrow the memory they are given: the values of their older chunks
+// are then read from here. left_session.h reads a session that was left behind.
 //
-// One SQLite file a session, in a folder of sessions; `session_file.h` has its tables. A file
+// Each session is one SQLite file in a folder of sessions; `session_file.h` has its tables. A file
 // beside it, "NAME.lock", is locked while a program uses the session.
 #pragma once
 
@@ -16,18 +16,19 @@
 namespace halfscope {
 
 struct SessionOptions {
-    std::string folder;              ///< made where it is missing
-    size_t budgetBytes = 4ull << 30; ///< of values and events in memory, of all runs together
+    std::string folder;              ///< made when it is missing
+    size_t budgetBytes = 4ull << 30; ///< for values and events in memory, of all runs together
     std::chrono::milliseconds every{250};
 };
 
-/// A quarter of this machine's memory, at most 4 GiB.
+/// Returns a quarter of this machine's memory, but at most 4 GiB.
 size_t usualBudget();
 
-/// A thread of its own looks at each run's snapshot and writes what is new. Any thread may call.
+/// A thread of its own takes a snapshot of each run and writes what is new. Any thread may call the
+/// functions.
 class SessionStore {
 public:
-    /// RunError when the folder or the file cannot be made.
+    /// Throws RunError when the folder or the file cannot be made.
     explicit SessionStore(SessionOptions);
     /// The session stays on disk, as if the program had ended here, unless discard() was called.
     /// Runs whose values were dropped from memory stay readable.
@@ -35,7 +36,7 @@ public:
     SessionStore(const SessionStore&) = delete;
     SessionStore& operator=(const SessionStore&) = delete;
 
-    /// From now on. `preset`: see RunInfo.
+    /// Stores a run from now on. `preset`: see RunInfo.
     void watch(std::shared_ptr<const Run>, const std::string& name);
     void forget(const Run*);
     /// Everything that is there now is on disk when this returns true, unless there is a problem().
@@ -44,15 +45,17 @@ public:
     /// The same without waiting: whether isWritten() of the result.
     uint64_t askToWrite();
     bool isWritten(uint64_t asked) const;
-    /// Nothing of the session is kept once the store goes.
+    /// Lets nothing of the session remain after the store is destroyed.
     void discard();
     void setBudget(size_t bytes);
 
-    /// Why nothing is stored at present: "PATH: database or disk is full"; empty while all is well.
+    /// Returns why nothing is stored at present: "PATH: database or disk is full"; empty while all
+    /// is well.
     Message problem() const;
-    /// Heap bytes of the columns and events of all runs, at the last look.
+    /// Returns the heap bytes of the columns and events of all runs, when the thread last looked.
     size_t residentBytes() const;
-    /// Whether they are more than the budget and nothing can be dropped: training should pause.
+    /// Whether those bytes exceed the budget and nothing can be dropped; training should then
+    /// pause.
     bool isFull() const;
     const std::string& path() const;
 

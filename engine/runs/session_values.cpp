@@ -1,4 +1,4 @@
-// Pictures to bytes and back.
+// Turns pictures into bytes and back.
 #include "engine/runs/session_values.h"
 
 #include "engine/core/text.h"

@@ -9,9 +9,10 @@
 
 namespace halfscope {
 
-/// Three int32, the values, in this machine's byte order, and the caption.
+/// Returns a picture as bytes: three int32, the values in this machine's byte order, and the
+/// caption.
 std::vector<std::byte> packed(const Picture&);
-/// No width for bytes that packed() did not make.
+/// Returns the picture of these bytes; its width is 0 when packed() did not make them.
 Picture unpackedPicture(std::span<const std::byte>);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// The counts, the limits of what is normal, and the sentences.
+// The counts of skipped steps, the limits of what is normal, and the sentences.
 #include "engine/runs/skips.h"
 
 #include "engine/scaler/grad_scaler.h"
@@ -7,18 +7,18 @@ namespace halfscope {
 
 namespace {
 
-/// Clean steps in a row after which the scale has found its place. A few come by chance while it is
-/// one halving too high and some batches fit.
+/// Clean steps in a row after which the scale has found its place. A few can occur by chance while
+/// the scale is one halving too high and some batches fit.
 constexpr int kSettled = 20;
-/// A usual scaler skips once in a growth interval, which is long. One step in ten, after the start,
-/// is far from that; of fewer than kFew no share can be told.
+/// A usual scaler skips one step per growth interval, which is long. One step in ten, after the
+/// start, is far more; fewer than kFew skips tell nothing about a share.
 constexpr int64_t kOften = 10, kFew = 4;
-/// From the largest first scale that a known scaler has, 2^32, down to 1 by halves.
+/// The halvings from 2^32, the largest initial scale of a known scaler, down to 1.
 constexpr int64_t kLongStart = 32;
-/// Scalers forgive one or two overflows before the scale falls; not so many in a row.
+/// Some scalers tolerate one or two overflows before the scale falls, but not this many in a row.
 constexpr int64_t kForgiven = 10;
 
-/// Adds a cause; one that explains all needs no number.
+/// Adds a cause; a cause that explains all skips needs no number.
 void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase words) {
     if (count == all)
         causes.push_back(words);

@@ -8,7 +8,6 @@
 
 namespace halfscope {
 
-/// How a lane does on samples that it does not train on.
 struct Validation {
     double loss = 0;                  ///< the mean over the samples
     std::optional<double> accuracy{}; ///< share of samples; nothing where targets are numbers

@@ -1,4 +1,4 @@
-// What one step of one lane tells the outside: a slot for each known metric, and flags.
+// What one step of one lane reports: a slot for each known metric, and flags.
 #pragma once
 
 #include "engine/runs/metrics.h"
@@ -10,17 +10,17 @@
 namespace halfscope {
 
 enum StepFlag : uint32_t {
-    kSkipped = 1,             ///< a gradient was not finite: the optimizer did not step
-    kGrew = 2,                ///< the scale grew after this step
-    kBackedOff = 4,           ///< the scale fell after this step
-    kLossNotFinite = 8,       ///< the loss itself was inf or nan: no scale can fix that
-    kAtFloor = 16,            ///< skipped with the scale at its floor, where the lane asks to stop
-    kFirstStepped = 32,       ///< skipped by the second of two optimizers alone
-    kSecondStepped = 64,      ///< skipped by the first of two optimizers alone
-    kSteppedOnOverflow = 128, ///< a gradient was not finite and the lane asks to step all the same
+    kSkipped = 1,        ///< a gradient was not finite: the optimizer did not step
+    kGrew = 2,           ///< the scale grew after this step
+    kBackedOff = 4,      ///< the scale fell after this step
+    kLossNotFinite = 8,  ///< the loss itself was inf or nan: no scale can fix that
+    kAtFloor = 16,       ///< skipped with the scale at its floor, in a lane that asks to stop there
+    kFirstStepped = 32,  ///< skipped by the second of two optimizers only
+    kSecondStepped = 64, ///< skipped by the first of two optimizers only
+    kSteppedOnOverflow = 128, ///< a gradient was not finite, and the lane asks to step all the same
 };
 
-/// The flag that is a metric of its own; 0 for a metric that is none.
+/// Returns the flag of a metric that is one, or 0.
 constexpr uint32_t flagOf(MetricId id) {
     switch (id) {
     case metric::Skipped: return kSkipped;
@@ -32,7 +32,7 @@ constexpr uint32_t flagOf(MetricId id) {
 }
 
 /// `row[metric::Loss]` reads any metric and `row.set(metric::Loss, x)` writes it; the names below
-/// are short forms. float32 and whole numbers up to 2^53 come back as they were.
+/// are short forms. Float32 values and whole numbers up to 2^53 read back unchanged.
 class StepRow {
 public:
     StepRow() = default;
@@ -41,7 +41,7 @@ public:
     int64_t step = 0; ///< 1 for the first
     int32_t lane = 0;
 
-    /// Of what was not measured: 0, and 1 for the scale.
+    /// Returns 0 for what was not measured, and 1 for a scale that was not.
     double operator[](MetricId id) const {
         const uint32_t flag = flagOf(id);
         return flag != 0 ? double(has(flag)) : m_values[static_cast<size_t>(id)];
@@ -58,7 +58,7 @@ public:
     StepRow& set(MetricId id, int64_t value) { return set(id, static_cast<double>(value)); }
     bool measured(MetricId id) const { return (m_measured >> id & 1) != 0; }
 
-    /// StepFlags. To set them measures the four that are metrics.
+    /// StepFlags. Setting them marks the four that are metrics as measured.
     uint32_t flags() const { return m_flags; }
     bool has(uint32_t flag) const { return (m_flags & flag) != 0; }
     StepRow& setFlags(uint32_t flags) {
@@ -72,12 +72,12 @@ public:
     float scale() const { return real(metric::Scale); } ///< the loss scale that this step used
     int64_t growthTracker() const { return whole(metric::GrowthTracker); } ///< after the step
     float learningRate() const { return real(metric::LearningRate); }
-    /// L2 of all unscaled gradients; not finite on an overflow.
+    /// The L2 norm of all unscaled gradients; not finite on an overflow.
     float gradientNorm() const { return real(metric::GradientNorm); }
     int64_t skippedSoFar() const { return whole(metric::SkippedSoFar); }
-    /// Time of this lane's step on its device.
+    /// The time of this lane's step on its device.
     double deviceSeconds() const { return (*this)[metric::DeviceSeconds]; }
-    /// Since the experiment started, pauses left out.
+    /// The time since the experiment started, without pauses.
     double wallSeconds() const { return (*this)[metric::WallSeconds]; }
 
 private:
@@ -92,7 +92,7 @@ private:
     }();
 
     uint32_t m_flags = 0;
-    uint32_t m_measured = 0; ///< a bit for each metric
+    uint32_t m_measured = 0; ///< one bit per metric
     static_assert(metric::kKnown <= 32, "a wider mask is needed");
     std::array<double, metric::kKnown> m_values = kUnmeasured;
 };

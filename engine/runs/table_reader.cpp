@@ -1,4 +1,4 @@
-// Header, rows and fields of a run's tables, and the words in which they are refused.
+// Reads the header, rows and fields of a run's tables, and words the errors.
 #include "engine/runs/table_reader.h"
 
 #include "engine/core/error.h"

@@ -1,5 +1,5 @@
-// Reads a csv file of a run row by row. Columns are found by name, in any order. An error is a
-// sentence with the file, the line, the column, the value and what is allowed.
+// Reads a csv file of a run row by row. Columns are found by name, in any order. An error names the
+// file, the line, the column, the value and what is allowed, in one sentence.
 #pragma once
 
 #include "engine/core/message.h"
@@ -16,34 +16,34 @@
 
 namespace halfscope {
 
-/// All of it throws InputError.
+/// Every function may throw InputError.
 class TableReader {
 public:
-    /// Of a table; more would not fit into a common machine's memory.
+    /// The limit of a table; more rows would not fit into a common machine's memory.
     static constexpr int64_t kMostRows = int64_t{1} << 25;
     static constexpr size_t kMostColumns = 256;
 
-    /// Reads the header: names of plain text, each once. A file without a whole first line has no
-    /// columns.
+    /// Reads the header: names of plain text, each only once. A file without a complete first line
+    /// has no columns.
     explicit TableReader(const std::string& path);
     TableReader(const TableReader&) = delete;
     TableReader& operator=(const TableReader&) = delete;
 
     const std::vector<std::string>& columns() const { return m_columns; }
-    /// The place of a column; -1 when the file has none of that name.
+    /// Returns the place of a column, or -1 when the file has none of that name.
     int find(std::string_view name) const;
-    /// The same, where the file must have it.
+    /// Does the same for a column that the file must have.
     int wanted(std::string_view name) const;
 
-    /// The next row; false at the end, and where the file was cut off.
+    /// Reads the next row; false at the end, and where the file was cut off.
     bool next();
     bool cutOff() const { return m_reader.cutOff(); }
 
     std::string_view text(int column) const { return m_fields[static_cast<size_t>(column)]; }
     int64_t whole(int column, int64_t least, int64_t most) const;
-    /// From 0 to 1; a sum of roundings may be so much larger.
+    /// Returns a share from 0 to 1; a sum of roundings may exceed 1 by `rounding`.
     float share(int column, float rounding) const;
-    /// Of Number's precision: float or double.
+    /// Returns a number in Number's precision: float or double.
     template <class Number>
     Number number(int column) const {
         Number value = 0;
@@ -51,7 +51,7 @@ public:
             refuse(column, phrase("Files", "a number, nan, inf or -inf"));
         return value;
     }
-    /// A scale or a time: neither negative nor nan.
+    /// Returns a scale or a time, which is neither negative nor nan.
     template <class Number>
     Number numberFromZero(int column) const {
         Number value = 0;
@@ -59,13 +59,13 @@ public:
             refuse(column, phrase("Files", "a number from 0 or inf"));
         return value;
     }
-    /// The index of a lane's name; -1 for "all" where that may be.
+    /// Returns the index of a lane's name, or -1 for "all" when that is allowed.
     int32_t lane(int column, std::span<const std::string> names, bool mayBeAll) const;
 
     [[noreturn]] void refuse(int column, const Message& allowed) const;
-    /// "PATH, line 4" of the row.
+    /// Returns "PATH, line 4" for the row.
     std::string place() const { return m_reader.place(); }
-    /// Of the file, 0 to 1.
+    /// The share of the file that is read, 0 to 1.
     double shareRead() const { return m_reader.share(); }
 
 private:

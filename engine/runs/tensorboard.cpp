@@ -1,5 +1,5 @@
-// Events as protobuf messages (tensorboard/compat/proto/event.proto and summary.proto) in the frame
-// of records.h.
+// Writes events as protobuf messages (tensorboard/compat/proto/event.proto and summary.proto) in
+// the framing of records.h.
 #include "engine/runs/tensorboard.h"
 
 #include "engine/core/cancel.h"
@@ -23,7 +23,7 @@ namespace halfscope {
 namespace {
 
 constexpr std::chrono::milliseconds kFlushAfter{250};
-constexpr int64_t kBlockSteps = 1024; // that are gathered from columns at once
+constexpr int64_t kBlockSteps = 1024; // gathered from columns at once
 constexpr std::string_view kNameStart = "events.out.tfevents.";
 constexpr std::string_view kNameEnd = ".halfscope";
 
@@ -32,14 +32,14 @@ double now() {
     return Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// The value that TensorBoard shows of a metric. Steps that took no time to speak of are as fast as
-/// can be told.
+/// Returns the value that TensorBoard shows for a metric. The speed of steps that took almost no
+/// time is limited to what can be told.
 float shownValue(MetricId id, double value) {
     constexpr double kShortest = 1e-9;
     return static_cast<float>(id == metric::DeviceSeconds ? 1 / std::max(value, kShortest) : value);
 }
 
-/// The seconds in the name of an event file of ours; -1: it is another one.
+/// Returns the seconds in the name of one of our event files, or -1 for any other file.
 int64_t secondsIn(std::string_view name) {
     if (!name.starts_with(kNameStart) || !name.ends_with(kNameEnd)) return -1;
     name.remove_prefix(kNameStart.size());
@@ -49,12 +49,13 @@ int64_t secondsIn(std::string_view name) {
 }
 
 std::vector<std::string> eventFilesIn(const std::string& folder) {
-    std::vector<std::string> names = namesIn(folder); // none where it cannot be listed
+    std::vector<std::string> names = namesIn(folder); // empty when the folder cannot be listed
     std::erase_if(names, [](const std::string& name) { return secondsIn(name) < 0; });
     return names;
 }
 
-/// A name behind those that are there: TensorBoard reads a folder's files in order of their names.
+/// Returns a name that sorts behind those that are there: TensorBoard reads a folder's files in
+/// order of their names.
 std::string newName(std::span<const std::string> there) {
     auto seconds = static_cast<int64_t>(now());
     for (const std::string& name : there)
@@ -91,7 +92,8 @@ ProtoMessage image(const Picture& picture) {
     return ProtoMessage().text(1, "picture").message(4, encoded);
 }
 
-/// From the smallest to the largest bucket that holds anything; empty where none does.
+/// Returns the histogram from the smallest to the largest bucket that holds anything, or nothing
+/// when none does.
 std::optional<ProtoMessage> histogram(const GradientShares& shares) {
     const auto holds = [](float share) { return share > 0; };
     const auto& buckets = shares.buckets;
@@ -139,14 +141,14 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::Accuracy: return "validation/accuracy";
     case metric::TrainingAccuracy: return "accuracy";
     case metric::Grew:
-    case metric::BackedOff:   // the next step's scale tells both
-    case metric::WallSeconds: // the time of every event
+    case metric::BackedOff:   // the scale of the next step tells both
+    case metric::WallSeconds: // it is the time of every event
     case metric::Batch: return {};
     default: return knownMetrics()[static_cast<size_t>(id)].column;
     }
 }
 
-/// The file of one lane. Whole records alone go to the system.
+/// The file of one lane. Only whole records are handed to the system.
 class TensorBoardWriter::EventFile {
 public:
     EventFile(const std::string& path, int64_t after) : m_folder(path) {
@@ -168,14 +170,14 @@ public:
         m_folder.sync();
     }
 
-    /// `time`: seconds since 1970.
+    /// `time` is in seconds since 1970.
     void add(double time, int64_t step, const ProtoMessage& summary) {
         constexpr int kSummary = 5;
         if (!summary.bytes().empty())
             m_records += recordOf(event(time, step).message(kSummary, summary).bytes());
     }
 
-    /// On a full disk the file ends with a whole record, and takes no more.
+    /// On a full disk the file ends with a whole record and takes no more.
     void flush() {
         try {
             m_file->append(m_records);
@@ -197,7 +199,7 @@ private:
     OutputFolder m_folder;
     std::optional<GrowingFile> m_file; ///< its folder comes first
     std::string m_records;             ///< not yet handed to the system
-    int64_t m_end = 0;                 ///< of the records that the system has
+    int64_t m_end = 0;                 ///< the end of the records that the system has
 };
 
 TensorBoardWriter::TensorBoardWriter(std::string folder, std::span<const LaneInfo> lanes,
@@ -210,7 +212,7 @@ TensorBoardWriter::TensorBoardWriter(std::string folder, std::span<const LaneInf
 TensorBoardWriter::~TensorBoardWriter() {
     try {
         flush();
-    } catch (const std::exception&) { // a destructor has nobody to tell
+    } catch (const std::exception&) { // a destructor cannot report errors
     }
 }
 
@@ -251,7 +253,7 @@ void TensorBoardWriter::addGradients(const RunBatch& batch) {
             m_lanes[i]->add(m_time, ranges[i].step, summaryOf(GradientShares::of(ranges[i])));
     for (size_t i = 0; i < batch.savedGradients.size(); ++i)
         for (const GradientColumn& each : batch.savedGradients[i])
-            if (each.counted == each.from && !each.merged) // others follow from these
+            if (each.counted == each.from && !each.merged) // the other columns follow from these
                 m_lanes[i]->add(m_time, each.counted, summaryOf(each.shares));
 }
 
@@ -278,7 +280,7 @@ void TensorBoardWriter::finish() {
 
 namespace {
 
-/// The rows of a lane, and the values of metrics that only a file knows, from columns.
+/// Gathers from columns the rows of a lane and the values of metrics that only a file knows.
 void gather(const RunSnapshot& run, int lane, int64_t from, int64_t to, RunBatch& batch) {
     const std::vector<StepRow> rows = run.rows(lane, from, to);
     batch.rows.insert(batch.rows.end(), rows.begin(), rows.end());

@@ -1,5 +1,5 @@
-// The loss scaler on the host: its rule (scaler_rule.h, which devices compile too), the rules'
-// layout as a tensor, and names.
+// The loss scaler on the host: applies its rule (scaler_rule.h, which devices compile too), lays
+// the rules out as a tensor, and names the choices.
 #include "engine/scaler/grad_scaler.h"
 
 #include "engine/core/text.h"

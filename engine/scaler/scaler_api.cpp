@@ -1,5 +1,5 @@
-// Calls in PyTorch's order of checks. Source of texts and rules: torch/amp/grad_scaler.py and the
-// kernels behind _amp_foreach_non_finite_check_and_unscale_.
+// The calls, with checks in PyTorch's order. Source of texts and rules: torch/amp/grad_scaler.py
+// and the kernels behind _amp_foreach_non_finite_check_and_unscale_.
 #include "engine/scaler/scaler_api.h"
 
 #include "engine/core/error.h"
@@ -30,7 +30,7 @@ double load(const HostTensor& tensor, size_t i) {
     return static_cast<double>(value);
 }
 
-/// The product in float32, or in double for double values, rounded once to the tensor's dtype.
+/// Multiplies in float32, or in double for double values, and rounds once to the tensor's dtype.
 void multiply(const HostTensor& tensor, size_t i, float factor) {
     std::byte* to = tensor.data + i * bytesOf(tensor.dtype);
     const double value = load(tensor, i);
@@ -43,8 +43,8 @@ void multiply(const HostTensor& tensor, size_t i, float factor) {
     storeFromFloat(tensor.dtype, &result, to, 1);
 }
 
-/// As CUDA's kernel looks: doubles are narrowed first, so one beyond float32 counts as inf. The one
-/// of PyTorch's CPU lets it pass.
+/// Checks as CUDA's kernel does: doubles are narrowed first, so one beyond float32 counts as inf.
+/// PyTorch's CPU kernel lets it pass.
 void look(const HostTensor& tensor, size_t i, std::optional<FirstBad>& bad) {
     if (bad) return;
     const auto value = static_cast<float>(load(tensor, i));
@@ -57,8 +57,8 @@ void requireFloats(const HostTensor& tensor) {
                          nameOf(tensor.dtype));
 }
 
-/// A count of a state dict, 0 where it has none. InputError unless it is a whole number up to
-/// `most` in size.
+/// Reads a count of a state dict, 0 when it has none. Throws InputError unless it is a whole number
+/// of at most `most` in size.
 int64_t countIn(const ScalerStateDict& state, const char* key, double most) {
     const auto found = state.find(key);
     if (found == state.end()) return 0;
@@ -134,10 +134,10 @@ void GradScaler::unscale(int optimizer, std::span<const HostTensor> gradients) {
 void GradScaler::unscaleValues(PerOptimizer& record, std::span<const HostTensor> gradients) const {
     for (const HostTensor& gradient : gradients) {
         requireFloats(gradient);
-        if (gradient.dtype == DType::F16) // nothing is changed before this is known
+        if (gradient.dtype == DType::F16) // checked before anything is changed
             throw InputError(phrase("Scaler", "Attempting to unscale FP16 gradients."));
     }
-    // In double, as in PyTorch: at a scale below 2^-128 it is inf.
+    // Computed in double, as in PyTorch: at a scale below 2^-128 it is inf.
     const auto inverse = static_cast<float>(1.0 / static_cast<double>(m_state.scale));
     for (size_t t = 0; t < gradients.size(); ++t) {
         const HostTensor& gradient = gradients[t];
@@ -148,7 +148,7 @@ void GradScaler::unscaleValues(PerOptimizer& record, std::span<const HostTensor>
             if (m_config.checkUnscaled) look(gradient, i, after);
         }
         const std::optional<FirstBad>& bad = before ? before : after;
-        // A flag, not a sum: it says the same with any number of tensors.
+        // A flag, not a sum: its meaning does not depend on the number of tensors.
         const bool found = record.foundInf.value_or(false);
         record.foundInf = found || bad.has_value();
         if (found || !bad) continue;
@@ -225,8 +225,9 @@ void GradScaler::loadStateDict(const ScalerStateDict& state) {
          {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"})
         if (!state.contains(key))
             throw InputError(phrase("Scaler", "The source state dict has no %1."), key);
-    constexpr double kMostCount = 2147483647.0;          // of int32
-    constexpr double kMostInterval = 9007199254740992.0; // 2^53: a double still tells each apart
+    constexpr double kMostCount = 2147483647.0;          // the largest int32
+    constexpr double kMostInterval = 9007199254740992.0; // 2^53: up to here a double holds every
+                                                         // whole number
     const auto count = [&state](const char* key) {
         return static_cast<int32_t>(countIn(state, key, kMostCount));
     };

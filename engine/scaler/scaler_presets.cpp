@@ -1,4 +1,4 @@
-// One row a system. Sources: torch.amp.GradScaler; apex.amp.scaler.LossScaler; Keras 3
+// One row for each system. Sources: torch.amp.GradScaler; apex.amp.scaler.LossScaler; Keras 3
 // LossScaleOptimizer; DeepSpeed's DynamicLossScaler with its fp16 configuration; Megatron-LM
 // DynamicGradScaler; jmp.DynamicLossScale; fairseq's DynamicLossScaler on one GPU.
 #include "engine/scaler/scaler_presets.h"
@@ -24,7 +24,7 @@ ScalerPreset apex() {
             config};
 }
 
-/// Its schedules read the count of applied steps, which skips do not advance.
+/// Keras's schedules read the count of applied steps, which skips do not advance.
 ScalerPreset keras() {
     ScalerConfig config;
     config.initScale = 0x1p15;
@@ -36,7 +36,7 @@ ScalerPreset keras() {
         config};
 }
 
-/// The ZeRO scaler. The first growth after a start or an overflow takes a step longer.
+/// DeepSpeed's ZeRO scaler. The first growth after a start or an overflow takes one step longer.
 ScalerPreset deepspeed() {
     ScalerConfig config;
     config.rules.growthInterval = 1000;
@@ -75,8 +75,8 @@ ScalerPreset jmp() {
             config};
 }
 
-/// It ends the training once a scale would fall to 1e-4 or below: from 2^7 by halves, at 2^-13.
-/// Its schedules count updates, which skips are not.
+/// fairseq ends the training once the scale would fall to 1e-4 or below: halving from 2^7, that is
+/// at 2^-13. Its schedules count updates, and skips are not counted.
 ScalerPreset fairseq() {
     ScalerConfig config;
     config.initScale = 0x1p7;
@@ -100,7 +100,7 @@ ScalerPreset fixed() {
             config};
 }
 
-/// Its LossScaler skips where it is dynamic only. 1 is the scale of the levels O0 and O3.
+/// Apex's LossScaler skips only when it is dynamic. 1 is the scale of the levels O0 and O3.
 ScalerPreset apexStatic() {
     ScalerConfig config = apex().config;
     config.initScale = 1;

@@ -1,5 +1,5 @@
-// The loss scalers of other systems as combinations of rules, with those systems' defaults. They
-// fill the fields of a lane's scaler; nothing else knows them.
+// The loss scalers of other systems as combinations of rules, with those systems' defaults. Presets
+// only fill in the fields of a lane's scaler; no other code knows them.
 #pragma once
 
 #include "engine/core/message.h"
@@ -16,14 +16,14 @@ struct ScalerPreset {
     ScalerConfig config;
 };
 
-/// pytorch, apex, keras, deepspeed, megatron, jmp, fairseq, static, apex-static.
+/// Returns pytorch, apex, keras, deepspeed, megatron, jmp, fairseq, static and apex-static.
 std::span<const ScalerPreset> scalerPresets();
-/// nullptr when there is none.
+/// Returns nullptr when there is no such preset.
 const ScalerPreset* findScalerPreset(std::string_view name);
 
 inline constexpr const char* kCustomScaler = "custom";
-/// The preset whose every value this is, or kCustomScaler. A static scale's value is free, and a
-/// scaler that is off has no mode to compare.
+/// Returns the preset that has exactly these values, or kCustomScaler. The value of a static scale
+/// is not compared, nor is the mode of a scaler that is off.
 const char* presetOf(const ScalerConfig&);
 /// Takes all values of the preset; a scaler that is off stays off. A name without a preset, such as
 /// kCustomScaler, changes nothing.

@@ -1,6 +1,7 @@
 // The loss scaler's rule as code that host and device compile alike: its settings, its state, their
-// layout in tensors, and the step from one state to the next. Needs nothing of the standard library
-// but integer names, so that device code can begin with it; grad_scaler.h is its face on the host.
+// layout in tensors, and the step from one state to the next. It needs only integer names from the
+// standard library, so that device code can begin with it; grad_scaler.h is its interface on the
+// host.
 #pragma once
 
 #ifndef __CUDACC_RTC__
@@ -21,18 +22,20 @@ using int64_t = long long;
 #endif
 
 enum class ScalerMode : uint8_t { Dynamic, Static, Off };
-/// When the count of clean steps makes the scale grow: PyTorch asks for equality with the interval,
-/// so an interval that is set below the count stops growth until the next overflow.
+/// The test that makes the scale grow after a number of clean steps. PyTorch asks for equality with
+/// the interval, so an interval that is set below the count stops growth until the next overflow.
 enum class GrowthTest : uint8_t { Exact, AtLeast };
-/// A growth beyond float32: PyTorch keeps the old scale, Keras, DeepSpeed and Megatron go to inf.
+/// What a growth beyond float32 does: PyTorch keeps the old scale; Keras, DeepSpeed and Megatron go
+/// to inf.
 enum class GrowthClamp : uint8_t { Keep, None };
-/// An overflow that finds the scale at its floor: the run goes on there, or ends (DeepSpeed).
+/// What an overflow does when the scale is at its floor: the run goes on there, or ends
+/// (DeepSpeed).
 enum class FloorAction : uint8_t { Continue, Stop };
 /// What forgives earlier overflows: a growth of the scale (Megatron, DeepSpeed), or any clean step
 /// (DeepSpeed's consecutive_hysteresis, Apex's kernel).
 enum class HysteresisRefill : uint8_t { AtGrowth, AtCleanStep };
 
-/// Defaults: torch.amp.GradScaler.
+/// The rules; the defaults are those of torch.amp.GradScaler.
 struct ScalerRules {
     double growthFactor = 2.0;
     double backoffFactor = 0.5;
@@ -41,29 +44,29 @@ struct ScalerRules {
     GrowthTest growthTest = GrowthTest::Exact;
     int64_t growthDelay = 0; ///< clean steps after the start or an overflow that do not count
     GrowthClamp clamp = GrowthClamp::Keep;
-    double floor = 0; ///< a backoff goes no lower; 0: no floor
+    double floor = 0; ///< a backoff goes no lower; 0 when there is no floor
     FloorAction atFloor = FloorAction::Continue;
-    double ceiling = 0;     ///< a growth goes no higher; 0: no ceiling
-    int64_t hysteresis = 1; ///< the overflow, counted from the last refill, that backs off
+    double ceiling = 0;     ///< a growth goes no higher; 0 when there is no ceiling
+    int64_t hysteresis = 1; ///< which overflow since the last refill backs off
     HysteresisRefill refill = HysteresisRefill::AtGrowth;
     double tolerance = 0; ///< share of steps since the last rescale that must have overflowed
     bool operator==(const ScalerRules&) const = default;
 };
 
-/// What the scaler remembers. The scale is a float32 value; all counts start at 0.
+/// The scaler's state. The scale is a float32 value; all counts start at 0.
 struct ScalerState {
     float scale = 65536.0f;
     int32_t growthTracker = 0; ///< clean steps that count towards the next growth
-    int32_t delayed = 0;       ///< clean steps that the growth delay has taken since it started
+    int32_t delayed = 0;       ///< clean steps that the growth delay has skipped since it started
     int32_t absorbed = 0;      ///< overflows since the last refill, at most the hysteresis
     int32_t stepsSinceRescale = 0;
-    int32_t overflowsSinceRescale = 0; ///< as in fairseq, a growth does not clear it
+    int32_t overflowsSinceRescale = 0; ///< as in fairseq, not cleared by a growth
     bool stop = false; ///< the last step ended the run: overflow at the floor, see FloorAction
     bool operator==(const ScalerState&) const = default;
 };
 
 /// The layout of the scaler's state and rules as F64 tensors, shared by graph, trainer and devices.
-/// A state of zeros but for the scale is a fresh one. Choices stand as their number.
+/// A state of zeros apart from the scale is a fresh one. Choices are stored as their number.
 enum ScalerSlot : int {
     kScaleSlot,
     kTrackerSlot,
@@ -93,7 +96,7 @@ enum RuleSlot : int {
 
 namespace scaler_rule {
 
-/// Counts stay where they are at the largest int32, which no interval needs.
+/// Adds one. Counts stop at the largest int32, which no interval needs.
 HALFSCOPE_HD inline int32_t oneMore(int32_t count) {
     return count == 2147483647 ? count : count + 1;
 }
@@ -113,7 +116,7 @@ HALFSCOPE_HD inline float product(float scale, double factor) {
     return static_cast<float>(static_cast<double>(scale) * factor);
 }
 
-/// `state` has counted the overflow already.
+/// Returns whether the overflow, already counted in `state`, lowers the scale.
 HALFSCOPE_HD inline bool backsOff(const ScalerState& state, const ScalerRules& rules) {
     if (state.absorbed < rules.hysteresis) return false;
     const double share = static_cast<double>(state.overflowsSinceRescale) /
@@ -134,7 +137,7 @@ HALFSCOPE_HD inline ScalerState afterOverflow(ScalerState state, const ScalerRul
         return state;
     }
     const float lowered = product(state.scale, rules.backoffFactor);
-    // With a backoff factor below 0, which PyTorch takes, there is nothing to hold.
+    // Without a floor nothing is held: PyTorch accepts a backoff factor below 0 too.
     state.scale = rules.floor > 0 ? larger(lowered, smaller(floor, state.scale)) : lowered;
     state.stepsSinceRescale = 0;
     state.overflowsSinceRescale = 0;
@@ -172,7 +175,7 @@ HALFSCOPE_HD inline ScalerState afterCleanStep(ScalerState state, const ScalerRu
     return state;
 }
 
-/// The state after a step: next() of grad_scaler.h.
+/// Returns the state after a step: next() of grad_scaler.h.
 HALFSCOPE_HD inline ScalerState after(ScalerState state, bool foundInf, const ScalerRules& rules) {
     if (rules.mode != ScalerMode::Dynamic) return state;
     state.stop = false;

@@ -1,5 +1,5 @@
-// Reads policy files. Which ops exist for a policy is asked of the ops themselves: those that a
-// policy can ban by their name.
+// Reads policy files. The ops that a policy can have rules for are found by asking the ops
+// themselves: those that a policy can ban by their name.
 #include "engine/settings/cast_policy_json.h"
 
 #include "engine/core/error.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kVersion = 1;
 constexpr size_t kMaxNameBytes = 100;
-constexpr size_t kMostPolicyBytes = size_t{1} << 20; // one of every op has 5,000
+constexpr size_t kMostPolicyBytes = size_t{1} << 20; // a policy with every op has 5,000
 
 std::string quotedList(const std::vector<std::string>& words) {
     std::string text;
@@ -54,7 +54,8 @@ std::vector<CastPolicy> basePolicies() {
     return bases;
 }
 
-/// Whether a function asks the policy for the rule of that name: then it can be banned by it.
+/// Whether a function asks the policy for the rule of that name, so that a policy can ban it by
+/// that name.
 template <class Emit>
 bool asks(std::string_view name, const Emit& emit) {
     CastPolicy probe;

@@ -10,20 +10,22 @@
 
 namespace halfscope {
 
+/// Reads a policy such as
 /// {"version": 1, "name": "mine", "low": "float16", "base": "torch cuda float16",
 ///  "ops": {"softmax": "lower"}, "layers": {"layer 1": "float32"}}
-/// `low` may be left out where the base has one, `ops` and `layers` may be left out. InputError
-/// names the key, the value, what is allowed and for a word the nearest known one. Whether a layer
-/// exists shows when a graph is built.
+/// `low` may be left out when the base has one; `ops` and `layers` may be left out. Throws
+/// InputError that names the key, the value, what is allowed and, for a word, the nearest known
+/// one. Whether a layer exists is only known when a graph is built.
 CastPolicy parseCastPolicy(std::string_view json, const std::string& name);
 CastPolicy readCastPolicy(const std::string& path);
 
-/// "none", "torch cuda float16", "apex O1", "keras mixed_float16", ...
+/// Returns the bases that a policy can name: "none", "torch cuda float16", "apex O1", "keras
+/// mixed_float16", ...
 std::vector<std::string> policyBases();
-/// The words of rules in a policy file: "lower", "full", "full-result", "widest", "follow",
-/// "banned".
+/// Returns the word for a rule in a policy file: "lower", "full", "full-result", "widest",
+/// "follow", "banned".
 std::string_view ruleWord(CastRule);
-/// The ops that ask a policy for a rule by their name.
+/// Returns the ops that ask a policy for a rule by their name.
 const std::vector<std::string>& policyOps();
 
 } // namespace halfscope

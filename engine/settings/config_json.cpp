@@ -1,6 +1,6 @@
-// Experiment files: JSON to RunConfig and back, driven by the field table. Every refusal is one
-// line with the file, the key's path, the value, what is allowed, and for unknown keys the nearest
-// one.
+// Experiment files: turns JSON into RunConfig and back, driven by the field table. Every error is
+// one line with the file, the key's path, the value, what is allowed, and for unknown keys the
+// nearest known one.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr int kVersion = 1;
 constexpr size_t kMaxTitleBytes = 200;
 
-/// A key of the file inside a message.
+/// Returns a key of the file as messages show it.
 std::string shownKey(const std::string& path, const std::string& key) {
     const std::string whole = path.empty() ? key : path + "." + key;
     const bool shows = !key.empty() && isPlainText(whole) && whole.size() <= 100;
@@ -55,15 +55,15 @@ FieldValue valueOf(const Field& field, const std::string& path, const Json& valu
     return result;
 }
 
-/// Empty for a key that stands by its whole name: "precision", and "precision.policy", whose first
-/// part is a value already.
+/// Returns the section of a key; empty for a key that is used by its whole name: "precision", and
+/// "precision.policy", whose first part already is a value.
 std::string sectionOf(const Field& field) {
     const size_t dot = field.key.find('.');
     const std::string section = dot == std::string::npos ? std::string() : field.key.substr(0, dot);
     return findField(section) ? std::string() : section;
 }
 
-/// The keys that may stand in the file's root (Run) or in a lane (Lane).
+/// Returns the keys that the root of the file (Run) or a lane (Lane) may have.
 std::vector<std::string> rootKeys(FieldScope scope) {
     std::vector<std::string> keys;
     if (scope == FieldScope::Run) keys = {"version", "title", "lanes", "forks", "edits"};
@@ -94,7 +94,7 @@ void readSection(RunConfig& config, int lane, FieldScope scope, const std::strin
                  const std::string& section, const Json& json) {
     if (!json.is_object())
         refuse(path, shown(json), {phrase("Settings", "an object with keys of %1"), section});
-    // Before the rest: a preset brings the values of all the others, and steps take epochs back.
+    // Before the rest: a preset sets all the other values, and steps undo epochs.
     const std::string early = section == "scaler" ? "preset" : section == "run" ? "steps" : "";
     const auto first = json.find(early);
     if (first != json.end()) readKey(config, lane, scope, path, section, early, *first);
@@ -114,7 +114,7 @@ void readLane(RunConfig& config, int lane, const std::string& path, const Json& 
         throw InputError(phrase("Settings", "%1.precision: missing; it must be %2"), path,
                          allowedText(precision));
     }
-    // Before the rest: it brings the scaler's defaults.
+    // Before the rest: the precision brings the scaler's defaults.
     precision.set(config, lane, valueOf(precision, path + ".precision", *given));
     const std::vector<std::string> known = rootKeys(FieldScope::Lane);
     for (const auto& [key, value] : json.items()) {
@@ -142,7 +142,7 @@ void readLanes(RunConfig& config, const Json& json) {
         readLane(config, static_cast<int>(i), "lanes." + std::to_string(i), json[i]);
 }
 
-/// An entry of `forks` or `edits`: nothing but `known` keys, and all `wanted` ones.
+/// Checks that an entry of `forks` or `edits` has only `known` keys and all `wanted` ones.
 void checkKeys(const Json& json, const std::string& path, const std::vector<std::string>& known,
                const std::vector<std::string>& wanted) {
     if (!json.is_object())
@@ -213,7 +213,7 @@ void readEdits(RunConfig& config, const Json& json) {
     }
 }
 
-/// A fork that does not say so comes after the edits of its step.
+/// Places forks that do not say where they come: after the edits of their step.
 void placeForks(RunConfig& config) {
     for (LaneFork& fork : config.forks)
         if (fork.afterEdits < 0)
@@ -285,8 +285,8 @@ JsonText jsonOf(const FieldValue& value) {
     if (const auto* whole = std::get_if<int64_t>(&value)) return *whole;
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     const double real = std::get<double>(value);
-    // 65536 rather than 65536.0; below 2^53 a whole double and its integer are the same value.
-    // Minus zero keeps its point, and with it its sign.
+    // 65536 rather than 65536.0: below 2^53 a whole double and its integer are the same value.
+    // Minus zero keeps its decimal point and with it its sign.
     const bool whole = std::abs(real) < 9007199254740992.0 && std::trunc(real) == real &&
                        !(real == 0 && std::signbit(real));
     return whole ? JsonText(static_cast<int64_t>(real)) : JsonText(real);

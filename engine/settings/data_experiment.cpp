@@ -1,4 +1,4 @@
-// Chooses by the facts of the data alone.
+// Chooses settings from nothing but the facts of the data.
 #include "engine/settings/data_experiment.h"
 
 #include "engine/core/error.h"
@@ -22,7 +22,7 @@ constexpr int64_t kBatch = 64;
 constexpr int64_t kWantedSteps = 1000, kLeastEpochs = 2, kMostEpochs = 200;
 constexpr size_t kMostTitle = 60; // bytes
 
-/// Facts with this loss; nothing where the targets are not of its kind.
+/// Returns the facts with this loss, or nothing when the targets do not fit it.
 std::optional<DataFacts> factsWith(TaskConfig task, LossKind loss) {
     task.loss.kind = loss;
     try {
@@ -38,7 +38,7 @@ bool areFewClasses(const DataFacts& facts) {
     return classes <= kMostClasses && facts.train + facts.validation >= kLeastOfEach * classes;
 }
 
-/// Targets that could be either are classes where they are words or few whole numbers.
+/// Targets that could be either are taken for classes when they are words or few whole numbers.
 LossKind lossFor(const TaskConfig& task) {
     const Targets targets = infoOf(task.kind).targets;
     if (targets != Targets::AsTheLoss)
@@ -70,7 +70,7 @@ Missing missingFor(TaskConfig task) {
     return classes || !factsWith(task, LossKind::CrossEntropy) ? Missing::Refuse : Missing::Drop;
 }
 
-/// Two convolutions, each followed by pooling, and two layers on all that is left.
+/// Returns two convolutions, each followed by pooling, and two layers on what is left.
 std::string convolutions(const Shape& picture, int64_t classes) {
     const auto number = [](int64_t x) { return std::to_string(x); };
     const int64_t left = 32 * (picture[1] / 2 / 2) * (picture[2] / 2 / 2);
@@ -81,8 +81,8 @@ std::string convolutions(const Shape& picture, int64_t classes) {
            number(left) + ", 64), nn.ReLU(),\n    nn.Linear(64, " + number(classes) + "))";
 }
 
-/// For characters an encoder, for pictures convolutions, or, where there are so many that those
-/// take long, one wide layer; two narrow layers for columns.
+/// Returns an encoder for characters; convolutions for pictures or, when so many pictures would
+/// take long, one wide layer; and two narrow layers for columns.
 ModelConfig modelFor(const DataFacts& facts) {
     constexpr int64_t kMany = 20'000, kLeastSide = 8;
     const Shape& sample = facts.tensors[kX].shape;
@@ -101,10 +101,10 @@ ModelConfig modelFor(const DataFacts& facts) {
     return model;
 }
 
-/// The name of the file or folder.
+/// Returns the name of the file or folder.
 std::string titleOf(const std::string& path) {
     std::filesystem::path given = std::filesystem::path(path).lexically_normal();
-    if (given.filename().empty()) given = given.parent_path(); // behind "folder/"
+    if (given.filename().empty()) given = given.parent_path(); // the path ended with "/"
     std::string title = given.stem().string();
     const bool shown = title.size() <= kMostTitle &&
                        std::all_of(title.begin(), title.end(),
@@ -112,7 +112,7 @@ std::string titleOf(const std::string& path) {
     return shown ? title : std::string();
 }
 
-/// What users have at hand that is not opened, and what becomes of it.
+/// Files that users often have but that are not opened, and what helps with them.
 struct OtherFile {
     std::string_view ending;
     Phrase help; ///< %1 is the file
@@ -136,7 +136,8 @@ constexpr std::array kOtherFiles{
     OtherFile{".feather", kOtherTable},
     OtherFile{".pkl", kOtherTable}};
 
-/// Those of a safetensors file, a few of many: "weight, bias".
+/// Returns the names of the arrays in a safetensors file, the first few if there are many: "weight,
+/// bias".
 std::string arrayNames(const std::string& path) {
     constexpr size_t kShown = 8;
     const SafetensorsInfo info = safetensorsInfo(path);
@@ -176,7 +177,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     RunConfig config = defaultConfig();
     const auto rows = dataSets();
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const DataSetInfo& info) {
-        TaskConfig task = config.task; // as it was for the row that says yes
+        TaskConfig task = config.task; // unchanged by rows that refuse the path
         if (!info.opens || !info.opens(whole.string(), task)) return false;
         config.task = task;
         return true;
@@ -202,7 +203,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
 void checkCanBeExperiment(const std::string& path) {
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
     if (ending == ".json") return;
-    constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // the last one of a byte order mark
+    constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
     char first = 0;
     InputFile file(path);
     if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;

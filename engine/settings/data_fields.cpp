@@ -1,4 +1,5 @@
-// Rows of the table of settings: where samples come from that lie in files, and how they are made.
+// Rows of the table of settings for samples from files: where they come from, and how they are
+// made.
 #include "engine/data/channel_values.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/field_parts.h"

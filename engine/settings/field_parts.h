@@ -10,15 +10,16 @@
 
 namespace halfscope {
 
-/// Updates of a schedule, see scheduleFields().
+/// The most updates of a schedule, see scheduleFields().
 inline constexpr double kLongestSchedule = 8e6;
 
-/// Rows of the group "Task": where samples come from that lie in files, and how they are made.
+/// Returns the rows of the group "Task" for samples from files: where they come from, and how they
+/// are made.
 std::vector<Field> fileFields();
 std::vector<Field> sampleFields();
 std::vector<Field> pictureFields();
 std::vector<Field> preparationFields();
-/// Rows of the groups "Optimizer", "Schedule", "Gradients", and the scaler's.
+/// Returns the rows of the groups "Optimizer", "Schedule", "Gradients", and of the scaler.
 std::vector<Field> optimizerFields();
 std::vector<Field> specialOptimizerFields();
 std::vector<Field> secondOptimizerFields();
@@ -34,7 +35,7 @@ namespace halfscope::field_parts {
 
 inline constexpr Phrase kNoUnit;
 
-/// The words of a field.
+/// The texts of a field.
 struct Words {
     const char* key;
     Phrase label;
@@ -87,7 +88,7 @@ void fromValue(T& to, const FieldValue& value) {
     }
 }
 
-/// `at`: from a RunConfig, const or not, and a lane to the member.
+/// Makes a field; `at` takes a RunConfig, const or not, and a lane, and returns the member.
 template <class Access>
 Field bound(FieldScope scope, const Words& words, Access at) {
     Field field;
@@ -109,14 +110,14 @@ Field bound(FieldScope scope, const Words& words, Access at) {
     return field;
 }
 
-/// A field of the run; `at` takes the RunConfig.
+/// Makes a field of the run; `at` takes the RunConfig.
 template <class Access>
 Field ofRun(const Words& words, Access at) {
     return bound(
         FieldScope::Run, words, [at](auto& config, int) -> auto& { return at(config); });
 }
 
-/// A field of a lane; `at` takes the LaneConfig. A negative lane reads the first.
+/// Makes a field of a lane; `at` takes the LaneConfig. A negative lane reads the first lane.
 template <class Access>
 Field ofLane(const Words& words, Access at) {
     return bound(
@@ -139,8 +140,8 @@ inline Field oneOf(Field field, std::vector<std::string> choices) {
     return field;
 }
 
-/// Ends the help with what each choice is: "mse: mean of squared errors; l1: ...". `rows` has one
-/// row a choice, with name and about.
+/// Adds to the end of the help what each choice is: "mse: mean of squared errors; l1: ...". `rows`
+/// has one row per choice, with `name` and `about`.
 template <class Rows>
 Field describing(const Rows& rows, Field field) {
     std::vector<Message> choices;
@@ -157,17 +158,18 @@ inline Field live(FieldApply apply, Field field) {
     return field;
 }
 
-/// `test` takes the RunConfig.
+/// Makes the field apply only if `test`, which takes the RunConfig, holds.
 template <class Test>
 Field when(Test test, Field field) {
     field.applies = [test](const RunConfig& config, int) { return test(config); };
     return field;
 }
 
-/// Of the data sets whose rows name it.
+/// Makes the field apply only to the data sets whose rows name it.
 Field ofDataSets(Field);
 
-/// `test` takes a LaneConfig; a negative lane asks whether it holds for any.
+/// Makes the field apply only if `test`, which takes a LaneConfig, holds; for a negative lane, if
+/// it holds for any lane.
 template <class Test>
 Field whenLane(Test test, Field field) {
     field.applies = [test](const RunConfig& config, int lane) {

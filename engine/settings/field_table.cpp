@@ -1,5 +1,6 @@
-// The one table of settings: key, label, unit, help, range, default (by the config's own defaults),
-// when an edit acts, and where its value lies. Parsing, checks and messages are in fields.cpp.
+// The one table of settings: key, label, unit, help, range, default (from the defaults of the
+// configuration), when an edit takes effect, and where its value is. Parsing, checks and messages
+// are in fields.cpp.
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
@@ -23,7 +24,7 @@ Field kindField() {
                                           phrase("Settings", "What the network learns.")},
                                          [](auto& c) -> auto& { return c.task.kind; }),
                                      namesUpTo(static_cast<TaskKind>(dataSets().size() - 1))));
-    // A loss that the targets do not allow would have to be changed next.
+    // A loss that does not fit the targets would have to be changed next.
     field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
         set(config, lane, value);
         const Targets targets = infoOf(config.task.kind).targets;
@@ -302,12 +303,12 @@ Field stepsField() {
                             "a batch and time. If run.epochs is not 0, it decides instead.")},
                     [](auto& c) -> auto& { return c.steps; }),
                 {1, double{kMostSteps}, Bound::Closed, true}));
-    // What the epochs come to, where they decide.
+    // When epochs decide, it shows their number of steps.
     field.get = [](const RunConfig& config, int) -> FieldValue {
         if (config.epochs == 0) return config.steps;
         return std::clamp<int64_t>(stepsOf(config), 1, kMostSteps);
     };
-    // The last one that is set decides.
+    // Of steps and epochs, the one that is set last decides.
     field.set = [set = field.set](RunConfig& config, int lane, const FieldValue& value) {
         set(config, lane, value);
         config.epochs = 0;
@@ -375,7 +376,7 @@ Field precisionField() {
         fromValue(to.precision, value);
         if (to.precision == before) return;
         // A scaler mode left over from the old precision would silently scale bf16, or not scale
-        // fp16; rules that were edited stay.
+        // fp16; edited rules stay.
         const LaneConfig old = defaultLane(before), now = defaultLane(to.precision);
         if (to.scaler == old.scaler) to.scaler = now.scaler;
         to.scaler.rules.mode = now.scaler.rules.mode;
@@ -384,7 +385,7 @@ Field precisionField() {
     return field;
 }
 
-/// What a precision leaves to be chosen.
+/// The fields for what a precision leaves open.
 std::vector<Field> precisionParts() {
     const auto user = [](const LaneConfig& lane) { return lane.precision == Precision::User; };
     const auto cast = [](const LaneConfig& lane) {

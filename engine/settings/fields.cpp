@@ -1,6 +1,6 @@
-// What can be done with a field: find it, check, parse and print a value, set it in a
-// configuration; the checks that need several fields; the reference of settings. The table is in
-// field_table.cpp.
+// Everything that is done with a field: finding it; checking, parsing and printing a value; setting
+// it in a configuration. Also the checks that need several fields, and the reference of settings.
+// The table is in field_table.cpp.
 #include "engine/settings/fields.h"
 
 #include "engine/core/error.h"
@@ -21,7 +21,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr double kExactWhole = 9007199254740992.0; // 2^53: above, a double skips whole numbers
+constexpr double kExactWhole = 9007199254740992.0; // 2^53: above it, doubles skip whole numbers
 constexpr size_t kMaxTextBytes = 4096;
 constexpr std::string_view kDeviceKey = "run.device";
 constexpr std::string_view kLayersKey = "precision.layers";
@@ -35,7 +35,7 @@ std::string shown(const FieldValue& value) {
     throw InputError(phrase("Settings", "%1: %2 is not allowed: %3"), field.key, value, allowed);
 }
 
-/// "auto", or a device, or one for each lane.
+/// Whether the text is "auto", a device, or one device per lane.
 bool isDeviceText(std::string_view text) {
     if (text == "auto") return true;
     const size_t comma = text.find(',');
@@ -82,7 +82,7 @@ bool isAllowed(const Field& field, const FieldValue& value) {
     return false;
 }
 
-/// Of the least and the largest number.
+/// Returns the words for a range; %1 is the least and %2 the largest number.
 Phrase rangePhrase(const Field& field) {
     if (field.exclusiveMinimum && field.exclusiveMaximum)
         return phrase("Settings", "a number above %1 and below %2");
@@ -91,13 +91,13 @@ Phrase rangePhrase(const Field& field) {
     return phrase("Engine", "a number from %1 to %2");
 }
 
-/// The part after the last dot, which is what people remember of a key.
+/// Returns the part after the last dot, which is what people remember of a key.
 std::string_view lastPart(std::string_view key) {
     const size_t dot = key.rfind('.');
     return dot == std::string_view::npos ? key : key.substr(dot + 1);
 }
 
-/// Nothing when the text is not wholly one number.
+/// Returns nothing unless the whole text is one number.
 template <class Number>
 std::optional<Number> numberFrom(std::string_view text) {
     if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
@@ -107,8 +107,8 @@ std::optional<Number> numberFrom(std::string_view text) {
     return number;
 }
 
-/// "2^10", with or without spaces: scales are thought of as powers. Infinite where it is too large
-/// for a double.
+/// Reads "2^10", with or without spaces, because people think of scales as powers. Infinite when it
+/// is too large for a double.
 std::optional<double> powerFrom(std::string_view text) {
     const size_t hat = text.find('^');
     if (hat == std::string_view::npos || trimmed(text.substr(0, hat)) != "2") return std::nullopt;
@@ -127,12 +127,12 @@ const Field* findField(std::string_view key) {
 }
 
 std::string nearestKey(std::string_view key) {
-    key = key.substr(0, 100); // longer is no misspelling
+    key = key.substr(0, 100); // anything longer is not a misspelling
     std::string best;
     size_t fewest = ~size_t{0};
     for (const Field& field : fieldTable()) {
-        // "lr" and "run.lr" both mean optimizer.lr: the last part counts most, if there is one, and
-        // all where there is no other
+        // "lr" and "run.lr" both mean optimizer.lr: the last part counts most; when it is the whole
+        // key, it counts even more
         const size_t name =
             lastPart(key).empty() ? 0 : editDistance(lastPart(key), lastPart(field.key));
         const size_t weight = lastPart(key) == key ? 4 : 2;
@@ -203,7 +203,7 @@ Message allowedText(const Field& field) {
     const auto number = [&field](double x) {
         const bool whole = field.kind == FieldKind::Integer;
         if (!whole) return numberText(x);
-        // 2^63 as a double is one more than the largest whole number.
+        // 2^63 as a double is one more than the largest int64_t
         return numberText(x >= 9223372036854775807.0 ? INT64_MAX : static_cast<int64_t>(x));
     };
     switch (field.kind) {
@@ -305,7 +305,7 @@ Assignment parseAssignment(std::string_view assignment) {
 
 namespace {
 
-/// A first scale outside the guards would be one that they never let the scale reach again.
+/// Checks the initial scale: one outside the guards could never be reached again.
 void checkScaler(const ScalerConfig& scaler, size_t lane) {
     const ScalerRules& rules = scaler.rules;
     if (rules.mode != ScalerMode::Dynamic) return;
@@ -322,8 +322,8 @@ void checkScaler(const ScalerConfig& scaler, size_t lane) {
             phrase("Settings", "lanes.%1.scaler.init_scale: %2 is not allowed: at most %3, %4"));
 }
 
-/// A schedule of one update has no end that differs from its start; one as long as the run must
-/// find room.
+/// Checks lengths: a schedule of one update has no end that differs from its start, and one as long
+/// as the run must fit into the table of rates.
 void checkLengths(const RunConfig& config) {
     constexpr int64_t kMostSteps = 1000000000;
     const int64_t perEpoch = epochPlanOf(config).stepsPerEpoch();
@@ -344,7 +344,8 @@ void checkLengths(const RunConfig& config) {
                          numberText(length), numberText(longest));
 }
 
-/// The last batch of an epoch has samples of its own: one alone has no variance.
+/// Checks the last batch of an epoch, which has its own number of samples: a single sample has no
+/// variance.
 void checkBatches(const RunConfig& config) {
     const DataSetInfo& data = infoOf(config.task.kind);
     const LossInfo& loss = infoOf(config.task.loss.kind);
@@ -379,7 +380,7 @@ void checkBatches(const RunConfig& config) {
             numberText(epochPlanOf(config).samples));
 }
 
-/// The combinations that torch.optim.SGD and three phases of a cycle refuse.
+/// Refuses the combinations that torch.optim.SGD and a cycle of three phases refuse.
 void checkTraining(const RunConfig& config) {
     const OptimizerConfig& optimizer = config.optimizer;
     const bool used = infoOf(optimizer.kind).has.nesterov ||
@@ -396,7 +397,8 @@ void checkTraining(const RunConfig& config) {
                          numberText(schedule.pctStart));
 }
 
-/// A critic compares predictions with targets of their kind, and has a penalty of its own.
+/// Checks the settings of a critic, which compares predictions with targets of their kind and has a
+/// penalty of its own.
 void checkAdversary(const RunConfig& config) {
     if (!isAdversarial(config.model)) return;
     const char* adversary = nameOf(config.model.adversary);
@@ -411,7 +413,7 @@ void checkAdversary(const RunConfig& config) {
                          numberText(config.gradients.penalty), adversary);
 }
 
-/// The lanes of a run once all its forks have begun.
+/// Returns the configuration with the lanes of all forks.
 RunConfig withForks(const RunConfig& config) {
     RunConfig whole = config;
     for (size_t i = 0; i < config.forks.size(); ++i) {
@@ -439,7 +441,7 @@ RunConfig withForks(const RunConfig& config) {
     return whole;
 }
 
-/// One for each lane at most: the rest would be ignored without a word.
+/// Allows at most one device per lane: the rest would be ignored silently.
 void checkDevices(const RunConfig& config) {
     const auto devices = 1 + std::count(config.device.begin(), config.device.end(), ',');
     const auto lanes = static_cast<std::ptrdiff_t>(config.lanes.size());
@@ -525,7 +527,7 @@ void checkConfig(const RunConfig& start) {
         for (int lane = 0; lane < lanes; ++lane)
             checkValue(field, field.get(config, lane));
     }
-    // a fork goes on with its parent's scale
+    // a fork continues with its parent's scale, so only the first lanes are checked
     for (size_t lane = 0; lane < start.lanes.size(); ++lane)
         checkScaler(start.lanes[lane].scaler, lane);
     for (size_t lane = 0; lane < config.lanes.size(); ++lane)
@@ -536,9 +538,9 @@ void checkConfig(const RunConfig& start) {
     checkLengths(config);
 }
 
-/// The precisions as well, which have too much to say for one row.
+/// Also lists the precisions, which have too much to say for one row.
 std::string fieldReference() {
-    // Lane 1 is amp-fp16: the lane whose scaler does something.
+    // Lane 1 is amp-fp16, whose scaler does something.
     const RunConfig defaults = defaultConfig();
     std::string text;
     Phrase group;

@@ -15,21 +15,21 @@ namespace halfscope {
 
 enum class FieldKind : uint8_t { Bool, Integer, Real, Choice, Path, Text };
 enum class FieldScope : uint8_t { Run, Lane };
-/// When an edit acts: at the next step boundary, or when the run starts again.
+/// When an edit takes effect: at the next step boundary, or when the run starts again.
 enum class FieldEffect : uint8_t { Live, Restart };
 
-/// How an edit acts on a lane that runs. Experiment carries it out.
+/// How an edit changes a lane that is running. Experiment carries it out.
 enum class FieldApply : uint8_t {
-    Nothing,  ///< it does not: it needs a restart
-    Pace,     ///< the window trains at another pace; no number of the run depends on it
-    Length,   ///< the run ends at another step; lanes are left alone
+    Nothing,  ///< it changes nothing: it needs a restart
+    Pace,     ///< the window trains at another pace; no number of the run depends on that
+    Length,   ///< the run ends at another step; lanes do not change
     Scaler,   ///< the lane's scaler and its rules
     Rates,    ///< the tables of learning rates
     Training, ///< the lane's step is compiled again and continues with all its states
 };
 
 struct Field {
-    std::string key; ///< "scaler.growth_interval": its place in the file and in --set
+    std::string key; ///< its key in the file and in --set: "scaler.growth_interval"
     Phrase group;    ///< "Task", "Network", "Optimizer", "Schedule", "Gradients", "Run", ...
     Phrase label;    ///< "Growth interval"
     Phrase unit;     ///< "steps", "pixels", or empty
@@ -37,53 +37,55 @@ struct Field {
     FieldKind kind = FieldKind::Real;
     FieldScope scope = FieldScope::Run;
     FieldEffect effect = FieldEffect::Restart;
-    FieldApply apply = FieldApply::Nothing; ///< of a live field, never Nothing
-    double minimum = 0, maximum = 0;        ///< numbers; both included
+    FieldApply apply = FieldApply::Nothing; ///< for a live field, never Nothing
+    double minimum = 0, maximum = 0;        ///< for numbers; both included
     bool exclusiveMinimum = false;          ///< the minimum itself is not allowed
     bool exclusiveMaximum = false;          ///< the maximum itself is not allowed
-    bool logarithmic = false;               ///< a slider moves by powers of two (or ten)
-    std::vector<std::string> choices;       ///< Choice
-    /// Text of several lines that has rules of its own: InputError, a whole sentence with the key.
+    bool logarithmic = false;               ///< a slider moves by powers of two (or of ten)
+    std::vector<std::string> choices;       ///< for FieldKind::Choice
+    /// Checks a text of several lines that has rules of its own. Throws InputError, a whole
+    /// sentence with the key.
     std::function<void(const std::string&)> check{};
-    Phrase allowed{}; ///< what such a text may be
-    /// Whether the field means something for this configuration (frequency: only the checkerboard).
+    Phrase allowed{}; ///< what such a text may be, in words
+    /// Whether the field means something for this configuration (frequency: only for the
+    /// checkerboard).
     std::function<bool(const RunConfig&, int lane)> applies;
-    /// Run fields ignore `lane`.
+    /// Fields of the run ignore `lane`.
     std::function<FieldValue(const RunConfig&, int lane)> get;
-    std::function<void(RunConfig&, int lane, const FieldValue&)> set; ///< value is checked already
+    std::function<void(RunConfig&, int lane, const FieldValue&)> set; ///< takes checked values
 };
 
-/// No field: the loss scale at hand, which a live edit can set.
+/// Not a field: the current loss scale, which a live edit can set.
 inline constexpr const char* kLiveScale = "scaler.scale";
 
 std::span<const Field> fieldTable();
-/// nullptr when there is none.
+/// Returns the field, or nullptr when there is none.
 const Field* findField(std::string_view key);
-/// The known key that is closest to a misspelt one.
+/// Returns the known key that is closest to a misspelt one.
 std::string nearestKey(std::string_view key);
-/// The end of a message about an unknown key: the nearest one where it can have been meant, else
-/// where they are listed.
+/// Returns the end of a message about an unknown key: the nearest key if it may have been meant,
+/// else where the keys are listed.
 Message keyHint(std::string_view key);
 
-/// Checks kind and range; InputError "scaler.init_scale: -1 is not allowed: a number above 0 and at
-/// most 3.4e+38".
+/// Checks kind and range. Throws InputError "scaler.init_scale: -1 is not allowed: a number above 0
+/// and at most 3.4e+38".
 void checkValue(const Field&, const FieldValue&);
 /// Parses text ("1024", "2^10", "true", "adam") for a field and checks it.
 FieldValue parseValue(const Field&, std::string_view text);
-/// A checked value in the type that the field's kind has: 8 for a real number is 8.0.
+/// Returns a checked value in the type that the field's kind has: 8 becomes 8.0 for a real number.
 FieldValue valueFor(const Field&, const FieldValue&);
 std::string valueText(const FieldValue&);
-/// What is allowed, in words: "a whole number from 1 to 8".
+/// Returns what is allowed, in words: "a whole number from 1 to 8".
 Message allowedText(const Field&);
-/// The same, and why a number inside the range is refused: devices hold it as float32, where it may
-/// be the end that is not allowed.
+/// Returns the same and, for a number inside the range, why it is refused: devices hold it as
+/// float32, where it may become the end of the range that is not allowed.
 Message allowedText(const Field&, const FieldValue& refused);
 
-/// Sets a field of the run, or of one lane (lane < 0: of every lane). InputError for unknown keys,
-/// which names the nearest known one.
+/// Sets a field of the run, or of one lane (lane < 0: of every lane). Throws InputError for unknown
+/// keys, which names the nearest known one.
 void setField(RunConfig&, int lane, std::string_view key, const FieldValue&);
-/// "scaler.init_scale=1024", or "lanes.1.scaler.init_scale=1024" for one lane, with a checked
-/// value. InputError.
+/// A key with a checked value: "scaler.init_scale=1024", or "lanes.1.scaler.init_scale=1024" for
+/// one lane.
 struct Assignment {
     int lane = -1;
     const Field* field = nullptr;
@@ -92,24 +94,24 @@ struct Assignment {
 Assignment parseAssignment(std::string_view);
 void applySetting(RunConfig&, std::string_view assignment);
 
-/// Reads an experiment file's text; `name` is the file for messages. Absent keys keep their
-/// defaults. InputError for bad JSON (with line and column), unknown keys, wrong types, out of
-/// range.
+/// Reads the text of an experiment file; messages call the file `name`. Absent keys keep their
+/// defaults. Throws InputError for bad JSON (with line and column), unknown keys, wrong types and
+/// values out of range.
 RunConfig parseConfig(std::string_view json, const std::string& name);
 RunConfig readConfig(const std::string& path);
-/// Complete: every field that exists, version first.
+/// Returns the complete text of an experiment file: every field that exists, the version first.
 std::string configText(const RunConfig&);
-/// Checks every field, and what one alone cannot: lanes 1 to 6, batch <= samples, a first scale
-/// within the scaler's guards, what optimizers, schedules and precisions refuse, forks and edits
-/// that the run can go through. InputError.
+/// Checks every field, and what depends on several: lanes 1 to 6, batch <= samples, an initial
+/// scale within the scaler's guards, what optimizers, schedules and precisions refuse, and forks
+/// and edits that the run can go through. Throws InputError.
 void checkConfig(const RunConfig&);
-/// The part of it that a lane can be checked by alone, such as one that is forked.
+/// Checks the part of it that concerns one lane alone, such as a lane that is forked.
 void checkLane(const LaneConfig&, size_t index);
-/// What several settings together refuse of an edit in the middle of a run: a setting of the run
-/// that means nothing beside the others, optimizers, lengths. InputError.
+/// Checks an edit in the middle of a run against the other settings: a setting of the run that
+/// means nothing beside them, optimizers, lengths. Throws InputError.
 void checkEdited(const RunConfig&, const Field& edited);
-/// What a live edit may set: a live field, or kLiveScale, which takes what a first scale may be.
-/// InputError for any other key, and for a value that is not allowed.
+/// Checks what a live edit may set: a live field, or kLiveScale, which takes the values of an
+/// initial scale. Throws InputError for any other key, and for a value that is not allowed.
 void checkLiveEdit(std::string_view key, const FieldValue&);
 
 /// Lanes by precision, "fp32,amp-fp16", each as its precision starts it. `before`, the lanes that
@@ -123,8 +125,8 @@ struct LostScaler {
 };
 LostScaler lostScaler(std::span<const LaneConfig> before, std::span<const LaneConfig> after);
 
-/// The settings at the end of a recorded run: its forks stand among the lanes, its edits among the
-/// settings.
+/// Returns the settings at the end of a recorded run: its forks become lanes, and its edits are
+/// applied to the settings.
 RunConfig settingsAtEnd(RunConfig recorded);
 
 struct Preset {
@@ -134,12 +136,13 @@ struct Preset {
     Phrase about;     ///< one sentence
     RunConfig config;
 };
-/// Presets of a group stand together; the first one is what the window opens with.
+/// Returns the presets, those of a group together; the window opens with the first one.
 std::span<const Preset> presets();
-/// InputError names the nearest preset.
+/// Returns a preset. Throws InputError that names the nearest preset when there is none of this
+/// name.
 const Preset& presetNamed(std::string_view name);
 
-/// The reference of settings as Markdown, for the manual.
+/// Returns the reference of settings as Markdown, for the manual.
 std::string fieldReference();
 
 } // namespace halfscope

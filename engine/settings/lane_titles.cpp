@@ -1,4 +1,4 @@
-// Lanes of one precision are compared field by field; what all of them share is left out.
+// Compares the lanes of one precision field by field, and leaves out what all of them share.
 #include "engine/settings/lane_titles.h"
 
 #include "engine/scaler/scaler_presets.h"
@@ -20,9 +20,9 @@ constexpr const char* kScalerPreset = "scaler.preset";
 constexpr const char* kFirstScale = "scaler.init_scale";
 constexpr const char* kOfScaler = "scaler.";
 
-/// As one writes it by hand: scales are powers of two.
+/// Writes a value as people do by hand: scales are powers of two.
 std::string brief(const FieldValue& value) {
-    constexpr double kLarge = 1024, kSmall = 1.0 / 16; // between them digits are as short
+    constexpr double kLarge = 1024, kSmall = 1.0 / 16; // between them, digits are as short
     const double* real = std::get_if<double>(&value);
     int exponent = 0;
     const bool power = real && std::frexp(*real, &exponent) == 0.5;
@@ -30,7 +30,7 @@ std::string brief(const FieldValue& value) {
     return valueText(value);
 }
 
-/// The lanes that have the same precision as this one, itself among them.
+/// Returns the lanes that have the same precision as this one, including itself.
 std::vector<int> peersOf(const RunConfig& config, size_t lane) {
     std::vector<int> peers;
     for (size_t i = 0; i < config.lanes.size(); ++i)
@@ -39,8 +39,8 @@ std::vector<int> peersOf(const RunConfig& config, size_t lane) {
     return peers;
 }
 
-/// Whether the names of their scalers tell the peers apart: two have different ones, none has a
-/// combination without a name.
+/// Whether the names of their scalers tell the peers apart: at least two differ, and each scaler
+/// has a name.
 bool scalersTell(const RunConfig& config, const std::vector<int>& peers) {
     std::set<std::string> names;
     for (const int peer : peers)
@@ -48,13 +48,13 @@ bool scalersTell(const RunConfig& config, const std::vector<int>& peers) {
     return names.size() > 1 && !names.contains(kCustomScaler);
 }
 
-/// Of `lane` against its peers; first what sets it apart from most of them.
+/// Returns the differences of `lane` from its peers; first come those that hold for most peers.
 std::vector<std::string> differences(const RunConfig& config, size_t lane) {
     const int own = static_cast<int>(lane);
     const std::vector<int> peers = peersOf(config, lane);
     const bool named = scalersTell(config, peers);
     const bool dynamic = config.lanes[lane].scaler.rules.mode == ScalerMode::Dynamic;
-    std::vector<std::pair<std::ptrdiff_t, std::string>> found; // from how many peers, in words
+    std::vector<std::pair<std::ptrdiff_t, std::string>> found; // from how many peers, and the words
     for (const Field& field : fieldTable()) {
         if (field.scope != FieldScope::Lane || field.key == kPrecision) continue;
         if (field.applies && !field.applies(config, own)) continue;
@@ -62,7 +62,7 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane) {
         const auto others = std::count_if(
             peers.begin(), peers.end(), [&](int peer) { return field.get(config, peer) != value; });
         if (others == 0) continue;
-        // a scaler's name says what its rules are, and of a dynamic one where it starts
+        // the name of a scaler tells its rules and, for a dynamic one, its initial scale
         const bool says = field.key != kFirstScale || dynamic;
         const bool ofScaler = field.key.starts_with(kOfScaler);
         if (field.key == kScalerPreset ? !named : named && ofScaler && says) continue;
@@ -100,7 +100,7 @@ std::vector<LaneTitle> laneTitleParts(const RunConfig& config) {
         titles.push_back(std::move(title));
     }
     const std::vector<std::string> names = laneNames(config);
-    for (size_t i = 0; i < titles.size(); ++i) // alike after all: the number tells them apart
+    for (size_t i = 0; i < titles.size(); ++i) // no words tell them apart, so the number does
         if (seen[titleText(titles[i])] > 1) titles[i].name = names[i];
     return titles;
 }

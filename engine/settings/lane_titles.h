@@ -1,5 +1,5 @@
-// What people call the lanes of an experiment: by what sets lanes of one precision apart. Columns
-// of tables and names of files keep laneNames().
+// How people see the lanes of an experiment named: by what tells lanes of one precision apart.
+// Columns of tables and names of files use laneNames().
 #pragma once
 
 #include "engine/settings/fields.h"
@@ -10,23 +10,24 @@
 
 namespace halfscope {
 
-/// A setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; a path's or text's
-/// own words; empty where the value is no more than "default".
+/// Returns a setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; the value
+/// of a path or text without its key; empty when the value is just "default".
 std::string settingWords(const Field&, const FieldValue&);
 
-/// A lane's precision, and what sets it apart from others that have the same one.
+/// A lane's precision, and what tells it apart from other lanes that have the same one.
 struct LaneTitle {
-    std::string name; ///< "amp-fp16"; "amp-fp16-2" where nothing sets lanes apart
+    std::string name; ///< "amp-fp16"; "amp-fp16-2" when nothing else tells lanes apart
     std::vector<std::string>
         words;         ///< "init_scale 2^24", "scaler apex"; the first one matters most
     bool more = false; ///< there are more differences than words
 };
 
-/// By lane; no two have the same text.
+/// Returns the titles by lane; no two have the same text.
 std::vector<LaneTitle> laneTitleParts(const RunConfig&);
-/// The differences alone: "init_scale 2^24, growth_interval 20, ..."; empty without any.
+/// Returns only the differences: "init_scale 2^24, growth_interval 20, ..."; empty when there are
+/// none.
 std::string differencesText(const LaneTitle&);
-/// "fp32", "amp-fp16, init_scale 2^24".
+/// Returns the whole title: "fp32", "amp-fp16, init_scale 2^24".
 std::string titleText(const LaneTitle&);
 
 } // namespace halfscope

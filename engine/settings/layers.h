@@ -16,11 +16,11 @@ struct RunConfig;
 
 using LayerTypes = std::map<std::string, DType, std::less<>>;
 
-/// "layer 1=float32, output layer=bfloat16" as dtypes by label; nothing when it is not of that
-/// form.
+/// Reads "layer 1=float32, output layer=bfloat16" into dtypes by label; returns nothing when the
+/// text does not have that form.
 std::optional<LayerTypes> forcedLayers(std::string_view text);
 
-/// The labels that precision.layers can name, in the order of the forward.
+/// Returns the labels that precision.layers can name, in the order of the forward pass.
 std::vector<std::string> layersOf(const RunConfig&);
 
 } // namespace halfscope

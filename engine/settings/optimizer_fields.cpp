@@ -9,7 +9,7 @@ namespace {
 
 bool twoNetworks(const RunConfig& c) { return networksOf(c.model) > 1; }
 
-/// Whether an optimizer of the run has a setting.
+/// Makes a test for whether any optimizer of the run has a setting.
 auto has(bool OptimizerSettings::*setting) {
     return [setting](const RunConfig& c) {
         return infoOf(c.optimizer.kind).has.*setting ||
@@ -124,7 +124,7 @@ std::vector<Field> specialOptimizerFields() {
     };
 }
 
-/// What the second network's has of its own.
+/// The fields that a second network's optimizer has of its own.
 std::vector<Field> secondOptimizerFields() {
     const auto secondRate = [](const RunConfig& c) {
         return twoNetworks(c) && c.schedule.kind != ScheduleKind::OneCycle;

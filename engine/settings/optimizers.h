@@ -1,4 +1,4 @@
-// The table of optimizers: what each is called and which settings it has. A new one is a kind and a
+// The table of optimizers: the name of each and the settings it has. To add one, add a kind and a
 // row here, and a function in engine/step/optimizer.cpp. The rows of the settings are in
 // optimizer_fields.cpp.
 #pragma once
@@ -13,22 +13,22 @@ namespace halfscope {
 
 enum class OptimizerKind : uint8_t { Adam, AdamW, Sgd, RmsProp };
 
-/// Which settings an optimizer has beside its learning rate and weight decay.
+/// Which settings an optimizer has besides its learning rate and weight decay.
 struct OptimizerSettings {
-    bool betas = false;    ///< beta1, beta2, amsgrad
-    bool epsilon = false;  ///< eps
-    bool momentum = false; ///< momentum
-    bool nesterov = false; ///< nesterov, dampening
-    bool alpha = false;    ///< alpha, centered
+    bool betas = false;    ///< has beta1, beta2, amsgrad
+    bool epsilon = false;  ///< has eps
+    bool momentum = false; ///< has momentum
+    bool nesterov = false; ///< has nesterov, dampening
+    bool alpha = false;    ///< has alpha, centered
 };
 
 struct OptimizerInfo {
     OptimizerKind kind;
     const char* name; ///< in files
-    Phrase about;     ///< for tool tips and the manual, after the name
+    Phrase about;     ///< what follows the name in tool tips and the manual
     OptimizerSettings has;
-    const char* torchName; ///< of torch.optim
-    double torchDecay = 0; ///< its weight_decay where none is given
+    const char* torchName; ///< its name in torch.optim
+    double torchDecay = 0; ///< its default weight_decay in PyTorch
 };
 
 inline constexpr std::array kOptimizers{
@@ -70,10 +70,11 @@ static_assert(optimizersStandByKind());
 struct OptimizerConfig {
     OptimizerKind kind = OptimizerKind::Adam;
     double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0.9;
-    double dampening = 0, alpha = 0.99; ///< SGD; RMSprop's decay of squared gradients
+    double dampening = 0, alpha = 0.99; ///< SGD's dampening; RMSprop's decay of squared gradients
     bool nesterov = false, amsgrad = false, centered = false;
 };
-/// What the optimizer of a second network has of its own; the rest it shares with the first.
+/// The settings of a second network's optimizer that are its own; it shares the rest with the
+/// first.
 struct SecondOptimizerConfig {
     OptimizerKind kind = OptimizerKind::Sgd;
     double lr = 1e-3;

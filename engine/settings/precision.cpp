@@ -16,7 +16,7 @@ namespace {
 
 using Policy = std::optional<CastPolicy>;
 
-/// The row of a network that is cast to one dtype.
+/// Returns the row of a network that is cast to one dtype.
 PrecisionPreset pure(Precision precision, const char* name, Phrase about, DType model) {
     PrecisionPreset row{precision, name, about, model};
     row.masterWeights = false;
@@ -25,7 +25,7 @@ PrecisionPreset pure(Precision precision, const char* name, Phrase about, DType 
     return row;
 }
 
-/// Autocast over f32 parameters, with a scaler that starts in `mode`.
+/// Returns a row of autocast over f32 parameters, with a scaler that starts in `mode`.
 PrecisionPreset autocast(Precision precision, const char* name, Phrase about, Policy (*policy)(),
                          ScalerMode mode, const char* scaler = "pytorch") {
     PrecisionPreset row{precision, name, about};
@@ -42,8 +42,8 @@ PrecisionPreset plain(Precision precision, const char* name, Phrase about, MathM
     return row;
 }
 
-/// Apex casts the outputs of a cast model back to f32, and keeps a loss scale of 1 where it has no
-/// dynamic one.
+/// Returns a row of Apex, which casts the outputs of a cast model back to f32 and keeps a loss
+/// scale of 1 when it has no dynamic one.
 PrecisionPreset apex(Precision precision, const char* name, Phrase about,
                      std::optional<DType> model, bool master, ScalerMode mode) {
     PrecisionPreset row{precision, name, about, model};
@@ -123,7 +123,8 @@ bool chosen(Override choice, bool byDefault) {
     return choice == Override::Default ? byDefault : choice == Override::On;
 }
 
-/// A network that is cast as a whole: its parameters, and what its layers compute in.
+/// Plans a network that is cast as a whole: its parameters, and the dtype in which its layers
+/// compute.
 void planModel(PrecisionPlan& plan, const PrecisionPreset& row, const LaneConfig& lane) {
     const DType model = *row.model;
     const bool master = chosen(lane.masterWeights, row.masterWeights);
@@ -196,7 +197,7 @@ PrecisionPlan planOf(const LaneConfig& lane) {
     const auto forced = forcedLayers(lane.layers);
     require(forced.has_value(), "forced layers are checked with the fields");
     if (!forced->empty() && !plan.policy) {
-        plan.policy.emplace(); // no op has a rule
+        plan.policy.emplace(); // a policy in which no op has a rule
         plan.policy->name = row.name;
     }
     for (const auto& [label, dtype] : *forced)

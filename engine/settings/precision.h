@@ -1,6 +1,6 @@
 // The precisions that a lane can train in, one row each: how parameters are stored, what autocast
-// does, in which arithmetic, and which loss scaler comes with it. What a lane's
-// settings make of its row: engine/settings/precision_plan.h.
+// does, in which arithmetic, and which loss scaler comes with it. engine/settings/precision_plan.h
+// combines a row with the lane's other settings.
 #pragma once
 
 #include "engine/core/message.h"
@@ -34,27 +34,29 @@ enum class Precision : uint8_t {
 };
 inline constexpr int kPrecisionCount = static_cast<int>(Precision::User) + 1;
 
-/// A property of a model that is cast as a whole; the default is that of the precision.
+/// A choice for a property of a model that is cast as a whole; the default is that of the
+/// precision.
 enum class Override : uint8_t { Default, On, Off };
 
 struct PrecisionPreset {
     Precision precision = Precision::Fp32;
     const char* name = ""; ///< "amp-fp16"
     Phrase about;          ///< one sentence
-    /// The network is cast to this as a whole (pure fp16, Apex O2 and O3).
+    /// The dtype to which the network is cast as a whole (pure fp16, Apex O2 and O3).
     std::optional<DType> model{};
-    bool masterWeights = true;    ///< parameters are f32, whatever the network computes in
+    bool masterWeights = true;    ///< parameters are f32, whatever dtype the network computes in
     bool keepBatchnormF32 = true; ///< the affine parameters of norms stay f32
-    /// Casts within the forward; nothing: none. A user's policy comes from its file.
+    /// The casts within the forward pass; null when there are none. A user's policy comes from its
+    /// file.
     std::optional<CastPolicy> (*policy)() = nullptr;
     MathMode math = MathMode::F32;
-    bool outputF32 = false;         ///< what the network returns is cast to f32 (Apex's levels)
+    bool outputF32 = false;         ///< the network's result is cast to f32 (as in Apex's levels)
     bool mayScale = true;           ///< whether the loss can be scaled
     const char* scaler = "pytorch"; ///< the preset of the loss scaler
     ScalerMode scalerMode = ScalerMode::Off;
 };
 
-/// In the order of the enum.
+/// Returns the rows in the order of the enum.
 std::span<const PrecisionPreset> precisionPresets();
 const PrecisionPreset& presetOf(Precision);
 const char* nameOf(Precision); ///< "fp32", "tf32", "amp-fp16", ...; empty beyond the last
@@ -62,8 +64,8 @@ const char* nameOf(Override);  ///< "default", "on", "off"
 
 /// Whether the lane scales its loss: its precision allows it and its scaler is not off.
 bool scalesLoss(const LaneConfig&);
-/// InputError where Apex refuses: master weights or keep_batchnorm_fp32 for a model that is not
-/// cast as a whole; and for "user" without a policy file.
+/// Throws InputError for what Apex refuses: master weights or keep_batchnorm_fp32 for a model that
+/// is not cast as a whole; and for "user" without a policy file.
 void checkPrecision(const LaneConfig&, size_t lane);
 
 } // namespace halfscope

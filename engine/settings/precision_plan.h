@@ -8,18 +8,19 @@
 
 namespace halfscope {
 
-/// What a lane's settings come to.
+/// What the settings of a lane add up to.
 struct PrecisionPlan {
     ParameterStorage storage;
     std::optional<CastPolicy> policy{};
     MathMode math = MathMode::F32;
     bool outputF32 = false;
 };
-/// Reads the policy file of a lane with precision "user"; InputError when it is not valid.
+/// Returns the plan; reads the policy file of a lane with precision "user". Throws InputError when
+/// that file is not valid.
 PrecisionPlan planOf(const LaneConfig&);
 
-/// InputError unless the layers that the lane or its policy file names all stand in the graph, by
-/// the labels of its forward.
+/// Throws InputError unless the graph has all layers that the lane or its policy file names, by the
+/// labels of its forward pass.
 void checkLayers(const CastPolicy&, const LaneConfig&, const Graph&);
 
 } // namespace halfscope

@@ -20,7 +20,7 @@ constexpr Phrase kExamples = phrase("Presets", "Examples");
 constexpr Phrase kPrecisions = phrase("Presets", "Precisions");
 constexpr Phrase kScaling = phrase("Presets", "Loss scaling");
 
-/// Where Debian's package puts Fashion-MNIST; empty where it is not installed.
+/// Returns the folder of Debian's Fashion-MNIST package; empty when it is not installed.
 std::string installedFashion() {
     constexpr const char* kFolder = "/usr/share/datasets/fashion-mnist";
     std::error_code ignored;
@@ -34,7 +34,7 @@ Preset preset(const char* name, Phrase group, Phrase title, Phrase about, std::s
     return made;
 }
 
-/// The smallest network that paints every square in 300 steps; a few seconds on two cores.
+/// The smallest network that paints every square in 300 steps; takes a few seconds on two cores.
 Preset checkerboard() {
     return preset("checkerboard", kExamples, phrase("Presets", "Checkerboard"),
                   phrase("Presets", "A network paints a checkerboard from pixel coordinates; with "
@@ -88,7 +88,7 @@ Preset policies() {
         "fp32,tf32,amp-fp16,torch-cpu-fp16,keras-mixed-float16");
 }
 
-/// The program that this one grew from: nn.Sequential(Linear(10, 20), ReLU(), Linear(20, 1)) on
+/// The program that this one grew out of: nn.Sequential(Linear(10, 20), ReLU(), Linear(20, 1)) on
 /// 10,000 random samples, Adam at its usual rate, ten epochs of a loader with batch_size=64.
 Preset regression() {
     Preset made = preset("regression", kExamples, phrase("Presets", "Regression"),
@@ -132,7 +132,7 @@ Preset oneCycle() {
     return made;
 }
 
-/// A Linear layer on the terms of a curve, so that its weights are the coefficients.
+/// One Linear layer on the terms of a curve, so that its weights are the coefficients.
 Preset fitted(const char* name, Phrase title, Phrase about, TaskKind kind, const char* layer) {
     Preset made = preset(name, kExamples, title, about, "fp32,amp-fp16");
     made.config.task.kind = kind;
@@ -140,7 +140,7 @@ Preset fitted(const char* name, Phrase title, Phrase about, TaskKind kind, const
     return made;
 }
 
-/// As many samples as the steps take: every step sees new ones.
+/// There are as many samples as the steps take, so that every step sees new ones.
 Preset curveFit() {
     Preset made =
         fitted("curve-fit", phrase("Presets", "Fit a curve"),
@@ -155,7 +155,7 @@ Preset curveFit() {
     return made;
 }
 
-/// All points in every step.
+/// Every step sees all points.
 Preset lineFit() {
     Preset made =
         fitted("line-fit", phrase("Presets", "Fit a line"),
@@ -199,7 +199,7 @@ Preset moons() {
     return made;
 }
 
-/// TensorFlow Playground's hardest set: 500 points, half of them to judge by.
+/// TensorFlow Playground's hardest data set: 500 points, half of them for validation.
 Preset spirals() {
     Preset made = twoClasses(
         "spirals", phrase("Presets", "Two spirals"),
@@ -234,7 +234,7 @@ Preset mnistCnn() {
     return made;
 }
 
-/// On the digits where Debian's package is not installed: the preset always plays.
+/// Uses the digits when Debian's package is not installed, so that the preset always runs.
 Preset fashionCnn() {
     Preset made = mnistCnn();
     made.name = "fashion-cnn";
@@ -256,8 +256,8 @@ Preset fashionCnn() {
 }
 
 /// He et al., "Deep Residual Learning for Image Recognition" (2015), section 4.2: the network for
-/// small pictures with one block for each of its three sizes, and projections as shortcuts; here
-/// after a pooling, as in section 4.1.
+/// small pictures with one block for each of its three sizes, and projections as shortcuts; here it
+/// follows a pooling, as in section 4.1.
 Preset resnetSmall() {
     Preset made = fashionCnn();
     made.name = "resnet-small";
@@ -289,8 +289,8 @@ Preset resnetSmall() {
     return made;
 }
 
-/// The text is this program's licence. A network of two layers as GPT-2 has them, norms first,
-/// which sees a fixed number of characters and so needs no mask.
+/// The text is this program's licence. The network has two layers like those of GPT-2, norms first;
+/// it sees a fixed number of characters and so needs no mask.
 Preset transformerTiny() {
     Preset made = preset("transformer-tiny", kExamples, phrase("Presets", "Transformer"),
                          phrase("Presets",
@@ -335,8 +335,8 @@ Preset coordinates(const char* name, Phrase title, Phrase about, const char* lay
     return made;
 }
 
-/// Sitzmann et al., "Implicit Neural Representations with Periodic Activation Functions" (2020):
-/// omega_0 = 30 and the weights' start as there.
+/// Sitzmann et al., "Implicit Neural Representations with Periodic Activation Functions" (2020),
+/// with its omega_0 = 30 and initial weights.
 Preset siren() {
     return coordinates(
         "siren", phrase("Presets", "SIREN"),

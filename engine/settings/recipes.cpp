@@ -1,4 +1,5 @@
-// What each recipe sets. The step itself is in step_graph, clip, penalty, schedule and optimizer.
+// The settings of each recipe. The step itself is in step_graph, clip, penalty, schedule and
+// optimizer.
 #include "engine/settings/recipes.h"
 
 #include <cmath>
@@ -13,7 +14,7 @@ constexpr Phrase kSchedules = phrase("Presets", "Recipes: schedules");
 constexpr Phrase kOptimizers = phrase("Presets", "Recipes: optimizers");
 
 /// A regression like the preset of that name, short enough to watch. Its first steps overflow at
-/// the usual first scale: every recipe shows what it does on a skipped step.
+/// the usual initial scale, so that every recipe shows what it does on a skipped step.
 Preset recipe(const char* name, Phrase group, Phrase title, Phrase about) {
     Preset made{name, group, title, about, defaultConfig()};
     made.config.title = title.text();
@@ -40,7 +41,7 @@ Preset accumulation() {
     made.config.task.batch = 16;
     made.config.gradients.accumulate = 4;
     made.config.steps = 1200;
-    made.config.pace = 4 * kWatchedPace; // as many updates a second as elsewhere
+    made.config.pace = 4 * kWatchedPace; // as many updates per second as in the others
     return made;
 }
 
@@ -62,12 +63,12 @@ Preset twoOptimizers() {
             "every 20 steps, and when only one optimizer skips, the scale still falls for both."));
     made.config.model.networks = 2;
     made.config.second = {OptimizerKind::Sgd, 1e-5};
-    made.config.lanes[1].scaler.rules.growthInterval = 20; // or nearly all skips come together
+    made.config.lanes[1].scaler.rules.growthInterval = 20; // else nearly all skips come together
     return made;
 }
 
-/// Plain gradient descent at a learning rate where the weights overflow unless gradients are
-/// clipped: there no loss scale helps, and the scaler takes it down to 0.
+/// Plain gradient descent at a learning rate at which the weights overflow unless gradients are
+/// clipped: without clipping no loss scale helps, and the scaler takes it down to 0.
 Preset clipped(const char* name, Phrase title, Phrase about, ClipKind kind, double limit) {
     Preset made = recipe(name, kClipping, title, about);
     made.config.optimizer.kind = OptimizerKind::Sgd;
@@ -114,7 +115,7 @@ Preset oneCycleThreePhase() {
     return made;
 }
 
-/// Adam at ten times its usual learning rate, so that a fall of it shows.
+/// Adam at ten times its usual learning rate, so that its decay shows.
 Preset scheduled(const char* name, Phrase title, Phrase about, ScheduleKind kind) {
     Preset made = recipe(name, kSchedules, title, about);
     made.config.optimizer.lr = 1e-2;
@@ -176,7 +177,7 @@ Preset amsgrad() {
                       "Adam divides by the largest mean square so far. One inf would stay there "
                       "forever, so a skipped step must not touch the states of the optimizer."));
     made.config.optimizer.lr = 1e-2;
-    made.config.optimizer.beta2 = 0.95; // at 0.999 a mean square does not fall within the run
+    made.config.optimizer.beta2 = 0.95; // at 0.999 a mean square would not fall within the run
     made.config.optimizer.amsgrad = true;
     return made;
 }

@@ -6,12 +6,12 @@
 
 namespace halfscope {
 
-/// Steps a second at which each can be watched.
+/// The pace in steps per second at which each recipe can be watched.
 inline constexpr double kWatchedPace = 15;
 
-/// Presets "recipe-plain", "recipe-clip", "recipe-schedule-step", ...: one for each recipe, on a
-/// small regression. Sources: PyTorch's notes "Automatic Mixed Precision examples", and the
-/// documentation of torch.nn.utils.clip_grad_*, torch.optim and torch.optim.lr_scheduler.
+/// Returns the presets "recipe-plain", "recipe-clip", "recipe-schedule-step", ...: one for each
+/// recipe, on a small regression. Sources: PyTorch's notes "Automatic Mixed Precision examples",
+/// and the documentation of torch.nn.utils.clip_grad_*, torch.optim and torch.optim.lr_scheduler.
 std::vector<Preset> recipePresets();
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// Names of the choices in an experiment, its lanes' names and defaults. Reading, checking and
-// writing are in fields.cpp and config_json.cpp.
+// The names of the choices in an experiment, the names of its lanes, and defaults. Reading,
+// checking and writing are in fields.cpp and config_json.cpp.
 #include "engine/settings/run_config.h"
 
 #include "engine/scaler/scaler_presets.h"

@@ -22,57 +22,58 @@ enum class Norm : uint8_t { None, BatchNorm, LayerNorm };
 enum class Activation : uint8_t { Relu, Tanh, Sigmoid, Gelu, Silu, Softplus, Sin };
 enum class ScheduleKind : uint8_t { Constant, OneCycle, Step, Exponential, Cosine, Linear };
 enum class Anneal : uint8_t { Cosine, Linear };
-/// How a second network, the critic, tells what the first one makes from the targets.
+/// How a second network, the critic, tells what the first network makes from the targets.
 enum class Adversary : uint8_t { None, Gan, WganGp };
 enum class ClipKind : uint8_t { None, Norm2, NormInf, Value };
 
 struct DataConfig {
     LastBatch lastBatch = LastBatch::Keep;
-    int64_t workers = 0; ///< threads that read batches ahead; 0: the training reads
-    bool shuffle = true; ///< each epoch in an order of its own; else as stored
+    int64_t workers = 0; ///< threads that read batches ahead; with 0 the training thread reads
+    bool shuffle = true; ///< each epoch has an order of its own; else samples come as stored
 };
-/// When the lanes are judged on samples that they do not train on; always at the end.
+/// When the lanes are judged on samples that they do not train on; they always are at the end.
 struct ValidationConfig {
-    int64_t epochs = 1; ///< after every so many; 0: not by epochs
-    int64_t steps = 0;  ///< likewise
+    int64_t epochs = 1; ///< after every so many epochs; 0: not by epochs
+    int64_t steps = 0;  ///< after every so many steps; 0: not by steps
 };
 struct ModelConfig {
     int64_t width = 128;
     int64_t depth = 3; ///< hidden layers of width x width after the first
     Norm norm = Norm::BatchNorm;
     Activation activation = Activation::Relu;
-    std::string layers{}; ///< PyTorch's text; empty: the template of the four above
-    int64_t networks = 1; ///< 2: two networks, two losses over both outputs, two optimizers
-    Adversary adversary = Adversary::None; ///< else a critic in place of task.loss
-    std::string critic{};                  ///< PyTorch's text of it
-    int64_t criticSteps = 1;               ///< that it takes for each one of the first network
-    std::string weights{}; ///< path of a state dict that the lanes start from; empty: drawn
+    std::string layers{}; ///< PyTorch's text; when empty, the template of the four settings above
+    int64_t networks = 1; ///< with 2: two networks, two losses over both outputs, two optimizers
+    Adversary adversary = Adversary::None; ///< unless None, a critic replaces task.loss
+    std::string critic{};                  ///< PyTorch's text for the critic
+    int64_t criticSteps = 1; ///< the critic's steps for each step of the first network
+    std::string weights{}; ///< path of a state dict that the lanes start from; when empty, weights
+                           ///< are drawn
 };
-/// What happens to gradients between backward and optimizer, and the penalty on them.
+/// What happens to gradients between the backward pass and the optimizer, and the penalty on them.
 struct GradientConfig {
     ClipKind clip = ClipKind::None;
-    double clipLimit = 1;      ///< a norm or a value
-    int64_t accumulate = 1;    ///< micro-batches for each update
+    double clipLimit = 1;      ///< the norm or value to clip to
+    int64_t accumulate = 1;    ///< micro-batches per update
     double penalty = 0;        ///< weight of the L2 norm of the loss gradient; 0: no penalty
     double penaltyEps = 0;     ///< under that norm's square root, whose slope at zero is infinite
-    double criticPenalty = 10; ///< wgan-gp: weight of how far the critic's slopes are from 1
+    double criticPenalty = 10; ///< wgan-gp: weight of the critic's slopes' distance from 1
 };
 struct ScheduleConfig {
     ScheduleKind kind = ScheduleKind::Constant;
     double maxLr = 1e-2;
-    int64_t totalSteps = 0; ///< updates; 0: as many as the run has, see scheduleOf
+    int64_t totalSteps = 0; ///< updates; 0: as many as the run has, see scheduleOf()
     double pctStart = 0.3, divFactor = 25, finalDivFactor = 1e4;
     Anneal anneal = Anneal::Cosine;
     bool threePhase = false;
-    bool cycleMomentum = false; ///< the optimizer's momentum or beta1 runs against the rate
+    bool cycleMomentum = false; ///< the optimizer's momentum or beta1 moves opposite to the rate
     double baseMomentum = 0.85, maxMomentum = 0.95;
-    int64_t stepSize = 30;                   ///< Step: iterations between two falls
+    int64_t stepSize = 30;                   ///< Step: iterations between two decays
     double gamma = 0.9;                      ///< Step, Exponential
     double minLr = 0;                        ///< Cosine
     double startFactor = 0.1, endFactor = 1; ///< Linear
 };
 inline bool isAdversarial(const ModelConfig& model) { return model.adversary != Adversary::None; }
-/// Each has an optimizer of its own.
+/// Returns the number of networks, each of which has an optimizer of its own.
 inline int64_t networksOf(const ModelConfig& model) {
     return isAdversarial(model) ? 2 : model.networks;
 }
@@ -83,7 +84,7 @@ inline bool cyclesMomentum(const ScheduleConfig& s) {
 struct LaneConfig {
     Precision precision = Precision::Fp32;
     ScalerConfig scaler;
-    std::string policyFile{}; ///< precision user: path of its policy
+    std::string policyFile{}; ///< path of the policy of precision "user"
     std::string layers{};     ///< forced layers: "layer 1=float32, output layer=float32"
     Override masterWeights = Override::Default;
     Override keepBatchnormF32 = Override::Default;
@@ -91,18 +92,18 @@ struct LaneConfig {
 /// The value of a setting, as files and panels hold it.
 using FieldValue = std::variant<bool, int64_t, double, std::string>;
 
-/// A lane that began in the middle of a run, with the state that another one had there. It stands
-/// behind the lanes that are there already.
+/// A lane that began in the middle of a run, with the state that another lane had there. Its place
+/// is behind the lanes that exist by then.
 struct LaneFork {
-    int64_t step = 1;       ///< the first one that it takes by itself
-    int parent = 0;         ///< lane
-    int64_t afterEdits = 0; ///< edits of the run that came before it
+    int64_t step = 1;       ///< the first step that it takes by itself
+    int parent = 0;         ///< index of the parent's lane
+    int64_t afterEdits = 0; ///< the number of the run's edits that came before it
     LaneConfig lane;
 };
-/// A setting that was changed while the run went on.
+/// A setting that was changed during the run.
 struct LiveEdit {
-    int64_t step = 1; ///< the first one with the new value
-    int lane = -1;    ///< -1: all lanes, or the run
+    int64_t step = 1; ///< the first step with the new value
+    int lane = -1;    ///< -1 for all lanes, or for the run
     std::string key;
     FieldValue value;
 };
@@ -117,14 +118,14 @@ struct RunConfig {
     GradientConfig gradients;
     ScheduleConfig schedule;
     uint64_t seed = 0;
-    int64_t steps = 300;         ///< stop condition, where there are no epochs
-    int64_t epochs = 0;          ///< the run ends after so many; 0: after its steps
-    double pace = 0;             ///< steps a second at most, in the window; 0: no limit
-    std::string device = "auto"; ///< or one for each lane, see deviceOfLane
+    int64_t steps = 300;         ///< the run ends after so many, unless epochs decide
+    int64_t epochs = 0;          ///< the run ends after so many; 0: after `steps`
+    double pace = 0;             ///< most steps per second in the window; 0: no limit
+    std::string device = "auto"; ///< or one per lane, see deviceOfLane()
     int64_t threads = 0;         ///< CPU threads; 0: all
     std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},
                                   LaneConfig{Precision::AmpFp16, {}}};
-    /// What happens on the way, by step: a run that was recorded goes the same way again.
+    /// What happens on the way, by step: a recorded run repeats it when it is trained again.
     std::vector<LaneFork> forks{};
     std::vector<LiveEdit> edits{};
 };
@@ -137,15 +138,18 @@ const char* nameOf(Adversary);
 const char* nameOf(ClipKind); ///< "none", "norm", "norm-inf", "value"
 const char* nameOf(ScalerMode);
 
-/// A lane as a precision starts it, with the scaler of its row: amp-fp16 scales dynamically from
-/// 65536, amp-bf16 does not (it has the range of f32), pure fp16 shows what happens without.
+/// Returns a lane as a precision starts it, with the scaler of its row: amp-fp16 scales dynamically
+/// from 65536; amp-bf16 does not, having the range of f32; pure fp16 shows what happens without
+/// scaling.
 LaneConfig defaultLane(Precision);
-/// What an empty experiment file means: the defaults above, with the lanes fp32 and amp-fp16.
+/// Returns what an empty experiment file means: the defaults above, with the lanes fp32 and
+/// amp-fp16.
 RunConfig defaultConfig();
 
-/// A lane's part of "cuda:0,cuda:1": lane 0 takes the first, and after the last the first again.
+/// Returns a lane's part of "cuda:0,cuda:1": lane 0 takes the first, and after the last one the
+/// first is taken again.
 std::string deviceOfLane(std::string_view devices, int lane);
-/// "fp32", "amp-fp16", and with a number where two are alike: "amp-fp16-2".
+/// Returns "fp32" or "amp-fp16", and a number when two lanes have the same precision: "amp-fp16-2".
 std::string laneName(Precision, int number);
 std::vector<std::string> laneNames(const RunConfig&);
 

@@ -30,7 +30,7 @@ int64_t stepsOf(const RunConfig& config) {
 }
 
 ScheduleConfig scheduleOf(const RunConfig& config) {
-    constexpr int64_t kLeast = 2; // with one there is no end that differs from the start
+    constexpr int64_t kLeast = 2; // one update has no end that differs from its start
     ScheduleConfig schedule = config.schedule;
     if (schedule.totalSteps == 0)
         schedule.totalSteps = std::max(kLeast, stepsOf(config) / config.gradients.accumulate);

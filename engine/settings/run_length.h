@@ -9,14 +9,14 @@
 
 namespace halfscope {
 
-/// Nothing where the files of the data set cannot be used.
+/// Returns the facts, or nothing when the files of the data set cannot be used.
 std::optional<DataFacts> knownFactsOf(const RunConfig&);
-/// How the task's samples become steps. Also of settings that checkConfig() refuses; a data set
-/// whose files cannot be used counts as one batch.
+/// Returns how the task's samples become steps, also for settings that checkConfig() refuses; a
+/// data set whose files cannot be used counts as one batch.
 EpochPlan epochPlanOf(const RunConfig&);
-/// Steps of the run: as many as its epochs have, or run.steps where it counts none.
+/// Returns the steps of the run: as many as its epochs have, or run.steps when it counts no epochs.
 int64_t stepsOf(const RunConfig&);
-/// The schedule with its length in updates: that of the run where schedule.total_steps is 0.
+/// Returns the schedule with its length in updates: that of the run when schedule.total_steps is 0.
 ScheduleConfig scheduleOf(const RunConfig&);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// From settings to specs.
+// Makes a task from settings.
 #include "engine/settings/run_task.h"
 
 #include "engine/settings/run_length.h"

@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// InputError when a file cannot be used.
+/// Makes the task. Throws InputError when a file cannot be used.
 std::unique_ptr<Task> makeTask(const RunConfig&);
 
 } // namespace halfscope

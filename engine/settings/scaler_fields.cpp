@@ -8,9 +8,9 @@ using namespace field_parts;
 
 namespace {
 
-constexpr double kFloatMax = 3.4e38; // what a float32 holds, rounded down to a readable number
+constexpr double kFloatMax = 3.4e38; // the largest float32, rounded down to a readable number
 constexpr double kMostSteps = 1e9;   // counts are int32 on the device
-constexpr const char* kFirstScale = "scaler.init_scale"; // alone acts at a restart
+constexpr const char* kFirstScale = "scaler.init_scale"; // the only field that needs a restart
 
 bool amp(const LaneConfig& lane) { return presetOf(lane.precision).mayScale; }
 bool scales(const LaneConfig& lane) {
@@ -20,7 +20,7 @@ bool dynamic(const LaneConfig& lane) {
     return amp(lane) && lane.scaler.rules.mode == ScalerMode::Dynamic;
 }
 
-/// A rule of dynamic scaling.
+/// Makes the field of a rule of dynamic scaling.
 template <class Access>
 Field ofRules(const Words& words, Access at) {
     return whenLane(dynamic,
@@ -28,7 +28,7 @@ Field ofRules(const Words& words, Access at) {
                         words, [at](auto& lane) -> auto& { return at(lane.scaler.rules); }));
 }
 
-/// It has no value of its own: it names the combination of the others.
+/// The preset has no value of its own: it names the combination of the others.
 Field presetField() {
     Field field = whenLane(
         amp,

@@ -36,8 +36,8 @@ std::vector<Field> scheduleFields() {
                             "The highest learning rate, reached at the end of the warm-up.")},
                     [](auto& c) -> auto& { return c.schedule.maxLr; }),
                 {0, 1000, Bound::AboveMinimum, true})),
-        // The table of rates lies on the device as float32: 32 MB at the maximum, and the two falls
-        // of a cosine's period still count exactly in float32.
+        // The table of rates is on the device as float32: 32 MB at the maximum. The two falls of a
+        // cosine's period are still counted exactly in float32.
         when(changes,
              in(ofRun(
                     {"schedule.total_steps", phrase("Settings", "Schedule length"),
@@ -51,7 +51,7 @@ std::vector<Field> scheduleFields() {
     };
 }
 
-/// The rest of one-cycle's.
+/// The other fields of one-cycle.
 std::vector<Field> cycleFields() {
     const auto cycle = isKind(ScheduleKind::OneCycle);
     return {

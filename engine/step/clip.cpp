@@ -9,7 +9,7 @@ namespace halfscope {
 
 namespace {
 
-/// PyTorch divides by the norm plus this, so that a norm of zero stays harmless.
+/// PyTorch divides by the norm plus this value, so that a norm of zero does no harm.
 constexpr double kNormEps = 1e-6;
 
 NodeId squaredSum(Builder& b, NodeId x) { return b.sumAll(b.mul(x, x)); }

@@ -1,4 +1,4 @@
-// The layout of a step's output "metrics": the numbers that one step tells the host.
+// The layout of a step's output "metrics": the numbers that one step reports to the host.
 #pragma once
 
 #include "engine/scaler/scaler_rule.h"
@@ -9,11 +9,11 @@ namespace halfscope {
 
 enum MetricsSlot : int {
     kLossMetric,
-    kScaleMetric,    ///< that the step used
-    kFoundInfMetric, ///< 1: the first optimizer skipped, 2: the second, 3: both
+    kScaleMetric,    ///< the scale that the step used
+    kFoundInfMetric, ///< 1 when the first optimizer skipped, 2 the second, 3 both
     kLearningRateMetric,
     kGradientNormMetric,
-    kNextScaleMetric, ///< from here on the scaler's state after the step, by ScalerSlot
+    kNextScaleMetric, ///< first of the scaler's state after the step, by ScalerSlot
     kMetricsSlots = kNextScaleMetric + kScalerSlots
 };
 constexpr size_t metricOf(ScalerSlot slot) {

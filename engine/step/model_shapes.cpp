@@ -1,4 +1,4 @@
-// Shapes of batches, models and their layers.
+// Works out the shapes of batches, models and their layers.
 #include "engine/step/model_shapes.h"
 
 #include "engine/core/error.h"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kModelKey = "model.layers";
 
-/// The network of the template has no layer that takes indices.
+/// Throws InputError for a text data set: the network of the template has no layer that takes
+/// indices.
 void checkTemplate(const RunConfig& config, const BatchShape& batch) {
     if (config.model.layers.empty() && batch.indices > 0)
         throw InputError(phrase("Model", "model.layers: a text needs a network that begins with an "

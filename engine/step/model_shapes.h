@@ -1,4 +1,4 @@
-// What the settings' network makes of a batch, layer by layer, without a graph.
+// Follows a batch's shape through the settings' network, layer by layer, without a graph.
 #pragma once
 
 #include "engine/core/dtype.h"
@@ -12,18 +12,19 @@
 
 namespace halfscope {
 
-/// How a model sees a batch.
+/// The form in which a model takes a batch.
 struct SeenInput {
     Shape shape;
-    bool pixelRows = false; ///< one image, whose pixels are the rows of the batch
+    bool pixelRows = false; ///< true for one image whose pixels are the rows of the batch
 };
-/// A picture's pixels are the rows of a batch (rows, inputs), and one image where the model's first
-/// layer wants images. Samples with axes of their own are flattened for models that do not want
-/// images.
+/// Returns the form in which the model takes the batch. A picture's pixels are the rows of a batch
+/// (rows, inputs), and one image when the model's first layer wants images. Samples with axes of
+/// their own are flattened for models that do not want images.
 SeenInput seenInput(const RunConfig&, const ModelSpec&, const BatchShape&);
 
-/// The model, which takes this input and has a value for every one of the target. InputError
-/// "model.layers, line 2, column 5: ...", or "model.layers: the model makes ...".
+/// Returns the model after checking that it takes this input and has a value for every one of the
+/// target. Throws InputError "model.layers, line 2, column 5: ..." or "model.layers: the model
+/// makes ...".
 ModelSpec fittingModel(const RunConfig&, const BatchShape&, DType);
 
 struct ModelShapes {

@@ -16,7 +16,8 @@ struct Shared {
     NodeId stepSize = kNoNode;   ///< Adam: lr / (1 - beta1^t)
     NodeId secondRoot = kNoNode; ///< Adam: sqrt(1 - beta2^t)
     NodeId decay = kNoNode;      ///< AdamW: lr * weight decay
-    NodeId first = kNoNode;      ///< Bool: nothing has been stepped yet (SGD with dampening)
+    NodeId first = kNoNode;      ///< Bool: true before the first step that was taken (SGD with
+                                 ///< dampening)
 };
 
 class OptimizerEmitter {
@@ -27,7 +28,7 @@ public:
           m_largestComplement(extras.largestComplement) {
         m_shared.lr = lr;
         LabelScope label(b, extras.name);
-        // F32 counts exactly to 2^24; there it stays, and every bias correction is 1 long before.
+        // F32 counts exactly to 2^24 and stays there; every bias correction is 1 long before that.
         const NodeId step =
             b.state(std::string(extras.name) + ".step", {}, DType::F32, StateRole::Counter);
         const NodeId taken = b.shift(step, 1);
@@ -57,13 +58,14 @@ private:
         failInvariant("unknown optimizer");
     }
 
-    /// 1 - beta^t without cancellation for beta near 1: -expm1(t log beta).
+    /// Emits 1 - beta^t without cancellation for beta near 1, as -expm1(t log beta).
     NodeId biasCorrection(double beta, NodeId t) {
         if (beta == 0) return m_b.constantLike(1, t);
         return m_b.neg(m_b.unary(Op::Expm1, m_b.scale(t, std::log(beta))));
     }
 
-    /// That of beta1. As in PyTorch a cycled beta1 counts as if it had always been that.
+    /// Emits the bias correction of beta1. As in PyTorch, a cycled beta1 counts as if it had always
+    /// had its present value.
     NodeId firstCorrection(NodeId t) {
         if (m_complement == kNoNode) return biasCorrection(m_config.beta1, t);
         const NodeId log = m_b.unary(Op::Log1p, m_b.neg(m_complement));
@@ -79,7 +81,7 @@ private:
         m_b.graph().setNext(state, select(state, m_b.cast(valueF32, m_b.dtypeOf(state))));
     }
 
-    /// A moment's state; its value is read by value().
+    /// Returns a moment's state; value() reads its value.
     NodeId moment(const ParameterGradient& pg, const char* name) {
         const Shape shape = m_b.shapeOf(pg.parameter);
         const DType dtype = m_b.dtypeOf(pg.parameter);
@@ -94,22 +96,22 @@ private:
 
     bool hasMomentum() const { return m_complement != kNoNode || m_config.momentum != 0; }
 
-    /// x times the momentum.
+    /// Emits x times the momentum.
     NodeId timesMomentum(NodeId x) {
         if (m_complement == kNoNode) return m_b.scale(x, m_config.momentum);
         const NodeId momentum = m_b.shift(m_b.neg(m_complement), 1);
         return m_b.mul(x, m_b.expandLike(momentum, x));
     }
 
-    /// From x to the target by a share of the way, from the nearer end as torch.lerp does: a share
-    /// of 1 gives the target's every digit.
+    /// Goes from x to the target by a share of the way, from the nearer end as torch.lerp does: a
+    /// share of 1 gives exactly the target.
     NodeId towards(NodeId x, NodeId target, double share) {
         const NodeId way = m_b.sub(target, x);
         if (share < 0.5) return m_b.add(x, m_b.scale(way, share));
         return m_b.sub(target, m_b.scale(way, 1 - share));
     }
 
-    /// Adam's mean of gradients: that by the share 1 - beta1.
+    /// Emits Adam's mean of gradients, which moves towards g by the share 1 - beta1.
     NodeId nextMean(NodeId x, NodeId g) {
         if (m_complement == kNoNode) return towards(x, g, 1 - m_config.beta1);
         const NodeId way = m_b.sub(g, x);
@@ -121,7 +123,7 @@ private:
         return m_b.where(m_b.expandLike(isNear, way), near, far);
     }
 
-    /// beta * v + (1 - beta) * g^2.
+    /// Emits beta * v + (1 - beta) * g^2.
     NodeId meanSquare(NodeId v, NodeId g, double beta) {
         return m_b.add(m_b.scale(v, beta), m_b.scale(m_b.mul(g, g), 1 - beta));
     }
@@ -133,7 +135,7 @@ private:
             const NodeId buffer = moment(pg, "momentum_buffer");
             const NodeId kept = timesMomentum(value(buffer));
             NodeId next = m_b.add(kept, m_b.scale(g, 1 - m_config.dampening));
-            // the buffer starts as the first gradient, which is not dampened
+            // The buffer starts as the first gradient, which is not dampened.
             if (m_config.dampening != 0)
                 next = m_b.where(m_b.expandLike(m_shared.first, g), g, next);
             store(buffer, next);
@@ -185,7 +187,8 @@ private:
         const NodeId step = m_b.mul(m_b.expandLike(m_shared.stepSize, p), ratio);
         if (!decoupled) return m_b.sub(p, step);
         // p - (p * decay + step) rather than PyTorch's p * (1 - decay) - step: the rounding of a
-        // factor near 1 would act on every step in the same direction, and one at p is enough.
+        // factor near 1 would act on every step in the same direction, and here p itself is rounded
+        // only once.
         return m_b.sub(p, m_b.add(m_b.mul(p, m_b.expandLike(m_shared.decay, p)), step));
     }
 

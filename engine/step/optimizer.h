@@ -18,17 +18,18 @@ struct ParameterGradient {
 };
 
 struct OptimizerExtras {
-    /// F32, rank 0: 1 - momentum (SGD, RMSprop) or 1 - beta1 (Adam) as a schedule has it; kNoNode:
-    /// the settings' own.
+    /// F32, rank 0: 1 - momentum (SGD, RMSprop) or 1 - beta1 (Adam) as a schedule sets it; kNoNode
+    /// for the value in the settings.
     NodeId momentumComplement = kNoNode;
-    double largestComplement = 1;   ///< that it takes: below 0.5 a step needs fewer nodes
-    const char* name = "optimizer"; ///< before ".step"
+    double largestComplement = 1;   ///< upper bound of momentumComplement: below 0.5 a step needs
+                                    ///< fewer nodes
+    const char* name = "optimizer"; ///< the part of its state's name before ".step"
 };
 
 /// Sets the next values of the parameters, of the moments ("0.weight.exp_avg", stored in the
-/// parameter's dtype) and of "optimizer.step" (F32, steps taken). All arithmetic is in F32 and is
-/// rounded once to storage. `learningRate` is F32, rank 0; `skip` is Bool, rank 0, or kNoNode for
-/// an optimizer that always steps.
+/// parameter's dtype) and of "optimizer.step" (F32, the number of steps taken). All arithmetic is
+/// in F32 and is rounded once to storage. `learningRate` is F32, rank 0; `skip` is Bool, rank 0, or
+/// kNoNode for an optimizer that always steps.
 void emitOptimizer(Builder&, const OptimizerConfig&, std::span<const ParameterGradient>,
                    NodeId learningRate, NodeId skip, const OptimizerExtras& extras = {});
 

@@ -17,7 +17,7 @@ NodeId emitGradientPenalty(Builder& b, const PenaltyTerms& terms) {
     {
         const AutocastScope off(b, nullptr);
         for (const auto& gradient : gradients(b, terms.scaledLoss, terms.parameters)) {
-            if (!gradient) continue; // a parameter of another loss
+            if (!gradient) continue; // the loss does not depend on this parameter
             const NodeId g = b.cast(*gradient, DType::F32);
             const NodeId inverse = terms.inverseScale;
             unscaled.push_back(inverse == kNoNode ? g : b.mul(g, b.expandLike(inverse, g)));
@@ -31,7 +31,7 @@ NodeId emitGradientPenalty(Builder& b, const PenaltyTerms& terms) {
     }
     total = b.cast(total, DType::F32);
     if (terms.epsilon != 0) total = b.shift(total, terms.epsilon);
-    // where a policy of the user's lowers the root, the loss that it is added to stays as it is
+    // A user's policy may lower the root's dtype; the loss that it is added to stays as it is.
     return b.cast(fn::unary(b, Op::Sqrt, total), DType::F32);
 }
 
@@ -46,7 +46,8 @@ NodeId emitSlopePenalty(Builder& b, NodeId at, NodeId output, NodeId scale, Node
         throw InputError(phrase("Model", "model.critic: its score does not depend on its input"));
     NodeId slope = b.cast(*slopes[0], DType::F32);
     if (inverseScale != kNoNode) slope = b.mul(slope, b.expandLike(inverseScale, slope));
-    // Where every unit of a critic is off it has no slope, and the root's own would be infinite.
+    // When every unit of a critic is off, its slope is zero, and the root's derivative there would
+    // be infinite.
     constexpr double kNoSlope = 1e-12;
     const NodeId square = b.shift(b.sum(b.mul(slope, slope), Shape{1}), kNoSlope);
     const NodeId norm = b.unary(Op::Sqrt, square);

@@ -1,4 +1,4 @@
-// Leaves out what PyTorch does by default.
+// Writes the calls and leaves out what PyTorch does by default.
 #include "engine/step/pytorch_calls.h"
 
 #include "engine/core/text.h"
@@ -31,7 +31,7 @@ std::optional<TorchLane> torchLane(Precision precision) {
     case Precision::TorchCpuBf16: return TorchLane{"torch.bfloat16", "", false};
     case Precision::Fp16: return TorchLane{"", "torch.float16", false};
     case Precision::Bf16: return TorchLane{"", "torch.bfloat16", false};
-    default: return std::nullopt; // Apex, Keras and policies of the user's
+    default: return std::nullopt; // Apex, Keras and users' policies
     }
 }
 

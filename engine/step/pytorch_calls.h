@@ -1,4 +1,4 @@
-// What PyTorch calls the settings' precisions, optimizers and schedules, as Python writes it.
+// Writes the settings' precisions, optimizers and schedules as PyTorch's calls in Python.
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -9,12 +9,12 @@
 
 namespace halfscope {
 
-/// Arguments of a call.
+/// The arguments of a call.
 class PythonArguments {
 public:
     explicit PythonArguments(std::string first = {}) : m_text(std::move(first)) {}
     void add(const char* name, const std::string& value);
-    /// Only what differs from PyTorch's default.
+    /// Adds an argument only when it differs from PyTorch's default.
     void add(const char* name, double value, double standard);
     void add(const char* name, bool value, bool standard);
     const std::string& text() const { return m_text; }
@@ -23,26 +23,28 @@ private:
     std::string m_text;
 };
 
-/// How PyTorch gets a lane's precision.
+/// How a lane's precision is set up in PyTorch.
 struct TorchLane {
-    std::string autocast; ///< the dtype; empty: off
-    std::string cast;     ///< the dtype of the whole network; empty: float32
+    std::string autocast; ///< the dtype; empty when autocast is off
+    std::string cast;     ///< the dtype of the whole network; empty for float32
     bool tf32 = false;
 };
 
-/// Nothing where it cannot.
+/// Returns nothing when PyTorch has no such precision.
 std::optional<TorchLane> torchLane(Precision);
 
-/// "torch.optim.Adam(model.parameters(), lr=0.001)": what has PyTorch's default is left out.
+/// Returns a call such as "torch.optim.Adam(model.parameters(), lr=0.001)". Arguments at PyTorch's
+/// defaults are left out.
 std::string optimizerCall(const OptimizerConfig&, const std::string& parameters);
-/// "torch.optim.lr_scheduler.StepLR(optimizer, ...)", where a schedule that spans the run has the
-/// length `updates`, a name; empty for a constant rate.
+/// Returns a call such as "torch.optim.lr_scheduler.StepLR(optimizer, ...)"; empty for a constant
+/// rate. A schedule that spans the run gets the Python name `updates` as its length.
 std::string scheduleCall(const ScheduleConfig&);
 
-/// "nn.utils.clip_grad_norm_(PARAMETERS, 1.0)"; empty where nothing is clipped.
+/// Returns a call such as "nn.utils.clip_grad_norm_(PARAMETERS, 1.0)"; empty when nothing is
+/// clipped.
 std::string clipCall(const GradientConfig&, const std::string& parameters);
 
-/// Each line, of which the last ends too, four spaces further to the right.
+/// Indents each line by four more spaces. The last line ends with a line break too.
 std::string indented(std::string_view lines);
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
 // Writes the program section by section; what belongs to a data set, a loss, an optimizer or a
-// layer stands in its row.
+// layer is in its table row.
 #include "engine/step/pytorch_script.h"
 
 #include "engine/core/error.h"
@@ -30,8 +30,9 @@ using lang::pythonReal;
 using lang::pythonText;
 using lang::pythonTruth;
 
-/// From what is known of the files, since a program is wanted at once. A picture's facts do not
-/// tell whether it is grey: for a network with one output it is taken for grey.
+/// Uses only what is already known of the files, because a program must be ready at once. The known
+/// facts of a picture do not say whether it is grey: with a network of one output it is taken for
+/// grey.
 BatchShape batchOf(const RunConfig& config) {
     BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
     if (config.task.image.empty() || config.model.layers.empty()) return batch;
@@ -112,7 +113,7 @@ private:
                          list);
     }
 
-    /// Settings of a lane that PyTorch does not know and that are not at their defaults.
+    /// Notes a lane's settings that PyTorch does not have and that are not at their defaults.
     void noteRules(size_t lane, const std::string& name) {
         RunConfig standard;
         standard.lanes = {defaultLane(m_config.lanes[lane].precision)};
@@ -167,7 +168,7 @@ private:
     const PythonData m_samples;
     const ModelSpec m_model;
     const SeenInput m_seen;
-    ModelSpec m_critic; ///< where there is one
+    ModelSpec m_critic; ///< empty when there is none
     std::vector<Lane> m_lanes;
     std::vector<std::string> m_missing; ///< what PyTorch cannot do, in words
 };
@@ -270,12 +271,12 @@ std::string ScriptWriter::network() const {
     ModelSpec all = m_model;
     if (judged()) {
         text += "\n\ndef make_critic():\n    return " + pythonOf(m_critic, "    ") + "\n";
-        all.root.children = {m_model.root, m_critic.root}; // for their classes alone
+        all.root.children = {m_model.root, m_critic.root}; // only to collect their classes
     }
     return pythonClassesOf(all) + text;
 }
 
-/// How the network takes samples as they come.
+/// Writes how the network takes samples in the form in which they come.
 std::string ScriptWriter::forward() const {
     if (m_seen.pixelRows)
         return filled(R"(
@@ -325,7 +326,7 @@ std::string ScriptWriter::schedule() const {
            scheduleCall(m_config.schedule) + "\n";
 }
 
-/// The lane's network or networks, with their optimizers.
+/// Writes the lane's network or networks, with their optimizers.
 std::string ScriptWriter::models() const {
     const char* to = anyCast() ? ".to(DEVICE, lane.get(\"cast\"))" : ".to(DEVICE)";
     const OptimizerConfig& first = m_parts.optimizers.front().config;
@@ -356,7 +357,7 @@ std::string ScriptWriter::models() const {
          {"SECOND", optimizerCall(m_parts.optimizers[1].config, "model[1].parameters()")}});
 }
 
-/// What the scaler and the schedule need beside them.
+/// Writes the functions that the scaler and the schedule need.
 std::string ScriptWriter::helpers() const {
     std::string text;
     if (hasSchedule()) {
@@ -374,13 +375,13 @@ std::string ScriptWriter::helpers() const {
     return text + (two() ? "    for optimizer in optimizers:\n        " : "    ") + hook;
 }
 
-/// A batch on its way to the device, in the dtype of a lane's network; indices stay what they are.
+/// Moves a batch to the device, in the dtype of a lane's network; indices keep their type.
 const char* ScriptWriter::moved() const {
     const bool cast = anyCast() && m_batch.indices == 0;
     return cast ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)";
 }
 
-/// The forward pass where a critic judges it.
+/// Writes the forward pass when a critic judges it.
 std::string ScriptWriter::scores() const {
     std::string text = filled(R"(        x, target = {TO}, target.to(DEVICE)
         with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
@@ -399,7 +400,7 @@ std::string ScriptWriter::scores() const {
                   {{"BETWEEN", slopes() ? ", between" : ""}});
 }
 
-/// The forward pass, under autocast.
+/// Writes the forward pass, under autocast.
 std::string ScriptWriter::losses() const {
     if (judged()) return scores();
     std::string text = filled(R"(        x, target = {TO}, target.to(DEVICE)
@@ -422,7 +423,7 @@ std::string ScriptWriter::losses() const {
     return text + "            ]\n";
 }
 
-/// Its losses have a name of their own: the plain ones are what is shown.
+/// Writes the penalised losses under names of their own: the plain ones are shown.
 std::string ScriptWriter::penalty() const {
     const GradientConfig& g = m_config.gradients;
     if (slopes())
@@ -469,7 +470,7 @@ std::string ScriptWriter::backward() const {
     return text + "        taken.clear()\n";
 }
 
-/// Clips one optimizer's gradients and lets it step, when it is its turn.
+/// Clips one optimizer's gradients and lets it step when it is its turn.
 std::string ScriptWriter::optimize() const {
     const std::string clip =
         clipCall(m_config.gradients,
@@ -489,7 +490,7 @@ std::string ScriptWriter::optimize() const {
            "        for optimizer in optimizers:\n" + indented(zero);
 }
 
-/// The scaler's and the schedule's.
+/// Writes the updates of the scaler and the schedule.
 std::string ScriptWriter::update() const {
     std::string text = any(isStatic)
                            ? "        scaler.update(scale if lane.get(\"static\") else None)\n"
@@ -501,7 +502,7 @@ std::string ScriptWriter::update() const {
     if (!hasSchedule()) return text;
     std::string condition;
     if (any(holdsSchedule)) condition = "not (skipped and lane.get(\"hold_schedule\"))";
-    if (m_config.schedule.kind == ScheduleKind::OneCycle) { // it raises beyond its end
+    if (m_config.schedule.kind == ScheduleKind::OneCycle) { // OneCycleLR raises beyond its end
         const std::string one = two() ? "schedulers[0]" : "scheduler";
         condition += std::string(condition.empty() ? "" : " and ") + one + ".last_epoch + 1 < " +
                      one + ".total_steps";

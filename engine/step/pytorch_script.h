@@ -1,4 +1,4 @@
-// The experiment as a program for PyTorch, for people to read, run and take along.
+// Writes the experiment as a program for PyTorch, for people to read, run and take along.
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -7,12 +7,14 @@
 
 namespace halfscope {
 
-/// A Python program that trains the lanes one after the other from the same weights: data, network,
-/// autocast, GradScaler, clipping, penalty, schedule and loop as PyTorch's documentation writes
-/// them. `python3 FILE WEIGHTS.safetensors` starts from those weights. Random data and orders are
-/// PyTorch's own. Lanes and rules that PyTorch lacks are named in a comment and left out.
+/// Returns a Python program that trains the lanes one after the other from the same weights: data,
+/// network, autocast, GradScaler, clipping, penalty, schedule and loop as PyTorch's documentation
+/// writes them. `python3 FILE WEIGHTS.safetensors` starts from those weights. Random data and
+/// orders are PyTorch's own. Lanes and rules that PyTorch lacks are named in a comment and left
+/// out.
 ///
-/// InputError where PyTorch has none of the lanes, and as checkConfig() and fittingModel().
+/// Throws InputError when PyTorch has none of the lanes, and as checkConfig() and fittingModel()
+/// do.
 std::string pytorchScript(const RunConfig&);
 
 } // namespace halfscope

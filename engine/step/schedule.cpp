@@ -15,7 +15,8 @@ namespace halfscope {
 
 namespace {
 
-/// A stretch of a cycle: it ends at an iteration, which counts from 0 and may fall between two.
+/// A stretch of a cycle. It ends at an iteration, counted from 0, which may fall between two
+/// iterations.
 struct CyclePhase {
     double end = 0;
     double fromLr = 0, toLr = 0;
@@ -65,7 +66,7 @@ double oneCycle(const ScheduleConfig& s, Cycled what, int64_t tick) {
 
 double cosine(const ScheduleConfig& s, double baseLr, int64_t tick) {
     const double total = static_cast<double>(s.totalSteps);
-    const auto at = static_cast<double>(tick % (2 * s.totalSteps)); // exact after any time
+    const auto at = static_cast<double>(tick % (2 * s.totalSteps)); // exact however long the run is
     return s.minLr + (baseLr - s.minLr) * (1 + std::cos(std::numbers::pi * at / total)) / 2;
 }
 
@@ -103,7 +104,9 @@ int64_t scheduleLength(const ScheduleConfig& s) {
     case ScheduleKind::Step:
     case ScheduleKind::Exponential:
     case ScheduleKind::Cosine:
-    case ScheduleKind::Linear: return s.totalSteps + 1; // the last rate is that after all steps
+    case ScheduleKind::Linear:
+        return s.totalSteps + 1; // with the rate after all steps, which is
+                                 // the last one
     }
     failInvariant("unknown schedule");
 }

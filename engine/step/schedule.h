@@ -11,25 +11,25 @@
 
 namespace halfscope {
 
-/// The learning rate of iteration `tick` (0 for the first), in double, by the rules of
+/// Returns the learning rate of iteration `tick` (0 for the first), in double, by the rules of
 /// torch.optim.lr_scheduler: OneCycleLR, StepLR, ExponentialLR, CosineAnnealingLR, LinearLR. Cosine
-/// goes up again after its total steps, and down, without end. The others stay at their last rate:
-/// as LinearLR does; OneCycleLR computes one rate beyond its end by extrapolation and then raises,
-/// StepLR and ExponentialLR know no end. Where a cycle's first phase is no longer than its first
-/// iteration (pct_start * total_steps = 1), which PyTorch divides by zero for, that iteration has
-/// the peak's rate.
+/// rises again after its total steps, then falls, without end. OneCycle and Linear stay at their
+/// last rate: LinearLR does so too, while OneCycleLR computes one rate beyond its end by
+/// extrapolation and then raises. StepLR and ExponentialLR have no end; here they stay at the rate
+/// after all steps. When a cycle's first phase is no longer than its first iteration (pct_start *
+/// total_steps = 1), for which PyTorch divides by zero, that iteration has the peak's rate.
 double learningRate(const ScheduleConfig&, double baseLr, int64_t tick);
 
-/// The momentum of an iteration; only for a schedule that cycles it.
+/// Returns the momentum of an iteration; only for a schedule that cycles it.
 double cycledMomentum(const ScheduleConfig&, int64_t tick);
 
-/// The values that a table of the step's graph holds: one for Constant. Of Cosine those of a fall;
-/// the rise is the same backwards.
+/// Returns the number of values in a table of the step's graph: one for Constant. A table of Cosine
+/// holds one fall; the rise is the same backwards.
 int64_t scheduleLength(const ScheduleConfig&);
 std::vector<float> learningRateTable(const ScheduleConfig&, double baseLr);
-/// All tables by state name: "schedule.table", with a second optimizer "schedule.table2", and
-/// "schedule.momentum_complement", which holds 1 - momentum: close to 1 a momentum has its digits
-/// there.
+/// Returns all tables by state name: "schedule.table", with a second optimizer "schedule.table2",
+/// and "schedule.momentum_complement", which holds 1 - momentum: for a momentum close to 1 the
+/// difference keeps more digits.
 std::map<std::string, std::vector<float>> scheduleTables(const RunConfig&);
 
 } // namespace halfscope

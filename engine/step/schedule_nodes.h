@@ -1,5 +1,5 @@
-// The learning-rate schedule inside the step's graph: the tick, and the tables' values at it.
-// Leaves what the tables hold to schedule, and whether a step advances the tick to step_graph.
+// The learning-rate schedule inside the step's graph: the tick, and the tables' values at the tick.
+// What the tables hold is left to schedule, and whether a step advances the tick to step_graph.
 #pragma once
 
 #include "engine/ops/builder.h"
@@ -11,12 +11,14 @@ class ScheduleEmitter {
 public:
     ScheduleEmitter(Builder& b, const ScheduleConfig& config) : m_b(b), m_config(config) {}
 
-    /// State "schedule.tick", F32, shape (1): the iteration whose rate is next. Counts to the end
-    /// of a cosine's period and begins again; else to 2^24, past the end of any table.
+    /// Returns the state "schedule.tick", F32, shape (1): the iteration whose rate is used next.
+    /// For cosine it counts to the end of the period and begins again; otherwise it stops at 2^24,
+    /// past the end of any table.
     NodeId tick();
-    /// The tick of the next iteration.
+    /// Returns the tick of the next iteration.
     NodeId following();
-    /// A table's value at the tick, F32, rank 0. `table` is a state that scheduleTables() fills.
+    /// Returns a table's value at the tick, F32, rank 0. `table` is a state that scheduleTables()
+    /// fills.
     NodeId valueOf(const char* table, const char* label);
 
 private:

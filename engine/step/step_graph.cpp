@@ -1,4 +1,4 @@
-// The training step as one graph, phase by phase. No host value enters it but through inputs and
+// The training step as one graph, phase by phase. Host values enter it only through inputs and
 // states; a skipped step is a select. Rules of the scaler: torch.amp.GradScaler.
 #include "engine/step/step_graph.h"
 
@@ -20,7 +20,7 @@ namespace halfscope {
 
 namespace {
 
-/// Element `slot` of a small vector, as rank 0.
+/// Returns element `slot` of a small vector, as rank 0.
 NodeId element(Builder& b, NodeId vector, int slot) {
     return b.reshape(b.slice(vector, 0, slot, slot + 1), {});
 }
@@ -70,7 +70,8 @@ private:
     struct Group {
         std::vector<ParameterGradient> gradients;
         NodeId found = kNoNode;  ///< Bool: a gradient was not finite; kNoNode without scaling
-        NodeId passes = kNoNode; ///< Bool: its optimizer lets this update pass; kNoNode: none
+        NodeId passes = kNoNode; ///< Bool: its optimizer sits this update out; kNoNode when it
+                                 ///< never does
     };
 
     void takeScale() {
@@ -99,7 +100,7 @@ private:
         return 0;
     }
 
-    /// Whether this micro-batch is the last one of its update.
+    /// Emits whether this micro-batch is the last one of its update.
     void emitBoundary() {
         const int64_t count = m_config.gradients.accumulate;
         if (count <= 1) return;
@@ -112,13 +113,13 @@ private:
         m_b.graph().setNext(seen, m_b.where(m_boundary, m_b.constantLike(0, now), now));
     }
 
-    /// `next` where an update is due, else `old`.
+    /// Returns `next` when an update is due, otherwise `old`.
     NodeId atBoundary(NodeId next, NodeId old) {
         if (m_boundary == kNoNode) return next;
         return m_b.where(m_b.expandLike(m_boundary, old), next, old);
     }
 
-    /// Which optimizers let this update pass.
+    /// Emits which optimizers sit this update out.
     void emitTurns() {
         const std::vector<OptimizerPart> optimizers = partsOf(m_config).optimizers;
         require(m_groups.size() <= optimizers.size(), "parameters without an optimizer");
@@ -136,7 +137,7 @@ private:
         }
     }
 
-    /// What a group adds to a sum: nothing where its optimizer does not step.
+    /// Returns what a group adds to a sum: zero when its optimizer does not step.
     NodeId inTurn(const Group& group, NodeId value) {
         if (group.passes == kNoNode) return value;
         return m_b.where(group.passes, m_b.constantLike(0, value), value);
@@ -160,12 +161,12 @@ private:
         return m_b.add(loss, m_b.scale(penalty, m_config.gradients.criticPenalty));
     }
 
-    /// The groups whose parameters a loss reaches.
+    /// Returns the groups whose parameters a loss reaches.
     std::span<Group> reachedBy(const Forward& f, size_t loss) {
         return f.ownLosses ? std::span(m_groups).subspan(loss, 1) : std::span(m_groups);
     }
 
-    /// Adds the gradients of one loss to those that are there.
+    /// Adds the gradients of one loss to the gradients collected so far.
     void differentiate(const Forward& f, size_t index) {
         NodeId loss = f.losses[index];
         const std::span<Group> groups = reachedBy(f, index);
@@ -194,7 +195,7 @@ private:
             }
     }
 
-    /// The scaled gradients of the micro-batches so far; the scale is held until the last one.
+    /// Accumulates the scaled gradients over micro-batches; the scale is held until the last one.
     void accumulate() {
         PhaseScope phase(m_b, Phase::Backward);
         for (Group& group : m_groups) {
@@ -211,8 +212,8 @@ private:
         }
     }
 
-    /// Checks the scaled gradients, as PyTorch does: what overflows in the multiplication is let
-    /// through unless the lane asks for a second check.
+    /// Checks the scaled gradients and unscales them, as PyTorch does: what overflows in the
+    /// multiplication is let through unless the lane asks for a second check.
     void unscale() {
         PhaseScope phase(m_b, Phase::Unscale);
         LabelScope all(m_b, "gradients");
@@ -238,8 +239,8 @@ private:
         m_foundInf = foundCode();
     }
 
-    /// 1 for an overflow of the first optimizer, 2 for one of the second and so on, added; 0
-    /// between updates.
+    /// Returns the sum of 1 for an overflow of the first optimizer, 2 for one of the second and so
+    /// on; 0 between updates.
     NodeId foundCode() {
         NodeId code = kNoNode;
         double weight = 1;
@@ -257,7 +258,8 @@ private:
         return total == kNoNode ? term : m_b.add(total, term);
     }
 
-    /// Each optimizer's own norm, after unscaling: the limit is one of true gradients.
+    /// Clips each optimizer's gradients by their own norm, after unscaling: the limit applies to
+    /// true gradients.
     void clip() {
         PhaseScope phase(m_b, Phase::Unscale);
         for (Group& group : m_groups)
@@ -269,7 +271,7 @@ private:
         return scalesLoss(m_lane) && m_lane.scaler.onOverflow == OverflowAction::Skip;
     }
 
-    /// When an optimizer keeps what it has; kNoNode: it always steps.
+    /// Returns when an optimizer keeps its values; kNoNode when it always steps.
     NodeId skipOf(const Group& group) {
         LabelScope label(m_b, "skip");
         NodeId skip = skipsOverflows() ? group.found : kNoNode;
@@ -307,8 +309,8 @@ private:
         return m_schedule.valueOf(optimizer.table.c_str(), optimizer.label.c_str());
     }
 
-    /// The tick advances with every update of the scaler, on skips too, as PyTorch's recipe does,
-    /// unless the lane holds it there.
+    /// Advances the tick with every update of the scaler, on skips too, as PyTorch's recipe does,
+    /// unless the lane holds it on skips.
     void advanceSchedule() {
         LabelScope label(m_b, "learning rate");
         const NodeId tick = m_schedule.tick();
@@ -351,7 +353,7 @@ private:
     const LaneConfig& m_lane;
     NodeId m_scaler = kNoNode, m_nextScaler = kNoNode, m_scale = kNoNode;
     NodeId m_inverse = kNoNode, m_foundInf = kNoNode, m_norm = kNoNode, m_penalty = kNoNode;
-    NodeId m_boundary = kNoNode; ///< Bool; kNoNode: every step updates
+    NodeId m_boundary = kNoNode; ///< Bool; kNoNode when every step updates
     const ScheduleConfig m_rates;
     ScheduleEmitter m_schedule;
     const CastPolicy* m_policy = nullptr;

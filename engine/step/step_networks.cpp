@@ -17,21 +17,21 @@ namespace halfscope {
 
 namespace {
 
-/// The outputs of all networks, and what was found while they were emitted.
+/// The outputs of all networks, and the states that were collected while they were emitted.
 struct Networks {
     std::vector<NodeId> predictions;             ///< by loss
     std::vector<std::vector<NodeId>> parameters; ///< by optimizer
     std::vector<ModelUpdate> updates;
 };
 
-/// How a model sees the batch x.
+/// Returns the batch x in the form in which a model takes it.
 ModelInput inputOf(const RunConfig& config, const ModelSpec& model, NodeId x,
                    const BatchShape& batch) {
     const SeenInput seen = seenInput(config, model, batch);
     return {x, seen.shape, seen.pixelRows ? Layout::Rows : Layout::Planes};
 }
 
-/// A network's output, in f32 where the precision hands it out so.
+/// Emits a network; its output is cast to F32 when the precision returns outputs in F32.
 EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input,
                      const PrecisionPlan& plan, const NetworkPart& part, uint64_t seed,
                      ModelMode mode) {
@@ -46,7 +46,7 @@ EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input
     return made;
 }
 
-/// What a loss looks at: the sum of all outputs times its factors.
+/// Returns the input of a loss: the sum of all outputs times their factors.
 NodeId weightedSum(Builder& b, const LossPart& loss, const std::vector<NodeId>& outputs) {
     NodeId sum = kNoNode;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -84,7 +84,7 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
         return networks;
     }
     LabelScope label(b, "mixtures");
-    // They belong to no layer.
+    // The sums belong to no layer.
     const bool byLayers = plan.policy && plan.policy->everyLayer;
     AutocastScope scope(b, byLayers ? nullptr : b.policy());
     for (const LossPart& loss : parts.losses)
@@ -92,7 +92,7 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
     return networks;
 }
 
-/// Whether a policy can decide about a layer of the user's.
+/// Collects the labels of the layers that a user's policy can decide about.
 void collectLayers(const LayerSpec& layer, const std::string& words,
                    std::vector<std::string>& labels) {
     for (const LayerSpec& child : layer.children)
@@ -115,7 +115,7 @@ std::vector<std::string> layersOfText(const RunConfig& config) {
     return labels;
 }
 
-/// One for each prediction.
+/// Returns one loss for each prediction.
 std::vector<NodeId> emitLosses(Builder& b, const RunConfig& config, const BatchShape& shape,
                                const std::vector<NodeId>& predictions) {
     const NodeId target = b.input("target", shape.target(), shape.labels ? DType::I32 : DType::F32);
@@ -123,11 +123,11 @@ std::vector<NodeId> emitLosses(Builder& b, const RunConfig& config, const BatchS
     LabelScope label(b, "loss");
     std::vector<NodeId> losses;
     for (const NodeId y : predictions) {
-        // Without autocast nothing casts the prediction: the loss is taken in F32 all the same.
+        // Without autocast nothing casts the prediction, but the loss is still taken in F32.
         const NodeId loss =
             infoOf(config.task.loss.kind)
                 .emit(b, config.task.loss, b.policy() ? y : b.cast(y, DType::F32), target);
-        // a policy of the user's may lower it; the loss scale is in F32
+        // A user's policy may lower the loss; the loss scale is in F32.
         losses.push_back(b.cast(loss, DType::F32));
     }
     return losses;
@@ -140,7 +140,8 @@ public:
                 const PrecisionPlan& plan, ModelMode mode = ModelMode::Train)
         : m_b(b), m_config(config), m_shape(shape), m_plan(plan), m_mode(mode) {}
 
-    /// Shown is the critic's loss; of WGAN, as in its paper, the distance that the critic measures.
+    /// Emits the forward pass. The loss that is shown is the critic's; for WGAN it is, as in its
+    /// paper, the distance that the critic measures.
     Forward forward(Networks networks) {
         Forward f;
         f.prediction = networks.predictions[0];
@@ -165,7 +166,8 @@ public:
     }
 
 private:
-    /// Of each sample a point between its target and its prediction, drawn anew in every step.
+    /// Returns, for each sample, a point between its target and its prediction, drawn anew in every
+    /// step.
     NodeId mixture(Networks& networks, NodeId target, NodeId made) {
         LabelScope label(m_b, "mixtures");
         const AutocastScope off(m_b, nullptr);
@@ -176,14 +178,16 @@ private:
         return m_b.add(target, m_b.mul(m_b.expandLike(share, way), way));
     }
 
-    /// A score a row, F32, of each of `judged`. The critic sees them as one batch.
+    /// Returns one score per row, F32, for each entry of `judged`. The critic sees them as one
+    /// batch.
     std::vector<NodeId> critic(Networks& networks, const std::vector<NodeId>& judged) {
         const NetworkPart part = partsOf(m_config).critic.value();
         const ModelSpec model = criticOf(m_config.model, m_shape.outputs);
         NodeId all = kNoNode;
         {
             LabelScope label(m_b, "critic input");
-            const bool byLayers = m_plan.policy && m_plan.policy->everyLayer; // it is no layer
+            const bool byLayers =
+                m_plan.policy && m_plan.policy->everyLayer; // the input belongs to no layer
             const AutocastScope scope(m_b, byLayers ? nullptr : m_b.policy());
             all = m_b.cast(fn::cat(m_b, judged, 0), m_plan.storage.weights);
         }
@@ -201,7 +205,7 @@ private:
         return scores;
     }
 
-    /// The first network's loss, and the critic's.
+    /// Returns the first network's loss and the critic's loss.
     std::vector<NodeId> losses(NodeId real, NodeId made) {
         PhaseScope phase(m_b, Phase::Loss);
         LabelScope label(m_b, "loss");
@@ -279,8 +283,9 @@ Graph buildEvaluation(const RunConfig& config, const PrecisionPlan& plan, const 
 std::vector<std::string> layersOf(const RunConfig& config) {
     if (!config.model.layers.empty() || isAdversarial(config.model)) return layersOfText(config);
     RunConfig network = config;
-    network.gradients.penalty = 0; // comes after the layers
-    // Any policy decides about the same layers, whatever the shape; norms want two rows.
+    network.gradients.penalty = 0; // the penalty comes after the layers
+    // Any policy decides about the same layers whatever the shape; two rows, because norms need
+    // them.
     BatchShape shape{2, 1, 1};
     shape.labels = infoOf(config.task.loss.kind).ofLabels;
     const Graph graph = buildStep(network, defaultLane(Precision::AmpFp16), shape);

@@ -1,4 +1,4 @@
-// The settings as lists.
+// Turns the settings into lists.
 #include "engine/step/step_parts.h"
 
 namespace halfscope {

@@ -1,4 +1,4 @@
-// The form of a checkpoint, and its checks.
+// Writes the parts of a checkpoint, and checks them when they are read.
 #include "engine/train/checkpoint.h"
 
 #include "engine/core/cancel.h"
@@ -29,7 +29,7 @@ namespace {
 
 constexpr const char* kFormat = "halfscope checkpoint";
 constexpr const char* kVersion = "1";
-/// Stands where the checksum of the header comes, which counts this in its place.
+/// Takes the place of the header's checksum while that checksum is computed.
 const std::string kNoChecksum(64, '0');
 constexpr int64_t kMostSteps = 1000000000;
 
@@ -173,10 +173,10 @@ void checkKind(const SafetensorsInfo& file, const std::string& path) {
                       quotedText(version), kVersion});
 }
 
-/// The header as it was written, but for its own checksum.
+/// Checks the header as it was written, with the placeholder in place of its own checksum.
 void checkHeader(const SafetensorsInfo& file, const std::string& path) {
     const std::string& sum = metadataAt(file, "checksum", path);
-    int64_t end = 0; // of the header
+    int64_t end = 0; // where the header ends
     InputFile input(path);
     uint64_t length = 0;
     if (input.read({reinterpret_cast<char*>(&length), sizeof length}) != sizeof length ||
@@ -200,7 +200,7 @@ void checkHeader(const SafetensorsInfo& file, const std::string& path) {
                   end});
 }
 
-/// "1/0.weight": lane 1.
+/// Splits "1/0.weight" into lane 1 and the state's name.
 std::pair<size_t, std::string> placeOf(const std::string& name, size_t lanes,
                                        const std::string& path) {
     size_t lane = 0;
@@ -254,7 +254,7 @@ ExperimentState readWhole(const std::string& path) {
     return state;
 }
 
-/// Of a run's checkpoint, the one that it wrote before; empty where there is none.
+/// Returns the path of the checkpoint that the run wrote before this one; empty when there is none.
 std::string earlierOf(const std::string& path) {
     const std::filesystem::path file(path);
     if (file.filename() != run_file::kCheckpoint) return {};
@@ -263,7 +263,7 @@ std::string earlierOf(const std::string& path) {
     return std::filesystem::exists(earlier, ignored) ? earlier.string() : std::string();
 }
 
-/// Bytes that whoever reads files can read, without a place on a disk.
+/// Gives bytes in memory a path, for functions that read files, without using disk space.
 class MemoryFile {
 public:
     explicit MemoryFile(std::string_view bytes) : m_file(memfd_create("checkpoint", MFD_CLOEXEC)) {
@@ -272,7 +272,8 @@ public:
                            std::generic_category().message(reason));
         };
         if (m_file < 0) fail(errno);
-        constexpr size_t kMost = size_t{16} << 20; // of gigabytes: may be cancelled between them
+        constexpr size_t kMost = size_t{16} << 20; // so that writing gigabytes can be cancelled in
+                                                   // between
         while (!bytes.empty()) {
             if (isCancelled()) {
                 close(m_file);
@@ -310,7 +311,7 @@ CheckpointText::CheckpointText(const ExperimentState& state, const std::string& 
                                      {"program", "halfscope " + program},
                                      {"state", stateText(state, m_arrays)},
                                      {"version", kVersion}});
-    // the metadata come first, and in the order of their keys
+    // The metadata come first, in the order of their keys.
     m_header.replace(m_header.find(kNoChecksum), kNoChecksum.size(), sha256(m_header));
 }
 
@@ -374,7 +375,7 @@ std::shared_ptr<const RunCheckpoint> checkpointInFile(const std::string& path, i
     const std::string sum = metadataAt(safetensorsInfo(path), "checksum", path);
     const auto read = [path, sum] {
         std::string bytes = readFile(path, std::numeric_limits<int64_t>::max());
-        // it stands first, see CheckpointText
+        // The checksum stands near the beginning, see CheckpointText.
         constexpr size_t kBeginning = 4096;
         if (std::string_view(bytes).substr(0, kBeginning).find(sum) == std::string_view::npos)
             throw RunError(phrase("Files", "%1: another checkpoint has been written there since "

@@ -1,5 +1,5 @@
-// Checkpoints: the state of an experiment as one safetensors file. Its arrays are the states of the
-// lanes, "0/0.weight"; its metadata hold the experiment, the step, and checksums of everything.
+// Checkpoints: the state of an experiment as one safetensors file. The arrays are the states of the
+// lanes, "0/0.weight"; the metadata hold the experiment, the step, and checksums of everything.
 #pragma once
 
 #include "engine/io/safetensors.h"
@@ -14,11 +14,11 @@
 
 namespace halfscope {
 
-/// The bytes of a checkpoint in pieces, which point into the state. InputError for settings that no
-/// file may have.
+/// The bytes of a checkpoint in pieces, which point into the state.
 class CheckpointText {
 public:
-    /// `program`: its version. The state must outlive it.
+    /// `program` is the program's version. The state must outlive this object. Throws InputError
+    /// for settings that no file may have.
     CheckpointText(const ExperimentState&, const std::string& program);
     std::vector<std::string_view> parts() const { return safetensorsParts(m_header, m_arrays); }
 
@@ -27,27 +27,31 @@ private:
     std::string m_header;
 };
 
-/// All of them in one piece. InputError likewise.
+/// Returns the bytes in one piece. Throws InputError as CheckpointText does.
 std::string checkpointBytes(const ExperimentState&, const std::string& program);
-/// The file is there completely or not at all. RunError, InputError.
+/// Writes the file completely or not at all. Throws RunError or InputError.
 void writeCheckpoint(const std::string& path, const ExperimentState&, const std::string& program);
 
-/// Whether a safetensors file says that it is one; false also for what cannot be read.
+/// Returns whether a safetensors file says that it is a checkpoint; false also for a file that
+/// cannot be read.
 bool isCheckpoint(const std::string& path);
-/// Of a folder, the checkpoint that a run has left there; else the path itself. InputError for a
-/// folder that has none.
+/// Returns the path of the checkpoint that a run has left when `path` is a folder, and `path`
+/// itself otherwise. Throws InputError for a folder without a checkpoint.
 std::string checkpointAt(const std::string& path);
-/// Every byte is checked; takes the memory of the file twice at most. Cancellable, see
-/// core/cancel.h. InputError "PATH: ..." for a file that is no checkpoint, is of another
-/// version, or has changed since it was written: where, and which earlier one is whole.
+/// Reads a checkpoint and checks every byte. Takes at most twice the memory of the file. Can be
+/// cancelled, see core/cancel.h. Throws InputError "PATH: ..." for a file that is not a checkpoint,
+/// is of another version, or has changed since it was written: the message says where, and which
+/// earlier checkpoint is whole.
 ExperimentState readCheckpoint(const std::string& path);
 
-/// The checkpoint in a file, after so many steps, as its run keeps it: its bytes are read when they
-/// are asked for; RunError where the file has another checkpoint by then. InputError.
+/// Returns the checkpoint in a file, taken after `step` steps, as its run keeps it. Its bytes are
+/// read when they are asked for, which throws RunError if the file has another checkpoint by then.
+/// Throws InputError.
 std::shared_ptr<const RunCheckpoint> checkpointInFile(const std::string& path, int64_t step);
-/// A checkpoint that is kept with its run, and not written yet.
+/// Returns a checkpoint that is kept with its run and is not written yet.
 std::shared_ptr<const RunCheckpoint> keptCheckpoint(ExperimentState, const std::string& program);
-/// Of a run that is called `name`; checked and cancellable likewise. InputError, RunError.
+/// Reads the checkpoint of a run that is called `name`; checked and cancellable as readCheckpoint()
+/// is. Throws InputError or RunError.
 ExperimentState readKept(const RunCheckpoint&, const std::string& name);
 
 } // namespace halfscope

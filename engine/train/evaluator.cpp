@@ -1,4 +1,4 @@
-// Batches of the validation split, one after the other, and what they add up to.
+// Goes through the batches of the validation split and sums up the results.
 #include "engine/train/evaluator.h"
 
 #include "engine/core/error.h"
@@ -15,7 +15,8 @@ namespace halfscope {
 
 namespace {
 
-/// Enough for matrix products at full speed, and little memory beside a training step's.
+/// Enough rows for matrix products at full speed, with little memory compared with a training
+/// step's.
 constexpr int64_t kRows = 500;
 
 } // namespace
@@ -57,8 +58,9 @@ void Evaluator::requestStop() {
         size.executor->requestStop();
 }
 
-/// Another one than those of the constructor only where samples are left out, and then one at most:
-/// files of a network drive may fail now and then.
+/// Returns the compiled size for `rows`. Sizes other than those of the constructor are needed only
+/// when samples are left out, and one of them at most is kept: files of a network drive may fail
+/// now and then.
 const Evaluator::Size& Evaluator::sizeFor(int64_t rows, const Weights& weights) {
     const auto has = [rows](const Size& size) { return size.rows == rows; };
     const auto known = std::find_if(m_sizes.begin(), m_sizes.end(), has);
@@ -72,12 +74,12 @@ const Evaluator::Size& Evaluator::sizeFor(int64_t rows, const Weights& weights) 
     return m_sizes.back();
 }
 
-/// As many samples as a whole batch has, less only at the end; those that cannot be read are not
-/// among them. Nothing behind the last one.
+/// Reads as many samples as a whole batch has, fewer only at the end. Samples that cannot be read
+/// are skipped. Returns nothing after the last one.
 std::optional<Batch> Evaluator::nextBatch() {
     const int64_t rows = std::min(m_sizes.front().rows, m_samples - m_next);
     if (rows == 0) return std::nullopt;
-    Batch batch; // made where samples are left out
+    Batch batch; // filled only when samples are left out
     m_rows.clear();
     while (m_rows.size() < static_cast<size_t>(rows) && m_next < m_samples) {
         const int64_t wanted =
@@ -139,7 +141,7 @@ void Evaluator::keep(const Batch& batch, std::span<const float> prediction,
     place(targets, all.targets);
 }
 
-/// False when it was stopped.
+/// Returns false when it was stopped.
 bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* predictions) {
     const Graph& graph = size.program->graph;
     uploadTensor(*size.executor, graph, graph.input("x"), batch.tensors[kX]);

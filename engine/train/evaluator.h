@@ -24,28 +24,29 @@ struct Predictions;
 
 class Evaluator {
 public:
-    /// Compiles for whole batches and the last one. The settings, the plan and the data set, which
-    /// has samples to validate on, must outlive it.
+    /// Compiles for whole batches and for the last one. The settings, the plan and the data set
+    /// must outlive this object; the data set has validation samples.
     Evaluator(const RunConfig&, const PrecisionPlan&, const Dataset&,
               std::function<std::unique_ptr<Executor>()> makeExecutor);
 
-    /// `weights` uploads all states that the graph has. Samples that cannot be read are left out of
-    /// all counts. Nothing when it was stopped; RunError where none can be read.
+    /// Judges the network on all validation samples. `weights` uploads all states that the graph
+    /// has. Samples that cannot be read are left out of all counts. Returns nothing when it was
+    /// stopped; throws RunError when no sample can be read.
     using Weights = std::function<void(Executor&, const Graph&)>;
-    /// `predictions`: takes them in; or null.
+    /// `predictions` receives what the network predicts; it may be null.
     std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop,
                                   Predictions* predictions = nullptr);
-    int64_t samples() const { return m_samples; } ///< also those that cannot be read
-    /// Of the last run, where targets are classes.
+    int64_t samples() const { return m_samples; } ///< including those that cannot be read
+    /// The class counts of the last run, where targets are classes.
     const ClassCounts& classCounts() const { return m_counts; }
-    /// Of the last run: why samples were left out.
+    /// The reasons why the last run left samples out.
     const std::vector<Message>& skipped() const { return m_skipped; }
-    /// From any thread.
+    /// May be called from any thread.
     void requestStop();
     MemoryUse memory() const;
 
 private:
-    /// Batches of one size.
+    /// The compiled forward pass for batches of one size.
     struct Size {
         int64_t rows = 0;
         std::unique_ptr<Executor> executor;
@@ -62,13 +63,14 @@ private:
     const Dataset& m_data;
     const std::function<std::unique_ptr<Executor>()> m_makeExecutor;
     const int64_t m_samples;
-    mutable std::mutex m_mutex;      ///< of the list: requestStop() may come at any time
-    std::list<Size> m_sizes;         ///< whole batches, the last one, and what damage makes of that
-    size_t m_usualSizes = 0;         ///< those of the constructor
+    mutable std::mutex m_mutex;      ///< guards m_sizes: requestStop() may come at any time
+    std::list<Size> m_sizes;         ///< for whole batches, the last one, and one smaller size that
+                                     ///< unreadable samples leave
+    size_t m_usualSizes = 0;         ///< how many sizes the constructor made
     int64_t m_next = 0;              ///< the sample to read next
     std::vector<int64_t> m_rows;     ///< the samples of the last batch
-    int64_t m_read = 0;              ///< how many could be
-    double m_loss = 0;               ///< summed over them
+    int64_t m_read = 0;              ///< how many samples could be read
+    double m_loss = 0;               ///< summed over the samples that were read
     ClassCounts m_counts, m_running; ///< m_running: of the samples so far
     std::vector<Message> m_skipped;
 };

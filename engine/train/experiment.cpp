@@ -29,8 +29,9 @@ double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Of one device, when a lane joins its queue: a stop, which waits for what is enqueued, is
-/// answered within 100 ms. A lane's own step is at most half of that, or run piece by piece.
+/// The most work in a device's queue, in seconds, when another lane joins it: a stop, which waits
+/// for what is enqueued, is answered within 100 ms. A lane's own step is at most half of that, or
+/// is run piece by piece.
 constexpr double kMostSecondsQueued = 0.025;
 
 std::string gib(size_t bytes) {
@@ -57,7 +58,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
         emptied->edits.clear();
     }
     m_task = makeTask(m_config);
-    checkConfig(m_config); // by what the files of the data set hold now
+    checkConfig(m_config); // again, now with what the files of the data set hold
     m_epochs = epochPlanOf(m_config);
     m_config.steps = stepsOf(m_config);
     m_scheduleSteps = scheduleOf(m_config).totalSteps;
@@ -95,9 +96,10 @@ void Experiment::resume(const ExperimentState& state) {
     keepValidation(m_step);
 }
 
-/// The recorded forks and edits up to a step, each at its own, without training in between.
+/// Applies the recorded forks and edits up to a step, each at its own step, without training in
+/// between.
 void Experiment::replayAll(int64_t untilStep) {
-    std::vector<Event> known; // to whoever saw the steps before
+    std::vector<Event> known; // events that were shown when those steps were taken
     for (;;) {
         int64_t next = untilStep + 1;
         if (m_nextFork < m_planned.forks.size())
@@ -116,7 +118,7 @@ ExperimentState Experiment::state() {
                               "a checkpoint is written between two steps only: step %1 is not "
                               "finished"),
                        m_step + 1);
-    applyEdits(); // that came in the middle of the last step
+    applyEdits(); // those that came in the middle of the last step
     ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs, device().name, {}, {}};
     for (const auto& lane : m_lanes)
         state.lanes.push_back(lane->state());
@@ -148,7 +150,7 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
     }
 }
 
-/// Beside those of the same device.
+/// Checks that the lane fits beside those of the same device.
 void Experiment::checkLaneFits(size_t lane) const {
     const auto deviceAt = [this](size_t i) { return deviceOfLane(m_device, static_cast<int>(i)); };
     std::vector<size_t> bytes;
@@ -193,7 +195,8 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     return true;
 }
 
-/// Of the step that all lanes have done, and of their validation; each sample once.
+/// Reports the damaged samples of the step that all lanes have done and of their validation, each
+/// sample once.
 void Experiment::tellDamaged(std::vector<Event>& events) {
     if (m_config.task.damaged == Damaged::Refuse) return;
     const int64_t step = m_step + 1;
@@ -228,7 +231,8 @@ bool Experiment::isValidatedAfter(int64_t step) const {
     return step == m_config.steps || epochsDone || stepsDone;
 }
 
-/// After the step that all lanes have done, beside each validation and at the end of each epoch.
+/// Measures after the step that all lanes have done: at each validation and at the end of each
+/// epoch.
 void Experiment::measureTrainingAccuracy() {
     const int64_t step = m_step + 1;
     const bool epochDone = m_epochs.hasBatches() && endsEpoch(step);
@@ -237,7 +241,8 @@ void Experiment::measureTrainingAccuracy() {
         m_pending[i].trainingAccuracy = m_lanes[i]->trainingAccuracy();
 }
 
-/// After the step that all lanes have done; false when a stop request came in between.
+/// Validates after the step that all lanes have done. Returns false when a stop request came in
+/// between.
 bool Experiment::validateLanes() {
     if (!isValidatedAfter(m_step + 1)) return true;
     for (size_t i = 0; i < m_lanes.size(); ++i) {
@@ -248,7 +253,7 @@ bool Experiment::validateLanes() {
     return true;
 }
 
-/// Another evaluation of a lane, for its predictions, counts anew.
+/// Keeps the class counts: another evaluation of a lane, for its predictions, counts anew.
 void Experiment::keepValidation(int64_t step) {
     m_validated = step;
     m_classCounts.clear();
@@ -256,7 +261,7 @@ void Experiment::keepValidation(int64_t step) {
         m_classCounts.push_back(lane->classCounts());
 }
 
-/// The recorded forks and edits whose step comes next.
+/// Applies the recorded forks and edits whose step comes next.
 void Experiment::replay(std::vector<Event>& events) {
     const auto due = [this](const auto& list, size_t next) {
         return next < list.size() && list[next].step <= m_step + 1;
@@ -287,7 +292,7 @@ RunConfig Experiment::recorded() const {
     return config;
 }
 
-/// A new edit comes before the planned ones.
+/// Records a new edit before the planned ones.
 void Experiment::record(LiveEdit edit) {
     m_start.edits.push_back(std::move(edit));
     if (m_replaying) return;
@@ -295,7 +300,8 @@ void Experiment::record(LiveEdit edit) {
         ++m_planned.forks[i].afterEdits;
 }
 
-/// A new lane takes the number of the next planned one.
+/// Records a fork. The new lane takes the number of the next planned one, so the planned numbers
+/// move up.
 void Experiment::record(LaneFork fork) {
     fork.afterEdits = static_cast<int64_t>(m_start.edits.size());
     m_start.forks.push_back(std::move(fork));
@@ -321,7 +327,7 @@ int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& eve
             kMaxLanes);
     RunConfig with = m_config;
     with.lanes.push_back(lane);
-    RunConfig built = with; // the run may have become longer: its schedule has not
+    RunConfig built = with; // the run may have become longer, but its schedule has not
     built.schedule.totalSteps = m_scheduleSteps;
     const size_t index = m_lanes.size();
     checkLane(lane, index);
@@ -346,17 +352,19 @@ int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& eve
     return static_cast<int>(index);
 }
 
-/// Up to the first lane whose device does not work beside the host. Several lanes of one GPU stand
-/// in its queue then, which is not empty while the host reads a row; lanes of several GPUs run at
-/// the same time. How many lanes are at it or have finished.
+/// Begins the step in one lane after the other, up to the first whose device does not work beside
+/// the host. Several lanes of one GPU are then in its queue, which is not empty while the host
+/// reads a row; lanes of several GPUs run at the same time. Returns how many lanes have begun or
+/// finished the step.
 size_t Experiment::beginLanes() {
-    std::map<std::string, double> seconds; // that a device has to work, as far as is known
+    std::map<std::string, double> seconds; // work that each device has queued, as far as is known
     size_t begun = m_pending.size();
     while (begun < m_lanes.size() && !m_stop) {
         Trainer& next = *m_lanes[begun];
         double& queued = seconds[deviceOfLane(m_config.device, static_cast<int>(begun))];
         if (queued > kMostSecondsQueued) break;
-        // A lane may give up for a request that came between two steps and was cleared since.
+        // A lane may give up because of a request that came between two steps and was cleared
+        // since.
         if (!next.begin(m_step + 1)) break;
         ++begun;
         if (!next.worksAhead()) break;
@@ -393,10 +401,10 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
     checkEdited(edited, *field);
     m_config = std::move(edited);
     m_config.steps = stepsOf(m_config);
-    // A preset of the scaler brings a first scale too, and that one acts at a restart.
+    // A preset of the scaler brings a first scale too, but that one acts only at a restart.
     for (size_t i = 0; i < before.lanes.size(); ++i)
         m_config.lanes[i].scaler.initScale = before.lanes[i].scaler.initScale;
-    // Lanes that wait in the middle of a step finish it under the old setting.
+    // Lanes that are waiting in the middle of a step finish it under the old setting.
     m_edits.push_back({lane, field->key});
     if (m_pending.empty()) applyEdits();
     record(LiveEdit{nextFreeStep(), lane, field->key, value});
@@ -404,7 +412,7 @@ void Experiment::setLive(int lane, std::string_view key, const FieldValue& given
                  events);
 }
 
-/// The first step at which a new edit acts in every lane.
+/// Returns the first step at which a new edit acts in every lane.
 int64_t Experiment::nextFreeStep() const { return m_step + (m_pending.empty() ? 1 : 2); }
 
 void Experiment::setScale(int lane, const FieldValue& value, std::vector<Event>& events) {
@@ -476,7 +484,7 @@ void Experiment::applyEdits() {
     m_edits.clear();
 }
 
-/// Whether its network is one Linear layer on the terms of a curve.
+/// Returns whether the network is one Linear layer on the terms of a curve.
 bool Experiment::hasFormula() const {
     if (view().terms.empty() || networksOf(m_config.model) > 1) return false;
     const BatchShape shape = m_task->shape();
@@ -493,8 +501,8 @@ Picture Experiment::target() const { return m_task->targetPicture(); }
 Snapshot Experiment::snapshot(const std::stop_token& stop) {
     Snapshot snapshot;
     snapshot.step = m_step + (m_midway ? 1 : 0);
-    // The output of a step is that of the weights before it. A lane that has not finished the step
-    // at hand shows the same by a forward of its own.
+    // The output of a step belongs to the weights before it. A lane that has not finished the
+    // current step gets the same output by a forward pass of its own.
     const bool forward = m_midway || m_step == 0;
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         const bool ahead = i < m_pending.size();
@@ -514,13 +522,13 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
     return snapshot;
 }
 
-/// In place of tables of the batch.
+/// Shows the tables of the last validation in place of the batch's.
 void Experiment::showValidation(Snapshot& snapshot) {
     if (view().kind != ViewKind::Classes) return;
     std::vector<Picture> tables;
     for (const ClassCounts& counts : m_classCounts)
         if (counts.classes() > 0) tables.push_back(classTable(counts));
-    if (tables.size() < m_lanes.size()) return; // a lane that was forked since then
+    if (tables.size() < m_lanes.size()) return; // a lane was forked since then
     snapshot.outputs = std::move(tables);
     snapshot.validated = m_validated;
 }

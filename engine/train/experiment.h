@@ -1,6 +1,6 @@
 // An experiment: one to six lanes that start from the same weights, see the same batches and
-// advance in lock-step. Knows nothing of windows or files; one thread calls it, requestStop() may
-// come from any.
+// advance in lock-step. It knows nothing of windows or files. One thread calls it; requestStop()
+// may come from any thread.
 #pragma once
 
 #include "engine/core/message.h"
@@ -22,101 +22,105 @@ namespace halfscope {
 
 using Snapshot = LanePictures;
 
-/// EngineError when lanes that need so many bytes each do not fit into the device together. An
-/// executor looks at its own lane only, and a system that runs out of memory ends programs without
-/// a word.
+/// Throws EngineError when lanes that need so many bytes each do not fit into the device together.
+/// An executor looks at its own lane only, and a system that runs out of memory ends programs
+/// without a word.
 void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo&);
 
 class Task;
 
 class Experiment {
 public:
-    /// Builds and compiles all lanes; with the device "auto" on the CPU when CUDA's fails.
-    /// InputError, EngineError; RunError when `stop` asks for it.
+    /// Builds and compiles all lanes. With the device "auto" they are built on the CPU when CUDA
+    /// fails. Throws InputError or EngineError, and RunError when `stop` asks for it.
     explicit Experiment(RunConfig, const std::stop_token& stop = {});
     ~Experiment();
 
-    /// Before the first step, of an experiment that was made of the state's recorded settings: goes
-    /// on after that state. Every later row and event is what it would have been without the break,
-    /// on the same device. InputError where the state is not one of these settings.
+    /// Goes on after the given state. Must be called before the first step, on an experiment that
+    /// was made from the state's recorded settings. Every later row and event is what it would have
+    /// been without the break, on the same device. Throws InputError when the state does not belong
+    /// to these settings.
     void resume(const ExperimentState&);
 
-    /// All of it as it is now; RunError in the middle of a step.
+    /// Returns the whole state as it is now. Throws RunError in the middle of a step.
     ExperimentState state();
-    /// That its values take, in all lanes.
+    /// Returns the bytes that the state of all lanes takes.
     size_t stateBytes() const;
 
-    /// As it is now, `steps` where epochs decide too: lanes that were forked stand among the lanes,
-    /// edits among the settings.
+    /// The configuration as it is now: forked lanes are among the lanes, edits are applied to the
+    /// settings, and `steps` holds the number that the epochs give.
     const RunConfig& config() const { return m_config; }
-    /// As it was at the start, with the forks and edits since and those that are still to come: run
-    /// again, it gives the same bits on the same device.
+    /// Returns the configuration as it was at the start, with the forks and edits since then and
+    /// those that are still to come. Run again, it gives the same bits on the same device.
     RunConfig recorded() const;
-    /// How many forks and edits there were; moves where config() and recorded() do.
+    /// The number of forks and edits so far; it changes when config() and recorded() do.
     size_t changes() const { return m_start.forks.size() + m_start.edits.size(); }
     int lanes() const { return static_cast<int>(m_lanes.size()); }
     Trainer& lane(int i) { return *m_lanes[static_cast<size_t>(i)]; }
     const std::string& laneName(int i) const { return m_names[static_cast<size_t>(i)]; }
     const DeviceInfo& device() const { return m_lanes.front()->device(); }
-    /// Why CUDA is not used, when the configuration left it open; empty otherwise.
+    /// The reason why CUDA is not used although the configuration left it open; empty otherwise.
     const Message& cudaReason() const { return m_cudaReason; }
 
     /// How the samples become steps. An epoch is one pass over the train split.
     const EpochPlan& epochs() const { return m_epochs; }
     int64_t stepsPerEpoch() const { return m_epochs.stepsPerEpoch(); }
-    /// Whether lanes are judged on samples that they do not train on.
+    /// True when lanes are judged on samples that they do not train on.
     bool validates() const { return m_lanes.front()->validates(); }
-    /// Whether targets are classes: accuracies are measured.
+    /// True when targets are classes; accuracies are measured then.
     bool hasClasses() const;
-    /// Steps that every lane has finished.
+    /// The number of steps that every lane has finished.
     int64_t step() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }
-    /// Why no further step is allowed (a lane's scale reached its floor, scaler.at_floor stop);
-    /// empty otherwise. The sentence calls the lanes by `names`, by default laneName().
+    /// Returns why no further step is allowed (a lane's scale reached its floor, scaler.at_floor
+    /// stop); empty otherwise. The sentence calls the lanes by `names`, by default laneName().
     Message stopReason(std::span<const std::string> names = {}) const;
-    /// Advances every lane by one step; rows (one for each lane, in order) and events are appended.
-    /// Lanes of one GPU are queued there together, lanes of several GPUs work at the same time.
-    /// False when requestStop() came in between: the unfinished lanes go on with the next call.
-    /// RunError with stopReason(), if there is one.
+    /// Advances every lane by one step, and appends rows (one for each lane, in order) and events.
+    /// Lanes of one GPU are queued there together; lanes of several GPUs work at the same time.
+    /// Returns false when requestStop() came in between: the unfinished lanes go on with the next
+    /// call. Throws RunError with stopReason(), if there is one.
     bool advance(std::vector<StepRecord>& records, std::vector<Event>& events);
     void requestStop();
-    /// Before a new stretch of steps: forgets earlier stop requests.
+    /// Forgets earlier stop requests, before a new stretch of steps.
     void clearStop() { m_stop = false; }
 
-    /// A live field of the run (lane < 0) or of a lane; acts at the next step and leaves an Edit
-    /// event. InputError for a field that needs a restart. kLiveScale sets the loss scale itself,
-    /// as GradScaler.update(new_scale) does.
+    /// Sets a live field of the run (lane < 0) or of a lane. It acts at the next step and leaves an
+    /// Edit event. Throws InputError for a field that needs a restart. kLiveScale sets the loss
+    /// scale itself, as GradScaler.update(new_scale) does.
     void setLive(int lane, std::string_view key, const FieldValue&, std::vector<Event>& events);
-    /// Whether all lanes stand after the same step, so that fork() is possible.
+    /// True when all lanes stand after the same step, so that fork() is possible.
     bool atStepBoundary() const { return m_pending.empty(); }
     /// Adds a lane that goes on from the parent's present state under other precision or scaler
-    /// settings, and leaves an event. Its index. InputError for settings that are not allowed and
-    /// beyond six lanes; RunError in the middle of a step; EngineError where it does not fit.
+    /// settings, and leaves an event. Returns the new lane's index. Throws InputError for settings
+    /// that are not allowed and beyond six lanes, RunError in the middle of a step, and EngineError
+    /// when the lane does not fit.
     int fork(int parent, const LaneConfig&, std::vector<Event>& events);
 
     /// How predictions are shown.
     const TaskView& view() const;
     Picture target() const;
-    /// After step 0: the untrained networks' pictures. Captions tell the coefficients that a Linear
-    /// layer alone has learnt. No outputs where requestStop() came while a network was asked for
-    /// them; RunError when `stop` asks for it.
+    /// Returns the present pictures; after step 0 they are those of the untrained networks.
+    /// Captions give the coefficients that a network of a single Linear layer has learnt. Has no
+    /// outputs when requestStop() came while a network was asked for them. Throws RunError when
+    /// `stop` asks for it.
     Snapshot snapshot(const std::stop_token& stop = {});
-    /// Adds what takes passes of its own: pictures with the classes that the lanes take them for.
-    /// No outputs where requestStop() came in between.
+    /// Adds the pictures that need forward passes of their own: samples with the classes that the
+    /// lanes take them for. Adds no outputs when requestStop() came in between.
     void addGalleries(Snapshot&);
 
-    /// By lane, the gradients of the step that comes next; empty in the middle of a step, and when
-    /// a stop request came in between. The training goes on as if nothing had been.
+    /// Returns, by lane, the gradients of the next step; empty in the middle of a step, and when a
+    /// stop request came in between. Does not change the training.
     std::vector<GradientRange> gradientRanges();
 
 private:
-    /// A live field that has changed in m_config and not yet on the devices.
+    /// A live field that has changed in m_config but not yet on the devices.
     struct Edit {
         int lane;
         std::string key;
-        float scale = 0; ///< of kLiveScale
+        float scale = 0; ///< only for kLiveScale
     };
-    /// All lanes on their devices. EngineError, also when "auto" would change it on the way.
+    /// Builds all lanes on their devices. Throws EngineError, also when "auto" would choose another
+    /// device for a later lane.
     void buildLanes(const std::string& device, const std::stop_token& stop);
     void checkLaneFits(size_t lane) const;
     void replay(std::vector<Event>& events);
@@ -143,24 +147,27 @@ private:
 
     RunConfig m_config;
     RunConfig m_start;   ///< as given, with the forks and edits so far
-    RunConfig m_planned; ///< as given: its forks and edits from the next ones on are to come
+    RunConfig m_planned; ///< as given: its forks and edits from m_nextFork and m_nextEdit on are
+                         ///< still to come
     size_t m_nextFork = 0, m_nextEdit = 0;
     bool m_replaying = false;
-    std::string m_device; ///< that lanes are built on: as given, or "cpu"
+    std::string m_device; ///< the device that lanes are built on: as given, or "cpu"
     EpochPlan m_epochs;
-    int64_t m_scheduleSteps; ///< of the schedule since the start, whatever the run's length is now
+    int64_t m_scheduleSteps; ///< the length of the schedule, fixed at the start even if the run
+                             ///< becomes longer
     std::unique_ptr<Task> m_task;
-    int64_t m_validated = 0;                ///< the last step after which all lanes were
-    std::vector<ClassCounts> m_classCounts; ///< of that validation, by lane
-    bool m_hasFormula = false; ///< its lanes learn coefficients that can be told in words
+    int64_t m_validated = 0;                ///< the last step after which all lanes were validated
+    std::vector<ClassCounts> m_classCounts; ///< from that validation, by lane
+    bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;
     Message m_cudaReason;
     std::atomic<bool> m_stop{false};
     std::vector<StepRecord> m_pending;   ///< rows of the lanes that finished an interrupted step
-    std::vector<Edit> m_edits;           ///< wait for the next step boundary
+    std::vector<Edit> m_edits;           ///< waiting for the next step boundary
     std::set<std::string> m_toldDamaged; ///< samples that events have named
-    bool m_midway = false;               ///< a lane has begun a step that not all have finished
+    bool m_midway = false;               ///< true when a lane has begun a step that not all have
+                                         ///< finished
     int64_t m_step = 0;
     double m_wallSeconds = 0;
 };

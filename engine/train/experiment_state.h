@@ -10,16 +10,17 @@
 
 namespace halfscope {
 
-/// Between two steps. The order of samples and the place in the epoch follow from settings and
-/// step.
+/// The state between two steps. The order of samples and the place in the epoch follow from the
+/// settings and the step.
 struct ExperimentState {
     RunConfig recorded; ///< see Experiment::recorded()
-    int64_t step = 0;   ///< that every lane has finished
+    int64_t step = 0;   ///< the last one that every lane has finished
     double wallSeconds = 0;
     EpochPlan epochs;
-    std::string device;           ///< that the first lane ran on, for people
-    std::string run;              ///< the id of the run that it is a part of; empty: of none
-    std::vector<LaneState> lanes; ///< also those that were forked
+    std::string device;           ///< the device that the first lane ran on, shown to people
+    std::string run;              ///< the id of the run that it is part of; empty when there is
+                                  ///< none
+    std::vector<LaneState> lanes; ///< including those that were forked
 };
 
 } // namespace halfscope

@@ -41,7 +41,7 @@ GradientSampler::GradientSampler(const Graph& graph)
         const bool product = isProduct(node.op) && cause.phase == Phase::Backward;
         const bool check = cause.phase == Phase::Unscale && cause.label.ends_with(kGradientLabel);
         for (const NodeId in : node.in) {
-            // the other operand of a product is a weight or an activation, of the forward pass
+            // The other operand of a product is a weight or an activation of the forward pass.
             if (product && isGradient(in)) m_outputs[static_cast<size_t>(moved(graph, in))] = true;
             if (!check || !isGradient(in)) continue;
             const int next = static_cast<int>(numbers.size());
@@ -51,8 +51,8 @@ GradientSampler::GradientSampler(const Graph& graph)
     m_parameters = static_cast<int>(numbers.size());
 }
 
-/// From a parameter's gradient, as the check gets it, back to the operation that makes it: the
-/// first value on the way that is stored is the gradient in its own type.
+/// Goes from a parameter's gradient, as the check gets it, back to the operation that makes it. The
+/// first stored value on the way is the gradient in its own dtype.
 void GradientSampler::markWeights(const Graph& graph, NodeId at, int parameter) {
     for (;; at = graph[at].in[0]) {
         m_weights[static_cast<size_t>(at)] = parameter;

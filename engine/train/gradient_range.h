@@ -14,16 +14,17 @@ public:
     /// `graph` is a program's graph of a training step.
     explicit GradientSampler(const Graph& graph);
 
-    /// Runs the step that would come next, stepwise, and puts back every state that it changes: as
-    /// if nothing had been. Gradients that the device does not store are left out. False when the
-    /// run was stopped midway.
+    /// Runs the next step, stepwise, and puts back every state that it changes, so that the
+    /// training is not affected. Gradients that the device does not store are left out. Returns
+    /// false when the run was stopped midway.
     bool sample(Executor&, const Graph&, GradientRange&) const;
 
 private:
     void markWeights(const Graph&, NodeId at, int parameter);
 
-    std::vector<bool> m_outputs; ///< by node, what backward products take
-    std::vector<int> m_weights;  ///< by node, the number of the parameter whose gradient it is; -1
+    std::vector<bool> m_outputs; ///< by node: true for the gradients that enter backward products
+    std::vector<int> m_weights;  ///< by node: the number of the parameter whose gradient it is, or
+                                 ///< -1
     int m_parameters = 0;
 };
 

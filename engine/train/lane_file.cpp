@@ -1,4 +1,4 @@
-// Files of one lane by their kind.
+// Makes the files of one lane by their kind.
 #include "engine/train/lane_file.h"
 
 #include "engine/core/error.h"
@@ -17,7 +17,7 @@ std::optional<std::string> predictionBytes(Trainer& lane) {
         throw InputError(phrase(
             "Training", "There is nothing to predict: this data set has no validation samples."));
     Predictions predictions;
-    const std::atomic<bool> stop{false}; // requestStop() reaches the lane
+    const std::atomic<bool> stop{false}; // never set: requestStop() reaches the lane
     if (!lane.evaluate(stop, &predictions)) return std::nullopt;
     return npyBytes(predictions.shape(), predictions.values);
 }

@@ -1,5 +1,5 @@
-// What a lane's network has become, as a file of its own: for PyTorch, for ONNX Runtime, or what it
-// predicts.
+// Writes what a lane's network has become as a file of its own: for PyTorch, for ONNX Runtime, or
+// as its predictions.
 #pragma once
 
 #include "engine/train/experiment.h"
@@ -13,14 +13,14 @@ enum class LaneFile : uint8_t {
     StateDict,  ///< see stateDictBytes()
     Onnx,       ///< see onnxBytes()
     CriticOnnx, ///< see criticOnnxBytes()
-    Predictions ///< .npy of float32, (samples, outputs), of the samples to validate on
+    Predictions ///< .npy of float32, (samples, outputs), for the validation samples
 };
 
-/// "weights_fp32.safetensors".
+/// Returns the file's name, such as "weights_fp32.safetensors".
 std::string nameOf(LaneFile, const std::string& lane);
 
-/// Its bytes; nothing where requestStop() came meanwhile. InputError where there can be none.
-/// `program`: the program's version.
+/// Returns the file's bytes, or nothing when requestStop() came meanwhile. Throws InputError when
+/// there can be no such file. `program` is the program's version.
 std::optional<std::string> laneFileBytes(Experiment&, LaneFile, int lane,
                                          const std::string& program);
 

@@ -1,5 +1,5 @@
 // The state of a lane: every state of its step by name, as typed bytes. Forks, the rebuild of a
-// lane's step, and runs that must leave no trace are made of it. Knows no files; those are left to
+// lane's step, and runs that must leave no trace use it. It knows no files; those are left to
 // others.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace halfscope {
 
 using StateValues = std::map<std::string, TypedBytes>; ///< by the states' names
 
-/// A tensor that holds inf or nan while what it was computed from does not.
+/// The tensor that holds inf or nan although what it was computed from does not.
 struct Culprit {
-    /// "gradient of layers.1.weight", "gradient of the loss", "forward pass of layer 1"; empty: not
-    /// known.
+    /// "gradient of layers.1.weight", "gradient of the loss", "forward pass of layer 1"; empty when
+    /// it is not known.
     Message tensor;
     bool reachedInf = false;
 
@@ -36,7 +36,7 @@ struct FloorStop {
     bool operator==(const FloorStop&) const = default;
 };
 
-/// Training samples that steps have seen, and how many of them they took for their class.
+/// The training samples that steps have seen, and how many of them were classified correctly.
 struct SeenSamples {
     int64_t all = 0, right = 0;
 
@@ -46,9 +46,9 @@ struct SeenSamples {
 /// What a lane needs in order to go on after `step` with the same bits: on the same device, and
 /// with the same settings, every later row and event is the same.
 struct LaneState {
-    int64_t step = 0; ///< the last one that was taken; 0: none
+    int64_t step = 0; ///< the last one that was taken; 0 when there is none
     StateValues states;
-    int64_t skipped = 0;     ///< steps so far
+    int64_t skipped = 0;     ///< how many steps so far
     bool lossWasBad = false; ///< in the last step
     Culprit culprit;         ///< of the last step; kept while the loss stays bad
     std::optional<FloorStop> atFloor;
@@ -59,13 +59,13 @@ struct LaneState {
 
 enum class WhichStates : uint8_t {
     All,
-    Written, ///< those that the step changes: put back, a run in between has left no trace
+    Written, ///< those that the step changes; putting them back undoes a run
 };
 StateValues downloadStates(Executor&, const Graph&, WhichStates);
 
 /// Puts values into the graph's states of those names. A state that is stored in another dtype is
-/// converted, with one rounding. InputError, before anything is changed, for a name that the step
-/// does not have, another shape, and bytes that are not as many as the shape wants.
+/// converted, with one rounding. Throws InputError, before anything is changed, for a name that the
+/// step does not have, another shape, or a number of bytes that does not fit the shape.
 void uploadStates(Executor&, const Graph&, const StateValues&);
 
 } // namespace halfscope

@@ -14,7 +14,7 @@ LaneStep::LaneStep(std::unique_ptr<Executor> executor, const Graph& step, int64_
     m_program = std::make_shared<const Program>(compile(step, m_executor->compileOptions()));
     if (stop.stop_requested())
         throw RunError(phrase("Training", "stopped before the networks were built"));
-    // a GPU compares ways to run the step
+    // On a GPU, loading compares ways to run the step, which takes time.
     const std::stop_callback onStop(stop, [this] { m_executor->requestStop(); });
     m_executor->load(m_program);
     makeTools();

@@ -15,11 +15,11 @@ namespace halfscope {
 
 class LaneStep {
 public:
-    /// Compiles and loads the step; its batches have `rows` samples. RunError when `stop` asks for
-    /// it.
+    /// Compiles and loads the step; its batches have `rows` samples. Throws RunError when `stop`
+    /// asks for it.
     LaneStep(std::unique_ptr<Executor>, const Graph& step, int64_t rows, const BatchSource&,
              const std::stop_token& stop);
-    /// Another step over the same batches. All states are zero then.
+    /// Loads another step over the same batches. All its states are zero.
     void load(const Graph& step);
 
     int64_t rows() const { return m_rows; }
@@ -34,11 +34,11 @@ public:
     std::vector<float> prediction() const;
     void readMetrics(std::span<std::byte>) const;
 
-    /// Has the batch of `step` on the device.
+    /// Makes sure that the batch of `step` is on the device.
     void loadBatch(int64_t step);
-    /// Moves the batch of a later step while the device reads the present one.
+    /// Uploads the batch of a later step while the device still reads the present one.
     void stageBatch(int64_t step);
-    /// Before another step than the one whose batch was staged.
+    /// Drops the staged batch; to be called before any step other than the one that was staged.
     void dropStaged();
 
 private:
@@ -48,8 +48,8 @@ private:
     std::shared_ptr<const Program> m_program;
     const BatchSource& m_source;
     int64_t m_rows;
-    int64_t m_batch = 0;  ///< the number of the batch that lies on the device; 0: none
-    int64_t m_staged = 0; ///< of the one that lies there beside it; 0: none
+    int64_t m_batch = 0;  ///< the number of the batch on the device; 0 when there is none
+    int64_t m_staged = 0; ///< the number of the staged batch beside it; 0 when there is none
     std::unique_ptr<const OverflowFinder> m_finder;
     std::unique_ptr<const GradientSampler> m_gradients;
 };

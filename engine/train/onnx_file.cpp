@@ -1,4 +1,5 @@
-// The networks of a step, their weighted sum where there are several, and the file's limits.
+// Writes the networks of a step, and their weighted sum where there are several; checks the file's
+// limits.
 #include "engine/train/onnx_file.h"
 
 #include "engine/core/error.h"
@@ -14,10 +15,10 @@ namespace halfscope {
 
 namespace {
 
-/// protobuf's limit, and room for what is no weight.
+/// protobuf's limit, less some room for everything but the weights.
 constexpr int64_t kMostWeights = (std::numeric_limits<int32_t>::max() - (1 << 24)) / 4;
 
-/// `key`: of the setting that describes it.
+/// Checks the network's size. `key` is the setting that describes it.
 void checkSize(const char* key, const ModelSpec& model, size_t networks) {
     int64_t weights = 0;
     for (const NamedParameter& each : parametersOf(model))
@@ -28,7 +29,7 @@ void checkSize(const char* key, const ModelSpec& model, size_t networks) {
                          key, weights);
 }
 
-/// Without weights it only checks.
+/// Returns the file's bytes. Without weights it only checks.
 std::string modelOf(const RunConfig& config, const Weights* weights,
                     std::map<std::string, std::string> about, const std::string& program) {
     const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
@@ -56,7 +57,7 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     return graph.modelBytes(input, sum, {"prediction", out.shape}, about, program);
 }
 
-/// Likewise.
+/// Does the same for the critic.
 std::string criticModelOf(const RunConfig& config, const Weights* weights,
                           std::map<std::string, std::string> about, const std::string& program) {
     const std::optional<NetworkPart> part = partsOf(config).critic;

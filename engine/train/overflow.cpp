@@ -1,4 +1,4 @@
-// The diagnosis of a skipped step and the sentences about a step.
+// Diagnoses a skipped step and writes the sentences about a step.
 #include "engine/train/overflow.h"
 
 #include "engine/core/text.h"
@@ -25,7 +25,7 @@ struct NonFinite {
 /// What -inf means in a value.
 enum class NegativeInf : uint8_t {
     Overflow,
-    Mask ///< the graph puts it there on purpose; scores that overflow to it were seen before it
+    Mask ///< the graph puts it there on purpose; scores that overflow to -inf were found before it
 };
 
 NonFinite scan(DType type, std::span<const std::byte> bytes, NegativeInf negative) {
@@ -48,8 +48,8 @@ NonFinite scan(DType type, std::span<const std::byte> bytes, NegativeInf negativ
 
 bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
 
-/// By node, whether a mask's -inf stands in its values: in a constant, in what a select takes of
-/// it, and in what the softmax makes of that, up to its exponential, which is 0 there.
+/// Returns, by node, whether a mask's -inf stands in its values: in a constant, in what a select
+/// takes of it, and in what the softmax makes of that, up to its exponential, which is 0 there.
 std::vector<bool> maskedNodes(const Graph& graph) {
     std::vector<bool> masked(static_cast<size_t>(graph.size()), false);
     const auto isMasked = [&masked](NodeId id) { return masked[static_cast<size_t>(id)]; };
@@ -130,7 +130,7 @@ OverflowFinder::OverflowFinder(const Graph& graph) : m_masked(maskedNodes(graph)
             continue;
         const std::string parameter =
             check.cause.label.substr(0, check.cause.label.size() - kGradientLabel.size());
-        // The cast to F32 and the like carry the gradient, and so does its sum with those of
+        // Casts, for example to F32, carry the gradient on, and so does its sum with those of
         // earlier batches; the first op below them makes it.
         for (NodeId at = check.in[0];;) {
             m_gradients.emplace(at, parameter);
@@ -169,8 +169,8 @@ Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
 
 std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& graph,
                                             float scaleBefore) const {
-    // Those that a skip leaves alone too: a GPU shows values of a step that is not fused, and its
-    // roundings may keep below inf what overflowed by a last bit.
+    // The states that a skip leaves alone are saved too: a GPU shows the values of a step that is
+    // not fused, whose roundings may keep below inf what overflowed by a last bit.
     const StateValues saved = downloadStates(executor, graph, WhichStates::Written);
     ScalerSlots scaler{};
     scaler[kScaleSlot] = static_cast<double>(scaleBefore);
@@ -205,7 +205,8 @@ void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& 
                   bool lossWasFinite, std::vector<Event>& events) {
     const Culprit& culprit = reason.culprit;
     const std::string from = scaleText(record.scale), to = scaleText(scaleAfter);
-    // Weights that became nan by such a step make the loss nan from the next one on.
+    // A step that is taken despite an overflow may make weights nan. The loss is nan from the next
+    // step on then, and those steps are not reported again.
     const bool stepped = (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);
     if ((record.flags & kSkipped) || stepped) {
         events.push_back(makeEvent(EventKind::Overflow, record, scaleAfter,

@@ -1,5 +1,5 @@
-// Why a step was skipped, in words: finds the first tensor that overflowed by running the step
-// again, and writes the events of a step. Leaves the step itself to the trainer.
+// Finds the first tensor that overflowed in a skipped step by running the step again, and writes
+// the events of a step in words. Leaves the step itself to the trainer.
 #pragma once
 
 #include "engine/exec/executor.h"
@@ -22,16 +22,17 @@ public:
 
     /// Runs the last step again, stepwise, with the scale that it used, and names the first stored
     /// value that is not finite, apart from the -inf of attention masks. Only for a skipped step,
-    /// which left parameters and moments alone; all states are put back afterwards. Nothing when
-    /// the run is stopped midway; not known when it rounds otherwise and is finite.
+    /// which left parameters and moments alone; all states are put back afterwards. Returns nothing
+    /// when the run is stopped midway. The culprit is not known when this run rounds differently
+    /// and stays finite.
     std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore) const;
 
 private:
     Message nameOfNode(const Graph&, NodeId) const;
 
-    std::vector<bool> m_masked; ///< by node, whether it holds a mask's -inf
+    std::vector<bool> m_masked; ///< by node: true when it holds a mask's -inf
     std::map<NodeId, std::string>
-        m_gradients; ///< nodes that are a parameter's gradient, by its name
+        m_gradients; ///< nodes that are a parameter's gradient, with its name
 };
 
 /// Of a culprit's tensor: whether it came before the loss was scaled. Then no loss scale would have

@@ -1,5 +1,6 @@
-// Asks a network about inputs of the caller's choice, as it is judged: with running statistics and
-// without dropout. For pictures that show more than the samples of a step.
+// Evaluates a network on inputs of the caller's choice in the form in which it is judged: with
+// running statistics and without dropout. Used for pictures that show more than the samples of a
+// step.
 #pragma once
 
 #include "engine/data/batch.h"
@@ -18,12 +19,12 @@ namespace halfscope {
 
 class Probe {
 public:
-    /// `tensors`: those of the data set; the inputs have their "x".
+    /// `tensors` are those of the data set; the inputs have their "x".
     Probe(const RunConfig&, const PrecisionPlan&, std::span<const TensorSpec> tensors,
           const Batch& inputs, std::unique_ptr<Executor>);
 
-    /// The outputs (rows, outputs), F32. `weights` uploads all states that the graph has. Nothing
-    /// when it was stopped.
+    /// Returns the outputs (rows, outputs), F32, or nothing when it was stopped. `weights` uploads
+    /// all states that the graph has.
     std::optional<std::vector<float>>
     run(const std::function<void(Executor&, const Graph&)>& weights);
     /// Do the same in two parts, for inputs of one shape that follow one another.

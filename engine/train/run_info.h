@@ -8,11 +8,12 @@
 
 namespace halfscope {
 
-/// Settings, device and memory as they are now. `program` is the program's version, "0.1.0".
+/// Returns settings, device and memory as they are now. `program` is the program's version,
+/// "0.1.0".
 RunInfo runInfo(Experiment&, std::string program);
-/// The version of the compiler that made this program.
+/// Returns the version of the compiler that built this program.
 std::string compilerVersion();
-/// What it measures in addition to the metrics that every run has.
+/// Returns what the experiment measures in addition to the metrics that every run has.
 std::vector<MetricId> extraMetrics(const Experiment&);
 
 } // namespace halfscope

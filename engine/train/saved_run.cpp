@@ -1,4 +1,4 @@
-// The checkpoint of a saved run, which names the run in its new folder.
+// Saves a run's checkpoint under the id that the run has in its new folder.
 #include "engine/train/saved_run.h"
 
 #include "engine/core/error.h"
@@ -22,9 +22,9 @@ SavedFiles saveWithCheckpoint(const RunSnapshot& run, const std::string& folder,
             ExperimentState state = readKept(*run.checkpoint(), name);
             state.run = id;
             files.push_back({run_file::kCheckpoint, checkpointBytes(state, program)});
-        } catch (const ReportedError& error) { // the rest is worth no less
+        } catch (const ReportedError& error) { // the other files are saved all the same
             problem = {phrase("Files", "Saved without a checkpoint: %1"), error.message()};
-        } catch (const std::bad_alloc&) { // it is larger than all the rest
+        } catch (const std::bad_alloc&) { // the checkpoint is larger than all the rest
             problem = phrase("Files", "Saved without a checkpoint: there is no memory for it");
         }
     }

@@ -23,7 +23,7 @@ constexpr std::string_view kTracked = ".num_batches_tracked";
     throw InputError(phrase("Files", "%1: %2"), pathText(path), what);
 }
 
-/// "a, b and 12 more".
+/// Returns "a, b and 12 more".
 Message someOf(const std::vector<std::string>& names) {
     constexpr size_t kShown = 8;
     std::vector<Message> parts;
@@ -34,7 +34,7 @@ Message someOf(const std::vector<std::string>& names) {
     return {phrase("Files", "%1 and %2 more"), shown, names.size() - kShown};
 }
 
-/// "1.num_batches_tracked" where the network has "1.running_mean".
+/// Returns true for "1.num_batches_tracked" when the network has "1.running_mean".
 bool isTracked(const std::string& name, const std::map<std::string, Shape>& wanted) {
     if (!name.ends_with(kTracked)) return false;
     const std::string layer = name.substr(0, name.size() - kTracked.size());
@@ -70,7 +70,7 @@ std::string tupleText(const Shape& shape) {
     return info.shapeText();
 }
 
-/// Of a name in both, whether the file's array can be taken; else why not.
+/// Returns why the file's array cannot be taken for a name that both have; empty when it can.
 Message problemWith(const ArrayInfo& array, const Shape& wanted) {
     const std::string text = tupleText(wanted);
     if (array.shapeText() != text)
@@ -82,8 +82,8 @@ Message problemWith(const ArrayInfo& array, const Shape& wanted) {
     return {};
 }
 
-/// "model." where every name begins with it and some are the network's without it, as wrappers of
-/// modules leave them; else empty.
+/// Returns "model." when every name begins with it and some are the network's without it, as
+/// modules that wrap others leave them; empty otherwise.
 std::string wrapperOf(const SafetensorsInfo& file, const std::map<std::string, Shape>& wanted) {
     const auto named = [&](const std::string& prefix) {
         const auto begins = [&](const ArrayInfo& array) { return array.name.starts_with(prefix); };
@@ -100,7 +100,7 @@ std::string wrapperOf(const SafetensorsInfo& file, const std::map<std::string, S
     return {};
 }
 
-/// All at once: whoever has to change names sees every one of them.
+/// Reports all problems at once, so that whoever has to change names sees every one of them.
 void checkNames(const std::string& path, const SafetensorsInfo& file,
                 const std::map<std::string, Shape>& wanted) {
     std::vector<std::string> missing, unexpected;
@@ -139,16 +139,16 @@ void checkNames(const std::string& path, const SafetensorsInfo& file,
                         "FILE.pt FILE.safetensors"));
 }
 
-/// PyTorch's .pt and .pth, old or new, by the first bytes.
+/// Recognizes PyTorch's .pt and .pth files, old or new, by their first bytes.
 bool isPickle(const std::string& path) {
     std::array<char, 8> start{};
     InputFile file(path);
     const size_t count = file.read(start);
     const std::string_view bytes(start.data(), count);
-    // of a safetensors header, which is below 4 GiB
+    // the length of a safetensors header, which is below 4 GiB
     const bool isLength =
         count == start.size() && bytes.substr(4) == std::string_view("\0\0\0\0", 4);
-    // a zip archive, and protocols 2 and later
+    // a zip archive, or protocols 2 and later
     return bytes.starts_with("PK\x03\x04") ||
            (bytes.starts_with('\x80') && count > 3 && bytes[1] >= 2 && bytes[1] <= 5 &&
             bytes[2] != '\0' && !isLength);
@@ -159,7 +159,7 @@ SafetensorsInfo headerOf(const std::string& path) {
     return safetensorsInfo(path);
 }
 
-/// Errors name the setting.
+/// Puts the setting's name before the messages of errors.
 template <class Call>
 void withKey(const Call& call) {
     try {

@@ -86,7 +86,7 @@ StepCase digitsCase(std::string_view preset) {
 BatchShape shapeOf(const StepCase& c) { return batchesOf(c, c.config)->shape(); }
 
 std::vector<StepCase> benchCases() {
-    // the network of classifierCase() as a preset has it, which can be written for PyTorch
+    // The network of classifierCase() as a preset, which can be written for PyTorch.
     StepCase perceptron = digitsCase("mnist-mlp");
     perceptron.name = "mlp-784-256-10";
     return {checkerboardCase(64, 256),

@@ -97,7 +97,7 @@ double StepRunner::run(int64_t steps) {
     const auto start = std::chrono::steady_clock::now();
     for (int64_t i = 0; i < steps; ++i)
         require(m_executor->run(RunMode::Captured) == RunResult::Done, "nobody asks it to stop");
-    metrics(); // waits
+    metrics(); // waits for the last step
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

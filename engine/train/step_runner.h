@@ -20,23 +20,27 @@ namespace halfscope {
 /// The values of the output "metrics", by MetricsSlot.
 using MetricsRow = std::array<double, kMetricsSlots>;
 
-/// Floats to storage form with one rounding and back. As many values as elements.
+/// Uploads floats in the node's storage form, with one rounding. There are as many values as
+/// elements.
 void uploadFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
-/// A batch's tensor in the input's storage form, with one rounding where that is another.
+/// Uploads a batch's tensor in the input's storage form, with one rounding if that is another form.
+/// stageTensor() stages it instead.
 void uploadTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 void stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
-/// The rules by which the lane's step updates its scaler: Off where it does not scale.
+/// Returns the rules by which the lane's step updates its scaler: Off when it does not scale.
 ScalerRules actingRules(const LaneConfig&);
-/// The scaler's state as the lane begins to scale; a scale of 1 where it does not.
+/// Returns the scaler's state when the lane begins to scale, or a scale of 1 when it does not
+/// scale.
 ScalerSlots firstScaler(const LaneConfig&);
-/// The lane's scaler and rules and the run's schedule, as a training starts.
+/// Uploads the lane's scaler and rules and the run's schedule as they are at the start of a
+/// training.
 void uploadSettings(Executor&, const Graph&, const RunConfig&, const LaneConfig&);
 
 class StepRunner {
 public:
-    /// `step` as buildStep or buildStepWith made it. Parameters start from the run's seed; inputs
-    /// are zero. Compiled as the executor wants it unless told.
+    /// `step` comes from buildStep or buildStepWith. Parameters start from the run's seed; inputs
+    /// are zero. Compiles with the executor's options unless others are given.
     StepRunner(const RunConfig&, const LaneConfig&, const Graph& step, std::unique_ptr<Executor>,
                const std::optional<CompileOptions>& = {});
 
@@ -48,8 +52,8 @@ public:
     void set(NodeId, std::span<const int32_t> values);
     std::vector<float> get(NodeId);
 
-    /// Runs `steps` steps in a row, captured, and waits for the last one. Seconds by the clock of
-    /// the caller: on a GPU steps are enqueued without waiting in between.
+    /// Runs `steps` steps in a row, captured, and waits for the last one. Returns the seconds on
+    /// the host's clock: on a GPU, steps are enqueued without waiting in between.
     double run(int64_t steps);
     MetricsRow metrics();
 

@@ -26,10 +26,12 @@ namespace halfscope {
 
 namespace {
 
-/// Streams of the generator from here on belong to parameters, one each; data uses lower numbers.
+/// The generator's streams from this one on belong to parameters, one each; data uses lower
+/// numbers.
 constexpr uint64_t kWeightStreams = uint64_t{1} << 32;
 
-/// Weights of a wide network take seconds to draw and to move.
+/// Throws RunError when `stop` asks for it: weights of a wide network take seconds to draw and to
+/// move.
 void throwIfStopped(const std::stop_token& stop) {
     if (stop.stop_requested())
         throw RunError(phrase("Training", "stopped before the networks were built"));
@@ -57,7 +59,7 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
     }
 }
 
-/// Who stepped on a skip all the same.
+/// Returns the flags of the optimizers that stepped although the step was skipped.
 uint32_t steppedFlags(double foundInf, int64_t optimizers) {
     if (optimizers < 2 || foundInf == 0) return 0;
     if (foundInf == 1) return kSecondStepped;
@@ -70,7 +72,7 @@ uint32_t overflowFlags(double foundInf, int64_t optimizers, OverflowAction actio
     return kSkipped | steppedFlags(foundInf, optimizers);
 }
 
-/// What the device's row tells; step, lane and times are the trainer's.
+/// Returns what the device's row holds; the caller adds step, lane and times.
 StepRecord recordOf(const MetricsRow& row, int64_t optimizers, OverflowAction action) {
     StepRecord record;
     record.loss = static_cast<float>(row[kLossMetric]);
@@ -87,7 +89,8 @@ StepRecord recordOf(const MetricsRow& row, int64_t optimizers, OverflowAction ac
     return record;
 }
 
-/// Whether two lanes that differ in their scaler alone have different steps; the rules are data.
+/// Returns whether two lanes that differ only in their scaler have different steps. The scaler's
+/// rules are data and do not change the step.
 bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
     return scalesLoss(a) != scalesLoss(b) || a.scaler.onOverflow != b.scaler.onOverflow ||
            a.scaler.checkUnscaled != b.scaler.checkUnscaled ||
@@ -105,7 +108,7 @@ void draw(std::vector<float>& values, const InitialValue& start, const Philox& r
         value *= size;
 }
 
-/// Of a matrix (rows, columns).
+/// Sets a row of a matrix (rows, columns) to zero.
 void clearRow(std::vector<float>& values, int64_t row, int64_t columns) {
     const auto begin = values.begin() + row * columns;
     std::fill(begin, begin + columns, 0.0f);
@@ -119,7 +122,7 @@ bool isWeight(const StateInfo& state) {
 
 Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token& stop) {
     Weights weights;
-    uint64_t drawn = 0; // states that were drawn, a stream each
+    uint64_t drawn = 0; // how many states were drawn, each from a stream of its own
     for (const StateInfo& state : graph.states()) {
         if (!isWeight(state)) continue;
         throwIfStopped(stop);
@@ -140,18 +143,18 @@ struct Trainer::Impl {
     const PrecisionPlan plan; ///< of the lane as it started
     int laneIndex;
     const BatchSource& source;
-    /// For whole batches, and for the last one of an epoch where it is smaller.
+    /// For whole batches, and for the last one of an epoch when it is smaller.
     std::vector<std::unique_ptr<LaneStep>> sizes;
-    LaneStep* at = nullptr; ///< the one that has the lane's states
+    LaneStep* at = nullptr; ///< the one that holds the lane's states
     int64_t lastStep = 0;
-    bool hasOutputs = false; ///< of lastStep, on the device
-    bool begun = false;      ///< lastStep has not come to its end
+    bool hasOutputs = false; ///< true when the device holds the outputs of lastStep
+    bool begun = false;      ///< true when lastStep has begun and is not finished
     struct Row {
         StepRecord record;
         float scaleAfter = 1;
     };
-    std::optional<Row> row; ///< its own, while the reason of a skip is looked for
-    /// The last step's, where the search for a culprit has run other steps since.
+    std::optional<Row> row; ///< kept while the reason of a skip is looked for
+    /// The last step's prediction, kept when the search for a culprit has run other steps since.
     std::optional<std::vector<float>> keptPrediction;
     std::unique_ptr<Evaluator> evaluator; ///< where there are samples to validate on
     std::unique_ptr<Probe> probe;         ///< from the first use on
@@ -186,7 +189,7 @@ struct Trainer::Impl {
         return rows == sizes.front()->rows() ? *sizes.front() : *sizes.back();
     }
 
-    /// The step's batch, and the lane's states with it.
+    /// Moves the lane's states to the step for this batch size, and loads the batch.
     void use(int64_t step) {
         LaneStep& next = sizeFor(step);
         if (&next != at) {
@@ -220,7 +223,7 @@ struct Trainer::Impl {
         return found;
     }
 
-    /// Of lastStep, before its outputs go.
+    /// Counts the samples of lastStep; must be called while its outputs are still there.
     void countSeen() {
         const TensorSpec& target = source.tensors()[kTarget];
         if (target.dtype != DType::I32) return;
@@ -231,7 +234,7 @@ struct Trainer::Impl {
         seen.right += countRight(labels, at->prediction(), static_cast<size_t>(target.classes));
     }
 
-    /// What the device has of lastStep.
+    /// Reads what the device has of lastStep.
     Row readRow() {
         MetricsRow values{};
         at->readMetrics(std::as_writable_bytes(std::span(values)));
@@ -437,7 +440,7 @@ std::vector<float> Trainer::preview(const std::stop_token& stop) {
     return forward(m_impl->lastStep + 1, stop);
 }
 
-/// The output of the present weights for the batch of `step`.
+/// Returns the output of the present weights for the batch of `step`.
 std::vector<float> Trainer::forward(int64_t step, const std::stop_token& stop) {
     Impl& impl = *m_impl;
     const BatchShape shape = impl.source.shape(impl.sizeFor(step).rows());
@@ -535,7 +538,7 @@ void Trainer::rebuild(const LaneConfig& lane) {
     impl.lane = lane;
     for (const auto& size : impl.sizes)
         size->load(impl.graphFor(size->rows()));
-    // The step may have moments that it had not before, or none any more.
+    // The new step may have moments that the old one did not have, or may lack some.
     std::erase_if(before.states, [&](const auto& state) {
         const auto& states = impl.at->graph().states();
         return std::none_of(states.begin(), states.end(),
@@ -551,7 +554,7 @@ void Trainer::rebuild(const LaneConfig& lane) {
 void Trainer::setScale(float scale) {
     ScalerSlots values{};
     m_impl->at->download("scaler", std::as_writable_bytes(std::span(values)));
-    // The tracker stays, as in GradScaler.update(new_scale).
+    // The growth tracker stays, as in GradScaler.update(new_scale).
     values[kScaleSlot] = static_cast<double>(scale);
     m_impl->at->upload("scaler", bytesOfAll(values));
     m_atFloor.reset();

@@ -25,13 +25,13 @@ namespace halfscope {
 /// Starting values by parameter name ("0.weight"), f32, row-major.
 using Weights = std::map<std::string, std::vector<float>>;
 
-/// Whether a state is part of the network: a parameter or a running statistic.
+/// Returns whether a state is part of the network: a parameter or a running statistic.
 bool isWeight(const StateInfo&);
 
-/// Deterministic initial weights by each state's own rule, from the seed.
+/// Returns deterministic initial weights by each state's own rule, from the seed.
 Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop = {});
 
-/// What a lane makes of the validation samples, in their order.
+/// What a lane predicts for the validation samples, in their order.
 struct Predictions {
     int64_t samples = 0, outputs = 0;
     int64_t positions = 0; ///< classes of a sample, one at each position; 0: it has no positions
@@ -49,7 +49,7 @@ struct Predictions {
 
 class Trainer {
 public:
-    /// RunError when `stop` asks for it before all is built.
+    /// Throws RunError when `stop` asks for it before everything is built.
     Trainer(const RunConfig&, int lane, std::string name, const BatchSource&,
             std::unique_ptr<Executor>, const std::stop_token& stop = {});
     ~Trainer();
@@ -57,50 +57,52 @@ public:
     /// The step for whole batches.
     const Program& program() const;
     const DeviceInfo& device() const;
-    /// With what a smaller last batch of an epoch takes beside the whole ones.
+    /// Returns the memory in use, including what a smaller last batch of an epoch takes beside the
+    /// whole ones.
     MemoryUse memory() const;
 
     void setWeights(const Weights&);
     Weights weights();
-    /// All that the lane needs in order to go on from here, see LaneState.
+    /// Returns all that the lane needs in order to go on from here, see LaneState.
     LaneState state() const;
-    size_t stateBytes() const; ///< that its values take
-    /// Goes on from there, whichever device the state comes from. States that this lane stores in
-    /// another dtype are converted. InputError, before anything is changed, where the state is not
-    /// one of this lane's step.
+    size_t stateBytes() const; ///< of its values
+    /// Goes on from the given state, whichever device it comes from. States that this lane stores
+    /// in another dtype are converted. Throws InputError, before anything is changed, when the
+    /// state does not fit this lane's step.
     void restore(const LaneState&);
     /// Takes the present state of another lane of the same experiment. Precision and scaler rules
     /// stay this lane's own; its scale starts over if one of the two does not scale its loss.
     void continueFrom(Trainer& parent);
-    /// Runs step number `step` (1 for the first) with its batch. Nothing when it was stopped
-    /// midway: the same step can be run again.
+    /// Runs step number `step` (1 for the first) with its batch. Returns nothing when it was
+    /// stopped midway: the same step can be run again.
     std::optional<StepRecord> step(int64_t step, std::vector<Event>& events);
-    /// The same in two halves, so that several devices, or a device and the host, work side by
-    /// side: begin() returns when the device has its work, false when it was stopped midway; end()
-    /// waits for it, and gives nothing when it was stopped while it looked for the reason of a
-    /// skip. The same step is begun again then, which takes up where it was. Nothing else may be
+    /// The two halves of step(), so that several devices, or a device and the host, work side by
+    /// side. begin() returns when the device has its work, or false when it was stopped midway.
+    /// end() waits for the device, and returns nothing when it was stopped while it looked for the
+    /// reason of a skip; begin() for the same step then takes up where it was. Nothing else may be
     /// called in between.
     bool begin(int64_t step);
     std::optional<StepRecord> end(std::vector<Event>& events);
-    /// Whether begin() returns before the step is over.
+    /// Returns whether begin() returns before the step is over.
     bool worksAhead() const;
-    /// That the device worked on the last step; 0 before the first.
+    /// The time that the device worked on the last step; 0 before the first.
     double lastDeviceSeconds() const { return m_deviceSeconds; }
     void requestStop();
-    /// The share of the epoch's samples so far that steps took for their class while they trained
-    /// on them. Nothing where targets are no classes, and without a step.
+    /// Returns the share of the epoch's samples so far that were classified correctly while steps
+    /// trained on them. Returns nothing when targets are not classes, and before the first step.
     std::optional<double> trainingAccuracy() const;
 
-    /// The network's output on the last step's batch, f32, (rows, channels). After restore(), and
-    /// before the next step, that of the restored weights.
+    /// Returns the network's output on the last step's batch, f32, (rows, channels). After
+    /// restore(), and before the next step, it is the output of the restored weights.
     std::vector<float> prediction();
-    /// Runs forward only for the first picture: prediction without a step (no state changes).
-    /// RunError when `stop` asks for it.
+    /// Runs forward only, for the first picture: a prediction without a step (no state changes).
+    /// Throws RunError when `stop` asks for it.
     std::vector<float> preview(const std::stop_token& stop = {});
 
-    /// The network's outputs for inputs that no step sees, (rows, outputs), by the present weights
-    /// and as it is judged. Cheap for the batch of the call before, which must still be there
-    /// unchanged. Nothing when requestStop() came in between.
+    /// Returns the network's outputs (rows, outputs) for inputs that no step sees, with the present
+    /// weights and in the form in which the network is judged. Cheap for the same batch as in the
+    /// call before, which must still exist unchanged. Returns nothing when requestStop() came in
+    /// between.
     std::optional<std::vector<float>> probe(const Batch& inputs);
 
     /// Lets the network write so many characters behind a prompt that is as long as a sample, see
@@ -109,39 +111,40 @@ public:
 
     /// Whether evaluate() has samples: the batches' data set has some to validate on.
     bool validates() const;
-    /// The present weights on the samples to validate on. Nothing when `stop` or requestStop() came
-    /// before all were seen. No state of the training changes.
-    /// `predictions`: takes in what is predicted; or null.
+    /// Judges the present weights on the validation samples. Returns nothing when `stop` or
+    /// requestStop() came before all were seen. No state of the training changes. `predictions`
+    /// receives what is predicted; it may be null.
     std::optional<Validation> evaluate(const std::atomic<bool>& stop,
                                        Predictions* predictions = nullptr);
-    int64_t validationSamples() const; ///< also those that cannot be read
-    /// How often the last evaluate() that was not stopped took each class for which; no classes
-    /// before the first, and where targets are numbers.
+    int64_t validationSamples() const; ///< including those that cannot be read
+    /// Returns how often the last evaluate() that was not stopped took each class for which; no
+    /// classes before the first one, and when targets are numbers.
     ClassCounts classCounts() const;
-    /// Of the last evaluation: why samples were left out of it.
+    /// The reasons why the last evaluation left samples out.
     const std::vector<Message>& skippedSamples() const;
 
-    /// The gradients of the next step, times the scale that it uses; the training is not touched by
-    /// it. Costs a step that stores all its values. Nothing when it was stopped midway.
+    /// Returns the gradients of the next step, times the scale that it uses. The training is not
+    /// changed. Costs a step that stores all its values. Returns nothing when it was stopped
+    /// midway.
     std::optional<GradientRange> gradientRange();
 
-    /// Live fields: the scaler, learning rate. Acts from the next step on.
-    /// A scaler whose step is another one (off, check after unscaling, what an overflow does) has
-    /// the lane's step compiled again; all states, the current scale too, are carried over. The
-    /// first scale acts where a lane begins to scale.
+    /// Sets the scaler's rules, a live field; acts from the next step on. If the new scaler needs
+    /// another step (on or off, check after unscaling, what an overflow does), the lane's step is
+    /// compiled again; all states, the current scale too, are carried over. The first scale acts
+    /// only when a lane begins to scale.
     void setScaler(const ScalerConfig&);
     void setScale(float scale);
-    /// Of the two optimizers; schedules start from them.
+    /// Sets the learning rates of the two optimizers, from which schedules start.
     void setLearningRates(double first, double second);
     void setLearningRate(double lr);
-    /// The numbers of the optimizers, the clip limit and the penalty: has the lane's step compiled
-    /// again. States are kept; a moment that the lane did not have before starts at zero.
+    /// Sets the numbers of the optimizers, the clip limit and the penalty, and compiles the lane's
+    /// step again. States are kept; a moment that the lane did not have before starts at zero.
     void setTraining(const RunConfig&);
     ScalerState scaler();
     int64_t skipped() const { return m_skipped; }
-    /// Why the lane must not go on: its scale reached the floor and its rules ask to stop there.
-    /// Empty otherwise, and after a new scale or new rules. The sentence calls the lane `name`, by
-    /// default what it was made with.
+    /// Returns why the lane must not go on: its scale reached the floor and its rules ask to stop
+    /// there. Empty otherwise, and after a new scale or new rules. The sentence calls the lane
+    /// `name`, by default the name it was made with.
     Message stopReason(const std::string& name = {}) const;
 
 private:

@@ -1,4 +1,4 @@
-// Types of the engine and of files.
+// Maps the engine's types to those of files, and back.
 #include "engine/train/typed_arrays.h"
 
 #include <array>

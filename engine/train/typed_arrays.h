@@ -1,4 +1,4 @@
-// States of a step as arrays of a file, and back.
+// Converts states of a step to arrays of a file, and back.
 #pragma once
 
 #include "engine/core/typed_bytes.h"
@@ -8,9 +8,9 @@
 
 namespace halfscope {
 
-/// The bytes must outlive the view.
+/// Returns a view of the bytes, which must outlive it.
 ArrayView arrayViewOf(std::string name, const TypedBytes&);
-/// Nothing for a type or a number of axes that no state has.
+/// Returns nothing for a type or a number of axes that no state has.
 std::optional<TypedBytes> typedBytesOf(Array);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Draws rounded trainings until they differ as much as what is compared does.
+// Draws rounded trainings until they differ by as much as the compared trainings do.
 #include "engine/verify/conditioning.h"
 
 #include "engine/core/error.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kDrawsMemory = uint64_t{2} << 30;
 
-/// The largest deviation of the draws so far, of each value up to each step.
+/// The largest deviation of the draws so far, for each value up to each step.
 class Noise {
 public:
     explicit Noise(const Conditioning& training) : m_training(training) {
@@ -35,7 +35,8 @@ public:
 
     double most(Place place) const { return m_most[place.step][place.value]; }
 
-    /// The steps up to the last place beyond the bound; 0: none is.
+    /// Returns how many steps there are up to the last place beyond the bound; 0 when there is
+    /// none.
     size_t stepsInQuestion(const Compared& compared) const {
         size_t steps = compared.values.size();
         const auto within = [&](size_t step) {
@@ -48,7 +49,7 @@ public:
         return steps;
     }
 
-    /// The first place beyond the bound and, if `explained`, beyond what the draws do.
+    /// Returns the first place beyond the bound and, if `explained`, beyond what the draws do.
     std::optional<Place> firstBeyond(const Compared& compared, bool explained) const {
         for (size_t step = 0; step < compared.values.size(); ++step)
             for (size_t i = 0; i < compared.values[step].size(); ++i) {
@@ -71,7 +72,7 @@ private:
     Trace m_most;
 };
 
-/// Of any size, in any locale.
+/// Formats a number of any size with two digits, independent of the locale.
 std::string twoDigits(double value) {
     std::array<char, 32> text{};
     const auto end =

@@ -13,7 +13,7 @@ class FixedDataset final : public BatchSource {
 public:
     struct Batch {
         std::vector<float> x, target;
-        std::vector<int32_t> labels{}; ///< instead of the target
+        std::vector<int32_t> labels{}; ///< in place of the target
     };
     FixedDataset(const BatchShape& shape, const std::vector<Batch>& batches)
         : m_rows(shape.rows), m_tensors{TensorSpec{"x", {shape.inputs}},

@@ -1,4 +1,4 @@
-// One element's state and update by each rule. r() stands around each operation that rounds.
+// One element's state, and its update by each rule. r() surrounds each operation that rounds.
 #include "engine/verify/float64_optimizer.h"
 
 #include "engine/core/error.h"
@@ -8,13 +8,13 @@
 namespace halfscope::recorded {
 namespace {
 
-/// Settings and step number: the same for all elements.
+/// Settings and step number, the same for all elements.
 struct Rule {
     const OptimizerConfig& config;
     const Rounding& r;
-    double step = 0; ///< from 1
+    double step = 0; ///< counts from 1
 
-    /// torch.lerp: from the nearer end.
+    /// Interpolates as torch.lerp does, from the nearer end.
     double lerp(double from, double to, double share) const {
         const double way = r(to - from);
         if (share < 0.5) return r(from + r(r(share) * way));
@@ -32,7 +32,7 @@ struct Rule {
 struct Element {
     double p = 0;
     double first = 0, second = 0, largest = 0; ///< moments
-    double buffer = 0;                         ///< of momentum
+    double buffer = 0;                         ///< for momentum
 
     void sgd(const Rule& rule, double g) {
         const OptimizerConfig& c = rule.config;

@@ -1,6 +1,6 @@
 // PyTorch's optimizers in plain double, one element after the other, with every result rounded as
-// the caller says: nothing of it is shared with the graphs under test. Sources: the documentation
-// of torch.optim.SGD, Adam, AdamW and RMSprop.
+// the caller says. Shares nothing with the graphs under test. Sources: the documentation of
+// torch.optim.SGD, Adam, AdamW and RMSprop.
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -10,10 +10,10 @@
 
 namespace halfscope::recorded {
 
-/// What becomes of a result: itself, or one of its neighbours in float32.
+/// Rounds a result: returns it unchanged, or one of its neighbours in float32.
 using Rounding = std::function<double(double)>;
 
-/// The parameters after each step. `gradients`: [step][element]; momentum does not cycle.
+/// Returns the parameters after each step. `gradients` is [step][element]; momentum does not cycle.
 Trace optimizerTrace(const OptimizerConfig&, const std::vector<double>& start,
                      std::span<const std::vector<double>> gradients, const Rounding&);
 

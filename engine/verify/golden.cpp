@@ -18,8 +18,8 @@
 namespace halfscope::recorded {
 namespace {
 
-// Python's words for values that JSON does not have, and texts of the same length in their place,
-// so that positions in messages stay true.
+// Python's words for values that JSON does not have, with replacements of the same length, so that
+// positions in messages stay correct.
 struct Word {
     std::string_view python, json;
     double value;
@@ -31,7 +31,7 @@ constexpr Word kWords[] = {
     {"NaN", "\"\x7f\"", std::numeric_limits<double>::quiet_NaN()},
 };
 
-// Far beyond any golden file; keeps what walks through the lists within the stack.
+// Far beyond any golden file; keeps recursion over the lists within the stack.
 constexpr int kDeepest = 64;
 
 std::string withoutPythonWords(const std::string& file, std::string_view text) {
@@ -78,8 +78,8 @@ Message kindOf(const nlohmann::json& value) {
     return Message::data(quotedText(isText ? value.get_ref<const std::string&>() : value.dump()));
 }
 
-/// Builds the values while the library reads. Its own parser, where there is no memory, destroys
-/// what it has in a way that takes some more, and ends the program.
+/// Builds the values while the library reads. The library's own parser, when it runs out of memory,
+/// needs more memory to destroy what it has built, and ends the program.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
 public:
     explicit Builder(nlohmann::json& root) : m_root(root) {}
@@ -97,7 +97,7 @@ public:
     bool end_array() override { return close(); }
     bool key(string_t& key) override {
         m_slot = &m_open.back()->get_ref<nlohmann::json::object_t&>()[std::move(key)];
-        takeApart(*m_slot); // of a key that stands twice, the last value counts
+        takeApart(*m_slot); // when a key appears twice, the last value counts
         return true;
     }
     bool parse_error(std::size_t, const std::string&,
@@ -127,11 +127,12 @@ private:
     }
 
     nlohmann::json& m_root;
-    std::vector<nlohmann::json*> m_open; ///< objects and lists around what comes next
-    nlohmann::json* m_slot = nullptr;    ///< of the innermost object: for its last key's value
+    std::vector<nlohmann::json*> m_open; ///< the open objects and lists around the next value
+    nlohmann::json* m_slot = nullptr;    ///< in the innermost object: the place for its last key's
+                                         ///< value
 };
 
-/// A key inside a place, in one line.
+/// Returns a key for use in a place, on one line.
 std::string shownKey(const std::string& key) {
     return isPlainText(key) && key.size() <= kMostQuoted ? key : quotedText(key);
 }
@@ -223,7 +224,7 @@ double Golden::number() const {
 
 int64_t Golden::integer() const {
     const double value = number();
-    // far from where a conversion would overflow, and more than any count here
+    // Far from where a conversion would overflow, and larger than any count here.
     if (std::trunc(value) != value || std::fabs(value) > 1e15) {
         fail({phrase("Verification", "a whole number is expected, not %1"), kindOf(*m_value)});
     }
@@ -270,7 +271,8 @@ std::vector<float> Golden::floats() const {
 Shape Golden::shape() const {
     if (size() > size_t{kMaxRank})
         fail({phrase("Verification", "at most %1 axes are known"), kMaxRank});
-    constexpr int64_t kMostElements = 100'000'000; // far above any test value, far below memory
+    constexpr int64_t kMostElements = 100'000'000; // far above any test value, far below the
+                                                   // machine's memory
     Shape shape;
     for (const Golden& item : items()) {
         const int64_t extent = item.integer();

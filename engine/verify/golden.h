@@ -1,5 +1,5 @@
-// Values recorded from PyTorch, read from JSON: every value knows where it stands, so that whatever
-// is missing or of another kind is told with file and place. Leaves their meaning to the suites.
+// Values recorded from PyTorch, read from JSON. Every value knows its place, so that errors about
+// missing values or values of another kind name file and place. Leaves their meaning to the suites.
 #pragma once
 
 #include "engine/core/message.h"
@@ -25,7 +25,7 @@ public:
 
     Golden at(const std::string& key) const;
     Golden at(size_t index) const;
-    /// Nothing where the key is missing or its value is null.
+    /// Returns nothing when the key is missing or its value is null.
     std::optional<Golden> find(const std::string& key) const;
     bool isNull() const { return m_value->is_null(); }
     bool isNumber() const; ///< NaN and the infinities are numbers
@@ -37,11 +37,11 @@ public:
     int64_t integer() const;
     bool flag() const;
     std::string text() const;
-    /// All numbers of a nested list, row-major; a number alone is a list of one.
+    /// Returns all numbers of a nested list, row-major; a single number gives a list of one.
     std::vector<double> numbers() const;
     std::vector<float> floats() const;
     Shape shape() const; ///< a list of extents, each 1 or more
-    /// numbers(), as many as a tensor of that shape has.
+    /// Returns numbers(), which must be as many as a tensor of that shape has.
     std::vector<double> tensor(const Shape&) const;
 
     double numberOr(const std::string& key, double otherwise) const;
@@ -75,15 +75,16 @@ inline constexpr GoldenFileName kGoldenFiles[] = {{"autocast", "autocast_dtypes.
                                                   {"ops", "op_values.json"},
                                                   {"runs", "training_runs.json"}};
 
-/// "op_values.json" for "ops"; throws std::logic_error for an unknown suite.
+/// Returns "op_values.json" for "ops"; throws std::logic_error for an unknown suite.
 const char* goldenFileOf(std::string_view suite);
 
-/// The list of cases that a file holds beside its head, which tells what recorded them; a file
-/// without such a list is returned as it is.
+/// Returns the list of cases that a file holds beside its head, which says what recorded them. A
+/// file without such a list is returned unchanged.
 Golden casesOf(const Golden& file);
 
-/// A suite's file from a folder, or, without one, the copy inside the program. Nothing where the
-/// folder does not have it; InputError where it cannot be read.
+/// Opens a suite's file from a folder, or, when `folder` is empty, the copy inside the program.
+/// Returns nothing when the folder does not have the file; throws InputError when it cannot be
+/// read.
 std::optional<Golden> openGolden(const std::string& folder, std::string_view suite);
 
 } // namespace halfscope::recorded

@@ -8,27 +8,28 @@
 
 namespace halfscope::recorded {
 
-/// The graph in one dtype with the values of its leaves, and what PyTorch has in float64.
+/// The graph in one dtype with the values of its leaves, and PyTorch's results in float64.
 struct OpCase {
     struct Wanted {
         std::string name;
-        NodeId node = kNoNode; ///< kNoNode: a gradient that is absent, that is zero
+        NodeId node = kNoNode; ///< kNoNode for a gradient that is absent, which means zero
         std::vector<double> values;
     };
     Graph graph;
     std::map<NodeId, RefTensor> leaves;
     std::vector<Wanted> wanted;
 };
-/// InputError for an op that the engine does not have and for values that do not fit together.
+/// Builds the case of a row. Throws InputError for an op that the engine does not have and for
+/// values that do not fit together.
 OpCase opCase(const Golden& row, DType);
 std::string opCaseName(const Golden& row, size_t index); ///< "2 conv2d"
 
-/// Evaluated in double: within 1e-12 of the largest value, which is some hundred roundings of two
-/// double computations of one formula in another order.
+/// Compares the graph evaluated in double: within 1e-12 of the largest value, which is some hundred
+/// roundings of two double computations of one formula in different orders.
 CaseResult compareReference(const Golden& row);
-/// On a device in float32. The bound is derived from unit roundoff, the roundings on the way to a
-/// value and the largest intermediate value, of which the deviation is a fraction; and from how far
-/// the rounding of the inputs to float32 alone moves the value.
+/// Compares on a device in float32. The bound is a fraction of the largest intermediate value. It
+/// is derived from the unit roundoff, the number of roundings on the way to a value, and how far
+/// rounding the inputs to float32 alone moves the value.
 CaseResult compareOnDevice(const Golden& row, Executor&, const CompileOptions&);
 
 } // namespace halfscope::recorded

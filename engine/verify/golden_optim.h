@@ -1,4 +1,4 @@
-// Recorded optimizers, schedules and clippings: their settings as ours, and the comparison.
+// Recorded optimizers, schedules and clippings: converts their settings to ours, and compares.
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -8,16 +8,17 @@
 namespace halfscope::recorded {
 
 /// Relative to the largest magnitude that the value has had, or, for learning rates, to the largest
-/// rate of the schedule: near zero a float32 parameter has the roundings of where it came from.
+/// rate of the schedule: a float32 parameter near zero carries the roundings of the larger values
+/// that it had before.
 inline constexpr double kOptimBound = 1e-6;
 
-/// PyTorch's names and defaults: "SGD", "Adam", "AdamW", "RMSprop".
+/// Takes PyTorch's names and defaults: "SGD", "Adam", "AdamW", "RMSprop".
 OptimizerKind optimizerNamed(const Golden& name);
-/// `row`: one of "optimizers".
+/// `row` is one of "optimizers".
 OptimizerConfig optimizerOf(const Golden& row);
-/// `row`: one of "schedules".
+/// `row` is one of "schedules".
 ScheduleConfig scheduleOf(const Golden& row);
-/// "Adam {"lr":0.1}"; a clipping has "limit" for "args".
+/// Returns a name such as "Adam {"lr":0.1}"; a clipping has "limit" in place of "args".
 std::string optimCaseName(const Golden& row, const char* kind);
 
 CaseResult compareOptimizer(const Golden& row, Executor&, Skipping);

@@ -1,5 +1,5 @@
-// Recorded trainings: the same settings, data and starting weights as ours, the training, and the
-// comparison step by step.
+// Recorded trainings: repeats them with the same settings, data and starting weights, and compares
+// step by step.
 #pragma once
 
 #include "engine/train/trainer.h"
@@ -7,26 +7,28 @@
 
 namespace halfscope::recorded {
 
-/// Float32 losses against those of the float64 run, relatively.
+/// Bound for float32 losses against those of the float64 run, relative.
 inline constexpr double kFloat32Bound = 2e-6;
 
-/// Starting weights moved by up to `size`, relatively, in a way that `seed` tells; 0 moves nothing.
+/// Moves starting weights by up to `size`, relatively, at random by `seed`; a seed of 0 moves
+/// nothing.
 struct Perturbation {
     uint64_t seed = 0;
     float size = 0;
 };
 
-/// What a run is compared by.
+/// The results by which a run is compared.
 struct TrainedRun {
     std::vector<float> losses;
-    std::vector<float> scales, norms; ///< the scale used; L2 of the gradients before clipping
-    std::vector<size_t> skipped;      ///< steps, from 0
+    std::vector<float> scales, norms; ///< the scale used; L2 norm of the gradients before clipping
+    std::vector<size_t> skipped;      ///< steps, counted from 0
     float nextScale = 0;              ///< after the last step
-    Weights weights;                  ///< at the end; not of classifiers
+    Weights weights;                  ///< at the end; empty for classifiers
 };
 
 using MakeExecutor = std::function<std::unique_ptr<Executor>()>;
-/// All steps, or `most` at most. InputError where the run's numbers do not fit together.
+/// Trains all steps, or at most `most`. Throws InputError when the run's numbers do not fit
+/// together.
 TrainedRun trainRun(const Golden& run, const MakeExecutor&, const Perturbation& moved = {},
                     size_t most = SIZE_MAX);
 
@@ -36,21 +38,22 @@ enum class RunKind : uint8_t {
     Amp
 };
 RunKind kindOf(const Golden& run);
-/// "mlp_ce seed 1 float16 from scale 65536 clip".
+/// Returns a name such as "mlp_ce seed 1 float16 from scale 65536 clip".
 std::string runName(const Golden& run);
-/// How far a loss may be from PyTorch's, relatively. Half precision: the recorded runs pass through
-/// tens of steps, which blow up the different order of sums on a GPU; onecycle's larger rates and
-/// high first scales, with their skips, do so more.
+/// Returns how far a loss may be from PyTorch's, relatively. In half precision the recorded runs
+/// take tens of steps, which amplify the different order of sums on a GPU; onecycle's larger rates
+/// and high first scales, with their skips, amplify it more.
 double lossBound(const Golden& run);
-/// The steps in which PyTorch's scale fell.
+/// Returns the steps in which PyTorch's scale fell.
 std::vector<size_t> skippedSteps(const Golden& run);
-/// Steps before the loss scales part.
+/// Returns the number of steps before the loss scales differ.
 size_t commonSteps(const Golden& run, const TrainedRun&);
 
-/// Losses of the steps before `end` within lossBound().
+/// Compares the losses of the steps before `end` within lossBound().
 void compareLosses(CaseResult&, const Golden& run, const TrainedRun&, size_t end);
-/// Losses of every step (pictures: while the scales agree). Half precision also: the same scales as
-/// PyTorch from a start of 2^16 or less, else as many skips, give or take 2.
+/// Compares the losses of every step (for pictures: while the scales agree). In half precision also
+/// requires the same scales as PyTorch when the first scale is 2^16 or less, and otherwise as many
+/// skips, give or take 2.
 CaseResult compareRun(const Golden& run, const TrainedRun&);
 
 } // namespace halfscope::recorded

@@ -1,4 +1,4 @@
-// Compares place by place; asks PyTorch's rules in float64 where float32 differs.
+// Compares place by place; evaluates PyTorch's rules in float64 where float32 differs.
 #include "engine/verify/judge_optimizer.h"
 
 #include "engine/core/random_rounding.h"

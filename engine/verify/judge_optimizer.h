@@ -1,4 +1,4 @@
-// A recorded optimizer's parameters against ours, and what float32 cannot decide of them.
+// Compares a recorded optimizer's parameters with ours, and finds what float32 cannot decide.
 #pragma once
 
 #include "engine/verify/conditioning.h"
@@ -6,25 +6,26 @@
 
 namespace halfscope::recorded {
 
-/// One of "optimizers", in numbers: [step][element] each.
+/// One of "optimizers" as numbers, each [step][element].
 struct RecordedOptimizer {
     std::vector<double> start;
     Trace gradients, parameters;
-    Trace magnitude; ///< the largest that a parameter has had
+    Trace magnitude; ///< the largest magnitude that a parameter has had so far
 };
 RecordedOptimizer recordedOptimizer(const Golden& row);
 
-/// Every parameter after every step, within kOptimBound.
+/// Compares every parameter after every step, within kOptimBound.
 CaseResult compareParameters(const RecordedOptimizer& wanted, const Trace& got);
 
-/// Of an optimizer that compareParameters() failed: its difference, or the first place that float32
-/// cannot decide. The file must agree with float64 here, but where the roundings of float64 count.
+/// Judges an optimizer that compareParameters() failed: returns its difference, or the first place
+/// that float32 cannot decide. The file must agree with float64 here, except where float64's own
+/// roundings matter.
 CaseResult judgeOptimizer(const OptimizerConfig&, const RecordedOptimizer& wanted, const Trace& got,
                           const CaseResult& failed);
 
-/// Float64 here against float64 in the file, relatively: orders of operations differ.
+/// Bound for float64 here against float64 in the file, relative: the orders of operations differ.
 inline constexpr double kFloat64OptimBound = 1e-9;
-/// A root of zero becomes nan by every fourth drawing.
+/// Many, because only every fourth draw turns a root of zero into nan.
 inline constexpr uint64_t kOptimizerDraws = 64;
 
 } // namespace halfscope::recorded

@@ -1,4 +1,4 @@
-// Which elements are compared, and what each may be.
+// Chooses the elements to compare, and decides what each may be.
 #include "engine/verify/judge_product.h"
 
 #include "engine/core/error.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint64_t kSeed = 20261122;
 
-/// The first and the last index, and those beside edges of tiles: the first and the last multiple
-/// of each power of two from 16 on.
+/// Returns the first and the last index, and those next to edges of tiles: the first and the last
+/// multiple of each power of two from 16 on.
 std::vector<int64_t> edgesOf(int64_t extent) {
     std::vector<int64_t> edges{0, extent - 1};
     for (int64_t tile = 16; tile < extent; tile *= 2)
@@ -58,8 +58,8 @@ public:
                     element(i, j);
     }
 
-    /// Freivalds' check: c r = a (b r) + bias r for numbers r, row by row. In whole numbers below
-    /// 2^53, so that one wrong element always shows.
+    /// Applies Freivalds' check: c r = a (b r) + bias r for a vector r of numbers, row by row. In
+    /// whole numbers below 2^53, so that one wrong element always shows.
     void all() {
         const Philox random(kSeed, 1);
         std::vector<double> factors, sums(static_cast<size_t>(m_truth.k));
@@ -87,10 +87,10 @@ public:
     }
 
 private:
-    /// A row's sum with a column, in double.
+    /// The sum of products of a row and a column, in double.
     struct Sum {
         double exact = 0;
-        double size = 0; ///< of the terms' magnitudes
+        double size = 0; ///< sum of the terms' magnitudes
     };
     Sum sumAt(int64_t row, int64_t column) const {
         Sum sum;
@@ -105,7 +105,7 @@ private:
         return m_got[static_cast<size_t>(row * m_truth.n + column)];
     }
 
-    /// What the device stores of a sum. Rises with it.
+    /// Returns what the device stores for a sum; it increases with the sum.
     double stored(double sum, int64_t column) const {
         const double product = roundTo(m_truth.type, sum);
         if (m_truth.bias == nullptr) return product;
@@ -131,12 +131,13 @@ private:
         }
         const double bound =
             m_roundings / (1 - m_roundings) * sum.size +
-            roundingsOf(m_truth) * formatOf(DType::F32).minSubnormal / 2; // gradual underflow
+            roundingsOf(m_truth) * formatOf(DType::F32).minSubnormal / 2; // for gradual underflow
         m_result.add(leastError(row, column, sum.exact, bound) / sum.size, bound / sum.size,
                      [&] { return told(row, column, stored(sum.exact, column)); });
     }
 
-    /// Of the sum, to explain what was stored; above the bound where that does not.
+    /// Returns the least error of the sum that explains what was stored; above the bound when none
+    /// within it does.
     double leastError(int64_t row, int64_t column, double exact, double bound) const {
         const double got = gotAt(row, column);
         const auto explains = [&](double error) {
@@ -156,7 +157,7 @@ private:
         return most;
     }
 
-    /// Which lines of a matrix have a value that is not finite.
+    /// Returns which lines of a matrix have a value that is not finite.
     static std::vector<bool> notFinite(const MatrixView& matrix, int64_t lines, int64_t length) {
         std::vector<bool> found(static_cast<size_t>(lines));
         for (int64_t i = 0; i < lines; ++i)
@@ -168,7 +169,7 @@ private:
     CaseResult& m_result;
     const ProductTruth& m_truth;
     const std::vector<double>& m_got;
-    double m_roundings; ///< all of them, relatively
+    double m_roundings; ///< of all roundings, relative
 };
 
 } // namespace

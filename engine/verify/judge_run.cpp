@@ -10,14 +10,16 @@
 namespace halfscope::recorded {
 namespace {
 
-/// What float32 sums of tens of terms, taken in another order, differ by before they are rounded to
-/// half precision, relatively.
+/// The relative difference between float32 sums of tens of terms in different orders, before they
+/// are rounded to half precision.
 constexpr float kOtherOrder = 0x1p-18f;
 
-/// The reference evaluator keeps every value of a step in double.
+/// The most memory, in bytes, for repeating a training: the reference evaluator keeps every value
+/// of a step in double.
 constexpr double kMostBytes = 0x1p32;
 double bytesOf(const Golden& run) {
-    constexpr double kValues = 60; // as large as a layer's output, of three layers with norms
+    constexpr double kValues = 60; // values the size of a layer's output, for three layers with
+                                   // norms
     const bool picture = run.at("kind").text() == "checkerboard";
     const double side = picture ? run.at("side").number() : 1;
     const double rows = picture ? side * side : static_cast<double>(run.at("input").size());
@@ -25,7 +27,7 @@ double bytesOf(const Golden& run) {
     return rows * width * kValues * sizeof(double);
 }
 
-/// What is compared with what.
+/// The trainings that are compared.
 struct Question {
     Conditioning training;
     Compared ours, file;
@@ -39,7 +41,7 @@ Trace traceOf(const Losses& losses) {
     return trace;
 }
 
-/// Losses and loss scales.
+/// Returns losses and loss scales.
 Trace scaledTrace(const TrainedRun& outcome) {
     Trace trace;
     for (size_t i = 0; i < outcome.losses.size(); ++i)
@@ -49,7 +51,7 @@ Trace scaledTrace(const TrainedRun& outcome) {
 
 Question askFloat64(const Golden& run, const TrainedRun& outcome) {
     const bool exactFile = kindOf(run) == RunKind::Float64;
-    // a float32 file may have parted from float64 as ours did
+    // A float32 file may have departed from float64 as ours did.
     Question question{{},
                       {traceOf(outcome.losses), kFloat32Bound, 1},
                       {{}, kFloat32Bound, exactFile ? kFloat64Unit : 1}};
@@ -62,7 +64,7 @@ Question askFloat64(const Golden& run, const TrainedRun& outcome) {
     question.training.draw = [&run](uint64_t seed, size_t steps) {
         return traceOf(referenceLosses(run, RefRounding::Random, steps, seed));
     };
-    // no training takes float64's own roundings this far: a wrong file needs no draws
+    // No training amplifies float64's own roundings this far: a wrong file needs no draws.
     for (size_t i = 0; exactFile && i < exact.size(); ++i)
         if (!(deviationOf(question.file.values[i][0], exact[i], std::fabs(exact[i])) <=
               question.file.bound))
@@ -71,7 +73,8 @@ Question askFloat64(const Golden& run, const TrainedRun& outcome) {
 }
 
 Question askHalf(const Golden& run, const TrainedRun& outcome) {
-    const double bound = lossBound(run) / 2; // each from a third: they are the bound apart
+    const double bound = lossBound(run) / 2; // each is compared with a third training, so together
+                                             // they may be the whole bound apart
     Question question{{}, {scaledTrace(outcome), bound, 1}, {{}, bound, 1}};
     for (const Golden& step : run.at("trace").items())
         question.file.values.push_back(

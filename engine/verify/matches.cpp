@@ -1,4 +1,5 @@
-// Suites, functions by autocast rule, and what the field and preset tables have that PyTorch lacks.
+// Writes the suites, the functions by autocast rule, and what the field and preset tables have that
+// PyTorch lacks.
 #include "engine/verify/matches.h"
 
 #include "engine/core/error.h"
@@ -17,11 +18,13 @@ namespace {
 
 constexpr std::array kTables{"cuda_float16", "cuda_bfloat16", "cpu_float16", "cpu_bfloat16"};
 
-/// What torch.amp.GradScaler's constructor and update() take; every other scaler field is ours.
+/// The parameters of torch.amp.GradScaler's constructor and update(); every other scaler field is
+/// ours.
 constexpr std::array kTorchScaler{"scaler.init_scale", "scaler.growth_factor",
                                   "scaler.backoff_factor", "scaler.growth_interval", "scaler.mode"};
 
-/// Cases only: which of them comes nearest to its bound may differ between machines.
+/// Gives only the number of cases: which case comes nearest to its bound may differ between
+/// machines.
 std::string suitesTable(const VerifyReport& report) {
     std::string text = "| suite | compares | cases |\n| --- | --- | --- |\n";
     for (const SuiteResult& suite : report.suites) {
@@ -32,7 +35,7 @@ std::string suitesTable(const VerifyReport& report) {
     return text;
 }
 
-/// A row for each rule.
+/// Returns a row for each rule.
 std::string functionsOf(const CastPolicy& policy) {
     std::map<CastRule, std::string> byRule;
     for (const AutocastCase& function : autocastCases()) {

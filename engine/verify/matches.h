@@ -1,5 +1,5 @@
-// The manual's page on what matches PyTorch and what goes beyond, made from the tables that tests
-// and program work with.
+// Writes the manual's page on what matches PyTorch and what goes beyond it, from the tables that
+// the tests and the program use.
 #pragma once
 
 #include "engine/verify/verify.h"
@@ -8,7 +8,8 @@
 
 namespace halfscope {
 
-/// Markdown. The report must hold all suites, all of them green: std::logic_error otherwise.
+/// Returns Markdown. The report must hold all suites, all of them passed; throws std::logic_error
+/// otherwise.
 std::string matchesReference(const VerifyReport&);
 
 } // namespace halfscope

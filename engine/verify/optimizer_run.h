@@ -1,4 +1,5 @@
-// An optimizer alone on a device: one parameter, gradients from outside, the emitters of the step.
+// Runs an optimizer alone on a device: one parameter, gradients from outside, and the emitters of
+// the step.
 #pragma once
 
 #include "engine/exec/executor.h"
@@ -14,12 +15,12 @@ namespace halfscope::recorded {
 enum class Skipping : uint8_t { Selects, Never };
 enum class Momentum : uint8_t { Own, Scheduled };
 
-/// Parameter "p", inputs "g", "lr" and, where they are wanted, "skip" and "complement".
+/// Has the parameter "p", the inputs "g" and "lr" and, if they are wanted, "skip" and "complement".
 class OptimizerRun {
 public:
     OptimizerRun(Executor&, const OptimizerConfig&, DType storage, const std::vector<float>& start,
                  Skipping = Skipping::Selects, Momentum = Momentum::Own);
-    void setMomentum(double); ///< for Momentum::Scheduled
+    void setMomentum(double); ///< only for Momentum::Scheduled
     void setState(const char* name, const std::vector<float>& values);
     void step(const std::vector<float>& gradient, bool skip = false);
     std::vector<float> state(const std::string& name);

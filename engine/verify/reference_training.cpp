@@ -1,4 +1,4 @@
-// The executor behind it: leaves and states as doubles, one evaluation a step.
+// The executor behind it: leaves and states as doubles, one evaluation for each step.
 #include "engine/verify/reference_training.h"
 
 #include "engine/core/error.h"
@@ -15,7 +15,8 @@
 namespace halfscope::recorded {
 namespace {
 
-/// A decimal of at most six digits whose rounding `value` is; nothing else has so few.
+/// Returns the decimal of at most six digits that rounds to `value`, if there is one; no two such
+/// decimals round to one float32.
 std::optional<double> shortDecimal(double value) {
     std::array<char, 32> text{};
     const auto end =
@@ -26,9 +27,9 @@ std::optional<double> shortDecimal(double value) {
     return decimal;
 }
 
-/// The setting before float32 rounded it: the file's learning rate, a short decimal (rates, betas,
-/// eps), one over a whole number (means), or the logarithm of a short decimal (bias corrections).
-/// Else the value itself.
+/// Returns the setting before float32 rounded it: the file's learning rate, a short decimal (rates,
+/// betas, eps), one over a whole number (means), or the logarithm of a short decimal (bias
+/// corrections). Returns the value itself when it is none of these.
 double unrounded(double value, double lr) {
     const auto isIt = [value](double exact) {
         return static_cast<float>(exact) == static_cast<float>(value);
@@ -113,7 +114,7 @@ private:
     DeviceInfo m_device;
     std::shared_ptr<const Program> m_program;
     std::map<NodeId, RefTensor> m_values; ///< of inputs and states
-    std::map<NodeId, RefTensor> m_found;  ///< that the last step was asked for
+    std::map<NodeId, RefTensor> m_found;  ///< values that the last step was asked for
     std::vector<NodeId> m_wanted;
 };
 

@@ -1,4 +1,4 @@
-// Implements the transfer of doubles to and from a device's storage.
+// Moves doubles to and from a device's storage.
 #include "engine/verify/run_graph.h"
 
 #include "engine/core/error.h"

@@ -10,11 +10,12 @@
 
 namespace halfscope::recorded {
 
-/// A tensor's values in storage form, each rounded once, and back. As many values as elements.
+/// Converts a tensor's values to storage form, each rounded once; fromBytes() converts back. There
+/// are as many values as elements.
 std::vector<std::byte> toBytes(const Node&, const std::vector<double>& values);
 std::vector<double> fromBytes(const Node&, const std::vector<std::byte>& bytes);
 
-/// Outputs and states by name after `steps` steps. `leaves` holds every input and state.
+/// Returns outputs and states by name after `steps` steps. `leaves` holds every input and state.
 std::map<std::string, std::vector<double>> runGraph(Executor&, const Graph&,
                                                     const std::map<NodeId, RefTensor>& leaves,
                                                     const CompileOptions& = {}, int steps = 1);

@@ -1,4 +1,5 @@
-// The output dtype of every function under every policy and combination of input dtypes, exactly.
+// Checks the output dtype of every function under every policy and combination of input dtypes,
+// exactly.
 #include "engine/core/error.h"
 #include "engine/ops/op_suite.h"
 #include "engine/verify/suites.h"
@@ -25,7 +26,8 @@ Given dtypeOf(const AutocastCase& function, const CastPolicy& policy,
         return {std::string(nameOf(autocastResult(function, policy, combination))), false};
     } catch (const InputError& error) {
         return {std::string("refused (") + error.what() + ")", true};
-    } catch (const std::logic_error& error) { // a fault of the engine: told as any other deviation
+    } catch (const std::logic_error& error) { // a fault of the engine, reported like any other
+                                              // deviation
         return {std::string("a broken rule (") + error.what() + ")", false};
     }
 }
@@ -74,7 +76,7 @@ SuiteCases autocastSuite(const Golden& golden) {
     SuiteCases suite;
     std::set<std::string> unknown;
     for (const auto& [table, rows] : golden.members()) {
-        if (table == "torch" || table == "device") continue; // what recorded the tables
+        if (table == "torch" || table == "device") continue; // these say what recorded the tables
         addTable(table, rows, suite, unknown);
     }
     if (!unknown.empty()) {

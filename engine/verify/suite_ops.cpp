@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    /// The shape by value: that of a node moves when the graph grows.
+    /// Adds a leaf. The shape is passed by value: a node's shape moves when the graph grows.
     NodeId leaf(const char* name, const Golden& values, Shape shape, DType type) {
         const std::string numbered = name + std::to_string(m_case.leaves.size());
         const NodeId id = m_b.input(numbered, shape, type);
@@ -64,7 +64,7 @@ private:
             want("second order " + std::to_string(i), i, second[i], m_row.at("second_order").at(i));
     }
 
-    /// `values` null: zeros.
+    /// Adds a wanted value; null `values` stand for zeros.
     void want(std::string name, size_t input, std::optional<NodeId> node, const Golden& values) {
         const Shape shape = m_b.shapeOf(m_in[input]);
         std::vector<double> zeros(static_cast<size_t>(shape.elements()));
@@ -86,7 +86,7 @@ private:
     }
     std::array<int64_t, 2> pair(const char* key) const { return {number(key), number(key)}; }
 
-    /// Indices below `limit`, which a gather does not check.
+    /// Adds indices and checks that they are below `limit`, because a gather does not.
     NodeId indices(const char* key, const Shape& shape, int64_t limit) {
         const Golden values = attrs().at(key);
         for (const double index : values.numbers()) {
@@ -201,8 +201,8 @@ double largestOf(const std::vector<double>& values) {
     return most;
 }
 
-/// Roundings that can add up on the way to a node: one for each node of the longest path, and one
-/// for each element of a sum.
+/// Returns the number of roundings that can add up on the way to each node: one for each node of
+/// the longest path, and one for each element of a sum.
 std::vector<double> roundingsOf(const Graph& graph) {
     std::vector<double> count;
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -218,7 +218,7 @@ std::vector<double> roundingsOf(const Graph& graph) {
     return count;
 }
 
-/// `freedom`: what each value may differ by beyond the bound; empty: nothing.
+/// `freedom` is how far each value may deviate beyond the bound; empty for not at all.
 void compareValues(CaseResult& result, const OpCase::Wanted& wanted, const std::vector<double>& got,
                    double magnitude, double bound, const std::vector<double>& freedom = {}) {
     for (size_t i = 0; i < got.size(); ++i) {
@@ -230,8 +230,8 @@ void compareValues(CaseResult& result, const OpCase::Wanted& wanted, const std::
     }
 }
 
-/// How far each wanted value moves when the leaves are rounded to float32, as the device has them:
-/// an exponential multiplies that rounding by its argument.
+/// Returns how far each wanted value moves when the leaves are rounded to float32, as on the
+/// device: an exponential multiplies that rounding by its argument.
 std::map<NodeId, std::vector<double>> movedByRounding(const OpCase& c) {
     std::vector<NodeId> nodes;
     for (const OpCase::Wanted& w : c.wanted)
@@ -286,7 +286,7 @@ CaseResult compareOnDevice(const Golden& row, Executor& executor, const CompileO
     std::vector<NodeId> all;
     for (NodeId id = 0; id < c.graph.size(); ++id)
         all.push_back(id);
-    // An error made at a node is relative to that node's value: the largest one counts.
+    // An error made at a node is relative to that node's value, so the largest one counts.
     double magnitude = std::numeric_limits<double>::min();
     for (const auto& [id, tensor] : evaluate(c.graph, c.leaves, all, RefRounding::None)) {
         if (isFloat(c.graph[id].dtype)) magnitude = std::max(magnitude, largestOf(tensor.values));

@@ -1,4 +1,4 @@
-// Optimizers on the device by the emitters of a training step, schedules, and clipping.
+// Runs optimizers on the device by the emitters of a training step, schedules, and clipping.
 #include "engine/ops/op_info.h"
 #include "engine/step/clip.h"
 #include "engine/step/schedule.h"
@@ -15,7 +15,7 @@ namespace {
 void setOneCycle(ScheduleConfig& config, const Golden& args) {
     config.kind = ScheduleKind::OneCycle;
     config.maxLr = args.at("max_lr").number();
-    constexpr int64_t kMost = 1'000'000'000; // a product of two of them still fits
+    constexpr int64_t kMost = 1'000'000'000; // the product of two of them still fits into int64
     const int64_t epochs = args.integerOr("epochs", 1);
     const int64_t perEpoch = args.integerOr("steps_per_epoch", 1);
     if (std::max(std::abs(epochs), std::abs(perEpoch)) > kMost)
@@ -76,7 +76,7 @@ ScheduleConfig scheduleOf(const Golden& row) {
     const Golden args = row.at("args");
     const std::string name = row.at("schedule").text();
     ScheduleConfig config;
-    // where the schedule has no end of its own: beyond what was recorded
+    // A schedule without an end of its own ends after what was recorded.
     config.totalSteps = static_cast<int64_t>(row.at("lr").size()) + 1;
     if (name == "OneCycleLR") {
         setOneCycle(config, args);
@@ -146,7 +146,7 @@ CaseResult compareSchedule(const Golden& row, double bound) {
         result.add(deviationOf(rate, rates[i], largest), bound, [&] {
             return "lr before step " + std::to_string(i + 1) + ": " + numberPair(rate, rates[i]);
         });
-        // an optimizer whose momentum does not cycle kept Adam's 0.9
+        // An optimizer whose momentum does not cycle kept Adam's 0.9.
         const double beta =
             cyclesMomentum(config) ? cycledMomentum(config, tick) : OptimizerConfig{}.beta1;
         result.add(deviationOf(beta, betas[i], 1), bound, [&] {
@@ -181,7 +181,7 @@ CaseResult compareClipping(const Golden& row, Executor& executor) {
         const std::vector<double>& values = got.at(name);
         const std::vector<double> wanted = golden.tensor({static_cast<int64_t>(values.size())});
         for (size_t i = 0; i < values.size(); ++i) {
-            // ten squares, a root, a sum, a quotient, a product: 16 roundings of 2^-24 at most
+            // Ten squares, a root, a sum, a quotient and a product: 16 roundings of 2^-24 at most.
             result.add(deviationOf(values[i], wanted[i], std::fabs(wanted[i])), kOptimBound, [&] {
                 return name + " [" + std::to_string(i) + "]: " + numberPair(values[i], wanted[i]);
             });

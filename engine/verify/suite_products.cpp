@@ -1,5 +1,6 @@
-// The three products of linear layers, as a training has them, on a device against double: large
-// enough for the ways that only large products take. Numbers are drawn here; no file is needed.
+// Checks the three products of linear layers, as in a training, on a device against double: large
+// enough for the code paths that only large products take. Numbers are drawn here; no file is
+// needed.
 #include "engine/core/philox.h"
 #include "engine/ops/functional.h"
 #include "engine/passes/autodiff.h"
@@ -18,7 +19,7 @@ namespace {
 struct Precision {
     const char* name;
     DType type;
-    MathMode math; ///< of products of f32
+    MathMode math; ///< for f32 products
 };
 constexpr Precision kPrecisions[] = {{"fp32", DType::F32, MathMode::F32},
                                      {"tf32", DType::F32, MathMode::TF32},
@@ -28,19 +29,20 @@ constexpr Precision kPrecisions[] = {{"fp32", DType::F32, MathMode::F32},
 struct Layer {
     int64_t rows, in, out;
 };
-/// The gradient of its weight sums over so many rows that a worst case of rounding hides a whole
-/// term: only whole numbers show that.
+/// The gradient of its weight sums over so many rows that the worst case of rounding hides a whole
+/// term; only whole numbers reveal a missing term.
 constexpr Layer kManyRows{16384, 256, 256};
-constexpr Layer kOdd{1031, 333, 77};    ///< no extent is a multiple of anything; K is odd
+constexpr Layer kOdd{1031, 333, 77};    ///< all extents are odd, K too: none is a multiple of a
+                                        ///< tile
 constexpr Layer kFewRows{7, 1025, 259}; ///< too few for tiles and panels
 constexpr Layer kLayers[] = {kManyRows, {64, 784, 256}, {256, 4096, 128}, kOdd, kFewRows};
 
 enum class Values : uint8_t {
     Whole,         ///< -1, 0 and 1: every sum is exact in every type
-    Normal,        ///< distribution
-    WideExponents, ///< these times powers of two
-    Subnormal,     ///< x and the bias mostly are, and so are some results
-    Large,         ///< all are positive, and sums on both sides of the type's limit
+    Normal,        ///< normally distributed
+    WideExponents, ///< normal numbers times powers of two
+    Subnormal,     ///< most of x and of the bias are subnormal, and so are some results
+    Large,         ///< all are positive, with sums on both sides of the type's limit
     NotFinite,     ///< an infinity in x, one in dy and a NaN in the weight
 };
 struct ValuesInfo {
@@ -61,7 +63,7 @@ constexpr Operand kOperands[] = {Operand::X, Operand::Weight, Operand::Bias, Ope
 constexpr const char* kInputs[] = {"x", "weight", "bias", "dy"};
 
 /// Random numbers by operand and index. The normal ones repeat after a prime number of them: no two
-/// rows are alike, and few are drawn.
+/// rows are alike, and few must be drawn.
 class Numbers {
 public:
     Numbers() {
@@ -74,7 +76,7 @@ public:
     double normal(Operand operand, size_t i) const {
         return static_cast<double>(m_normal[static_cast<size_t>(operand)][i % kPeriod]);
     }
-    /// From -most to most.
+    /// Returns a whole number from -most to most.
     static int exponent(Operand operand, size_t i, int most) {
         return static_cast<int>(random(operand).below(i, 2 * static_cast<uint64_t>(most) + 1)) -
                most;
@@ -95,7 +97,8 @@ Shape shapeOf(const Layer& layer, Operand operand) {
     }
 }
 
-/// Factors of |normal numbers| by which the three products' sums come to about `sum` each.
+/// Returns the factor for |normal numbers| with which the three products' sums come to about `sum`
+/// each.
 double factorOf(const Layer& layer, Operand operand, double sum) {
     const auto rows = static_cast<double>(layer.rows), in = static_cast<double>(layer.in),
                out = static_cast<double>(layer.out);
@@ -108,17 +111,18 @@ double factorOf(const Layer& layer, Operand operand, double sum) {
     }
 }
 
-/// One number of an operand, before it is rounded to storage.
+/// Returns one number of an operand, before it is rounded to storage.
 double numberOf(const Numbers& numbers, const Precision& precision, const Layer& layer,
                 Values values, Operand operand, size_t i) {
     const double normal = numbers.normal(operand, i);
     switch (values) {
-    // one in five: a sum of 16384 products stays below 256, which bfloat16 has exactly
+    // One in five is not zero: a sum of 16384 products stays below 256, which bfloat16 holds
+    // exactly.
     case Values::Whole: return std::fabs(normal) < 1.3 ? 0 : std::copysign(1.0, normal);
     case Values::WideExponents:
         return std::ldexp(normal,
                           Numbers::exponent(operand, i, precision.type == DType::F16 ? 6 : 40));
-    case Values::Subnormal: // so is the bias, which would hide the product
+    case Values::Subnormal: // the bias too, which would otherwise hide the product
         return operand == Operand::X || operand == Operand::Bias
                    ? normal * formatOf(precision.type).minNormal / 8
                    : normal * 4;
@@ -143,8 +147,8 @@ std::vector<double> valuesOf(const Numbers& numbers, const Precision& precision,
     return all;
 }
 
-/// To 11 significant bits with the exponents of f32, the nearest even, as TF32 has them: apart from
-/// the engine's own, which is what is tested.
+/// Rounds to 11 significant bits with the exponents of f32, to nearest even, as TF32 does.
+/// Independent of the engine's own rounding, which is under test.
 double roundedToTf32(double x) {
     if (!std::isfinite(x)) return x;
     int exponent = 0;

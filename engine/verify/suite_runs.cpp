@@ -1,4 +1,4 @@
-// Whole trainings against PyTorch's: losses step by step, loss scales, skips.
+// Compares whole trainings with PyTorch's: losses step by step, loss scales, skips.
 #include "engine/core/text.h"
 #include "engine/verify/judge_run.h"
 
@@ -7,10 +7,10 @@
 namespace halfscope::recorded {
 namespace {
 
-// Two float32 trainings, each as far from the float64 one as it may be.
+// The bound for two float32 trainings, each as far from the float64 one as it may be.
 constexpr double kTwoFloat32Bound = 2 * kFloat32Bound;
-// Up to this start the scale must stay PyTorch's in every step; from a higher one the first steps
-// overflow by design, and which step of a later pair overflows may hang on one rounding.
+// Up to this first scale, the scale must equal PyTorch's in every step. From a higher one the first
+// steps overflow by design, and a single rounding may decide which step of a later pair overflows.
 constexpr double kExactScale = 0x1p16;
 constexpr double kSkipFreedom = 2;
 
@@ -38,7 +38,7 @@ void compareScales(CaseResult& result, const Golden& run, const TrainedRun& outc
 void compareSkips(CaseResult& result, const Golden& run, const TrainedRun& outcome) {
     const auto wanted = static_cast<double>(skippedSteps(run).size());
     const auto skips = static_cast<double>(outcome.skipped.size());
-    // in or out: a number of steps is no measure beside relative deviations of losses
+    // Passed or failed: a number of steps cannot be compared with relative deviations of losses.
     result.addEqual(std::fabs(skips - wanted) <= kSkipFreedom,
                     [&] { return "skipped steps " + numberPair(skips, wanted); });
 }

@@ -1,4 +1,5 @@
-// Recorded histories of the loss scaler, exactly: scale, growth tracker and who stepped.
+// Replays recorded histories of the loss scaler, exactly: scale, growth tracker and which
+// optimizers stepped.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/ops/builder.h"
@@ -30,7 +31,8 @@ GradScaler scalerOf(const Golden& trace) {
     }
 }
 
-/// What one optimizer's gradient held: nothing, "inf", "-inf" or "nan".
+/// Returns the value that one optimizer's gradient holds: "inf", "-inf", "nan", or a finite one for
+/// null.
 float spoiledValue(const Golden& kind) {
     if (kind.isNull()) return 1;
     const std::string name = kind.text();
@@ -68,7 +70,7 @@ void compareState(CaseResult& result, const Golden& step, size_t number, float s
     });
 }
 
-/// state -> next state by the update op.
+/// Computes the next state by the update op.
 class UpdateStep {
 public:
     explicit UpdateStep(Executor& executor) : m_executor(executor) {
@@ -115,7 +117,7 @@ CaseResult replayRules(const Golden& trace) {
     size_t number = 0;
     for (const Golden& step : trace.at("steps").items()) {
         if (const auto given = newScale(step)) {
-            state.scale = *given; // set by hand: the tracker is not touched
+            state.scale = *given; // set by hand, which leaves the tracker alone
         } else {
             state = next(state, anyFound(step), config.rules);
         }

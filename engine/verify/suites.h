@@ -1,5 +1,5 @@
-// The suites as lists of cases. Most read one golden file each; what is the same for a test and for
-// the command stands in golden_ops, golden_optim, golden_runs and golden_scaler.
+// The suites as lists of cases. Most read one golden file each; code shared by a test and the
+// command is in golden_ops, golden_optim, golden_runs and golden_scaler.
 #pragma once
 
 #include "engine/exec/executor.h"
@@ -12,16 +12,17 @@
 
 namespace halfscope::recorded {
 
-/// What a case found: the deviation of the value that came nearest to its bound.
+/// The result of a case: the deviation of the value that came nearest to its bound.
 struct CaseResult {
     double deviation = 0, bound = 0;
-    std::string difference; ///< the first value beyond its bound; empty: none is
-    std::string illPosed;   ///< why the numbers do not decide the case, neither way; empty: they do
+    std::string difference; ///< the first value beyond its bound; empty when there is none
+    std::string illPosed;   ///< why the numbers decide the case neither way; empty when they do
+                            ///< decide it
     bool passed() const { return difference.empty() && illPosed.empty(); }
 
-    /// Takes a value in. `what` is asked for when it is the first beyond the bound.
+    /// Adds a value. `what` is called only for the first value beyond the bound.
     void add(double deviation, double bound, const std::function<std::string()>& what);
-    /// For what must be equal.
+    /// Adds a comparison of values that must be equal.
     void addEqual(bool equal, const std::function<std::string()>& what) {
         add(equal ? 0 : 1, 0, what);
     }
@@ -42,8 +43,8 @@ struct VerifyDevice {
     std::function<std::unique_ptr<Executor>()> make;
 };
 
-/// |value - wanted| / magnitude; 0 where both are nan or the same infinity, infinite where one is
-/// not finite or the magnitude is 0 and they differ.
+/// Returns |value - wanted| / magnitude; 0 when both are nan or the same infinity; infinity when
+/// they differ and one is not finite or the magnitude is 0.
 double deviationOf(double value, double wanted, double magnitude);
 std::string numberPair(double value, double wanted); ///< "0.5 instead of 0.25"
 

@@ -1,4 +1,4 @@
-// Trains what was recorded.
+// Repeats the recorded trainings.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/models/emit_model.h"
@@ -21,11 +21,11 @@ namespace {
 constexpr int kMostLayers = 1000;
 
 bool isPicture(const Golden& run) { return run.at("kind").text() == "checkerboard"; }
-/// Layers of nn.Sequential from one linear layer to the next: with a norm and an activation, or
-/// with the activation alone.
+/// Returns how many layers of nn.Sequential lie from one linear layer to the next: with a norm and
+/// an activation, or with the activation alone.
 int periodOf(const Golden& run) { return isPicture(run) ? 3 : 2; }
 
-/// "3" of "3.weight".
+/// Returns "3" for "3.weight", as a number.
 int indexOf(const std::string& name, const Golden& value) {
     int index = -1;
     const size_t dot = std::min(name.find('.'), name.size());
@@ -36,7 +36,7 @@ int indexOf(const std::string& name, const Golden& value) {
     return index;
 }
 
-/// The order in which weights are moved: linear layers, then norms, each from the first on.
+/// Returns the order in which weights are moved: linear layers, then norms, each from the first on.
 std::vector<std::pair<int, std::string>> movedOrder(const Golden& run) {
     const int period = periodOf(run);
     std::vector<std::pair<int, std::string>> order;
@@ -50,7 +50,7 @@ std::vector<std::pair<int, std::string>> movedOrder(const Golden& run) {
     return order;
 }
 
-/// The recorded state dict; ours has the same names, but for PyTorch's count of batches.
+/// Returns the recorded state dict; ours has the same names, apart from PyTorch's count of batches.
 Weights startOf(const Golden& run, const Perturbation& moved) {
     Weights weights;
     for (const auto& [name, values] : run.at("start").members())
@@ -66,7 +66,7 @@ Weights startOf(const Golden& run, const Perturbation& moved) {
     return weights;
 }
 
-/// What a run was recorded with beyond the plain recipe.
+/// Takes over what a run was recorded with beyond the plain recipe.
 void takeExtra(const Golden& run, RunConfig& config) {
     const std::string extra = run.textOr("extra", "");
     if (extra == "grad_penalty") {
@@ -78,7 +78,7 @@ void takeExtra(const Golden& run, RunConfig& config) {
         config.schedule.kind = ScheduleKind::OneCycle;
         config.schedule.maxLr = 10 * config.optimizer.lr;
         config.schedule.totalSteps = run.at("steps").integer() + 1;
-        // the recorded losses are those of a constant beta1, to the last digit
+        // The recorded losses are exactly those of a constant beta1.
         config.schedule.cycleMomentum = false;
     } else if (!extra.empty()) {
         run.at("extra").fail(
@@ -98,18 +98,18 @@ LaneConfig laneOf(const Golden& run) {
     }
     lane.scaler.initScale = run.at("init_scale").number();
     lane.scaler.rules.growthInterval = run.at("growth_interval").integer();
-    // PyTorch's bfloat16 recipe has no scaler
+    // PyTorch's bfloat16 recipe has no scaler.
     if (amp != "float16") lane.scaler.rules.mode = ScalerMode::Off;
     return lane;
 }
 
-/// The recorded run as our configuration.
+/// Returns the recorded run as our configuration.
 RunConfig configOf(const Golden& run) {
     RunConfig config;
     config.steps = run.at("steps").integer();
     config.optimizer.kind = optimizerNamed(run.at("optimizer"));
     config.optimizer.lr = run.at("lr").number();
-    config.optimizer.momentum = 0; // PyTorch's defaults, where they are not ours
+    config.optimizer.momentum = 0; // PyTorch's defaults, where ours differ
     config.optimizer.weightDecay = config.optimizer.kind == OptimizerKind::AdamW ? 1e-2 : 0;
     if (isPicture(run)) {
         config.task.side = run.at("side").integer();
@@ -132,7 +132,7 @@ RunConfig configOf(const Golden& run) {
     return config;
 }
 
-/// (rows, inputs) of a recorded input.
+/// Returns (rows, inputs) of a recorded input.
 Shape inputShape(const Golden& run) {
     const Golden input = run.at("input");
     const Shape shape{static_cast<int64_t>(input.size()), static_cast<int64_t>(input.at(0).size())};

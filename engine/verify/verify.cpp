@@ -1,4 +1,4 @@
-// Runs the suites and puts their cases together.
+// Runs the suites and collects the results of their cases.
 #include "engine/verify/verify.h"
 
 #include "engine/core/error.h"
@@ -20,7 +20,7 @@ using namespace recorded;
 
 namespace {
 
-using Recorded = SuiteCases (*)(const Golden&, VerifyDevice&); ///< of its golden file
+using Recorded = SuiteCases (*)(const Golden&, VerifyDevice&); ///< with its golden file
 using Computed = SuiteCases (*)(VerifyDevice&);                ///< without a file
 
 struct Suite {
@@ -38,7 +38,7 @@ constexpr Suite kSuites[] = {
     {"products", phrase("Verification", "large products, against float64"), productsSuite},
 };
 
-/// Nearer to its bound, or farther beyond it.
+/// Returns whether a deviation is nearer to its bound, or farther beyond it, than the other one.
 bool isWorse(double deviation, double bound, double than, double thanBound) {
     if (bound == 0 && thanBound == 0) return deviation > than;
     if (deviation > bound && bound == 0) return true;
@@ -69,10 +69,11 @@ std::vector<std::string> wantedSuites(const VerifyOptions& options) {
 
 struct OpenSuite {
     const Suite* suite;
-    std::optional<Golden> file; ///< of a recorded one
+    std::optional<Golden> file; ///< only for a recorded suite
 };
 
-/// Tells of those whose file is missing; InputError where none of the wanted files is there.
+/// Opens the suites and lists those whose file is missing; throws InputError when none of the
+/// wanted files exists.
 std::vector<OpenSuite> openSuites(const VerifyOptions& options,
                                   const std::vector<std::string>& wanted,
                                   std::vector<Message>& leftOut) {
@@ -116,12 +117,13 @@ CaseResult resultOf(const VerifyCase& c) {
     }
 }
 
-/// Names of cases and functions are the file's, which may hold anything.
+/// Makes a line fit to be shown: names of cases and functions come from the file, which may hold
+/// anything.
 std::string shownLine(const std::string& text) {
-    return messageText(text); // a list of a hundred functions fits
+    return messageText(text); // long enough for a list of a hundred functions
 }
 
-/// False when the callback asked to stop.
+/// Runs the cases. Returns false when the callback asked to stop.
 bool runCases(const SuiteCases& suite, const VerifyOptions& options, SuiteResult& result) {
     for (const std::string& note : suite.notes)
         result.notes.push_back(shownLine(note));

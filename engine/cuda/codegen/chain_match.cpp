@@ -1,6 +1,6 @@
 // Finds chains. A value that loops compute from other values of the same rows is no longer stored
-// where all its readers can compute it again; matrix products take the loops of their operands in,
-// and sums over rows go to the product whose result they read, or to a pass of their own.
+// if all its readers can recompute it. Matrix products absorb the loops of their operands, and sums
+// over rows go to the product whose result they read, or to a pass of their own.
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/chain_order.h"
 #include "engine/cuda/codegen/chain_shape.h"
@@ -17,17 +17,17 @@ namespace halfscope::cuda {
 
 namespace {
 
-constexpr int kMaxPartials = 5; ///< of one chain: what fits in shared memory beside a product
+constexpr int kMaxPartials = 5; ///< of one chain: what fits into shared memory besides a product
 
 bool contains(const std::vector<NodeId>& list, NodeId id) {
     return std::find(list.begin(), list.end(), id) != list.end();
 }
 
-/// A chain in the making: what it stores, a product or none.
+/// A chain in the making: what it stores, and a product or none.
 struct Group {
     NodeId product = kNoNode;
     std::vector<NodeId> stores;
-    size_t place = 0; ///< of its first kernel in the program
+    size_t place = 0; ///< the place of its first kernel in the program
     Kernel kernel;
     NodeId anchor() const { return product == kNoNode ? stores.front() : product; }
 };
@@ -38,7 +38,7 @@ public:
         : m_program(program), m_graph(program.graph), m_traits(traits), m_options(options),
           m_values(program, options) {}
 
-    /// Nothing when the chains wait for each other and cannot be parted.
+    /// Returns nothing when the chains wait for each other and cannot be split.
     std::vector<Kernel> run() {
         for (;;) {
             while (!build()) {
@@ -87,7 +87,7 @@ private:
         size_t kernel = 0;
     };
 
-    /// One attempt; false after it has found a value that must be stored after all.
+    /// Makes one attempt; returns false after finding a value that must be stored after all.
     bool build() {
         m_groups.clear();
         m_gone.clear();
@@ -141,7 +141,7 @@ private:
             return;
         }
         if (!kernel(k).loop || !isWideLoop(k)) return;
-        for (NodeId id : kernel(k).stores) // a loop that stays takes its sums along
+        for (NodeId id : kernel(k).stores) // a loop that stays keeps its sums
             if (!m_values.isMoved(id) && !isRowReduction(m_graph, id)) return;
         for (NodeId id : kernel(k).stores)
             if (!m_values.isMoved(id)) items.push_back({id, k});
@@ -173,13 +173,13 @@ private:
         const std::optional<Kernel> alone = m_values.kernelOf({item}, kNoNode);
         return alone && contains(alone->loads, product);
     }
-    /// The item stays a kernel of its own. False when it then needs an operand stored.
+    /// Leaves the item as a kernel of its own. Returns false when it then needs an operand stored.
     bool leave(const Item& item) {
         if (m_values.isProductKernel(item.kernel)) return refuse(item.id);
         return true; // rebuildLoop keeps it
     }
 
-    /// Loops keep what no group has taken.
+    /// Leaves to loops what no group has taken.
     bool rebuildLoop(size_t k) {
         if (!kernel(k).loop) return true;
         std::set<NodeId> taken;
@@ -205,7 +205,7 @@ private:
     bool rebuildLoop(size_t k, const std::vector<NodeId>& stores) {
         // what the loop still stores is no reason to compute anything from it
         const std::optional<Kernel> made = m_values.loopOf(kernel(k), stores);
-        if (!made) { // one of the values computed again is not for loops
+        if (!made) { // one of the recomputed values is not for loops
             m_values.storeLoadsOf(k);
             return false;
         }
@@ -218,7 +218,7 @@ private:
     struct Placed {
         size_t place;
         Kernel kernel;
-        const Group* group = nullptr; ///< of a chain
+        const Group* group = nullptr; ///< the group of a chain
     };
     int partNumberOf(NodeId store) const {
         const auto found = m_part.find(store);
@@ -229,8 +229,8 @@ private:
         const NodeId product = placed.group->product;
         return m_values.kernelOf(stores, contains(stores, product) ? product : kNoNode);
     }
-    /// From now on: the anchor of a chain stays, what is on the other side of the cut goes
-    /// elsewhere.
+    /// Splits from now on: the anchor of a chain stays, and what is on the other side of the cut
+    /// goes elsewhere.
     void part(const Placed& placed, const std::vector<NodeId>& late) {
         if (placed.group == nullptr) {
             ++m_parts;
@@ -250,7 +250,7 @@ private:
     }
     // ---- the result ----
 
-    /// Whether a chain saves anything over the library's product.
+    /// Whether a chain saves anything compared with the library's product.
     bool isUseful(const Group& group) const {
         if (group.product == kNoNode || group.stores.size() > 1) return true;
         return group.kernel.members.size() > 1;
@@ -288,7 +288,7 @@ private:
             result.push_back(std::move(kernels[place]));
         return result;
     }
-    /// A product whose result stays inside its chain is not stored.
+    /// Drops the stores of products whose result stays inside their chain.
     void dropUnreadProducts(std::vector<Kernel>& all) const {
         for (Kernel& chain : all) {
             if (!isChain(chain)) continue;
@@ -312,8 +312,8 @@ private:
     std::vector<Group> m_groups;
     std::set<size_t> m_gone;
     std::map<size_t, std::vector<Kernel>> m_rebuilt; ///< by kernel: its loops
-    std::set<std::pair<NodeId, NodeId>> m_apart;     ///< anchor of a group, item not for it
-    std::map<NodeId, int> m_part;                    ///< by store of a loop that is parted
+    std::set<std::pair<NodeId, NodeId>> m_apart; ///< anchor of a group, and item that is not for it
+    std::map<NodeId, int> m_part;                ///< by store of a loop that is split
     int m_parts = 0;
 };
 

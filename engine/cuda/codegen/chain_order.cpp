@@ -46,7 +46,7 @@ std::optional<std::vector<size_t>> KernelOrder::order() const {
     return result;
 }
 
-/// By kernel: whether it waits for kernel k, at once or by way of others.
+/// Returns by kernel whether it waits for kernel k, directly or through others.
 std::vector<char> KernelOrder::waitingFor(size_t k) const {
     std::vector<char> waits(m_kernels.size(), 0);
     std::vector<size_t> open{k};
@@ -62,7 +62,7 @@ std::vector<char> KernelOrder::waitingFor(size_t k) const {
     return waits;
 }
 
-/// The stores of a kernel of a cycle that need, by way of others, what it stores.
+/// Returns the stores of a kernel in a cycle that depend, through others, on what it stores.
 std::vector<NodeId> KernelOrder::lateOf(size_t k, const PartOf& partOf) const {
     const std::vector<char> waits = waitingFor(k);
     std::vector<NodeId> late;

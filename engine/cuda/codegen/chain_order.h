@@ -1,5 +1,5 @@
-// The order in which the kernels of a step can run, and, where some wait for each other in a cycle,
-// which of them to part. A step of the matcher (chain_match.cpp).
+// The order in which the kernels of a step can run and, when some wait for each other in a cycle,
+// which of them to split. A step of the matcher (chain_match.cpp).
 #pragma once
 
 #include "engine/graph/program.h"
@@ -10,8 +10,8 @@
 
 namespace halfscope::cuda {
 
-/// Where a kernel with several stores is parted: those that need, by way of other kernels, what it
-/// stores itself, and the rest. Both have at least one.
+/// How a kernel with several stores is split: into the stores that depend, through other kernels,
+/// on what it stores itself, and the rest. Both have at least one.
 struct KernelCut {
     size_t kernel = 0;
     std::vector<NodeId> late; ///< ascending
@@ -19,19 +19,20 @@ struct KernelCut {
 
 class KernelOrder {
 public:
-    /// Kernel number `kernel` with these of its stores alone; nothing where that cannot be.
+    /// Returns kernel number `kernel` with only these of its stores, or nothing when that is
+    /// impossible.
     using PartOf =
         std::function<std::optional<Kernel>(size_t kernel, const std::vector<NodeId>& stores)>;
 
     explicit KernelOrder(const Graph&, const std::vector<Kernel>&);
 
-    /// Positions, in the order given as far as values are there; nothing when kernels wait for each
-    /// other.
+    /// Returns positions, in the given order as far as values are available; nothing when kernels
+    /// wait for each other.
     std::optional<std::vector<size_t>> order() const;
 
-    /// Where kernels wait for each other: the cut of one of them that opens a cycle for the least
-    /// traffic. Nothing where no kernel of a cycle can be parted. Kernels of one store each never
-    /// wait for each other, so that cut after cut ends in an order.
+    /// Returns, when kernels wait for each other, the cut that opens a cycle at the cost of the
+    /// least traffic; nothing when no kernel of a cycle can be split. Kernels with one store each
+    /// never wait for each other, so repeated cuts end in an order.
     std::optional<KernelCut> cheapestCut(const PartOf&) const;
 
 private:
@@ -44,7 +45,7 @@ private:
     static constexpr size_t kNone = ~size_t{0};
     const Graph& m_graph;
     const std::vector<Kernel>& m_kernels;
-    std::vector<size_t> m_maker;                ///< by value; kNone: there from the start
+    std::vector<size_t> m_maker;                ///< by value; kNone when it exists from the start
     std::vector<std::vector<size_t>> m_before;  ///< by kernel: those that it waits for
     std::vector<std::vector<size_t>> m_readers; ///< by kernel: those that wait for it
 };

@@ -1,5 +1,5 @@
-// Reads what a chain computes off its kernel: the product, what is summed, which sums follow from
-// others.
+// Derives from a kernel what its chain computes: the product, what is summed, and which sums follow
+// from others.
 #include "engine/cuda/codegen/chain_shape.h"
 
 #include "engine/cuda/codegen/chain_terms.h"
@@ -20,7 +20,7 @@ bool contains(const std::vector<NodeId>& list, NodeId id) {
     return std::find(list.begin(), list.end(), id) != list.end();
 }
 
-/// A value of each column (or one for all): what an Expand over the rows reads.
+/// Whether it is a value of each column (or one for all), which an Expand over the rows reads.
 bool isOverRows(const Graph& graph, NodeId id) {
     const Node& node = graph[id];
     if (node.op != Op::Expand || node.shape.rank() != 2) return false;
@@ -82,7 +82,7 @@ private:
         return m_shape.storesProduct;
     }
 
-    /// All sums of a kernel are over one space.
+    /// Whether a value fits: all sums of a kernel are over one space.
     bool fits(NodeId value) {
         const Shape& shape = node(value).shape;
         if (shape.rank() != 2) return false;
@@ -126,13 +126,13 @@ private:
             (!contains(m_kernel.loads, factor) && !followsDot(factor)))
             return false;
         const int64_t few = node(factor).shape[1];
-        for (int64_t k = 0; k < few; ++k) // out (wide, few), or (few, wide)
+        for (int64_t k = 0; k < few; ++k) // out is (wide, few) or (few, wide)
             m_shape.sums.push_back({value, factor, static_cast<int>(k), kNoNode, id,
                                     wide == 0 ? few : 1, wide == 0 ? k : k * m_shape.columns, 1});
         return true;
     }
 
-    /// The mean about which a row reduction is the variance: mean((x - expand(mean(x)))^2).
+    /// Returns the mean about which a row reduction is the variance: mean((x - expand(mean(x)))^2).
     NodeId meanOf(NodeId id) const {
         const Node& square = node(node(id).in[0]);
         if (node(id).op != Op::Mean || square.op != Op::Mul || square.in[0] != square.in[1])
@@ -193,7 +193,7 @@ private:
         return true;
     }
 
-    /// A sum whose coefficients come from other sums of this kernel.
+    /// Reads a sum whose coefficients come from other sums of this kernel.
     bool readDerived(NodeId id) {
         DerivedSum derived{id, scaleOf(id), linearForm(m_graph, node(id).in[0])};
         for (LinearTerm& term : derived.terms) {

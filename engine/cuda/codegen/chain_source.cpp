@@ -11,7 +11,7 @@ namespace halfscope::cuda {
 
 namespace {
 
-constexpr int kMergeColumns = 8; ///< of a block that adds partial sums up
+constexpr int kMergeColumns = 8; ///< of a block that adds up partial sums
 constexpr size_t kAlignment = 256;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -21,7 +21,7 @@ const MatmulAttrs& attrsOf(const Graph& graph, NodeId product) {
     return std::get<MatmulAttrs>(graph[product].attrs);
 }
 
-/// The text of one chain.
+/// Writes the text of one chain.
 class ChainWriter {
 public:
     ChainWriter(const KernelSite& site, const ChainShape& shape, const ChainTiles& tiles,
@@ -51,7 +51,7 @@ private:
                (value ? " = true;\n" : " = false;\n");
     }
 
-    /// Every other chain of the program runs backwards through the rows.
+    /// Whether the chain walks backwards through the rows, as every other one in the program does.
     bool isReversed() const {
         const auto& kernels = m_program.kernels;
         return std::count_if(kernels.begin(),
@@ -61,7 +61,7 @@ private:
                0;
     }
 
-    /// Operands and tiles, for both kinds of product.
+    /// Returns operands and tiles, for both kinds of product.
     std::string operandsText() const {
         const MatmulAttrs& attrs = attrsOf(m_graph, m_shape.product);
         return "    using Math = " + mathText() + ";\n    using A = " + name("_a") +
@@ -97,7 +97,8 @@ private:
                "*>(scratch + " + std::to_string(m_site.scratchOffset + from) + "ll)";
     }
 
-    /// How many rows a part has: in 32 bits where that is enough, which is much cheaper to divide.
+    /// Returns the function for the rows of a part: in 32 bits when that is enough, because
+    /// dividing is then much cheaper.
     std::string rowsOfText() const {
         const int64_t tiles = ceilDiv(m_shape.rows, m_tiles.rows);
         const std::string type = tiles * (m_tiles.parts + 1) < INT32_MAX ? "int" : "i64";

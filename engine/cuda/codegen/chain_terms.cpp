@@ -49,7 +49,7 @@ private:
 
     Terms constant(NodeId id) const {
         const double value = roundTo(DType::F32, std::get<ConstantAttrs>(node(id).attrs).value);
-        // a zero keeps inf and NaN from being forgotten
+        // a zero stays a term, so that inf and NaN are not lost
         if (!std::isfinite(value) || value == 0) return {{1, {}, id, kNoNode}};
         return {{value, {}, kNoNode, kNoNode}};
     }
@@ -68,7 +68,8 @@ private:
         terms.insert(terms.end(), right.begin(), right.end());
         return terms;
     }
-    /// A sum with a value of columns in it is not multiplied out: it may be a difference.
+    /// Whether a sum may be multiplied out. One with a value of columns in it may not: it may be a
+    /// difference.
     static bool canScale(const Terms& terms) {
         return terms.size() == 1 || std::none_of(terms.begin(), terms.end(), isOfColumns);
     }
@@ -93,7 +94,7 @@ private:
     NodeId m_product;
 };
 
-/// Puts sums together whose elements are products of the same two, or the same one.
+/// Combines sums whose elements are products of the same two values, or are the same value.
 class SumCollector {
 public:
     SumCollector(const Graph& graph, const Kernel& kernel, ChainShape& shape)
@@ -112,7 +113,7 @@ public:
     }
 
 private:
-    /// Where the total of an earlier sum now is, times what.
+    /// Where the total of an earlier sum is now, and what it is multiplied by.
     struct Place {
         double factor = 1;
         std::vector<NodeId> columns;
@@ -142,8 +143,8 @@ private:
         m_shape.sums.push_back(sum);
         return {1, {}, static_cast<int>(m_shape.sums.size()) - 1};
     }
-    /// The number of the sum, which may be one that is there; two results of one need a derived
-    /// one.
+    /// Returns the number of the sum, which may be an existing one; two results of the same sum
+    /// need a derived one.
     int find(const RowSum& sum) {
         for (size_t i = 0; i < m_shape.sums.size(); ++i) {
             RowSum& known = m_shape.sums[i];
@@ -184,7 +185,7 @@ std::vector<ElementTerm> collectedTerms(const Graph& graph, const Kernel& kernel
 }
 
 void collectSums(const Graph& graph, const Kernel& kernel, ChainShape& shape) {
-    if (shape.kind == ChainKind::Deep) return; // its columns' sums are those of an operand
+    if (shape.kind == ChainKind::Deep) return; // the sums of its columns are those of an operand
     SumCollector(graph, kernel, shape).run();
 }
 

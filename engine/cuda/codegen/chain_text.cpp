@@ -1,5 +1,5 @@
-// Writes elements of chains: which values are read ahead, which belong to a row or a column, and
-// the expressions between them.
+// Writes the elements of chains: which values are read ahead, which belong to a row or a column,
+// and the expressions between them.
 #include "engine/cuda/codegen/chain_text.h"
 
 #include "engine/core/error.h"
@@ -152,8 +152,8 @@ std::string ElementText::pairSum(NodeId id) {
     return defineWord(id, call + ")");
 }
 
-/// x <= 0 as 0 or 1. relu changes nothing about it, and rounding to 16 bits makes a zero of just
-/// what is at most half the smallest number (the tie goes to the even zero).
+/// Returns x <= 0 as 0 or 1. relu does not change it, and rounding to 16 bits makes a zero exactly
+/// of what is at most half the smallest number (the tie goes to the even zero).
 std::string ElementText::notAbove(NodeId id) {
     double bound = 0;
     if (node(id).op == Op::Relu && !contains(m_kernel.loads, id)) id = node(id).in[0];
@@ -165,7 +165,7 @@ std::string ElementText::notAbove(NodeId id) {
     return "(" + value(id) + " <= " + literal(static_cast<float>(bound)) + " ? 1.0f : 0.0f)";
 }
 
-/// A value of the column, of the row, or of all.
+/// Returns a value of the column, of the row, or of all.
 std::string ElementText::expanded(NodeId id) {
     const Shape strides = loadStrides(m_program.graph, id);
     const NodeId memory = node(id).in[0];
@@ -302,13 +302,13 @@ std::string ElementText::members() const {
 
 // ---- collected sums of products (ElementForm::Collected) ---------------------------------------
 
-/// What is multiplied and added is in the order of the terms, with the value of the columns first:
+/// Multiplies and adds in the order of the terms, with the value of the columns first, so that
 /// every kernel computes the same bits.
 std::string ElementText::collected(NodeId id) {
     if (node(id).dtype != DType::F32 || node(id).op == Op::Cast) return "";
     const std::vector<ElementTerm> terms = collectedTerms(m_program.graph, m_kernel, m_product, id);
     if (terms.size() == 1 && terms[0].base == id) return "";
-    std::vector<std::vector<ElementTerm>> groups; // by what they multiply, columns alone first
+    std::vector<std::vector<ElementTerm>> groups; // by what they multiply; columns alone come first
     for (const bool ofColumns : {true, false})
         for (const ElementTerm& term : terms) {
             if ((term.base == kNoNode) != ofColumns) continue;

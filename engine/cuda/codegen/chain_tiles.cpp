@@ -1,4 +1,5 @@
-// Tile sizes of chains for the device at hand, and which chains there are tiles for.
+// Chooses the tile sizes of chains for the current device, and decides for which chains there are
+// tiles.
 #include "engine/cuda/codegen/chain_tiles.h"
 
 #include "engine/passes/fuse.h"
@@ -11,17 +12,17 @@ namespace halfscope::cuda {
 namespace {
 
 constexpr int kTileRows = 128;
-/// Inner extent of a tile; of a weight gradient's with operands in 4 bytes, half of it.
+/// Inner extent of a tile; half of it for a weight gradient with operands of 4 bytes.
 constexpr int kRowsDepth = 32, kDeepDepth = 32;
-constexpr int kPassRows = 64; ///< of a pass at once
-/// Blocks of a pass that share a multiprocessor; one where rows follow from their dot products,
+constexpr int kPassRows = 64; ///< rows of a pass at once
+/// Blocks of a pass that share a multiprocessor; one when rows follow from their dot products,
 /// which takes more than half of the registers.
 int blocksOfPass(const ChainShape& shape) { return shape.rowsFromDot ? 1 : 2; }
 
-// Columns that a thread computes side by side. Few: values of columns fit in registers. Many: wider
-// accesses; a sum over a row needs all its threads in one warp.
+// Columns that a thread computes side by side. With few, values of columns fit into registers; many
+// allow wider accesses. A sum over a row needs all its threads in one warp.
 constexpr int kRowsGroup = 4, kDeepGroup = 2, kSinkGroup = 2, kPassGroup = 4, kDotGroup = 8;
-constexpr int kCollectedDeepGroup = 4; ///< collected, a column has few values
+constexpr int kCollectedDeepGroup = 4; ///< when collected, a column has few values
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -29,8 +30,8 @@ size_t operandBytes(const Graph& graph, const ChainShape& shape) {
     return bytesOf(graph[graph[shape.product].in[0]].dtype);
 }
 
-/// Panel's exchange and running sums for `rows` rows at once, `group` columns a thread
-/// (kernels/panel.cuh, which checks that it is enough).
+/// Returns the bytes of Panel's exchange and running sums for `rows` rows at once, with `group`
+/// columns per thread (kernels/panel.cuh, which checks that they are enough).
 size_t panelBytes(const ChainShape& shape, int rows, int width, int group) {
     const int groups = width / group, lanes = kThreads / groups;
     const int batch = std::min(rows / lanes, 32 / group);
@@ -41,7 +42,7 @@ size_t panelBytes(const ChainShape& shape, int rows, int width, int group) {
 size_t runningBytes(int partials, int width) {
     return static_cast<size_t>(partials * width) * sizeof(double);
 }
-/// Of RowProduct (kernels/chain.cuh), which checks that it is enough.
+/// Returns the bytes of RowProduct (kernels/chain.cuh, which checks that they are enough).
 size_t rowsBytes(const Graph& graph, const ChainShape& shape, const ChainTiles& tiles) {
     const size_t bytes = operandBytes(graph, shape);
     const size_t areaA = static_cast<size_t>(tiles.rows * tiles.depth) * bytes;
@@ -69,26 +70,27 @@ bool hasArithmetic(const Graph& graph, NodeId product, const DeviceTraits& trait
 int upTo(int limit, int usual) { return limit > 0 ? std::min(limit, usual) : usual; }
 
 int blocksEach(const DeviceTraits& traits) { return std::max(1, traits.tiles.blocks); }
-/// Shared memory of a block where several share a multiprocessor.
+/// Returns the shared memory of a block when several share a multiprocessor.
 size_t sharedOfEach(const DeviceTraits& traits) {
     const auto blocks = static_cast<size_t>(blocksEach(traits));
     return (traits.sharedBytes + kReservedShared) / blocks - kReservedShared;
 }
 
-/// Rows of a tile: half of them before capability 9.0, where operand b does not fit into shared
-/// memory and takes registers on its way there (ptxas would spill up to 290 bytes a thread).
+/// Returns the rows of a tile: half of them before capability 9.0, where operand b does not fit
+/// into shared memory and goes through registers on its way there (ptxas would spill up to 290
+/// bytes per thread).
 int tallestOf(const DeviceTraits& traits) {
     return upTo(traits.tiles.rows, traits.capability >= 90 ? kTileRows : kTileRows / 2);
 }
-/// Columns of a tile: half of them for 4-byte operands, of which 256 and what is read ahead are
-/// more than the registers.
+/// Returns the columns of a tile: half of them for 4-byte operands, of which 256 and what is read
+/// ahead do not fit into the registers.
 int widestOf(const ChainShape& shape, bool half, const TileLimits& limits) {
     return std::min(widthFor(shape.columns), limits.columns > 0 ? limits.columns
                                              : half             ? 256
                                                                 : 128);
 }
 
-/// Whether warpgroups multiply: two of them have 64 rows of a tile each.
+/// Whether warpgroups multiply: two of them take 64 rows of a tile each.
 bool byWarpgroups(const ChainTiles& tiles, bool half, const DeviceTraits& traits) {
     return traits.tiles.warpgroups && traits.capability == kWarpgroupCapability && half &&
            tiles.rows == kTileRows;
@@ -154,10 +156,10 @@ ChainTiles passTiles(const ChainShape& shape, const DeviceTraits& traits) {
     return tiles;
 }
 
-/// Whether an Expand reads what a source can: a value of the column, the row or all.
+/// Whether an Expand reads what a source can provide: a value of the column, of the row or of all.
 bool canExpand(const Graph& graph, NodeId id) {
     const Shape strides = loadStrides(graph, id);
-    if (strides.rank() != 2) return true; // of columns: resolved by index
+    if (strides.rank() != 2) return true; // an Expand of columns is resolved by index
     return (strides[0] == 0 && strides[1] <= 1) || strides[1] == 0;
 }
 

@@ -1,4 +1,4 @@
-// Chooses the values that chains compute again: those of loops over large spaces whose readers are
+// Chooses the values that chains recompute: those of loops over large spaces whose readers are
 // products or loops, as far as that costs little.
 #include "engine/cuda/codegen/chain_values.h"
 
@@ -11,11 +11,11 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// Members that may take the place of a tensor read.
+/// The most members that may replace reading a tensor.
 constexpr size_t kMaxReplaced = 16;
-/// Operations from which a value that a product's operand is computed from is stored by that chain
-/// for its other readers: a pass over memory that the arithmetic hides costs less than computing it
-/// twice.
+/// The number of operations from which a value that an operand of a product is computed from is
+/// stored by that chain for its other readers: a pass over memory that the arithmetic hides costs
+/// less than computing it twice.
 constexpr size_t kKeepFrom = 12;
 
 bool contains(const std::vector<NodeId>& list, NodeId id) {
@@ -60,7 +60,7 @@ bool ChainValues::isProductKernel(size_t k) const {
     return !kernel(k).loop && kernel(k).members.size() == 1 &&
            node(kernel(k).members[0]).op == Op::Matmul;
 }
-/// A product that may become a chain with the operand `value` computed inside it.
+/// Whether a product may become a chain that computes the operand `value` inside.
 bool ChainValues::takes(NodeId product, NodeId value) const {
     const Node& it = node(product);
     if (m_refused.count(product)) return false;
@@ -104,7 +104,7 @@ void ChainValues::chooseRecomputed() {
     for (size_t k = 0; k < m_program.kernels.size(); ++k)
         for (NodeId id : kernel(k).stores)
             if (isRecomputable(k, id)) m_again.insert(id);
-    for (;;) { // a value may cost too much once those that it reads are computed again
+    for (;;) { // a value may cost too much once those that it reads are recomputed
         const auto dear = std::find_if(m_again.begin(), m_again.end(), [&](NodeId id) {
             const std::optional<Kernel> all = kernelOf({id}, kNoNode);
             return !all || all->members.size() > m_options.mostMembers ||
@@ -117,7 +117,7 @@ void ChainValues::chooseRecomputed() {
     }
 }
 
-/// Values that a chain stores as it computes them for its product.
+/// Chooses the values that a chain stores while it computes them for its product.
 void ChainValues::chooseKept() {
     for (NodeId id : m_again) {
         const std::optional<Kernel> all = kernelOf({id}, kNoNode);
@@ -130,7 +130,8 @@ void ChainValues::chooseKept() {
         m_again.erase(value);
 }
 
-/// The product that could store it while it computes its operand, where it has other readers too.
+/// Returns the product that could store the value while it computes its operand, when there are
+/// other readers, too.
 NodeId ChainValues::keeperOf(NodeId value) const {
     if (m_readers.at(value).size() < 2) return kNoNode;
     NodeId keeper = kNoNode;
@@ -163,7 +164,7 @@ void ChainValues::storeLoadsOf(size_t k) {
     });
 }
 
-/// Everything that is computed from the given values.
+/// Returns everything that is computed from the given values.
 std::vector<char> ChainValues::reachOf(const std::vector<NodeId>& from) const {
     std::vector<char> reached(static_cast<size_t>(m_graph.size()), 0);
     for (NodeId id : from)
@@ -200,7 +201,7 @@ std::optional<Kernel> ChainValues::kernelOf(const std::vector<NodeId>& stores,
     return result;
 }
 
-/// Fewer tensors read, and little more computed.
+/// Whether fewer tensors are read and little more is computed.
 bool ChainValues::savesReads(const Kernel& with, const Kernel& without) const {
     const auto isTensor = [&](NodeId id) { return isWide(id); };
     const auto tensors = [&](const Kernel& kernel) {

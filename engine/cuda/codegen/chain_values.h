@@ -1,5 +1,5 @@
-// Which values of a program chains compute again rather than read, which one of them stores for
-// others, and the kernels that follow: a step of the matcher (chain_match.cpp).
+// Which values of a program are recomputed by chains rather than read, which one of them stores for
+// others, and the kernels that follow from that: a step of the matcher (chain_match.cpp).
 #pragma once
 
 #include "engine/cuda/codegen/chain.h"
@@ -17,35 +17,34 @@ class ChainValues {
 public:
     ChainValues(const Program&, const ChainOptions&);
 
-    bool isWide(NodeId) const; ///< (rows, columns) large enough for chains
+    bool isWide(NodeId) const; ///< (rows, columns), large enough for chains
     bool isProductKernel(size_t kernel) const;
     bool isChainProduct(NodeId) const; ///< a matmul that may become a chain
     bool isDeep(NodeId product) const;
     bool isRefused(NodeId product) const { return m_refused.count(product) != 0; }
 
     bool isStored(NodeId id) const { return m_maker.count(id) != 0 && m_again.count(id) == 0; }
-    /// No longer stored: every reader computes it.
+    /// Whether a value is no longer stored because every reader computes it.
     bool isComputedAgain(NodeId id) const { return m_again.count(id) != 0; }
     /// Whether the loop that stored a value need not do it any more.
     bool isMoved(NodeId) const;
     bool isPinned(NodeId id) const { return m_pinned.count(id) != 0; } ///< needed after the step
-    size_t makerOf(NodeId id) const { return m_maker.at(id); }         ///< a kernel
-    /// The operand that the product's chain stores for others, or kNoNode.
+    size_t makerOf(NodeId id) const { return m_maker.at(id); } ///< the kernel that stores it
+    /// Returns the operand that the product's chain stores for others, or kNoNode.
     NodeId keptBy(NodeId product) const;
 
-    /// No chain can be made of the product: its operands must be stored.
+    /// Notes that no chain can be made of the product: its operands must be stored.
     void refuse(NodeId product);
-    /// The product's chain cannot store its operand: all compute it again.
+    /// Notes that the product's chain cannot store its operand: all readers recompute it.
     void dropKept(NodeId product);
-    /// A loop cannot compute what it reads.
+    /// Stores what the loop reads, because it cannot compute it.
     void storeLoadsOf(size_t kernel);
 
-    /// The kernel that stores these values, from stored ones; values of columns that depend on its
-    /// own sums are computed again from them. Nothing when that cannot be.
-    /// A stored tensor that follows from others which the kernel reads anyway is computed again
-    /// too.
+    /// Returns the kernel that stores these values, from stored ones, or nothing when that is
+    /// impossible. Values of columns that depend on its own sums are recomputed from them. A stored
+    /// tensor that follows from others which the kernel reads anyway is also recomputed.
     std::optional<Kernel> kernelOf(const std::vector<NodeId>& stores, NodeId product) const;
-    /// The loop with other stores.
+    /// Returns the loop with other stores.
     std::optional<Kernel> loopOf(const Kernel& old, const std::vector<NodeId>& stores) const;
 
 private:
@@ -56,7 +55,7 @@ private:
     bool takes(NodeId product, NodeId value) const;
     bool isRecomputable(size_t kernel, NodeId value) const;
     bool isComputable(NodeId) const;
-    /// kernelOf() with `again` taken for values that are not stored.
+    /// Does the same as kernelOf(), with `again` as the values that are not stored.
     std::optional<Kernel> closureOf(const std::vector<NodeId>& stores, NodeId product,
                                     const std::set<NodeId>& again) const;
     bool savesReads(const Kernel& with, const Kernel& without) const;
@@ -70,10 +69,10 @@ private:
     const ChainOptions& m_options;
     std::map<NodeId, size_t> m_maker;                                   ///< of stored values
     std::map<NodeId, std::vector<std::pair<size_t, NodeId>>> m_readers; ///< by storage
-    std::set<NodeId> m_pinned;       ///< storage of outputs and next values
+    std::set<NodeId> m_pinned;       ///< the storage of outputs and next values
     std::set<NodeId> m_again;        ///< no longer stored
     std::map<NodeId, NodeId> m_kept; ///< by product: its operand, stored by the chain
-    std::set<NodeId> m_refused;      ///< products that no chain can be made of
+    std::set<NodeId> m_refused;      ///< products of which no chain can be made
 };
 
 } // namespace halfscope::cuda

@@ -14,7 +14,7 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// "less_equal" -> "lessEqualOf", as math.cuh calls it.
+/// Turns "less_equal" into "lessEqualOf", its name in math.cuh.
 std::string functionOf(Op op) {
     if (op == Op::IsFinite) return "isFiniteOf"; // PyTorch's name is one word
     std::string name;

@@ -57,7 +57,7 @@ std::vector<std::vector<size_t>> hazards(const std::vector<Access>& units) {
     // implied[u]: what must have run before u, directly or through others
     std::vector<std::vector<bool>> implied(n, std::vector<bool>(n, false));
     for (size_t u = 0; u < n; ++u) {
-        // From the nearest: what it waits for already needs no edge of its own.
+        // Starts with the nearest: what that one waits for needs no edge of its own.
         for (size_t v = u; v-- > 0;) {
             if (implied[u][v] || !conflict(units[v], units[u])) continue;
             before[u].push_back(v);

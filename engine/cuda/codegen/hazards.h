@@ -1,5 +1,6 @@
-// Which units of a step must run after which, told by the bytes of the arena that they read and
-// write: values share memory, states are written over in place, views read other values' bytes.
+// Which units of a step must run after which others, derived from the bytes of the arena that they
+// read and write: values share memory, states are overwritten in place, views read other values'
+// bytes.
 #pragma once
 
 #include "engine/graph/program.h"
@@ -16,17 +17,17 @@ struct Access {
     std::vector<ByteRange> reads, writes;
 };
 
-/// Where a value lies. It must be stored.
+/// Returns where a value is. It must be stored.
 ByteRange rangeOf(const Program&, NodeId);
 Access accessOf(const Program&, const Kernel&);
-/// A copy of states' next values into their places.
+/// Returns the accesses of a copy of states' next values into their places.
 Access accessOfCommit(const Program&, const std::vector<size_t>& states);
 
 /// Whether one of them writes what the other one reads or writes.
 bool conflict(const Access&, const Access&);
 
-/// For units in an order in which they can run one by one: for each the earlier ones that it must
-/// not run beside or before, those apart that others of them imply.
+/// Takes units in an order in which they can run one by one. Returns for each the earlier ones that
+/// it must not run beside or before, except those that others of them imply.
 std::vector<std::vector<size_t>> hazards(const std::vector<Access>& units);
 
 } // namespace halfscope::cuda

@@ -1,4 +1,4 @@
-// Makes units of a program's kernels and of its states' copies, weighs them, and has them
+// Makes units from a program's kernels and from the copies of its states, weighs them, and has them
 // scheduled.
 #include "engine/cuda/codegen/launch_plan.h"
 
@@ -20,14 +20,14 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// Values up to this size keep their own bytes: a thousand of them cost a GPU's memory little, and
-/// all that launches merge is of this size.
+/// Values up to this size keep their own bytes: a thousand of them take little of a GPU's memory,
+/// and everything that launches merge has this size.
 constexpr size_t kApartBytes = size_t{1} << 20;
-/// Multiply-adds from which a library's call, a launch of its own, pays.
+/// Multiply-adds from which a library's call, which is a launch of its own, is worth it.
 constexpr double kLibraryWork = double(1 << 25);
-/// A loop of so few members needs no more registers than a large streaming loop.
+/// A loop with this few members needs no more registers than a large streaming loop.
 constexpr size_t kLightMembers = 16;
-constexpr size_t kSmallCommit = 16 << 10; ///< bytes of a state that one warp copies in passing
+constexpr size_t kSmallCommit = 16 << 10; ///< of a state that one warp copies in passing
 
 bool isConvolution(Op op) {
     return op == Op::Conv2d || op == Op::Conv2dInputGrad || op == Op::Conv2dWeightGrad;
@@ -60,8 +60,8 @@ LaunchKind kindOf(const Graph& graph, const Kernel& kernel, const SourceOptions&
     return LaunchKind::Generated;
 }
 
-/// Counts of what is not finite read what was widened to their operand, where that is stored: as
-/// many elements of it are not finite, it is half as large, and it is there a launch earlier.
+/// Makes counts of non-finite values read what was widened to their operand, if that is stored: it
+/// has as many non-finite elements, is half as large, and exists one launch earlier.
 void countBeforeCasts(Program& program) {
     const Graph& graph = program.graph;
     std::set<NodeId> stored;
@@ -128,8 +128,9 @@ private:
         unit.alone = library || chain || (unit.wide && m_cost.wide(unit) >= m_cost.aloneFrom);
     }
 
-    /// States whose next value lies elsewhere. Those that wait for equally many wide units are
-    /// copied together, small states apart from large ones, whose copies are wide units.
+    /// Adds copies for the states whose next value is elsewhere. Those that wait for the same
+    /// number of wide units are copied together; small states are separate from large ones, whose
+    /// copies are wide units.
     void addCommits() {
         const Graph& graph = m_program.graph;
         std::vector<size_t> states;
@@ -155,7 +156,8 @@ private:
             addCommit(group);
     }
 
-    /// Whether units from `first` on wait for one another: a next value lies where a state does.
+    /// Whether units from `first` on wait for one another, because a next value is where a state
+    /// is.
     static bool anyFrom(const std::vector<std::vector<size_t>>& before, size_t first) {
         for (size_t unit = first; unit < before.size(); ++unit)
             for (size_t other : before[unit])
@@ -175,7 +177,7 @@ private:
         units.push_back(unit);
     }
 
-    /// How many wide units must run before each one, along the longest way.
+    /// Returns how many wide units must run before each unit, along the longest path.
     std::vector<int> wideDepths(const std::vector<std::vector<size_t>>& before) const {
         std::vector<int> depth(before.size(), 0);
         for (size_t unit = 0; unit < before.size(); ++unit)

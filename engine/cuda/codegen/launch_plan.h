@@ -1,5 +1,5 @@
-// From a Program to launches: which kernels run side by side in one launch, which one after the
-// other in one block, and which need a launch of their own. Leaves the text to step_source.cpp.
+// From a Program to launches: which kernels run side by side in one launch, which run one after the
+// other in one block, and which need a launch of their own. The text is written by step_source.cpp.
 #pragma once
 
 #include "engine/cuda/codegen/step_source.h"
@@ -15,25 +15,25 @@ struct Unit {
     static constexpr size_t kNoKernel = ~size_t{0};
     size_t kernel = kNoKernel;
     int phase = 0;
-    std::vector<size_t> commits; ///< indices of Graph::states(), where kernel is kNoKernel
+    std::vector<size_t> commits; ///< indices of Graph::states(), when kernel is kNoKernel
     LaunchKind kind = LaunchKind::Generated;
     double work = 0;    ///< element operations
     bool wide = false;  ///< worth many blocks; otherwise one block does it
-    bool alone = false; ///< so large, or a library's: shares no launch but with a light tail
-    bool light = false; ///< few registers: costs a large kernel of the same launch nothing
+    bool alone = false; ///< large, or a library's: shares a launch only with a light tail
+    bool light = false; ///< uses few registers: costs a large kernel of the same launch nothing
 };
 
-/// Units of one block (or one wide unit of many): phases one after the other with a barrier
-/// between, the units of a phase in any order.
+/// Units of one block (or one wide unit of many): phases run one after the other with a barrier
+/// between them, and the units of a phase in any order.
 struct Strand {
-    std::vector<std::vector<size_t>> phases; ///< of indices of LaunchPlan::units
+    std::vector<std::vector<size_t>> phases; ///< indices in LaunchPlan::units
 };
 
 struct PlannedLaunch {
     LaunchKind kind = LaunchKind::Generated;
     std::vector<Strand> heads; ///< side by side
     Strand tail;               ///< run by the block that ends last, after all heads
-    double microseconds = 0;   ///< by CostModel
+    double microseconds = 0;   ///< as CostModel estimates
 };
 
 struct LaunchPlan {
@@ -41,19 +41,20 @@ struct LaunchPlan {
     std::vector<PlannedLaunch> launches;
 };
 
-/// What the plan weighs, in microseconds, for a launch inside a CUDA graph on a large GPU. Only
-/// their order of magnitude matters: they decide between a chain in one block and a launch.
+/// The costs that the plan weighs, in microseconds, for a launch inside a CUDA graph on a large
+/// GPU. Only their order of magnitude matters: they decide between a chain in one block and a
+/// launch.
 struct CostModel {
     double launch = 1.1;      ///< one more dependent launch
     double ticket = 0.6;      ///< finding out which block ends last, before a tail
-    double unit = 0.25;       ///< one small unit of a chain: loads that wait, and a barrier
+    double unit = 0.25;       ///< one small unit of a chain: loads to wait for, and a barrier
     double wideUnit = 0.6;    ///< start and end of a kernel of many blocks
-    double blockWork = 40e3;  ///< element operations a microsecond of one block
+    double blockWork = 40e3;  ///< element operations per microsecond of one block
     double blocksWorth = 4;   ///< a full multiprocessor against one block, which waits for loads
-    double library = 10;      ///< a library's products against one thread an element
-    double bytes = 4.3e6;     ///< of memory a microsecond, for fused chains
-    double tensorFlops = 4e8; ///< a microsecond
-    double aloneFrom = 8;     ///< a unit this long gets a launch of its own
+    double library = 10;      ///< a library's products compared with one thread per element
+    double bytes = 4.3e6;     ///< of memory per microsecond, for fused chains
+    double tensorFlops = 4e8; ///< per microsecond
+    double aloneFrom = 8;     ///< a unit that takes this long gets a launch of its own
     int multiprocessors = 132;
 
     double narrow(const Unit&) const; ///< in one block
@@ -62,14 +63,15 @@ struct CostModel {
     double workIn(double microseconds) const; ///< of a wide unit
 };
 
-/// The program that is launched: chains fused where the options want them, memory planned so that
-/// small values keep their own bytes. Same graph, same node numbers.
+/// Returns the program that is launched: chains are fused if the options say so, and memory is
+/// planned so that small values keep their own bytes. It has the same graph with the same node
+/// numbers.
 Program prepare(const Program&, const DeviceTraits&, const SourceOptions&);
 
-/// Program as prepare() made it (any other works too, with fewer merges).
+/// Plans the launches of a program that prepare() made (any other works, too, with fewer merges).
 LaunchPlan planLaunches(const Program&, const DeviceTraits&, const SourceOptions&);
 
-/// One line a launch: time, kernels, and what they are.
+/// Returns one line per launch: time, kernels, and what they are.
 std::string describe(const Program&, const LaunchPlan&);
 
 } // namespace halfscope::cuda

@@ -1,13 +1,13 @@
-// Takes a loop kernel apart and lays it over threads.
+// Takes a loop kernel apart and distributes it over threads.
 //
-// A loop that moves much is bound by memory, so the layout is made for streams: neighbouring lanes
+// A loop that moves much is bound by memory, so the layout is made for streams. Neighbouring lanes
 // read neighbouring packs of 16 bytes (8 halves or 4 floats), and a thread has about 64 bytes of
-// each batch in flight before it computes, which with 1024 threads a multiprocessor is more than
+// each batch in flight before it computes; with 1024 threads per multiprocessor that is more than
 // the 25 KB or so that hide the latency of an H200's memory. Row vectors (a bias, a batch norm's
-// scale) are read once into registers where threads own columns. A column sum over (262144, 256)
-// halves: a warp reads a whole row of 512 bytes, eight warps eight rows, four such batches in
-// flight; a thread adds 32 rows into 8 registers, 1024 blocks fill the device some two or three
-// times over.
+// scale) are read once into registers when threads own columns. Example: in a column sum over
+// (262144, 256) halves, a warp reads a whole row of 512 bytes, eight warps read eight rows, and
+// four such batches are in flight; a thread adds 32 rows into 8 registers, and 1024 blocks fill the
+// device some two or three times over.
 #include "engine/cuda/codegen/loop_layout.h"
 
 #include "engine/core/error.h"
@@ -54,7 +54,7 @@ private:
         return offset;
     }
 
-    /// Stored values of the loop's shape that members read at their own index.
+    /// Adds the stored values of the loop's shape that members read at their own index.
     void addDirectLoads() {
         for (NodeId load : m_kernel.loads) {
             const bool direct =
@@ -70,7 +70,7 @@ private:
     void addLoad(NodeId value, NodeId memory, const Shape& strides) {
         LoopLoad load{value, node(memory).dtype, offsetOf(memory),
                       loadKind(m_kernel.space, m_kernel.split, strides), strides};
-        // The only element is read where it is written over, so by the thread that writes it.
+        // The only element is read where it is overwritten, so by the thread that writes it.
         if (m_facts.elements() == 1) load.kind = LoadKind::Full;
         m_facts.levels[value] = levelOf(load.kind);
         m_facts.loads.push_back(load);
@@ -138,7 +138,7 @@ public:
         constexpr int64_t kIndexEnd = int64_t{1} << 31;
         m_out.wideIndex = m_facts.elements() >= kIndexEnd;
         const bool sums = m_facts.reduces(ReduceKind::Rows) || m_facts.reduces(ReduceKind::Columns);
-        // Without sums: two dimensions save reading row vectors again where there is much to do.
+        // Without sums: two dimensions avoid reading row vectors again when there is much to do.
         constexpr int64_t kMuch = 1 << 16;
         const bool keepsRows = m_facts.has(Level::Row) && m_facts.elements() >= kMuch &&
                                m_facts.columns > 1 && m_facts.rows >= 64;
@@ -154,7 +154,8 @@ public:
     }
 
 private:
-    /// Elements of a pack: 16 bytes of the widest stream, but no more than lie together.
+    /// Chooses the elements of a pack: 16 bytes of the widest stream, but no more than are
+    /// contiguous.
     void chooseVector() {
         size_t widest = 0, all = 0;
         for (const LoopLoad& load : m_facts.loads)
@@ -172,12 +173,12 @@ private:
         const auto statements = static_cast<int64_t>(m_facts.computed.size()) + 1;
         while (vector > 1 && (vector * rowSums > 12 || vector * statements > kMaxStatements))
             vector /= 2;
-        // A pack stays inside a row, but for flat loops, which end in a tail of single elements.
+        // A pack stays inside a row, except in flat loops, which end in a tail of single elements.
         const bool small = m_facts.elements() < 4096;
         while (vector > 1 && (!m_out.flat || small) &&
                (m_out.flat ? m_facts.elements() : m_facts.columns) % vector != 0)
             vector /= 2;
-        // Few elements: rather more threads than wider ones.
+        // For few elements, more threads are better than wider ones.
         while (vector > 1 && m_facts.elements() / vector < kThreads && m_out.flat)
             vector /= 2;
         m_out.vector = static_cast<int>(vector);
@@ -197,7 +198,7 @@ private:
     void layFlat() {
         const bool sums = !m_facts.reductions.empty();
         const int64_t packs = ceilDiv(m_facts.elements(), m_out.vector);
-        // A small loop has one pack a thread; sums have more, because each block costs a merge.
+        // A small loop has one pack per thread; sums have more, because each block costs a merge.
         const int64_t perThread = sums ? std::max(m_out.unroll, 4) : 1;
         m_out.blocks = std::clamp<int64_t>(ceilDiv(packs, kThreads * perThread), 1,
                                            wanted(kBlocksOfAProcessor));
@@ -205,12 +206,12 @@ private:
             m_out.unroll /= 2;
     }
 
-    /// Threads own columns and walk down rows.
+    /// Lays out threads that own columns and walk down rows.
     void layDownColumns() {
         const int64_t packs = ceilDiv(m_facts.columns, m_out.vector);
         m_out.lanes = static_cast<int>(std::min<int64_t>(powerOfTwoFrom(packs), kThreads));
-        // Narrower where that leaves fewer lanes without work; a warp's worth keeps rows coalesced.
-        // One block alone takes the whole width at once.
+        // Narrower when that leaves fewer lanes without work; at least a warp, which keeps rows
+        // coalesced. A single block takes the whole width at once.
         const auto idle = [&](int64_t lanes) { return ceilDiv(packs, lanes) * lanes - packs; };
         if (m_maxBlocks > 1)
             for (int64_t lanes = m_out.lanes / 2; lanes >= kWarpLanes; lanes /= 2)
@@ -226,7 +227,8 @@ private:
             m_out.unroll /= 2;
     }
 
-    /// Threads walk along rows, which they sum: a warp a row, or a block a row where rows are few.
+    /// Lays out threads that walk along rows, which they sum: one warp per row, or one block per
+    /// row when there are few rows.
     void layAlongRows() {
         const int64_t packs = ceilDiv(m_facts.columns, m_out.vector);
         constexpr int64_t kStepsOfAWarp = 8;
@@ -235,7 +237,7 @@ private:
             static_cast<int>(std::min<int64_t>(powerOfTwoFrom(packs), few ? kThreads : kWarpLanes));
         m_out.rowsAtOnce = kThreads / m_out.lanes;
         const int64_t steps = ceilDiv(packs, m_out.lanes);
-        // Rows first; columns are cut where rows alone do not fill the device.
+        // Rows first; columns are only cut when rows alone do not fill the device.
         constexpr int64_t kLeastSteps = 4;
         const int64_t rowBlocks = ceilDiv(m_facts.rows, m_out.rowsAtOnce);
         m_out.columnBlocks = std::clamp<int64_t>(wanted(kBlocksOfAProcessor) / rowBlocks, 1,
@@ -250,7 +252,7 @@ private:
             m_out.unroll /= 2;
     }
 
-    /// Cuts rows over the blocks that are left, `least` rows or a multiple of it each.
+    /// Divides the rows among the remaining blocks, a multiple of `least` rows each.
     void splitRows(int64_t least, int64_t blocks) {
         const int64_t rowBlocks = std::max<int64_t>(blocks / m_out.columnBlocks, 1);
         m_out.rowsPerBlock = ceilDiv(ceilDiv(m_facts.rows, rowBlocks), least) * least;
@@ -259,8 +261,8 @@ private:
     }
 
     static constexpr int64_t kWarpLanes = 32;
-    /// Two to four of them run at once, by their registers: enough rounds that the last one, which
-    /// does not fill the device, counts little.
+    /// Two to four of them run at once, depending on their registers: with this many rounds, the
+    /// last one, which does not fill the device, counts little.
     static constexpr int64_t kBlocksOfAProcessor = 8;
     const LoopFacts& m_facts;
     int m_maxBlocks, m_processors;

@@ -1,5 +1,5 @@
-// What a fused loop does, and how its elements are laid over blocks and threads: decided by shapes
-// and dtypes alone. Leaves the text to loop_source.
+// What a fused loop does, and how its elements are distributed over blocks and threads; only shapes
+// and dtypes decide. The text is written by loop_source.
 #pragma once
 
 #include "engine/cuda/codegen/kernel_text.h"
@@ -11,14 +11,14 @@ namespace halfscope::cuda {
 
 /// What a value of a loop depends on, and so how far out of the loop it can be computed.
 enum class Level : uint8_t {
-    Scalar, ///< nothing: once a thread
-    Row,    ///< the column: one value a column, the same in every row
-    Column, ///< the row: one value a row
+    Scalar, ///< nothing: once per thread
+    Row,    ///< the column: one value per column, the same in every row
+    Column, ///< the row: one value per row
     Full,
 };
 
 struct LoopLoad {
-    NodeId value = kNoNode; ///< the member or stored value that it gives
+    NodeId value = kNoNode; ///< the member or stored value that it provides
     DType dtype = DType::F32;
     size_t offset = 0;
     LoadKind kind = LoadKind::Full;
@@ -59,15 +59,15 @@ struct LoopFacts {
     bool has(Level) const;
 };
 
-/// Of a kernel with Kernel::loop.
+/// Returns the facts of a kernel with Kernel::loop.
 LoopFacts factsOf(const Program&, const Kernel&);
 
-/// Where elements go. Flat: blocks walk over the elements in batches of kThreads packs, and rows
-/// and columns are found by division. Else `lanes` x `rowsAtOnce` threads walk over a tile: a lane
-/// owns `vector` neighbouring columns, blocks are rowBlocks x columnBlocks.
+/// Where elements go. When flat, blocks walk over the elements in batches of kThreads packs, and
+/// rows and columns are found by division. Otherwise `lanes` x `rowsAtOnce` threads walk over a
+/// tile: a lane owns `vector` neighbouring columns, and blocks are rowBlocks x columnBlocks.
 struct LoopLayout {
     bool flat = true;
-    int vector = 1; ///< elements of a pack: 1, 2, 4 or 8, a divisor of what lies contiguous
+    int vector = 1; ///< elements of a pack: 1, 2, 4 or 8, a divisor of what is contiguous
     int unroll = 1; ///< packs of each stream that a thread has in flight
     int lanes = 1, rowsAtOnce = 1;
     int64_t blocks = 1;
@@ -76,15 +76,16 @@ struct LoopLayout {
     int64_t columnsPerTile = 1; ///< lanes * vector * columnSteps
     int64_t columnSteps = 1;    ///< packs of a row that a thread reads one after the other
     int64_t tiles = 1;          ///< of columns; a block does tiles columnBlock, + columnBlocks, ...
-    bool wideIndex = false;     ///< elements do not fit 31 bits
+    bool wideIndex = false;     ///< elements do not fit into 31 bits
 
-    /// Columns stay the same over a thread's rows, so that Row values can be kept in registers.
+    /// Whether columns stay the same over a thread's rows, so that Row values can be kept in
+    /// registers.
     bool ownsColumns() const { return !flat && columnSteps == 1; }
-    /// In device code, of elements, rows and columns.
+    /// Returns the type of elements, rows and columns in device code.
     const char* indexType() const { return wideIndex ? "u64" : "u32"; }
 };
 
-/// In at most so many blocks: 1 where the loop is one of several kernels of a block.
+/// Lays a loop out in at most `maxBlocks` blocks: 1 when it is one of several kernels of a block.
 LoopLayout layOut(const LoopFacts&, int maxBlocks, const DeviceTraits&);
 
 } // namespace halfscope::cuda

@@ -1,5 +1,6 @@
-// Writes a fused loop as a device function: loads of a batch first, then its elements in the CPU
-// loop's arithmetic, then its stores; sums in registers, over the block, over blocks.
+// Writes a fused loop as a device function: first the loads of a batch, then its elements in the
+// CPU loop's arithmetic, then its stores; sums are in registers, then over the block, then over
+// blocks.
 #include "engine/core/error.h"
 #include "engine/cuda/codegen/element_source.h"
 #include "engine/cuda/codegen/loop_writer.h"
@@ -10,7 +11,7 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// A kernel over nothing: its sums are 0, its means NaN.
+/// Writes a kernel over nothing: its sums are 0, its means NaN.
 void writeEmpty(SourceLines& out, const LoopFacts& facts) {
     for (const LoopReduction& reduction : facts.reductions) {
         const Node& node = facts.node(reduction.node);
@@ -22,7 +23,7 @@ void writeEmpty(SourceLines& out, const LoopFacts& facts) {
     }
 }
 
-/// The part of a loop that a sweep of its own does.
+/// Returns the part of a loop that has a sweep of its own.
 LoopFacts only(const LoopFacts& facts, bool columnSums) {
     LoopFacts part = facts;
     std::erase_if(part.reductions, [&](const LoopReduction& reduction) {
@@ -47,8 +48,8 @@ KernelText writeLoop(const KernelSite& site, const DeviceTraits& traits) {
         writeEmpty(out, facts);
     } else {
         const LoopLayout layout = layOut(facts, site.maxBlocks, traits);
-        // One block has no scratch to put row sums of several column tiles in: it takes a sweep for
-        // them before the one that stores.
+        // A single block has no scratch for the row sums of several column tiles: it makes a sweep
+        // for them before the one that stores.
         const bool twice = layout.blocks == 1 && layout.tiles > 1 &&
                            facts.reduces(ReduceKind::Columns) && facts.reduces(ReduceKind::Rows);
         if (twice) {

@@ -1,5 +1,5 @@
 // The sums of a sweep: accumulators of a thread, then over its block, then over blocks by tickets.
-// Floats for short runs, doubles from there on, as in the CPU's loops.
+// They are floats for short runs and doubles from there on, as in the CPU's loops.
 #include "engine/cuda/codegen/loop_sums.h"
 
 #include "engine/cuda/codegen/element_source.h"
@@ -10,11 +10,11 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// Parts that one block merges: all when few. 16: with as many loads in flight a merge is a matter
-/// of two waits for memory.
+/// Returns the parts that one block merges: all when there are few, else 16. With as many loads in
+/// flight, a merge takes two waits for memory.
 int64_t groupOf(int64_t parts, int64_t items) {
     constexpr int64_t kFew = 48, kGroup = 16;
-    // Few items: many slices of threads share the parts.
+    // With few items, many slices of threads share the parts.
     return parts <= kFew || items <= 16 ? parts : kGroup;
 }
 int64_t groupsOf(int64_t parts, int64_t items) {
@@ -70,7 +70,8 @@ void LoopSums::declareBatches(ReduceKind kind) {
     });
 }
 
-/// After each batch: its short sums to the long ones, those of columns after kMaxRun rows.
+/// Comes after each batch: adds its short sums to the long ones, those of columns after kMaxRun
+/// rows.
 void LoopSums::closeBatch() {
     forEach(ReduceKind::All, [&](const LoopReduction& reduction) {
         const std::string id = std::to_string(reduction.node);
@@ -98,7 +99,7 @@ void LoopSums::closeRowBatch() {
     });
 }
 
-/// Stores `total` as element `index` of the result.
+/// Returns the statement that stores `total` as element `index` of the result.
 std::string LoopSums::storeSum(const LoopReduction& reduction, const std::string& index) const {
     const DType type = m_facts.node(reduction.node).dtype;
     const std::string scaled =
@@ -107,7 +108,7 @@ std::string LoopSums::storeSum(const LoopReduction& reduction, const std::string
            valueType(type) + ">(" + scaled + "));";
 }
 
-/// Before all tiles: room for the parts of row sums.
+/// Comes before all tiles: makes room for the parts of row sums.
 void LoopSums::startColumnBlocks() {
     if (!m_facts.reduces(ReduceKind::Columns) || m_layout.tiles == 1) return;
     m_columnScratch = takeScratch(m_layout.rowBlocks * m_layout.tiles * m_layout.rowsPerBlock *
@@ -115,7 +116,7 @@ void LoopSums::startColumnBlocks() {
     m_columnTickets = takeTickets(m_layout.rowBlocks);
 }
 
-/// Row sums: over the lanes of the row; all threads take part.
+/// Finishes row sums over the lanes of the row; all threads take part.
 void LoopSums::finishRow(const std::string& row) {
     const bool wholeRow = m_layout.tiles == 1;
     const int64_t items = m_layout.rowsPerBlock * m_facts.reductionsOf(ReduceKind::Columns);
@@ -139,7 +140,7 @@ void LoopSums::finishRow(const std::string& row) {
     });
 }
 
-/// Column sums of a tile: over the rows of threads, then over row blocks.
+/// Finishes the column sums of a tile: over the rows of threads, then over row blocks.
 void LoopSums::finishTile() {
     const int64_t width = m_layout.columnsPerTile, parts = m_layout.rowBlocks;
     const int64_t items = width * m_facts.reductionsOf(ReduceKind::Rows);
@@ -191,7 +192,7 @@ void LoopSums::finishTile() {
     line("});");
 }
 
-/// Row sums of which several column tiles hold parts.
+/// Finishes row sums of which several column tiles hold parts.
 void LoopSums::finishColumnBlocks() {
     const int64_t count = m_facts.reductionsOf(ReduceKind::Columns);
     if (count == 0 || m_layout.tiles == 1) return;
@@ -215,7 +216,7 @@ void LoopSums::finishColumnBlocks() {
     line("}");
 }
 
-/// Sums of everything: over the block, then over all blocks.
+/// Finishes sums over everything: over the block, then over all blocks.
 void LoopSums::finishAll() {
     const int64_t count = m_facts.reductionsOf(ReduceKind::All), parts = m_layout.blocks;
     if (count == 0) return;

@@ -1,4 +1,4 @@
-// The sums of a sweep over a loop's space. Used by LoopWriter alone.
+// The sums of a sweep over a loop's space. Only LoopWriter uses it.
 #pragma once
 
 #include "engine/cuda/codegen/loop_layout.h"
@@ -8,8 +8,9 @@
 
 namespace halfscope::cuda {
 
-/// Writes the accumulators of a thread, and what adds them up over its block and over all blocks;
-/// LoopWriter says where. Its lines add elements to columnSumN[k], rowSumN and batchN of node N.
+/// Writes the accumulators of a thread, and the code that adds them up over its block and over all
+/// blocks; LoopWriter says where. Its lines add elements to columnSumN[k], rowSumN and batchN of
+/// node N.
 class LoopSums {
 public:
     /// Raises the text's shared bytes, scratch and tickets to what the sums need.
@@ -26,7 +27,7 @@ public:
     void finishAll();
 
 private:
-    /// Sums of up to 64 floats stay floats: no more rounding than in the CPU's tiles.
+    /// Sums of up to 64 floats stay floats, with no more rounding than in the CPU's tiles.
     static constexpr int64_t kMaxRun = 64;
 
     static std::string text(int64_t n) { return std::to_string(n); }

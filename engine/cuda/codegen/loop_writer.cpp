@@ -1,5 +1,5 @@
-// The nest of loops of a sweep and what stands in it. Order inside a batch: all loads, then all
-// stores, because a result may lie in place of a value that the same thread reads.
+// The nest of loops of a sweep and what is inside. In a batch all loads come before all stores,
+// because a result may be in the place of a value that the same thread reads.
 #include "engine/cuda/codegen/loop_writer.h"
 
 #include "engine/core/error.h"
@@ -11,7 +11,7 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// Axes of a strided read that count as one, innermost first: extent and stride.
+/// Returns the axes of a strided read after merging, innermost first: extent and stride.
 std::vector<std::pair<int64_t, int64_t>> collapsed(const Shape& space, const Shape& strides) {
     std::vector<std::pair<int64_t, int64_t>> axes;
     for (int axis = space.rank() - 1; axis >= 0; --axis) {
@@ -39,7 +39,7 @@ LoopWriter::Place LoopWriter::placeOf(Level level) const {
     return m_layout.ownsColumns() ? Place::Tile : Place::Pack;
 }
 
-/// A value as an expression at a place inside its own: values of columns are arrays.
+/// Returns a value as an expression at a place inside its own: values of columns are arrays.
 std::string LoopWriter::valueAt(NodeId id, Place user) const {
     const Place own = placeOf(m_facts.level(id));
     const bool array = own == Place::Tile || own == Place::Pack;
@@ -66,7 +66,8 @@ void LoopWriter::write() {
     line("}");
 }
 
-/// Loads and members of a place where each is one value (not an array). Elements' loads are packs.
+/// Writes the loads and members of a place where each is one value (not an array). Loads of
+/// elements are packs.
 void LoopWriter::writeValues(Place place, const std::string& row) {
     for (const LoopLoad& load : m_facts.loads) {
         if (isFull(load) || placeOf(m_facts.level(load.value)) != place) continue;
@@ -84,7 +85,7 @@ void LoopWriter::writeValues(Place place, const std::string& row) {
     }
 }
 
-/// Loads and members of a place where each is an array over the pack's columns.
+/// Writes the loads and members of a place where each is an array over the pack's columns.
 void LoopWriter::writeRowValues(Place place, const std::string& column) {
     const std::string width = text(m_layout.vector);
     std::vector<std::string> inner;
@@ -115,7 +116,8 @@ void LoopWriter::writeRowValues(Place place, const std::string& column) {
 
 // ---- the nests ---------------------------------------------------------------------------------
 
-/// Batches of kThreads packs, unroll of them at once; what does not fill a pack at the end.
+/// Writes batches of kThreads packs, `unroll` of them at once, and at the end what does not fill a
+/// pack.
 void LoopWriter::writeFlat() {
     const int64_t vector = m_layout.vector, whole = m_facts.elements() / vector * vector;
     const int64_t batch = kThreads * vector * m_layout.unroll;
@@ -181,7 +183,7 @@ void LoopWriter::writeTiles() {
     m_sums.finishColumnBlocks();
 }
 
-/// Every thread keeps its columns and walks down the rows, unroll steps at once.
+/// Every thread keeps its columns and walks down the rows, `unroll` steps at once.
 void LoopWriter::writeRowsOfTile() {
     const int64_t step = int64_t{m_layout.rowsAtOnce} * m_layout.unroll;
     const bool allColumns = m_facts.columns % m_layout.columnsPerTile == 0;
@@ -221,7 +223,7 @@ void LoopWriter::writeRowsOfTile() {
     m_sums.finishTile();
 }
 
-/// Every thread keeps a row and walks across its columns, unroll packs at once.
+/// Every thread keeps a row and walks across its columns, `unroll` packs at once.
 void LoopWriter::writeAcrossRow() {
     const int64_t step = int64_t{m_layout.lanes} * m_layout.vector;
     const std::string columns = text(m_facts.columns) + "u";
@@ -272,13 +274,14 @@ void LoopWriter::declarePacks(int vector) {
     m_sums.declareBatches(ReduceKind::All);
 }
 
-/// Packs of neighbours where they lie together, element by element where not.
+/// Writes loads by packs of neighbours where these are contiguous, and element by element where
+/// not.
 void LoopWriter::writeLoads(int vector) {
     for (const LoopLoad& load : m_facts.loads)
         if (isFull(load)) fillPack(load, vector);
 }
 
-/// p[u].elements[k] = memory[at("i + k")], one by one.
+/// Writes p[u].elements[k] = memory[at("i + k")], one by one.
 void LoopWriter::fillEach(const LoopLoad& load, int vector,
                           const std::function<std::string(std::string)>& at) {
     const std::string pack = "p" + std::to_string(load.value) + "[u]";
@@ -288,7 +291,8 @@ void LoopWriter::fillEach(const LoopLoad& load, int vector,
          at(vector == 1 ? "i" : "(i + k)") + "];");
 }
 
-/// The pack of elements i, i + 1, ... of the space. Rows and columns matter in flat loops alone.
+/// Fills the pack of elements i, i + 1, ... of the space. Rows and columns matter only in flat
+/// loops.
 void LoopWriter::fillPack(const LoopLoad& load, int vector) {
     const std::string pack = "p" + std::to_string(load.value) + "[u]";
     const std::string from = arenaPointer(load.dtype, load.offset);
@@ -313,7 +317,7 @@ void LoopWriter::fillPack(const LoopLoad& load, int vector) {
     failInvariant("cuda loop: a scalar is loaded once");
 }
 
-/// Element of the load's memory for an element of the space, both counted from 0.
+/// Returns the element of the load's memory for an element of the space, both counted from 0.
 std::string LoopWriter::stridedIndex(const LoopLoad& load, const std::string& element) const {
     const auto axes = collapsed(m_facts.space, load.strides);
     std::string sum;
@@ -357,7 +361,7 @@ void LoopWriter::fillStrided(const LoopLoad& load, int vector) {
 
 // ---- elements ----------------------------------------------------------------------------------
 
-/// All that is done with the pack at i: members, stores, sums.
+/// Writes all that is done with the pack at i: members, stores, sums.
 void LoopWriter::writeElements(int vector) {
     for (const LoopStore& store : m_facts.stores)
         line("Pack<" + storageType(m_facts.node(store.value).dtype) + ", " + text(vector) + "> o" +

@@ -1,4 +1,4 @@
-// The text of one sweep over a loop's space. Used by writeLoop alone.
+// The text of one sweep over a loop's space. Only writeLoop uses it.
 #pragma once
 
 #include "engine/cuda/codegen/loop_sums.h"

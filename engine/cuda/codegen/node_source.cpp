@@ -1,5 +1,5 @@
 // The kernels of single nodes: the words of their text. Each family's plan is in a file of its own,
-// and which of them writes which op in op_table.cpp.
+// and op_table.cpp tells which of them writes which op.
 #include "engine/cuda/codegen/node_source.h"
 
 #include "engine/core/error.h"
@@ -176,7 +176,8 @@ HowText& HowText::line(std::string_view text) {
 }
 
 std::string NodeSite::indexWord() const {
-    // an index may go beyond its last place by a grid's stride, never by more than it has elements
+    // an index may exceed its last place by a grid's stride, but never by more than the elements it
+    // has
     constexpr int64_t kMost = int64_t{1} << 30;
     bool fits = m_node.elements() < kMost;
     for (size_t i = 0; i < inputs(); ++i)
@@ -192,7 +193,7 @@ std::string NodeSite::elementLoop(int64_t blocks, std::string_view body) const {
 }
 
 int64_t elementBlocks(const NodeSite& site) {
-    constexpr int64_t kEach = 4; ///< elements of a thread, whose loads run side by side
+    constexpr int64_t kEach = 4; ///< elements per thread, whose loads run side by side
     return site.blocksFor(ceilDiv(site.node().elements(), kThreads * kEach));
 }
 

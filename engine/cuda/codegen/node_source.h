@@ -1,5 +1,5 @@
 // What the writers of single nodes share: the words of generated text, the struct of constants that
-// a device template is given, and index arithmetic. The public face is kernel_text.h.
+// a device template gets, and index arithmetic. The public interface is kernel_text.h.
 #pragma once
 
 #include "engine/cuda/codegen/kernel_text.h"
@@ -14,14 +14,14 @@ std::string storageWord(DType);            ///< "float", "hs::F16", ...
 std::string rawWord(DType);                ///< an unsigned integer of the same size
 std::string bitsWord(DType, double value); ///< the bits that store a value, as an integer literal
 
-/// The place of flat index `flat` (a name) of a row-major space of `extents` in memory with
-/// `strides`: an expression. Axes that run on in both are joined.
+/// Returns an expression for the place of flat index `flat` (a name) of a row-major space of
+/// `extents` in memory with `strides`. Axes that are contiguous in both are joined.
 std::string placeWords(std::string_view flat, const Shape& extents, const Shape& strides,
                        int64_t offset = 0);
 
 // ---- one node ----------------------------------------------------------------------------------
 
-/// The node of a kernel, where its values lie and how many blocks it may take.
+/// The node of a kernel, where its values are, and how many blocks it may use.
 class NodeSite {
 public:
     NodeSite(const KernelSite&, const DeviceTraits&);
@@ -33,16 +33,17 @@ public:
     size_t inputs() const { return m_node.in.size(); }
     const std::string& name() const { return m_site.name; }
     const DeviceTraits& traits() const { return m_traits; }
-    /// In double: an operand or the result is F64.
+    /// Whether it computes in double: an operand or the result is F64.
     bool isExact() const;
-    /// One block does it all, without scratch or tickets.
+    /// Whether one block does it all, without scratch or tickets.
     bool isAlone() const { return m_site.maxBlocks == 1; }
-    /// Blocks for that many pieces of work.
+    /// Returns the blocks for that many pieces of work.
     int64_t blocksFor(int64_t pieces) const;
 
     std::string input(size_t i) const;    ///< a pointer to its storage type
-    std::string rawInput(size_t i) const; ///< ... to integers of its size
-    /// What a kernel of one operand reads: that, or where prepare() says so what was widened to it.
+    std::string rawInput(size_t i) const; ///< a pointer to integers of its size
+    /// Returns what a kernel of one operand reads: that operand or, where prepare() says so, what
+    /// was widened to it.
     NodeId loaded() const { return m_site.program.kernels[m_site.kernel].loads.front(); }
     std::string rawLoaded() const;
     std::string output() const;
@@ -50,11 +51,11 @@ public:
     size_t loadedOffset() const { return offsetOf(loaded()); }
     std::string scratch() const;
     std::string tickets() const;
-    /// The kernel with this body, which may name the struct of constants "NAME_how".
+    /// Returns the kernel with this body, which may call the struct of constants "NAME_how".
     KernelText function(std::string_view how, std::string_view body, int64_t blocks) const;
-    /// The type of indices: "int" where every place in the operands and the result fits.
+    /// Returns the type of indices: "int" when every place in the operands and the result fits.
     std::string indexWord() const;
-    /// A loop over the elements of the result by flat index i; `body` is its content.
+    /// Returns a loop over the elements of the result by flat index i; `body` is its content.
     std::string elementLoop(int64_t blocks, std::string_view body) const;
     std::string howName() const { return m_site.name + "_how"; }
 
@@ -68,7 +69,7 @@ private:
     const Node& m_node;
 };
 
-/// The members of the struct of constants; the first is the type of indices.
+/// The members of the struct of constants; the first one is the type of indices.
 class HowText {
 public:
     explicit HowText(const NodeSite&);
@@ -77,7 +78,7 @@ public:
     HowText& count(std::string_view name, int64_t value);  ///< as int
     HowText& word(std::string_view name, uint64_t value);  ///< as hs::u64
     HowText& flag(std::string_view name, bool value);
-    /// A static function from index to index.
+    /// Adds a static function from index to index.
     HowText& place(std::string_view name, std::string_view argument, std::string_view expression);
     HowText& line(std::string_view text);
     const std::string& text() const { return m_text; }
@@ -86,11 +87,12 @@ private:
     std::string m_text;
 };
 
-/// Blocks that suit plain moves and arithmetic on the elements of the result.
+/// Returns the number of blocks that suits plain moves and arithmetic on the elements of the
+/// result.
 int64_t elementBlocks(const NodeSite&);
 
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-/// The smallest power of two that is not below x.
+/// Returns the smallest power of two that is not below x.
 int64_t powerOfTwo(int64_t x);
 
 // ---- families ----------------------------------------------------------------------------------

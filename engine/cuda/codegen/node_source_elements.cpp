@@ -1,5 +1,5 @@
-// Kernels of one elementwise node, of constants, random numbers and the end of a step: a thread for
-// each element, or one for all.
+// Kernels of one elementwise node, of constants, of random numbers and of the end of a step: one
+// thread for each element, or one for all.
 #include "engine/cuda/codegen/element_source.h"
 #include "engine/cuda/codegen/node_source.h"
 

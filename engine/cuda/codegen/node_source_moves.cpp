@@ -1,5 +1,6 @@
 // Kernels that move elements: an index written out for each result, a transpose in tiles, gather
-// and scatter along an axis, pooling windows. Moves copy storage as it is, as integers of its size.
+// and scatter along an axis, pooling windows. Moves copy storage unchanged, as integers of its
+// size.
 #include "engine/cuda/codegen/node_source.h"
 
 #include "engine/core/axis_view.h"
@@ -17,7 +18,7 @@ struct Source {
     int64_t offset = 0;
 };
 
-/// A permutation without axes of 1, neighbours that stay together joined.
+/// A permutation without axes of extent 1, with neighbours that stay together joined.
 struct Permutation {
     Shape extents, in, out; ///< by axis of the result: strides in the input and in the result
 };
@@ -40,9 +41,10 @@ Permutation joined(const Shape& shape, const Shape& strides) {
     return p;
 }
 
-/// The axis along which the input runs on, where the result does not: what tiles turn; or -1.
+/// Returns the axis along which the input is contiguous but the result is not, which tiles
+/// transpose; or -1.
 int turnedAxis(const Permutation& p) {
-    constexpr int64_t kWorthIt = 8; ///< shorter runs fit a cache line either way
+    constexpr int64_t kWorthIt = 8; ///< shorter runs fit into a cache line either way
     const int last = p.extents.rank() - 1;
     if (last < 1 || p.in[last] == 1 || p.extents[last] < kWorthIt) return -1;
     for (int i = 0; i < last; ++i)
@@ -80,7 +82,7 @@ KernelText writeTurned(const NodeSite& site, const Permutation& p, int row) {
     return text;
 }
 
-/// A loop over the result whose body assigns out[i].
+/// Writes a loop over the result whose body assigns out[i].
 KernelText writeElements(const NodeSite& site, const std::string& body) {
     const int64_t blocks = elementBlocks(site);
     const std::string out = "    using Index = " + site.indexWord() + ";\n    " +
@@ -88,14 +90,15 @@ KernelText writeElements(const NodeSite& site, const std::string& body) {
     return site.function("", out + site.elementLoop(blocks, body), blocks);
 }
 
-/// The bits of an element that an index outside its axis asked for: NaN, where there is one.
+/// Returns the bits of an element that an index outside its axis asked for: NaN if the type has
+/// one.
 std::string missingBits(DType type) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     if (type == DType::I32) return bitsWord(type, std::numeric_limits<int32_t>::min());
     return bitsWord(type, type == DType::Bool ? 0 : nan);
 }
 
-/// Each element from where the source says.
+/// Reads each element from where the source says.
 KernelText writeFrom(const NodeSite& site, const Source& source) {
     return writeElements(
         site, "        out[i] = (" + site.rawInput(0) + ")[" +
@@ -104,7 +107,7 @@ KernelText writeFrom(const NodeSite& site, const Source& source) {
 
 } // namespace
 
-// only where a program asks for a copy
+// used only when a program asks for a copy
 KernelText writeReshape(const NodeSite& site) {
     return writeFrom(site, {site.node().shape.strides()});
 }
@@ -148,7 +151,8 @@ KernelText writePad(const NodeSite& site) {
     for (int i = 0; i < to.rank(); ++i) {
         const std::string name = "at" + std::to_string(i);
         const int64_t step = pad.between[i] + 1;
-        // / and % go before the subtraction, and round towards zero after it: below 0 is outside
+        // / and % come before the subtraction, because after it they would round towards zero:
+        // negative places are outside
         body += "        const Index " + name + " = i / " + std::to_string(dense[i]) + " % " +
                 std::to_string(to[i]) + " - " + std::to_string(pad.before[i]) + ";\n";
         inside += (inside.empty() ? "" : " && ") + name + " >= 0 && " + name + " < " +
@@ -199,7 +203,7 @@ KernelText writeGather(const NodeSite& site) {
     const int axis = std::get<AxisAttrs>(site.node().attrs).axis;
     const AxisView from = around(site.in(0).shape, axis), to = around(site.node().shape, axis);
     const DType type = site.node().dtype;
-    // A step cannot be stopped by a kernel: a wrong index shows as NaN and reads no foreign memory.
+    // A kernel cannot stop a step: a wrong index shows as NaN and reads no foreign memory.
     const std::string body =
         "        const Index at = (" + site.input(1) + ")[i];\n        const Index outer = i / " +
         std::to_string(to.extent * to.inner) + ", inner = i % " + std::to_string(to.inner) +
@@ -212,7 +216,7 @@ KernelText writeGather(const NodeSite& site) {
 
 KernelText writeScatter(const NodeSite& site) {
     constexpr int64_t kShortLine = 32; ///< indices that each target may look at
-    constexpr int64_t kWidth = 2048;   ///< targets of a block
+    constexpr int64_t kWidth = 2048;   ///< targets per block
     const Node& node = site.node();
     const int axis = std::get<AxisAttrs>(node.attrs).axis;
     const AxisView from = around(site.in(0).shape, axis), to = around(node.shape, axis);

@@ -1,5 +1,5 @@
 // Kernels of matrix products and convolutions: which of matmul.cuh's ways, which tile, and into how
-// many parts k is cut. All of it depends on the sizes alone, never on the blocks at hand, so that
+// many parts k is cut. All of it depends only on sizes, never on the available blocks, so that
 // merged and single launches give the same bits.
 #include "engine/cuda/codegen/node_source.h"
 
@@ -14,7 +14,7 @@ struct ProductSizes {
 };
 
 struct ProductPlan {
-    int64_t lanes = 0; ///< above 0: that many threads share a result, no tile
+    int64_t lanes = 0; ///< above 0: that many threads share a result, without tiles
     int64_t tileM = 16, tileN = 16, parts = 1;
 
     int64_t tiles(const ProductSizes& s) const {
@@ -22,17 +22,17 @@ struct ProductPlan {
     }
 };
 
-constexpr int64_t kWantedTiles = 264;    ///< two blocks on each multiprocessor of a large device
-constexpr int64_t kSmallWork = 1 << 20;  ///< multiplications: below it a tile's barriers cost more
-constexpr int64_t kSmallDepth = 2048;    ///< k of a product without tiles
-constexpr int64_t kSmallThreads = 16384; ///< that share a small product
-constexpr int64_t kPartDepth = 256;      ///< k of one part, at least
+constexpr int64_t kWantedTiles = 264;   ///< two blocks on each multiprocessor of a large device
+constexpr int64_t kSmallWork = 1 << 20; ///< multiplications below which a tile's barriers cost more
+constexpr int64_t kSmallDepth = 2048;   ///< k of a product without tiles
+constexpr int64_t kSmallThreads = 16384; ///< threads that share a small product
+constexpr int64_t kPartDepth = 256;      ///< the least k of one part
 
 ProductPlan planOf(const ProductSizes& s) {
     ProductPlan plan;
     if (s.results() * s.k <= kSmallWork && s.k <= kSmallDepth) {
         const int64_t spare = kSmallThreads / std::max<int64_t>(s.results(), 1);
-        // a lane takes at least four products; more lanes only join more
+        // a lane takes at least four products; more lanes would only join more
         plan.lanes =
             std::clamp<int64_t>(std::min(powerOfTwo(ceilDiv(s.k, 4)), powerOfTwo(spare)), 1, 32);
         return plan;
@@ -43,7 +43,7 @@ ProductPlan planOf(const ProductSizes& s) {
         plan.parts = std::clamp<int64_t>(s.k / kPartDepth, 1, ceilDiv(kWantedTiles, plan.tiles(s)));
         return plan.tiles(s) * plan.parts;
     };
-    // a smaller tile reads its operands more often: only where blocks would be idle
+    // a smaller tile reads its operands more often, so only when blocks would be idle
     while (cut() < kWantedTiles / 2 && std::max(plan.tileM, plan.tileN) > 16)
         (plan.tileM >= plan.tileN ? plan.tileM : plan.tileN) /= 2;
     return plan;
@@ -53,7 +53,7 @@ const Shape& imageOf(const NodeSite& site) {
     return site.node().op == Op::Conv2dInputGrad ? site.node().shape : site.in(0).shape;
 }
 
-/// The extents of a convolution as members, and the product that it is.
+/// Adds the extents of a convolution as members, and returns the product that it is.
 ProductSizes addConvolution(const NodeSite& site, HowText& how) {
     const Op op = site.node().op;
     const Shape &result = site.node().shape, &a = site.in(0).shape, &b = site.in(1).shape;
@@ -88,7 +88,7 @@ ProductSizes addMatmul(const NodeSite& site, HowText& how) {
     return s;
 }
 
-/// The operands' template and its pointers.
+/// Returns the operands' template and its pointers.
 std::string operandsOf(const NodeSite& site) {
     const auto with = [&](const char* type, std::string pointers) {
         return "hs::nodes::" + std::string(type) + "<" + site.howName() + "> x{" +

@@ -1,5 +1,5 @@
-// Kernels of reductions and scans: how the axes lie, how many threads share an output and into how
-// many parts its sum is cut. All of it depends on the sizes alone.
+// Kernels of reductions and scans: how the axes are arranged, how many threads share an output, and
+// into how many parts its sum is cut. All of it depends only on sizes.
 #include "engine/cuda/codegen/node_source.h"
 
 #include "engine/core/error.h"
@@ -11,10 +11,10 @@ namespace {
 
 constexpr int64_t kRun = 32;          ///< of reduce.cuh
 constexpr int64_t kWantedTiles = 528; ///< four blocks on each multiprocessor of a large device
-constexpr int64_t kLaneElements = 4;  ///< that a lane joins at least
+constexpr int64_t kLaneElements = 4;  ///< the least that a lane joins
 constexpr int64_t kNeighbours = 32;   ///< outputs side by side: a warp reads a run
 
-/// The input's axes as kept and reduced ones; extents of 1 left out.
+/// The input's axes, kept and reduced, without extents of 1.
 struct ReduceAxes {
     Shape keptExtents, keptStrides, reducedExtents, reducedStrides;
     bool runs = false; ///< the innermost axis is reduced
@@ -47,15 +47,15 @@ ReduceCut cutOf(const ReduceAxes& axes, int64_t outputs, int64_t reduced) {
     return cut;
 }
 
-/// The type in which a short run is joined, and the one of the whole.
+/// The type in which a short run is joined, and that of the whole.
 struct ReduceTypes {
     std::string fine, wide;
 };
 
 /// What a reduction does with the elements.
 struct Reduction {
-    const char* step;   ///< that joins two
-    ReduceTypes floats; ///< in which those of at most 32 bits are joined
+    const char* step;   ///< the step that joins two
+    ReduceTypes floats; ///< types in which those of at most 32 bits are joined
     bool divides = false;
 };
 
@@ -112,7 +112,7 @@ KernelText writeMean(const NodeSite& site) {
     return writeReduction(site, {"hs::nodes::AddStep", {"float", "double"}, true});
 }
 KernelText writeProd(const NodeSite& site) {
-    // a product of floats leaves their range long before it comes back
+    // a product of floats may leave their range long before it comes back
     return writeReduction(site, {"hs::nodes::TimesStep", {"double", "double"}});
 }
 KernelText writeReduceMax(const NodeSite& site) {
@@ -128,7 +128,7 @@ KernelText writeScan(const NodeSite& site) {
     const auto& attrs = std::get<ScanAttrs>(node.attrs);
     const int64_t extent = node.shape[attrs.axis], stride = node.shape.strides()[attrs.axis];
     const int64_t lines = extent == 0 ? 0 : node.elements() / extent;
-    // A product in any other order than along the line may leave the range of a double and not come
+    // A product in any order other than along the line may leave the range of a double and not come
     // back; a sum of floats cannot.
     const bool byBlock = node.op == Op::Cumsum && extent > kLongLine && lines < kManyLines;
     const int64_t blocks = site.blocksFor(byBlock ? lines : ceilDiv(lines, kThreads));

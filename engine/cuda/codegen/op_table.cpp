@@ -1,5 +1,4 @@
-// CUDA's table of ops, in the order of the enum; and what a kernel costs, roughly, for the launch
-// plan to weigh.
+// CUDA's table of ops, in the order of the enum, and the rough cost of kernels for the launch plan.
 #include "engine/cuda/codegen/op_table.h"
 
 #include "engine/core/error.h"

@@ -1,5 +1,5 @@
-// CUDA's table of ops: what writes the kernel of each of them, and what a result costs. Meaning,
-// gradient and reference of an op are in its row of engine/ops.
+// CUDA's table of ops: what writes the kernel of each of them, and what a result costs. The
+// meaning, gradient and reference of an op are in its row of engine/ops.
 #pragma once
 
 #include "engine/cuda/codegen/node_source.h"
@@ -7,16 +7,16 @@
 namespace halfscope::cuda {
 
 using NodeWriterFn = KernelText (*)(const NodeSite&);
-/// Products and additions of one result, roughly.
+/// Returns roughly how many products and additions one result takes.
 using DepthFn = double (*)(const Graph&, const Node&);
 
 struct CudaOp {
     Op op;
-    NodeWriterFn write = nullptr; ///< null: nothing computes it (inputs and states)
-    DepthFn depth = nullptr;      ///< null: 1
+    NodeWriterFn write = nullptr; ///< null when nothing computes it (inputs and states)
+    DepthFn depth = nullptr;      ///< null for 1
 };
 
-/// The row of an op.
+/// Returns the row of an op.
 const CudaOp& cudaOpOf(Op);
 
 } // namespace halfscope::cuda

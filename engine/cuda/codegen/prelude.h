@@ -1,5 +1,5 @@
 // The device headers inside the library: text that travels with the program and is compiled for the
-// device at hand.
+// current device.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@ struct DeviceHeader {
     std::string_view text;
 };
 
-/// In the order in which they build on each other.
+/// Returns the headers in the order in which they build on each other.
 std::vector<DeviceHeader> deviceHeaders();
 
 } // namespace halfscope::cuda

@@ -1,4 +1,4 @@
-// Walks through the units: what is wide and ready shares a launch, with the small units that the
+// Walks through the units: wide units that are ready share a launch, with the small units that the
 // next wide ones wait for; all others ride beside them or end the step.
 #include "engine/cuda/codegen/schedule.h"
 
@@ -44,7 +44,8 @@ private:
             if (m_units[unit].wide && !m_done[unit] && allIn(m_done, unit)) ready.push_back(unit);
         return ready;
     }
-    /// Small units that can run once `there` is done, and after one another; `there` grows by them.
+    /// Returns the small units that can run one after another once `there` is done, and adds them
+    /// to `there`.
     template <class Wanted>
     std::vector<size_t> closure(Flags& there, Wanted wanted) const {
         std::vector<size_t> found;
@@ -56,8 +57,8 @@ private:
         return found;
     }
 
-    /// The small units that must run, after `wide`, before the next wide units can. All that are
-    /// left when there is no next one.
+    /// Returns the small units that must run after `wide` before the next wide units can; all that
+    /// are left when there is no next one.
     std::vector<size_t> urgentAfter(const std::vector<size_t>& wide) const {
         Flags there = m_done;
         for (size_t unit : wide)
@@ -90,7 +91,7 @@ private:
         }
     }
 
-    /// Small units that nothing waits for yet, beside a launch that takes as long anyway.
+    /// Adds small units that nothing waits for yet beside a launch that takes as long anyway.
     void addRiders(PlannedLaunch& launch, const Flags& reserved) {
         const double budget = std::max(launch.microseconds - m_cost.launch, m_cost.launch);
         std::map<size_t, size_t> chainOf; ///< by unit
@@ -128,7 +129,8 @@ private:
         }
     }
 
-    /// One large unit, what is light beside it, and after it what is light and wanted next.
+    /// Launches one large unit, beside it what is light, and after it what is light and needed
+    /// next.
     void launchAlone(size_t unit) {
         PlannedLaunch launch;
         launch.kind = m_units[unit].kind;

@@ -1,4 +1,4 @@
-// Writes the sink of a chain: the terms of its sums, and what becomes of the totals of a column.
+// Writes the sink of a chain: the terms of its sums, and what is made of the totals of a column.
 #include "engine/cuda/codegen/chain_text.h"
 #include "engine/cuda/codegen/element_source.h"
 
@@ -11,7 +11,7 @@ namespace halfscope::cuda {
 
 namespace {
 
-/// finish(): from a column's totals to the stored sums, and those that follow from them.
+/// Writes finish(): from a column's totals to the stored sums, and those that follow from them.
 class FinishText {
 public:
     FinishText(const Program& program, const Kernel& kernel, const ChainShape& shape)
@@ -69,7 +69,8 @@ private:
         addResult(derived.result, sum, 1, 0);
     }
 
-    /// A value of the column: a total of this kernel, stored, or computed from such.
+    /// Returns a value of the column: a total of this kernel, a stored value, or one computed from
+    /// such.
     std::string value(NodeId id) {
         const auto known = m_values.find(id);
         if (known != m_values.end()) return known->second;
@@ -101,8 +102,8 @@ std::string constant(const char* name, int64_t value) {
     return "    static constexpr int " + std::string(name) + " = " + std::to_string(value) + ";\n";
 }
 
-/// values(): the terms of an element, in the order that Panel wants.
-/// Collected, a product's factors are added by fmaf: kProducts has a bit for each such term.
+/// Returns values(): the terms of an element, in the order that Panel wants. In collected form, a
+/// product's factors are added by fmaf: kProducts has a bit for each such term.
 std::string valuesText(ElementText& element, const Program& program, const ChainShape& shape,
                        ElementForm form) {
     std::string terms;
@@ -123,7 +124,7 @@ std::string valuesText(ElementText& element, const Program& program, const Chain
         set("factors", b);
         add(a);
     };
-    // operands of a product, as its arithmetic takes them
+    // operands of a product, in the form that its arithmetic takes
     const auto operand = [&](NodeId id, const std::string& x) {
         return program.graph[id].math == MathMode::TF32 ? "floatOf(tf32Bits(" + x + "))" : x;
     };

@@ -1,4 +1,4 @@
-// Text of device code as the writers of loops put it together: lines, and pointers into the arena.
+// Text of device code as the writers of loops compose it: lines, and pointers into the arena.
 #pragma once
 
 #include "engine/cuda/codegen/element_source.h"
@@ -7,7 +7,7 @@
 
 namespace halfscope::cuda {
 
-/// Lines with the indentation of their braces.
+/// Lines that are indented according to their braces.
 class SourceLines {
 public:
     void line(const std::string& words) {
@@ -22,7 +22,7 @@ private:
     int m_depth = 0;
 };
 
-/// "((T*)(arena + offset))"
+/// Returns "((T*)(arena + offset))".
 inline std::string arenaPointer(DType type, size_t offset) {
     return "((" + storageType(type) + "*)(arena + " + std::to_string(offset) + "))";
 }

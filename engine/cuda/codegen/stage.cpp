@@ -27,8 +27,8 @@ Strand strandOf(const std::vector<size_t>& units, const std::vector<std::vector<
     return strand;
 }
 
-/// Which members must share a block because one waits for another, while members are added in order
-/// of their levels.
+/// Tells which members must share a block because one waits for another, while members are added in
+/// the order of their levels.
 class Stage::Components {
 public:
     explicit Components(const Stage& stage) : m_stage(stage), m_parent(stage.m_units.size()) {}
@@ -90,7 +90,7 @@ bool Stage::inLevels(size_t unit, size_t first, size_t end) const {
     return level >= static_cast<int>(first) && level < static_cast<int>(end);
 }
 
-/// What a level costs in one block; never for a wide unit.
+/// Returns what a level costs in one block; kNever when it has a wide unit.
 double Stage::chainTime(size_t level) const {
     double sum = 0;
     for (size_t unit : m_levels[level])

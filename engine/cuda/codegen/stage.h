@@ -1,5 +1,5 @@
-// One stage of the schedule: wide units that are ready and the small units that must run before the
-// next wide ones can, cut into as few and as short launches as the cost model finds.
+// One stage of the schedule: the wide units that are ready and the small units that must run before
+// the next wide ones can, cut into as few and as short launches as the cost model finds.
 #pragma once
 
 #include "engine/cuda/codegen/launch_plan.h"
@@ -8,15 +8,16 @@ namespace halfscope::cuda {
 
 class Stage {
 public:
-    /// `members` ascending; `before` of all units. What members wait for outside the stage is done.
+    /// `members` is ascending; `before` is of all units. What members wait for outside the stage is
+    /// done.
     Stage(const std::vector<Unit>&, const std::vector<std::vector<size_t>>& before,
           const CostModel&, const std::vector<size_t>& members);
 
     std::vector<PlannedLaunch> launches() const;
 
 private:
-    /// Levels [first, split) as heads side by side, [split, end) as tail; first == split: all in
-    /// one block, no ticket.
+    /// Levels [first, split) are heads side by side, [split, end) the tail. When first == split,
+    /// all run in one block, without a ticket.
     struct Cut {
         size_t first = 0, split = 0, end = 0;
         double microseconds = 0;
@@ -37,7 +38,7 @@ private:
     std::vector<std::vector<size_t>> m_levels; ///< members by longest path from the stage's start
 };
 
-/// The units' phases when one block runs them, in order of `units` (ascending).
+/// Returns the units' phases when one block runs them, in order of `units` (ascending).
 Strand strandOf(const std::vector<size_t>& units, const std::vector<std::vector<size_t>>& before);
 
 } // namespace halfscope::cuda

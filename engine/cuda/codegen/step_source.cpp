@@ -1,5 +1,5 @@
 // Writes the text of a step: a device function for each kernel of the plan, an entry for each
-// launch, and where each finds scratch memory and tickets.
+// launch, and where each finds its scratch memory and tickets.
 #include "engine/cuda/codegen/step_source.h"
 
 #include "engine/core/error.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kScratchAlignment = 256;
 constexpr size_t kSharedAlignment = 16;
-constexpr int kBlocksEach = 8; ///< of kThreads on one multiprocessor: all that it holds at once
+constexpr int kBlocksEach = 8; ///< of kThreads on one multiprocessor: all that it can hold at once
 
 size_t alignedTo(size_t bytes, size_t alignment) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -70,8 +70,8 @@ private:
             walk(head);
         walk(launch.tail);
     }
-    /// The first byte above all that is held: what a launch writes must not end another kernel's
-    /// partial sums.
+    /// Returns the first byte above all that is held: what a launch writes must not destroy another
+    /// kernel's partial sums.
     size_t firstFreeScratch() const {
         size_t end = 0;
         for (const auto& [last, held] : m_held)
@@ -124,7 +124,8 @@ private:
         return traits;
     }
 
-    /// One block copies many small states at once, a warp each; many blocks copy one after another.
+    /// Writes a copy of states. One block copies many small states at once, one warp for each; many
+    /// blocks copy one state after another.
     Written writeCommit(size_t index) {
         const Unit& unit = m_plan.units[index];
         const std::string name = "commit" + std::to_string(index);
@@ -184,8 +185,8 @@ private:
         });
     }
 
-    /// Calls of a strand's units, with a barrier where one phase follows another or where the
-    /// shared areas of a phase would not fit side by side.
+    /// Returns the calls of a strand's units, with a barrier where one phase follows another or
+    /// where the shared areas of a phase would not fit side by side.
     std::string chainText(const Strand& strand, size_t& sharedBytes, const char* indent) {
         std::string text;
         const std::string barrier = std::string(indent) + "__syncthreads();\n";
@@ -245,11 +246,12 @@ private:
             launch.sharedBytes = std::max(launch.sharedBytes, kSharedAlignment);
             body += chainText(planned.tail, launch.sharedBytes, "    ");
         }
-        // one block alone may use all registers
+        // a single block may use all registers
         if (2 * (launch.sharedBytes + kReservedShared) > m_traits.sharedBytes + kReservedShared)
             m_blocksEach = 1;
-        // The second number says that registers may be spent: without it ptxas sinks the loads of a
-        // loop's batch to their uses and waits for them one by one (seen in SASS of sm_80 and 90).
+        // The second number says that registers may be spent: without it, ptxas moves the loads of
+        // a loop's batch to their uses and waits for them one by one (seen in SASS of sm_80 and
+        // sm_90).
         m_source.text += "extern \"C\" __global__ void __launch_bounds__(" +
                          std::to_string(kThreads) + ", " + std::to_string(m_blocksEach) + ") " +
                          launch.entry +
@@ -268,9 +270,9 @@ private:
     const DeviceTraits& m_traits;
     const std::map<size_t, TileLimits>& m_tilesOf;
     size_t m_launch = 0, m_scratchEnd = 0;
-    bool m_hasWarpgroups = false;                  ///< multiply in the launch that is written
-    int m_blocksEach = 2;                          ///< of that launch, on one multiprocessor
-    std::vector<std::pair<size_t, size_t>> m_held; ///< last launch, end of its scratch
+    bool m_hasWarpgroups = false; ///< whether they multiply in the launch that is being written
+    int m_blocksEach = 2;         ///< of that launch, on one multiprocessor
+    std::vector<std::pair<size_t, size_t>> m_held; ///< last launch, and end of its scratch
     std::map<size_t, size_t> m_lastLaunch;         ///< by kernel
     std::map<size_t, Written> m_laterPhase;        ///< by kernel
 };

@@ -1,4 +1,4 @@
-// How the CUDA module gets its steps: the functions lie in the program that loads the module, which
+// How the CUDA module gets its steps: the functions are in the program that loads the module, which
 // has the engine's tables of operations anyway.
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace halfscope::cuda {
 
-/// What a launch does, for errors and times: "matmul 'layer 1' [64, 256]", "12 kernels to ...".
+/// Returns what a launch does, for errors and times: "matmul 'layer 1' [64, 256]", "12 kernels to
+/// ...".
 inline std::string describeLaunch(const Program& program, const Launch& launch) {
     if (launch.kernels.empty()) return "copies of next states";
     const Node& node = program.graph[program.kernels[launch.kernels.back()].members.back()];
@@ -17,7 +18,7 @@ inline std::string describeLaunch(const Program& program, const Launch& launch) 
     return text + std::string(nameOf(node.op)) + " '" + node.cause.label + "' " + node.shape.text();
 }
 
-/// What its kernels must move and multiply at least.
+/// Returns the least that its kernels must move and multiply.
 inline Traffic trafficOf(const Program& program, const Launch& launch) {
     Traffic sum;
     for (const size_t kernel : launch.kernels) {

@@ -1,10 +1,11 @@
-// Sums over a warp, a block and several blocks, each in an order that the text alone decides: same
-// bits on every run, whatever block ends first. Device and emulator code.
+// Sums over a warp, a block and several blocks, each in an order that only the text decides: the
+// bits are the same in every run, whichever block ends first. Device and emulator code.
 #pragma once
 
 namespace hs {
 
-/// The sum over groups of `Lanes` neighbouring lanes (a power of two up to 32), in every lane.
+/// Returns in every lane the sum over its group of `Lanes` neighbouring lanes (a power of two up to
+/// 32).
 template <int Lanes>
 HS_D double laneSum(double x) {
     HS_UNROLL
@@ -13,9 +14,10 @@ HS_D double laneSum(double x) {
     return x;
 }
 
-/// The sum over groups of `Lanes` neighbouring threads (a power of two up to kThreads: the block),
-/// in each of them: warps by exchange, then the warps in order. Lanes > 32: called by all threads
-/// of the block; `shared`: kThreads / kWarp doubles, free again when it returns.
+/// Returns in every thread the sum over its group of `Lanes` neighbouring threads (a power of two
+/// up to kThreads, which is the block): warps by exchange, then the warps in order. When Lanes >
+/// 32, it is called by all threads of the block; `shared` is kThreads / kWarp doubles, free again
+/// when it returns.
 template <int Lanes>
 HS_D double lanesSum(double x, double* shared) {
     if constexpr (Lanes <= kWarp) {
@@ -36,9 +38,9 @@ HS_D double lanesSum(double x, double* shared) {
     }
 }
 
-/// Orders what this thread knows of, and with it what its block did before the last barrier,
-/// against what other blocks see. The device's weaker fence: nothing here needs one order of all
-/// fences.
+/// Orders what this thread knows of, and with it what its block did before the last barrier, with
+/// respect to what other blocks see. This is the device's weaker fence: nothing here needs one
+/// order of all fences.
 HS_D void fenceBlocks() {
 #if HS_DEVICE
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
@@ -47,18 +49,19 @@ HS_D void fenceBlocks() {
 #endif
 }
 
-/// Called by all threads of `count` blocks that wrote something before. True in the block that
-/// comes last, which then sees what all of them wrote and has set the counter back to 0. `shared`:
-/// 4 bytes; free again when it returns.
+/// Called by all threads of `count` blocks that wrote something before. Returns true in the block
+/// that comes last, which then sees what all of them wrote and has set the counter back to 0.
+/// `shared` is 4 bytes, free again when it returns.
 HS_D bool isLastBlock(unsigned* ticket, unsigned count, char* shared) {
     unsigned* last = reinterpret_cast<unsigned*>(shared);
     __syncthreads();
     if (threadIdx.x == 0) {
-        fenceBlocks(); // the block's writes, which the barrier has put before, come first
+        fenceBlocks(); // the block's writes, which the barrier has ordered before this, come first
         const bool isLast = atomicAdd(ticket, 1u) == count - 1;
         if (isLast) {
             *ticket = 0;
-            fenceBlocks(); // and the reads that follow, of all threads, after the others' writes
+            fenceBlocks(); // and the reads that follow, of all threads, come after the others'
+                           // writes
         }
         *last = isLast ? 1u : 0u;
     }
@@ -68,13 +71,13 @@ HS_D bool isLastBlock(unsigned* ticket, unsigned count, char* shared) {
     return result;
 }
 
-/// Reads past the first-level cache: partial sums are read once.
+/// Reads past the first-level cache, because partial sums are read only once.
 HS_D double fresh(const double* from) { return __ldcg(from); }
 
-/// sums[i] for i < items: the sum over p < parts of partials[p * stride + i], by all threads of the
-/// block. Up to 256 items at a time side by side, the parts cut into as many slices as threads are
-/// left, each slice added in order, then the slices in order. `shared`: kThreads doubles. `take(i,
-/// sum)` is called by one thread for each item.
+/// Computes sums[i] for i < items, the sum over p < parts of partials[p * stride + i], with all
+/// threads of the block. Up to 256 items are done side by side; the parts are cut into as many
+/// slices as there are threads left, each slice is added in order, and then the slices in order.
+/// `shared` is kThreads doubles. `take(i, sum)` is called by one thread for each item.
 template <class Take>
 HS_D void mergeParts(const double* partials, int parts, int items, i64 stride, double* shared,
                      Take take) {
@@ -87,7 +90,7 @@ HS_D void mergeParts(const double* partials, int parts, int items, i64 stride, d
         const int item = first + lane;
         double sum = 0;
         if (item < items) {
-            constexpr int kAtOnce = 8; // loads in flight: a merge is mostly waiting for memory
+            constexpr int kAtOnce = 8; // loads in flight: a merge mostly waits for memory
             for (int part = slice; part < parts; part += kAtOnce * slices) {
                 double values[kAtOnce];
                 HS_UNROLL
@@ -112,10 +115,10 @@ HS_D void mergeParts(const double* partials, int parts, int items, i64 stride, d
     }
 }
 
-/// mergeParts over Parts blocks, of which this is `part`: take(i, sum) in the last of them. Many
-/// parts are merged in groups first, by the last block of each group, so that the last of all reads
-/// few. `parts`: Parts * Items doubles, filled by each block with its own, and as many again for
-/// the groups; tickets: one, and one a group.
+/// Does mergeParts over Parts blocks, of which this is `part`, with take(i, sum) in the last of
+/// them. Many parts are first merged in groups, by the last block of each group, so that the last
+/// block of all reads few. `parts` is Parts * Items doubles, into which each block has written its
+/// own, and as many again for the groups. There is one ticket, and one for each group.
 template <int Parts, int Group, int Items, class Take>
 HS_D void mergeBlocks(double* parts, int part, unsigned* tickets, double* shared, Take take) {
     constexpr int kGroups = (Parts + Group - 1) / Group;
@@ -135,9 +138,9 @@ HS_D void mergeBlocks(double* parts, int part, unsigned* tickets, double* shared
     }
 }
 
-/// Column sums of a tile: thread (y, x) of kThreads / Lanes by Lanes threads holds those of its V
-/// columns x * V + k over its own rows. take(column, sum) is called once for each column. `shared`:
-/// V * kThreads doubles, free again when it returns.
+/// Computes the column sums of a tile. Thread (y, x) of kThreads / Lanes by Lanes threads holds
+/// those of its V columns x * V + k over its own rows. take(column, sum) is called once for each
+/// column. `shared` is V * kThreads doubles, free again when it returns.
 template <int Lanes, int V, class Take>
 HS_D void columnSums(const double (&mine)[V], double* shared, Take take) {
     constexpr int kRows = kThreads / Lanes;

@@ -1,6 +1,6 @@
-// Fused chains: matrix products whose operands are computed tile by tile from what lies in memory
+// Fused chains: matrix products whose operands are computed tile by tile from what is in memory
 // (prologue), and whose results go through further elementwise values and sums before they leave
-// the chip (epilogue); and passes of sums alone. The text of the chain (codegen/chain_source) has
+// the chip (epilogue); and passes with only sums. The text of the chain (codegen/chain_source) has
 // the sources and sinks, and the sizes that codegen/chain_tiles chose.
 #pragma once
 
@@ -8,13 +8,13 @@ namespace hs {
 
 // ---- a panel of rows: forward products and input gradients -------------------------------------
 
-/// out (kM, kN) = a (kM, kK) b (kK, kN). A block has a tile of columns and a run of row tiles; with
-/// kResident its part of b stays in shared memory all the time. While one step is multiplied, the
-/// next is computed from registers, and these are filled again for the step after it. Half of the
-/// warps multiply first and half compute first, so that each scheduler has both kinds of work.
-/// kReversed runs from the last row to the first: a chain that starts where the one before it ended
-/// finds those rows in the second-level cache.
-/// With kWarpgroups all threads compute while their products are multiplied.
+/// Computes out (kM, kN) = a (kM, kK) b (kK, kN). A block has a tile of columns and a run of row
+/// tiles; with kResident its part of b stays in shared memory all the time. While one step is
+/// multiplied, the next is computed from registers, and these are filled again for the step after
+/// it. Half of the warps multiply first and the other half compute first, so that each scheduler
+/// has both kinds of work. With kReversed it runs from the last row to the first: a chain that
+/// starts where the one before it ended finds those rows in the second-level cache. With
+/// kWarpgroups all threads compute while their products are multiplied.
 /// More of C: Out (a sink, see Panel), kM, kN, kK, kParts (blocks that share the rows), kResident.
 template <class C>
 struct RowProduct {
@@ -88,7 +88,7 @@ private:
         return shared + kOffsetB + (C::kResident ? step : step & 1) * T::AreaB::kBytes;
     }
 
-    /// The first row of a step's tile, and its first inner index.
+    /// Returns the first row of a step's tile; the next function, its first inner index.
     static HS_D int rowOf(int part, int step) {
         const int tile = step / kSteps;
         return (C::kReversed ? firstTile(part + 1) - 1 - tile : firstTile(part) + tile) * C::kTileM;
@@ -106,7 +106,7 @@ private:
         const int steps = (firstTile(part + 1) - firstTile(part)) * kSteps;
         prepare(arena, shared, part, 0, steps, column0, a, b);
     }
-    /// Computes the operands of `step` from what was read, and reads ahead for the one after it.
+    /// Computes the operands of `step` from what was read, and reads ahead for the step after it.
     static HS_D void prepare(char* arena, char* shared, int part, int step, int steps, int column0,
                              typename T::LoaderA& a, typename T::LoaderB& b) {
         if (step >= steps) return;
@@ -123,7 +123,8 @@ private:
                     arena, rowOf(part, step + 1), column0);
         }
     }
-    /// Lean: what prepare() asks the memory for otherwise where it reads `step`, before the turns.
+    /// For kLean: prefetches, before the turns, what prepare() otherwise prefetches when it reads
+    /// `step`.
     static HS_D void ask(const char* arena, int part, int step, int steps, int column0) {
         const int later = step + T::kAhead;
         if (later < steps) T::allAheadA(arena, rowOf(part, later), innerOf(later));
@@ -132,8 +133,8 @@ private:
                 arena, rowOf(part, step), column0);
     }
 
-    /// Two halves of the tile, one after the other: the warps that hold it stage the rounded
-    /// product, then all threads go over it in rows.
+    /// The two halves of the tile come one after the other: the warps that hold a half stage the
+    /// rounded product, then all threads go over it in rows.
     static constexpr int kHalfWarps = kThreads / kWarp / 2;
     static HS_D void epilogue(char* arena, char* shared, int row0, int column0,
                               float (&sums)[T::kTilesM][T::kTilesN][4], Sink& sink) {
@@ -165,7 +166,8 @@ private:
                     sums[i][j][2 * half] = sums[i][j][2 * half + 1] = 0;
             }
     }
-    /// Lean: before a tile's first products, whose instructions then take zeros for the sums.
+    /// For kLean: comes before the first products of a tile, whose instructions then take zeros for
+    /// the sums.
     static HS_D void clear(float (&sums)[T::kTilesM][T::kTilesN][4]) {
         HS_UNROLL
         for (int i = 0; i < T::kTilesM; ++i)
@@ -179,9 +181,10 @@ private:
 
 // ---- a long inner index: weight gradients ------------------------------------------------------
 
-/// out (kM, kN) = a b over kK rows, both computed from memory. The rows are cut into kParts runs;
-/// each block leaves the f32 sums of one run and one tile of the result in scratch, and with
-/// kColumnSums the sums of a's columns too. The second launch adds the runs up in order.
+/// Computes out (kM, kN) = a b over kK rows, both computed from memory. The rows are cut into
+/// kParts runs; each block leaves in scratch the f32 sums of one run and one tile of the result
+/// and, with kColumnSums, also the sums of a's columns. The second launch adds up the runs in
+/// order.
 template <class C>
 struct DeepProduct {
     using T = ProductTiles<C>;
@@ -213,7 +216,8 @@ struct DeepProduct {
         if constexpr (C::kLean) ask(arena, first, count, 1 + T::kAhead, m0, n0);
         int origin = first, at = C::kReversed ? first + count - 1 : first;
         for (int step = 0; step < count; ++step) {
-            if constexpr (C::kLean) { // counts up from what no compiler divides for once more
+            if constexpr (C::kLean) { // counts from a value for which no compiler repeats a
+                                      // division
                 origin = C::kReversed ? at - (count - 1 - step) : at - step;
                 ask(arena, origin, count, step + 2 + T::kAhead, m0, n0);
                 advance<C::kReversed ? -1 : 1>(at);
@@ -256,7 +260,7 @@ private:
     static HS_D int innerOf(int first, int count, int step) {
         return (C::kReversed ? first + count - 1 - step : first + step) * C::kTileK;
     }
-    /// As RowProduct's.
+    /// Does the same as in RowProduct.
     static HS_D void prepare(char* arena, char* shared, int first, int count, int step, int m0,
                              int n0, typename T::LoaderA& a, typename T::LoaderB& b) {
         if (step >= count) return;
@@ -273,13 +277,13 @@ private:
             T::LoaderB::ahead(arena, innerOf(first, count, later), n0);
         }
     }
-    /// As RowProduct's.
+    /// Does the same as in RowProduct.
     static HS_D void ask(const char* arena, int first, int count, int later, int m0, int n0) {
         if (later >= count) return;
         T::allAheadA(arena, m0, innerOf(first, count, later));
         T::LoaderB::allAhead(arena, innerOf(first, count, later), n0);
     }
-    /// The threads of a column, one after the other.
+    /// Adds up the threads of a column, one after the other.
     static HS_D void leaveColumns(double* to, double* shared, int m0,
                                   const typename T::LoaderA& a) {
         using Loader_ = typename T::LoaderA;
@@ -314,7 +318,7 @@ private:
     }
 };
 
-/// The second launch: element after element, the runs in order.
+/// The second launch: takes element after element, and adds its runs in order.
 template <class C>
 HS_D void mergeRuns(char* arena, const float* partials, const double* columns, int block) {
     const i64 thread = static_cast<i64>(block) * kThreads + static_cast<int>(threadIdx.x);
@@ -336,8 +340,8 @@ HS_D void mergeRuns(char* arena, const float* partials, const double* columns, i
 
 // ---- passes without a product ------------------------------------------------------------------
 
-/// Only the sink: rows are cut into kParts runs of tiles of kTileRows. C as for RowProduct, without
-/// operands.
+/// Has only the sink: rows are cut into kParts runs of tiles of kTileRows. C is as for RowProduct,
+/// without operands.
 template <class C>
 struct RowPass {
     static constexpr int kTileRows = C::kTileRows;

@@ -1,22 +1,22 @@
-// Convolution and its two gradients as matrix products whose operands are read where they lie
-// (implicit GEMM), for any stride and padding. The products themselves are in matmul.cuh; cuDNN
-// does large convolutions.
+// Convolution and its two gradients as matrix products whose operands are read in place (implicit
+// GEMM), for any stride and padding. The products themselves are in matmul.cuh; cuDNN does large
+// convolutions.
 #pragma once
 
 namespace hs {
 namespace nodes {
 
-/// Sizes of one convolution: image (n, c, h, w), weight (o, c, kh, kw), output (n, o, oh, ow),
-/// strides sy, sx, padding py, px; In, Out, Acc, Index, tf32. a and b of the product are left and
-/// right.
+/// The sizes of one convolution: image (n, c, h, w), weight (o, c, kh, kw), output (n, o, oh, ow),
+/// strides sy, sx, padding py, px; In, Out, Acc, Index, tf32. Operands a and b of the product are
+/// called left and right.
 template <class S>
 struct ConvBase {
     using Acc = typename S::Acc;
     using Index = typename S::Index;
-    const typename S::In *image, *weight, *dy; ///< two of them
+    const typename S::In *image, *weight, *dy; ///< two of them are set
     typename S::Out* out;
 
-    /// The pixel under tap (c, i, j) of output place (n, y, x); 0 in the padding.
+    /// Returns the pixel under tap (c, i, j) of output place (n, y, x); 0 in the padding.
     HS_D Acc pixel(Index n, Index c, Index y, Index x, Index i, Index j) const {
         const Index row = y * S::sy - S::py + i, column = x * S::sx - S::px + j;
         if (row < 0 || row >= S::h || column < 0 || column >= S::w) return Acc(0);
@@ -24,7 +24,7 @@ struct ConvBase {
     }
 };
 
-/// output (o, places of all images) = weight (o, taps) x image columns (taps, places).
+/// Computes output (o, places of all images) = weight (o, taps) x image columns (taps, places).
 template <class S>
 struct ConvForward : ConvBase<S> {
     using Acc = typename S::Acc;
@@ -45,8 +45,8 @@ struct ConvForward : ConvBase<S> {
     }
 };
 
-/// image (c, pixels of all images) = weight (c, taps of dy) x dy columns: a pixel gathers the
-/// output places that it took part in.
+/// Computes image (c, pixels of all images) = weight (c, taps of dy) x dy columns: a pixel gathers
+/// the output places to which it contributed.
 template <class S>
 struct ConvInputGrad : ConvBase<S> {
     using Acc = typename S::Acc;
@@ -72,7 +72,7 @@ struct ConvInputGrad : ConvBase<S> {
     }
 };
 
-/// weight (o, taps) = dy (o, places of all images) x image columns (places, taps).
+/// Computes weight (o, taps) = dy (o, places of all images) x image columns (places, taps).
 template <class S>
 struct ConvWeightGrad : ConvBase<S> {
     using Acc = typename S::Acc;

@@ -4,8 +4,8 @@
 
 namespace hs {
 
-/// Thread `index` of `count` that copy `bytes` bytes together. Both places lie at multiples of 16
-/// bytes and share none.
+/// Copies the share of thread `index` out of `count` threads that copy `bytes` bytes together. Both
+/// places are at multiples of 16 bytes and do not overlap.
 HS_D void copyBytes(char* to, const char* from, i64 bytes, int index, int count) {
     const i64 packs = bytes / 16;
     for (i64 i = index; i < packs; i += count)

@@ -1,7 +1,6 @@
-// The elementwise ops, one function an op, in float and in double: what the CPU's loops
+// The elementwise ops, one function per op, in float and in double: what the CPU's loops
 // (cpu/elementwise_loops.cpp) and references (ops/elementwise.cpp) compute. + - * / and square
-// roots give their bits; the others err by a few ulp of float. Leaves rounding to storage to the
-// caller.
+// roots give the same bits; the others are off by a few ulp of float. The caller rounds to storage.
 #pragma once
 
 namespace hs {
@@ -47,7 +46,7 @@ template <class Real>
 HS_HD inline Real detachOf(Real x) {
     return x;
 }
-// 1 / sqrt, each rounded: the CPU's bits, which an approximate instruction would not give
+// 1 / sqrt, each rounded: this gives the CPU's bits, as an approximate instruction would not
 template <class Real>
 HS_HD inline Real rsqrtOf(Real x) {
     return Real(1) / sqrtOf(x);
@@ -57,12 +56,12 @@ HS_HD inline Real reciprocalOf(Real x) {
     return Real(1) / x;
 }
 template <class Real>
-HS_HD inline Real reluOf(Real x) { // keeps NaN, gives +0 for -0
+HS_HD inline Real reluOf(Real x) { // keeps NaN, turns -0 into +0
     return x <= Real(0) ? Real(0) : x;
 }
 template <class Real>
 HS_HD inline Real sigmoidOf(Real x) {
-    const Real e = expOf(-absOf(x)); // at most 1: keeps small results at full precision
+    const Real e = expOf(-absOf(x)); // at most 1, which keeps small results at full precision
     return (x < Real(0) ? e : Real(1)) / (Real(1) + e);
 }
 template <class Real>
@@ -76,8 +75,8 @@ HS_HD inline Real siluOf(Real x) {
 }
 HS_HD inline double geluOf(double x) { return 0.5 * x * erfc(-x / 1.4142135623730951); }
 HS_HD inline float geluOf(float x) {
-    // The rounding of the argument t = -x / sqrt 2 counts 2 t^2 times in erfc(t): added back by its
-    // slope, which for large t is -2 t erfc(t).
+    // The rounding of the argument t = -x / sqrt 2 counts 2 t^2 times in erfc(t). It is added back
+    // by the slope, which for large t is -2 t erfc(t).
     constexpr float kHigh = 0.707106769f, kLow = 1.21016175e-8f; // their sum is 1 / sqrt 2
     const float t = -x * kHigh;
     const float rest = fmaf(-x, kHigh, -t) - x * kLow;
@@ -85,13 +84,13 @@ HS_HD inline float geluOf(float x) {
     if (t > 1.0f && t < 20.0f) tail = fmaf(-2.0f * t * rest, tail, tail);
     return 0.5f * x * tail;
 }
-/// beta 1; PyTorch returns x above its threshold of 20.
+/// beta is 1; PyTorch returns x above its threshold of 20.
 template <class Real>
 HS_HD inline Real softplusOf(Real x) {
     return x > Real(20) ? x : log1pOf(expOf(x));
 }
 template <class Real>
-HS_HD inline Real signOf(Real x) { // 0 for NaN, as PyTorch gives
+HS_HD inline Real signOf(Real x) { // 0 for NaN, as in PyTorch
     return (x > Real(0) ? Real(1) : Real(0)) - (x < Real(0) ? Real(1) : Real(0));
 }
 HS_HD inline double erfinvOf(double x) {
@@ -107,7 +106,7 @@ HS_HD inline double erfinvOf(double x) {
         const double newton = off * exp(z * z) / (2.0 * kInvSqrtPi);
         z -= newton / (1.0 + z * newton);
     }
-    return bitsOf(x) >> 63 != 0 ? -z : z; // -0 too
+    return bitsOf(x) >> 63 != 0 ? -z : z; // also for -0
 }
 HS_HD inline float erfinvOf(float x) {
     return static_cast<float>(erfinvOf(static_cast<double>(x)));
@@ -120,7 +119,7 @@ HS_HD inline Real logicalNotOf(Real x) {
 }
 template <class Real>
 HS_HD inline Real clampOf(Real x, Real low, Real high) {
-    const Real raised = x < low ? low : x; // comparisons that let NaN through
+    const Real raised = x < low ? low : x; // comparisons that pass NaN through
     return raised > high ? high : raised;
 }
 
@@ -135,7 +134,7 @@ HS_BINARY(addOf, a + b)
 HS_BINARY(subOf, a - b)
 HS_BINARY(mulOf, a* b)
 HS_BINARY(divOf, a / b)
-// a wins when greater or NaN; a NaN in b fails the comparison and so is taken
+// a wins when it is greater or NaN; a NaN in b fails the comparison and so is taken
 HS_BINARY(maximumOf, a != a ? a : (a > b ? a : b))
 HS_BINARY(minimumOf, a != a ? a : (a < b ? a : b))
 HS_BINARY(lessOf, a < b ? Real(1) : Real(0))

@@ -1,6 +1,6 @@
 // Matrix products of any shape and dtype, and what convolution makes of them: a tile in shared
-// memory, or a few lanes for each result where the product is small. Sums run over k in ascending
-// order, in parts that depend on the sizes alone. Large 16-bit products belong to chain.cuh.
+// memory, or a few lanes for each result when the product is small. Sums run over k in ascending
+// order, in parts that depend only on the sizes. Large 16-bit products belong to chain.cuh.
 #pragma once
 
 namespace hs {
@@ -9,17 +9,18 @@ namespace nodes {
 constexpr int kDepth = 16; ///< of k, staged at once
 
 HS_D float multiplyAdd(float a, float b, float sum) { return fmaf(a, b, sum); }
-/// Two roundings, as the reference evaluator has.
+/// Rounds twice, as the reference evaluator does.
 HS_D double multiplyAdd(double a, double b, double sum) { return sum + a * b; }
 
-/// f32 with 11 significand bits, ties to even: as the CPU rounds operands of a TF32 product.
+/// Returns f32 with 11 significant bits, ties to even, as the CPU rounds the operands of a TF32
+/// product.
 HS_D float roundedToTf32(float x) {
     const u32 bits = bitsOf(x);
     if ((bits & 0x7f800000u) == 0x7f800000u) return x;
     return floatOf((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
 }
 
-/// An operand as the arithmetic takes it.
+/// Returns an operand in the form that the arithmetic takes.
 template <bool Tf32, class T>
 HS_D auto operandOf(const T* at) {
     if constexpr (Tf32)
@@ -28,9 +29,8 @@ HS_D auto operandOf(const T* at) {
         return load(at);
 }
 
-/// op(a) (batch, m, k) times op(b) (batch, k, n). Sizes: In, Out, Acc, Index (int where every place
-/// fits: divisions by 64 bits are slow), transposeA, transposeB,
-/// tf32, batch, m, n, k.
+/// op(a) (batch, m, k) times op(b) (batch, k, n). Sizes: In, Out, Acc, Index (int when every place
+/// fits, because divisions by 64 bits are slow), transposeA, transposeB, tf32, batch, m, n, k.
 template <class S>
 struct MatmulOperands {
     using Acc = typename S::Acc;
@@ -53,8 +53,9 @@ struct MatmulOperands {
     }
 };
 
-/// One tile of results over k in [begin, end). 16 x 16 threads, each with every 16th row and column
-/// of the tile: shared memory is read without bank conflicts and results are written in runs.
+/// One tile of results over k in [begin, end). 16 x 16 threads each have every 16th row and column
+/// of the tile, so that shared memory is read without bank conflicts and results are written in
+/// runs.
 template <class Plan, class Operands>
 struct Tile {
     using Acc = typename Operands::Acc;
@@ -91,7 +92,7 @@ struct Tile {
             for (int j = 0; j < kColumns; ++j)
                 sum[i][j] = Acc(0);
         for (Index at = begin; at < end; at += kDepth) {
-            __syncthreads(); // everyone is done with what the stage held
+            __syncthreads(); // all threads are done with what the stage held
             stageA(x, a, batch, row, at, end);
             stageB(x, b, batch, column, at, end);
             __syncthreads();
@@ -120,7 +121,7 @@ struct Tile {
                 if (row + ty + 16 * i < Operands::m && column + tx + 16 * j < Operands::n)
                     x.put(batch, row + ty + 16 * i, column + tx + 16 * j, sum[i][j]);
     }
-    /// To and from this tile's place among the partial sums, one value a thread at a time.
+    /// Copies to and from this tile's place among the partial sums, one value per thread at a time.
     HS_D void save(Acc* to) const {
         for (int e = 0; e < kRows * kColumns; ++e)
             to[e * kThreads + threadIdx.x] = sum[e / kColumns][e % kColumns];
@@ -132,7 +133,7 @@ struct Tile {
     }
 };
 
-/// Plan: tileM, tileN, parts (of k), alone (one block does all: no scratch), batch, blocks.
+/// Plan: tileM, tileN, parts (of k), alone (one block does all, without scratch), batch, blocks.
 template <class Plan, class Operands>
 HS_D void multiplyTiles(const Operands& x, char* scratch, unsigned* tickets, char* shared,
                         int block) {
@@ -185,7 +186,7 @@ HS_D void multiplyTiles(const Operands& x, char* scratch, unsigned* tickets, cha
 }
 
 /// Plan::lanes neighbouring threads share one result: lane i takes k = i, i + lanes, ...; their
-/// sums are joined in a tree. No barrier, no shared memory.
+/// sums are joined in a tree. Uses no barrier and no shared memory.
 template <class Plan, class Operands>
 HS_D void multiplySmall(const Operands& x, int block) {
     using Acc = typename Operands::Acc;
@@ -205,7 +206,7 @@ HS_D void multiplySmall(const Operands& x, int block) {
             for (Index p = lane; p < k; p += Plan::lanes)
                 sum = multiplyAdd(x.a(batch, row, p), x.b(batch, p, column), sum);
         }
-        // all lanes of a warp come here, those beyond the end too
+        // all lanes of a warp come here, also those beyond the end
         for (int half = Plan::lanes / 2; half > 0; half /= 2)
             sum += __shfl_xor_sync(0xffffffffu, sum, half);
         if (inside && lane == 0) x.put(batch, row, column, sum);

@@ -1,12 +1,12 @@
-// The tensor cores' instructions as functions of one warp, and their exact emulation: products of
+// The tensor cores' instructions as functions of one warp, and their exact emulation. Products of
 // 16-bit and of TF32 values are exact in f32; the emulator adds them in ascending order of the
-// inner index, one rounding each, where the hardware's order and rounding inside a step are its
-// own.
+// inner index with one rounding each, while the hardware has an order and a rounding of its own
+// inside a step.
 #pragma once
 
 namespace hs {
 
-/// Two values in the storage T, the first in the low half.
+/// Returns two values in the storage T, the first one in the low half.
 template <class T>
 HS_D u32 pack2(float low, float high) {
     return u32{stored<T>(low).bits} | u32{stored<T>(high).bits} << 16;
@@ -30,7 +30,7 @@ HS_D float half2At(u32 word, int i) {
     return value(T{static_cast<u16>(i == 0 ? word & 0xFFFFu : word >> 16)});
 }
 
-/// Word number i of a pack of 16-bit values: elements 2 i and 2 i + 1.
+/// Returns word number i of a pack of 16-bit values: elements 2 i and 2 i + 1.
 HS_D u32 wordIn(u32 unit, int) { return unit; }
 HS_D u32 wordIn(Words2 unit, int i) { return i % 2 == 0 ? unit.x : unit.y; }
 HS_D u32 wordIn(Words4 unit, int i) {
@@ -41,8 +41,8 @@ HS_D u32 wordOf(const Pack<T, V>& pack, int i) {
     return wordIn(pack.units[0], i); // up to 8 values are one unit
 }
 
-/// Two sums at once. Rounding the f32 sum of two 16-bit values gives the bits that rounding the
-/// exact sum gives: 24 bits are at least twice the 11 (or 8) and 2 more.
+/// Adds two pairs at once. Rounding the f32 sum of two 16-bit values gives the same bits as
+/// rounding the exact sum: 24 bits are at least twice the 11 (or 8) and 2 more.
 template <class T>
 HS_D u32 addPairs(u32 a, u32 b) {
     return pack2<T>(half2At<T>(a, 0) + half2At<T>(b, 0), half2At<T>(a, 1) + half2At<T>(b, 1));
@@ -59,13 +59,14 @@ HS_D u32 addPairs<F16>(u32 a, u32 b) {
 template <>
 HS_D u32 addPairs<BF16>(u32 a, u32 b) {
     u32 sum;
-    constexpr u32 kOnes = 0x3F803F80u; // a * 1 + b: capability 8 has no plain addition
+    constexpr u32 kOnes = 0x3F803F80u; // a * 1 + b, because capability 8 has no plain addition
     asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(kOnes), "r"(b));
     return sum;
 }
 #endif
 
-/// f32 to 11 significand bits, nearest even, as cpu/tf32 rounds operands; inf and NaN stay.
+/// Rounds f32 to 11 significant bits, to nearest even, as cpu/tf32 rounds operands; inf and NaN
+/// stay.
 HS_D u32 tf32Bits(float x) {
     const u32 bits = bitsOf(x);
     if ((bits & 0x7F800000u) == 0x7F800000u) return bits;
@@ -82,9 +83,9 @@ struct Fragments {
 };
 #endif
 
-/// Four 8x8 matrices of 16-bit elements from shared memory: lane l names the 16-byte row l % 8 of
-/// matrix l / 8. words[i] of lane l: elements (l / 4, 2 (l % 4)) and its right neighbour of matrix
-/// i; with Transposed, of its transpose.
+/// Loads four 8x8 matrices of 16-bit elements from shared memory: lane l names the 16-byte row l %
+/// 8 of matrix l / 8. words[i] of lane l gets elements (l / 4, 2 (l % 4)) and its right neighbour
+/// of matrix i; with Transposed, of its transpose.
 template <bool Transposed>
 HS_D void loadMatrices(u32 (&words)[4], const void* row) {
 #if HS_DEVICE
@@ -114,8 +115,8 @@ HS_D void loadMatrices(u32 (&words)[4], const void* row) {
 }
 
 #if !HS_DEVICE
-/// d += a b for all four elements of a lane; wide(word, i) is the i-th of the K / 8 / PerWord
-/// values that a lane holds of one row or column.
+/// Computes d += a b for all four elements of a lane; wide(word, i) is the i-th of the K / 8 /
+/// PerWord values that a lane holds of one row or column.
 template <int Depth, class Wide>
 inline void emulatedMma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, Wide wide) {
     const auto lanes =
@@ -137,16 +138,17 @@ inline void emulatedMma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, Wide w
 }
 #endif
 
-/// The rows and columns of lane 4 g + t in results of products, two columns at a time neighbours:
-/// as multiply's d.
+/// The rows and columns of lane 4 g + t in results of products, in which two columns at a time are
+/// neighbours, as in multiply's d.
 struct TensorLayout {
     static HS_D int rowOf(int i, int g) { return 8 * i + g; }
     static HS_D int columnOf(int c, int t) { return 8 * (c / 2) + 2 * t + c % 2; }
 };
 
-/// d (16, 8) += a (16, 16) b (16, 8) in f32, operands in F16 or BF16. With lane = 4 g + t: d holds
-/// (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1); a the pairs at (g, 2t), (g + 8, 2t),
-/// (g, 2t + 8), (g + 8, 2t + 8); b those at (2t, g), (2t + 8, g), neighbours along the inner axis.
+/// Computes d (16, 8) += a (16, 16) b (16, 8) in f32, with operands in F16 or BF16. With lane = 4 g
+/// + t: d holds (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1); a the pairs at (g, 2t), (g + 8,
+/// 2t), (g, 2t + 8), (g + 8, 2t + 8); b those at (2t, g), (2t + 8, g), neighbours along the inner
+/// axis.
 template <class T>
 HS_D void multiply(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1);
 
@@ -171,7 +173,7 @@ HS_D void multiply<F16>(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 #endif
 }
 
-// bf16 and TF32 products need capability 8.0: whoever chooses kernels asks for no text before it
+// bf16 and TF32 products need capability 8.0: no text with them is made for lower ones
 #if !HS_DEVICE || __CUDA_ARCH__ >= 800
 template <>
 HS_D void multiply<BF16>(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
@@ -185,8 +187,8 @@ HS_D void multiply<BF16>(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 #endif
 }
 
-/// d (16, 8) += a (16, 8) b (8, 8), operands rounded by tf32Bits: a at (g, t), (g + 8, t),
-/// (g, t + 4), (g + 8, t + 4); b at (t, g), (t + 4, g).
+/// Computes d (16, 8) += a (16, 8) b (8, 8), with operands rounded by tf32Bits: a at (g, t), (g +
+/// 8, t), (g, t + 4), (g + 8, t + 4); b at (t, g), (t + 4, g).
 HS_D void multiplyTf32(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 #if HS_DEVICE
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "

@@ -1,6 +1,6 @@
 // Moves that need more than an index: a transpose through shared memory, and scatter_add, which
-// adds in ascending order of the index axis as the CPU does, without atomics. Moves that are an
-// index alone (slice, pad, concat, expand, gather) are written out by the text generator.
+// adds in ascending order of the index axis as the CPU does, without atomics. The text generator
+// writes out moves that are only an index (slice, pad, concat, expand, gather).
 #pragma once
 
 namespace hs {
@@ -8,14 +8,15 @@ namespace nodes {
 
 constexpr int kTileSide = 32;
 
-/// How: Index; T (an integer of the storage's size); rows (the axis along which the input runs on,
-/// at outStride in the output), columns (the output's innermost axis, at inStride in the input),
-/// planes with from(p) and to(p), their first elements; blocks. `shared`: 32 x 33 elements.
+/// How: Index; T (an integer of the storage's size); rows (the axis along which the input is
+/// contiguous, at outStride in the output), columns (the output's innermost axis, at inStride in
+/// the input), planes with from(p) and to(p), their first elements; blocks. `shared` is 32 x 33
+/// elements.
 template <class How>
 HS_D void transpose(const typename How::T* x, typename How::T* out, char* shared, int block) {
     using T = typename How::T;
     using Index = typename How::Index;
-    constexpr int kPitch = kTileSide + 1; // no two elements of a column in one bank
+    constexpr int kPitch = kTileSide + 1; // no two elements of a column are in one bank
     constexpr Index rowTiles = (How::rows + kTileSide - 1) / kTileSide;
     constexpr Index columnTiles = (How::columns + kTileSide - 1) / kTileSide;
     T* tile = reinterpret_cast<T*>(shared);
@@ -37,12 +38,13 @@ HS_D void transpose(const typename How::T* x, typename How::T* out, char* shared
     }
 }
 
-/// What stands for an element that an index outside its axis asked for: NaN, where there is one.
+/// Returns what replaces an element that an index outside its axis asked for: NaN if the type has
+/// one.
 HS_D float missing(float) { return floatOf(0x7fc00000u); }
 HS_D double missing(double) { return double(floatOf(0x7fc00000u)); }
 HS_D int missing(int) { return -2147483647 - 1; }
 
-HS_D int termOf(int x) { return x; } // whole numbers add up as such
+HS_D int termOf(int x) { return x; } // whole numbers are added as they are
 template <class T>
 HS_D auto termOf(T x) {
     return value(x);
@@ -53,8 +55,8 @@ HS_D void storeSum(T* to, Acc sum) {
     store(to, sum);
 }
 
-/// How: T, Acc, Index; outer, count (indices a line), inner, extent (targets a line), blocks. One
-/// thread for each target looks at all indices of its line: for short lines.
+/// How: T, Acc, Index; outer, count (indices per line), inner, extent (targets per line), blocks.
+/// One thread for each target looks at all indices of its line: for short lines.
 template <class How>
 HS_D void scatterByTarget(const typename How::T* x, const int* index, typename How::T* out,
                           int block) {
@@ -78,7 +80,7 @@ HS_D void scatterByTarget(const typename How::T* x, const int* index, typename H
 
 /// A block takes How::width neighbouring targets of one line (inner is 1) into shared memory and
 /// goes through the line's indices; each target has one thread that adds to it, so that the order
-/// is the CPU's. `shared`: width sums, then kThreads sums, then kThreads ints.
+/// is the CPU's. `shared` is width sums, then kThreads sums, then kThreads ints.
 template <class How>
 HS_D void scatterByLine(const typename How::T* x, const int* index, typename How::T* out,
                         char* shared, int block) {
@@ -97,7 +99,7 @@ HS_D void scatterByLine(const typename How::T* x, const int* index, typename How
             sums[at] = Acc(0);
         for (Index first = 0; first < How::count; first += kThreads) {
             const Index left = How::count - first, here = left < kThreads ? left : kThreads;
-            __syncthreads(); // everyone is done with the last indices
+            __syncthreads(); // all threads are done with the last indices
             if (thread < here) {
                 const Index from = line * How::count + first + thread;
                 places[thread] = index[from];

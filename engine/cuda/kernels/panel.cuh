@@ -1,13 +1,13 @@
 // What chain kernels do with a panel of results (rows x up to 256 columns): further elementwise
 // values, stores, sums over a row, and sums and variances over the rows. Partial sums are f32 over
-// a thread's few rows, then double in a fixed order; variances are two-pass over those rows, merged
-// by Chan's rule.
+// a thread's few rows, then double in a fixed order; variances are two-pass over those rows and
+// merged by Chan's rule.
 #pragma once
 
 namespace hs {
 
-/// How many doubles a column has: the sums, then mean and squares about it for each
-/// statistic.
+/// The number of doubles that a column has: the sums, then for each statistic the mean and the
+/// squares about it.
 template <class Out>
 constexpr int kPartials = Out::kSums + 2 * Out::kStats;
 
@@ -23,11 +23,11 @@ struct Moments {
     }
 };
 
-/// A panel of TileRows rows and Width columns (64, 128 or 256), done by the whole block, V
-/// neighbouring columns a thread. Out is a source as Loader wants it, but for values(): it gets the
-/// product's elements too and gives of two columns, in this order, kSums terms of column sums,
-/// kStats values whose mean and variance are wanted, and kDots (0 or 1) terms of a sum over the
-/// row. The terms of kProducts (a bit each) are still to be multiplied by their factors.
+/// A panel of TileRows rows and Width columns (64, 128 or 256), done by the whole block with V
+/// neighbouring columns per thread. Out is a source as Loader wants it, except for values(): that
+/// also gets the product's elements, and returns for two columns, in this order, kSums terms of
+/// column sums, kStats values whose mean and variance are wanted, and kDots (0 or 1) terms of a sum
+/// over the row. The terms of kProducts (one bit each) must still be multiplied by their factors.
 template <class Out, int TileRows, int Width, int V>
 struct Panel {
     static constexpr int kGroups = Width / V;
@@ -38,14 +38,14 @@ struct Panel {
     static_assert(TileRows % kLanes == 0 && kEach % kBatch == 0, "threads share the rows evenly");
     static constexpr int kTerms = Out::kSums + Out::kStats + Out::kDots;
     static constexpr int kFirstStat = Out::kSums, kDot = kFirstStat + Out::kStats;
-    /// A thread leaves one sum, but mean and squares of each batch.
+    /// A thread leaves one sum, but a mean and squares for each batch.
     static constexpr int kSumLines = kLanes, kStatLines = kLanes * kBatches;
     static constexpr int kRow = kGroups + 32 / V; ///< floats: keeps reads in different banks
     static constexpr int kExchangeBytes = (Out::kSums * kSumLines + 2 * Out::kStats * kStatLines) *
                                           V * kRow * static_cast<int>(sizeof(float));
     static constexpr int kRunningBytes = kPartials<Out> * Width * static_cast<int>(sizeof(double));
     using Product = typename Out::Product;       ///< how the product's elements are stored
-    static constexpr int kStagedRow = Width + 8; ///< elements: a step of 4 banks a row
+    static constexpr int kStagedRow = Width + 8; ///< elements: a step of 4 banks per row
     static constexpr int kStagedBytes = TileRows * kStagedRow * static_cast<int>(sizeof(Product));
     static constexpr bool kWholeRows = Out::kRows % TileRows == 0;
     static constexpr bool kWholeColumns = Out::kColumns % Width == 0;
@@ -59,8 +59,8 @@ struct Panel {
             running[i] = 0;
     }
 
-    /// Rows from row0, columns from column0. With Staged, the product's elements are in `staged`
-    /// (a barrier lies behind their stores). A barrier must come before the next call.
+    /// Adds rows from row0 and columns from column0. With Staged, the product's elements are in
+    /// `staged` (a barrier has followed their stores). A barrier must come before the next call.
     template <bool Staged>
     HS_D void add(char* arena, int row0, int column0, const char* staged) {
         if (row0 >= Out::kRows) return; // half a tile past the end
@@ -106,7 +106,7 @@ private:
         return reinterpret_cast<float*>(exchange) + ((sum * kSumLines + line) * V + j) * kRow +
                group;
     }
-    /// part 0: the mean, 1: the squares about it.
+    /// Part 0 is the mean, part 1 the squares about it.
     HS_D float* statSlot(int stat, int part, int line, int j, int group) const {
         return slot(Out::kSums, 0, 0, 0) +
                (((2 * stat + part) * kStatLines + line) * V + j) * kRow + group;
@@ -153,7 +153,7 @@ private:
         if (Out::kDots > 0 && !Out::kRowsFromDot) storeDots(arena, row, dots);
     }
 
-    /// The dot products first: what follows from them goes into raw, for the elements.
+    /// Computes the dot products first: what follows from them goes into raw, for the elements.
     HS_D void rowsFromDot(char* arena, int row, int column,
                           const typename Out::Column (&columns)[V],
                           typename Out::template Raw<V> (&raw)[kBatch],
@@ -182,12 +182,12 @@ private:
             sum += term;
     }
 
-    /// Mean and squares about it of a batch, whose first `rows` rows are there.
+    /// Computes the mean and the squares about it of a batch, whose first `rows` rows exist.
     HS_D void stat(int s, int line, int j, const float (&x)[kBatch], int rows) const {
         float sum = 0, squares = 0;
         HS_UNROLL
         for (int i = 0; i < kBatch; ++i)
-            sum += x[i]; // rows that are not there are zeros
+            sum += x[i]; // rows that do not exist are zeros
         const float mean =
             rows == kBatch ? sum * (1.0f / kBatch) : sum / static_cast<float>(rows > 0 ? rows : 1);
         HS_UNROLL
@@ -199,7 +199,7 @@ private:
         *statSlot(s, 1, line, j, group()) = squares;
     }
 
-    /// dots: the terms of a thread before, the sums of the rows after.
+    /// dots: before, the terms of a thread; after, the sums of the rows.
     HS_D void storeDots(char* arena, int row, float (&dots)[kBatch]) const {
         static_assert(Out::kDots == 0 || kGroups <= kWarp, "the threads of a row are in one warp");
         constexpr int kThreadsOfRow = kGroups <= kWarp ? kGroups : kWarp;
@@ -247,7 +247,7 @@ private:
         mine[0] = moments.mean;
         mine[Width] = moments.squares;
     }
-    /// How many of a tile's first `valid` rows are in a line's batch.
+    /// Returns how many of a tile's first `valid` rows are in a line's batch.
     static HS_D double rowsOf(int valid, int statLine) {
         if (valid == TileRows) return kBatch;
         const int first = statLine / kLanes * kBatch * kLanes + statLine % kLanes;
@@ -266,8 +266,8 @@ HS_D void leavePartials(const double* running, double* partials, int part, int c
             running[s * Width + thread];
 }
 
-/// Mean and squares about it of several groups at once: two passes over them, one division.
-/// n, mean and squares of group i are what the callables give.
+/// Returns the mean and the squares about it of several groups at once, with two passes over them
+/// and one division. The callables give n, mean and squares of group i.
 template <class N, class Mean, class Squares>
 HS_D Moments momentsOf(int first, int last, N n, Mean mean, Squares squares) {
     Moments all;
@@ -288,8 +288,8 @@ HS_D Moments momentsOf(int first, int last, N n, Mean mean, Squares squares) {
 
 constexpr int kMergeLanes = 8, kMergeSlices = kThreads / kMergeLanes;
 
-/// The slices of mergePartials in order: slice number s of the threads does sum s, then come those
-/// of the statistics.
+/// Adds the slices of mergePartials in order: slice number s of the threads does sum s; the
+/// statistics' slices follow.
 template <class Out>
 HS_D void joinSlices(const double* sliced, const double* counts, double* totals, int slice,
                      int lane) {
@@ -313,9 +313,9 @@ HS_D void joinSlices(const double* sliced, const double* counts, double* totals,
     }
 }
 
-/// The second launch: 8 columns a block, 32 slices of the parts, each in order, then the slices in
-/// order. C names Out, kParts and rowsOf(part), how many rows a part has. Out::finish gets the
-/// sums, then (mean, variance) of each statistic. `shared`: (32 + 1) * 8 doubles a
+/// The second launch: 8 columns per block and 32 slices of the parts, each in order, then the
+/// slices in order. C has Out, kParts and rowsOf(part), the number of rows of a part. Out::finish
+/// gets the sums, then (mean, variance) of each statistic. `shared` is (32 + 1) * 8 doubles per
 /// partial, and 32.
 template <class C>
 HS_D void mergePartials(char* arena, const double* partials, char* shared, int block) {

@@ -1,6 +1,6 @@
-// Pooling over NCHW images, a thread for each result: the place of a window's maximum, the average,
-// and its gradient, which gathers the windows over a pixel in ascending order. Averages run in f32,
-// f64 in its own width.
+// Pooling over NCHW images, one thread for each result: the place of a window's maximum, the
+// average, and its gradient, which gathers the windows over a pixel in ascending order. Averages
+// run in f32, those of f64 in double.
 #pragma once
 
 namespace hs {
@@ -33,7 +33,7 @@ HS_D void maxPoolIndex(const typename S::In* x, int* out, int block) {
         for (Index i = window.top; i < window.bottom; ++i) {
             for (Index j = window.left; j < window.right; ++j) {
                 const auto here = load(plane + i * S::w + j);
-                // the first of equals; NaN before every number, the first of several
+                // the first of equal ones; NaN before every number, and the first of several
                 if (here > most || (here != here && most == most)) {
                     best = i * S::w + j;
                     most = here;
@@ -59,7 +59,7 @@ HS_D void averagePool(const typename S::In* x, typename S::Out* out, int block) 
     }
 }
 
-/// The windows along one axis that hold a pixel: [first, last).
+/// The windows along one axis that contain a pixel: [first, last).
 template <class Index>
 HS_D Index firstWindow(Index pixel, Index padding, Index kernel, Index stride) {
     const Index from = pixel + padding - kernel + 1;

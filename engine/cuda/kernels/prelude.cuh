@@ -1,7 +1,7 @@
-// The words that every generated text begins with: storage types, their correctly rounded
-// conversions, loads and stores of one element or of a pack. Device code (NVRTC has no headers),
-// the emulator's and the tests' host code at once; host code includes <math.h> and <string.h>
-// first.
+// The words with which every generated text begins: storage types, their correctly rounded
+// conversions, loads and stores of one element or of a pack. It is device code (NVRTC has no
+// headers) and host code of the emulator and the tests; host code includes <math.h> and <string.h>
+// before it.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -11,7 +11,7 @@
 #define HS_HD
 #define HS_D inline
 #endif
-// HS_UNROLL, HS_UNROLL_BY(n): before a loop, for the device's compiler alone.
+// HS_UNROLL, HS_UNROLL_BY(n): before a loop, only for the device's compiler.
 #if defined(__CUDACC__)
 #define HS_PRAGMA(text) _Pragma(#text)
 #define HS_UNROLL HS_PRAGMA(unroll)
@@ -21,7 +21,7 @@
 #define HS_UNROLL
 #define HS_UNROLL_BY(n)
 #endif
-// HS_DEVICE: this pass makes device code, which may hold PTX.
+// HS_DEVICE: this pass makes device code, which may contain PTX.
 #if defined(__CUDA_ARCH__)
 #define HS_DEVICE 1
 #else
@@ -59,9 +59,9 @@ HS_HD inline float floatOf(u32 bits) { return __builtin_bit_cast(float, bits); }
 HS_HD inline double doubleOf(u64 bits) { return __builtin_bit_cast(double, bits); }
 #endif
 
-/// What every kernel begins with, in all its threads, before it touches global memory: the next
-/// launch may get its blocks ready, and all of the launch before this one is waited for. Does
-/// nothing where launches do not overlap. Why that is enough: cuda/overlap.h.
+/// What every kernel begins with, in all its threads, before it touches global memory: it lets the
+/// next launch get its blocks ready, and waits for all of the launch before this one. It does
+/// nothing when launches do not overlap. cuda/overlap.h tells why this is enough.
 HS_D void awaitEarlierLaunch() {
 #if HS_DEVICE && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -71,8 +71,9 @@ HS_D void awaitEarlierLaunch() {
 
 // ---- 16-bit floats: nearest even, gradual underflow, inf when too large ------------------------
 
-/// A double to the nearest value of a format with `SignificandBits` (hidden bit included), without
-/// the double rounding of a way over float. The integer steps are those of core/dtype.cpp.
+/// Rounds a double to the nearest value of a format with `SignificandBits` (hidden bit included),
+/// without the double rounding of going through float. The integer steps are those of
+/// core/dtype.cpp.
 template <int SignificandBits>
 HS_HD inline u16 narrowed(double x) {
     constexpr int kStoredBits = SignificandBits - 1;
@@ -146,13 +147,13 @@ HS_HD inline BF16 toBF16(double x) { return {narrowed<8>(x)}; }
 
 // ---- between storage and arithmetic ------------------------------------------------------------
 
-// value(): what a stored element is in arithmetic: double for F64, else float. Masks are 0 and 1.
+// value() is a stored element as arithmetic sees it: double for F64, else float. Masks are 0 and 1.
 HS_HD inline float value(float x) { return x; }
 HS_HD inline double value(double x) { return x; }
 HS_HD inline float value(int x) { return static_cast<float>(x); }
 HS_HD inline float value(Bool x) { return x != 0 ? 1.0f : 0.0f; }
 
-/// Towards zero, saturating, NaN to 0.
+/// Converts towards zero, saturating, with NaN as 0.
 template <class Real>
 HS_HD inline int toInt(Real x) {
     if (x != x) return 0;
@@ -166,7 +167,7 @@ constexpr bool kSame = false;
 template <class A>
 constexpr bool kSame<A, A> = true;
 
-/// x rounded once to storage.
+/// Returns x rounded once to storage.
 template <class T, class Real>
 HS_HD inline T stored(Real x) {
     if constexpr (kSame<T, F16>)
@@ -180,12 +181,12 @@ HS_HD inline T stored(Real x) {
     else
         return static_cast<T>(x); // float, double
 }
-/// x after one store to T and load from it; a double stays a double.
+/// Returns x after one store to T and load from it; a double stays a double.
 template <class T, class Real>
 HS_HD inline Real rounded(Real x) {
     return static_cast<Real>(value(stored<T>(x)));
 }
-/// An F64 result of an int counts in double, which holds every int.
+/// An F64 result of an int is computed in double, which holds every int.
 HS_HD inline double wide(int x) { return static_cast<double>(x); }
 template <class T>
 HS_HD inline double wide(T x) {
@@ -232,7 +233,7 @@ struct Unit<16> {
     using Type = Words4;
 };
 
-/// V elements of storage type T as they lie in memory; V is 1, 2, 4 or 8.
+/// V elements of storage type T as they are in memory; V is 1, 2, 4 or 8.
 template <class T, int V>
 struct Pack {
     static constexpr int kBytes = V * static_cast<int>(sizeof(T));

@@ -1,13 +1,13 @@
-// Products of operand tiles (tile.cuh) in shared memory, by tensor cores or by fmaf. One layout of
-// results for all kinds of arithmetic.
+// Products of operand tiles (tile.cuh) in shared memory, by tensor cores or by fmaf. All kinds of
+// arithmetic have the same layout of results.
 #pragma once
 
 namespace hs {
 
-/// sums (m, n) of a warp += a b over kInner, where the warp's part is TilesM x 16 rows and
+/// Computes sums (m, n) of a warp += a b over kInner, where the warp's part is TilesM x 16 rows and
 /// TilesN x 8 columns from (row0, column0) of the areas. A lane has 2 TilesM rows and 2 TilesN
-/// columns: rowOf and columnOf, of lane 4 g + t, of which two columns at a time are neighbours.
-/// Its element (row i, column c) is sums[i / 2][c / 2][2 (i % 2) + c % 2].
+/// columns: rowOf and columnOf of lane 4 g + t, in which two columns at a time are neighbours. Its
+/// element (row i, column c) is sums[i / 2][c / 2][2 (i % 2) + c % 2].
 template <class Math, class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
 struct Product;
 
@@ -64,7 +64,7 @@ struct Product<HalfMath<T>, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayo
 
 #if !HS_DEVICE || __CUDA_ARCH__ >= 800
 /// A 16-byte row of loadMatrices is four words, of which a lane gets the one that it multiplies:
-/// where the inner index runs along the rows of an area, four reads become one.
+/// when the inner index runs along the rows of an area, four reads become one.
 template <class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
 struct Product<Tf32Math, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout {
     static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
@@ -80,7 +80,7 @@ struct Product<Tf32Math, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout 
                 words[w] = A::template element<u32>(a, k + lane % 4 + (w >> 1) * 4,
                                                     row + lane / 4 + (w & 1) * 8);
     }
-    /// Two tiles of 8 columns.
+    /// Reads two tiles of 8 columns.
     static HS_D void readB(u32 (&words)[4], const char* b, int k, int column) {
         const int lane = static_cast<int>(threadIdx.x) % kWarp, matrix = lane / 8;
         if constexpr (BAlongK)
@@ -114,9 +114,9 @@ struct Product<Tf32Math, A, B, TilesM, TilesN, AAlongK, BAlongK> : TensorLayout 
 };
 #endif
 
-/// Strict f32: one fmaf a product, in ascending order of the inner index. Reads are of 16 bytes:
-/// four inner indices where they run along the rows of an area, else four neighbouring rows or
-/// columns of the result, so that a lane's are not multiply's.
+/// Strict f32: one fmaf per product, in ascending order of the inner index. Reads are of 16 bytes:
+/// four inner indices when these run along the rows of an area, else four neighbouring rows or
+/// columns of the result, so that a lane's rows and columns are not those of multiply.
 template <class A, class B, int TilesM, int TilesN, bool AAlongK, bool BAlongK>
 struct Product<FloatMath, A, B, TilesM, TilesN, AAlongK, BAlongK> {
     static constexpr int kInner = AAlongK ? A::kInner : A::kOuter;
@@ -156,7 +156,7 @@ struct Product<FloatMath, A, B, TilesM, TilesN, AAlongK, BAlongK> {
     }
 
 private:
-    /// x[i][j]: the element at outer index outerOf(i) and inner index k + j.
+    /// Reads x[i][j], the element at outer index outerOf(i) and inner index k + j.
     template <class Area_, bool AlongK, int Count, class OuterOf>
     static HS_D void readFour(float (&x)[Count][4], const char* area, int k,
                               const OuterOf& outerOf) {
@@ -185,8 +185,8 @@ struct Either<false, First, Second> {
     using Type = Second;
 };
 
-/// What both kinds of product share. C names Math, A, B (sources), kTileM, kTileN, kTileK,
-/// kAAlongK, kBAlongK, kWarpgroups (warpgroup.cuh's product), and kGroup, how many columns a thread
+/// What both kinds of product share. C has Math, A, B (sources), kTileM, kTileN, kTileK, kAAlongK,
+/// kBAlongK, kWarpgroups (warpgroup.cuh's product), and kGroup, the number of columns that a thread
 /// computes side by side. An operand of which every step takes the same columns keeps what belongs
 /// to them in registers.
 template <class C>
@@ -207,8 +207,8 @@ struct ProductTiles {
     static constexpr int kWarpsM = kThreads / kWarp / kWarpsN;
     static constexpr int kWarpRows = C::kTileM / kWarpsM, kWarpColumns = C::kTileN / kWarpsN;
     static constexpr int kTilesM = kWarpRows / 16, kTilesN = kWarpColumns / 8;
-    /// Steps between asking the memory for an operand and reading it into registers: these are too
-    /// few to hide how long that takes.
+    /// The steps between prefetching an operand and reading it into registers; the steps from there
+    /// to its use are too few to hide how long memory takes.
     static constexpr int kAhead = 3;
     static_assert(!C::kWarpgroups || C::kTileM == 2 * kGroupRows, "each warpgroup has its rows");
     using Multiply = typename Either<
@@ -253,7 +253,8 @@ struct ProductTiles {
     }
 };
 
-/// x + By, which a compiler neither derives from other counts nor computes anew where it is used.
+/// Adds By to x in a way that a compiler neither derives from other counts nor computes again where
+/// it is used.
 template <int By>
 HS_D void advance(int& x) {
 #if HS_DEVICE

@@ -1,5 +1,6 @@
-// Uniform random numbers: Philox 4x32-10 by (seed, stream, index), the bits of core/philox.cpp. The
-// stream's low half is a counter in memory, so that every step draws others.
+// Uniform random numbers: Philox 4x32-10 by (seed, stream, index), with the bits of
+// core/philox.cpp. The low half of the stream is a counter in memory, so that every step draws
+// different ones.
 #pragma once
 
 namespace hs {

@@ -1,6 +1,6 @@
 // Reductions over any axes: sum, mean, product, maximum, minimum. Sums of f32 and 16-bit data run
-// in f32 for kRun values, then in double, and are rounded once. Tiles, lanes and parts depend on
-// the sizes alone, so that any number of blocks gives the same bits.
+// in f32 for kRun values, then in double, and are rounded once. Tiles, lanes and parts depend only
+// on the sizes, so that any number of blocks gives the same bits.
 #pragma once
 
 namespace hs {
@@ -28,7 +28,7 @@ struct TimesStep {
         return a * b;
     }
 };
-/// The larger (smaller) one; NaN wins over every number.
+/// Takes the larger (SmallerStep: the smaller) value; NaN wins over every number.
 struct LargerStep {
     template <class T>
     HS_D static T start() {
@@ -58,8 +58,8 @@ struct SmallerStep {
 
 /// How: In, Out, Fine, Acc, Index, Step; outputs, reduced; lanes (threads of one output, a power of
 /// two); runs (the innermost axis is reduced: neighbouring threads are lanes of one output, else
-/// neighbouring outputs); parts, alone, blocks; kept(o) and across(r), places of an output's first
-/// element and of a reduced one from there; value(In) and finish(Acc).
+/// neighbouring outputs); parts, alone, blocks; kept(o) and across(r), the places of an output's
+/// first element and of a reduced one from there; value(In) and finish(Acc).
 template <class How>
 struct Reduction {
     using Acc = typename How::Acc;
@@ -77,7 +77,7 @@ struct Reduction {
         return How::runs ? thread / How::lanes : thread % kOutputs;
     }
 
-    /// The lane's share of reduced indices [begin, end).
+    /// Returns the lane's share of reduced indices [begin, end).
     HS_D Acc partOf(Index output, Index begin, Index end) const {
         const typename How::In* from = x + How::kept(output);
         Acc total = Step::template start<Acc>();
@@ -95,12 +95,12 @@ struct Reduction {
         return Step::join(total, Acc(rest));
     }
 
-    /// Joins the lanes' values of each output; lane 0 gets the result. `area` holds a value a
+    /// Joins the lanes' values of each output; lane 0 gets the result. `area` holds one value per
     /// thread.
     HS_D static Acc joinLanes(Acc mine, Acc* area) {
         if constexpr (How::lanes == 1) return mine;
         const int at = laneOf(threadIdx.x) * kOutputs + outputOf(threadIdx.x);
-        area[at] = mine; // of the last turn nobody but this thread reads it any more
+        area[at] = mine; // no other thread still reads this from the last turn
         __syncthreads();
         for (int half = How::lanes / 2; half > 0; half /= 2) {
             if (laneOf(threadIdx.x) < half)

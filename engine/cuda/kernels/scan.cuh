@@ -1,5 +1,5 @@
 // Running sums and products along an axis, accumulated in double whatever the storage. One thread
-// walks a line, as the CPU does; a block shares a long line's running sum.
+// walks a line, as on the CPU; a block shares the running sum of a long line.
 #pragma once
 
 namespace hs {
@@ -14,7 +14,7 @@ struct RunningProduct {
     HS_D static double join(double total, double x) { return total * x; }
 };
 
-/// A total to storage: over float, as on the CPU, but for F64.
+/// Stores a total: through float, as on the CPU, except for F64.
 HS_D void storeTotal(double* to, double total) { *to = total; }
 template <class T>
 HS_D void storeTotal(T* to, double total) {
@@ -44,8 +44,8 @@ HS_D void scanByThread(const typename How::T* x, typename How::T* out, int block
     }
 }
 
-/// A line by a block: each thread joins kEach neighbours, then the threads' totals are scanned.
-/// `shared`: 2 * kThreads doubles.
+/// Scans a line with a block: each thread joins kEach neighbours, then the threads' totals are
+/// scanned. `shared` is 2 * kThreads doubles.
 template <class How>
 HS_D void scanByBlock(const typename How::T* x, typename How::T* out, char* shared, int block) {
     using Index = typename How::Index;
@@ -63,7 +63,7 @@ HS_D void scanByBlock(const typename How::T* x, typename How::T* out, char* shar
                     total = How::Step::join(total, wide(x[placeInLine<How>(line, i)]));
                 running[e] = total;
             }
-            // two halves by turns, so that one barrier a round is enough
+            // two halves take turns, so that one barrier per round is enough
             int half = 0;
             __syncthreads();
             totals[thread] = total;

@@ -1,5 +1,5 @@
-// Operand tiles of the chain kernels (chain.cuh): computed from what lies in memory, rounded, put
-// into shared memory, from where product.cuh multiplies them.
+// Operand tiles of the chain kernels (chain.cuh): computed from what is in memory, rounded, and put
+// into shared memory, from which product.cuh multiplies them.
 #pragma once
 
 namespace hs {
@@ -8,7 +8,7 @@ namespace hs {
 
 constexpr int kLineBytes = 128; ///< of the second-level cache
 
-/// Asks for a cache line that will be read soon; no register waits for it.
+/// Prefetches a cache line that will be read soon; no register waits for it.
 HS_D void readAhead(const void* at) {
 #if HS_DEVICE
     asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
@@ -17,7 +17,7 @@ HS_D void readAhead(const void* at) {
 #endif
 }
 
-/// The lines of `Rows` rows and `Columns` columns of a source's tensors, by all threads.
+/// Prefetches the lines of `Rows` rows and `Columns` columns of a source's tensors, by all threads.
 template <class Source, int Rows, int Columns, int Bytes>
 HS_D void readAheadOf(const char* arena, i64 row0, int column0) {
     constexpr int kEach = kLineBytes / Bytes; ///< elements of a line
@@ -29,9 +29,9 @@ HS_D void readAheadOf(const char* arena, i64 row0, int column0) {
     }
 }
 
-/// The same in straight code, for a place outside of loops over threads' turns: a compiler computes
-/// the loop's addresses before them, in every turn and whether or not a thread has a line to ask
-/// for.
+/// Does the same in straight code, for a place outside of loops over threads' turns: a compiler
+/// would compute the loop's addresses before them, in every turn and whether or not a thread has a
+/// line to prefetch.
 template <class Source, int Rows, int Columns, int Bytes>
 HS_D void readAllAhead(const char* arena, i64 row0, int column0) {
     constexpr unsigned kEach = kLineBytes / Bytes, kLines = (Columns + kEach - 1) / kEach;
@@ -50,7 +50,8 @@ HS_D void readAllAhead(const char* arena, i64 row0, int column0) {
 
 // ---- arithmetic --------------------------------------------------------------------------------
 
-// Each has: kBytes of an operand element; pack: two neighbours to words; product: see Product.
+// Each has kBytes of an operand element; pack, which turns two neighbours into words; and product,
+// see Product.
 
 template <class T>
 struct HalfMath {
@@ -79,10 +80,10 @@ struct FloatMath {
 
 // ---- tiles in shared memory --------------------------------------------------------------------
 
-/// kOuter rows of kInner elements; AlongK: the inner index of the product runs along a row. The
-/// 16-byte units of a row are exchanged so that what a warp reads at once lies in different banks;
-/// 8 rows on they are as before. Lean: what lies rowsOn rows on, a multiple of 8, is reached by a
-/// constant, where a compiler would keep an address of its own for it.
+/// kOuter rows of kInner elements; with AlongK, the inner index of the product runs along a row.
+/// The 16-byte units of a row are exchanged so that what a warp reads at once is in different
+/// banks; the pattern repeats every 8 rows. With Lean, what is rowsOn rows further on, a multiple
+/// of 8, is reached by a constant, where a compiler would keep a separate address for it.
 template <int Bytes, int Outer, int Inner, bool AlongK, bool Lean = false>
 struct Area {
     static constexpr int kOuter = Outer, kInner = Inner;
@@ -100,9 +101,9 @@ struct Area {
     static HS_D const char* address(const char* area, int row, int at) {
         return area + 16 * unit(row, at);
     }
-    /// The place of byte `at` of a row.
+    /// Returns the place of byte `at` of a row.
     static HS_D int byteOf(int row, int at) { return 16 * unit(row, at / 16) + at % 16; }
-    /// The word or half word at (row, column).
+    /// Returns the word or half word at (row, column).
     template <class T>
     static HS_D T element(const char* area, int row, int column) {
         return reinterpret_cast<const T*>(address(area, row, column / kPerUnit))[column % kPerUnit];
@@ -110,20 +111,20 @@ struct Area {
 };
 
 /// What every thread does to fill an area from a source: fetch reads groups of V neighbouring
-/// columns into registers, make computes their elements and stores them. Outside of the source are
-/// zeros. With Held a thread keeps what belongs to its columns, which must be the same at every
-/// call; with Sums it also adds up what it makes of them, as values of the source, not as the
-/// product takes them.
+/// columns into registers, and make computes their elements and stores them. Outside of the source
+/// there are zeros. With Held, a thread keeps what belongs to its columns, which must be the same
+/// at every call; with Sums, it also adds up what it makes of them, as values of the source, not as
+/// the product takes them.
 ///
 /// A source has kRows, kColumns; Raw<V>, what it reads for a group; Column, what it needs of a
 /// column; fetch(arena, row, column, Raw<V>&), ahead(arena, row, column), columns(arena, column,
 /// Column (&)[V]), and pair(Column, Column, Raw<V>, i, first, second): elements i and i + 1 of the
-/// group. kPlain: the elements are those of a tensor as they lie there (plain(Raw<V>)). kStored:
-/// they go to memory too (keep()), as Elements, which is what the arithmetic takes.
+/// group. With kPlain, the elements are those of a tensor as they are in memory (plain(Raw<V>)).
+/// With kStored, they also go to memory (keep()), as Elements, which is what the arithmetic takes.
 template <class Source, class Math, class Area_, int V, bool Held, bool Sums>
 struct Loader {
     static constexpr int kGroups = Area_::kInner / V;
-    static constexpr int kStep = kThreads / kGroups; ///< rows apart that a thread's groups lie
+    static constexpr int kStep = kThreads / kGroups; ///< rows between a thread's groups
     static constexpr int kEach = Area_::kOuter / kStep;
     static_assert(kThreads % kGroups == 0 && Area_::kOuter % kStep == 0, "threads share evenly");
     static constexpr bool kWholeRows = Source::kRows % Area_::kOuter == 0;
@@ -131,7 +132,7 @@ struct Loader {
     using Column = typename Source::Column;
 
     typename Source::template Raw<V> raw[kEach];
-    bool keeps = true; ///< of kStored: this block is the one that stores
+    bool keeps = true; ///< for kStored: whether this block is the one that stores
     Column held[Held ? V : 1];
     double sums[Sums ? V : 1] = {};
 
@@ -171,12 +172,12 @@ struct Loader {
     }
 
 private:
-    /// A group as it is put into the area, in the largest accesses that fit.
+    /// A group in the form in which it is put into the area, in the largest accesses that fit.
     static constexpr int kWords = V * Math::kBytes / 4;
     static constexpr int kUnitBytes = 4 * kWords < 16 ? 4 * kWords : 16;
     static constexpr int kUnits = 4 * kWords / kUnitBytes;
     static constexpr int kCycle = kStep < 8 ? 8 / kStep : 1; ///< groups in 8 rows, after which the
-                                                             ///< units are exchanged alike
+                                                             ///< exchange of units repeats
     using UnitType = typename Unit<kUnitBytes>::Type;
     union Made {
         u32 words[kWords];
@@ -234,7 +235,7 @@ private:
             }
             if constexpr (!Source::kPlain || Source::kColumns % V != 0)
                 Math::pack(made.words, at / 2, low, high);
-            // what the product takes, and a node of its own would: rounded to 16 bits
+            // what the product takes, as a node of its own would: rounded to 16 bits
             constexpr bool kRounds = Sums && Math::kBytes == 2;
             added[at] += kRounds ? made.pack[at] : low;
             added[at + 1] += kRounds ? made.pack[at + 1] : high;

@@ -1,19 +1,19 @@
-// The end of a step: how many values are not finite, read from the bits, and the loss scaler, whose
-// rule is scaler/scaler_rule.h itself.
+// The end of a step: the number of non-finite values, taken from their bits, and the loss scaler,
+// whose rule is scaler/scaler_rule.h itself.
 #pragma once
 
 namespace hs {
 namespace nodes {
 
 /// How: Word (an integer of the storage's size), mask (its exponent bits); elements, parts, alone,
-/// blocks, packed (the input lies at a multiple of 16 bytes). `shared`: kThreads + 1 u32.
+/// blocks, packed (the input is at a multiple of 16 bytes). `shared` is kThreads + 1 u32.
 template <class How>
 struct NonFinite {
     using Word = typename How::Word;
     static constexpr int kPack = 16 / static_cast<int>(sizeof(Word));
 
     HS_D static u32 isOne(Word x) { return (x & How::mask) == How::mask ? 1u : 0u; }
-    /// This thread's share of elements [begin, end); begin is a multiple of kPack.
+    /// Counts this thread's share of elements [begin, end); begin is a multiple of kPack.
     HS_D static u32 countOf(const Word* x, i64 begin, i64 end) {
         u32 count = 0;
         i64 rest = begin;
@@ -31,11 +31,11 @@ struct NonFinite {
             count += isOne(x[at]);
         return count;
     }
-    /// The block's sum, in thread 0.
+    /// Returns the block's sum in thread 0.
     HS_D static u32 joined(u32 mine, u32* area) {
         for (int offset = kWarp / 2; offset > 0; offset /= 2)
             mine += __shfl_xor_sync(kAllLanes, mine, offset);
-        __syncthreads(); // everyone is done with what the area held
+        __syncthreads(); // all threads are done with what the area held
         if (threadIdx.x % kWarp == 0) area[threadIdx.x / kWarp] = mine;
         __syncthreads();
         u32 sum = 0;
@@ -73,7 +73,7 @@ HS_D void countNonFinite(const typename How::Word* x, float* out, char* scratch,
     }
 }
 
-/// The scaler's next state, by one thread.
+/// Computes the scaler's next state with one thread.
 HS_D void updateScaler(const double* state, const double* rules, const float* found, double* out,
                        int block) {
     if (block != 0 || threadIdx.x != 0) return;

@@ -1,14 +1,14 @@
-// Products of whole warpgroups, four warps together, on devices of compute capability 9.0 alone
-// (sm_90a). Both operands are read from shared memory as descriptors tell where they lie, while the
-// threads go on; the emulator reads them as late as that may be. Layouts and descriptors: PTX ISA,
-// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+// Products of whole warpgroups, which are four warps together, only on devices of compute
+// capability 9.0 (sm_90a). Both operands are read from shared memory, where descriptors tell, while
+// the threads go on; the emulator reads them as late as may happen. Layouts and descriptors: PTX
+// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
 #pragma once
 
 namespace hs {
 
 constexpr int kGroupRows = 64; ///< of a warpgroup's product
 
-/// Shared memory in which areas of warpgroups lie: their layouts repeat every 1024 bytes of it.
+/// Declares shared memory for areas of warpgroups, whose layouts repeat every 1024 bytes of it.
 #if HS_DEVICE
 #define HS_GROUP_SHARED(name)                                                                      \
     extern __shared__ __align__(1024) char name##_of_groups[];                                     \
@@ -19,8 +19,8 @@ HS_D u32 sharedAddress(const char* at) { return static_cast<u32>(__cvta_generic_
 inline u32 sharedAddress(const char* at) { return static_cast<u32>(at - hs_emulated_state.shared); }
 #endif
 
-/// Area in a layout that descriptors know: rows of 64 or 128 bytes, whose 16-byte units are
-/// exchanged by PTX's swizzle of as many bytes; wider rows as blocks of 128 bytes, each of all
+/// An Area in a layout that descriptors know: rows of 64 or 128 bytes, whose 16-byte units are
+/// exchanged by PTX's swizzle of that many bytes; wider rows are blocks of 128 bytes, each with all
 /// rows.
 template <int Bytes, int Outer, int Inner, bool AlongK, bool Lean>
 struct GroupArea {
@@ -32,17 +32,18 @@ struct GroupArea {
     static_assert(Bytes == 2 && Outer % 8 == 0, "16-bit operands, whole repetitions");
     static_assert(AlongK ? Inner == 32 || Inner == 64 : Inner % 64 == 0, "a layout of PTX's");
 
-    /// The place of byte `at` of a row.
+    /// Returns the place of byte `at` of a row.
     static HS_D int byteOf(int row, int at) {
         const int unit = at / 16 % kUnits, block = at / kRowBytes;
         return (block * Outer + row) * kRowBytes +
                16 * (unit ^ (kUnits == 4 ? (row >> 1) & 3 : row & 7)) + at % 16;
     }
 
-    /// Of the matrix from `outer`, a multiple of 64, and inner index 0 of the product on.
+    /// Returns the descriptor of the matrix that begins at `outer`, a multiple of 64, and inner
+    /// index 0 of the product.
     static HS_D u64 descriptor(const char* area, int outer) {
         constexpr u64 kSwizzle = kUnits == 8 ? 1 : 2;
-        // from 8 rows of a block to the next 8; from block to block, where there are any
+        // from 8 rows of a block to the next 8, and from block to block if there are several
         constexpr u64 kStride = 8 * kRowBytes, kLeading = AlongK ? 16 : Outer * kRowBytes;
         const u32 start = sharedAddress(area) + (AlongK ? outer : outer / 64 * Outer) * kRowBytes;
         return (kSwizzle << 62 | kStride >> 4 << 32 | kLeading >> 4 << 16) + (start >> 4);
@@ -60,8 +61,8 @@ HS_D void showToGroups() {
 
 // ---- the instruction ---------------------------------------------------------------------------
 
-/// d (64, Columns) = a (64, 16) b (16, Columns), plus d where `adds` is not 0. Transposed: the
-/// inner index does not run along the rows of the operand's area.
+/// Computes d (64, Columns) = a (64, 16) b (16, Columns), plus d when `adds` is not 0. Transposed
+/// means that the inner index does not run along the rows of the operand's area.
 template <class T, int Columns, bool ATransposed, bool BTransposed>
 struct GroupInstruction;
 
@@ -104,7 +105,7 @@ struct GroupInstruction;
 HS_GROUP_INSTRUCTIONS(F16, "f16")
 HS_GROUP_INSTRUCTIONS(BF16, "bf16")
 #else
-/// Element (outer, k) of the matrix that a descriptor tells.
+/// Returns element (outer, k) of the matrix that a descriptor names.
 template <class T>
 inline float groupElement(u64 descriptor, bool isTransposed, int outer, int k) {
     const auto field = [&](int from) { return static_cast<int>(descriptor >> from & 0x3FFF) << 4; };
@@ -144,8 +145,8 @@ struct GroupInstruction {
 
 // ---- products of areas -------------------------------------------------------------------------
 
-/// As Product, of a whole warpgroup: a warp's part is 16 rows and all columns. Between begin() and
-/// end() nobody writes to the areas, and the sums are not there.
+/// The same as Product for a whole warpgroup: a warp's part is 16 rows and all columns. Between
+/// begin() and end() nobody writes to the areas, and the sums are not available.
 template <class Math, class A, class B, int TilesN, bool AAlongK, bool BAlongK>
 struct GroupProduct;
 
@@ -155,7 +156,7 @@ struct GroupProduct<HalfMath<T>, A, B, TilesN, AAlongK, BAlongK> : TensorLayout 
     static constexpr int kTimes = kInner / HalfMath<T>::kDepth;
     using Instruction = GroupInstruction<T, 8 * TilesN, !AAlongK, !BAlongK>;
 
-    /// Without `adds` the sums begin with this product.
+    /// Without `adds`, the sums begin with this product.
     HS_D void begin(const char* a, const char* b, bool adds, float (&sums)[1][TilesN][4]) {
         const int group = static_cast<int>(threadIdx.x) / (4 * kWarp);
         u64 left = A::descriptor(a, group * kGroupRows), right = B::descriptor(b, 0);
@@ -186,7 +187,7 @@ struct GroupProduct<HalfMath<T>, A, B, TilesN, AAlongK, BAlongK> : TensorLayout 
 
 private:
 #if HS_DEVICE
-    /// Nothing that has to do with the sums is moved past it.
+    /// Keeps everything that uses the sums from being moved past it.
     static HS_D void hold(float (&sums)[1][TilesN][4]) {
         HS_UNROLL
         for (int j = 0; j < TilesN; ++j)

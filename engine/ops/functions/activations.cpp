@@ -1,5 +1,5 @@
-// Activations that are no op of their own, the softmax family, random numbers and dropout. Softmax
-// and its kin are put together from primitives with autocast off inside.
+// Activations that are not ops of their own, the softmax family, random numbers and dropout. The
+// softmax family is put together from primitives with autocast off inside.
 #include "engine/ops/functions/activations.h"
 
 #include "engine/core/error.h"
@@ -17,7 +17,7 @@ NodeId isAbove(Builder& b, NodeId x, double bound) {
     return b.emit(Op::Less, {b.constantLike(bound, x), x});
 }
 
-/// A number for a random node: one more than any in the graph.
+/// Returns a stream number for a random node: one more than any in the graph.
 uint64_t freeStream(const Graph& graph) {
     uint64_t last = 0;
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -27,8 +27,8 @@ uint64_t freeStream(const Graph& graph) {
     return last + 1;
 }
 
-/// The maximum along the axis. Softmax and its kin are shifted by it and do not depend on the
-/// shift, so no gradient flows through it, and ties need no rule.
+/// Returns the maximum along the axis. The softmax family is shifted by it and does not depend on
+/// the shift, so no gradient flows through it, and ties need no rule.
 NodeId maximumAlong(Builder& b, NodeId x, int axis) {
     return b.unary(Op::StopGradient, b.emit(Op::ReduceMax, {x}, AxesAttrs{Shape{axis}}));
 }
@@ -46,15 +46,15 @@ NodeId leakyRelu(Builder& b, NodeId x, double slope) {
 NodeId elu(Builder& b, NodeId x, double alpha) {
     const Operands in(b, "elu", std::array{x});
     const NodeId zero = b.constantLike(0, in[0]);
-    const NodeId bent = b.emit(Op::LessEqual, {in[0], zero}); // not NaN, whose slope is 1
-    // 0 where the branch is not taken: exp of a large x would be inf, and its slope times 0 NaN
+    const NodeId bent = b.emit(Op::LessEqual, {in[0], zero}); // false for NaN, whose slope is 1
+    // 0 where the branch is not taken: exp of a large x would be inf, and its slope times 0 NaN.
     const NodeId below = b.where(bent, in[0], zero);
     return in.result(b, b.where(bent, b.scale(b.unary(Op::Expm1, below), alpha), in[0]));
 }
 
 NodeId hardtanh(Builder& b, NodeId x, double low, double high) {
     const Operands in(b, "hardtanh", std::array{x});
-    // unlike clamp's, PyTorch's slope is 0 at the bounds themselves, and 1 at NaN
+    // Unlike clamp's, PyTorch's slope is 0 at the bounds themselves, and 1 at NaN.
     const NodeId outside =
         b.emit(Op::LogicalOr, {b.emit(Op::LessEqual, {in[0], b.constantLike(low, in[0])}),
                                b.emit(Op::LessEqual, {b.constantLike(high, in[0]), in[0]})});
@@ -86,7 +86,7 @@ NodeId prelu(Builder& b, NodeId x, NodeId weight) {
     }
     slope = b.expand(b.reshape(slope, along), shape);
     const NodeId above = isAbove(b, in[0], 0);
-    // 0 where the branch is not taken: an infinite x times a zero gradient would be a NaN slope
+    // 0 where the branch is not taken: an infinite x times a zero gradient would be a NaN slope.
     const NodeId below = b.where(above, b.constantLike(0, in[0]), in[0]);
     return in.result(b, b.where(above, in[0], b.mul(below, slope)));
 }
@@ -103,7 +103,7 @@ NodeId dropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
     const Shape shape = b.shapeOf(in[0]);
     const NodeId u = uniform(b, shape, counter, seed);
     const NodeId dropped = b.emit(Op::Less, {u, b.constantLike(p, u)});
-    // A factor, not a choice: what is inf or NaN stays visible where it is dropped, as in PyTorch.
+    // A factor, not a select: inf and NaN stay visible when they are dropped, as in PyTorch.
     const NodeId kept = b.constantLike(p < 1 ? 1 / (1 - p) : 0, in[0]);
     return in.result(b, b.mul(in[0], b.where(dropped, b.constantLike(0, in[0]), kept)));
 }
@@ -134,7 +134,7 @@ NodeId logsumexp(Builder& b, NodeId x, int axis) {
     const Shape shape = b.shapeOf(in);
     axis = normalAxis(axis, shape.rank());
     const NodeId wide = widened(b, in), most = maximumAlong(b, wide, axis);
-    // no shift by an infinite maximum: inf - inf is NaN, and the result is the maximum itself
+    // No shift by an infinite maximum: inf - inf is NaN, and the result is the maximum itself.
     const NodeId shift = b.where(b.unary(Op::IsFinite, most), most, b.constantLike(0, most));
     const NodeId powers = b.unary(Op::Exp, b.sub(wide, b.expandLike(shift, wide)));
     const NodeId y = b.add(b.unary(Op::Log, b.sum(powers, Shape{axis})), shift);

@@ -18,14 +18,16 @@ struct Pair {
     NodeId x, y;
 };
 
-/// Both operands in one shape and dtype. The cast comes first: it is cheaper on the smaller tensor.
+/// Brings both operands to one shape and dtype. The cast comes first: it is cheaper on the smaller
+/// tensor.
 Pair matched(Builder& b, std::string_view name, NodeId x, NodeId y) {
     const DType type = promoted(b[x].type(), b[y].type());
     const Shape shape = commonShape(b, name, x, y);
     return {b.expand(b.cast(x, type), shape), b.expand(b.cast(y, type), shape)};
 }
 
-/// A two-input arithmetic op: integers and masks count as F32 where no operand is a float.
+/// Emits an arithmetic op of two inputs. Integers and masks are cast to F32 when no operand is a
+/// float.
 NodeId arithmetic(Builder& b, std::string_view name, Op op, NodeId x, NodeId y) {
     const auto in = castInputs(b, name, std::array{x, y});
     const AutocastScope off(b, nullptr);
@@ -33,7 +35,7 @@ NodeId arithmetic(Builder& b, std::string_view name, Op op, NodeId x, NodeId y) 
     return b.emit(op, {asFloat(b, p.x), asFloat(b, p.y)});
 }
 
-/// All operands of one shape.
+/// Brings all operands to one shape.
 std::vector<NodeId> together(Builder& b, std::string_view name, const Operands& in, size_t count) {
     Shape shape = b.shapeOf(in[0]);
     for (size_t i = 1; i < count; ++i)
@@ -61,7 +63,7 @@ NodeId pow(Builder& b, NodeId x, NodeId y) { return arithmetic(b, "pow", Op::Pow
 NodeId powScalar(Builder& b, NodeId x, double exponent) {
     x = asFloat(b, castInputs(b, "pow", std::array{x})[0]);
     const AutocastScope off(b, nullptr);
-    // as in PyTorch, and each is one rounding, or two: pow itself has other values at -0 and -inf
+    // As in PyTorch. Each rounds once or twice; pow itself has other values at -0 and -inf.
     if (exponent == 2) return b.mul(x, x);
     if (exponent == 0.5) return b.unary(Op::Sqrt, x);
     if (exponent == -0.5) return b.unary(Op::Rsqrt, x);
@@ -138,7 +140,7 @@ NodeId lerp(Builder& b, NodeId start, NodeId end, double weight) {
     const Operands in(b, "lerp", std::array{start, end}, Mixing::Refuse);
     const auto p = together(b, "lerp", in, 2);
     const NodeId way = b.sub(p[1], p[0]);
-    // from the nearer end, so that weight 1 gives the end exactly
+    // From the nearer end, so that weight 1 gives the end exactly.
     const NodeId y = std::fabs(weight) < 0.5 ? b.add(p[0], b.scale(way, weight))
                                              : b.sub(p[1], b.scale(way, 1 - weight));
     return in.result(b, y);

@@ -16,12 +16,12 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// y without one axis, of extent 1.
+/// Drops one axis of y, of extent 1.
 NodeId withoutAxis(Builder& b, NodeId y, int axis) {
     return b.reshape(y, keptShape(b.shapeOf(y), Shape{axis}));
 }
 
-/// The lengths of the differences along one axis, which stays; no gradient at 0.
+/// Returns the lengths of the differences along one axis, which stays; no gradient at 0.
 NodeId lengthsOf(Builder& b, NodeId differences, int axis) {
     return rootOf(b, b.sum(b.mul(differences, differences), Shape{axis}));
 }
@@ -29,7 +29,7 @@ NodeId lengthsOf(Builder& b, NodeId differences, int axis) {
 } // namespace
 
 NodeId normalize(Builder& b, NodeId x, int axis, double eps) {
-    // no list names it: its norm and its division ask for themselves
+    // No list names normalize: its norm and its division ask for themselves.
     const NodeId size = clamp(b, norm(b, x, {axis}, KeepAxes::Yes), eps, kInf);
     return div(b, x, size);
 }
@@ -75,7 +75,7 @@ NodeId pdist(Builder& b, NodeId x) {
     }
     const Shape shape = b.shapeOf(in[0]);
     require(shape.rank() == 2 && shape[0] >= 2, "pdist: (n, d) with n of at least 2 expected");
-    std::vector<NodeId> rows; // row i less each later one
+    std::vector<NodeId> rows; // entry i holds row i minus each later row
     for (int64_t i = 0; i + 1 < shape[0]; ++i) {
         const NodeId later = b.slice(in[0], 0, i + 1, shape[0]);
         rows.push_back(b.sub(b.expandLike(b.slice(in[0], 0, i, i + 1), later), later));
@@ -91,7 +91,8 @@ NodeId renorm(Builder& b, NodeId x, int axis, double limit) {
     const int at = normalAxis(axis, shape.rank());
     const NodeId size = normOver(b, in[0], keptShape(allAxes(shape.rank()), Shape{at}));
     const NodeId bound = b.constantLike(limit, size), one = b.constantLike(1, size);
-    // PyTorch adds 1e-7 below the line, so that a rounded result does not pass the limit again
+    // PyTorch adds 1e-7 to the denominator, so that a rounded result does not exceed the limit
+    // again.
     const NodeId factor = b.div(bound, b.shift(size, 1e-7));
     const NodeId scale = b.where(b.emit(Op::Less, {bound, size}), factor, one);
     return in.result(b, b.mul(in[0], b.expandLike(scale, in[0])));

@@ -10,7 +10,7 @@ using namespace detail;
 
 namespace {
 
-/// The inputs after autocast, in their common dtype.
+/// Returns the inputs after autocast, in their common dtype.
 std::vector<NodeId> sameDType(Builder& b, std::string_view name, std::span<const NodeId> given) {
     require(!given.empty(), std::string(name) + ": no operands");
     auto in = castInputs(b, name, given);
@@ -22,7 +22,7 @@ std::vector<NodeId> sameDType(Builder& b, std::string_view name, std::span<const
     return in;
 }
 
-/// index (n) as a tensor of `shape`, which counts it along one axis.
+/// Spreads index (n) over a tensor of `shape`, with n along one axis.
 NodeId spreadIndex(Builder& b, std::string_view name, NodeId index, int axis, const Shape& shape) {
     require(b.shapeOf(index).rank() == 1 && b.dtypeOf(index) == DType::I32,
             std::string(name) + ": an int32 index of rank 1 expected");
@@ -82,7 +82,7 @@ NodeId embedding(Builder& b, NodeId weight, NodeId index, std::optional<int64_t>
     const NodeId flat = b.reshape(index, {rows[0]});
     const NodeId spread = spreadIndex(b, "embedding", flat, 0, rows);
     NodeId picked = b.emit(Op::Gather, {weight, spread}, AxisAttrs{0, 0});
-    if (padding) { // a select, not a product: what is not finite does not reach the row either
+    if (padding) { // a select, not a product: non-finite gradients do not reach the row either
         const auto number = static_cast<double>(*padding);
         const NodeId isPadding = b.emit(Op::Equal, {spread, b.constantLike(number, spread)});
         picked = b.where(isPadding, b.unary(Op::StopGradient, picked), picked);

@@ -1,5 +1,5 @@
 // Losses put together from primitives: mean over all elements, a scalar, in F32 under autocast.
-// Their forms are chosen so that neither the value nor the gradient overflows before it must.
+// Their forms are chosen so that neither the value nor the gradient overflows sooner than it must.
 #include "engine/ops/functions/losses.h"
 
 #include "engine/core/error.h"
@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-/// What a caller may get wrong: the sizes and dtypes of what is compared.
+/// Throws InputError for what a caller may get wrong: the sizes and dtypes of the operands.
 void requireInput(bool holds, const Message& what) {
     if (!holds) throw InputError(what);
 }
@@ -28,10 +28,10 @@ void requireSameShape(const Builder& b, std::string_view name, NodeId input, Nod
                   b.shapeOf(input).text(), b.shapeOf(target).text()});
 }
 
-/// 1 - t in t's dtype.
+/// Returns 1 - t in t's dtype.
 NodeId complement(Builder& b, NodeId t) { return b.sub(b.constantLike(1, t), t); }
 
-/// Two operands of one shape, in F32 after autocast.
+/// Returns two operands of one shape, in F32 after autocast.
 Operands pairOf(Builder& b, std::string_view name, NodeId input, NodeId target) {
     requireSameShape(b, name, input, target);
     return Operands(b, name, std::array{input, target});
@@ -51,19 +51,19 @@ NodeId hinge(Builder& b, NodeId x) {
     return b.emit(Op::Clamp, {x}, RangeAttrs{0, std::numeric_limits<double>::infinity()});
 }
 
-/// Norms of the rows of a - c, with PyTorch's 1e-6 added to each difference, which keeps the slope
-/// finite where rows are equal.
+/// Returns the norms of the rows of a - c, with PyTorch's 1e-6 added to each difference, which
+/// keeps the slope finite where rows are equal.
 NodeId rowDistance(Builder& b, NodeId a, NodeId c) {
     const NodeId difference = b.shift(b.sub(a, c), 1e-6);
     return normOver(b, difference, {1});
 }
 
-/// |d| from the bound on, a parabola that meets it with one slope within: slope d/beta at most 1.
-/// NaN counts as within, where its slope is NaN too.
+/// |d| - beta / 2 from the bound on, and within it a parabola with slope d / beta that meets it
+/// smoothly. NaN counts as within, where its slope is NaN too.
 NodeId roundedAbs(Builder& b, NodeId d, double beta) {
     const NodeId size = b.unary(Op::Abs, d);
     const NodeId far = b.emit(Op::LessEqual, {b.constantLike(beta, size), size});
-    // 0 where the branch is not taken: the slope of an infinite d times 0 would be NaN
+    // 0 where the branch is not taken: the slope of an infinite d times 0 would be NaN.
     const NodeId inner = b.where(far, b.constantLike(0, d), d);
     const NodeId parabola = b.scale(b.mul(inner, inner), 0.5 / beta);
     return b.where(far, b.shift(size, -0.5 * beta), parabola);
@@ -87,7 +87,7 @@ NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels, double smoothing) 
         {phrase("Operations",
                 "cross_entropy: logits (n, classes) and int32 labels (n) expected, not %1 and %2"),
          shape.text(), b.shapeOf(labels).text()});
-    // listed as one op on the CPU only; elsewhere its parts are
+    // Listed as one op on the CPU only; elsewhere its parts are listed.
     const NodeId cast = castInputs(b, "cross_entropy", std::array{logits})[0];
     const AutocastScope inner(b, innerPolicy(b, "cross_entropy"));
     const NodeId logProbability = castInputs(b, "nll_loss", std::array{logSoftmax(b, cast, 1)})[0];
@@ -130,8 +130,8 @@ NodeId bce(Builder& b, NodeId probability, NodeId target) {
     };
     const NodeId within = b.emit(Op::Less, {b.constantLike(kLeast, p), b.mul(p, complement(b, p))});
     const NodeId inner = lossAt(b.where(within, p, b.constantLike(0.5, p)));
-    // At the ends the value and that slope do not belong together: the slope is that of a parabola
-    // which is taken off again.
+    // At the ends the value and that slope do not belong together. The slope comes from a parabola
+    // whose value is subtracted again.
     const NodeId fixed = b.unary(Op::StopGradient, t);
     const NodeId parabola = b.scale(b.sub(b.scale(b.mul(p, p), 0.5), b.mul(fixed, p)), 1 / kLeast);
     const NodeId slope = b.sub(parabola, b.unary(Op::StopGradient, parabola));
@@ -160,7 +160,8 @@ NodeId huberLoss(Builder& b, NodeId input, NodeId target, double delta) {
 NodeId klDiv(Builder& b, NodeId logInput, NodeId target) {
     const Operands in = pairOf(b, "kl_div", logInput, target);
     const NodeId t = in[1], one = b.constantLike(1, t), zero = b.constantLike(0, t);
-    // t log t is 0 at t = 0; log sees 1 there, because its infinite slope times 0 would be NaN
+    // t log t is 0 at t = 0. The logarithm sees 1 there, because its infinite slope times 0 would
+    // be NaN.
     const NodeId log = b.unary(Op::Log, b.where(b.emit(Op::Equal, {t, zero}), one, t));
     return meanOf(b, in, b.mul(t, b.sub(log, in[0])));
 }
@@ -200,7 +201,7 @@ NodeId cosineEmbeddingLoss(Builder& b, NodeId a, NodeId c, NodeId target, double
             b.shapeOf(in[2]) == Shape{b.shapeOf(in[0])[0]},
         phrase("Operations", "cosine_embedding_loss: two (n, d) and targets (n) expected"));
     const auto inner = [&](NodeId x, NodeId y) { return b.sum(b.mul(x, y), {1}); };
-    // PyTorch adds 1e-12 to each square: a row of zeros has the cosine 0
+    // PyTorch adds 1e-12 to each square: a row of zeros has the cosine 0.
     const NodeId sizes =
         b.mul(b.shift(inner(in[0], in[0]), 1e-12), b.shift(inner(in[1], in[1]), 1e-12));
     const NodeId column = b.div(inner(in[0], in[1]), b.unary(Op::Sqrt, sizes));
@@ -229,8 +230,8 @@ NodeId tripletMarginLoss(Builder& b, NodeId anchor, NodeId positive, NodeId nega
 }
 
 NodeId multilabelSoftMarginLoss(Builder& b, NodeId input, NodeId target) {
-    // Like PyTorch's, made of functions that ask autocast for themselves: no list names it, and
-    // under the CUDA lists it is its sum that returns float32.
+    // Made of functions that ask autocast for themselves, as PyTorch's is: no list names it, and
+    // under the CUDA lists its sum returns float32.
     const auto logSigmoid = [&](NodeId x) {
         const Operands in(b, "log_sigmoid", std::array{x});
         return in.result(b, b.neg(b.unary(Op::Softplus, b.neg(in[0]))));

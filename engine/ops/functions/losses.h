@@ -1,5 +1,5 @@
-// Losses: mean over all elements, rank 0. Operands whose shapes or dtypes do not fit throw
-// InputError.
+// Losses: mean over all elements, rank 0. They throw InputError for operands whose shapes or dtypes
+// do not fit.
 #pragma once
 
 #include "engine/ops/builder.h"
@@ -7,11 +7,11 @@
 namespace halfscope::fn {
 
 NodeId mseLoss(Builder&, NodeId input, NodeId target);
-/// logits (n, classes), labels (n) as I32. With label smoothing every class has its share of each
-/// sample's target.
+/// Takes logits (n, classes) and labels (n) as I32. With label smoothing every class has its share
+/// of each sample's target.
 NodeId crossEntropy(Builder&, NodeId logits, NodeId labels, double smoothing = 0);
 NodeId bceWithLogits(Builder&, NodeId logits, NodeId target);
-/// Banned under CUDA policies: throws InputError that names binary_cross_entropy_with_logits.
+/// Banned under CUDA policies: throws an InputError that names binary_cross_entropy_with_logits.
 NodeId bce(Builder&, NodeId probability, NodeId target);
 NodeId l1Loss(Builder&, NodeId input, NodeId target);
 NodeId smoothL1Loss(Builder&, NodeId input, NodeId target, double beta = 1);
@@ -21,7 +21,7 @@ NodeId softMarginLoss(Builder&, NodeId input, NodeId target); ///< targets -1 an
 NodeId poissonNllLoss(Builder&, NodeId logRate, NodeId target);
 NodeId nllLoss(Builder&, NodeId logProbability, NodeId labels); ///< (n, classes), (n) as I32
 NodeId hingeEmbeddingLoss(Builder&, NodeId input, NodeId target, double margin = 1);
-/// target (n) of -1 and 1; a and c (n, d).
+/// target is (n), of -1 and 1; a and c are (n, d).
 NodeId cosineEmbeddingLoss(Builder&, NodeId a, NodeId c, NodeId target, double margin = 0);
 NodeId marginRankingLoss(Builder&, NodeId a, NodeId c, NodeId target, double margin = 0);
 NodeId tripletMarginLoss(Builder&, NodeId anchor, NodeId positive, NodeId negative,

@@ -14,7 +14,8 @@ using namespace detail;
 
 namespace {
 
-/// A vector (c) along `axis` of x, other extents 1, in x's dtype; no vector stays none.
+/// Lays a vector (c) along `axis` of x, with extents of 1 elsewhere, in x's dtype; kNoNode stays
+/// kNoNode.
 NodeId along(Builder& b, NodeId vector, int axis, NodeId x) {
     if (vector == kNoNode) return vector;
     Shape shape = Shape::filled(b.shapeOf(x).rank(), 1);
@@ -31,7 +32,8 @@ NodeId scaled(Builder& b, NodeId centred, NodeId variance, NodeId weight, NodeId
     return bias == kNoNode ? y : b.add(y, b.expandLike(bias, centred));
 }
 
-/// Each of `groups` groups of channels of one image to mean 0 and variance 1, then scaled.
+/// Normalises each of `groups` groups of channels of one image to mean 0 and variance 1, then
+/// scales it.
 NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_t groups,
                    double eps) {
     const Shape shape = b.shapeOf(in[0]);
@@ -40,7 +42,8 @@ NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_
                                 "%1: %2 groups of %3; the channels (axis 1) must divide into them"),
                          name, groups, shape.text());
     }
-    int64_t each = shape[1] / groups; // elements of a group; not by division: n may be 0
+    int64_t each = shape[1] / groups; // elements of a group; not found by division, because n may
+                                      // be 0
     for (int axis = 2; axis < shape.rank(); ++axis)
         each *= shape[axis];
     const NodeId x = b.reshape(in[0], {shape[0] * groups, each});
@@ -52,7 +55,7 @@ NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_
     return in.result(b, y);
 }
 
-/// The dtype of the layer that is emitted now, if the policy goes by layers there.
+/// Returns the dtype of the layer that is being emitted, if the policy decides by layers there.
 std::optional<DType> layerDType(const Builder& b) {
     if (b.policy() == nullptr) return std::nullopt;
     return b.policy()->layerDType(b.label(), b.phase());
@@ -104,7 +107,7 @@ NodeId layerNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
     const NodeId wide = widened(b, in[0]);
     const int last = b.shapeOf(wide).rank() - 1;
     const Centred c = centredOver(b, wide, Shape{last});
-    // one factor a row, then one a column: both vectors stay small
+    // One factor for each row, then one for each column: both vectors stay small.
     NodeId y = scaled(b, c.centred, c.variance, kNoNode, kNoNode, eps);
     if (in[1] != kNoNode) y = b.mul(y, b.expandLike(along(b, in[1], last, y), y));
     if (in[2] != kNoNode) y = b.add(y, b.expandLike(along(b, in[2], last, y), y));
@@ -115,14 +118,14 @@ NodeId groupNorm(Builder& b, NodeId x, int64_t groups, NodeId weight, NodeId bia
     const std::optional<DType> layer = layerDType(b);
     const Operands in(b, "group_norm", std::array{x, weight, bias});
     const NodeId y = groupedNorm(b, "group_norm", in, groups, eps);
-    return layer ? b.cast(y, *layer) : y; // its weight and bias kept their dtype
+    return layer ? b.cast(y, *layer) : y; // weight and bias kept their dtype
 }
 
 NodeId instanceNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
     const DType stored = layerDType(b).value_or(b.dtypeOf(x));
     const Operands in(b, "instance_norm", std::array{x, weight, bias});
     const int64_t channels = b.shapeOf(x).rank() < 2 ? 0 : b.shapeOf(x)[1];
-    // as batch_norm: the result has x's dtype, whatever weight and bias have
+    // As in batch_norm, the result has x's dtype, whatever weight and bias have.
     return b.cast(groupedNorm(b, "instance_norm", in, channels, eps), stored);
 }
 

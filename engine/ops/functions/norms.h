@@ -1,4 +1,4 @@
-// Normalisation layers: of a batch, of a layer, of groups of channels, of one image.
+// Normalisation layers: over a batch, a layer, groups of channels, or one image.
 #pragma once
 
 #include "engine/ops/builder.h"
@@ -14,12 +14,12 @@ struct BatchNormResult {
 /// and are two-pass; y has x's dtype. weight and bias are (c), F32, or kNoNode.
 BatchNormResult batchNorm(Builder&, NodeId x, NodeId weight, NodeId bias, int channelAxis,
                           double eps);
-/// The same with given statistics (c), for evaluation.
+/// Does the same with given statistics (c), for evaluation.
 NodeId batchNormWith(Builder&, NodeId x, NodeId weight, NodeId bias, NodeId mean, NodeId variance,
                      int channelAxis, double eps);
-/// Over the last axis.
+/// Normalises over the last axis.
 NodeId layerNorm(Builder&, NodeId x, NodeId weight, NodeId bias, double eps);
-/// x (n, c, ..); weight and bias (c) or kNoNode.
+/// x is (n, c, ..); weight and bias are (c) or kNoNode.
 NodeId groupNorm(Builder&, NodeId x, int64_t groups, NodeId weight, NodeId bias, double eps);
 NodeId instanceNorm(Builder&, NodeId x, NodeId weight, NodeId bias, double eps);
 

@@ -98,7 +98,7 @@ NodeId Operands::result(Builder& b, NodeId y) const {
     b.setRule(m_name + ": rounds its result once");
     const NodeId stored = b.cast(y, m_dtype);
     b.setRule({});
-    b.setDecision({}); // here the function ends
+    b.setDecision({}); // the function ends here
     return stored;
 }
 
@@ -125,7 +125,7 @@ NodeId withBias(Builder& b, NodeId y, NodeId bias, int axis) {
 NodeId rootOf(Builder& b, NodeId squares) {
     const NodeId zero = b.constantLike(0, squares);
     const NodeId none = b.emit(Op::Equal, {squares, zero});
-    // the branch not taken sees 1: an infinite slope times a zero gradient would be NaN
+    // The branch that is not taken sees 1: an infinite slope times a zero gradient would be NaN.
     const NodeId root = b.unary(Op::Sqrt, b.where(none, b.constantLike(1, squares), squares));
     return b.where(none, zero, root);
 }

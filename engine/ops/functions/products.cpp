@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-/// a (.., m, k) by a matrix (k, n): the leading axes become rows of one product.
+/// Multiplies a (.., m, k) by a matrix (k, n): the leading axes become rows of one product.
 NodeId foldedMatmul(Builder& b, NodeId a, NodeId matrix, MatmulAttrs how) {
     Shape shape = b.shapeOf(a);
     require(!shape.empty(), "a product of matrices with a scalar operand");
@@ -30,7 +30,7 @@ NodeId foldedMatmul(Builder& b, NodeId a, NodeId matrix, MatmulAttrs how) {
     return b.reshape(y, shape);
 }
 
-/// x with its batch axes (all but the last two) expanded to `batch`.
+/// Expands the batch axes of x (all but the last two) to `batch`.
 NodeId withBatch(Builder& b, NodeId x, Shape batch) {
     const Shape& shape = b.shapeOf(x);
     batch.push(shape[shape.rank() - 2]);
@@ -48,7 +48,7 @@ void requireRank(const Builder& b, std::string_view name, NodeId x, int rank) {
                                              " is expected");
 }
 
-/// A product of operands that autocast or the caller has made one dtype.
+/// Multiplies operands that autocast or the caller has brought to one dtype.
 NodeId product(Builder& b, std::string_view name, NodeId a, NodeId c, int rankA, int rankC) {
     requireRank(b, name, a, rankA);
     requireRank(b, name, c, rankC);
@@ -58,8 +58,8 @@ NodeId product(Builder& b, std::string_view name, NodeId a, NodeId c, int rankA,
     return matmul(b, in[0], in[1]);
 }
 
-/// x + a c, or with the sum of the products over their first axis. The product is rounded to the
-/// operands' storage first, as an unfused bias is.
+/// x + a c, or x plus the sum of the products over their first axis. The product is rounded to the
+/// operands' storage first, as with an unfused bias.
 enum class Batch : uint8_t { Keep, Sum };
 NodeId addedProduct(Builder& b, std::string_view name, NodeId x, NodeId a, NodeId c, Batch batch) {
     const auto in = castInputs(b, name, std::array{x, a, c});
@@ -147,7 +147,7 @@ NodeId tensordot(Builder& b, NodeId a, NodeId c, int axes) {
             "tensordot: a count of axes that an operand does not have");
     const int kept = left.rank() - axes;
     Shape out;
-    int64_t rows = 1, shared = 1, columns = 1; // not by division: an extent may be 0
+    int64_t rows = 1, shared = 1, columns = 1; // not found by division, because an extent may be 0
     for (int i = 0; i < kept; ++i) {
         out.push(left[i]);
         rows *= left[i];
@@ -167,10 +167,11 @@ NodeId tensordot(Builder& b, NodeId a, NodeId c, int axes) {
 
 namespace {
 
-/// The labels of an einsum by what happens to them.
+/// The labels of an einsum by their roles: batch labels are in both operands and the result, summed
+/// ones in both operands only.
 struct EinsumPlan {
     std::string left, right, out;             ///< as written
-    std::string batch, rows, columns, summed; ///< in both and the result; in one of them; in none
+    std::string batch, rows, columns, summed; ///< rows: in left and out; columns: in right and out
 };
 
 EinsumPlan einsumPlan(std::string_view equation) {
@@ -215,7 +216,7 @@ EinsumPlan einsumPlan(std::string_view equation) {
     return p;
 }
 
-/// x with its axes (labelled `from`) in the order of `to`.
+/// Returns x, whose axes are labelled `from`, with its axes in the order of `to`.
 NodeId ordered(Builder& b, NodeId x, const std::string& from, const std::string& to) {
     Shape axes;
     for (const char label : to)
@@ -266,7 +267,7 @@ NodeId bilinear(Builder& b, NodeId a, NodeId c, NodeId weight, NodeId bias) {
     const Shape shape = b.shapeOf(in[2]);
     requireRank(b, "bilinear", in[2], 3);
     const int64_t outputs = shape[0], left = shape[1], right = shape[2];
-    // (n, i) (i, o j) to (n, o, j), then each row with its own c
+    // (n, i) (i, o j) gives (n, o, j), then each row is multiplied by its own c.
     const NodeId matrix = b.reshape(b.transpose(in[2], {1, 0, 2}), {left, outputs * right});
     const NodeId rows = mm(b, in[0], matrix);
     const int64_t n = b.shapeOf(rows)[0];
@@ -277,7 +278,7 @@ NodeId bilinear(Builder& b, NodeId a, NodeId c, NodeId weight, NodeId bias) {
 }
 
 NodeId cross(Builder& b, NodeId a, NodeId c, int axis) {
-    // torch.cross is torch.linalg.cross, which no autocast list names
+    // torch.cross is torch.linalg.cross, which no autocast list names.
     const Operands in(b, "linalg_cross", std::array{a, c}, Mixing::Refuse);
     const int at = normalAxis(axis, b.shapeOf(in[0]).rank());
     require(b.shapeOf(in[0]) == b.shapeOf(in[1]) && b.shapeOf(in[0])[at] == 3,
@@ -302,7 +303,7 @@ NodeId conv2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&
 
 NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
     const Shape kernel = b.shapeOf(weight);
-    // before the cast, so that this has the shape that it has in linear()
+    // Before the cast, so that the cast input has the same shape as in linear().
     const NodeId matrix = b.reshape(weight, {kernel[0], kernel[1]});
     const auto in = castInputs(b, "conv2d", std::array{x, matrix, bias});
     const AutocastScope off(b, nullptr);
@@ -317,7 +318,7 @@ NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, int64_t stride, 
     const auto in = castInputs(b, "conv1d", std::array{x, weight, bias});
     requireOneDType(b, "conv1d", std::array{in[0], in[1]});
     const AutocastScope off(b, nullptr);
-    const auto asImage = [&](NodeId id) { // one row
+    const auto asImage = [&](NodeId id) { // an image of one row
         const Shape s = b.shapeOf(id);
         return b.reshape(id, {s[0], s[1], 1, s[2]});
     };
@@ -371,7 +372,8 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
         attrs.target.push((b.shapeOf(in[0])[axis] - 1) * attrs.stride[i] - 2 * attrs.padding[i] +
                           b.shapeOf(in[1])[axis] + more[i]);
     }
-    // a transposed convolution is the gradient of a convolution by its image, weights as they lie
+    // A transposed convolution is the gradient of a convolution with respect to its image, with the
+    // weights as they are.
     return withBias(b, b.emit(Op::Conv2dInputGrad, {in[0], in[1]}, attrs), in[2], 1);
 }
 
@@ -381,12 +383,13 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
 
 namespace {
 
-/// Scores (.., queries, keys) with -inf where the key stands behind the query: its share is exactly
-/// 0. A select, not a sum: a score that overflowed to inf must not become NaN where nobody looks.
+/// Sets scores (.., queries, keys) to -inf where the key comes after the query: its weight is
+/// exactly 0. A select, not a sum: a score that overflowed to inf must not become NaN where it is
+/// masked.
 NodeId causallyMasked(Builder& b, NodeId scores) {
     const Shape shape = b.shapeOf(scores);
     const int rank = shape.rank();
-    // one table for all samples and heads
+    // One table serves all samples and heads.
     Shape table = Shape::filled(rank, 1), column = table, row = table;
     table[rank - 2] = column[rank - 2] = shape[rank - 2];
     table[rank - 1] = row[rank - 1] = shape[rank - 1];
@@ -439,7 +442,7 @@ Cell cellInputs(Builder& b, std::string_view name, NodeId x, LstmState state,
     return cell;
 }
 
-/// Gate i of (n, gates h).
+/// Returns gate i of (n, gates h).
 NodeId gate(Builder& b, NodeId gates, int i, int64_t width) {
     return b.slice(gates, 1, i * width, (i + 1) * width);
 }

@@ -1,4 +1,4 @@
-// Products of matrices, convolutions, and what is made of them: attention and recurrent cells.
+// Products of matrices, convolutions, and functions made of them: attention and recurrent cells.
 #pragma once
 
 #include "engine/ops/builder.h"
@@ -14,7 +14,7 @@ NodeId matmul(Builder&, NodeId a, NodeId b);
 /// x (.., in) times weight (out, in) transposed, plus bias (out) or kNoNode.
 NodeId linear(Builder&, NodeId x, NodeId weight, NodeId bias);
 
-// Inputs of mm, bmm, mv, dot and their kin must have one dtype, unless autocast makes it so.
+// Inputs of mm, bmm, mv, dot and the like must have one dtype, unless autocast makes it so.
 NodeId mm(Builder&, NodeId a, NodeId c);                ///< (m, k) (k, n)
 NodeId bmm(Builder&, NodeId a, NodeId c);               ///< (t, m, k) (t, k, n)
 NodeId mv(Builder&, NodeId matrix, NodeId x);           ///< (m, k) (k)
@@ -24,9 +24,9 @@ NodeId addmv(Builder&, NodeId x, NodeId a, NodeId c);   ///< x + a c, x and c ve
 NodeId addbmm(Builder&, NodeId x, NodeId a, NodeId c);  ///< x + the sum of a[t] c[t]
 NodeId baddbmm(Builder&, NodeId x, NodeId a, NodeId c); ///< x[t] + a[t] c[t]
 NodeId chainMatmul(Builder&, std::span<const NodeId> in);
-/// Sums over the last `axes` of a and the first of c.
+/// Sums over the last `axes` axes of a and the first of c.
 NodeId tensordot(Builder&, NodeId a, NodeId c, int axes);
-/// Two operands, lower-case labels, no repeats and no ellipsis: "bij,jk->bik".
+/// Takes two operands and lower-case labels, without repeats or ellipsis: "bij,jk->bik".
 NodeId einsum(Builder&, std::string_view equation, NodeId a, NodeId c);
 /// y[n, o] = a[n, i] weight[o, i, j] c[n, j] + bias[o]; bias may be kNoNode.
 NodeId bilinear(Builder&, NodeId a, NodeId c, NodeId weight, NodeId bias);
@@ -41,20 +41,20 @@ NodeId pointwiseConv2d(Builder&, NodeId x, NodeId weight, NodeId bias);
 NodeId conv1d(Builder&, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding);
 /// x (n, c, d, h, w), weight (out, c, kd, kh, kw); stride 1, no padding.
 NodeId conv3d(Builder&, NodeId x, NodeId weight, NodeId bias);
-/// x (n, c, h, w), weight (c, out, kh, kw); the result is the smallest image that fits, plus
-/// `more` rows and columns.
+/// x (n, c, h, w), weight (c, out, kh, kw); the result is the smallest image that fits, plus `more`
+/// rows and columns.
 NodeId convTranspose2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&,
                        std::array<int64_t, 2> more = {0, 0});
 
 /// softmax(query key^T / sqrt(d)) value over the last two axes (.., length, d).
 NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value);
-/// Of the shares that the softmax gives, as dropout() takes it; p 0: none.
+/// Dropout of the weights that the softmax gives, with the arguments of dropout(); p 0 for none.
 struct AttentionDropout {
     double p = 0;
     NodeId counter = kNoNode;
     uint64_t seed = 0;
 };
-/// The keys that a query sees: all, or only those up to its own position (PyTorch's is_causal).
+/// Which keys a query sees: all, or only those up to its own position (PyTorch's is_causal).
 enum class AttentionMask : uint8_t { None, Causal };
 NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value,
                                  const AttentionDropout&, AttentionMask = AttentionMask::None);

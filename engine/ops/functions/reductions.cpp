@@ -1,5 +1,5 @@
-// Reductions, running sums and products, and what a reduction of squares gives: norm, variance and
-// standard deviation.
+// Reductions, running sums and products, and what is made of a reduction of squares: norm, variance
+// and standard deviation.
 #include "engine/ops/functions/reductions.h"
 
 #include "engine/core/error.h"
@@ -11,7 +11,7 @@ using namespace detail;
 
 namespace {
 
-/// y as PyTorch returns it: without the reduced axes, unless they are to stay as extent 1.
+/// Returns y as PyTorch does: without the reduced axes, unless they are to stay as extent 1.
 NodeId keptOrNot(Builder& b, NodeId y, const Shape& axes, KeepAxes keep) {
     return keep == KeepAxes::Yes ? y : b.reshape(y, keptShape(b.shapeOf(y), axes));
 }
@@ -28,7 +28,7 @@ NodeId reduce(Builder& b, std::string_view name, Op op, NodeId x, const Shape& w
     return keptOrNot(b, y, axes, keep);
 }
 
-/// The sum of squared differences from the mean over n - 1, axes kept.
+/// Returns the sum of squared differences from the mean, divided by n - 1, axes kept.
 NodeId wideVariance(Builder& b, std::string_view name, NodeId x, const Shape& axes) {
     double count = 1;
     for (const int64_t axis : axes)

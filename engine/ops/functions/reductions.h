@@ -13,10 +13,10 @@ NodeId amin(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
 NodeId prod(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
 NodeId cumsum(Builder&, NodeId x, int axis);
 NodeId cumprod(Builder&, NodeId x, int axis);
-/// The root of the sum of squares; slope 0 at 0.
+/// Returns the root of the sum of squares; its slope at 0 is 0.
 NodeId norm(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
-/// Two-pass; divided by n - 1. InputError for fewer than 2 values, where PyTorch warns and gives
-/// NaN.
+/// Two-pass; divided by n - 1. Throws InputError for fewer than 2 values, where PyTorch warns and
+/// gives NaN.
 NodeId var(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
 NodeId stddev(Builder&, NodeId x, Shape axes, KeepAxes keep = KeepAxes::No);
 

@@ -10,7 +10,8 @@ using namespace detail;
 
 namespace {
 
-/// Window i of `count` over an axis: floor(i n / count) to ceil((i + 1) n / count).
+/// Window i of `count` windows over an axis of n: from floor(i n / count) to ceil((i + 1) n /
+/// count).
 struct Window {
     int64_t begin, end;
 };
@@ -18,7 +19,7 @@ Window windowOf(int64_t i, int64_t count, int64_t extent) {
     return {i * extent / count, ((i + 1) * extent + count - 1) / count};
 }
 
-/// The mean of each of `count` windows over one axis.
+/// Returns the mean of each of `count` windows over one axis.
 NodeId windowMeans(Builder& b, NodeId x, int axis, int64_t count) {
     std::vector<NodeId> means;
     for (int64_t i = 0; i < count; ++i) {
@@ -28,7 +29,8 @@ NodeId windowMeans(Builder& b, NodeId x, int axis, int64_t count) {
     return b.concat(means, axis);
 }
 
-/// x as a pooling to a given size takes it.
+/// Checks and prepares x for pooling to a given size. Throws std::logic_error for another rank and
+/// InputError for a size below 1.
 Operands imageOf(Builder& b, std::string_view name, NodeId x, std::array<int64_t, 2> size) {
     Operands in(b, name, std::array{x});
     require(b.shapeOf(in[0]).rank() == 4, std::string(name) + ": rank 4 (n, c, h, w) expected");
@@ -37,21 +39,21 @@ Operands imageOf(Builder& b, std::string_view name, NodeId x, std::array<int64_t
     return in;
 }
 
-/// A coordinate of the grid in pixels, its whole part and the rest.
+/// A coordinate of the grid in pixels, split into its whole part and the rest.
 struct Position {
     NodeId whole, rest;
 };
 Position positionOf(Builder& b, NodeId grid, int which, int64_t extent) {
     const NodeId g = b.slice(grid, 3, which, which + 1);
     const double half = static_cast<double>(extent) / 2;
-    // (g + 1) extent / 2 - 1/2: -1 and 1 are the outer edges of the outer pixels
+    // (g + 1) extent / 2 - 1/2: -1 and 1 are the outer edges of the outer pixels.
     const NodeId at = b.shift(b.scale(g, half), half - 0.5);
     const NodeId whole = b.unary(Op::Floor, at);
     return {whole, b.sub(at, whole)};
 }
 
-/// Whether x is not outside of 0 <= x < extent, and x where it is inside, else 0: infinity and NaN
-/// become no index, and NaN is let in so that its weight shows.
+/// mask: whether x is not outside 0 <= x < extent, which lets NaN in so that its weight shows.
+/// index: x when it is inside, otherwise 0, so that infinity and NaN never become an index.
 struct Inside {
     NodeId mask, index;
 };
@@ -87,7 +89,8 @@ NodeId avgPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
 
 NodeId adaptiveAvgPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
     const Operands in = imageOf(b, "adaptive_avg_pool2d", x, size);
-    // the mean of a rectangle is that of its rows' means, so the axes go in turn
+    // The mean of a rectangle is the mean of its rows' means, so the axes are reduced one after the
+    // other.
     return in.result(b, windowMeans(b, windowMeans(b, in[0], 2, size[0]), 3, size[1]));
 }
 
@@ -95,8 +98,8 @@ NodeId adaptiveMaxPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
     const Operands in = imageOf(b, "adaptive_max_pool2d", x, size);
     const AutocastScope off(b, nullptr);
     const Shape image = b.shapeOf(in[0]);
-    // max_pool2d, so that the first of equals has the gradient: one where all windows are of one
-    // size and do not overlap, else one for each
+    // Uses max_pool2d, so that the first of equal values gets the gradient: one call when all
+    // windows have one size and do not overlap, otherwise one for each.
     const std::array<int64_t, 2> step{image[2] / size[0], image[3] / size[1]};
     if (step[0] * size[0] == image[2] && step[1] * size[1] == image[3])
         return in.result(b, maxPool2d(b, in[0], {step, step, {0, 0}, {}}));

@@ -11,8 +11,8 @@ NodeId maxPool2d(Builder&, NodeId x, const PoolAttrs& attrs);
 NodeId avgPool2d(Builder&, NodeId x, const PoolAttrs& attrs);
 NodeId adaptiveAvgPool2d(Builder&, NodeId x, std::array<int64_t, 2> size);
 NodeId adaptiveMaxPool2d(Builder&, NodeId x, std::array<int64_t, 2> size);
-/// x (n, c, h, w) read at grid (n, oh, ow, 2), x before y, -1 and 1 the outer edges: bilinear,
-/// zeros outside (align_corners off).
+/// Reads x (n, c, h, w) at grid (n, oh, ow, 2), where x comes before y and -1 and 1 are the outer
+/// edges: bilinear, zeros outside (align_corners off).
 NodeId gridSample(Builder&, NodeId x, NodeId grid);
 
 } // namespace halfscope::fn
