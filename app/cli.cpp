@@ -1,4 +1,4 @@
-// halfscope-cli: commands and options, and the exit codes of what they throw. The commands
+// The commands and options of halfscope-cli, and the exit codes of what they throw. The commands
 // themselves are in cli_run, cli_runs, cli_evaluate, cli_verify, cli_bench, cli_get and cli_info.
 #include "app/cli_bench.h"
 #include "app/cli_evaluate.h"
@@ -38,7 +38,7 @@ constexpr const char* kExitCodes =
     "  3    the device failed, is not there or has too little memory\n"
     "  130  interrupted; what was finished is on disk";
 
-/// The end of a help page: what people type first.
+/// Returns the end of a help page: exit codes, and what people type first.
 std::string footer(std::initializer_list<const char*> examples) {
     std::string text = kExitCodes;
     if (examples.size() > 0) text += "\n\nExamples:";
@@ -200,7 +200,7 @@ struct Commands {
         get->footer(footer({kGet}));
         for (CLI::App* each : {presets, devices, settings})
             each->footer(footer({}));
-        app.require_subcommand(0, 1); // a second one is an argument too many
+        app.require_subcommand(0, 1); // a second command is one argument too many
     }
 
     int dispatch() {
@@ -230,7 +230,7 @@ struct Commands {
     }
 };
 
-/// What to say about an argument that no option takes.
+/// Returns what to say about an argument that no option takes.
 std::string unexpectedText(const CLI::App& app) {
     const std::vector<CLI::App*> chosen = app.get_subcommands();
     const CLI::App& command = chosen.empty() ? app : *chosen.front();
@@ -275,12 +275,12 @@ int runCommands(int count, char** arguments) {
 }
 
 int report(Exit code, std::string_view message) {
-    // a file's name may hold what a terminal would obey
+    // a file's name may contain control sequences, which a terminal would obey
     printNote("halfscope-cli: " + messageText(message) + "\n");
     return code;
 }
 
-/// Takes no memory: there may be none.
+/// Needs no memory, because there may be none.
 int reportNoMemory() {
     constexpr std::string_view kText = "halfscope-cli: out of memory: a smaller task.side, "
                                        "model.width or task.samples needs less\n";

@@ -1,5 +1,5 @@
-// Times training steps. Lanes take turns by round, so that a slow minute of the machine hits all of
-// them alike; on a CPU the matrix library's own rate is measured in the same rounds.
+// Times training steps. Lanes take turns by round, so that a slow minute of the machine affects all
+// of them alike; on a CPU the rate of the matrix library alone is measured in the same rounds.
 #include "app/cli_bench.h"
 
 #include "app/cli_bench_data.h"
@@ -28,10 +28,11 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr double kRoundSeconds = 0.05; ///< a round takes about so long, at least one step
+constexpr double kRoundSeconds = 0.05; ///< a round takes about so long, but at least one step
 constexpr int kWarmRounds = 2;
 
-/// The rate of the library's gemm alone: one 512 x 256 x 256 product a task, all threads busy.
+/// Measures the rate of the library's gemm alone: each task computes a product of 512 x 256 x 256,
+/// and all threads are busy.
 class GemmRate {
 public:
     explicit GemmRate(int threads) : m_pool(threads, prepareGemmThread) {
@@ -43,7 +44,7 @@ public:
         }
     }
 
-    /// FLOP per second over one burst of some tens of milliseconds.
+    /// Returns FLOP per second over one burst of some tens of milliseconds.
     double measure() {
         const int64_t tasks = 32 * m_pool.threads();
         const auto start = std::chrono::steady_clock::now();
@@ -70,7 +71,8 @@ private:
     std::vector<Scratch> m_scratch;
 };
 
-/// Of a convolution or one of its gradients: each element of the output meets each tap.
+/// Returns the FLOP of a convolution or one of its gradients: each element of the output meets each
+/// tap.
 double convolutionFlops(const Graph& graph, const Node& node) {
     const bool forward = node.op == Op::Conv2d, weightGrad = node.op == Op::Conv2dWeightGrad;
     const Shape& y = forward ? node.shape : graph[node.in[weightGrad ? 1 : 0]].shape;
@@ -79,7 +81,7 @@ double convolutionFlops(const Graph& graph, const Node& node) {
     return 2.0 * static_cast<double>(y.elements()) * taps;
 }
 
-/// Multiplications and additions in the matrix products and convolutions of one step.
+/// Returns the multiplications and additions in the matrix products and convolutions of one step.
 double matmulFlops(const Graph& graph) {
     double flops = 0;
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -99,16 +101,17 @@ double matmulFlops(const Graph& graph) {
 struct Result {
     std::string row, lane;
     double medianSeconds = 0, fastestSeconds = 0; ///< of one step
-    double deviceSeconds = 0;                     ///< of the last step, by the device's clock
+    double deviceSeconds = 0;                     ///< of the last step, measured by the device's
+                                                  ///< clock
     double flops = 0;
-    double gemmRate = 0;       ///< 0: not measured
-    size_t workspaceBytes = 0; ///< of the memory
+    double gemmRate = 0;       ///< 0 when it was not measured
+    size_t workspaceBytes = 0; ///< the part of the memory that is workspace
     MemoryUse memory;
-    std::vector<VariantTime> variants{};      ///< that a GPU compared, where it did
+    std::vector<VariantTime> variants{};      ///< the ways that a GPU compared; else empty
     std::vector<PyTorchSteps::Way> pytorch{}; ///< of the same lane, timed in the same rounds
 };
 
-/// One lane of a row, with as many steps in a round as take kRoundSeconds.
+/// One lane of a row, with as many steps a round as take kRoundSeconds.
 struct Candidate {
     std::string lane;
     std::unique_ptr<StepRunner> runner;
@@ -126,13 +129,13 @@ struct Candidate {
     }
 };
 
-/// What is timed beside the lanes, in the same rounds.
+/// What is timed in the same rounds as the lanes.
 struct Beside {
-    std::optional<GemmRate> gemm;          ///< on a CPU
-    std::unique_ptr<PyTorchSteps> pytorch; ///< where it is asked for
+    std::optional<GemmRate> gemm;          ///< on a CPU only
+    std::unique_ptr<PyTorchSteps> pytorch; ///< null when it was not asked for
 };
 
-/// Nothing where it is interrupted.
+/// Returns nothing when it was interrupted.
 std::vector<Result> measure(const StepCase& row, const std::vector<LaneConfig>& lanes,
                             const BenchOptions& options, Beside& beside,
                             const SignalWatch& signals) {
@@ -203,7 +206,7 @@ std::string tableOf(const std::vector<Result>& results) {
     return text + "\n";
 }
 
-/// PyTorch's fastest way to run a result's lane; null where it has none.
+/// Returns PyTorch's fastest way to run a result's lane; null when there is none.
 const PyTorchSteps::Way* fastestWay(const Result& r) {
     const auto way =
         std::min_element(r.pytorch.begin(), r.pytorch.end(), [](const auto& a, const auto& b) {
@@ -212,7 +215,7 @@ const PyTorchSteps::Way* fastestWay(const Result& r) {
     return way == r.pytorch.end() ? nullptr : &*way;
 }
 
-/// "1.79", "-" without one of the two.
+/// Returns "1.79", or "-" when one of the two numbers is missing.
 std::string ratioText(double over, double under) {
     if (over <= 0 || under <= 0) return "-";
     std::array<char, 32> text{};
@@ -220,7 +223,7 @@ std::string ratioText(double over, double under) {
     return text.data();
 }
 
-/// Ours beside PyTorch's fastest way, and 16-bit lanes beside FP32.
+/// Compares our times with PyTorch's fastest way, and 16-bit lanes with FP32.
 std::string pytorchTable(const std::vector<Result>& results, const std::string& version) {
     char line[200];
     std::snprintf(line, sizeof line, "\n%-22s %-9s %10s %10s %-14s %10s %12s\n", "row", "lane",
@@ -273,7 +276,8 @@ nlohmann::ordered_json toJson(const Result& r) {
     return json;
 }
 
-/// What takes a CPU minutes is measured there only when it is asked for by name.
+/// Whether a row is measured by default: rows that take a CPU minutes are measured there only when
+/// asked for by name.
 bool suits(const StepCase& row, bool cpu) { return !cpu || row.config.task.side <= 128; }
 
 std::vector<StepCase> chosenRows(const BenchOptions& options, bool cpu) {
@@ -329,7 +333,7 @@ void BenchOptions::addTo(CLI::App& command) {
 
 int benchCommand(const BenchOptions& options) {
     SignalWatch signals;    // before the engine starts threads
-    signals.setStop([] {}); // rounds are short: they look at interrupted()
+    signals.setStop([] {}); // rounds are short: they check interrupted()
     if (!options.data.empty()) return benchData(options, signals);
     const DeviceInfo device = makeExecutor(options.device, options.threads)->device();
     const bool cpu = device.kind == "cpu";

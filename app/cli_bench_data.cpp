@@ -1,4 +1,5 @@
-// The three take turns by round, so that a slow minute of the machine hits all of them alike.
+// The three measurements take turns by round, so that a slow minute of the machine affects all of
+// them alike.
 #include "app/cli_bench_data.h"
 
 #include "app/cli_output.h"
@@ -22,18 +23,18 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr int64_t kSteps = 100; ///< of a round
+constexpr int64_t kSteps = 100; ///< in a round
 constexpr const char* kSample = "sample";
 
 RunConfig benchedConfig(const BenchOptions& options) {
     RunConfig config = presetNamed("mnist-mlp").config;
     if (options.data != kSample) config.task.path = options.data;
     config.data.workers = options.workers;
-    config.data.lastBatch = LastBatch::Drop; // all of one size
+    config.data.lastBatch = LastBatch::Drop; // so that all batches have one size
     return config;
 }
 
-/// One lane's step, with its batches or with the first one again and again.
+/// One lane's step, with its batches or with the first batch again and again.
 class DataBench {
 public:
     DataBench(const RunConfig& config, const LaneConfig& lane, const BenchOptions& options)

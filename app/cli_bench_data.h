@@ -1,4 +1,4 @@
-// halfscope-cli bench --data: what reading samples costs a step.
+// halfscope-cli bench --data: measures what reading samples costs a step.
 #pragma once
 
 #include "app/cli_bench.h"
@@ -6,7 +6,8 @@
 
 namespace halfscope::cli {
 
-/// Prints rows "loader alone", "step alone" and "both" of the preset mnist-mlp. The exit code.
+/// Prints rows "loader alone", "step alone" and "both" of the preset mnist-mlp. Returns the exit
+/// code.
 int benchData(const BenchOptions&, const SignalWatch&);
 
 } // namespace halfscope::cli

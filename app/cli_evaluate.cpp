@@ -1,5 +1,5 @@
-// Implements the evaluate command: every lane computes in its own precision, with the
-// same weights or with those that a run left of it.
+// Implements the evaluate command: every lane computes in its own precision, with the same weights
+// or with those that a run saved for it.
 #include "app/cli_evaluate.h"
 
 #include "app/cli_output.h"
@@ -25,7 +25,7 @@ namespace halfscope::cli {
 
 namespace {
 
-/// The data sets that can hold samples back, in words.
+/// Returns the names of the data sets that can hold samples back.
 std::string validatedSets() {
     std::string text;
     for (const DataSetInfo& info : dataSets())
@@ -53,7 +53,7 @@ Judged judge(Experiment& experiment, int lane, const std::string& weights, bool 
     return judged;
 }
 
-/// All lanes with the weights of the settings.
+/// Judges all lanes with the weights of the settings.
 std::vector<Judged> judgeAll(const RunConfig& config, bool keeps) {
     Experiment experiment(config);
     std::vector<Judged> judged;
@@ -62,7 +62,8 @@ std::vector<Judged> judgeAll(const RunConfig& config, bool keeps) {
     return judged;
 }
 
-/// Each lane with the weights that a run left of it in its folder, one after the other.
+/// Judges each lane with the weights that a run saved for it in its folder, one lane after the
+/// other.
 std::vector<Judged> judgeEach(const RunConfig& config, const std::string& folder, bool keeps) {
     const std::vector<std::string> names = laneNames(config);
     std::vector<Judged> judged;

@@ -15,7 +15,7 @@ struct EvaluateOptions {
     bool quiet = false;  ///< only errors
 };
 
-/// The exit code. Throws the engine's errors.
+/// Returns the exit code. Throws the engine's errors.
 int evaluate(const EvaluateOptions&);
 
 } // namespace halfscope::cli

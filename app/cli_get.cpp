@@ -1,4 +1,4 @@
-// Asks, fetches, and says how to train on what has come.
+// Asks, fetches, and says how to train on the data.
 #include "app/cli_get.h"
 
 #include "app/cli_output.h"
@@ -19,7 +19,7 @@ std::string megabytes(int64_t bytes) {
     return shortNumber(static_cast<double>(bytes) / 1e6, 3) + " MB";
 }
 
-/// The end of the input counts as no.
+/// Asks a question; the end of the input counts as no.
 bool agrees(const std::string& question) {
     printNote(question + " [y/N] ");
     std::string answer;
@@ -27,7 +27,7 @@ bool agrees(const std::string& question) {
     return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-/// Redrawn on a terminal; elsewhere silent, for a log needs no bar.
+/// Redraws the progress on a terminal; prints nothing elsewhere, because a log needs no bar.
 void showProgress(int64_t have) {
     static std::chrono::steady_clock::time_point shown{};
     constexpr auto kPause = std::chrono::milliseconds(100);

@@ -6,13 +6,13 @@
 namespace halfscope::cli {
 
 struct GetOptions {
-    std::string name;   ///< of the data set: "mnist"
+    std::string name;   ///< the data set's name: "mnist"
     std::string folder; ///< empty: the usual one
     std::string from;   ///< address of a folder that serves the files; empty: the public mirrors
     bool yes = false;   ///< does not ask first
 };
 
-/// The exit code. Throws the engine's errors.
+/// Returns the exit code. Throws the engine's errors.
 int get(const GetOptions&);
 
 } // namespace halfscope::cli

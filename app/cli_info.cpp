@@ -1,4 +1,4 @@
-// Implements the commands that only tell.
+// Implements the commands that only print.
 #include "app/cli_info.h"
 
 #include "app/cli_output.h"
@@ -39,7 +39,7 @@ size_t laneIndex(const RunConfig& config, const std::string& wanted) {
     return static_cast<size_t>(found - names.begin());
 }
 
-/// What a device made of the step when it was loaded.
+/// What a device reports about the step after loading it.
 struct LoadedThere {
     DeviceInfo device;
     std::vector<VariantTime> variants;
@@ -86,7 +86,7 @@ void tellPresets(PresetForm form) {
             group = preset.group.text();
             print(table ? "| **" + group + "** | |\n" : gap + group + "\n");
         }
-        // the window opens what such a link names
+        // the window opens the preset that such a link names
         print(table ? "| [`" + preset.name + "`](preset:" + preset.name + ") | " +
                           preset.about.text() + " |\n"
                     : "  " + padded(preset.name, width) + "  " + preset.about.text() + "\n");

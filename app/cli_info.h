@@ -1,5 +1,4 @@
-// The commands that only tell: presets, devices, describe, pytorch,
-// settings.
+// The commands that only print: presets, devices, describe, pytorch, settings.
 #pragma once
 
 #include "app/cli_options.h"
@@ -11,21 +10,21 @@ namespace halfscope::cli {
 enum class DescribeForm : uint8_t { Text, Dot, Json };
 struct DescribeOptions {
     ExperimentOptions experiment;
-    std::string lane; ///< empty: the first that is not fp32, or the first
+    std::string lane; ///< empty: the first lane that is not fp32, or else the first
     DescribeForm form = DescribeForm::Text;
 };
 
 enum class PresetForm : uint8_t { Text, Markdown };
-/// Names and sentences, under the headings of their groups.
+/// Prints names and sentences of the presets, under the headings of their groups.
 void tellPresets(PresetForm);
 void tellDevices();
-/// The graph of one lane's training step and, where the command names a CUDA device, the ways to
-/// run it that the device compares. InputError for an unknown lane, EngineError for a device that
-/// is not there.
+/// Prints the graph of one lane's training step and, when the command names a CUDA device, the ways
+/// to run it that the device compares. Throws InputError for an unknown lane, and EngineError for a
+/// device that is not there.
 void describe(const DescribeOptions&);
-/// The experiment as a Python program for PyTorch.
+/// Prints the experiment as a Python program for PyTorch.
 void tellPyTorch(const ExperimentOptions&);
-/// The reference of settings as Markdown.
+/// Prints the reference of settings as Markdown.
 void tellSettings();
 
 } // namespace halfscope::cli

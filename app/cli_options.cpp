@@ -85,14 +85,16 @@ void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
 
 namespace {
 
-/// The folder that run --out wrote stands for the experiment in it.
+/// Returns the experiment's file: a folder that run --out wrote stands for the experiment in it.
 std::string experimentIn(const std::string& path) {
-    std::error_code ignored; // what cannot be looked at cannot be read, which says why
+    std::error_code ignored; // a path that cannot be examined cannot be read either, and reading
+                             // says why
     const bool folder = std::filesystem::is_directory(path, ignored);
     return folder ? (std::filesystem::path(path) / "experiment.json").string() : path;
 }
 
-/// An experiment's file or folder; of data, a first experiment on it as the settings want them.
+/// Reads an experiment's file or folder; for data, returns a first experiment on them under these
+/// settings.
 RunConfig experimentAt(const std::string& path, const std::vector<std::string>& settings) {
     std::error_code ignored;
     const std::string file = experimentIn(path);
@@ -104,7 +106,7 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
         if (auto made = experimentOn(path, given)) return *std::move(made);
     }
     const bool folder = file != path;
-    if (folder && !saved && !ignored) // else the reader says what is wrong with the file
+    if (folder && !saved && !ignored) // otherwise the reader says what is wrong with the file
         throw nothingInFolder(path);
     if (file == path) checkCanBeExperiment(path);
     return readConfig(file);

@@ -1,4 +1,5 @@
-// Which experiment a command works on: a file or a preset, with changes from the command line.
+// Chooses the experiment that a command works on: a file or a preset, with changes from the command
+// line.
 #pragma once
 
 #include "engine/settings/fields.h"
@@ -11,18 +12,18 @@
 
 namespace halfscope::cli {
 
-/// An option with a text of at least one character: an empty one (a variable of a script that is
-/// not set) must not pass for the default. Given twice, the last one counts: scripts append to a
-/// list of defaults. `allowed` ends the message.
+/// Adds an option whose text has at least one character: an empty text (from an unset variable of a
+/// script) must not pass for the default. When it is given twice the last one counts, because
+/// scripts append to a list of defaults. `allowed` ends the error message.
 CLI::Option& textOption(CLI::App&, const char* name, std::string& to, const char* help,
                         const char* type, const std::string& allowed);
 
-/// A whole number of a range; the last one counts.
+/// Adds an option that takes a whole number from `least` to `most`; the last one counts.
 CLI::Option& countOption(CLI::App&, const char* name, int& to, const char* help, int least,
                          int most);
 void deviceOption(CLI::App&, std::string& to);
 
-/// Whether a command trains, so that it has a length.
+/// Whether a command trains, and so takes options for the length of the training.
 enum class Trains { Yes, No };
 
 struct ExperimentOptions {
@@ -39,10 +40,10 @@ struct ExperimentOptions {
     std::vector<Sweep> swept() const;
     /// The folder, where the file is that of a saved run; else empty.
     std::string runFolder() const;
-    /// Whether the weights are among the options.
+    /// Whether the weights are set by one of the options.
     bool givesWeights() const;
-    /// Of a run that goes on from a checkpoint: what is given beside it. InputError for an option
-    /// that makes another experiment.
+    /// Returns the settings given for a run that continues from a checkpoint. Throws InputError for
+    /// an option that would make another experiment.
     std::vector<Assignment> resumedSettings() const;
 };
 

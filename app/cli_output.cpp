@@ -1,4 +1,4 @@
-// Implements the command line's output. Text of numbers for people is here; that for files is in
+// Implements the command line's output. Numbers for people are formatted here; numbers for files in
 // engine/core/text.
 #include "app/cli_output.h"
 
@@ -20,7 +20,8 @@ namespace halfscope::cli {
 
 namespace {
 
-int g_outputError = 0; // the first errno of standard output; the program has one
+int g_outputError = 0; // the first errno of standard output; global, because there is one standard
+                       // output
 
 } // namespace
 
@@ -65,7 +66,7 @@ size_t noteWidth() {
 }
 
 void redrawNote(std::string_view text) {
-    // One column less than the terminal has: a full line would scroll.
+    // One column less than the terminal has, because a full line would scroll.
     printNote("\r" + std::string(text.substr(0, noteWidth() - 1)) + "\033[K");
 }
 
@@ -93,7 +94,7 @@ std::string shortNumber(double x, int digits) {
 }
 
 std::string rateText(double perSecond) {
-    constexpr double kWhole = 100; // from here on the digits behind the point say nothing
+    constexpr double kWhole = 100; // from here on the decimals say nothing
     return perSecond < kWhole ? shortNumber(perSecond, 3)
                               : std::to_string(std::llround(std::min(perSecond, 1e15)));
 }

@@ -6,37 +6,37 @@
 
 namespace halfscope::cli {
 
-/// A broken pipe or a limit on the size of files must not kill a training that writes files: the
-/// write at hand fails instead.
+/// Makes a write to a broken pipe or beyond a limit on file sizes fail: by default it would kill a
+/// training that writes files.
 void letWritesFail();
 
-/// To standard output. Failures are remembered for finishOutput().
+/// Prints to standard output. Failures are remembered for finishOutput().
 void print(std::string_view);
-/// Flushes. RunError when something could not be written, except to a reader that has gone
-/// (`halfscope-cli presets | head -1` is no error).
+/// Flushes standard output. Throws RunError when something could not be written, except when the
+/// reader has gone (`halfscope-cli presets | head -1` is no error).
 void finishOutput();
 
-/// To standard error, at once and in one piece; a failure has nowhere to be told.
+/// Prints to standard error, at once and in one piece; a failure cannot be reported and is ignored.
 void printNote(std::string_view);
-/// Whether standard error is a terminal that can redraw a line, and how wide.
+/// Whether standard error is a terminal that can redraw a line, and how many columns it has.
 bool noteIsTerminal();
 size_t noteWidth();
 
-/// Draws that line again, cut to its width, or removes it.
+/// Draws that line again, cut to the terminal's width; clearNote() removes it.
 void redrawNote(std::string_view);
 void clearNote();
-/// "[####......]".
+/// Returns "[####......]".
 std::string barText(double share, size_t width);
 
-/// "4.1 MiB", "512 B".
+/// Returns "4.1 MiB", "512 B".
 std::string bytesText(size_t bytes);
-/// "%.<digits>g" of a number.
+/// Returns a number as printf's "%.<digits>g" writes it.
 std::string shortNumber(double x, int digits = 4);
-/// "9151", "41.3": a rate, without an exponent.
+/// Returns a rate without an exponent: "9151", "41.3".
 std::string rateText(double perSecond);
-/// "2^16" for a power of two but 1, else the number.
+/// Returns "2^16" for a power of two other than 1, else the number.
 std::string scaleText(float scale);
-/// Padded with spaces to the right.
+/// Pads a text with spaces to the right.
 std::string padded(std::string text, size_t width);
 
 } // namespace halfscope::cli

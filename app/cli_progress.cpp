@@ -54,7 +54,7 @@ bool Progress::isTime(int64_t step) const {
 }
 
 std::string Progress::laneText(const StepRecord& record) const {
-    // A terminal is narrow: what the words would say, the order says.
+    // A terminal is narrow: there the order of the values replaces the words.
     std::string text = m_lanes[static_cast<size_t>(record.lane)];
     text += (m_terminal ? " " : " loss ") + shortNumber(static_cast<double>(record.loss));
     if (m_scales[static_cast<size_t>(record.lane)]) text += " scale " + scaleText(record.scale);

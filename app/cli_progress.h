@@ -15,13 +15,14 @@ namespace halfscope::cli {
 
 class Progress {
 public:
-    /// `begun`: steps that were taken before.
+    /// `begun` is the number of steps that were taken before.
     Progress(const RunConfig&, const EpochPlan&, int64_t begun);
-    /// After a lane was forked.
+    /// Called after a lane was forked.
     void setLanes(const RunConfig&);
-    /// After each step; `records`: one for each lane. Draws only when it is time to.
+    /// Called after each step; `records` has one entry for each lane. Draws only when it is time
+    /// to.
     void show(std::span<const StepRecord> records);
-    /// Leaves the line; call before other output.
+    /// Ends the line; call before other output.
     void end();
 
 private:
@@ -32,7 +33,7 @@ private:
     std::string laneText(const StepRecord&) const;
 
     std::vector<std::string> m_lanes;
-    std::vector<bool> m_scales; ///< by lane: it has a loss scale
+    std::vector<bool> m_scales; ///< by lane: whether it has a loss scale
     int64_t m_steps, m_begun;
     EpochPlan m_epochs;
     bool m_terminal;

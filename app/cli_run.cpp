@@ -32,8 +32,9 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr double kSlowStepSeconds = 0.05; // reading the pictures back costs little beside it
-constexpr int64_t kBoardPictures = 20;    // about, of a run that TensorBoard shows
+constexpr double kSlowStepSeconds = 0.05; // in slower steps, reading the pictures back costs
+                                          // comparatively little
+constexpr int64_t kBoardPictures = 20;    // about so many, for a run that TensorBoard shows
 
 std::string startText(const Experiment& experiment) {
     const RunConfig& config = experiment.config();
@@ -54,7 +55,7 @@ std::string startText(const Experiment& experiment) {
     return text;
 }
 
-/// " (epoch 3 of 10)"; empty before the first step and where every step is an epoch.
+/// Returns " (epoch 3 of 10)"; empty before the first step and when every step is an epoch.
 std::string epochText(const Experiment& experiment) {
     const EpochPlan& epochs = experiment.epochs();
     if (!epochs.hasBatches() || experiment.step() == 0) return {};
@@ -202,7 +203,7 @@ void checkOnnxTargets(const std::string& path, const Experiment& experiment) {
 /// The steps of a run, with everything that follows them.
 class Loop {
 public:
-    /// `events`: that came before the first step.
+    /// `events` came before the first step.
     Loop(Experiment& experiment, const RunOptions& options, const RunPast* past,
          std::vector<Event> events)
         : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
@@ -226,7 +227,7 @@ public:
         while (!m_experiment.finished() && m_experiment.stopReason().empty() &&
                !signals.interrupted()) {
             countGradients();
-            // Events of a step that was stopped midway are left out, as its records are.
+            // Events of a step that was stopped midway are left out, as are its records.
             if (!advance()) continue;
             addPictures();
             if (m_saveEvery > 0 && m_experiment.step() % m_saveEvery == 0) save();
@@ -234,8 +235,8 @@ public:
         if (m_progress) m_progress->end();
     }
 
-    /// A checkpoint of where the run has come to, unless there is one. A step that was interrupted
-    /// is finished first, because lanes stand at one step in it.
+    /// Writes a checkpoint of the last step, unless there is one. A step that was interrupted is
+    /// finished first, because a checkpoint needs all lanes at the same step.
     void saveAtEnd(SignalWatch& signals) {
         if (m_saveEvery == 0 || m_experiment.step() == m_saved) return;
         signals.setStop({});
@@ -273,7 +274,7 @@ public:
     }
 
 private:
-    /// The lanes that are there, from an index on.
+    /// Returns the lanes from an index on that are there now.
     std::vector<LaneInfo> lanesFrom(size_t first) const {
         const auto count = static_cast<size_t>(m_experiment.lanes());
         if (first >= count) return {};
@@ -283,12 +284,12 @@ private:
         return lanes;
     }
 
-    /// One step, unless it is interrupted.
+    /// Takes one step; returns false when it was interrupted.
     bool advance() {
         std::vector<StepRecord> records;
         if (!m_experiment.advance(records, m_events)) return false;
         RunBatch batch;
-        batch.lanes = lanesFrom(m_totals.size()); // that were forked
+        batch.lanes = lanesFrom(m_totals.size()); // those that were forked
         for (const StepRecord& record : records)
             batch.rows.push_back(rowOf(record));
         batch.events = std::exchange(m_events, {});
@@ -305,18 +306,18 @@ private:
         m_saved = state.step;
     }
 
-    /// The rows of a step, one for each lane, and its events.
+    /// Passes on the rows of a step, one for each lane, and its events.
     void take(const RunBatch& batch) {
         if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
         const double seconds = add(batch);
         if (m_board) m_board->append(batch);
         if (!m_files) return;
         m_files->append(batch);
-        const bool free = !m_experiment.view().probe; // a probe is a pass of its own
+        const bool free = !m_experiment.view().probe; // a probe costs a pass of its own
         if (seconds >= kSlowStepSeconds && free) m_pictures = m_experiment.snapshot();
     }
 
-    /// Of the step that was just taken, where TensorBoard gets them.
+    /// Adds the pictures of the step that was just taken, when TensorBoard gets them.
     void addPictures() {
         const int64_t step = m_experiment.step();
         if (m_pictureEvery == 0 || (step % m_pictureEvery != 0 && !m_experiment.finished())) return;
@@ -324,13 +325,13 @@ private:
         const auto& outputs = m_pictures.outputs;
         const bool drawn = std::any_of(outputs.begin(), outputs.end(),
                                        [](const Picture& each) { return each.width > 0; });
-        if (!drawn && !outputs.empty()) m_pictureEvery = 0; // this task has none
+        if (!drawn && !outputs.empty()) m_pictureEvery = 0; // this task has no pictures
         RunBatch batch;
         batch.pictures = m_pictures;
         if (drawn) m_board->append(batch);
     }
 
-    /// To what the closing table shows; how long the devices worked on it.
+    /// Adds to what the closing table shows; returns how many seconds the devices worked on it.
     double add(const RunBatch& batch) {
         m_totals.resize(m_totals.size() + batch.lanes.size());
         m_times.resize(m_totals.size());
@@ -377,7 +378,8 @@ private:
         m_files->finish(info, m_pictures, weights());
     }
 
-    /// Unless somebody stops it: the pictures that are there go first.
+    /// Adds the galleries unless the run is stopped: then the pictures that exist are written
+    /// without them.
     void addGalleries() {
         LanePictures with = m_pictures;
         m_experiment.addGalleries(with);
@@ -401,12 +403,12 @@ private:
         return text;
     }
 
-    /// Those of the step that comes next, where it is one to count.
+    /// Counts the gradients of the next step, when it is one of those to count.
     void countGradients() {
         const int64_t step = m_experiment.step();
         if (m_countEvery == 0 || step % m_countEvery != 0 || step == m_counted) return;
         std::vector<GradientRange> ranges = m_experiment.gradientRanges();
-        if (ranges.empty()) return; // in the middle of a step, or there are none
+        if (ranges.empty()) return; // in the middle of a step, or there are no gradients
         m_ranges = ranges;
         RunBatch batch;
         batch.lanes = lanesFrom(m_totals.size());
@@ -423,14 +425,14 @@ private:
     bool m_hasRows = false; ///< in these two
     const int m_countEvery, m_saveEvery;
     std::vector<Event> m_events;         // since the last step
-    int64_t m_saved = -1;                // the step of the last checkpoint
+    int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
     std::vector<GradientRange> m_ranges; // the last ones that were counted
-    int64_t m_counted = -1;              // after this step
+    int64_t m_counted = -1;              // the step after which they were counted; -1: none
     std::optional<RunWriter> m_files;
     std::optional<TensorBoardWriter> m_board;
-    int64_t m_pictureEvery = 0; ///< steps, for TensorBoard; 0: never
-    /// Of the last step, where steps are slow: an interrupted run must not compute another forward
-    /// pass before it ends.
+    int64_t m_pictureEvery = 0; ///< in steps, for TensorBoard; 0: never
+    /// Pictures of the last step, when steps are slow: an interrupted run must not compute another
+    /// forward pass before it ends.
     LanePictures m_pictures;
     std::optional<Progress> m_progress;
 };
@@ -441,15 +443,16 @@ namespace {
 
 /// What a run begins with.
 struct Start {
-    std::optional<RunConfig> config;      // of a new one
-    std::optional<ExperimentState> state; // of one that goes on
+    std::optional<RunConfig> config;      // of a new run
+    std::optional<ExperimentState> state; // of a run that continues
     std::string checkpoint;               // its path
     std::vector<Assignment> edits;        // given beside it
     std::string note;                     // about what was given
     std::optional<RunPast> past;          // its rows
 };
 
-/// Where a machine has its devices and files: no number of a run depends on it.
+/// Whether a setting only says where a machine has its devices and files: no number of a run
+/// depends on it.
 bool isPlace(const Field& field) {
     if (field.kind == FieldKind::Path) return field.scope == FieldScope::Run;
     return field.key == "run.device" || field.key == "run.threads" || field.key == "data.workers";
@@ -472,7 +475,7 @@ Start resumedStart(const RunOptions& options) {
     try {
         start.past = readPast(folder, start.state->run, start.state->step);
     } catch (const InputError&) {
-        std::error_code ignored; // a run that is there must not be replaced by a part of it
+        std::error_code ignored; // an existing run must not be replaced by a part of it
         if (std::filesystem::equivalent(folder, options.out, ignored)) throw;
         const std::string id = start.state->run.empty() ? newRunId() : start.state->run;
         start.past = RunPast{id, folder, start.state->step, nullptr, {}};
@@ -501,7 +504,7 @@ std::unique_ptr<Experiment> experimentOf(const Start& start) {
     }
 }
 
-/// Those that change something, as edits of the step that comes next.
+/// Applies the settings that change something, as edits of the next step.
 std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& edits) {
     std::vector<Event> events;
     for (const Assignment& each : edits) {
@@ -532,7 +535,7 @@ int run(const RunOptions& options) {
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;
-        ~Release() { signals.setStop({}); } // the experiment goes before the watch
+        ~Release() { signals.setStop({}); } // the experiment is destroyed before the watch
     };
     if (!options.quiet) printNote(startText(experiment) + start.note);
     signals.setStop([&experiment] { experiment.requestStop(); });

@@ -1,4 +1,4 @@
-// halfscope-cli run: trains all lanes of an experiment and writes what came out.
+// halfscope-cli run: trains all lanes of an experiment and writes the results.
 #pragma once
 
 #include "app/cli_options.h"
@@ -9,16 +9,16 @@ namespace halfscope::cli {
 
 struct RunOptions {
     ExperimentOptions experiment;
-    std::string out;         ///< empty: no files
+    std::string out;         ///< empty: no files are written
     bool quiet = false;      ///< only errors
-    int countGradients = 0;  ///< every so many steps; 0: never
+    int countGradients = 0;  ///< count every so many steps; 0: never
     std::string resume;      ///< a checkpoint, or the folder of a run that has one; empty: none
     int checkpointEvery = 0; ///< steps; 0: no checkpoints
     std::string tensorboard; ///< folder of event files; empty: none
     std::string onnx;        ///< file of the trained networks; empty: none
 };
 
-/// The exit code: 0 done, 130 interrupted. Throws the engine's errors.
+/// Returns the exit code: 0 when done, 130 when interrupted. Throws the engine's errors.
 int run(const RunOptions&);
 
 } // namespace halfscope::cli

@@ -1,5 +1,5 @@
-// Implements the runs command. Sessions that a window uses are left alone: what it trains is its
-// own.
+// Implements the runs command. Sessions that a window uses are left alone: what a window trains
+// belongs to it.
 #include "app/cli_runs.h"
 
 #include "app/cli_output.h"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kActions = "list, show, export or delete";
 
-/// Where the window keeps its sessions (AppLocalDataLocation of Qt).
+/// Returns the folder where the window keeps its sessions (AppLocalDataLocation of Qt).
 std::string usualFolder() {
     const std::string data = userDataFolder();
     if (data.empty())
@@ -108,10 +108,10 @@ void show(const LeftSession& session, const LeftRun& left) {
     }
 }
 
-/// Null where a note tells why there are no networks.
+/// Returns null, and prints why, when there are no networks.
 std::unique_ptr<Experiment> builtFrom(const ExperimentState& state) {
     RunConfig config = state.recorded;
-    config.device = "cpu"; // wherever it was trained
+    config.device = "cpu"; // whatever trained it
     try {
         auto experiment = std::make_unique<Experiment>(config);
         experiment->resume(state);
@@ -122,8 +122,8 @@ std::unique_ptr<Experiment> builtFrom(const ExperimentState& state) {
     }
 }
 
-/// Writes the weights, ONNX model and predictions of each lane; a note names each file that cannot
-/// be made.
+/// Writes the weights, ONNX model and predictions of each lane; prints a note for each file that
+/// cannot be made.
 void exportNetworks(const ExperimentState& state, const std::string& out) {
     const std::unique_ptr<Experiment> built = builtFrom(state);
     if (!built) return;

@@ -7,12 +7,12 @@ namespace halfscope::cli {
 
 struct RunsOptions {
     std::string action; ///< list, show, export or delete; empty: list
-    std::string run;    ///< "20261121-173455-1/2"; of delete also a whole session
-    std::string folder; ///< of sessions; empty: the window's
-    std::string out;    ///< of export
+    std::string run;    ///< "20261121-173455-1/2"; for delete also a whole session
+    std::string folder; ///< where sessions are kept; empty: the window's folder
+    std::string out;    ///< the folder to export to
 };
 
-/// The exit code. Throws the engine's errors.
+/// Returns the exit code. Throws the engine's errors.
 int runs(const RunsOptions&);
 
 } // namespace halfscope::cli

@@ -15,15 +15,15 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr size_t kMostPrinted = 12;   // classes: 80 columns
+constexpr size_t kMostPrinted = 12;   // classes: so many fit into 80 columns
 constexpr size_t kMostWritten = 1000; // classes: ClassCounts has a row for each
-constexpr size_t kMostOutputs = 16;   // numbers of a sample that fit into a table
+constexpr size_t kMostOutputs = 16;   // the most numbers of a sample that fit into a table
 
 std::string classOf(const Judged& judged, size_t index) {
     return index < judged.classes.size() ? judged.classes[index] : std::to_string(index);
 }
 
-/// Lines are true classes, columns what the lane took them for.
+/// Returns a table: rows are true classes, columns what the lane took them for.
 std::string confusionText(const Judged& judged) {
     constexpr size_t kWidest = 12;
     const ClassCounts& counts = judged.counts;
@@ -36,7 +36,7 @@ std::string confusionText(const Judged& judged) {
     std::string text =
         "\n" + judged.lane + ", what each class was taken for:\n" + padded("true", width);
     const auto cell = [](const std::string& word) {
-        constexpr size_t kLeast = 5; // of a count
+        constexpr size_t kLeast = 5; // the least width of a count
         return "  " + std::string(kLeast - std::min(kLeast, word.size()), ' ') + word;
     };
     for (const std::string& name : names)
@@ -93,7 +93,8 @@ std::string scoresJson(std::span<const Judged> lanes) {
     return json.text();
 }
 
-/// What each lane makes of the samples: numbers, or of each sample the number of a class.
+/// Returns what each lane computes for the samples: numbers, or the number of a class for each
+/// sample.
 std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool classes) {
     std::vector<std::vector<float>> made;
     for (const Judged& each : lanes) {

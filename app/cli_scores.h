@@ -1,4 +1,4 @@
-// What halfscope-cli evaluate found out, as text for people and as files.
+// The results of halfscope-cli evaluate, as text for people and as files.
 #pragma once
 
 #include "engine/core/message.h"
@@ -14,20 +14,21 @@
 
 namespace halfscope::cli {
 
-/// A lane on the samples that nothing trains on.
+/// How a lane does on the samples that no training uses.
 struct Judged {
-    std::string lane, weights; ///< its name; the file of its weights
+    std::string lane, weights; ///< the lane's name, and the file of its weights
     Validation validation;
     /// e to the power of the loss, where that is the cross entropy of every character of a text.
     std::optional<double> perplexity{};
     ClassCounts counts;               ///< no classes where targets are numbers
     std::vector<std::string> classes; ///< their names
-    int64_t samples = 0;              ///< that could be read
-    std::vector<Message> leftOut;     ///< why others could not
-    Predictions predictions;          ///< empty where nobody asked for them
+    int64_t samples = 0;              ///< how many could be read
+    std::vector<Message> leftOut;     ///< why others could not be read
+    Predictions predictions;          ///< empty when nobody asked for them
 };
 
-/// A line for each lane, and, of few classes, how often each was taken for which.
+/// Returns a line for each lane and, when there are few classes, how often each class was taken for
+/// which.
 std::string scoresTable(std::span<const Judged>);
 /// Writes samples.csv and the predictions of each lane, for samples whose targets are not known.
 void writePredictions(const OutputFolder&, std::span<const Judged>);

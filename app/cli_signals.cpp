@@ -1,5 +1,5 @@
-// Implements the watch with sigtimedwait: no code runs inside a signal handler, so that the
-// reaction may lock and call the engine.
+// Implements the watch with sigtimedwait: no code runs inside a signal handler, so the reaction may
+// lock and call the engine.
 #include "app/cli_signals.h"
 
 #include "app/cli_output.h"
@@ -69,7 +69,7 @@ void SignalWatch::react(int number) {
     }
     if (!m_interrupted) std::_Exit(kInterruptedExit);
     if (now - m_first < kSameRequest) return;
-    // The second time: die of the signal itself, as if nobody had caught it.
+    // The second time, the program dies of the signal itself, as if nobody had caught it.
     printNote("\nhalfscope-cli: ended at once; the files of this run are not complete\n");
     std::signal(number, SIG_DFL);
     sigset_t only;

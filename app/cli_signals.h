@@ -12,20 +12,20 @@ namespace halfscope::cli {
 
 inline constexpr int kInterruptedExit = 130; ///< 128 + SIGINT, as shells report it
 
-/// While it lives, a thread waits for SIGINT, SIGTERM and SIGHUP (those that the parent did not
-/// ignore). Make it before any other thread: threads inherit that the signals are blocked. What
-/// follows the first within half a second counts as the same: timeout and process managers signal
-/// a program and its group.
+/// While it lives, a thread waits for SIGINT, SIGTERM and SIGHUP (those that the parent process did
+/// not ignore). Make it before any other thread, because threads inherit that the signals are
+/// blocked. Signals within half a second after the first count as one with it: timeout and process
+/// managers signal a program and its group.
 class SignalWatch {
 public:
-    SignalWatch(); ///< RunError where the system has no thread to give
+    SignalWatch(); ///< throws RunError when the system has no thread to give
     ~SignalWatch();
     SignalWatch(const SignalWatch&) = delete;
     SignalWatch& operator=(const SignalWatch&) = delete;
 
-    /// What to do at the first signal. It is called again and again until it is taken away, because
-    /// a request that comes just before a step starts is forgotten by that step. Without one there
-    /// is nothing to save: a signal ends the program at once, with 130.
+    /// Sets what to do at the first signal. It is called again and again until it is replaced by an
+    /// empty function, because a step forgets a request that comes just before it starts. Without
+    /// one there is nothing to save: a signal ends the program at once, with exit code 130.
     void setStop(std::function<void()> stop);
     bool interrupted() const { return m_interrupted; }
 

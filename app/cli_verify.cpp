@@ -19,10 +19,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr size_t kVerifyBar = 20;
-constexpr size_t kMostLines = 10; // of a suite and state; --json has all
+constexpr size_t kMostLines = 10; // of each suite and kind; --json has all
 
-/// One line on a terminal, drawn again ten times a second; nothing in a pipe, where the table comes
-/// after seconds.
+/// One line on a terminal, redrawn ten times a second. Prints nothing in a pipe, where the table
+/// comes within seconds.
 class Line {
 public:
     void show(const VerifyProgress& progress) {
@@ -134,7 +134,7 @@ void VerifyCommandOptions::addTo(CLI::App& command) {
 
 int verifyCommand(const VerifyCommandOptions& options) {
     SignalWatch signals;    // before the engine starts threads
-    signals.setStop([] {}); // looked at after each case
+    signals.setStop([] {}); // interrupted() is checked after each case
     Line line;
     VerifyProgress last;
     VerifyOptions how;
@@ -142,7 +142,7 @@ int verifyCommand(const VerifyCommandOptions& options) {
     how.device = options.device;
     for (const std::string& list : options.only)
         for (const std::string_view suite : partsOf(list, ','))
-            how.suites.emplace_back(suite); // verify() names an empty one
+            how.suites.emplace_back(suite); // verify() reports an empty one
     how.progress = [&](const VerifyProgress& progress) {
         line.show(progress);
         last = progress;
@@ -150,7 +150,7 @@ int verifyCommand(const VerifyCommandOptions& options) {
     };
     struct Clear {
         Line& line;
-        ~Clear() { line.clear(); } // before an error's line too
+        ~Clear() { line.clear(); } // also before an error's line
     };
     VerifyReport report;
     {

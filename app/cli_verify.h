@@ -1,4 +1,4 @@
-// The verify command: the engine against recorded and float64 values, as a table or as JSON.
+// The verify command: compares the engine with recorded and float64 values, as a table or as JSON.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,12 +13,12 @@ struct VerifyCommandOptions {
     std::string device = "auto";
     std::vector<std::string> only;
     bool json = false;
-    bool markdown = false; ///< the page of the manual instead of a table
+    bool markdown = false; ///< prints the manual's page instead of a table
 
     void addTo(CLI::App& command);
 };
 
-/// 0 when all cases passed, else 1. InputError and EngineError as verify() has them.
+/// Returns 0 when all cases passed, else 1. Throws InputError and EngineError as verify() does.
 int verifyCommand(const VerifyCommandOptions&);
 
 } // namespace halfscope::cli

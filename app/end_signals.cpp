@@ -1,4 +1,4 @@
-// A pipe from the handler of signals to the event loop.
+// A pipe from the signal handler to the event loop.
 #include "app/end_signals.h"
 
 #include <csignal>
@@ -22,7 +22,7 @@ void handle(int signal) {
 } // namespace
 
 EndSignals::EndSignals(std::function<void(int)> ended) {
-    if (pipe2(m_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) return; // signals end the program then
+    if (pipe2(m_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) return; // signals then end the program
     g_pipe = m_pipe[1];
     m_notifier = std::make_unique<QSocketNotifier>(m_pipe[0], QSocketNotifier::Read);
     QObject::connect(m_notifier.get(), &QSocketNotifier::activated, m_notifier.get(),
@@ -31,7 +31,7 @@ EndSignals::EndSignals(std::function<void(int)> ended) {
                          if (read(m_pipe[0], &signal, 1) == 1) ended(signal);
                      });
     for (const int signal : kSignals)
-        if (std::signal(signal, handle) == SIG_IGN) std::signal(signal, SIG_IGN); // as nohup wants
+        if (std::signal(signal, handle) == SIG_IGN) std::signal(signal, SIG_IGN); // respects nohup
 }
 
 EndSignals::~EndSignals() {

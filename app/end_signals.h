@@ -1,4 +1,4 @@
-// SIGTERM, SIGINT and SIGHUP as events of the window's loop.
+// Turns SIGTERM, SIGINT and SIGHUP into events of the window's loop.
 #pragma once
 
 #include <QSocketNotifier>
@@ -9,8 +9,8 @@
 
 namespace halfscope {
 
-/// One at a time. While it lives, `ended` is called from the event loop with the signal's number;
-/// a second signal ends the program at once.
+/// Only one may exist at a time. While it lives, the first signal calls `ended` from the event loop
+/// with the signal's number; a second signal ends the program at once.
 class EndSignals {
 public:
     explicit EndSignals(std::function<void(int)> ended);

@@ -1,5 +1,5 @@
-// The window program: options, theme, and the way to take a screenshot of a finished run.
-// Everything that is seen is in ui/.
+// The window program: options, theme, and taking a screenshot of a finished run. Everything that is
+// visible is in ui/.
 #include "app/end_signals.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
@@ -32,7 +32,7 @@ using namespace halfscope;
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
-constexpr int kSignalled = 128; // and the signal's number, as shells have it
+constexpr int kSignalled = 128; // plus the signal's number, as shells report it
 
 struct Options {
     QString file, preset = QStringLiteral("checkerboard"), screenshot;
@@ -75,7 +75,7 @@ qint64 parseSteps(const QString& text) {
     }
 }
 
-/// InputError for wrong usage. --help and --version end the program here.
+/// Throws InputError for wrong usage. --help and --version end the program here.
 Options parse(QApplication& app) {
     QCommandLineParser parser;
     parser.setApplicationDescription(QCoreApplication::translate(
@@ -134,8 +134,8 @@ Options parse(QApplication& app) {
     return options;
 }
 
-/// Qt aborts without a display; a sentence is better. Only where X11 or Wayland is what Qt would
-/// use.
+/// Whether the display is missing: Qt would abort, and a sentence is better. Looks only when Qt
+/// would use X11 or Wayland.
 bool displayMissing(int count, char** arguments) {
 #if defined(Q_OS_LINUX)
     if (qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) return false;
@@ -154,20 +154,20 @@ constexpr const char* kNoDisplay =
 
 QtMessageHandler g_usualMessages = nullptr;
 
-/// While the application object is made: a display that cannot be reached is a sentence, not an
-/// abort.
+/// Handles messages while the application object is made: a display that cannot be reached gives a
+/// sentence instead of an abort.
 void startMessages(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     if (type == QtFatalMsg) {
         std::fputs(kNoDisplay, stderr);
         std::_Exit(kFailed);
     }
-    // the sentence at the end tells it better, and a folder for sockets is not needed here
+    // the sentence at the end is clearer, and a folder for sockets is not needed here
     const bool noise = QByteArray(context.category).startsWith("qt.qpa") ||
                        text.startsWith(QLatin1String("QStandardPaths: XDG_RUNTIME_DIR"));
     if (!noise) g_usualMessages(type, context, text);
 }
 
-/// Help and version are answered without a display too.
+/// Whether the arguments ask only for help or the version, which need no display.
 bool needsNoDisplay(int count, char** arguments) {
     for (int i = 1; i < count; ++i) {
         const QByteArray argument(arguments[i]);
@@ -178,9 +178,9 @@ bool needsNoDisplay(int count, char** arguments) {
     return false;
 }
 
-/// Whether the disk has it; else it says why not.
+/// Returns whether the picture is on the disk; otherwise prints why not.
 bool writePicture(const QPixmap& picture, const QString& path) {
-    QBuffer bytes; // a file of Qt's would tell of a full disk when nobody listens any more
+    QBuffer bytes; // a file of Qt's would report a full disk too late
     bytes.open(QIODevice::WriteOnly);
     if (!picture.save(&bytes, "PNG")) {
         complain(QCoreApplication::translate("Program", "%1: cannot write the picture").arg(path));
@@ -210,9 +210,9 @@ void takeScreenshot(MainWindow& window, const Options& options) {
 
 enum class Opening { Done, Failed, Closed };
 
-/// A file that cannot be opened is told in the window too: who double-clicked it sees no terminal.
-/// A script that wants a picture gets the error alone. A window that takes long to read its file is
-/// there meanwhile, and can be closed.
+/// Opens the given file. A file that cannot be opened is reported in the window, too, because a
+/// user who double-clicked it sees no terminal. A script that wants a picture gets the error alone.
+/// While the window reads its file it is visible and can be closed.
 Opening openGiven(MainWindow& window, const Options& options) {
     if (!options.screenshot.isEmpty()) {
         window.openFile(options.file);
@@ -244,7 +244,7 @@ int runWindow(QApplication& app, const Options& options) {
         settings.sessions = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) +
                             QStringLiteral("/sessions");
     MainWindow window(settings);
-    const auto end = [&window] { // of the last steps nobody would know else
+    const auto end = [&window] { // keeps the last steps, which would otherwise be lost
         const Message problem = window.endSession();
         if (!problem.empty())
             complain(QCoreApplication::translate("Program", "not all runs are kept on disk: %1")
@@ -256,7 +256,7 @@ int runWindow(QApplication& app, const Options& options) {
         end();
         QCoreApplication::exit(signalled);
     });
-    // the desktop session ends: questions would hold it up
+    // the desktop session ends: questions would delay it
     QObject::connect(
         &app, &QGuiApplication::commitDataRequest, &window, [end](QSessionManager&) { end(); },
         Qt::DirectConnection);
@@ -264,7 +264,7 @@ int runWindow(QApplication& app, const Options& options) {
     // a screenshot has the same size everywhere
     if (!options.size && settings.remember)
         window.resize(startSize(window.size(), window.screen()->availableSize()));
-    window.openPreset(options.preset); // what a picture takes its network and lanes from
+    window.openPreset(options.preset); // a picture takes its network and lanes from it
     const Opening opening = options.file.isEmpty() ? Opening::Done : openGiven(window, options);
     if (opening == Opening::Closed) return signalled;
     if (opening == Opening::Failed) {
@@ -282,7 +282,7 @@ int runWindow(QApplication& app, const Options& options) {
     return app.exec();
 }
 
-/// Qt reads it when the application object is made.
+/// Sets the zoom now, because Qt reads it when the application object is made.
 void setZoom(int count, char** arguments) {
     constexpr const char* kFactor = "QT_SCALE_FACTOR";
     QStringList list;
@@ -297,7 +297,7 @@ void setZoom(int count, char** arguments) {
 
 int main(int argc, char** argv) {
     halfscope::reserveStandardFiles();
-    // where a terminal is gone, or files may not be larger, writes fail and the window goes on
+    // when a terminal is gone, or files may not be larger, writes fail and the window continues
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     if (needsNoDisplay(argc, argv)) {
@@ -319,7 +319,7 @@ int main(int argc, char** argv) {
     try {
         const int code = runWindow(app, parse(app));
         if (anyThreadLeft()) {
-            std::fflush(stdout); // not all: a thread that was left may hold a file of its own
+            std::fflush(stdout); // only stdout: a thread that was left may hold a file of its own
             std::_Exit(code);
         }
         return code;

@@ -25,10 +25,10 @@ namespace halfscope::cli {
 
 namespace {
 
-constexpr int kPollMilliseconds = 100; ///< between two looks for a signal
+constexpr int kPollMilliseconds = 100; ///< between two checks for a signal
 
-/// What the process gets beside its program: the socket as its standard input and output, nothing
-/// on its standard error, where compilers warn, and no signal blocked.
+/// What the process gets besides its program: the socket as its standard input and output, a
+/// standard error that is discarded, because compilers warn there, and no blocked signal.
 class SpawnSetup {
 public:
     explicit SpawnSetup(int socket) {
@@ -64,7 +64,7 @@ std::vector<int64_t> extents(const Shape& shape) { return {shape.begin(), shape.
                                    "; it must be a Python that has PyTorch"));
 }
 
-/// Something else than PyTorch's side of this (a wrapper, say) wrote there.
+/// Throws because something else than PyTorch's side of this (a wrapper, say) wrote to the socket.
 [[noreturn]] void refuseAnswer(const std::string& text) {
     throw EngineError(
         Message::data("PyTorch's process gave no answer that can be used: " + quotedText(text)));
@@ -127,12 +127,12 @@ void PyTorchSteps::send(std::string_view line) {
     while (!line.empty()) {
         const ssize_t sent = ::send(m_socket, line.data(), line.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0) return; // it has ended: receive() tells
+        if (sent < 0) return; // the process has ended: receive() reports it
         line.remove_prefix(static_cast<size_t>(sent));
     }
 }
 
-/// A line; empty where the process ended or a signal came.
+/// Returns a line; empty when the process ended or a signal came.
 std::string PyTorchSteps::receive() {
     std::array<char, 4096> block{};
     while (!m_signals.interrupted()) {
@@ -151,7 +151,7 @@ std::string PyTorchSteps::receive() {
     return {};
 }
 
-/// Null once a signal came.
+/// Returns null once a signal came.
 nlohmann::json PyTorchSteps::ask(const nlohmann::json& request) {
     send(request.dump() + "\n");
     const std::string line = receive();

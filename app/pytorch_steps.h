@@ -1,5 +1,5 @@
 // PyTorch's side of a bench: a Python process that builds the same networks from the programs that
-// Halfscope writes for PyTorch, and times their steps in turn with ours.
+// Halfscope writes for PyTorch, and times its steps in turn with ours.
 #pragma once
 
 #include "app/cli_signals.h"
@@ -21,25 +21,25 @@ public:
     /// One lane in one of PyTorch's ways to run a network: eager, channels_last, compiled.
     struct Way {
         std::string lane, way;
-        std::vector<double> seconds{}; ///< of a step, each round
+        std::vector<double> seconds{}; ///< the time of a step in each round
     };
 
-    /// Starts `python`, which must have PyTorch; `threads` of its own, 0 for as many as PyTorch
-    /// takes. InputError where it cannot be started or lacks PyTorch; as the others, nothing more
-    /// once a signal came.
+    /// Starts `python`, which must have PyTorch, with `threads` threads; 0 leaves the number to
+    /// PyTorch. Throws InputError when it cannot be started or lacks PyTorch. This and the other
+    /// functions do nothing more once a signal came.
     PyTorchSteps(const std::string& python, bool cuda, int threads, const SignalWatch&);
     ~PyTorchSteps();
     PyTorchSteps(const PyTorchSteps&) = delete;
     PyTorchSteps& operator=(const PyTorchSteps&) = delete;
 
     const std::string& version() const { return m_version; } ///< of PyTorch
-    /// Makes ready a row's network in each lane that PyTorch has, and takes first steps, which
-    /// compile for up to minutes. Ways that fail are noted with their reason. EngineError where the
-    /// process ends; InputError where PyTorch has none of the lanes.
+    /// Prepares a row's network in each lane that PyTorch has, and takes first steps, which may
+    /// compile for minutes. Ways that fail are noted with their reason. Throws EngineError when the
+    /// process ends, and InputError when PyTorch has none of the lanes.
     void prepare(const StepCase&, const std::vector<LaneConfig>&);
-    /// Times each way once. EngineError as prepare().
+    /// Times each way once. Throws EngineError as prepare() does.
     void round();
-    /// Those that prepare() made ready, with the rounds since.
+    /// Returns the ways that prepare() made ready, with the rounds since.
     const std::vector<Way>& ways() const { return m_ways; }
 
 private:
@@ -51,9 +51,9 @@ private:
     const SignalWatch& m_signals;
     bool m_cuda = false;
     int m_threads = 0;
-    int m_socket = -1; ///< to its standard input and from its standard output
+    int m_socket = -1; ///< connected to the process's standard input and output
     pid_t m_process = -1;
-    std::string m_read; ///< what came behind the last line
+    std::string m_read; ///< what came after the last line
     std::string m_version;
     std::vector<Way> m_ways;
 };

@@ -7,7 +7,7 @@ class QWidget;
 
 namespace halfscope {
 
-/// Yes or No, both as in QMessageBox; waits for the answer. Whether it is Yes.
+/// Shows Yes and No as QMessageBox does and waits for the answer; returns whether it is Yes.
 bool askYesNo(QWidget* parent, const QString& title, const QString& question);
 
 } // namespace halfscope

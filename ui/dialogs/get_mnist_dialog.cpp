@@ -120,7 +120,7 @@ void GetMnistDialog::start() {
         return end(error.message());
     }
     connect(m_job.get(), &FileJob::done, this, &GetMnistDialog::conclude);
-    if (m_job->isDone()) conclude(); // before anything was connected
+    if (m_job->isDone()) conclude(); // it may have ended before the signal was connected
 }
 
 void GetMnistDialog::conclude() {

@@ -1,5 +1,5 @@
-// Downloads MNIST: asks, shows how far it is, and says in one sentence why it ended. A thread of
-// its own fetches; what has come is kept, so that another try goes on from there.
+// Downloads MNIST: asks, shows the progress, and says in one sentence why it failed. A thread of
+// its own fetches; what has arrived is kept, so that another try continues from there.
 #pragma once
 
 #include "engine/core/message.h"
@@ -30,16 +30,16 @@ public:
     /// Stops the download; does not wait for a server or a disk that says nothing.
     ~GetMnistDialog() override;
 
-    /// In place of the public files and mirrors.
+    /// Replaces the public files and mirrors.
     void setSource(std::vector<RemoteFile> files, std::vector<std::string> addresses);
-    /// Where the files are once the dialog is accepted.
+    /// Returns the folder of the files once the dialog is accepted.
     QString folder() const;
 
 private:
     void setAsking(bool);
     void start();
     void conclude();
-    void end(const Message& reason); ///< of a download that failed
+    void end(const Message& reason); ///< after a failed download
     void showProgress();
 
     int64_t bytes() const;

@@ -1,5 +1,5 @@
-// A list beside a browser. The list has the contents, or, while words stand in the search line, the
-// places where they occur.
+// A list beside a browser. The list shows the contents, or the places where the words in the search
+// line occur.
 #include "ui/dialogs/help_dialog.h"
 
 #include "ui/look/owned.h"
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kPageRole = Qt::UserRole, kHitRole = Qt::UserRole + 1;
 constexpr int kNone = -1;
-constexpr qsizetype kMostHits = 300; // more say that the words are too common
+constexpr qsizetype kMostHits = 300; // more hits mean that the words are too common
 
 QTreeWidgetItem* addItem(QTreeWidgetItem* parent, const QString& text, int page, int hit) {
     auto* item = make<QTreeWidgetItem>(parent, QStringList(text));
@@ -39,7 +39,7 @@ QTreeWidgetItem* addItem(QTreeWidgetItem* parent, const QString& text, int page,
     return item;
 }
 
-/// A heading of the list: no place to open, but one to fold.
+/// Adds a heading to the list: it opens no page, but folds.
 QTreeWidgetItem* addGroup(QTreeWidget& list, const QString& text) {
     auto* group = addItem(list.invisibleRootItem(), text, kNone, kNone);
     QFont bold = list.font();
@@ -113,7 +113,7 @@ void HelpDialog::buildText() {
 
 void HelpDialog::arrange() {
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
-    // Enter in the search line is for the search
+    // Enter in the search line starts the search
     for (QAbstractButton* each : buttons->buttons())
         if (auto* push = qobject_cast<QPushButton*>(each)) push->setAutoDefault(false);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
@@ -208,7 +208,7 @@ void HelpDialog::follow(const QUrl& link) {
         open(m_manual.placeOf(link, m_page));
 }
 
-/// Nothing leaves this machine unasked.
+/// Asks before a link is opened in the browser: nothing leaves this machine unasked.
 void HelpDialog::askForBrowser(const QUrl& link) {
     auto* box = make<QMessageBox>(QMessageBox::Question, windowTitle(),
                                   tr("Open this page in the web browser?"),
@@ -234,7 +234,7 @@ void HelpDialog::openHit(const ManualHit& hit) {
     QTextCursor cursor(m_text->document());
     cursor.setPosition(hit.position);
     cursor.setPosition(hit.position + hit.length, QTextCursor::KeepAnchor);
-    m_text->moveCursor(QTextCursor::End); // so that the place comes to stand with room below it
+    m_text->moveCursor(QTextCursor::End); // so that the place gets room below it
     m_text->setTextCursor(cursor);
 }
 
@@ -248,7 +248,7 @@ void HelpDialog::turnTo(int page) {
     updateWays();
 }
 
-/// Anew where the theme changes: links and lines have its colours.
+/// Renders the page, also anew when the theme changes: links and lines have its colours.
 void HelpDialog::render(int page) {
     m_page = page;
     auto document = m_manual.render(page);
@@ -277,7 +277,7 @@ void HelpDialog::updateWays() {
     m_goForward->setEnabled(!m_forward.isEmpty());
 }
 
-// The text loses the focus, and looks at its document, after m_document is gone.
+// The text loses the focus, and looks at its document, after m_document has been destroyed.
 HelpDialog::~HelpDialog() { m_text->setDocument(nullptr); }
 
 void HelpDialog::changeEvent(QEvent* event) {

@@ -1,5 +1,5 @@
-// The help window: the pages of the manual, their contents or the places that a search found at the
-// left, and the way back. What the pages say is in resources/manual.
+// The help window: the pages of the manual, with their contents or the places that a search found
+// at the left, and the way back. The texts of the pages are in resources/manual.
 #pragma once
 
 #include "ui/dialogs/manual.h"
@@ -22,21 +22,21 @@ class HelpDialog : public QDialog {
 public:
     explicit HelpDialog(QWidget* parent = nullptr);
     ~HelpDialog() override;
-    /// Opens at a place such as kHelpQuestions; where the window was left for an empty one.
+    /// Opens at a place such as kHelpQuestions; an empty one opens where the window was left.
     void showPart(const QString& address);
 
 signals:
-    /// An experiment of the list by name, for the main window to open.
+    /// The user chose an experiment by name; the main window opens it.
     void presetChosen(const QString& name);
 
 protected:
     void changeEvent(QEvent*) override;
 
 private:
-    /// What was shown, to come back to.
+    /// A page that was shown, to come back to.
     struct View {
         int page = 0;
-        int scroll = 0; ///< pixels from the top
+        int scroll = 0; ///< in pixels from the top
     };
 
     void buildWays();
@@ -51,7 +51,7 @@ private:
     void askForBrowser(const QUrl&);
     void open(const ManualPlace&);
     void openHit(const ManualHit&);
-    /// Remembers what is shown now, then shows the page.
+    /// Remembers the page that is shown now, then shows another one.
     void turnTo(int page);
     void render(int page);
     void go(QList<View>& from, QList<View>& to);
@@ -62,7 +62,7 @@ private:
     QList<View> m_back, m_forward;
     QList<ManualHit> m_hits;
     int m_page = -1;                                         ///< of m_manual; -1 before the first
-    std::unique_ptr<ManualDocument> m_document;              ///< that m_text shows
+    std::unique_ptr<ManualDocument> m_document;              ///< the one that m_text shows
     QToolButton *m_goBack = nullptr, *m_goForward = nullptr; ///< children, as all below
     QLineEdit* m_search = nullptr;
     QLabel* m_found = nullptr; ///< how many places a search found

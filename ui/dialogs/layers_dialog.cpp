@@ -1,4 +1,4 @@
-// A row for each layer: its name and a box with the dtypes. Tab goes from box to box, letters and
+// A row for each layer: its name and a box with the dtypes. Tab moves from box to box; letters and
 // arrows choose.
 #include "ui/dialogs/layers_dialog.h"
 
@@ -19,7 +19,7 @@
 
 namespace halfscope {
 namespace {
-// The first stands for no entry in the text.
+// The choices after the first, which stands for no entry in the text.
 constexpr DType kForced[] = {DType::F32, DType::F16, DType::BF16};
 
 QString nameOfType(DType dtype) {
@@ -95,7 +95,7 @@ void LayersDialog::addRow(QGridLayout& grid, const QString& layer, const QString
     m_rows.push_back({layer, box});
 }
 
-/// A wheel that scrolls the rows must not change what happens to lie under it.
+/// A wheel that scrolls the rows must not change the choice that lies under the pointer.
 bool LayersDialog::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() != QEvent::Wheel) return QDialog::eventFilter(watched, event);
     event->ignore();

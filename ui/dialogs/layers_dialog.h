@@ -1,6 +1,6 @@
 // Chooses for each layer of the network the dtype that it computes in, whatever its lane's
-// precision does elsewhere. Reads and gives the text of the setting precision.layers; what a layer
-// may be called and what a dtype does is the engine's business.
+// precision does elsewhere. Reads and returns the text of the setting precision.layers; the engine
+// decides what a layer may be called and what a dtype does.
 #pragma once
 
 #include <QDialog>
@@ -16,12 +16,13 @@ namespace halfscope {
 class LayersDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `layers` of the network in order; `text` as the setting has it. Layers that only the text
-    /// names get a row too, so that nothing is lost unseen.
+    /// `layers` are the network's layers in order; `text` is the setting's. Layers that only the
+    /// text names get a row, too, so that nothing is lost silently.
     LayersDialog(const QString& lane, const QStringList& layers, const QString& text,
                  QWidget* parent = nullptr);
 
-    /// "layer 1=float32, output layer=bfloat16"; empty when every layer goes by the precision.
+    /// Returns "layer 1=float32, output layer=bfloat16"; empty when every layer follows the
+    /// precision.
     QString text() const;
 
 protected:

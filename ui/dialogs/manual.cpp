@@ -1,4 +1,4 @@
-// The index page is the one list of pages: its headings are the groups, its links the pages.
+// The index page is the only list of pages: its headings are the groups, its links the pages.
 #include "ui/dialogs/manual.h"
 
 #include <QFile>
@@ -19,14 +19,14 @@ const QString kIndex = QStringLiteral("index");
 const QString kEnding = QStringLiteral(".md");
 constexpr int kExcerptBefore = 12, kExcerptAfter = 140; // characters around the word
 
-/// Comments mark the parts that programs write; nobody is to read them.
+/// Removes comments: they mark the parts that programs write, and are not for readers.
 QString withoutComments(QString markdown) {
     static const QRegularExpression comment(QStringLiteral("<!--.*?-->"),
                                             QRegularExpression::DotMatchesEverythingOption);
     return markdown.remove(comment);
 }
 
-/// Qt gives headings neither an anchor, which links need, nor room above them.
+/// Adds anchors to the headings, which links need, and room above them: Qt gives them neither.
 void arrangeHeadings(QTextDocument& document) {
     constexpr double kRoom = 14; // pixels
     QHash<QString, int> seen;
@@ -47,7 +47,8 @@ void arrangeHeadings(QTextDocument& document) {
     }
 }
 
-/// Lines of programs stand out, and wrap rather than make the whole page wider than the window.
+/// Makes lines of programs stand out, and wraps them so that they do not make the page wider than
+/// the window.
 void arrangePrograms(QTextDocument& document) {
     constexpr double kIndent = 12; // pixels
     for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
@@ -60,7 +61,7 @@ void arrangePrograms(QTextDocument& document) {
     }
 }
 
-/// Room in the cells, and lines that do not shout.
+/// Gives the cells room and the lines a quiet colour.
 void arrangeTables(QTextDocument& document) {
     constexpr double kCellPadding = 5; // pixels
     const QColor line = QGuiApplication::palette().color(QPalette::Mid);
@@ -80,10 +81,11 @@ void arrangeTables(QTextDocument& document) {
     }
 }
 
-/// What is read and found as one: a paragraph, or a row of a table with its cells side by side.
+/// Text that is read and searched as one: a paragraph, or a row of a table with its cells side by
+/// side.
 struct Passage {
     QString text;
-    QList<std::pair<int, int>> starts; ///< in `text`, in the document; ascending
+    QList<std::pair<int, int>> starts; ///< positions in `text` and in the document; ascending
 
     void add(const QTextBlock& block) {
         if (!text.isEmpty()) text += QStringLiteral(" \u00b7 ");

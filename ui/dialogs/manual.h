@@ -1,4 +1,4 @@
-// The pages of the manual: resources/manual, in the user's language where a page is translated and
+// The pages of the manual: resources/manual, in the user's language when a page is translated and
 // in English otherwise. Reads, renders and searches them; HelpDialog shows them.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace halfscope {
 
-/// A link "preset:overflow" asks for that experiment.
+/// A link "preset:overflow" opens that experiment.
 inline constexpr const char* kPresetScheme = "preset";
 
 struct ManualPage {
-    QString name;  ///< "settings": its file without ".md"
-    QString title; ///< as the index calls it
-    QString group; ///< the heading of the index under which it is listed
+    QString name;  ///< "settings": its file's name without ".md"
+    QString title; ///< as in the index
+    QString group; ///< the heading under which the index lists it
 };
 
 /// A place of the manual: "questions", or "window#marks" for a heading in a page.
@@ -26,7 +26,7 @@ struct ManualPlace {
     QString heading; ///< its anchor; empty for the start of the page
 };
 
-/// A paragraph, list item or table row in which all words that were searched for occur.
+/// A paragraph, list item or table row that contains all the words of a search.
 struct ManualHit {
     int page = 0;     ///< index into Manual::pages()
     int position = 0; ///< of the first word, in the page's document
@@ -34,7 +34,7 @@ struct ManualHit {
     QString excerpt; ///< one line
 };
 
-/// Text and nothing else: no picture or other file that a page might name is ever opened.
+/// Shows only text: no picture or other file that a page might name is ever opened.
 class ManualDocument : public QTextDocument {
     Q_OBJECT
 public:
@@ -46,24 +46,24 @@ protected:
 
 class Manual {
 public:
-    /// `language` is a two-letter code; pages that it does not have are read in English.
+    /// `language` is a two-letter code; pages that are not translated into it are shown in English.
     explicit Manual(const QString& language);
 
-    /// In the order of the index, which comes first and belongs to no group.
+    /// Returns the pages in the order of the index, which comes first and belongs to no group.
     const QList<ManualPage>& pages() const { return m_pages; }
-    /// -1 where there is none.
+    /// Returns -1 when there is no such page.
     int indexOf(const QString& name) const;
-    /// A page in the colours of the application's palette, its headings as anchors.
+    /// Renders a page in the colours of the application's palette, with anchors at its headings.
     std::unique_ptr<ManualDocument> render(int page) const;
-    /// Of all pages, in their order; nothing for a text without a word.
+    /// Returns the hits in all pages, in their order; none for a text without a word.
     QList<ManualHit> search(const QString& words) const;
 
-    /// "settings.md#run", "#run" or "settings.md", seen from a page; an empty page where the link
-    /// leads elsewhere.
+    /// Returns the place that a link in page `from` leads to: "settings.md#run", "#run" or
+    /// "settings.md". The page is empty when the link leads elsewhere.
     ManualPlace placeOf(const QUrl& link, int from) const;
-    /// "window#marks".
+    /// Parses "window#marks".
     static ManualPlace placeNamed(const QString& address);
-    /// A heading's anchor as GitHub makes it: "Exit codes" is "exit-codes".
+    /// Returns a heading's anchor as GitHub makes it: "exit-codes" for "Exit codes".
     static QString anchorOf(const QString& heading);
 
 private:

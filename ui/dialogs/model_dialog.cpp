@@ -1,5 +1,5 @@
-// Text at the left, layers with their shapes at the right, and below what is wrong, with its line
-// marked.
+// The text is at the left, the layers with their shapes are at the right, and below is what is
+// wrong, with its line marked.
 #include "ui/dialogs/model_dialog.h"
 
 #include "engine/data/known_facts.h"
@@ -26,7 +26,7 @@
 namespace halfscope {
 namespace {
 
-constexpr int kPauseMs = 150; // between two letters of who types fast
+constexpr int kPauseMs = 150; // the pause between two letters of a fast typist
 
 RunConfig withText(RunConfig config, const QString& text) {
     config.model.layers = text.toStdString();
@@ -49,7 +49,7 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     buildRow();
     m_error = make<QLabel>(this);
     m_error->setWordWrap(true);
-    // a word without an end must not make the window wider
+    // a very long word must not make the window wider
     m_error->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_error->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_sum = make<QLabel>(this);
@@ -142,7 +142,7 @@ void ModelDialog::showLayers() {
     for (const LayerShape& layer : shapes.layers) {
         const QString path = QString::fromStdString(layer.path);
         const QString written = QString::fromStdString(layer.written);
-        if (layer.depth == 0 && shapes.layers.size() > 1) continue; // what holds the others
+        if (layer.depth == 0 && shapes.layers.size() > 1) continue; // contains the others
         sum += layer.parameters;
         const QString indent(2 * std::max(0, layer.depth - 1), u' ');
         add(indent + (path.isEmpty() ? written : tr("%1  %2").arg(path, written)), layer.shape,
@@ -160,7 +160,7 @@ void ModelDialog::showLayers() {
         QStringLiteral("color: %1").arg(colorsFor(QGuiApplication::palette()).error.name()));
 }
 
-/// The line that the sentence names.
+/// Marks the line that the error names.
 void ModelDialog::markError() {
     static const QRegularExpression line(QStringLiteral("line (\\d+), column"));
     const QRegularExpressionMatch found = line.match(m_reason);

@@ -1,4 +1,5 @@
-// The network as text of several lines, with what each layer makes of a batch as it is typed.
+// The network as text of several lines, with the shape that each layer makes of a batch, as it is
+// typed.
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -15,13 +16,13 @@ namespace halfscope {
 class ModelDialog : public QDialog {
     Q_OBJECT
 public:
-    /// Begins with the text of the configuration's network, that of its template where it has none.
+    /// Begins with the text of the configuration's network, or of its template when it has none.
     explicit ModelDialog(const RunConfig&, QWidget* parent = nullptr);
 
-    /// The text; empty where it is the template's.
+    /// Returns the text; empty when it is the template's.
     QString text() const;
     QString errorText() const;
-    /// The data may have been read by now, which were not when it was opened.
+    /// Looks whether data that were unknown when the dialog was opened have been read by now.
     void lookForData();
     QPlainTextEdit* editor() const { return m_text; }
     QTreeWidget* layers() const { return m_layers; }
@@ -35,9 +36,9 @@ private:
     void markError();
 
     RunConfig m_config;
-    bool m_waits = false;             ///< for the data, whose shape decides the template
-    QString m_reason;                 ///< why it cannot be used, in English
-    QString m_template;               ///< what the settings beside it describe
+    bool m_waits = false;             ///< waits for the data, whose shape decides the template
+    QString m_reason;                 ///< why the text cannot be used, in English
+    QString m_template;               ///< the text that the other settings describe
     QPlainTextEdit* m_text = nullptr; ///< child, as all below
     QTreeWidget* m_layers = nullptr;
     QLabel* m_error = nullptr;

@@ -1,4 +1,4 @@
-// One line to type in, and room below it for why it was not taken.
+// One line to type in, and room below it for why it was refused.
 #include "ui/dialogs/scale_dialog.h"
 
 #include "engine/core/error.h"

@@ -1,4 +1,4 @@
-// Asks for another loss scale of a lane. A wrong one is told in the dialog, which stays open.
+// Asks for another loss scale of a lane. A wrong one is reported in the dialog, which stays open.
 #pragma once
 
 #include <QDialog>
@@ -11,18 +11,18 @@ namespace halfscope {
 class ScaleDialog : public QDialog {
     Q_OBJECT
 public:
-    /// `scale`: the one at hand.
+    /// `scale` is the present one.
     ScaleDialog(const QString& lane, double scale, QWidget* parent = nullptr);
 
     void accept() override;
     QString errorText() const;
 
 signals:
-    /// The user's text; parseScale() takes it.
+    /// The user's text, which parseScale() takes.
     void chosen(const QString& text);
 
 private:
-    QLineEdit* m_line = nullptr; ///< child, as the next
+    QLineEdit* m_line = nullptr; ///< child, as is the next
     QLabel* m_error = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// A table, a progress bar and one sentence; the window and a training go on meanwhile.
+// A table, a progress bar and one sentence; the window and a training continue meanwhile.
 #include "ui/dialogs/verify_dialog.h"
 
 #include "ui/look/owned.h"

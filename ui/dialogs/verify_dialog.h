@@ -1,5 +1,5 @@
 // Runs the comparison with PyTorch's recorded values and shows its progress and its table. The
-// comparison itself is the engine's, on the thread of a VerifyJob.
+// engine compares, on the thread of a VerifyJob.
 #pragma once
 
 #include "ui/models/verify_model.h"
@@ -18,9 +18,9 @@ namespace halfscope {
 class VerifyDialog : public QDialog {
     Q_OBJECT
 public:
-    /// Starts at once.
+    /// Starts the comparison at once.
     explicit VerifyDialog(VerifyOptions, QWidget* parent = nullptr);
-    /// Does not wait for the case at hand.
+    /// Does not wait for the case in progress.
     ~VerifyDialog() override;
 
     const VerifyModel& model() const { return m_model; }
@@ -39,8 +39,8 @@ private:
     QTableView* m_table = nullptr; ///< child, as all below
     QProgressBar* m_progress = nullptr;
     QPlainTextEdit* m_summary = nullptr;
-    QPushButton* m_again = nullptr;   ///< Stop while it runs
-    std::unique_ptr<VerifyJob> m_job; ///< null when it is not running
+    QPushButton* m_again = nullptr;   ///< reads Stop while the comparison runs
+    std::unique_ptr<VerifyJob> m_job; ///< null when nothing is being compared
 };
 
 } // namespace halfscope

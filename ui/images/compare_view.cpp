@@ -1,4 +1,4 @@
-// Layout and modes of the pictures, and the pixel that is read in them by the pointer or the keys.
+// The layout and modes of the pictures, and the pixel in them that the pointer or the keys read.
 #include "ui/images/compare_view.h"
 
 #include "engine/data/dataset.h"
@@ -32,7 +32,7 @@ constexpr int kGains[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 constexpr int kDefaultGain = 8;
 constexpr int kSpacing = 6;
 constexpr double kKeyZoom = 1.25;
-constexpr int kLaneRole = Qt::UserRole + 1; // of the box with the modes
+constexpr int kLaneRole = Qt::UserRole + 1; // of the items in the box of modes
 
 ImageView::Style styleOf(ViewKind kind) {
     switch (kind) {
@@ -299,7 +299,7 @@ void CompareView::updateLast() {
     updateReadout();
 }
 
-/// What the last pane is called.
+/// Returns what the last pane is called.
 QString CompareView::lastTitle() const {
     const auto [shows, other] = mode();
     switch (shows) {
@@ -324,7 +324,7 @@ void CompareView::updateTitles() {
     std::vector<PictureError> errors;
     for (int i = 0; i <= lanes; ++i)
         errors.push_back(errorOf(i));
-    // all panes in the same form, or none of them would be comparable
+    // all panes in the same form, else they could not be compared
     for (const auto form : {std::optional(ErrorText::Full), std::optional(ErrorText::Short),
                             std::optional(ErrorText::Shortest), std::optional<ErrorText>()}) {
         bool fit = true;
@@ -347,7 +347,7 @@ void CompareView::updateTitles() {
 
 QString CompareView::captionOf(int pane) const {
     const bool lane = pane < static_cast<int>(m_views.size());
-    // a table of targets has no mistakes to count, and is of the first batch
+    // a table of targets has no errors to count, and its samples are of the first batch
     if (!lane && (mode().shows != Shows::Target || m_kind == ViewKind::Classes)) return {};
     return QString::fromStdString(lane ? pictureOf(pane).caption : shownTarget().caption);
 }
@@ -361,7 +361,7 @@ PictureError CompareView::errorOf(int pane) const {
     return errorBetween(m_pictures.value(0), m_pictures.value(other));
 }
 
-/// What there may be no room for in the titles, and what the words there mean.
+/// Puts into the tool tips what the titles may have no room for, and what their words mean.
 void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
     const int lanes = static_cast<int>(m_views.size());
     for (int i = 0; i <= lanes; ++i) {
@@ -384,8 +384,8 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
 
 int CompareView::headerHeight() const { return fontMetrics().height() + 6; }
 
-/// The number of columns that makes the pictures largest; of nearly equal ones the most columns,
-/// which leave more height for the plots and the same eye level for all lanes.
+/// Returns the number of columns that makes the pictures largest. Among nearly equal ones it takes
+/// the most columns: they leave more height for the plots and keep all lanes at the same eye level.
 CompareView::Grid CompareView::gridFor(int width, int height) const {
     constexpr double kWorthARow = 1.1;
     Grid best{shownPanes(), 1, 0};
@@ -423,7 +423,7 @@ void CompareView::placeViews() {
         view(first + i).setGeometry(left, top, std::max(1, right - left),
                                     std::max(1, bottom - top));
     }
-    updateTitles(); // more or less room for them now
+    updateTitles(); // there is more or less room for them now
     updateReadout();
 }
 
@@ -446,7 +446,7 @@ void CompareView::hover(QPoint pixel) {
 }
 
 QImage CompareView::picture() {
-    constexpr int kFine = 2; // as pictures of the plots are
+    constexpr int kFine = 2; // as in pictures of the plots
     QImage image(m_canvas->size() * kFine, QImage::Format_RGB32);
     image.setDevicePixelRatio(kFine);
     image.fill(palette().color(QPalette::Window));
@@ -477,7 +477,7 @@ QString CompareView::explanation() const {
     return {};
 }
 
-/// The same where room is short: names of classes and formulas say more than how to read them.
+/// Says less when room is short: the names of classes and formulas tell more than how to read them.
 QString CompareView::briefExplanation() const {
     switch (m_kind) {
     case ViewKind::Painted:
@@ -491,7 +491,7 @@ QString CompareView::briefExplanation() const {
                           : tableWords(m_validated, WordsFor::LittleRoom);
 }
 
-/// Those of classes, where they have names.
+/// Appends the names of the classes, if they have names.
 QString CompareView::namesBehind(const QString& sentence) const {
     const std::string& names = shownTarget().caption;
     return names.empty() ? sentence : sentence + u' ' + QString::fromStdString(names);
@@ -530,14 +530,14 @@ void CompareView::updateReadout() {
     setAccessibleDescription(m_readout);
 }
 
-/// Of the picture; the first key only shows the pixel in the middle.
+/// Moves the pixel that is read; the first key only shows the pixel in the middle.
 void CompareView::movePixel(QPoint by) {
     const Picture& picture = m_target;
     if (picture.width < 1 || m_kind != ViewKind::Painted) return;
     if (!m_pixel) return hover({picture.width / 2, picture.height / 2});
     const QPoint to(std::clamp(m_pixel->x() + by.x(), 0, picture.width - 1),
                     std::clamp(m_pixel->y() + by.y(), 0, picture.height - 1));
-    // a zoomed picture goes along, so that the pixel stays in view
+    // a zoomed picture moves along, so that the pixel stays in view
     m_transform.panBy({double(to.x() - m_pixel->x()) / picture.width,
                        double(to.y() - m_pixel->y()) / picture.height});
     hover(to);

@@ -35,21 +35,22 @@ public:
     /// Takes what came since the last call.
     void refresh();
 
-    /// Names without the letter; `about`: a sentence on each lane, for tool tips; `kind`: what the
-    /// pictures are, for only pixels that are painted are values to read and to measure. Forgets
-    /// all pictures.
+    /// Sets the lanes and forgets all pictures. The names are without the letter; `about` has a
+    /// sentence on each lane, for tool tips. `kind` says what the pictures are: only painted pixels
+    /// are values that can be read and measured.
     void setLanes(const QStringList& names, const QStringList& about = {},
                   ViewKind kind = ViewKind::Painted);
-    /// Other names for the same lanes; the pictures stay.
+    /// Changes the names of the same lanes; the pictures stay.
     void renameLanes(const QStringList& names);
-    /// One picture per lane, all after `step`. More lanes than named get a letter only.
+    /// Sets one picture per lane, all after `step`. Lanes beyond the names get a letter only.
     void setPictures(qint64 step, const QVector<Picture>&);
-    /// Instead of tables of classes: by lane, and last the target; empty: there are none.
+    /// Sets the pictures of samples that can replace tables of classes: by lane, and the target
+    /// last; empty: there are none.
     void setGalleries(const std::vector<Picture>&);
     /// See LanePictures::validated.
     void setValidated(std::optional<int64_t> step);
     void setTarget(const Picture&);
-    /// Samples with their classes instead of tables of classes, where there are some.
+    /// Shows samples with their classes instead of tables of classes, if there are samples.
     void showSamples(bool samples);
     bool showsSamples() const;
     const Picture& target() const { return m_target; }
@@ -60,7 +61,7 @@ public:
     enum class Shows { Target, Difference, Swipe };
     void showLast(Shows, int otherLane = 1);
     Shows shows() const { return mode().shows; }
-    /// The last pane fills the whole view, for a comparison by eye.
+    /// Makes the last pane fill the whole view, for a comparison by eye.
     void setAlone(bool alone);
     bool alone() const { return m_alone; }
     void setGain(double gain);
@@ -68,12 +69,12 @@ public:
 
     ViewTransform& transform() { return m_transform; }
     int panes() const { return static_cast<int>(m_views.size()) + 1; }
-    /// A lane's view; the last pane for index panes() - 1.
+    /// Returns a lane's view; for index panes() - 1 the last pane.
     ImageView& view(int pane);
     QString readout() const;
-    /// What is seen of the lanes and the target, with their titles; twice the size on screen.
+    /// Returns a picture of the panes as shown, with their titles, at twice the size on screen.
     QImage picture();
-    /// The height, at most `most`, beyond which the pictures at this width would not grow.
+    /// Returns the height, at most `most`, beyond which the pictures would not grow at this width.
     int usefulHeight(int width, int most) const;
 
 signals:
@@ -82,7 +83,7 @@ signals:
 protected:
     void changeEvent(QEvent*) override;
     bool eventFilter(QObject*, QEvent*) override;
-    /// Arrows move the pixel that is read, + and - zoom about it, 0 shows all.
+    /// The arrows move the pixel that is read, + and - zoom about it, 0 shows the whole picture.
     void keyPressEvent(QKeyEvent*) override;
     void focusInEvent(QFocusEvent*) override;
     void focusOutEvent(QFocusEvent*) override;
@@ -91,7 +92,7 @@ protected:
 private:
     struct Mode {
         Shows shows = Shows::Target;
-        int lane = 0; ///< the other one
+        int lane = 0; ///< the other lane
     };
     Mode mode() const;
     QString lastTitle() const;
@@ -99,20 +100,20 @@ private:
     void rebuildViews();
     ImageView* newView();
     void fillModes();
-    /// What the panes show: tables or samples.
+    /// Shows tables or samples in the panes.
     void showPictures();
     Picture pictureOf(int lane) const;
     const Picture& shownTarget() const;
     void updateLast();
     void updateTitles();
     void updateToolTips(const std::vector<PictureError>&);
-    /// What a pane shows, in words of its own; empty where its pixels speak.
+    /// Returns what a pane shows, as a caption; empty when its pixels are the values.
     QString captionOf(int pane) const;
-    /// How far a lane's picture is from the target, or for the last pane from lane A's.
+    /// Returns how far a lane's picture is from the target, or, for the last pane, from lane A's.
     PictureError errorOf(int pane) const;
     void movePixel(QPoint by);
     void updateReadout();
-    /// Panes that are seen.
+    /// Returns the number of visible panes.
     int shownPanes() const { return m_alone ? 1 : panes(); }
     QString readoutText(const QString& about) const;
     QString explanation() const;
@@ -120,7 +121,7 @@ private:
     QString namesBehind(const QString& sentence) const;
     struct Grid {
         int columns = 1, rows = 1;
-        int side = 0; ///< of the largest square picture in a pane
+        int side = 0; ///< of the largest square picture in a pane, in pixels
     };
     Grid gridFor(int width, int height) const;
     int headerHeight() const;
@@ -128,27 +129,27 @@ private:
     void hover(QPoint pixel);
 
     std::shared_ptr<const Run> m_run;
-    std::shared_ptr<const RunInfo> m_info;         ///< that the lanes have their names of
-    std::shared_ptr<const LanePictures> m_painted; ///< that are shown
+    std::shared_ptr<const RunInfo> m_info;         ///< gives the lanes their names
+    std::shared_ptr<const LanePictures> m_painted; ///< the run's pictures that are shown
     ViewTransform m_transform;
     QWidget* m_canvas = nullptr;      ///< child; holds the views
     std::vector<ImageView*> m_views;  ///< children of the canvas, by lane
     ImageView* m_last = nullptr;      ///< child of the canvas
     QLabel* m_stepLabel = nullptr;    ///< child
     QLabel* m_readoutLabel = nullptr; ///< child
-    QComboBox* m_what = nullptr;      ///< child; true in the data of the item for samples
-    QComboBox* m_mode = nullptr;      ///< child; a Mode in the data of each item
+    QComboBox* m_what = nullptr;      ///< child; the item's data is true for samples
+    QComboBox* m_mode = nullptr;      ///< child; each item's data is a Mode
     QComboBox* m_gain = nullptr;      ///< child
-    QString m_readout;                ///< the whole of it; the label may have room for less
+    QString m_readout;                ///< the whole text; the label may have room for less
     QStringList m_names, m_about;
     ViewKind m_kind = ViewKind::Painted;
     SamplesShow m_samples = SamplesShow::Mistakes;
     bool m_alone = false;
     QVector<Picture> m_pictures;
-    std::vector<Picture> m_galleries; ///< by lane, and last the target
+    std::vector<Picture> m_galleries; ///< by lane, and the target last
     Picture m_target;
     qint64 m_step = -1;
-    std::optional<int64_t> m_validated = 0; ///< of the tables of classes
+    std::optional<int64_t> m_validated = 0; ///< see setValidated()
     std::optional<QPoint> m_pixel;
 };
 

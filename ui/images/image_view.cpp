@@ -1,4 +1,4 @@
-// Placing and painting of one picture.
+// Places and paints one picture.
 #include "ui/images/image_view.h"
 
 #include "ui/images/picture_image.h"
@@ -54,7 +54,7 @@ void ImageView::setSwipe(const Picture& left, const Picture& right) {
     m_right = imageOf(right);
 }
 
-/// A drawing is in the colours of the theme.
+/// Draws a drawing again, because it has the colours of the theme.
 void ImageView::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() != QEvent::PaletteChange || m_mapped) return;
@@ -100,7 +100,7 @@ bool ImageView::fits(const QString& title, const QString& note) const {
     return titleWidth(labelForms(title).back(), note) <= width() - 2 * kPictureMargin;
 }
 
-/// A cut note would mislead: all of it or nothing.
+/// Leaves the note out when all of it does not fit: a cut note would mislead.
 QString ImageView::shownTitle() const {
     QFont bold = font();
     bold.setBold(true);
@@ -128,7 +128,7 @@ QRectF ImageView::pictureRect() const {
     const QPointF centre(m_transform.centre().x() * size.width(),
                          m_transform.centre().y() * size.height());
     QPointF corner = view.center() - centre;
-    // A side that fits keeps its place, below the title: only what reaches beyond can be moved.
+    // A side that fits keeps its place below the title: only a longer one can be moved.
     if (size.width() <= view.width()) corner.setX(view.center().x() - size.width() / 2);
     if (size.height() <= view.height()) corner.setY(view.top());
     // whole device pixels, or the picture's edge would be blurred
@@ -163,7 +163,7 @@ void ImageView::paintTitle(QPainter& painter) const {
     QFont bold = font();
     bold.setBold(true);
     painter.setFont(bold);
-    // over the picture, and beyond its sides by as much as the words need
+    // over the picture, and beyond its sides as far as the words need
     QRect line(kPictureMargin, 0, width() - 2 * kPictureMargin, titleHeight());
     const QRect above = pictureRect().toAlignedRect() & line.adjusted(0, 0, 0, height());
     const int wanted = std::max(above.width(), titleWidth(m_title, m_note));
@@ -218,7 +218,7 @@ void ImageView::paintSwipe(QPainter& painter, const QRectF& target) const {
     painter.fillRect(QRectF(x, target.top(), 1, target.height()), Qt::white);
 }
 
-/// A hatch in a second colour, so that nan also differs from a picture's own magenta.
+/// Paints a hatch in a second colour, so that nan also differs from a picture's own magenta.
 void ImageView::paintNan(QPainter& painter, const QRectF& target) const {
     const QRectF seen = target.intersected(viewport());
     if (seen.isEmpty()) return;

@@ -22,43 +22,45 @@ class ImageView : public QWidget {
 public:
     explicit ImageView(ViewTransform&, QWidget* parent = nullptr);
 
-    /// What the pictures to come are: Pixels have colours of their own; Cells and Plot are drawn in
+    /// What the next pictures are: Pixels have colours of their own; Cells and Plot are drawn in
     /// the theme's ink, and a Plot is smooth at any size.
     enum class Style { Pixels, Cells, Plot };
     void setStyle(Style style) { m_style = style; }
     void setPicture(const Picture&);
-    /// Grey pictures through the colour map of pictureImage(); for differences.
+    /// Shows a picture through the colour map of mappedImage(); for differences.
     void setMappedPicture(const Picture&, double gain);
-    /// `left` up to the marked pixel, `right` from there on; in the middle when none is marked.
+    /// Shows `left` up to the marked pixel and `right` from there on; in the middle when none is
+    /// marked.
     void setSwipe(const Picture& left, const Picture& right);
-    /// "A fp32"; `note` to the right of it where it fits. `barest`: for where there is room for no
-    /// other form of the title but its letter, see distinctLabel(); empty: it is no lane's.
+    /// Sets the title, "A fp32", with `note` to the right of it when it fits. `barest` replaces the
+    /// title when only its letter would fit, see distinctLabel(); empty: the title is no lane's.
     void setTitle(const QString& title, const QString& note = {}, const QString& barest = {});
-    /// The form of the title that there is room for.
+    /// Returns the form of the title that fits.
     QString shownTitle() const;
-    /// Both beside each other, the title as brief as it can be.
+    /// Whether both fit beside each other, with the title in its briefest form.
     bool fits(const QString& title, const QString& note) const;
     void setTitleColor(const QColor&);
-    /// Colour strip below the picture from 0 to `highest`; nothing when 0.
+    /// Shows a colour strip from 0 to `highest` below the picture; none when `highest` is 0.
     void setLegend(double highest);
-    /// A small cross on one pixel of every linked view.
+    /// Marks one pixel of every linked view with a small cross.
     void setMarked(std::optional<QPoint> pixel);
 
     const Picture& picture() const { return m_picture; }
     QString title() const { return m_title; }
     QString note() const { return m_note; }
-    /// The part of the widget that pictures may cover.
+    /// Returns the part of the widget that pictures may cover.
     QRectF viewport() const;
-    /// Where the whole picture lies, in widget coordinates; may reach beyond the viewport.
+    /// Returns where the whole picture lies, in widget coordinates; it may reach beyond the
+    /// viewport.
     QRectF pictureRect() const;
-    /// The pixel under a place of the widget.
+    /// Returns the pixel under a place of the widget.
     std::optional<QPoint> pixelAt(const QPointF& position) const;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
 signals:
-    /// The pixel under the pointer; (-1, -1) when it left.
+    /// The pixel under the pointer; (-1, -1) when the pointer left.
     void pixelHovered(QPoint pixel);
 
 protected:
@@ -87,10 +89,10 @@ private:
     Style m_style = Style::Pixels;
     Picture m_picture;
     QImage m_image;
-    Picture m_rightPicture; ///< of a swipe; without values without one
-    QImage m_right;         ///< likewise, or null
-    bool m_mapped = false;  ///< through the colour map
-    QImage m_nan;           ///< null when the picture has none; else opaque where it is nan
+    Picture m_rightPicture; ///< the right one of a swipe; empty otherwise
+    QImage m_right;         ///< the right one of a swipe; null otherwise
+    bool m_mapped = false;  ///< drawn through the colour map
+    QImage m_nan;           ///< opaque where the picture is nan; null when it has no nan
     QString m_title, m_note, m_barest;
     QColor m_titleColor;
     double m_legend = 0;

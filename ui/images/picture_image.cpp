@@ -12,7 +12,7 @@ namespace halfscope {
 
 namespace {
 
-// Ten even places of the viridis colour map (S. van der Walt and N. Smith, CC0).
+// Ten evenly spaced colours of the viridis colour map (S. van der Walt and N. Smith, CC0).
 constexpr std::array<QRgb, 10> kViridis{0xff440154, 0xff482878, 0xff3e4989, 0xff31688e, 0xff26828e,
                                         0xff1f9e89, 0xff35b779, 0xff6dcd59, 0xffb4de2c, 0xfffde725};
 

@@ -1,4 +1,4 @@
-// From float pictures to what can be shown, and how far two pictures are apart. No widgets.
+// Turns float pictures into images, and tells how far two pictures are apart. No widgets.
 #pragma once
 
 #include "engine/io/picture.h"
@@ -10,34 +10,37 @@
 
 namespace halfscope {
 
-/// 0 dark violet to 1 yellow, even in lightness; values outside are clamped.
+/// Returns the colour map's colour, from 0 (dark violet) to 1 (yellow), even in lightness; values
+/// outside are clamped.
 QRgb viridis(double value);
 
-/// RGB32; values are clamped to [0, 1], nan becomes magenta.
+/// Returns an RGB32 image; values are clamped to [0, 1], nan becomes magenta.
 QImage pictureImage(const Picture&);
-/// A grey drawing in two colours: black becomes ink, white paper. Others as pictureImage().
+/// Returns a grey drawing in two colours: black becomes ink, white becomes paper. Other pictures
+/// are as in pictureImage().
 QImage inkImage(const Picture&, const QColor& ink, const QColor& paper);
-/// The mean of the channels times gain through viridis; nan becomes magenta.
+/// Returns the mean of the channels times gain through viridis; nan becomes magenta.
 QImage mappedImage(const Picture&, double gain);
-/// Opaque white where a channel is nan, else clear; a null image when there is no nan.
+/// Returns an image that is opaque white where a channel is nan, else clear; null when there is no
+/// nan.
 QImage nanMask(const Picture&);
 inline constexpr QRgb kNanColor = 0xffff00ff;
 
-/// |a - b| by channel; empty when the shapes differ. nan where either is.
+/// Returns |a - b| by channel, nan where either is nan; empty when the shapes differ.
 Picture absoluteDifference(const Picture& a, const Picture& b);
 
 struct PictureError {
     bool comparable = false; ///< the pictures have the same shape
     double meanAbsolute = 0, meanSquare = 0;
-    qint64 notFinite = 0; ///< values left out of both means
+    qint64 notFinite = 0; ///< values that are left out of both means
 };
 PictureError errorBetween(const Picture& a, const Picture& b);
-/// "MAE 0.0123, PSNR 28.1 dB" (peak 1; short forms "PSNR 28.1 dB", "28.1 dB"), "equal",
-/// "5 not finite", or empty for different shapes.
+/// Forms of "MAE 0.0123, PSNR 28.1 dB" (peak 1; short forms "PSNR 28.1 dB", "28.1 dB"), "equal", "5
+/// not finite", or empty for different shapes.
 enum class ErrorText { Full, Short, Shortest };
 QString errorText(const PictureError&, ErrorText form);
 QString errorText(const Picture& a, const Picture& b, ErrorText form = ErrorText::Full);
-/// "0.981" or "0.98 0.12 0.5"; "nan", "inf".
+/// Returns "0.981" or "0.98 0.12 0.5"; "nan", "inf".
 QString pixelText(const Picture&, int x, int y);
 
 } // namespace halfscope

@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// Places are fractions of the picture: (0, 0) its upper left corner, (1, 1) its lower right.
+/// Places are fractions of the picture: (0, 0) is its upper left corner, (1, 1) its lower right.
 class ViewTransform : public QObject {
     Q_OBJECT
 public:
@@ -14,9 +14,9 @@ public:
 
     explicit ViewTransform(QObject* parent = nullptr) : QObject(parent) {}
 
-    /// 1 fits the picture into its view.
+    /// Returns the zoom; 1 fits the picture into its view.
     double zoom() const { return m_zoom; }
-    /// The place of the picture in the middle of the view.
+    /// Returns the place of the picture that is in the middle of the view.
     QPointF centre() const { return m_centre; }
     /// Multiplies the zoom; the place `about` stays where it is on screen.
     void zoomAbout(QPointF about, double factor);

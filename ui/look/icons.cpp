@@ -1,5 +1,5 @@
-// Icons are one-colour SVGs: their grey is replaced by the colour asked for and drawn at some
-// sizes, once for each colour: buttons ask again with every change of state, and styles keep
+// Icons are one-colour SVGs: their grey is replaced by the requested colour, and they are drawn at
+// some sizes, once for each colour. Buttons ask again with every change of state, and styles keep
 // pictures of their own of every pixmap that they have not seen before.
 #include "ui/look/icons.h"
 
@@ -9,7 +9,7 @@
 #include <QPixmapCache>
 #include <QSvgRenderer>
 
-// Needed once because the resources lie in a static library. Outside any namespace, says the macro.
+// Needed because the resources lie in a static library; the macro must stand outside any namespace.
 static void loadResources() { Q_INIT_RESOURCE(halfscope); }
 
 namespace halfscope {

@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// "play", "pause", "step", …; the names of the files under resources/icons.
+/// `name` is "play", "pause", "step", …: the name of a file under resources/icons.
 QIcon themedIcon(const QString& name, const QColor& color);
 QIcon programIcon();
 

@@ -10,10 +10,10 @@ class QMessageBox;
 
 namespace halfscope {
 
-/// For constructors that hand the object to its parent or that are passed on to an owner at once:
-/// the reader sees `make<QLabel>(this)` and knows that nobody deletes it by hand. Labels and boxes
-/// show plain text unless they are told otherwise: Qt would take "<img src=...>" in the name of a
-/// stranger's device for a picture to be loaded.
+/// For objects that a constructor hands to its parent, or that go to an owner at once: the reader
+/// sees `make<QLabel>(this)` and knows that nobody deletes it by hand. Labels and message boxes
+/// show plain text unless they are told otherwise: Qt would load a picture for "<img src=...>" in
+/// the name of a stranger's device.
 template <class T, class... Args>
 T* make(Args&&... args) {
     auto made = std::make_unique<T>(std::forward<Args>(args)...);

@@ -1,4 +1,4 @@
-// Draws with Fusion, then the outline over Fusion's own.
+// Draws with Fusion, then draws the outline over Fusion's own.
 #include "ui/look/style.h"
 
 #include "ui/look/theme.h"
@@ -10,7 +10,7 @@ namespace halfscope {
 namespace {
 
 void drawOutline(const QStyleOption& option, QPainter& painter, double radius) {
-    // a focused control has Fusion's ring in the highlight's colour
+    // a focused control has Fusion's ring in the highlight colour
     const bool focused = option.state & QStyle::State_HasFocus;
     const bool enabled = option.state & QStyle::State_Enabled;
     if (focused || !enabled) return;
@@ -18,7 +18,7 @@ void drawOutline(const QStyleOption& option, QPainter& painter, double radius) {
     painter.setRenderHint(QPainter::Antialiasing, radius > 0);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(OutlinedStyle::outline(option.palette));
-    painter.translate(0.5, 0.5); // the middle of pixels
+    painter.translate(0.5, 0.5); // to the middle of pixels
     painter.drawRoundedRect(QRectF(option.rect.adjusted(0, 0, -1, -1)), radius, radius);
     painter.restore();
 }

@@ -1,5 +1,5 @@
-// Qt's Fusion style, with outlines that can be seen: Fusion takes them darker than the window,
-// which leaves boxes and check boxes of a dark theme without any.
+// Qt's Fusion style with visible outlines: Fusion makes them darker than the window, so that boxes
+// and check boxes have none in a dark theme.
 #pragma once
 
 #include <QProxyStyle>
@@ -11,7 +11,8 @@ class OutlinedStyle : public QProxyStyle {
 public:
     OutlinedStyle();
 
-    /// At least 3:1 against the window, as WCAG 2 asks of what a control is recognised by.
+    /// Returns a colour with a contrast of at least 3:1 to the window, as WCAG 2 asks of what
+    /// identifies a control.
     static QColor outline(const QPalette&);
 
     void drawPrimitive(PrimitiveElement, const QStyleOption*, QPainter*,

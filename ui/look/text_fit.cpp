@@ -1,4 +1,4 @@
-// Words are left out one by one from the end until the rest fits.
+// Leaves out words one by one from the end until the rest fits.
 #include "ui/look/text_fit.h"
 
 #include <QFontMetrics>

@@ -1,4 +1,4 @@
-// Sentences in the room that there is for them.
+// Fits sentences into the room that there is for them.
 #pragma once
 
 #include <QString>
@@ -10,21 +10,22 @@ class QSize;
 
 namespace halfscope {
 
-/// The font so many times as large, whether its size is in points or in pixels.
+/// Returns the font at `factor` times its size, whether that is in points or in pixels.
 QFont scaledFont(const QFont&, double factor);
-/// The height that the words need in so many pixels of width.
+/// Returns the height that the text needs at a width, both in pixels.
 int heightOf(const QString& text, const QFont&, int width);
-/// The text, or as many of its words as there is room for, with an ellipsis: half a line would look
-/// like the end, half a number like another number.
+/// Returns the text, or as many of its words as there is room for and an ellipsis: half a line
+/// would look like the end, half a number like another number.
 QString fitting(const QString& text, const QFont&, const QSize& room);
-/// The same of several sentences: as many whole ones as there is room for, and " …"; words of the
-/// first one where there is room for less.
+/// Returns as many whole sentences as there is room for, and " …"; words of the first sentence when
+/// there is room for less.
 QString fittingSentences(const QString& text, const QFont&, const QSize& room);
-/// The first text that is no wider, else the last one with its middle left out: at both ends stands
-/// what tells it from the others.
+/// Returns the first text that is no wider than `width`. When all are wider it returns the last one
+/// with its middle left out, because its two ends tell it from the others.
 QString widest(const QStringList& texts, const QFontMetrics&, int width);
-/// For a tool tip, which Qt shows as one line, however long, or as markup where it looks like it.
-/// Takes plain text alone, and shows it as such; of one that is very long both ends.
+/// Returns a text for a tool tip. Qt shows a tip as one line, however long, or as markup when it
+/// looks like markup; this takes plain text and shows it as such. Of a very long text both ends are
+/// kept.
 QString wrappedTip(const QString& text);
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// Palettes of the two themes and colours derived from them by contrast, so that any palette reads
-// well.
+// The palettes of the two themes, and colours derived from them by contrast, so that they are
+// readable on any palette.
 #include "ui/look/theme.h"
 
 #include "ui/look/style.h"
@@ -20,20 +20,21 @@ namespace halfscope {
 namespace {
 
 constexpr int kLaneColors = 6;
-// Okabe and Ito's colours that stay apart for the common kinds of colour blindness; their vermilion
-// darker, because on white their orange is darkened and would come too near to it.
+// Okabe and Ito's colours, which stay apart for the common kinds of colour blindness. Their
+// vermilion is darker here, because on white their orange is darkened and would come too near to
+// it.
 constexpr std::array<QRgb, kLaneColors> kLaneHues{0xff0072b2, 0xffe69f00, 0xff009e73,
                                                   0xffcc79a7, 0xffb04a00, 0xff56b4e9};
-// Apart from the lanes' hues and from each other; a tag at each curve's end tells them, too.
+// Differ from the lanes' hues and from each other; a tag at each curve's end tells them apart, too.
 constexpr int kRunColors = 6;
 constexpr std::array<QRgb, kRunColors> kRunHues{0xff7b6fd0, 0xff8a8f1f, 0xffc0567f,
                                                 0xff2f8f9d, 0xff8c6d4f, 0xff7d8791};
-// WCAG 2 asks for 4.5 and 3; a little more, because pixels have 8 bits a channel.
+// WCAG 2 asks for 4.5 and 3; these are a little more, because pixels have 8 bits a channel.
 constexpr double kTextContrast = 4.6, kLineContrast = 3.05;
-constexpr int kFusionLight = 150; // %: Fusion paints the top of a dark button that much brighter
+constexpr int kFusionLight = 150; // %: Fusion paints the top of a dark button so much brighter
 constexpr const char* kDesktopDark = "halfscope_desktop_dark";
 
-/// Relative luminance of WCAG 2.
+/// Returns the relative luminance of WCAG 2.
 double luminance(const QColor& color) {
     const auto linear = [](double v) {
         return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
@@ -144,9 +145,9 @@ QColor Colors::asText(const QColor& color) const {
 
 QColor Colors::lane(int index) const {
     const QColor hue(kLaneHues[static_cast<size_t>(index % kLaneColors)]);
-    // thin bright lines on dark need more than the 3:1 that suffices on white
+    // thin bright lines on a dark ground need more than the 3:1 that suffices on white
     const QColor line = readable(hue, background, dark ? kTextContrast : kLineContrast);
-    return readable(line, window, kLineContrast); // of the swatches there
+    return readable(line, window, kLineContrast); // for the swatches on the window
 }
 
 QColor Colors::laneOnButton(int index) const {
@@ -160,7 +161,7 @@ QColor Colors::laneText(int index) const {
 }
 
 QPen Colors::lanePen(int index) const {
-    // width 1 is drawn by QCustomPlot as a hairline: thicker pens are 20 to 60 times slower
+    // QCustomPlot draws width 1 as a hairline: thicker pens are 20 to 60 times slower
     QPen pen(lane(index), 1);
     if (const auto dash = laneDash(index); !dash.isEmpty()) pen.setDashPattern(dash);
     return pen;

@@ -1,4 +1,4 @@
-// Light and dark theme of the whole window, and the colours that plots and pictures draw with.
+// The light and dark theme of the whole window, and the colours that plots and pictures draw with.
 // Widgets call colorsFor(palette()) again on QEvent::PaletteChange.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace halfscope {
 
 enum class Theme { Auto, Light, Dark };
 
-/// OutlinedStyle and a palette. Auto follows the lightness of the desktop's palette as it was
+/// Sets OutlinedStyle and a palette. Auto follows the lightness that the desktop's palette had
 /// before the first call.
 void applyTheme(QApplication&, Theme);
 
-/// "auto", "light", "dark"; anything else is Auto.
+/// Parses "auto", "light" or "dark"; anything else is Auto.
 Theme themeNamed(const QString& name);
 QString nameOf(Theme);
 
@@ -35,42 +35,46 @@ struct Colors {
     QColor warning; ///< backoff
     QColor error;   ///< overflow, nan
 
-    /// Okabe-Ito hues for lanes A to F, lighter on a dark background; repeats after six.
+    /// Returns an Okabe-Ito hue for lanes A to F, lighter on a dark background; repeats after six.
     QColor lane(int index) const;
-    /// The lane's colour, dark or light enough to read as text (4.5:1).
+    /// Returns the lane's colour, dark or light enough to read as text (4.5:1).
     QColor laneText(int index) const;
-    /// The same on a button.
+    /// Returns the lane's colour as text on a button.
     QColor laneOnButton(int index) const;
-    /// Of the filled part of a bar that is grid-coloured where it is empty (3:1).
+    /// Returns the colour of the filled part of a bar, at 3:1 against the grid colour of the empty
+    /// part.
     QColor laneBar(int index) const;
-    /// The colour itself, or as much darker or lighter as makes it readable.
+    /// Returns the colour itself, or one as much darker or lighter as it needs to be readable.
     QColor asText(const QColor&) const;
-    /// One pixel wide, in the lane's colour and dash pattern.
+    /// Returns a pen one pixel wide, in the lane's colour and dash pattern.
     QPen lanePen(int index) const;
-    /// Of another run behind those of the run that is shown: a colour by run, repeating after six,
-    /// in the lane's dash pattern.
+    /// These are for other runs behind the one that is shown: a colour by run, repeating after six,
+    /// and a pen in it with the lane's dash pattern.
     QColor run(int color) const;
     QPen runPen(int color, int lane) const;
-    /// The same pen in a colour near the background, for what another curve lies over.
+    /// Returns the same pen in a colour near the background, for a curve that another one lies
+    /// over.
     QPen faint(QPen) const;
 };
 
 Colors colorsFor(const QPalette&);
 
-/// Dash pattern of a lane in pen widths; empty for a solid line. Colour is never the only sign.
+/// Returns the dash pattern of a lane in pen widths; empty for a solid line. Colour is never the
+/// only sign.
 QVector<qreal> laneDash(int index);
-/// "A" to "F".
+/// Returns "A" to "F".
 QString laneLetter(int index);
-/// "A fp32".
+/// Returns "A fp32".
 QString laneLabel(int index, const QString& name);
 QStringList laneLabels(const QStringList& names);
-/// Contrast ratio of WCAG 2, 1 to 21.
+/// Returns the contrast ratio of WCAG 2, 1 to 21.
 double contrast(const QColor&, const QColor&);
-/// The colour itself, or as little darker or lighter as the contrast needs.
+/// Returns the colour itself, or one as little darker or lighter as the contrast needs.
 QColor readable(const QColor&, const QColor& background, double ratio);
 
-/// Gives a widget a colour of its own in the palette that it has. In a new palette it would be as
-/// good as another colour: a style would draw its pictures of the widget again, and keep both.
+/// Gives a widget a colour of its own in a copy of the palette that it has. A newly made palette
+/// would count as another one, even with equal colours: a style would draw its pictures of the
+/// widget again, and keep both.
 void setOwnColor(QWidget&, QPalette::ColorRole, const QColor&);
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// The edited experiment against its preset and against the run. Values and their checks come from
-// the field table alone.
+// The edited experiment compared with its preset and with the run. Values and their checks come
+// from the field table alone.
 #include "ui/models/config_model.h"
 
 #include "engine/core/error.h"
@@ -50,7 +50,7 @@ QString ConfigModel::presetText(int i) const {
 
 RunConfig ConfigModel::presetFor(int lane) const {
     RunConfig preset = m_preset;
-    // A lane that the preset does not have is measured against a lane as it comes.
+    // A lane that the preset does not have is compared with a lane of default settings.
     while (static_cast<int>(preset.lanes.size()) <= lane)
         preset.lanes.push_back(defaultLane(m_config.lanes[preset.lanes.size()].precision));
     return preset;
@@ -64,7 +64,7 @@ bool ConfigModel::differs(const Row& r, const RunConfig& other) const {
 void ConfigModel::load(const RunConfig& config) {
     beginResetModel();
     m_config = config;
-    m_config.forks.clear(); // a restart goes by the settings that are seen
+    m_config.forks.clear(); // a restart uses only the settings that are visible
     m_config.edits.clear();
     m_preset = m_config;
     startBuilding();
@@ -77,7 +77,7 @@ void ConfigModel::load(const RunConfig& config) {
 void ConfigModel::startBuilding() {
     ++m_builds;
     m_forking.reset();
-    m_running.reset(); // what is edited from here on is sent when the new run is there
+    m_running.reset(); // what is edited from here on is sent once the new run is there
     m_runsAs.resize(m_config.lanes.size());
     std::iota(m_runsAs.begin(), m_runsAs.end(), 0);
 }
@@ -99,11 +99,11 @@ std::optional<int> ConfigModel::runningLane(const Row& r) const {
 
 void ConfigModel::follow(RunConfig now) {
     if (!m_running) return;
-    now.pace = m_running->pace; // the run does not know of it
+    now.pace = m_running->pace; // the run does not know the pace
     for (const Row& r : m_rows) {
         const std::optional<int> lane = runningLane(r);
         if (!lane || differsFromRunning(r)) continue;               // the user's own edit stays
-        if (r.field->key == kStepsKey && now.epochs != 0) continue; // they follow the epochs
+        if (r.field->key == kStepsKey && now.epochs != 0) continue; // the steps follow the epochs
         if (const FieldValue value = r.field->get(now, *lane);
             value != r.field->get(*m_running, *lane))
             r.field->set(m_config, r.lane, value);
@@ -138,17 +138,17 @@ bool ConfigModel::differsFromRunning(const Row& r) const {
     return !lane || r.field->get(m_config, r.lane) != r.field->get(*m_running, *lane);
 }
 
-/// To the run that is there, where the row has something to say to it.
+/// Sends a live field to the current run, if the field applies there and its value differs.
 void ConfigModel::sendLive(const Row& r) {
     if (!m_running || r.field->effect != FieldEffect::Live || !differsFromRunning(r)) return;
-    // where epochs decide, the steps follow: they are no edit of their own
+    // when epochs decide, the steps follow: they are no edit of their own
     if (r.field->key == kStepsKey && m_config.epochs != 0) return;
     const std::optional<int> lane = runningLane(r);
     if (!lane) return;
     // such as the learning rate of a run whose schedule sets it: it waits with the schedule
     if (r.lane < 0 && r.field->applies && !r.field->applies(*m_running, *lane)) return;
     const FieldValue value = r.field->get(m_config, r.lane);
-    // A preset of the scaler brings a first scale too, and that one acts at a restart.
+    // A preset of the scaler brings a first scale, too, and that one takes effect at a restart.
     RunConfig next = *m_running;
     r.field->set(next, *lane, value);
     for (const Row& other : m_rows)
@@ -200,7 +200,7 @@ bool ConfigModel::restartNeeded() const {
 bool ConfigModel::addLane() {
     if (m_config.lanes.size() >= kMostLanes) return false;
     beginResetModel();
-    // like the last one, so that one setting can be tried against another
+    // a copy of the last lane, so that one setting can be tried against another
     m_config.lanes.push_back(m_config.lanes.back());
     m_runsAs.push_back(kNotRunning);
     rebuildRows();
@@ -216,7 +216,7 @@ bool ConfigModel::removeLane(int lane) {
     m_config.lanes.erase(m_config.lanes.begin() + lane);
     m_runsAs.erase(m_runsAs.begin() + lane);
     m_forking.reset();
-    // the lanes behind it are still measured against themselves
+    // the lanes behind it are still compared with their own presets
     if (lane < static_cast<int>(m_preset.lanes.size()))
         m_preset.lanes.erase(m_preset.lanes.begin() + lane);
     rebuildRows();
@@ -238,7 +238,7 @@ void ConfigModel::restore(const Edits& to) {
     m_preset = to.preset;
     if (sameRun)
         m_runsAs = to.runsAs;
-    else if (!sameLanes) // lanes of an earlier run: which of them runs now cannot be told
+    else if (!sameLanes) // lanes of an earlier run: it is not known which of them run now
         m_runsAs.assign(m_config.lanes.size(), kNotRunning);
     m_errors.assign(m_errors.size(), {});
     if (!sameLanes) {
@@ -261,7 +261,7 @@ bool ConfigModel::apply(int i, const FieldValue& value) {
 }
 
 void ConfigModel::announce() {
-    // one edit can change which other fields apply: all rows are told, they are few
+    // one edit can change which other fields apply: all rows are announced, they are few
     if (!m_rows.empty()) emit dataChanged(index(0), index(static_cast<int>(m_rows.size()) - 1));
     emit edited();
 }
@@ -306,7 +306,7 @@ bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int r
         return apply(index.row(), parseValue(field, value.toString().trimmed().toStdString()));
     } catch (const InputError& error) {
         m_errors[static_cast<size_t>(index.row())] =
-            field.check ? translated(error) // a sentence about what was given
+            field.check ? translated(error) // a sentence about what was entered
                         : tr("Allowed: %1").arg(translated(allowedText(field)));
         emit dataChanged(index, index);
         return false;

@@ -14,7 +14,7 @@ namespace halfscope {
 class ConfigModel : public QAbstractListModel {
     Q_OBJECT
 public:
-    /// Data of a row besides Qt::DisplayRole (label), EditRole (value as text), ToolTipRole.
+    /// The data of a row besides Qt::DisplayRole (label), EditRole (value as text) and ToolTipRole.
     enum Role {
         KeyRole = Qt::UserRole + 1,
         LaneRole,
@@ -25,7 +25,7 @@ public:
         ChangedRole,
         WaitingRole,
         ErrorRole,
-        UnknownRole ///< words for a value that is not known yet; empty where it is
+        UnknownRole ///< words for a value that is not known yet; empty when it is known
     };
     static constexpr int kMostLanes = static_cast<int>(kMaxLanes);
 
@@ -37,72 +37,77 @@ public:
     explicit ConfigModel(QObject* parent = nullptr);
 
     const RunConfig& config() const { return m_config; }
-    /// What "changed" is measured against.
+    /// The settings that ChangedRole compares with.
     const RunConfig& preset() const { return m_preset; }
     const Row& row(int i) const { return m_rows[static_cast<size_t>(i)]; }
     int rowOf(std::string_view key, int lane = -1) const;
     QString text(int row) const;
     QString presetText(int row) const;
 
-    /// Another experiment; it is its own preset.
+    /// Loads another experiment, which becomes its own preset.
     void load(const RunConfig&);
-    /// The experiment as it is now is being built; lanes that come or go from here on belong to the
-    /// next run.
+    /// Tells that the present experiment is being built: lanes that are added or removed from now
+    /// on belong to the next run.
     void startBuilding();
-    /// Words in place of the steps that epochs come to, as long as nobody knows them: their data
-    /// are still being read, or cannot be. Empty where they are known.
+    /// Returns the words shown instead of the number of steps that the epochs make, while that is
+    /// not known: the data are still being read, or cannot be read. Empty when it is known.
     QString stepsUnknown() const;
-    /// What a run was built from. Live fields edited meanwhile are sent after it.
+    /// Sets what a run was built from. Live fields that were edited meanwhile are sent to it.
     void setRunning(const RunConfig&);
     void clearRunning();
-    /// What forks and edits that were recorded made of the run: what was shown of it is edited
-    /// along, and a lane that no edited one is forked as gets settings of its own.
+    /// Takes the recorded forks and edits of the run over into the edited settings, except where
+    /// the user has edited them since. A forked lane that no edited lane stands for gets settings
+    /// of its own.
     void follow(RunConfig now);
-    /// The number of a lane in the run that goes on; nothing for one that the next run will have.
+    /// Returns a lane's number in the current run; nothing for a lane that only the next run will
+    /// have.
     std::optional<int> runsAs(int lane) const;
-    /// Whether a lane does not run and could, from the state that another one has now.
+    /// Whether a lane does not run and could be forked from another lane's present state.
     bool canFork(int lane) const;
-    /// The next lane that is forked will be this one.
+    /// Tells which lane the next fork will be.
     void expectFork(int lane) { m_forking = lane; }
-    /// With the live edits that reached it; nothing while there is no run.
+    /// The settings of the current run with the live edits that reached it; nothing while there is
+    /// no run.
     const std::optional<RunConfig>& running() const { return m_running; }
-    /// The lane that the run's lane is edited as; nothing where it was removed since.
+    /// Returns the edited lane that stands for a lane of the run; nothing when it was removed
+    /// since.
     std::optional<int> editedLane(int runLane) const;
-    /// What files of data say is known now, or another: rows that follow from it are shown anew.
+    /// Tells that facts about data files have become known or have changed: rows that depend on
+    /// them are shown anew.
     void dataArrived() { announce(); }
-    /// Whether the settings are still these; the pace, which no run knows of, may differ.
+    /// Whether the settings are still `config`; the pace, which no run knows of, may differ.
     bool isStill(const RunConfig&) const;
-    /// Where a finished run stops next if it goes on after `trained` steps: as many steps further
-    /// as the experiment has when it is opened.
+    /// Returns where a finished run stops next when it continues after `trained` steps: as many
+    /// steps further as the experiment had when it was opened.
     int64_t nextStop(int64_t trained) const;
-    /// Some edits act only when the run starts again.
+    /// Whether some edits take effect only when the run starts again.
     bool restartNeeded() const;
 
     bool addLane();
     bool removeLane(int lane);
     void resetToPreset(int row);
 
-    /// All that edits change, to come back to (EditHistory).
+    /// Everything that edits change, so that it can be restored (see EditHistory).
     struct Edits {
         RunConfig config, preset;
         std::vector<int> runsAs;
         int builds = 0; ///< the run that `runsAs` refers to
     };
     Edits edits() const { return {m_config, m_preset, m_runsAs, m_builds}; }
-    /// Like the edits that lead there: live fields reach the run, the others wait.
+    /// Acts like the edits that lead there: live fields reach the run, the others wait.
     void restore(const Edits&);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
-    /// EditRole: a text. A wrong one is kept as the row's error and changes nothing.
+    /// Takes a text for EditRole. A wrong one becomes the row's error and changes nothing.
     bool setData(const QModelIndex&, const QVariant&, int role = Qt::EditRole) override;
     Qt::ItemFlags flags(const QModelIndex&) const override;
 
 signals:
-    /// A live field of the run that is there now; `lane` is the run's.
+    /// A live field of the current run was edited; `lane` is the run's number of the lane.
     void liveEdited(int lane, const std::string& key, const halfscope::FieldValue& value);
     void edited();
-    /// Another experiment is here: what was edited before is void.
+    /// Another experiment was loaded: earlier edits are void.
     void loaded();
 
 private:
@@ -111,19 +116,19 @@ private:
     void announce();
     RunConfig presetFor(int lane) const;
     bool differs(const Row&, const RunConfig& other) const;
-    /// The running lane that an edited lane came from; -1 for a row of the run; nothing for a lane
-    /// that does not run.
+    /// Returns the running lane that an edited lane stands for; -1 for a row of the run; nothing
+    /// for a lane that does not run.
     std::optional<int> runningLane(const Row&) const;
     bool differsFromRunning(const Row&) const;
     void sendLive(const Row&);
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
-    std::vector<int> m_runsAs;    ///< by lane: its number in the run; kNotRunning
-    std::optional<int> m_forking; ///< lane that a fork was asked for
+    std::vector<int> m_runsAs;    ///< by lane: its number in the run, or kNotRunning
+    std::optional<int> m_forking; ///< the lane that the next fork will be
     int m_builds = 0;             ///< counts startBuilding()
     std::vector<Row> m_rows;
-    std::vector<QString> m_errors; ///< by row; empty: fine
+    std::vector<QString> m_errors; ///< by row; empty when the value is fine
 };
 
 } // namespace halfscope

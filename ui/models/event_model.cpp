@@ -15,7 +15,7 @@
 namespace halfscope {
 namespace {
 
-const QLatin1String kInLane(" in lane "); // the words of a saved run
+const QLatin1String kInLane(" in lane "); // as in the text of a saved run
 
 QString changeText(const Event& event) {
     if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale stays");
@@ -28,7 +28,8 @@ QString changeText(const Event& event) {
 
 QString largestHalf() { return QLocale().toString(qlonglong{65504}); }
 
-/// "Growth interval: 50 steps": shorter than a sentence, as the list of events is narrow.
+/// Returns "Growth interval: 50 steps": shorter than a sentence, because the list of events is
+/// narrow.
 QString briefEdit(const Message& change) {
     const Phrase format = change.format();
     const std::vector<Message> parts = change.arguments();
@@ -46,7 +47,7 @@ QString sentence(QString text) {
     return text;
 }
 
-/// The same of a saved run's words, which are English.
+/// Shortens the text of a saved run's event likewise; it is English.
 QString savedEditText(const Event& event) {
     QString text = groupedNumbers(translated(event.text));
     const QString lead = QStringLiteral(": ");
@@ -55,7 +56,7 @@ QString savedEditText(const Event& event) {
         if (const auto end = text.indexOf(tail); end > 0) text.truncate(end);
     if (text.endsWith(u'.')) text.chop(1);
     if (text.isEmpty()) return EventModel::tr("Edit");
-    // as briefEdit() has it
+    // as in briefEdit()
     const std::pair<QLatin1String, QLatin1String> forms[] = {
         {QLatin1String("the run ends after "), QLatin1String("ends after ")},
         {QLatin1String(" set to "), QLatin1String(": ")},
@@ -66,7 +67,7 @@ QString savedEditText(const Event& event) {
     return sentence(std::move(text));
 }
 
-/// What changed, without when and what it was before: "Growth interval: 50 steps".
+/// Returns what changed, without when and without the earlier value: "Growth interval: 50 steps".
 QString editText(const Event& event) {
     const Phrase format = event.text.format();
     const std::vector<Message> parts = event.text.arguments();
@@ -78,7 +79,7 @@ QString editText(const Event& event) {
     return briefEdit(parts[1]);
 }
 
-/// Of a column and its heading: numbers at the right, letters in the middle, words at the left.
+/// Aligns a column and its heading: numbers at the right, letters in the middle, words at the left.
 QVariant eventAlignment(int column) {
     switch (column) {
     case EventModel::StepColumn: return QVariant(Qt::AlignRight | Qt::AlignVCenter);
@@ -87,7 +88,7 @@ QVariant eventAlignment(int column) {
     }
 }
 
-/// 0 for what needs no words.
+/// Returns 0 for events that need no explanation.
 int gravity(EventKind kind) {
     switch (kind) {
     case EventKind::Edit: break;
@@ -226,7 +227,7 @@ QString EventModel::whyText(const Event& event) {
 }
 
 QVariant EventModel::data(const QModelIndex& index, int role) const {
-    // a table asks so for what Ctrl+C copies while no row is chosen
+    // a table asks this way for what Ctrl+C copies while no row is chosen
     if (!index.isValid() || !checkIndex(index)) return {};
     const Event& row = eventAt(index.row());
     switch (role) {

@@ -1,5 +1,5 @@
 // The rare events of a run as a table, newest first: step, lane, what happened, and the sentence
-// that explains it. Knows which of a run's events have a row; the events stay in the run.
+// that explains it. Knows which events of a run have a row; the events stay in the run.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -11,8 +11,8 @@
 
 namespace halfscope {
 
-/// Whether an event is the backoff that follows from the overflow before it: the overflow tells
-/// that the scale fell.
+/// Whether an event is the backoff that follows from the overflow before it. The overflow's row
+/// tells already that the scale fell.
 bool isEcho(const GrowingList<Event>::View&, size_t i);
 
 class EventModel : public QAbstractTableModel {
@@ -23,14 +23,14 @@ public:
 
     explicit EventModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-    /// Null: no events.
+    /// Sets the run whose events are listed. Null: no events.
     void setRun(std::shared_ptr<const Run>);
-    /// Takes the events that came since the last call; whether there were any.
+    /// Takes the events that came since the last call; returns whether there were any.
     bool refresh();
     const Event& eventAt(int row) const { return m_run->events()[indexAt(row)]; }
-    /// Of a row's event among the run's.
+    /// Returns the index, among the run's events, of the event in `row`.
     size_t indexAt(int row) const { return m_rows[m_rows.size() - 1 - static_cast<size_t>(row)]; }
-    /// The row of one of the run's events; -1: it has none.
+    /// Returns the row of an event of the run; -1 when it has none.
     int rowOf(size_t index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -38,25 +38,24 @@ public:
     QVariant data(const QModelIndex&, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation, int role = Qt::DisplayRole) const override;
 
-    /// "Overflow, scale halved", in the user's language; an edit tells what changed.
+    /// Returns "Overflow, scale halved", in the user's language; for an edit, what changed.
     static QString whatText(const Event&);
-    /// As the engine tells it; a lane is called by its letter, which is what all of the window
-    /// says.
+    /// Returns the engine's sentence; it calls a lane by its letter, as the whole window does.
     static QString sentenceOf(const Event&);
-    /// A sentence with "2^16" for "65536 (2^16)".
+    /// Replaces "65536 (2^16)" in a sentence by "2^16".
     static QString powersAlone(QString sentence);
-    /// "Step 9: Overflow, scale halved".
+    /// Returns "Step 9: Overflow, scale halved".
     static QString briefSentenceOf(const Event&);
-    /// Why such a thing happens and what it means for the training; empty for an edit.
+    /// Says why such an event happens and what it means for the training; empty for an edit.
     static QString whyText(const Event&);
-    /// An event of the gravest kind of the run: a lost loss, an overflow, a change of the scale;
-    /// nothing when there was none of them.
+    /// The first event of the gravest kind that the run has: a non-finite loss, an overflow, a
+    /// change of the scale; nothing when there was none of them.
     const std::optional<Event>& gravest() const { return m_gravest; }
 
 private:
     std::shared_ptr<const Run> m_run;
-    std::vector<uint32_t> m_rows; ///< indices of its events, oldest first
-    size_t m_taken = 0;           ///< of its events
+    std::vector<uint32_t> m_rows; ///< indices of the events that have a row, oldest first
+    size_t m_taken = 0;           ///< how many of its events were taken
     std::optional<Event> m_gravest;
 };
 

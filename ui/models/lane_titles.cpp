@@ -1,4 +1,4 @@
-// The engine says what sets lanes apart; how briefly it is written is decided here.
+// The engine says what sets lanes apart; this file decides how briefly it is written.
 #include "ui/models/lane_titles.h"
 
 #include "engine/settings/lane_titles.h"
@@ -8,12 +8,13 @@
 
 namespace halfscope {
 namespace {
-const QString kBetweenParts = QStringLiteral(", "); // the engine's, between a title's parts
-constexpr char16_t kInName = u'-';                  // between the parts of a precision's name
+const QString kBetweenParts = QStringLiteral(", "); // the engine puts it between a title's parts
+constexpr char16_t kInName = u'-';                  // stands between the parts of a precision's
+                                                    // name
 
 QString nameIn(const QString& label) { return label.section(u' ', 1); }
 
-/// The parts of a name from the first to the last, or from the last to the first one.
+/// Returns the parts of a name, in order or, with `end`, from the last to the first.
 QStringList partsFrom(const QString& name, bool end) {
     QStringList parts = name.split(kInName);
     if (end) std::reverse(parts.begin(), parts.end());
@@ -54,7 +55,7 @@ QString distinctLabel(const QStringList& labels, int lane) {
                 });
             const QString said = name.section(kInName, end ? -count : 0, end ? -1 : count - 1);
             bool number = false;
-            said.toInt(&number); // of laneNames(): tells nothing
+            said.toInt(&number); // a number from laneNames() tells nothing
             if (!shared && !number) return label.section(u' ', 0, 0) + u' ' + said;
         }
     }

@@ -1,4 +1,4 @@
-// What the window calls the lanes of an experiment. Files and the command line keep laneNames().
+// What the window calls the lanes of an experiment. Files and the command line use laneNames().
 #pragma once
 
 #include "engine/settings/run_config.h"
@@ -7,21 +7,21 @@
 
 namespace halfscope {
 
-/// A name for each lane: its precision, and where others have the same one, what sets it apart from
-/// them: "fp32", "amp-fp16, init_scale 2^24", "amp-fp16, scaler apex". The number of laneNames()
-/// comes in where nothing does.
+/// Returns a name for each lane: its precision and, when other lanes have the same one, what sets
+/// it apart from them: "fp32", "amp-fp16, init_scale 2^24", "amp-fp16, scaler apex". When nothing
+/// does, the number of laneNames() is added.
 QStringList laneTitles(const RunConfig&);
 
-/// A letter and a title without the precision that other lanes have too: "A init_scale 2^24" of
-/// "A amp-fp16, init_scale 2^24"; others as they are.
+/// Shortens a letter and a title by the precision that other lanes have, too: "A amp-fp16,
+/// init_scale 2^24" becomes "A init_scale 2^24". Other labels stay as they are.
 QString briefLabel(const QString& label);
-/// From the full label to the briefest: that, the one above, the first difference alone, its value
-/// alone ("A 2^24").
+/// Returns forms of a label, each briefer than the one before: the full label, briefLabel(), the
+/// first difference alone, its value alone ("A 2^24").
 QStringList labelForms(const QString& label);
 
-/// A letter and the part of the lane's name that no other lane has at that end, for the barest
-/// room: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". The label where no such part is
-/// shorter, and where lanes of one precision are told apart by their settings.
+/// Returns the letter and the end or beginning of the lane's name that no other lane shares, for
+/// the narrowest places: "D torch" of "D torch-cpu-fp16" beside "C amp-fp16". Returns the label
+/// when no such part is shorter, and when lanes of one precision are told apart by their settings.
 QString distinctLabel(const QStringList& labels, int lane);
 
 } // namespace halfscope

@@ -34,7 +34,7 @@ bool growsExactly(const RunConfig& config, int lane) {
 QStringList laneTitlesOf(const RunSnapshot& run) {
     const QStringList titles = laneTitles(run.info().config);
     if (titles.size() == static_cast<qsizetype>(run.lanes().size())) return titles;
-    QStringList own; // the settings are not of these lanes alone
+    QStringList own; // the settings describe more lanes than the run has, or other ones
     for (const LaneInfo& lane : run.lanes())
         own << safeText(lane.title);
     return own;
@@ -58,7 +58,8 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot& run) {
     const auto isKnown = [](MetricId id) { return id < metric::kKnown; };
     for (MetricId id = 0; id < all; ++id) {
         const bool done = isKnown(id) && id <= metric::SkippedSoFar;
-        const bool late = id == metric::DeviceSeconds; // with what every run has, below
+        const bool late = id == metric::DeviceSeconds; // added below, with the metrics that every
+                                                       // run has
         if (run.metrics()[static_cast<size_t>(id)].axis != PlotAxis::None && !done && !late &&
             run.has(id))
             add(id);

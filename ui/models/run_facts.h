@@ -11,28 +11,29 @@ namespace halfscope {
 
 /// Whether a lane has a loss scale.
 bool laneScales(const RunConfig&, int lane);
-/// Clean steps before its loss scale grows; 0: it has no dynamic scaler.
+/// Returns the clean steps before the lane's loss scale grows; 0 when it has no dynamic scaler.
 int64_t growthIntervalOf(const RunConfig&, int lane);
-/// Whether it grows at that number alone, as in PyTorch, and not beyond it.
+/// Whether the scale grows at exactly that number of clean steps, as in PyTorch, and not beyond it.
 bool growsExactly(const RunConfig&, int lane);
-/// "amp-fp16", by lane, as the settings are now.
+/// Returns the title of each lane, such as "amp-fp16", under the present settings.
 QStringList laneTitlesOf(const RunSnapshot&);
-/// What each lane's precision is, in a sentence.
+/// Returns a sentence for each lane that says what its precision is.
 QStringList laneAbouts(const RunConfig&);
-/// The metrics that are worth a plot of their own, from above: those that the run measures or that
-/// every run does; learning rate and gradient norm where the settings make them change.
+/// Returns the metrics that are worth a plot of their own, from top to bottom: those that this run
+/// measures, and those that every run has. Learning rate and gradient norm are among them when the
+/// settings make them change.
 std::vector<MetricId> plottedMetrics(const RunSnapshot&);
-/// The lane of `other` that a run's lane is compared with: the same one where there are as many,
-/// else the one of the same name; -1: none.
+/// Returns the lane of `other` with which a run's lane is compared: the same one when both runs
+/// have equally many lanes, else the one of the same name; -1 when there is none.
 int laneLike(const RunSnapshot&, int lane, const RunSnapshot& other);
-/// The last loss is shown with the median of so many steps, which a single spike does not move.
+/// The last loss is shown with the median of so many steps, which a single spike does not change.
 inline constexpr int kTrailingSteps = 25;
 double trailingLoss(const RunSnapshot&, int lane);
-/// "epoch 3 of 10, batch 12 of 157" at the step that every lane has finished; before the first one
-/// what is to come, "10 epochs of 157 batches". Empty where every step is an epoch, and where the
-/// run tells none.
+/// Returns "epoch 3 of 10, batch 12 of 157" at the step that every lane has finished; before the
+/// first step what is to come, "10 epochs of 157 batches". Empty when every step is an epoch, and
+/// when the run does not record epochs.
 QString epochText(const RunSnapshot&);
-/// How long the run trained, in seconds, pauses left out.
+/// Returns how long the run trained, in seconds, without pauses.
 double trainedSeconds(const RunSnapshot&);
 
 } // namespace halfscope

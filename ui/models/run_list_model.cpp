@@ -1,4 +1,4 @@
-// Rows of the store, and their words.
+// Rows of the store, and their texts.
 #include "ui/models/run_list_model.h"
 
 #include "ui/models/run_facts.h"
@@ -19,7 +19,8 @@ void RunListModel::refresh() {
     if (!m_taken || m_changes != m_store.changes()) takeStore();
     for (int i = 0; i < rowCount(); ++i) {
         Row& row = m_rows[static_cast<size_t>(i)];
-        const uint64_t version = row.entry.run->version() + 1; // a run begins at 0
+        const uint64_t version = row.entry.run->version() + 1; // so that 0 means that the run was
+                                                               // not looked at
         if (row.version == version) continue;
         row.version = version;
         row.losses = lossesOf(row.entry.run->now());
@@ -35,7 +36,7 @@ void RunListModel::takeStore() {
         m_rows.begin(), m_rows.end(), entries.begin(), entries.end(),
         [](const Row& row, const RunStore::Entry& entry) { return row.entry.id == entry.id; });
     m_differences = m_store.differences();
-    if (same) { // names, visibility or the run that is shown
+    if (same) { // only names, visibility or the run that is shown may have changed
         for (size_t i = 0; i < m_rows.size(); ++i)
             m_rows[i].entry = entries[i];
         if (!m_rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
@@ -60,7 +61,7 @@ int RunListModel::rowOf(RunId id) const {
 
 QString RunListModel::tagOf(RunId id) { return QString::number(static_cast<uint32_t>(id)); }
 
-/// "A 0.0123 (0.0119)", "B 0.0131 (0.0121)".
+/// Returns "A 0.0123 (0.0119)", "B 0.0131 (0.0121)".
 QStringList RunListModel::lossesOf(const RunSnapshot& run) {
     QStringList parts;
     for (int lane = 0; lane < run.laneCount(); ++lane) {
@@ -68,7 +69,7 @@ QStringList RunListModel::lossesOf(const RunSnapshot& run) {
         if (loss.empty()) continue;
         const QString last = shownNumber(loss.lastValue(), 3);
         const QString median = shownNumber(trailingLoss(run, lane), 3);
-        // words twice would leave the run's name no room
+        // "not a number" twice would leave the run's name no room
         parts << (std::isfinite(loss.lastValue()) || last != median
                       ? tr("%1 %2 (%3)").arg(laneTag(lane), last, median)
                       : tr("%1 %2").arg(laneTag(lane), last));
@@ -134,7 +135,7 @@ bool RunListModel::setData(const QModelIndex& index, const QVariant& value, int 
         return false;
     const RunId id = idAt(index.row());
     if (role == Qt::CheckStateRole) {
-        if (id == m_store.current()) return false; // it is seen in any case
+        if (id == m_store.current()) return false; // the shown run is visible in any case
         m_store.setVisible(id, value.toInt() == Qt::Checked);
         refresh();
         emit visibilityChanged();

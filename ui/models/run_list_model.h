@@ -22,13 +22,13 @@ public:
 
     explicit RunListModel(RunStore&, QObject* parent = nullptr);
 
-    /// Takes what changed in the store and in its runs.
+    /// Takes changes of the store and of its runs.
     void refresh();
     RunId idAt(int row) const;
     int rowOf(RunId) const;
-    /// "2": what a run is called where its name is too long.
+    /// Returns "2": what a run is called when its name is too long.
     static QString tagOf(RunId);
-    /// All that the table says of a run, in lines.
+    /// Returns everything that the table says of a run, in lines.
     QString detailsOf(int row) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -39,11 +39,11 @@ public:
     Qt::ItemFlags flags(const QModelIndex&) const override;
 
 signals:
-    /// Other runs' curves are to be drawn.
+    /// Emitted when the set of runs whose curves are drawn has changed.
     void visibilityChanged();
 
 private:
-    /// What the store said when it was looked at last: rows change only in refresh().
+    /// The store's entry as it was at the last look: rows change only in refresh().
     struct Row {
         RunStore::Entry entry;
         uint64_t version = 0;

@@ -1,4 +1,4 @@
-// The newest figures of each lane as table rows and as plain values.
+// The newest values of each lane as table rows and as plain values.
 #include "ui/models/run_model.h"
 
 #include "engine/settings/fields.h"
@@ -23,20 +23,20 @@ bool movesTheStop(const Event& event) {
 
 namespace {
 
-/// Null for a lane that began with the run.
+/// Returns the fork that made a lane; null for a lane that began with the run.
 const LaneFork* forkOf(const RunConfig& recorded, int lane) {
     const auto i = static_cast<size_t>(lane) - recorded.lanes.size();
     return i < recorded.forks.size() ? &recorded.forks[i] : nullptr;
 }
 
-/// Whether the lane that a fork continues has a loss scale to hand on.
+/// Whether the lane that a fork continues has a loss scale to pass on.
 bool handsScaleOn(const RunConfig& recorded, const LaneFork& fork) {
     const LaneFork* parent = forkOf(recorded, fork.parent);
     return scalesLoss(parent ? parent->lane : recorded.lanes[static_cast<size_t>(fork.parent)]);
 }
 
-/// What the loss scale of a lane was set to after this step, by the user or by a fork that could
-/// not take over its parent's; nothing: it is what the step left.
+/// Returns what the loss scale of a lane was set to after `step`, by the user or by a fork that
+/// could not take over its parent's; nothing when it is what the step left.
 std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int lane) {
     for (size_t i = recorded.edits.size(); i-- > 0;) {
         const LiveEdit& edit = recorded.edits[i];
@@ -70,7 +70,7 @@ QString shownNumber(double value, int digits) {
 QString scaleText(double scale) {
     int exponent = 0;
     if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5) return shownNumber(scale);
-    // whole numbers that one reads at a glance are written out, the others as the power alone
+    // whole numbers that one reads at a glance are written out, others as the power alone
     const QString power = QStringLiteral("2^%1").arg(exponent - 1);
     if (scale < 1.0 || scale > 16777216.0) return power;
     return QStringLiteral("%1 = %2").arg(QLocale().toString(scale, 'f', 0), power);
@@ -89,7 +89,7 @@ void RunModel::setRun(std::shared_ptr<const Run> run) {
 
 bool RunModel::refresh() {
     if (!m_run || m_seen == m_run->version() + 1) return false;
-    m_seen = m_run->version() + 1; // a run begins at 0
+    m_seen = m_run->version() + 1; // so that 0 means that the run was not looked at
     if (m_run->lanes().size() != m_lanes.size()) {
         setRun(m_run); // a lane was forked
         return true;
@@ -123,7 +123,7 @@ void RunModel::update(int index, Lane& lane) {
     status.validationLoss = totals.validationLoss();
     status.growthInterval = growthIntervalOf(run.info().config, index);
     status.exact = growsExactly(run.info().config, index);
-    constexpr int64_t kEnough = 4096; // steps: the rate looks at no more than the last 255
+    constexpr int64_t kEnough = 4096; // steps: the rate uses no more than the last 255
     const int64_t from = std::max(lane.timed + 1, status.last.step - kEnough);
     const halfscope::Column& wall = run.column(index, metric::WallSeconds);
     run.column(index, metric::DeviceSeconds)
@@ -135,7 +135,8 @@ void RunModel::update(int index, Lane& lane) {
 }
 
 void RunModel::remember(LaneStatus& status, const Event& event) {
-    // An overflow and the backoff that follows from it are one story; the overflow tells it whole.
+    // An overflow and the backoff that follows from it are one incident; the overflow tells all of
+    // it.
     const bool sameStory = event.kind == EventKind::Backoff && status.lastEventStep == event.step;
     if (sameStory || movesTheStop(event)) return;
     status.lastEvent = EventModel::sentenceOf(event);
@@ -160,13 +161,13 @@ bool RunModel::skips() const {
                        [](const Lane& each) { return each.status.last.skippedSoFar() > 0; });
 }
 
-/// A lane's last loss, and what else is worth telling of it.
+/// Returns a lane's last loss, and what else is worth telling about the lane.
 QString RunModel::lossText(int i, Words words) const {
     constexpr int kNamed = 3; // lanes whose names fit
     const LaneStatus& status = lane(i);
     const bool named = words == Words::All && lanes() <= kNamed;
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
-    if (label.count(u' ') > 1) label += u':'; // a value stands before the loss
+    if (label.count(u' ') > 1) label += u':'; // a setting's value stands before the loss
     const QString text = label + u' ' + shownNumber(static_cast<double>(status.last.loss()));
     if (words == Words::Fewest) return text;
     const int64_t skipped = status.last.skippedSoFar();
@@ -183,7 +184,7 @@ QString RunModel::lossText(int i, Words words) const {
     return text + QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
 }
 
-/// Sentences about lanes that skipped more than they should, each with a space before it.
+/// Returns sentences about lanes that skipped more than they should, each after a space.
 QString RunModel::skipText() const {
     QStringList idle, often;
     for (int i = 0; i < lanes(); ++i) {

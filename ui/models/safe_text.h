@@ -1,4 +1,4 @@
-// Text from files and devices on its way into the window: one line, without what would turn the
+// Makes text from files and devices safe to show: one line, without characters that would turn the
 // direction of the words around it, and not longer than a reader needs. Qt Core only.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace halfscope {
 
-/// Of a longer text both ends, see escape.h.
+/// Returns the text, or both ends of one longer than `most` bytes, see escape.h.
 inline QString safeText(std::string_view text, size_t most = kMostQuoted) {
     return QString::fromStdString(escapedEnds(text, most));
 }

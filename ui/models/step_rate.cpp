@@ -1,4 +1,4 @@
-// Takes the median time of the steps of the last second.
+// Uses the median time of the steps of the last second.
 #include "ui/models/step_rate.h"
 
 #include <algorithm>

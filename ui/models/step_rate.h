@@ -5,15 +5,15 @@
 
 namespace halfscope {
 
-/// Steps per second by the median of the device's times of the last second. Not the mean: one step
-/// that the system held up for a hundred times its length would make a lane look slow for a second,
-/// and for good where the run ends with it.
+/// Steps per second, from the median of the device's times of the last second. Not the mean: one
+/// step that the system delayed for a hundred times its length would make a lane look slow for a
+/// second, and for good when the run ends with it.
 class StepRate {
 public:
-    /// A step: when it ended, in seconds since the start, and how long its device worked on it.
-    /// What is not a time does not count.
+    /// Adds a step: when it ended, in seconds since the start, and how many seconds its device
+    /// worked on it. A step whose device time is not finite and positive is ignored.
     void add(double wallSeconds, double deviceSeconds);
-    /// 0: not known yet.
+    /// Returns 0 when the rate is not known yet.
     double perSecond() const;
 
 private:

@@ -37,7 +37,7 @@ QString filled(const QString& format, const QStringList& arguments) {
 } // namespace
 
 QString translated(const Phrase& phrase) {
-    // an empty text would be the header of a translation's file
+    // translating an empty text would return the header of the translation's file
     return phrase.empty() ? QString()
                           : QCoreApplication::translate(phrase.context(), phrase.text());
 }
@@ -77,7 +77,7 @@ bool loadTranslation(const QLocale& locale, const QStringList& folders) {
         auto translator = std::make_unique<QTranslator>();
         if (!translator->load(locale, name, QStringLiteral("_"), folder)) return false;
         translator->setParent(app);
-        return QCoreApplication::installTranslator(translator.release()); // its parent has it
+        return QCoreApplication::installTranslator(translator.release()); // the application owns it
     };
     for (const QString& folder : folders) {
         if (!load(QStringLiteral("halfscope"), folder)) continue;

@@ -1,5 +1,5 @@
-// The engine's texts in the language of the window. What the window says by itself goes through
-// tr(), or QCoreApplication::translate() outside of classes.
+// The engine's texts in the language of the window. The window's own texts go through tr(), or
+// through QCoreApplication::translate() outside of classes.
 #pragma once
 
 #include "engine/core/error.h"
@@ -9,7 +9,7 @@
 
 namespace halfscope {
 
-/// The English text where no translation is loaded or has it. From any thread.
+/// Returns the English text when no translation is loaded or none has it. Any thread may call.
 QString translated(const Phrase&);
 /// Arguments are put in place as they are, translated where they are messages themselves; those
 /// that are whole numbers are written as groupedNumbers() does.
@@ -20,11 +20,11 @@ QString groupedNumbers(const QString& text);
 /// Of an error without a message, its words.
 QString translated(const std::exception&);
 
-/// Folders that may hold translations, of a program in this folder: beside it in the build, and in
-/// share/halfscope where it is installed.
+/// Returns the folders that may hold translations for a program in `programFolder`: beside it in
+/// the build, and in share/halfscope when it is installed.
 QStringList translationFolders(const QString& programFolder);
 /// Loads halfscope_LANGUAGE.qm of the language that a locale prefers, from the first folder that
-/// has it, and Qt's own texts with it. False where there is none: the texts stay English.
+/// has it, and Qt's own texts with it. Returns false when there is none: the texts stay English.
 bool loadTranslation(const QLocale&, const QStringList& folders);
 
 } // namespace halfscope

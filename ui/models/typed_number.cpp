@@ -1,4 +1,4 @@
-// The live loss scale has no field of its own; it has the range of the first scale.
+// The live loss scale has no field of its own; it has the range of the initial scale.
 #include "ui/models/typed_number.h"
 
 #include "ui/models/translated.h"
@@ -7,7 +7,7 @@ namespace halfscope {
 
 FieldValue parseScale(const QString& text) {
     Field field = *findField("scaler.init_scale"); // the range of any scale
-    // no setting: it has no place in a file
+    // not a setting: it is in no file
     field.key = translated(phrase("Settings", "loss scale")).toStdString();
     return parseValue(field, text.toStdString());
 }

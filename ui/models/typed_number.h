@@ -7,7 +7,7 @@
 
 namespace halfscope {
 
-/// A loss scale for the next step (kLiveScale). InputError for what is none.
+/// Parses a loss scale for the next step (kLiveScale). Throws InputError for anything else.
 FieldValue parseScale(const QString& text);
 
 } // namespace halfscope

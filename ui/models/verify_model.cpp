@@ -10,11 +10,11 @@
 namespace halfscope {
 namespace {
 
-constexpr size_t kMostLines = 10; // of a suite and state; halfscope-cli verify --json has all
+constexpr size_t kMostLines = 10; // of each suite and kind; halfscope-cli verify --json has all
 
 QString count(size_t number) { return QLocale().toString(static_cast<qulonglong>(number)); }
 
-/// Numbers and their headings at the right, words at the left.
+/// Aligns numbers and their headings at the right, words at the left.
 QVariant verdictAlignment(int column) {
     const bool number = column != VerifyModel::SuiteColumn && column != VerifyModel::WhatColumn;
     return QVariant((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
@@ -92,7 +92,7 @@ QString VerifyModel::summary() const {
                      .arg(device);
     for (const Message& suite : m_report.leftOut)
         lines << tr("Skipped: %1").arg(translated(suite));
-    for (const SuiteResult& suite : m_report.suites) // first what is to be read first
+    for (const SuiteResult& suite : m_report.suites) // failures come first: they matter most
         lines << linesOf(suite, tr("failed"), suite.failed);
     for (const SuiteResult& suite : m_report.suites)
         lines << linesOf(suite, tr("ill-posed"), suite.illPosed);
@@ -108,7 +108,7 @@ int VerifyModel::columnCount(const QModelIndex& parent) const {
 }
 
 QVariant VerifyModel::data(const QModelIndex& index, int role) const {
-    // a table asks so for what Ctrl+C copies while no row is chosen
+    // a table asks this way for what Ctrl+C copies while no row is chosen
     if (!index.isValid() || !checkIndex(index)) return {};
     const SuiteResult& suite = m_report.suites[static_cast<size_t>(index.row())];
     if (role == PassedRole) return suite.failed.empty();

@@ -23,14 +23,14 @@ public:
         WhatColumn,
         Columns
     };
-    /// Whether all cases of the row's suite passed.
+    /// PassedRole: whether all cases of the row's suite passed.
     enum Role { PassedRole = Qt::UserRole + 1 };
 
     explicit VerifyModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
     void show(const VerifyReport&);
     const VerifyReport& report() const { return m_report; }
-    /// Whether all passed, on which device, what was left out and which cases failed.
+    /// Says whether all passed, on which device, what was skipped and which cases failed.
     QString summary() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;

@@ -24,7 +24,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("banner"));
     m_text = make<QLabel>(this);
     m_text->setWordWrap(true);
-    // a word without an end must not make the window wider
+    // a very long word must not make the window wider
     m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_text->setTextFormat(Qt::PlainText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -82,7 +82,7 @@ void Banner::changeEvent(QEvent* event) {
     QFrame::changeEvent(event);
 }
 
-/// No style sheet: below one Qt tells no widget of the palette of another theme.
+/// Paints without a style sheet: below one, Qt does not tell widgets of another theme's palette.
 void Banner::paintEvent(QPaintEvent*) {
     const Colors colors = colorsFor(QGuiApplication::palette());
     QColor fill = colors.error;

@@ -15,13 +15,13 @@ class Banner : public QFrame {
     Q_OBJECT
 public:
     explicit Banner(QWidget* parent = nullptr);
-    /// Stays until it is dismissed, or another text takes its place.
+    /// Shows a text until it is dismissed or another text replaces it.
     void showText(const QString&);
-    /// What is wrong as long as `now` says so: it is asked at each lookAgain(), gives the sentence
-    /// as it is then, and an empty one once the cause is gone. Should the cause come back, so does
-    /// the sentence, unless it was dismissed.
+    /// Shows a problem as long as `now` confirms it: each lookAgain() calls `now`, which returns
+    /// the present sentence, or an empty one once the cause is gone. When the cause comes back, so
+    /// does the sentence, unless it was dismissed.
     void showProblem(const QString&, std::function<QString()> now);
-    /// Something changed that a problem may come from.
+    /// Tells that something changed that may have caused or solved a problem.
     void lookAgain();
     void dismiss();
     QString text() const;

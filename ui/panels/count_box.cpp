@@ -1,4 +1,4 @@
-// The number stays what it was, so that nobody hears of a change.
+// The number itself does not change, so that no change is signalled.
 #include "ui/panels/count_box.h"
 
 namespace halfscope {
@@ -7,7 +7,7 @@ void CountBox::setWords(const QString& words) {
     if (words == m_words) return;
     m_words = words;
     setReadOnly(!words.isEmpty());
-    setSuffix(words.isEmpty() ? m_unit : QString()); // writes the text anew, too
+    setSuffix(words.isEmpty() ? m_unit : QString()); // also writes the text anew
 }
 
 void CountBox::setUnit(const QString& suffix) {

@@ -1,4 +1,4 @@
-// A spin box whose number may not be known yet: it shows words in its place until it is.
+// A spin box whose number may not be known yet: it shows words instead until it is.
 #pragma once
 
 #include <QSpinBox>
@@ -11,9 +11,10 @@ class CountBox : public QSpinBox {
 public:
     using QSpinBox::QSpinBox;
 
-    /// Shown instead of the number, which cannot be changed meanwhile; empty: the number again.
+    /// Sets the words shown instead of the number, which cannot be changed meanwhile; empty: shows
+    /// the number again.
     void setWords(const QString& words);
-    /// What follows the number: " steps".
+    /// Sets the text after the number: " steps".
     void setUnit(const QString& suffix);
 
 protected:

@@ -1,4 +1,4 @@
-// Draws the text itself, in the style's way.
+// Draws the text itself, as the style would.
 #include "ui/panels/elided_label.h"
 
 #include "ui/look/text_fit.h"

@@ -1,5 +1,5 @@
-// A label of one line that gives way: what it has no room for is left out of its middle, and its
-// tool tip has all of it. A text from a file must not make the window wider.
+// A label of one line that may be narrower than its text: the middle of the text is then left out,
+// and the tool tip has all of it. A text from a file must not make the window wider.
 #pragma once
 
 #include <QLabel>
@@ -19,7 +19,7 @@ protected:
     void paintEvent(QPaintEvent*) override;
 
 private:
-    /// The text in the room that there is.
+    /// Returns the text as shortened to the present width.
     QString shown() const;
 };
 

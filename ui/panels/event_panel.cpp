@@ -1,4 +1,4 @@
-// Shows the same facts as the marks under the plots, as a table that screen readers can read too.
+// Shows the same facts as the marks under the plots, as a table that screen readers can read, too.
 #include "ui/panels/event_panel.h"
 
 #include "ui/look/owned.h"
@@ -21,8 +21,8 @@
 
 namespace halfscope {
 namespace {
-constexpr int kSentenceLines = 4; // kept for the sentence, where there is room
-constexpr int kFewRows = 4;       // of the table, which go before
+constexpr int kSentenceLines = 4; // kept for the sentence, when there is room
+constexpr int kFewRows = 4;       // of the table; they come before the sentence
 } // namespace
 
 EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
@@ -52,7 +52,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_sentence = make<QLabel>(this);
     m_sentence->setWordWrap(true);
-    // a word without an end must not make the window wider
+    // a very long word must not make the window wider
     m_sentence->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -78,24 +78,25 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     applyColors();
 }
 
-/// Of a cell with this text.
+/// Returns the width of a cell with this text, in pixels.
 int EventPanel::widthOf(const QString& text) const {
     return fontMetrics().horizontalAdvance(text) + 12;
 }
 
-/// The newest step is the widest.
+/// Widens the column of steps for the newest step, which is the widest.
 void EventPanel::widenSteps() {
     const QString newest = m_table->model()->index(0, EventModel::StepColumn).data().toString();
     if (const int wanted = widthOf(newest); wanted > m_table->columnWidth(EventModel::StepColumn))
         m_table->setColumnWidth(EventModel::StepColumn, wanted);
 }
 
-/// A sentence that is cut off helps nobody, so it is shown below the list.
+/// Hides the column of sentences when it would cut them off: the sentence is then shown below the
+/// list.
 void EventPanel::resizeEvent(QResizeEvent* event) {
     constexpr int kWide = 480;
     const bool narrow = width() < kWide;
     m_table->setColumnHidden(EventModel::TextColumn, narrow);
-    // as wide as there is room for: what is longer ends in an ellipsis
+    // as wide as there is room for: longer texts end in an ellipsis
     QHeaderView* header = m_table->horizontalHeader();
     header->setStretchLastSection(!narrow);
     header->setSectionResizeMode(EventModel::KindColumn,
@@ -104,7 +105,7 @@ void EventPanel::resizeEvent(QResizeEvent* event) {
     fitTable();
 }
 
-/// As many rows as there is room for and no half one; the rest is the sentence's.
+/// Shows as many whole rows as there is room for; the rest of the height is the sentence's.
 void EventPanel::fitTable() {
     const QMargins margins = layout()->contentsMargins();
     const int textWidth = width() - margins.left() - margins.right();
@@ -117,7 +118,8 @@ void EventPanel::fitTable() {
     const int most = std::max(least, (room - header) / 2);
     const int sentence = std::clamp(heightOf(m_text, m_sentence->font(), textWidth), least, most);
     const int rows = std::max(1, (room - sentence - header) / row);
-    // one row can always be had: a panel that asks for more than it has would grow and grow
+    // one row is all that the table may demand: a panel that asks for more than it has would keep
+    // growing
     m_table->setMinimumHeight(header + row);
     const QSize rest(textWidth, std::max(sentence, room - header - rows * row));
     m_sentence->setFixedHeight(rest.height());

@@ -1,4 +1,4 @@
-// The list of events, with the full sentence of the selected one below it.
+// The list of events, with the full sentence of the selected event below it.
 #pragma once
 
 #include "ui/models/event_model.h"
@@ -18,11 +18,12 @@ public:
     explicit EventPanel(EventModel&, QWidget* parent = nullptr);
 
     QTableView* table() const { return m_table; }
-    /// A button for it at the right of the heading.
+    /// Adds a button for the action at the right of the heading.
     void addToHeading(QAction*);
-    /// Chooses one of the run's events, when it has a row.
+    /// Selects an event of the run by its index, if it has a row.
     void choose(int index);
-    /// Lets go of an event of another step, which is no longer what the plots point at.
+    /// Clears the selection unless the selected event is of this step, because the plots point at
+    /// another step now.
     void letGoBut(qint64 step);
     QSize sizeHint() const override;
 
@@ -42,7 +43,7 @@ private:
     void applyColors();
 
     EventModel& m_model;
-    QString m_text; ///< the whole of it; the label may have room for less
+    QString m_text; ///< the whole text; the label may have room for less
     QHBoxLayout* m_headingRow = nullptr;
     QLabel* m_heading = nullptr; ///< child, as all below
     QTableView* m_table = nullptr;

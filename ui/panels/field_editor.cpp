@@ -34,13 +34,13 @@ namespace halfscope {
 namespace {
 constexpr int kLabelWidth = 118; // "Second optimizer" in bold
 constexpr int kEffectWidth = 40;
-constexpr double kSmall = 0.8; // of the font, beside the settings
+constexpr double kSmall = 0.8; // of the font, for the texts beside the settings
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
 constexpr char kDataKey[] = "data.path";
 constexpr std::string_view kThreadsKey = "run.threads";
 
-/// "steps", but "step" for 1.
+/// Returns "steps", but "step" for 1.
 QString unitFor(const Phrase& unit, int number) {
     struct Pair {
         Phrase many, one;
@@ -101,7 +101,7 @@ void FieldEditor::buildControl(const Field& field) {
     }
     m_control->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_control->setMinimumWidth(60);
-    // A wheel that scrolls the panel must not change what happens to lie under it.
+    // A wheel that scrolls the panel must not change the setting that lies under the pointer.
     m_control->setFocusPolicy(Qt::StrongFocus);
     m_control->installEventFilter(this);
 }
@@ -166,7 +166,7 @@ void FieldEditor::buildRow(const Field& field) {
     m_revert->setSizePolicy(keepsPlace);
     m_error = make<QLabel>(this);
     m_error->setWordWrap(true);
-    // a word without an end must not make the window wider
+    // a very long word must not make the window wider
     m_error->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_error->setFont(small);
     m_note = make<QLabel>(this);
@@ -203,7 +203,7 @@ void FieldEditor::buildRow(const Field& field) {
 
 void FieldEditor::commit(const QString& text) {
     if (!m_index.isValid()) return;
-    // typed back to what holds is an edit only where it makes an earlier error void
+    // retyping the present value is an edit only when it clears an earlier error
     if (text == m_index.data(Qt::EditRole).toString() && errorText().isEmpty()) return;
     m_model.setData(m_index, text);
 }
@@ -216,19 +216,20 @@ void FieldEditor::browse() {
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 
-/// While no folder is named.
+/// Whether MNIST can be downloaded: while no folder is named.
 bool FieldEditor::mayGetMnist() const {
     const TaskConfig& task = m_model.config().task;
     return task.kind == TaskKind::Mnist && task.path.empty();
 }
 
-/// Whether it is the path of the data, or of their inputs.
+/// Whether the setting is the path of the data, or of their inputs.
 bool FieldEditor::namesData() const {
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     return key == QLatin1String(kDataKey) || key == QLatin1String("data.x");
 }
 
-/// Why the data cannot be used, beside their path: a wrong one is told before a run needs it.
+/// Says why the data cannot be used, beside their path: a wrong path is reported before a run needs
+/// it.
 QString FieldEditor::problemText() const {
     const TaskConfig& task = m_model.config().task;
     if (!namesData() || !applies() || !namesFiles(task)) return {};
@@ -261,7 +262,7 @@ void FieldEditor::getMnist() {
     dialog->open(); // training goes on
 }
 
-/// MNIST and pictures are folders; other data sets are files.
+/// Asks for a folder for MNIST and pictures, and for a file for other data sets.
 void FieldEditor::browseData(const QString& key) {
     const TaskKind kind = m_model.config().task.kind;
     const bool folder =
@@ -283,7 +284,7 @@ void FieldEditor::chooseLayers() {
     try {
         for (const std::string& layer : layersOf(m_model.config()))
             layers << QString::fromStdString(layer);
-    } catch (const InputError& error) { // the network cannot be built as it is set
+    } catch (const InputError& error) { // the network cannot be built with these settings
         m_error->setText(translated(error));
         m_error->show();
         return;
@@ -325,7 +326,7 @@ void FieldEditor::refresh() {
     const QString refused = m_index.data(ConfigModel::ErrorRole).toString();
     const QString error = refused.isEmpty() ? problemText() : refused;
     const bool changed = m_index.data(ConfigModel::ChangedRole).toBool();
-    // what the user typed stays while it is wrong or not finished
+    // what the user typed stays while it is wrong or unfinished
     const bool typing = m_line && m_line->hasFocus() && m_line->isModified();
     if (refused.isEmpty() && !typing) showValue(m_index.data(Qt::EditRole).toString());
     QString shown = error;
@@ -344,7 +345,8 @@ void FieldEditor::refresh() {
     QFont bold = m_label->font();
     bold.setBold(changed);
     m_label->setFont(bold);
-    bold.setBold(true); // the room of that form at all times: an edit must move no row below it
+    bold.setBold(true); // keep the room of the bold form at all times: an edit must move no row
+                        // below it
     m_label->setMinimumHeight(heightOf(m_label->text(), bold, kLabelWidth));
     m_revert->setVisible(changed);
     m_revert->setToolTip(tr("Reset to %1").arg(m_model.presetText(m_index.row())));
@@ -354,7 +356,7 @@ void FieldEditor::refresh() {
     setVisible(applies());
 }
 
-/// What the row shows next to the control, for people who cannot see it.
+/// Describes what the row shows next to the control, for people who cannot see it.
 void FieldEditor::describe(const QString& problem) {
     QStringList parts{m_index.data(Qt::ToolTipRole).toString(), m_effect->toolTip()};
     if (!problem.isEmpty()) parts.prepend(problem);
@@ -376,7 +378,7 @@ void FieldEditor::showValue(const QString& text) {
     showTip();
 }
 
-/// Of a path, which may be longer than the line, it comes first.
+/// Puts the path, which may be longer than the line, before the setting's tip.
 void FieldEditor::showTip() {
     QString tip = m_index.data(Qt::ToolTipRole).toString();
     const auto* path = qobject_cast<PathEdit*>(m_control);
@@ -418,11 +420,11 @@ void FieldEditor::changeEvent(QEvent* event) {
 void FieldEditor::applyColors() {
     const Colors colors = colorsFor(QGuiApplication::palette());
     m_revert->setIcon(themedIcon(QStringLiteral("revert"), colors.text));
-    // what acts at once stands out among the many that wait
+    // settings that act at once stand out among the many that wait
     const bool live = m_index.data(ConfigModel::LiveRole).toBool();
     setOwnColor(*m_effect, QPalette::WindowText, live ? colors.accent : colors.muted);
     setOwnColor(*m_error, QPalette::WindowText, colors.error);
-    refresh(); // the border of a wrong value
+    refresh(); // also updates the border of a wrong value
 }
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
 // The editor of one row of the ConfigModel: a label, the control that fits its kind, a mark if it
-// acts live, a button that resets it, and, below it, what is allowed if the value is wrong.
+// acts live, a button that resets it, and, below it, what is allowed when the value is wrong.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -24,12 +24,13 @@ public:
 
     /// Reads the row again: value, emphasis, error, whether it applies.
     void refresh();
-    /// After a reset of the model, of the same setting: what was being typed goes.
+    /// Shows the same setting in its new row after a reset of the model; discards what was being
+    /// typed.
     void reload(int row);
-    /// Its object name.
+    /// Returns the object name of the editor of a row.
     static QString nameOf(const ConfigModel&, int row);
     bool applies() const;
-    /// The control itself, for focus and tests.
+    /// Returns the control itself, for focus and tests.
     QWidget* control() const { return m_control; }
     QString errorText() const;
 
@@ -64,14 +65,14 @@ private:
     QComboBox* m_combo = nullptr;
     CountBox* m_spin = nullptr;
     QLineEdit* m_line = nullptr;
-    Phrase m_unit;                   ///< of m_spin, for more than one
+    Phrase m_unit;                   ///< m_spin's unit, in the plural
     QLabel* m_label = nullptr;       ///< child
     QLabel* m_effect = nullptr;      ///< child
     QLabel* m_error = nullptr;       ///< child
     QLabel* m_note = nullptr;        ///< child; what the setting does to the data
     QToolButton* m_revert = nullptr; ///< child
-    QToolButton* m_browse = nullptr; ///< child; of a path or of layers
-    QToolButton* m_get = nullptr;    ///< child; of the path of MNIST
+    QToolButton* m_browse = nullptr; ///< child; only for a path or for layers
+    QToolButton* m_get = nullptr;    ///< child; only for the path of MNIST
 };
 
 } // namespace halfscope

@@ -8,7 +8,7 @@ FigureLabel::FigureLabel(const QString& name, QWidget* parent) : QLabel(parent),
 }
 
 void FigureLabel::showFigure(const QString& figure) {
-    if (figure == text()) return; // laying out again costs more than asking
+    if (figure == text()) return; // a new layout costs more than the comparison
     setText(figure);
     setAccessibleName(figure.isEmpty() ? m_name : tr("%1: %2").arg(m_name, figure));
 }

@@ -1,5 +1,5 @@
-// A value next to its name. Screen readers read the accessible name of a label instead of its text,
-// so the accessible name contains both.
+// A value next to its name. Screen readers read a label's accessible name instead of its text, so
+// the accessible name contains both.
 #pragma once
 
 #include <QLabel>

@@ -1,4 +1,5 @@
-// Colours are those of runs behind others: lanes have theirs, and these are no lanes.
+// The colours are those of runs behind others: the lanes have their own colours, and parts are no
+// lanes.
 #include "ui/panels/memory_bar.h"
 
 #include "ui/look/text_fit.h"
@@ -16,7 +17,7 @@
 namespace halfscope {
 namespace {
 
-constexpr int kThickness = 5, kFrame = 2; // pixels; the frame is seen with the focus
+constexpr int kThickness = 5, kFrame = 2; // pixels; the frame is shown with the focus
 constexpr int kParts = 6, kLegendColumns = 3;
 constexpr double kLegendSize = 0.85; // of the window's font
 
@@ -43,7 +44,7 @@ size_t bytesOf(const std::vector<MemoryPart>& parts) {
                            [](size_t sum, const MemoryPart& part) { return sum + part.bytes; });
 }
 
-/// "activations: 12.1 MiB (72 %)", a line each.
+/// Returns "activations: 12.1 MiB (72 %)", one line a part.
 QString figuresOf(const std::vector<MemoryPart>& parts) {
     const auto all = static_cast<double>(bytesOf(parts));
     QStringList lines;
@@ -62,7 +63,7 @@ QString memoryText(size_t bytes) {
     const double sizes[] = {kKibi, kMebi, kGibi};
     const QString units[] = {MemoryBar::tr("%1 KiB"), MemoryBar::tr("%1 MiB"),
                              MemoryBar::tr("%1 GiB")};
-    constexpr double kNext = 999.5; // would be four digits
+    constexpr double kNext = 999.5; // more would be four digits
     size_t unit = 0;
     while (unit + 1 < std::size(sizes) && size / sizes[unit] >= kNext)
         ++unit;
@@ -100,7 +101,7 @@ void MemoryBar::paintEvent(QPaintEvent*) {
     double from = room.left();
     for (size_t i = 0; i < m_parts.size(); ++i) {
         const double part = room.width() * static_cast<double>(m_parts[i].bytes) / all;
-        constexpr double kGap = 1; // between two parts, where there is room for it
+        constexpr double kGap = 1; // between two parts, when there is room for it
         const double seen = part > 3 * kGap ? part - kGap : part;
         painter.fillRect(QRectF(from, room.top(), seen, room.height()),
                          colors.run(static_cast<int>(i)));
@@ -111,7 +112,7 @@ void MemoryBar::paintEvent(QPaintEvent*) {
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
 }
 
-/// By keyboard there is no pointer that would ask for the tip.
+/// Shows the tip when the focus comes by keyboard: no pointer can ask for it then.
 void MemoryBar::focusInEvent(QFocusEvent* event) {
     QWidget::focusInEvent(event);
     update();

@@ -1,5 +1,5 @@
-// What the memory of a lane's step is made of: a thin bar of one part for each cause, and the
-// legend that all bars share. A pointer, the focus and a screen reader get the figures.
+// Shows what the memory of a lane's step consists of: a thin bar with a part for each cause, and
+// the legend that all bars share. The pointer, the focus and a screen reader give the figures.
 #pragma once
 
 #include "engine/exec/executor.h"
@@ -10,21 +10,21 @@
 
 namespace halfscope {
 
-/// "12.1 MiB": three digits, in a unit that leaves no more before the point.
+/// Returns "12.1 MiB": three digits, in a unit with at most three before the point.
 QString memoryText(size_t bytes);
 
-/// A part of a bar. Small causes that no setting changes much are one.
+/// A part of a bar. Small causes that no setting changes much are combined into one.
 struct MemoryPart {
     QString name;
     size_t bytes = 0;
 };
-/// In the order of the legend; empty where the causes are not known.
+/// Returns the parts in the order of the legend; empty when the causes are not known.
 std::vector<MemoryPart> memoryParts(const MemoryUse&);
 
 class MemoryBar : public QWidget {
     Q_OBJECT
 public:
-    /// `lane`: "A".
+    /// `lane` is the lane's letter, "A".
     MemoryBar(const MemoryUse&, const QString& lane, QWidget* parent = nullptr);
 
     QSize sizeHint() const override { return minimumSizeHint(); }

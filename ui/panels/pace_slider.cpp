@@ -1,4 +1,4 @@
-// Places of a logarithmic slider; at its right end there is no limit.
+// The places of a logarithmic slider; at its right end there is no limit.
 #include "ui/panels/pace_slider.h"
 
 #include "ui/look/owned.h"
@@ -21,7 +21,7 @@ constexpr std::array<double, 18> kPaces{1,  2,  3,   5,   7,   10,  15,  20,   3
                                         50, 70, 100, 150, 200, 300, 500, 1000, 0};
 constexpr int kLastPlace = static_cast<int>(kPaces.size()) - 1;
 
-/// The nearest place, by ratio.
+/// Returns the nearest place, by ratio.
 int placeOf(double pace) {
     if (pace <= 0 || pace > kPaces[kLastPlace - 1]) return kLastPlace;
     const auto distance = [pace](double place) { return std::abs(std::log(place / pace)); };

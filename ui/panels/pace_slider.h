@@ -14,22 +14,22 @@ class PaceSlider : public QWidget {
 public:
     explicit PaceSlider(QWidget* parent = nullptr);
 
-    /// Steps a second at most; 0: no limit.
+    /// Sets the most steps a second; 0 means no limit.
     void setPace(double stepsPerSecond);
     double pace() const { return m_pace; }
-    /// The next slower or faster place of the slider.
+    /// Moves the slider by so many places; positive is faster.
     void moveBy(int places);
     QSlider* slider() const { return m_slider; }
 
 signals:
-    /// By the user.
+    /// Emitted when the user chooses a pace.
     void paceChosen(double stepsPerSecond);
 
 private:
     void choose(int place);
     void showPace();
 
-    QSlider* m_slider = nullptr; ///< child, as the label
+    QSlider* m_slider = nullptr; ///< child, as is the label
     FigureLabel* m_figure = nullptr;
     double m_pace = 0;
 };

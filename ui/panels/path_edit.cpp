@@ -1,4 +1,4 @@
-// The frame is the style's; the shortened text is painted where the line would have its own.
+// The style draws the frame; the shortened text is painted where the line would paint its own.
 #include "ui/panels/path_edit.h"
 
 #include <QStyle>
@@ -7,7 +7,7 @@
 
 namespace halfscope {
 namespace {
-constexpr int kBesideLetters = 2; // pixels, as QLineEdit leaves them
+constexpr int kBesideLetters = 2; // pixels, as QLineEdit has it
 } // namespace
 
 QRect PathEdit::room() const {

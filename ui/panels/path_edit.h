@@ -1,5 +1,5 @@
 // A line to type a path in. While nobody types there, a path that is longer than the line is shown
-// by its end, where the name of the file is; the tool tip has all of it.
+// by its end, where the file's name is; the tool tip has all of it.
 #pragma once
 
 #include <QLineEdit>
@@ -11,7 +11,7 @@ class PathEdit : public QLineEdit {
 public:
     using QLineEdit::QLineEdit;
 
-    /// What is seen: the text, or its end behind an ellipsis.
+    /// Returns what is visible: the text, or its end after an ellipsis.
     QString shown() const;
 
 protected:

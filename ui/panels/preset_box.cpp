@@ -1,4 +1,4 @@
-// A combo box in its looks, its keys and for screen readers, but with a menu instead of a list.
+// A combo box in looks, keys and for screen readers, but with a menu instead of a list.
 #include "ui/panels/preset_box.h"
 
 #include "engine/settings/fields.h"
@@ -36,7 +36,8 @@ void PresetBox::buildMenu() {
     m_actions = make<QActionGroup>(this);
     m_actions->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
     const auto all = presets();
-    const Phrase first = all.front().group; // the window opens with it: one click away
+    const Phrase first = all.front().group; // the window opens with one of it, so the group is one
+                                            // click away
     Phrase group = first;
     QMenu* into = m_menu;
     for (size_t i = 0; i < all.size(); ++i) {
@@ -48,7 +49,7 @@ void PresetBox::buildMenu() {
         }
         addTo(*into, static_cast<int>(i));
     }
-    // the arrow comes up again
+    // the arrow returns to its normal state
     connect(m_menu, &QMenu::aboutToHide, this, [this] { QComboBox::hidePopup(); });
 }
 
@@ -91,7 +92,7 @@ void PresetBox::showExperiment(const QString& preset, const QString& title) {
     setAccessibleDescription(told);
 }
 
-/// The title of a file may be longer than the box: Qt would cut it in a letter.
+/// Elides a long title itself: Qt would cut a file's title in the middle of a letter.
 void PresetBox::paintEvent(QPaintEvent*) {
     QStylePainter painter(this);
     QStyleOptionComboBox option;
@@ -105,7 +106,7 @@ void PresetBox::paintEvent(QPaintEvent*) {
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
 }
 
-/// A turn of the wheel must not end the run.
+/// Ignores the wheel: turning it must not end the run.
 void PresetBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// The box that names the experiment. Its list is a menu in groups: the examples first, the others
-// in a submenu for each group.
+// The box that names the experiment. Its list is a menu in groups: the examples first, the other
+// groups in submenus.
 #pragma once
 
 #include <QComboBox>
@@ -14,15 +14,15 @@ class PresetBox : public QComboBox {
 public:
     explicit PresetBox(QWidget* parent = nullptr);
 
-    /// A preset's name; for anything else the title is shown as an entry of its own.
+    /// Selects a preset by name; for anything else the title is shown as an entry of its own.
     void showExperiment(const QString& preset, const QString& title);
-    /// The same menu for a menu bar; chosen() is emitted for both.
+    /// Returns the same menu for a menu bar; chosen() is emitted for both.
     QMenu* menu() const { return m_menu; }
 
     void showPopup() override;
 
 signals:
-    /// By mouse or keys, not by showExperiment().
+    /// Emitted for a choice by mouse or keys, not by showExperiment().
     void chosen(const QString& preset);
 
 protected:

@@ -1,4 +1,4 @@
-// Table, details of the chosen run, and buttons.
+// The table, the details of the chosen run, and the buttons.
 #include "ui/panels/runs_panel.h"
 
 #include "ui/dialogs/ask.h"
@@ -23,7 +23,7 @@ namespace halfscope {
 namespace {
 
 /// Draws a sample of the run's line before its name; its number says the same without colour. What
-/// sets it apart from the others is written below its name, because the panel is narrow.
+/// sets the run apart is written below its name, because the panel is narrow.
 class RunDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -67,9 +67,9 @@ RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_
     column->addWidget(m_table, 1);
     m_details = make<QLabel>(this);
     m_details->setWordWrap(true);
-    // a word without an end must not make the window wider
+    // a very long word must not make the window wider
     m_details->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_details->setMinimumHeight(1); // goes where there is no room for it
+    m_details->setMinimumHeight(1); // disappears when there is no room for it
     m_details->setTextFormat(Qt::PlainText);
     m_details->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(m_details);
@@ -108,7 +108,7 @@ void RunsPanel::buildTable() {
     m_table->setItemDelegate(make<RunDelegate>(m_table));
     m_table->setAccessibleName(tr("Runs of this session"));
     m_table->setToolTip(tr("A run that is ticked (Space) is drawn behind the one that is shown"));
-    m_table->setProperty("keepsSpace", true); // ticks; see KeyRouter
+    m_table->setProperty("keepsSpace", true); // Space ticks; see KeyRouter
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setEditTriggers(QAbstractItemView::EditKeyPressed);
@@ -117,7 +117,7 @@ void RunsPanel::buildTable() {
     m_table->setWordWrap(false);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->hideColumn(RunListModel::DiffersColumn); // stands below the name
+    m_table->hideColumn(RunListModel::DiffersColumn); // shown below the name
     QHeaderView& header = *m_table->horizontalHeader();
     header.setHighlightSections(false);
     header.setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
@@ -159,7 +159,8 @@ void RunsPanel::showDetails() {
     m_delete->setEnabled(any && !current);
 }
 
-/// Half a line helps nobody, and the rows go before: one of them can always be read.
+/// Shows the details only when they fit as a whole. The rows come first: one of them can always be
+/// read.
 void RunsPanel::fitDetails() {
     constexpr int kMostLines = 3, kAroundARow = 8; // a run of many lanes is scrolled
     const int most = kMostLines * fontMetrics().lineSpacing() + kAroundARow;

@@ -1,4 +1,4 @@
-// The list of runs of the session: which of them have their curves drawn, and buttons that act on
+// The list of the session's runs: which of them have their curves drawn, and buttons that act on
 // them. It only emits signals; the window decides.
 #pragma once
 
@@ -18,16 +18,16 @@ public:
     explicit RunsPanel(RunListModel&, QWidget* parent = nullptr);
 
     QTableView* table() const { return m_table; }
-    /// The chosen run; RunId::None: none is.
+    /// Returns the chosen run; RunId::None when none is chosen.
     RunId chosen() const;
     QSize sizeHint() const override { return {280, 220}; }
 
 signals:
-    /// To be seen again, with its settings.
+    /// Asks to show the run again, with its settings.
     void bringBackAsked(halfscope::RunId id);
-    /// To be trained again with its settings.
+    /// Asks to train again with the run's settings.
     void repeatAsked(halfscope::RunId id);
-    /// After a question.
+    /// Asks to delete the run, after the user has confirmed it.
     void deleteAsked(halfscope::RunId id);
 
 protected:

@@ -26,7 +26,7 @@ namespace {
 
 constexpr double kSmall = 0.85; // of the window's font
 
-// Rows of a card's grid; the scaler's figures have kScaleRow and the three after it.
+// Rows of a card's grid; the scaler's figures have kScaleRow and the three rows after it.
 constexpr int kTitleRow = 0, kLossRow = 1, kJudgedRow = 2, kMemoryRow = 3, kBarRow = 4,
               kScaleRow = 5, kStuckRow = 9, kEventRow = 10, kCardRows = 11;
 
@@ -64,7 +64,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
     m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() : 0);
     m_event->setVisible(m_scales);
     for (QLabel* label : {m_title, static_cast<QLabel*>(m_event)})
-        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // cut where it must be
+        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // may be cut
     grid->addWidget(m_event, kEventRow, 1, 1, 3);
     grid->setColumnStretch(2, 1);
     applyColors();
@@ -80,7 +80,7 @@ void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
                                "on, at the last validation"));
 }
 
-/// The figure of the last validation, if there was one.
+/// Shows the value of the last validation, if there was one.
 void LaneCard::showJudged(const LaneStatus& status) {
     if (!m_judged) return;
     if (status.accuracy)
@@ -106,7 +106,7 @@ void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
 void LaneCard::addScaler(QGridLayout& grid, int row) {
     addScale(grid, row);
     m_skipped = addFigure(grid, row + 1, tr("Skipped steps"));
-    showSkipVerdict({}); // what is counted, until there is a count
+    showSkipVerdict({}); // the tip says what is counted until there is a count
     m_clean = addFigure(grid, row + 2, tr("Clean steps"));
     explain(m_clean,
             tr("Clean steps in a row. When they reach the growth interval, the loss scale grows."));
@@ -118,7 +118,7 @@ void LaneCard::addScaler(QGridLayout& grid, int row) {
     addStuck(grid);
 }
 
-/// Shown where the interval was set below the clean steps.
+/// Adds the warning that is shown when the interval was set below the clean steps.
 void LaneCard::addStuck(QGridLayout& grid) {
     m_stuck =
         make<QLabel>(tr("PyTorch compares with ==: no growth before the next overflow"), this);
@@ -161,7 +161,7 @@ QLabel* LaneCard::nameOf(const FigureLabel* figure) const {
     return nullptr;
 }
 
-/// Of a figure and of its name: one points at either.
+/// Sets the tip of a figure and of its name: the user may point at either.
 void LaneCard::explain(FigureLabel* figure, const QString& tip) {
     figure->setToolTip(tip);
     nameOf(figure)->setToolTip(tip);
@@ -169,7 +169,7 @@ void LaneCard::explain(FigureLabel* figure, const QString& tip) {
 
 void LaneCard::addScale(QGridLayout& grid, int row) {
     m_scale = addFigure(grid, row, tr("Loss scale"), 1);
-    // is shortened before the card becomes wider than the panel, see fitWords()
+    // fitWords() shortens it before the card becomes wider than the panel
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
     explain(m_scale,
             tr("The loss of the next step is multiplied by this before the backward pass, so that "
@@ -184,7 +184,7 @@ void LaneCard::addScale(QGridLayout& grid, int row) {
     m_setScale->setAccessibleName(tr("Set the loss scale of lane %1").arg(laneLetter(m_lane)));
     m_setScale->setFocusPolicy(Qt::TabFocus); // a click leaves Space to Play
     m_setScale->setEnabled(false);
-    m_setScale->setVisible(m_live); // a saved run keeps the one that it had
+    m_setScale->setVisible(m_live); // a saved run keeps its scale
     m_setScale->setFont(scaledFont(font(), kSmall));
     // no taller than a line of figures
     m_setScale->setFixedHeight(fontMetrics().lineSpacing() + 2);
@@ -228,7 +228,7 @@ void LaneCard::show(const LaneStatus& status) {
                          locale.toString(static_cast<qlonglong>(status.growthInterval)))
               : tr("fixed scale"));
     if (!grows) return;
-    // an interval may be larger than what a progress bar counts
+    // an interval may be larger than a progress bar can count
     const int maximum = static_cast<int>(std::min<int64_t>(status.growthInterval, 1000000000));
     m_progress->setRange(0, maximum);
     m_progress->setValue(static_cast<int>(std::min<int64_t>(status.last.growthTracker(), maximum)));
@@ -257,7 +257,7 @@ void LaneCard::showLoss() {
     if (m_compact) m_loss->setAccessibleName(m_loss->text());
 }
 
-/// All that there may be no room for.
+/// Puts everything that there may be no room for into the tool tip.
 void LaneCard::showTips(const LaneStatus& status) {
     QStringList lines{m_label};
     for (const QString& line : {m_about, m_memoryText, status.lastEvent})
@@ -266,7 +266,7 @@ void LaneCard::showTips(const LaneStatus& status) {
     m_event->setToolTip(status.lastEvent);
 }
 
-/// Whether the skips are normal, where one asks for it: at their number.
+/// Says whether the skips are normal, in the tip of their number, where a user looks for it.
 void LaneCard::showSkipVerdict(const LaneStatus& status) {
     QString text = tr("Steps with gradients that were not finite: the weights were not updated. In "
                       "parentheses: the share of all steps.");
@@ -278,18 +278,18 @@ void LaneCard::showSkipVerdict(const LaneStatus& status) {
     explain(m_skipped, text);
 }
 
-/// One line each, however long the text is: the tool tips have all of it.
+/// Shortens each text to one line: the tool tips have all of it.
 void LaneCard::fitWords() {
     const QFontMetrics bold(m_title->font());
     const QString title = widest(labelForms(m_label), bold, m_title->width());
     if (title != m_title->text()) m_title->setText(title);
     m_event->showFigure(fontMetrics().elidedText(m_news, Qt::ElideRight, m_event->width()));
     if (m_scales && m_lastScale > 0) fitScale();
-    if (m_stuck) // a layout asks such a label for its height at another width
+    if (m_stuck) // layouts ask such a label for its height at another width
         m_stuck->setFixedHeight(heightOf(m_stuck->text(), m_stuck->font(), m_stuck->width()));
 }
 
-/// "1048576 = 2^20", or the power alone where a scroll bar or large letters leave no room.
+/// Shows "1048576 = 2^20", or the power alone when a scroll bar or large letters leave no room.
 void LaneCard::fitScale() {
     const QString full = scaleText(m_lastScale);
     const QStringList forms{full, full.section(QStringLiteral(" = "), -1)};
@@ -298,7 +298,7 @@ void LaneCard::fitScale() {
 
 void LaneCard::resizeEvent(QResizeEvent* event) {
     QFrame::resizeEvent(event);
-    layout()->activate(); // or the labels have the widths of before
+    layout()->activate(); // else the labels still have their earlier widths
     fitWords();
 }
 
@@ -334,7 +334,7 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
 
 QSize ScalerPanel::sizeHint() const { return {280, widget() ? contentHeight() : 240}; }
 
-/// Asked of each card itself: the layout around them learns only later that one has changed.
+/// Asks each card itself: the layout around the cards learns only later that one has changed.
 int ScalerPanel::heightOf(size_t cards) const {
     const QMargins margins = widget()->layout()->contentsMargins();
     int height = margins.top() + margins.bottom();
@@ -370,13 +370,13 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     column->setContentsMargins(4, 4, 4, 4);
     column->setSpacing(4);
     m_cards.clear();
-    bool known = false; // what the memory is made of
+    bool known = false; // whether any lane's memory is known by cause
     for (size_t i = 0; i < lanes.size(); ++i) {
         m_cards.push_back(make<LaneCard>(static_cast<int>(i), lanes[i], content));
         column->addWidget(m_cards.back());
         connect(m_cards.back(), &LaneCard::scaleEditRequested, this,
                 [this, lane = static_cast<int>(i)](double scale) { askForScale(lane, scale); });
-        // queued: what it leads to makes the cards anew, its button too
+        // queued: the change makes the cards anew, and the button with them
         connect(
             m_cards.back(), &LaneCard::atLeastRequested, this,
             [this, lane = static_cast<int>(i)] { emit atLeastChosen(lane); }, Qt::QueuedConnection);
@@ -385,15 +385,15 @@ void ScalerPanel::setLanes(const std::vector<LaneFacts>& lanes) {
     m_legend = known ? make<MemoryLegend>(content) : nullptr;
     if (m_legend) {
         auto* legend = make<QHBoxLayout>();
-        legend->setContentsMargins(20, 0, 8, 0); // below the cards' words
+        legend->setContentsMargins(20, 0, 8, 0); // below the texts of the cards
         legend->addWidget(m_legend);
         column->addLayout(legend);
     }
     column->addStretch(1);
-    setWidget(content); // deletes the cards of the run before
+    setWidget(content); // deletes the cards of the earlier run
     m_fullHeight = heightOf(2);
     if (m_compact) setCompact(true);
-    QWidget* last = this; // if they were made again, they would come after the events
+    QWidget* last = this; // new cards would otherwise come after the events
     for (QWidget* each : content->findChildren<QWidget*>()) {
         if ((each->focusPolicy() & Qt::TabFocus) == 0) continue;
         setTabOrder(last, each);

@@ -1,5 +1,5 @@
 // The counters of each lane as cards: loss, memory by cause, loss scale, progress to the next
-// growth, skipped steps, and the last event. Reads the RunModel; called once a frame.
+// growth, skipped steps, and the last event. Reads the RunModel; refreshed a few times a second.
 #pragma once
 
 #include "ui/models/run_model.h"
@@ -16,13 +16,13 @@ class QToolButton;
 
 namespace halfscope {
 
-/// What is fixed about a lane for a whole run.
+/// What stays the same about a lane for a whole run.
 struct LaneFacts {
     bool scales = true; ///< has a loss scale
-    MemoryUse memory{}; ///< nothing: not known
+    MemoryUse memory{}; ///< empty when it is not known
     QString about{};    ///< its precision in a sentence
-    bool live = true;   ///< it is trained here: its settings can be edited
-    /// What validation tells of it; nothing: there is none.
+    bool live = true;   ///< the lane is trained here, so its settings can be edited
+    /// Which value of its validation the card shows; Not when there is no validation.
     enum class Judged { Not, ByLoss, ByAccuracy } judged = Judged::Not;
 };
 
@@ -35,14 +35,14 @@ public:
     bool takesScale() const;
     /// The present loss scale; 0 before the first step.
     double scale() const { return m_lastScale; }
-    /// The loss beside the title, and without the memory and the last event, which the tool tip has
-    /// as well: where room is short, the figures of several lanes are worth more.
+    /// Shows the loss beside the title, and leaves out the memory and the last event, which the
+    /// tool tip has, too: when room is short, the figures of several lanes are worth more.
     void setCompact(bool);
 
 signals:
     /// The user asks for another loss scale; `scale` is the present one.
     void scaleEditRequested(double scale);
-    /// Its scale is to grow at more clean steps than the interval, too.
+    /// The user asks that the scale grow also at more clean steps than the interval.
     void atLeastRequested();
 
 protected:
@@ -64,18 +64,19 @@ private:
     void applyColors();
     void showTips(const LaneStatus&);
     void showLoss();
-    /// The label beside a figure.
+    /// Returns the label beside a figure.
     QLabel* nameOf(const FigureLabel*) const;
 
     int m_lane;
     bool m_scales, m_live, m_compact = false;
     std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
     QString m_memoryText, m_lossText = QStringLiteral("–");
-    QString m_about, m_label, m_news; ///< in full
-    double m_lastScale = 0;           ///< 0: no step yet
-    QLabel* m_title = nullptr;        ///< child, as all below; the scaler's are null without one
+    QString m_about, m_label, m_news; ///< the full texts
+    double m_lastScale = 0;           ///< 0 before the first step
+    QLabel* m_title = nullptr;        ///< child, as all below; the scaler's are null when the lane
+                                      ///< has none
     FigureLabel* m_loss = nullptr;
-    FigureLabel* m_judged = nullptr; ///< null where nothing is validated
+    FigureLabel* m_judged = nullptr; ///< null when nothing is validated
     FigureLabel* m_scale = nullptr;
     QToolButton* m_setScale = nullptr;
     FigureLabel* m_skipped = nullptr;
@@ -93,25 +94,25 @@ class ScalerPanel : public QScrollArea {
 public:
     explicit ScalerPanel(QWidget* parent = nullptr);
 
-    /// One card for each lane.
+    /// Makes one card for each lane.
     void setLanes(const std::vector<LaneFacts>&);
     void refresh(const RunModel&);
-    /// The labels of the lanes whose loss scale can be set now; empty texts for the others.
+    /// Returns the labels of the lanes whose loss scale can be set now; empty texts for the others.
     QStringList lanesForScale() const;
-    /// Asks for another loss scale of one of those lanes.
+    /// Asks the user for another loss scale of one of those lanes.
     void askForScale(int lane);
-    /// Of all cards.
+    /// Returns the height of all cards, in pixels.
     int contentHeight() const;
-    /// Makes the cards compact where the first two would not fit into this height in full: one lane
-    /// alone compares with nothing.
+    /// Makes the cards compact when the first two would not fit into this height in full: a lane
+    /// alone has nothing to be compared with.
     void fitInto(int height);
     QSize sizeHint() const override;
 
 signals:
-    /// The user's text for the loss scale of a lane, from the next step on.
+    /// Emitted with the user's text for the loss scale of a lane, from the next step on.
     void scaleChosen(int lane, const QString& text);
-    /// The lane's scale is to grow as soon as there are at least as many clean steps as the
-    /// interval.
+    /// The user asks that the lane's scale grow as soon as there are at least as many clean steps
+    /// as the interval.
     void atLeastChosen(int lane);
 
 private:
@@ -122,8 +123,8 @@ private:
 
     std::vector<LaneCard*> m_cards; ///< children of the content
     bool m_compact = false;
-    int m_fullHeight = 0;        ///< that two cards had when they were shown in full
-    QWidget* m_legend = nullptr; ///< likewise; null where no causes are known
+    int m_fullHeight = 0;        ///< the height of two cards that are shown in full
+    QWidget* m_legend = nullptr; ///< child of the content; null when no causes are known
 };
 
 } // namespace halfscope

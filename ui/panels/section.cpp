@@ -1,4 +1,4 @@
-// Heading with an arrow, a thin line, and a column of widgets below.
+// A heading with an arrow, a thin line, and a column of widgets below.
 #include "ui/panels/section.h"
 
 #include "ui/look/owned.h"
@@ -61,7 +61,7 @@ void Section::fitTitle() {
 
 void Section::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    layout()->activate(); // or the heading has the width of before
+    layout()->activate(); // else the heading still has its earlier width
     fitTitle();
 }
 

@@ -1,4 +1,4 @@
-// A heading that folds its content away; the building block of the setup panel.
+// A heading that folds its content; the building block of the setup panel.
 #pragma once
 
 #include <QWidget>
@@ -19,9 +19,9 @@ public:
     void setOpen(bool);
     bool isOpen() const;
     void addWidget(QWidget*);
-    /// To the right of the heading.
+    /// Adds a widget at the right of the heading.
     void addToHeading(QWidget*);
-    /// A square of this colour before the heading.
+    /// Shows a square of this colour before the heading.
     void setSwatch(const QColor&);
 
 signals:
@@ -34,7 +34,7 @@ private:
     void fitTitle();
 
     bool m_open = true;
-    QString m_title;                     ///< the heading may have no room for all of it
+    QString m_title;                     ///< the whole title; the heading may have room for less
     QToolButton* m_heading = nullptr;    ///< child
     QWidget* m_swatch = nullptr;         ///< child
     QWidget* m_content = nullptr;        ///< child

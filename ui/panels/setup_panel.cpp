@@ -1,4 +1,5 @@
-// Groups are generated from the field table through the model; rebuilt when lanes come or go.
+// Groups are generated from the field table through the model; they are rebuilt when lanes come or
+// go.
 #include "ui/panels/setup_panel.h"
 
 #include "engine/settings/precision.h"
@@ -40,7 +41,7 @@ SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m
     m_strip->setSpacing(2);
     column->addLayout(m_strip);
     column->addWidget(m_scroll, 1);
-    column->addWidget(m_restart); // below: what is being clicked must not move when it appears
+    column->addWidget(m_restart); // below, so that nothing under the pointer moves when it appears
     connect(&m_model, &QAbstractItemModel::modelReset, this, &SetupPanel::reload);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &SetupPanel::refresh);
     rebuild();
@@ -143,7 +144,7 @@ void SetupPanel::fillForks(QMenu& menu, int lane) {
 QString SetupPanel::forkText(int lane, int parent, const QString& label) const {
     const LaneConfig& own = m_model.config().lanes[static_cast<size_t>(lane)];
     const LaneConfig& other = m_model.running()->lanes[static_cast<size_t>(parent)];
-    std::optional<double> scale; // a lane without one has none to hand on
+    std::optional<double> scale; // a lane without a loss scale has none to pass on
     if (!scalesLoss(other))
         scale = own.scaler.initScale;
     else if (m_scaleOf)
@@ -167,14 +168,14 @@ void SetupPanel::addLaneButton(QWidget* content) {
 void SetupPanel::addLane() {
     if (!m_model.addLane()) return;
     const int lane = static_cast<int>(m_model.config().lanes.size()) - 1;
-    // once its settings have been laid out
+    // after its settings have been laid out
     QTimer::singleShot(0, this, [this, lane] { goTo(lane); });
 }
 
 void SetupPanel::rebuildStrip() {
     for (QToolButton* jump : m_jumps) {
         jump->hide();
-        jump->deleteLater(); // may be what is being clicked
+        jump->deleteLater(); // may be the button that is being clicked
     }
     m_jumps.clear();
     while (QLayoutItem* item = m_strip->takeAt(0))
@@ -219,7 +220,8 @@ void SetupPanel::goTo(int lane) {
     }
 }
 
-/// After a reset of the model. New widgets take longest, and are needed only for other lanes.
+/// Reloads the editors after a reset of the model. New widgets take most of the time, and are
+/// needed only when the lanes have changed.
 void SetupPanel::reload() {
     std::vector<FieldEditor*> editors;
     for (const Group& group : m_groups)
@@ -236,7 +238,7 @@ void SetupPanel::reload() {
 void SetupPanel::rebuild() {
     const int scrolled = m_scroll->verticalScrollBar()->value();
     m_groups.clear();
-    // The old content may be where this call comes from (a lane's remove button): it goes later.
+    // The call may come from the old content (a lane's remove button), so that is deleted later.
     if (QWidget* old = m_scroll->takeWidget()) {
         old->hide();
         old->deleteLater();
@@ -249,7 +251,7 @@ void SetupPanel::rebuild() {
     addLaneGroups(content);
     addLaneButton(content);
     column->addStretch(1);
-    rebuildStrip(); // first: Tab reaches it before the settings
+    rebuildStrip(); // first, because Tab reaches it before the settings
     m_scroll->setWidget(content);
     orderTabs();
     applyColors();
@@ -257,12 +259,12 @@ void SetupPanel::rebuild() {
     m_scroll->verticalScrollBar()->setValue(scrolled);
 }
 
-/// New widgets would come last in the tab order, after the plots and the events.
+/// Orders the tabs: new widgets would come last, after the plots and the events.
 void SetupPanel::orderTabs() {
-    QWidget* last = m_scroll; // Tab reaches it, as Qt wants of both
+    QWidget* last = m_scroll; // Tab reaches it, as Qt requires of both
     const auto follow = [&last](QWidget* next) {
         if (!(next->focusPolicy() & Qt::TabFocus) || next->focusProxy()) return;
-        if (next->window() != last->window()) return; // the list of a box is a window
+        if (next->window() != last->window()) return; // a combo box's list is a window
         setTabOrder(last, next);
         last = next;
     };
@@ -291,7 +293,7 @@ void SetupPanel::refresh() {
     const bool appears = m_restart->isHidden() && m_model.restartNeeded();
     m_restart->setVisible(m_model.restartNeeded());
     if (!appears || !m_scroll->isAncestorOf(focusWidget())) return;
-    layout()->activate(); // with less room for the settings
+    layout()->activate(); // there is less room for the settings now
     m_scroll->ensureWidgetVisible(focusWidget());
 }
 

@@ -1,6 +1,6 @@
 // The left column: every setting of the experiment in foldable groups, one group for each lane, a
 // strip of buttons that lead to them, and the note that some changes wait for a restart. Shows the
-// ConfigModel, holds nothing itself.
+// ConfigModel and holds no settings itself.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -29,19 +29,20 @@ public:
 
     FieldEditor* editor(std::string_view key, int lane = -1) const;
     bool restartShown() const;
-    /// Unfolds a lane's settings and brings them into view; -1: those of the whole run.
+    /// Unfolds a lane's settings and scrolls to them; -1: those of the whole run.
     void goTo(int lane);
-    /// One more lane, like the last one; its settings come into view. Nothing beyond six.
+    /// Adds a lane that is like the last one, and scrolls to its settings. Does nothing when there
+    /// are six.
     void addLane();
-    /// The loss scale that a lane of the run has now, for the lanes that may continue it; nothing
-    /// where it is not known.
+    /// Returns the present loss scale of a lane of the run, for the lanes that may continue it;
+    /// nothing when it is not known.
     using ScaleOfLane = std::function<std::optional<double>(int lane)>;
     void setScaleOfLane(ScaleOfLane scaleOf) { m_scaleOf = std::move(scaleOf); }
     QSize sizeHint() const override;
 
 signals:
     void restartRequested();
-    /// A lane that does not run yet is to go on from one of the run's lanes.
+    /// The user asks that a lane that does not run yet continue from one of the run's lanes.
     void forkRequested(int lane, int parent);
 
 protected:
@@ -57,7 +58,8 @@ private:
     void addLaneButton(QWidget* content);
     QToolButton* newForkButton(int lane, Section*);
     void fillForks(QMenu&, int lane);
-    /// Of the menu: which lane is continued, and the loss scale that the new one begins with.
+    /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the
+    /// new one begins with.
     QString forkText(int lane, int parent, const QString& label) const;
     void orderTabs();
     void rebuildStrip();
@@ -70,17 +72,17 @@ private:
     QFrame* m_restart = nullptr;       ///< child
     QScrollArea* m_scroll = nullptr;   ///< child
     QHBoxLayout* m_strip = nullptr;    ///< owned by this widget's layout
-    std::vector<QToolButton*> m_jumps; ///< children; of the run, then of each lane
+    std::vector<QToolButton*> m_jumps; ///< children; for the run, then for each lane
     QToolButton* m_addLane = nullptr;  ///< child of the scroll area's content
     struct Group {
         Section* section = nullptr; ///< child of the scroll area's content
         int lane = -1;
         std::vector<FieldEditor*> editors; ///< children of the section
-        QToolButton* remove = nullptr;     ///< child of the section; a lane's only
-        QToolButton* fork = nullptr;       ///< as above
+        QToolButton* remove = nullptr;     ///< child of the section; lanes only
+        QToolButton* fork = nullptr;       ///< child of the section; lanes only
     };
     std::vector<Group> m_groups;
-    std::map<QString, bool> m_open; ///< what the user folded, by group; survives rebuilding
+    std::map<QString, bool> m_open; ///< by group, as the user folded them; survives rebuilding
 };
 
 } // namespace halfscope

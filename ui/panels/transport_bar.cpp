@@ -1,5 +1,5 @@
-// Controls of the run. Play is the only coloured button; clicks do not take the keyboard focus, so
-// that Space keeps its meaning.
+// The controls of the run. Play is the only coloured button; clicks do not take the keyboard focus,
+// so that Space keeps its meaning.
 #include "ui/panels/transport_bar.h"
 
 #include "ui/look/icons.h"
@@ -30,13 +30,14 @@
 
 namespace halfscope {
 namespace {
-/// Without the mark-up of the speeds.
+/// Returns the speeds without their mark-up.
 QString plainText(QString form) {
     static const QRegularExpression tags(QStringLiteral("<[^>]*>"));
     return form.remove(tags).replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
 }
 
-/// A name that is as long as it likes must not make the bar wider: its tool tip has all of it.
+/// Shortens a name of any length, so that it does not make the bar wider: the tool tip has all of
+/// it.
 QString onButton(const QString& name, const QFontMetrics& metrics) {
     constexpr int kMost = 32; // characters
     return metrics.elidedText(name, Qt::ElideMiddle, kMost * metrics.averageCharWidth())
@@ -62,7 +63,7 @@ QSize TransportBar::minimumSizeHint() const {
     return {m_least, QWidget::minimumSizeHint().height()};
 }
 
-/// The tool tips have the words as well.
+/// Changes to a form; the tool tips have the words, too.
 void TransportBar::take(Form form) {
     for (QPushButton* button : {m_reset, m_step})
         button->setText(form == Form::Full ? button->accessibleName() : QString());
@@ -169,7 +170,7 @@ void TransportBar::buildFigures() {
     m_speeds->setTextFormat(Qt::RichText);
     m_row->addSpacing(6);
     m_row->addLayout(progress);
-    // shorter where the window is small, rather than keeping it large
+    // gets shorter in a small window, rather than keeping it large
     m_speeds->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_speeds->installEventFilter(this);
     m_row->addWidget(m_speeds, 1);
@@ -204,11 +205,11 @@ void TransportBar::buildRight() {
         connect(action, &QAction::triggered, this,
                 [this, chosen = theme] { emit themeChosen(chosen); });
     }
-    // by hand rather than with setMenu(): there is no room for an arrow
+    // by hand rather than with setMenu(), because there is no room for an arrow
     connect(m_theme, &QToolButton::clicked, m_theme,
             [this] { m_themeMenu->popup(m_theme->mapToGlobal(QPoint(0, m_theme->height()))); });
     connect(m_device, &QToolButton::clicked, m_device, [this] {
-        // the reason must be reachable by keyboard and touch too
+        // the reason must be reachable by keyboard and touch, too
         QToolTip::showText(m_device->mapToGlobal(QPoint(0, m_device->height())),
                            wrappedTip(m_device->toolTip()), m_device);
     });
@@ -241,7 +242,7 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop)
     m_play->setToolTip(tip);
     m_play->setAccessibleDescription(tip);
     const auto enable = [this](QPushButton* button, bool on) {
-        // or Qt gives the focus to the next box, which would swallow Space
+        // else Qt gives the focus to the next box, which would swallow Space
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
         button->setEnabled(on);
     };
@@ -289,7 +290,7 @@ void TransportBar::setFigures(const RunModel& run) {
     showSpeeds();
 }
 
-/// The figures change with every frame: the room that they once took stays theirs.
+/// Shows the epoch. The figures change with every frame, so the width only grows.
 void TransportBar::showEpoch(const QString& text) {
     if (text == m_epoch->text()) return;
     m_epoch->setText(text);
@@ -300,7 +301,7 @@ void TransportBar::showEpoch(const QString& text) {
     fit();
 }
 
-/// Half a number would be another number: what the room is too small for is told shorter.
+/// Shows the longest form of the speeds that fits: half a number would be another number.
 void TransportBar::showSpeeds() {
     QString chosen;
     for (const QString& form : m_speedForms) {

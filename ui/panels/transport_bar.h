@@ -27,29 +27,30 @@ class TransportBar : public QWidget {
 public:
     explicit TransportBar(QWidget* parent = nullptr);
 
-    /// A preset's name; for anything else the title is shown as an entry of its own.
+    /// Selects a preset by name; for anything else the title is shown as an entry of its own.
     void showExperiment(const QString& preset, const QString& title);
-    /// `playWaits`: a Play was asked for that has to wait until the run is built.
+    /// `playWaits` tells that a requested Play waits until the run is built.
     void setState(SessionState, bool playWaits = false, qint64 nextStop = 0);
-    /// `unknown`: words in place of a number that is not known yet, else empty; the number stays.
+    /// `unknown` holds words that are shown instead of a number that is not known yet, else it is
+    /// empty; the number is kept.
     void setStopStep(qint64 steps, const QString& unknown = {});
     PaceSlider* pace() const { return m_pace; }
-    /// The step that a run begins after which has no rows before it, as one from a checkpoint.
+    /// Sets the step after which a run without earlier rows begins, as one from a checkpoint does.
     void setBegin(qint64 step) { m_begin = step; }
     void setFigures(const RunModel&);
-    /// Null where it is not known; `tip` tells more.
+    /// Shows the device; null when it is not known. `tip` tells more.
     void setDevice(const DeviceInfo*, const QString& tip);
     void setTheme(Theme);
-    /// The experiments that come with the program, in groups.
+    /// Returns the menu of the experiments that come with the program, in groups.
     QMenu* presetMenu() const;
     QMenu* themeMenu() const { return m_themeMenu; }
-    /// With no more than a narrow window needs.
+    /// Returns the size with no more than a narrow window needs.
     QSize minimumSizeHint() const override;
 
 signals:
     void presetChosen(const QString& name);
     void resetRequested();
-    /// Play when it stands, pause when it runs.
+    /// Asks to play when the run stands, and to pause when it runs.
     void playRequested();
     void stepRequested();
     void stopStepChosen(qint64 steps);
@@ -70,11 +71,11 @@ private:
     void applyColors();
     void showSpeeds();
     void showEpoch(const QString& text);
-    /// What there is room for, from the fullest on.
+    /// The forms that the bar can take, from the fullest to the tightest.
     enum class Form {
         Full,
         Icons, ///< without words on Reset and Step
-        Tight, ///< likewise, and without what a menu, the status bar or a tool tip has as well
+        Tight, ///< like Icons, and without what a menu, the status bar or a tool tip has, too
     };
     void take(Form);
     int leastWidth(Form);
@@ -89,7 +90,7 @@ private:
     QLabel* m_stopLabel = nullptr;
     CountBox* m_stopAt = nullptr;
     QLabel* m_counter = nullptr;
-    QLabel* m_epoch = nullptr; ///< hidden where every step is an epoch
+    QLabel* m_epoch = nullptr; ///< hidden when every step is an epoch
     QLabel* m_speeds = nullptr;
     QToolButton* m_device = nullptr;
     QToolButton* m_theme = nullptr;
@@ -97,8 +98,8 @@ private:
     QMenu* m_themeMenu = nullptr;
     QActionGroup* m_themes = nullptr;
     QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
-    bool m_stops = false;     ///< the large button does
-    int m_least = 0;          ///< pixels of the tightest form
+    bool m_stops = false;     ///< the large button means Pause
+    int m_least = 0;          ///< the width of the tightest form, in pixels
     qint64 m_begin = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace halfscope {
 
-/// Background, lines, labels and grid of the two axes that are shown.
+/// Colours the background, and the lines, labels and grid of the left and bottom axes.
 inline void setColorsOf(QCPAxisRect& rect, const Colors& colors, const QFont& font) {
     rect.setBackground(QBrush(colors.background));
     for (const auto type : {QCPAxis::atLeft, QCPAxis::atBottom}) {

@@ -1,4 +1,4 @@
-// Items of the overlay layer.
+// The crosshair's items lie in a layer of their own.
 #include "ui/plots/crosshair.h"
 
 #include "ui/look/owned.h"

@@ -1,5 +1,5 @@
-// The vertical line at one step of all plots, with the step's number below. It
-// has a layer of its own, so moving it redraws no curve.
+// The vertical line at one step of all plots, with the step's number below. It has a layer of its
+// own, so moving it redraws no curve.
 #pragma once
 
 #include <QtGlobal>
@@ -19,20 +19,20 @@ struct Colors;
 
 class Crosshair {
 public:
-    /// Makes the layer. `tagRect`: the rect below which the step stands.
+    /// Makes the layer. The step's number stands below `tagRect`.
     Crosshair(QCustomPlot&, QCPAxisRect& tagRect);
 
     QCPLayer& layer() const { return *m_layer; }
-    /// A part of the line in a rect; goes with the rect's plot.
+    /// Adds the part of the line in a rect; removeFrom() or the plot's end removes it.
     void addTo(QCPAxisRect&);
     void removeFrom(const QCPAxisRect&);
     void setColors(const Colors&);
 
-    /// The step where it stands; nothing: it is not seen.
+    /// Returns the step where the line stands; nothing while it is hidden.
     std::optional<qint64> step() const { return m_step; }
-    /// False where it stood there already.
+    /// Returns false when the line stood there already.
     bool moveTo(std::optional<qint64> step);
-    /// It comes back to this step when the pointer leaves.
+    /// Returns the step to which the line returns when the pointer leaves.
     std::optional<qint64> pinned() const { return m_pinned; }
     void pin(std::optional<qint64> step) { m_pinned = step; }
 
@@ -44,7 +44,7 @@ private:
         QCPItemStraightLine* item; ///< owned by the plot
     };
     QCustomPlot& m_plot;
-    QCPLayer* m_layer = nullptr; ///< owned by the plot, as the tag
+    QCPLayer* m_layer = nullptr; ///< owned by the plot, as is the tag
     QCPItemText* m_tag = nullptr;
     std::vector<Line> m_lines;
     std::optional<qint64> m_step, m_pinned;

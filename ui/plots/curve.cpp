@@ -12,9 +12,9 @@ namespace halfscope {
 namespace {
 
 constexpr double kRateWindow = 0.1; // seconds
-constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points too
+constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points, too
 
-/// A step beyond all, where a double may not fit.
+/// Converts to an integer; steps too large for it are clamped far beyond all real ones.
 int64_t stepOf(double step) {
     constexpr double kFar = 4e18;
     return static_cast<int64_t>(std::clamp(step, -kFar, kFar));

@@ -1,7 +1,6 @@
-// One curve of a plot: a metric of one lane of a run, as it is drawn and read.
-// Draws from the run's own column; keeps points of its own only where a plot
-// shows something else than the column's values, the speed that follows from
-// times. Knows no widgets.
+// One curve of a plot: a metric of one lane of a run, as it is drawn and read. Draws from the run's
+// own column; keeps points of its own only where a plot shows something else than the column's
+// values, such as the speed that follows from times. Knows no widgets.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -15,22 +14,22 @@
 
 namespace halfscope {
 
-/// Points to draw for steps in [from, to] on `pixels` pixels, in order of step:
-/// all finite ones when few, else the lowest and highest of each bucket (at
-/// most one bucket a pixel), and the newest. Every point is a real one. One
-/// neighbour outside each end is added so that lines reach the edges.
+/// Selects the points to draw for steps in [from, to] on `pixels` pixels, in order of step: all
+/// finite ones when there are few, else the lowest and highest of each bucket (at most one bucket a
+/// pixel), and the newest. Every point is a real one. One neighbour outside each end is added so
+/// that lines reach the edges.
 void sample(const Column&, double from, double to, int pixels, QVector<double>& xs,
             QVector<double>& ys);
 
-/// Steps per second over the steps: a point at the first step, and later about
-/// ten times a second, or the noise of single steps would hide the trend. What
-/// it keeps follows from the columns alone, however often it looks at them.
+/// Steps per second over the steps: a point at the first step, and later about ten a second,
+/// because the noise of single steps would hide the trend. Its points follow from the columns
+/// alone, however often they are looked at.
 class RateCurve {
 public:
     /// Takes the steps that came since the last call.
     void update(const Column& deviceSeconds, const Column& wallSeconds);
     const Series& series() const { return m_series; }
-    /// Of the steps since the last point, where there are any: the newest one for
+    /// Returns the speed over the steps since the last point, if there are any: the newest point of
     /// a training that rests.
     std::optional<Point> rest() const;
 
@@ -40,21 +39,21 @@ private:
     StepRate m_rate;
     Series m_series;
     double m_total = 0, m_window = 0; ///< device seconds
-    int64_t m_step = 0;               ///< the last one that was taken
+    int64_t m_step = 0;               ///< the last step that was taken
 };
 
 class Curve {
 public:
-    /// A lane of the run, which is not null.
+    /// Makes the curve of a lane of the run. The run is not null.
     Curve(std::shared_ptr<const Run>, int lane, MetricId);
 
     const Run& run() const { return *m_run; }
     int lane() const { return m_lane; }
     const Column& column() const { return m_run->column(m_lane, m_id); }
-    /// Takes what came since the last call. Cheap where nothing did.
+    /// Takes what came since the last call. Cheap when nothing came.
     void update();
-    /// See sample(); `resting`: nothing is trained, so that the last steps' speed
-    /// counts too.
+    /// See the function sample(). `resting` means that nothing is trained, so that the speed of the
+    /// last steps is drawn, too.
     void sample(double from, double to, int pixels, bool resting, QVector<double>& xs,
                 QVector<double>& ys) const;
 
@@ -64,9 +63,9 @@ public:
         double value = 0; ///< finite, unless `lost`
         bool lost = false;
     };
-    /// At or before a step, or the newest one.
+    /// Returns the value at or before a step, or the newest one.
     std::optional<Reading> at(std::optional<int64_t> step) const;
-    /// Whether all values are the same one.
+    /// Whether all values equal `value`.
     bool isConstant(double value) const;
 
 private:

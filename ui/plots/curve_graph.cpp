@@ -3,11 +3,11 @@
 
 namespace halfscope {
 namespace {
-constexpr double kSmallPixels = 1.5; // device pixels in one of the window's
+constexpr double kSmallPixels = 1.5; // device pixels in one pixel of the window
 } // namespace
 
 CurveGraph::CurveGraph(QCPAxis* step, QCPAxis* value) : QCPGraph(step, value) {
-    setAdaptiveSampling(false); // Series has sampled already
+    setAdaptiveSampling(false); // the points are sampled already
     setSelectable(QCP::stNone);
 }
 

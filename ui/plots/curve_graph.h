@@ -1,5 +1,6 @@
-// A curve of the plots. Thin lines without antialiasing are 20 to 60 times faster than others, so a
-// growing curve has a hairline; on a screen of small pixels that is drawn two of them thick.
+// A curve of the plots. Thin lines without antialiasing are drawn 20 to 60 times faster than
+// others, so a growing curve is a hairline; on a screen with small pixels it is drawn as two
+// hairlines side by side.
 #pragma once
 
 #include <qcustomplot.h>
@@ -9,7 +10,7 @@ namespace halfscope {
 class CurveGraph : public QCPGraph {
     Q_OBJECT
 public:
-    /// The plot of the axes owns it.
+    /// The plot of the axes owns the graph.
     CurveGraph(QCPAxis* step, QCPAxis* value);
 
 protected:

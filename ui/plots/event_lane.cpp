@@ -1,4 +1,4 @@
-// Marks by kind and lane, drawn as scatter graphs: thousands of them cost little, unlike items.
+// Marks are drawn as scatter graphs by kind and lane: thousands of them cost little, unlike items.
 #include "ui/plots/event_lane.h"
 
 #include "ui/models/event_model.h"
@@ -27,7 +27,7 @@ constexpr EventKind kAllKinds[] = {EventKind::Growth,   EventKind::Backoff,
 
 size_t slot(EventKind kind) { return static_cast<size_t>(kind); }
 
-/// A flag on its pole, 10 pixels high, centred on its foot's step.
+/// A flag on its pole, 10 pixels high; the pole's foot is at the step.
 QPainterPath flagPath() {
     QPainterPath path;
     path.addRect(-0.75, -5, 1.5, 10);
@@ -38,7 +38,7 @@ QPainterPath flagPath() {
     return path;
 }
 
-/// QCustomPlot's own triangle is an outline around nothing, half its width: this one is filled.
+/// A filled triangle: QCustomPlot's own one is an outline of half the width.
 QPainterPath trianglePath(bool up) {
     const double tip = up ? -4.5 : 4.5;
     QPainterPath path;
@@ -110,7 +110,7 @@ void EventLane::setLanes(int lanes) {
     for (int i = 0; i < lanes; ++i) {
         ticker->addTick(i, laneLetter(i));
         Row row;
-        // worse news is drawn over better
+        // worse events are drawn over better ones
         for (const EventKind kind : kAllKinds) {
             QCPGraph* graph =
                 m_plot.addGraph(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
@@ -147,7 +147,7 @@ qint64 EventLane::step(int index) const { return m_run->events()[static_cast<siz
 void EventLane::addMark(Row& row, const Event& event, int index) {
     auto& overflows = row.marks[slot(EventKind::Overflow)];
     auto& backoffs = row.marks[slot(EventKind::Backoff)];
-    // An overflow and the backoff that it causes are one incident, told in either order.
+    // An overflow and the backoff that it causes are one incident; they may come in either order.
     if (event.kind == EventKind::Backoff && !overflows.empty() &&
         overflows.back().step == event.step)
         return;
@@ -172,7 +172,7 @@ void EventLane::update(double from, double to, int pixels) {
         for (const EventKind kind : kAllKinds) {
             const auto& marks = row.marks[slot(kind)];
             QVector<QCPGraphData> data;
-            // jumps over what would lie on the same pixels: the cost depends on the width alone
+            // skips marks that would lie on the same pixels: the cost depends on the width alone
             for (double next = from; next <= to;) {
                 const auto mark =
                     std::lower_bound(marks.begin(), marks.end(), next, [](const Mark& m, double s) {

@@ -24,24 +24,25 @@ public:
     /// Both must outlive this object.
     EventLane(QCustomPlot&, QCPAxisRect&);
 
-    /// Null: no run, no lanes.
+    /// Sets the run whose events are marked. Null: no run, no lanes.
     void setRun(std::shared_ptr<const Run>);
-    /// Those that the list of events has, see isEcho().
+    /// Returns the number of events that have a row in the list of events, see isEcho().
     int count() const { return m_count; }
-    /// Marks that a lane shows of one kind: a backoff that comes with an overflow has none of its
-    /// own.
+    /// Returns how many marks of one kind a lane has. A backoff that comes with an overflow has no
+    /// mark of its own.
     int marks(EventKind, int lane) const;
 
-    /// Takes the events that came and puts at most one mark per kind, lane and two pixels into the
-    /// graphs.
+    /// Takes the new events and puts into the graphs at most one mark for each kind, lane and two
+    /// pixels.
     void update(double from, double to, int pixels);
     void setColors(const Colors&);
 
-    /// The mark nearest to a place in the plot, within a few pixels: its index in the run's events.
+    /// Returns the index, among the run's events, of the event whose mark is nearest to a place in
+    /// the plot; nothing when no mark is within a few pixels.
     std::optional<int> eventAt(const QPointF& position) const;
     QString text(int index) const;
     qint64 step(int index) const;
-    /// Pixels that the rows need.
+    /// Returns the height of the rows, in pixels.
     static int heightFor(int lanes);
 
 private:
@@ -61,7 +62,7 @@ private:
     QCustomPlot& m_plot;
     QCPAxisRect& m_rect;
     std::shared_ptr<const Run> m_run;
-    size_t m_taken = 0; ///< of its events
+    size_t m_taken = 0; ///< how many of its events were taken
     int m_count = 0;
     std::vector<Row> m_rows;
 };

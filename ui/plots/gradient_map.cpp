@@ -20,11 +20,11 @@ namespace {
 
 using Counts = MagnitudeCounts;
 
-constexpr double kBeyond = 0.05; // of the values that "mostly" leaves out, at either end
+constexpr double kBeyond = 0.05; // the share of values that "mostly" leaves out, at either end
 
 QString title() { return QCoreApplication::translate("GradientMap", "Gradients over time"); }
 
-/// The power of two below which so large a part of the finite values lies.
+/// Returns the exponent of the power of two below which the share `part` of the finite values lies.
 int quantile(const GradientShares& shares, double part, double all) {
     double sum = 0;
     int bucket = 0;
@@ -84,7 +84,7 @@ GradientMap::GradientMap(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
     value->setTicker(m_ticker);
     value->setRange(GradientMapItem::kBottom, GradientMapItem::kTop);
-    value->grid()->setVisible(false); // the limits are its lines
+    value->grid()->setVisible(false); // the limits of fp16 take the place of grid lines
 }
 
 GradientMap::~GradientMap() {
@@ -121,7 +121,7 @@ void GradientMap::update(double from, double to, int pixels) {
     m_item->setHistory(history(), from, to, pixels);
 }
 
-/// The labels that there is room for, the most telling first.
+/// Sets the labels that there is room for, the most telling first.
 void GradientMap::placeTicks() {
     struct Tick {
         double at;

@@ -19,21 +19,23 @@ namespace halfscope {
 class GradientMapItem;
 class ReadoutItem;
 
-/// "mostly 2^-6 to 2^4", "0.2 % inf or nan", "3 % subnormal", "52 % zero", the most telling first:
-/// nine tenths of those that are neither zero nor inf lie between the two powers. `half`: they are
-/// fp16's; false: what fp16 would make of them; nothing where their type is not known.
+/// Returns "mostly 2^-6 to 2^4", "0.2 % inf or nan", "3 % subnormal", "52 % zero", the most telling
+/// first. Nine tenths of the values that are neither zero nor inf or nan lie between the two
+/// powers. `half` true: the gradients are stored in fp16; false: says what fp16 would make of them;
+/// nothing: their dtype is not known.
 QStringList gradientFigures(const GradientShares&, std::optional<bool> half);
 
 class GradientMap : public StackedPlot {
 public:
-    /// Both must outlive it.
+    /// Both must outlive this object.
     GradientMap(QCustomPlot&, QCPAxisRect&, QCPLayer& overlay);
-    /// Takes its picture and header out of the plot; the rect stays.
+    /// Removes its picture and header from the plot; the rect stays.
     ~GradientMap() override;
 
-    /// What is shown: a lane by its number and label.
+    /// Sets the lane that is shown, by its number and label.
     void setLane(std::shared_ptr<const Run>, int lane, const QString& label);
-    /// Pixels at the right end of the header that something else covers.
+    /// Keeps so many pixels free at the right end of the header, because something else covers
+    /// them.
     void keepFree(int width);
 
     double stretch() const override { return 3.6; } // fifty rows need it
@@ -45,13 +47,13 @@ public:
     QString spoken(std::optional<qint64> step) const override;
 
 private:
-    /// From the richest to the barest; none where there is nothing to tell.
+    /// Returns the texts at a step in ever fewer words; none when there is nothing to tell.
     QStringList textsAt(std::optional<qint64> step) const;
     const GradientHistory& history() const { return m_run->now().gradients(m_lane); }
     void placeTicks();
 
     QCustomPlot& m_plot;
-    GradientMapItem* m_item = nullptr; ///< owned by the plot, as the next one
+    GradientMapItem* m_item = nullptr; ///< owned by the plot, as is the next one
     ReadoutItem* m_readout = nullptr;
     QSharedPointer<QCPAxisTickerText> m_ticker;
     std::shared_ptr<const Run> m_run; ///< null before there is one

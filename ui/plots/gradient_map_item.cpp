@@ -1,4 +1,4 @@
-// Shades are the full colour over the background, so that zones shine through where few values are.
+// Shades are the full colour over the background, so that zones show through where values are few.
 #include "ui/plots/gradient_map_item.h"
 
 #include "ui/look/text_fit.h"
@@ -15,13 +15,13 @@ using Counts = MagnitudeCounts;
 using Item = GradientMapItem;
 
 constexpr int kBinRows = Item::kTop - Item::kBottom;
-constexpr double kLeastShade = 0.1;           // what is there at all is seen
-constexpr double kContrast = 9;               // of the full shade
-constexpr int kGreyZone = 40, kRedZone = 30;  // of 255
+constexpr double kLeastShade = 0.1;           // even the smallest share is visible
+constexpr double kContrast = 9;               // of the full shade against the background
+constexpr int kGreyZone = 40, kRedZone = 30;  // alpha, of 255
 constexpr int kLegendBar = 5, kLegendGap = 2; // pixels
 constexpr double kAxisFont = 0.75;
 
-/// By row from below: zeros, a gap, the powers of two, a gap, what is not finite.
+/// Returns the shares by row, from below: zeros, a gap, the powers of two, a gap, inf and nan.
 std::array<double, kBinRows> rowsOf(const GradientShares& shares) {
     std::array<double, kBinRows> rows{};
     const auto at = [&rows](int exponent) -> double& {
@@ -41,7 +41,7 @@ std::array<double, kBinRows> rowsOf(const GradientShares& shares) {
 
 GradientMapItem::GradientMapItem(QCustomPlot& plot, QCPAxisRect& rect)
     : QCPAbstractItem(&plot), m_rect(rect) {
-    setClipToAxisRect(false); // the legend is beside it
+    setClipToAxisRect(false); // the legend is outside of the rect
     setSelectable(false);
 }
 
@@ -93,7 +93,7 @@ double GradientMapItem::placeOf(double exponent) const {
     return m_rect.axis(QCPAxis::atLeft)->coordToPixel(exponent);
 }
 
-/// As the histogram has them: filled where the gradients are fp16's.
+/// Draws the zones as the histogram does: filled when the gradients are stored in fp16.
 void GradientMapItem::drawZones(QCPPainter& painter) const {
     if (!m_half) return;
     const auto fill = [&](double from, double to, QColor color, int alpha) {
@@ -114,7 +114,7 @@ void GradientMapItem::drawLimits(QCPPainter& painter) const {
         painter.drawLine(QLineF(m_rect.left(), placeOf(limit), m_rect.right(), placeOf(limit)));
 }
 
-/// A bar in the margin at the right, where there is room for its labels.
+/// Draws a bar in the right margin, where there is room for its labels.
 void GradientMapItem::drawLegend(QCPPainter& painter) const {
     const QFont font = scaledFont(mParentPlot->font(), kAxisFont);
     const QFontMetrics metrics(font);

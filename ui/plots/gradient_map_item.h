@@ -1,5 +1,5 @@
 // The picture of a lane's gradients over the steps: a row for each power of two, whose shade is the
-// share of gradients there, zeros below and inf above it, with the limits of fp16.
+// share of gradients there, with zeros below, inf and nan above, and the limits of fp16.
 #pragma once
 
 #include "engine/core/half_limits.h"
@@ -15,22 +15,25 @@ namespace halfscope {
 class GradientMapItem : public QCPAbstractItem {
     Q_OBJECT
 public:
-    /// Rows of powers of two; the lowest and the highest hold what lies beyond them, too.
+    /// The exponents of the lowest and highest row; these two also hold what lies beyond them.
     static constexpr int kLowest = -30, kHighest = 17;
-    /// On the axis, where 2^e fills [e, e + 1): strips for zeros and for inf, apart from the rest.
+    /// Places on the axis, where 2^e fills [e, e + 1): strips for zeros and for inf and nan, apart
+    /// from the rest.
     static constexpr int kBottom = kLowest - 4, kZerosTop = kLowest - 1;
     static constexpr int kInfBottom = kHighest + 2, kTop = kHighest + 5;
-    /// The share of full shade.
+    /// The share that gets the full shade.
     static constexpr double kFull = 0.2;
 
     GradientMapItem(QCustomPlot&, QCPAxisRect&);
 
-    /// What lies in [from, to], with a column for each of so many pixels.
+    /// Takes the part of the history in [from, to], with a column for each of `pixels` pixels.
     void setHistory(const GradientHistory&, double from, double to, int pixels);
     void setColors(const Colors&, int lane);
-    /// The shade of a share, from 0 to 1: by its root, so that few are seen too.
+    /// Returns the shade of a share, from 0 to 1. It grows with the root, so that small shares are
+    /// visible, too.
     static double shadeOf(double share);
-    /// The lane's hue, far from the background; lighter shades are mixed with that.
+    /// Returns the lane's hue in high contrast to the background; lighter shades are mixed with the
+    /// background.
     static QColor fullShade(const Colors&, int lane);
 
     double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
@@ -47,9 +50,9 @@ private:
 
     QCPAxisRect& m_rect;
     QImage m_image;
-    bool m_half = false; ///< the gradients are stored in fp16, so that its limits bind
+    bool m_half = false; ///< the gradients are stored in fp16, so that its limits apply
     Colors m_colors;
-    QColor m_full; ///< of a share of kFull
+    QColor m_full; ///< the colour of a share of kFull
 };
 
 } // namespace halfscope

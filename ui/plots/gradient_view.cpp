@@ -27,9 +27,10 @@ using Counts = MagnitudeCounts;
 
 constexpr int kSideMargin = 8, kBetweenBars = 4;
 constexpr int kBarHeight = 34, kLeastBarHeight = 20;
-constexpr int kColumns = Counts::kBuckets + 4; // zeros and inf at the ends, each with a gap
+constexpr int kColumns = Counts::kBuckets + 4; // zeros, and inf and nan, at the ends, each with a
+                                               // gap
 constexpr double kNoteFont = 0.85;
-constexpr int kShade = 70; // of 255
+constexpr int kShade = 70; // alpha, of 255
 
 QFont small(const QFont& font) { return scaledFont(font, kNoteFont); }
 
@@ -37,13 +38,13 @@ QString percent(int64_t part, int64_t all) {
     return percentText(all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0);
 }
 
-/// Of values that are not zero yet, those that fp16 would round to zero.
+/// Returns how many values that are not zero fp16 would round to zero.
 int64_t lostInHalf(const Counts& counts) {
     return std::accumulate(counts.buckets.begin(),
                            counts.buckets.begin() + (kHalfZero - Counts::kLowest), int64_t{0});
 }
 
-/// By column: zeros, a gap, the buckets, a gap, what is not finite.
+/// Returns the heights by column: zeros, a gap, the buckets, a gap, inf and nan.
 std::array<double, kColumns> columnsOf(const Counts& counts) {
     std::array<double, kColumns> columns{};
     const double total = std::max<double>(1, static_cast<double>(counts.total()));
@@ -51,7 +52,7 @@ std::array<double, kColumns> columnsOf(const Counts& counts) {
     columns.back() = static_cast<double>(counts.notFinite) / total;
     for (size_t i = 0; i < counts.buckets.size(); ++i)
         columns[i + 2] = static_cast<double>(counts.buckets[i]) / total;
-    // the root of shares: a few values in a hundred must be seen
+    // the root of the shares, so that a few values in a hundred are visible
     for (double& column : columns)
         column = std::sqrt(column);
     return columns;
@@ -84,7 +85,7 @@ void GradientView::setRun(std::shared_ptr<const Run> run, bool anew) {
 
 void GradientView::refresh() {
     if (!m_run || m_run->version() + 1 == m_seen) return;
-    m_seen = m_run->version() + 1; // a run begins at 0
+    m_seen = m_run->version() + 1; // so that 0 means that the run was not looked at
     const auto& last = m_run->now().sharedGradients();
     const QStringList names = laneTitlesOf(m_run->now());
     if (names != m_names) renameLanes(names);
@@ -123,7 +124,7 @@ void GradientView::setNote(const QString& text) {
 
 QString GradientView::heading() const {
     if (m_ranges.empty()) return tr("Scaled gradients");
-    // as the pictures count: the step that has them is not trained yet
+    // counts as the pictures do: the step that has these gradients is not trained yet
     const auto trained = static_cast<qlonglong>(std::max<int64_t>(0, m_ranges.front().step - 1));
     const QString step = QLocale().toString(trained);
     return m_anew ? tr("Gradients after step %1 (next training)").arg(step)
@@ -137,7 +138,7 @@ QString GradientView::figures(int lane) const {
     QStringList parts;
     if (range.notFinite() > 0) parts << tr("%1 inf or nan").arg(percent(range.notFinite(), total));
     parts << tr("%1 zero").arg(percent(range.zeros(), total));
-    if (range.notFinite() > 0) return parts.join(QStringLiteral(", ")); // the rest matters no more
+    if (range.notFinite() > 0) return parts.join(QStringLiteral(", ")); // nothing else matters then
     if (range.type == DType::F16)
         parts << tr("%1 subnormal").arg(percent(range.subnormals(), total));
     else
@@ -174,7 +175,7 @@ int GradientView::heightFor(int barHeight) const {
 }
 
 QSize GradientView::sizeHint() const {
-    // six lanes are told in the room of three
+    // six lanes get the room of three
     const int lanes = static_cast<int>(m_names.size());
     return {280, heightFor(lanes > 3 ? kLeastBarHeight : kBarHeight)};
 }
@@ -241,7 +242,7 @@ void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
     paintBars(painter, colors, lane, bars);
 }
 
-/// What fp16 cannot hold: filled where the lane stores fp16, else only its borders.
+/// Draws what fp16 cannot hold: filled when the lane stores fp16, else only the borders.
 void GradientView::paintZones(QPainter& painter, const Colors& colors, const GradientRange& range,
                               const QRectF& bars) const {
     const double zero = placeOf(kHalfZero, bars), normal = placeOf(kHalfNormal, bars);
@@ -276,7 +277,7 @@ void GradientView::paintBars(QPainter& painter, const Colors& colors, int lane,
     line.moveTo(bars.bottomLeft());
     for (size_t i = 0; i < outputs.size(); ++i) {
         const double left = bars.left() + width * static_cast<double>(i);
-        // what is there at all is a pixel high
+        // a column that is not empty is at least a pixel high
         const double top = std::min(topOf(outputs[i] / highest), bars.bottom() - 1);
         if (outputs[i] > 0)
             painter.fillRect(QRectF(QPointF(left, top), QPointF(left + width, bars.bottom())),

@@ -1,4 +1,4 @@
-// Button and menu.
+// The button and its menu.
 #include "ui/plots/lane_button.h"
 
 #include "ui/look/owned.h"

@@ -13,7 +13,7 @@ class LaneButton : public QToolButton {
 public:
     explicit LaneButton(QWidget* parent = nullptr);
 
-    /// Labels of all lanes, and the chosen one.
+    /// Sets the labels of all lanes, and the chosen lane.
     void setLanes(const QStringList& labels, int chosen);
 
 signals:

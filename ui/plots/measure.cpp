@@ -19,18 +19,19 @@ namespace {
 constexpr double kPadding = 0.06; // of the y span, on each side
 constexpr QLatin1String kLongPower("e-0");
 
-/// Translated, or the name of a file's column, which is as long as it likes.
+/// Returns the translated title, or the name of a file's column, which may have any length,
+/// shortened.
 QString shownTitle(const Message& title) {
     constexpr size_t kMost = 40;
     return title.format().empty() ? safeText(title.english(), kMost) : translated(title);
 }
 
-/// Counts have no digits after the point.
+/// Whether the values are counts, which have no digits after the point.
 bool isCount(const Metric& metric) {
     return metric.kind == ValueKind::Integer || metric.kind == ValueKind::Flag;
 }
 
-/// Numbers with as many digits as there is room for.
+/// Whether values are shown with as many digits as there is room for.
 bool showsDigits(const Metric& metric) {
     return !isCount(metric) && metric.axis != PlotAxis::Log2 && metric.axis != PlotAxis::Rate;
 }
@@ -104,8 +105,7 @@ QCPRange rangeOf(const Metric& metric, double lowest, double highest) {
         return QCPRange(std::pow(10, low - pad), std::pow(10, high + pad));
     }
     if (metric.axis == PlotAxis::Log2) {
-        // at least two octaves, or a constant scale would have no scale to be read
-        // on
+        // at least two octaves, or a constant scale would have no scale to be read on
         const double low = std::floor(std::log2(empty ? 1 : lowest));
         const double high = std::max(std::ceil(std::log2(empty ? 1 : highest)), low + 1);
         return QCPRange(std::exp2(low - 0.5), std::exp2(high + 0.5));

@@ -1,5 +1,4 @@
-// How a metric is plotted: its names, what it means, its axis and how its
-// values read.
+// How a metric is plotted: its names, what it means, its axis and how its values read.
 #pragma once
 
 #include "engine/runs/metrics.h"
@@ -13,24 +12,23 @@ namespace halfscope {
 
 class SpacedTicker;
 
-/// With its unit, in the user's language.
+/// Returns the metric's name with its unit, in the user's language.
 QString titleOf(const Metric&);
-/// For where the whole title leaves too little room.
+/// Returns a shorter title, for where the whole one leaves too little room.
 QString shortTitleOf(const Metric&);
 /// Explains the metric to readers who do not know the term.
 QString explanationOf(const Metric&);
-/// The plot's share of the height, beside the others'.
+/// Returns the share of the height that the plot gets, relative to the other plots.
 double stretchOf(const Metric&);
 bool isLogarithmic(const Metric&);
-/// Whether a value stands until the next one, so that the line has steps.
+/// Whether a value stays until the next one, so that the line has steps.
 bool isStepped(const Metric&);
 QSharedPointer<SpacedTicker> tickerOf(const Metric&);
-/// The value with its unit: "0.0123", "65536 = 2^16", "812 steps/s".
+/// Returns the value with its unit: "0.0123", "65536 = 2^16", "812 steps/s".
 QString valueText(const Metric&, double value);
-/// What is left of that text where space is short: "65536 = 2^16" is as well
-/// told by its power, "45.4k" by "45k".
+/// Shortens that text for narrow places: "65536 = 2^16" to its power, "45.4k" to "45k".
 QString shortValueText(const Metric&, const QString& text);
-/// The y range for values from lowest to highest; lowest > highest: there are
+/// Returns the y range for values from lowest to highest; lowest > highest means that there are
 /// none.
 QCPRange rangeOf(const Metric&, double lowest, double highest);
 

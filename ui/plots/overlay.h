@@ -1,4 +1,4 @@
-// Another run whose curves lie behind those of the run that is shown.
+// Another run, whose curves are drawn behind those of the run that is shown.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -11,7 +11,8 @@ namespace halfscope {
 
 struct Overlay {
     std::shared_ptr<const Run> run; ///< not null
-    QString tag;                    ///< stands at the end of its curves, before the lane: "2"
+    QString tag;                    ///< "2": written at the end of its curves, before the lane's
+                                    ///< letter
     int color = 0;                  ///< see Colors::run()
 };
 

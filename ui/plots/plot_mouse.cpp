@@ -13,7 +13,7 @@
 namespace halfscope {
 
 namespace {
-constexpr int kDragStart = 4; // pixels: less is a click with an unsteady hand
+constexpr int kDragStart = 4; // pixels: a shorter movement is a click with an unsteady hand
 } // namespace
 
 PlotMouse::PlotMouse(QCustomPlot& plot) {
@@ -55,7 +55,7 @@ void PlotMouse::release(const QMouseEvent& event) {
 
 bool PlotMouse::eventFilter(QObject* object, QEvent* event) {
     if (event->type() == QEvent::Leave) Q_EMIT left();
-    // QCustomPlot passes nothing of the mouse on to its parent
+    // QCustomPlot passes no mouse event on to its parent
     if (event->type() == QEvent::ContextMenu) {
         Q_EMIT menuAsked(static_cast<QContextMenuEvent*>(event)->globalPos());
         return true;

@@ -1,5 +1,4 @@
-// What the pointer does in a plot, in the plot's words: it hovers, drags, clicks or turns the
-// wheel.
+// Turns events of the pointer in a plot into signals: it hovers, drags, clicks or turns the wheel.
 #pragma once
 
 #include <QObject>
@@ -20,16 +19,16 @@ public:
     explicit PlotMouse(QCustomPlot&);
 
 signals:
-    /// Any button.
+    /// Emitted for any button.
     void pressed();
-    /// Pixels to the right since the left button was pressed.
+    /// Reports the pixels to the right since the left button was pressed.
     void dragged(int pixels);
-    /// The left button, without dragging.
+    /// Emitted for the left button, when nothing was dragged.
     void clicked(const QPointF& position);
     void doubleClicked();
     void hovered(const QPointF& position, const QPoint& onScreen);
     void left();
-    /// Eighths of a degree.
+    /// `angle` is in eighths of a degree.
     void wheelTurned(const QPointF& position, const QPoint& angle);
     void menuAsked(const QPoint& onScreen);
 

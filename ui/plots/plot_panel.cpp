@@ -70,12 +70,12 @@ void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList&
                            .graph = newGraph(title() + u'/' + labels[i]),
                            .trendGraph = nullptr,
                            .points = {}});
-    if (m_id == metric::Loss) // last: trends lie over all curves
+    if (m_id == metric::Loss) // last, because trends lie over all curves
         for (Lane& lane : m_lanes)
             lane.trendGraph = newGraph(title() + u'/' + lane.label + QStringLiteral("/trend"));
     setSmoothing(m_smoothing);
     fitRange(1, 0);
-    setOverlays(std::exchange(m_overlays, {})); // their lanes are compared with other ones now
+    setOverlays(std::exchange(m_overlays, {})); // their lanes are compared with other lanes now
     setColors(m_colors);
     showValues(std::nullopt);
 }
@@ -134,7 +134,7 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
                   .tag = make<QCPItemText>(&m_plot),
                   .points = {}};
     if (!m_lanes.empty()) behind.lane = laneLike(run, lane, m_lanes.front().curve.run().now());
-    behind.graph->setLayer(QStringLiteral("grid")); // behind the curves of now
+    behind.graph->setLayer(QStringLiteral("grid")); // behind the present curves
     QCPItemText& tag = *behind.tag;
     tag.setText(label);
     tag.setClipAxisRect(&m_rect);
@@ -146,7 +146,7 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
 }
 
 void PlotPanel::update(double from, double to, int pixels) {
-    if (folded()) { // the header has the values nevertheless
+    if (folded()) { // the header shows the values nevertheless
         for (Lane& lane : m_lanes)
             lane.curve.update();
         return;
@@ -179,7 +179,7 @@ void PlotPanel::update(double from, double to, int pixels) {
 }
 
 bool PlotPanel::isDrawn(const Lane& lane) const {
-    // a scaler that was switched off leaves what it did before
+    // a scaler that was switched off leaves its earlier values
     return !lane.absent || !lane.curve.isConstant(1);
 }
 
@@ -205,7 +205,7 @@ void PlotPanel::drawOverlays(int pixels) {
     }
 }
 
-/// At the last point that is seen.
+/// Puts the tag at the last point in view.
 void PlotPanel::placeTag(Behind& behind, const QPen& pen) {
     const bool seen = !behind.points.xs.isEmpty();
     behind.tag->setVisible(seen);
@@ -220,8 +220,7 @@ void PlotPanel::placeTag(Behind& behind, const QPen& pen) {
 
 void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int pixels) {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
-    // zero and below have no place on a logarithmic axis: they lie on its lower
-    // edge
+    // zero and negative values have no place on a logarithmic axis: they lie on its lower edge
     const auto heightOf = [&](double y) { return isLogarithmic(m_metric) && y <= 0 ? floor : y; };
     QVector<QCPGraphData> data;
     data.reserve(points.xs.size());
@@ -240,8 +239,7 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int
         }
         data.append(QCPGraphData(points.xs[i], y));
     }
-    // In dense noise dashes cannot be seen, and they cost as much as all the
-    // rest.
+    // In dense noise dashes cannot be seen, and they cost as much as everything else.
     if (data.size() > pixels && 2 * turns > data.size()) pen.setStyle(Qt::SolidLine);
     const bool fine = m_resting && data.size() <= pixels;
     if (fine) pen.setWidthF(kFineWidth);
@@ -254,7 +252,7 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int
     graph.data()->set(data, true);
 }
 
-/// lowest > highest: nothing to show.
+/// Fits the y range; lowest > highest means that there is nothing to show.
 void PlotPanel::fitRange(double lowest, double highest) {
     m_rect.axis(QCPAxis::atLeft)->setRange(rangeOf(m_metric, lowest, highest));
 }
@@ -279,7 +277,7 @@ QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {
     constexpr int kMost = 2; // in a header
     const Lane& now = m_lanes[lane];
     const auto newest = now.curve.at(std::nullopt);
-    // the newest value is compared with the one after as many steps
+    // the newest value is compared with the one after equally many steps
     if (!step && !newest) return {};
     const qint64 at = step ? *step : newest->step;
     QStringList parts;

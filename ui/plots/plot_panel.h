@@ -1,6 +1,6 @@
-// One plot of the stack: a curve per lane over the shared step axis, those of
-// other runs behind them, its y range, and its header with title and values.
-// Draws into an axis rect of PlotStack's QCustomPlot what the run holds.
+// One plot of the stack: a curve for each lane over the shared step axis, curves of other runs
+// behind them, its y range, and its header with title and values. Draws data of the runs into an
+// axis rect of PlotStack's QCustomPlot.
 #pragma once
 
 #include "ui/look/theme.h"
@@ -31,10 +31,9 @@ class SpacedTicker;
 
 class PlotPanel : public StackedPlot {
 public:
-    /// The rect belongs to the plot's layout; `overlay` is the layer of header
-    /// and crosshair.
+    /// The rect belongs to the plot's layout; `overlay` is the layer of header and crosshair.
     PlotPanel(QCustomPlot&, QCPAxisRect&, QCPLayer& overlay, MetricId, Metric);
-    /// Takes its curves and header out of the plot; the rect stays.
+    /// Removes its curves and header from the plot; the rect stays.
     ~PlotPanel() override;
 
     MetricId id() const { return m_id; }
@@ -43,33 +42,31 @@ public:
     QString explanation() const override { return explanationOf(m_metric); }
     double stretch() const override { return stretchOf(m_metric); }
     bool foldsFirst() const override { return m_id == metric::DeviceSeconds; }
-    /// A curve for each lane of the run, with these labels.
+    /// Shows a curve for each lane of the run, with these labels.
     void setRun(const std::shared_ptr<const Run>&, const QStringList& labels);
     void renameLanes(const QStringList& labels) override;
-    /// Such a lane has no value here: the loss scale of a lane that scales
-    /// nothing.
+    /// Marks a lane that has no value here: the loss scale of a lane without loss scaling.
     void setAbsent(int lane, bool absent);
-    /// Draws the trend of each curve over the curve itself, which is faint then;
-    /// 0: no trend. Of the loss: the other metrics are not noisy.
+    /// Draws the trend of each curve over the curve itself, which is faint then; 0: no trend. Only
+    /// the loss has a trend: the other metrics are not noisy.
     void setSmoothing(double weight);
-    /// Other runs whose curves lie behind this one's.
+    /// Sets the other runs whose curves are drawn behind.
     void setOverlays(const std::vector<Overlay>&);
-    /// Nothing is trained: thicker, smooth lines where a curve has few points,
-    /// because the plot is not drawn 30 times a second, and the last steps'
-    /// speed.
+    /// Tells that nothing is trained. Then the plot is not drawn 30 times a second: curves with few
+    /// points get thicker, smooth lines, and the speed of the last steps is drawn.
     void setResting(bool resting) { m_resting = resting; }
-    /// Pixels at the right end of the header that something else covers.
+    /// Keeps so many pixels free at the right end of the header, because something else covers
+    /// them.
     void keepFree(int width);
 
-    /// Draws [from, to] of the curves and fits the y range to what is finite
-    /// there.
+    /// Draws the curves in [from, to] and fits the y range to their finite values there.
     void update(double from, double to, int pixels) override;
     void setColors(const Colors&) override;
     void showValues(std::optional<qint64> step) override;
     QString spoken(std::optional<qint64> step) const override;
 
 private:
-    /// What is drawn of a curve; kept to spare allocations.
+    /// The points that are drawn of a curve; kept to save allocations.
     struct Points {
         QVector<double> xs, ys;
     };
@@ -79,22 +76,23 @@ private:
         bool absent = false;
         SmoothedColumn trend;
         CurveGraph* graph = nullptr;      ///< owned by the plot
-        CurveGraph* trendGraph = nullptr; ///< owned by the plot; null where nothing is smoothed
-        Points points;                    ///< of the last update
+        CurveGraph* trendGraph = nullptr; ///< owned by the plot; null when nothing is smoothed
+        Points points;                    ///< as of the last update
     };
     struct Behind {
         Curve curve;
         int run = 0;                 ///< index of the overlay
-        int lane = -1;               ///< of this run, with which its values are compared; -1: none
+        int lane = -1;               ///< the shown run's lane that its values are compared with;
+                                     ///< -1: none
         QString label;               ///< "2B"
-        CurveGraph* graph = nullptr; ///< owned by the plot, as the next one
+        CurveGraph* graph = nullptr; ///< owned by the plot, as is the next one
         QCPItemText* tag = nullptr;
         Points points;
     };
     QString textAt(const Lane&, std::optional<qint64> step) const;
-    /// " (trend 0.0123)", or nothing.
+    /// Returns " (trend 0.0123)", or nothing.
     QString trendAt(const Lane&, std::optional<qint64> step) const;
-    /// " (2: 0.0123)": other runs at the same step; or nothing.
+    /// Returns " (2: 0.0123)", the values of other runs at the same step, or nothing.
     QString othersAt(size_t lane, std::optional<qint64> step) const;
     bool isDrawn(const Lane&) const;
     CurveGraph* newGraph(const QString& name);
@@ -113,11 +111,11 @@ private:
     QSharedPointer<SpacedTicker> m_ticker;
     MetricId m_id;
     Metric m_metric;
-    double m_smoothing = 0; ///< weight of what came before
+    double m_smoothing = 0; ///< the weight of the past
     bool m_resting = false;
     std::vector<Lane> m_lanes;
     std::vector<Overlay> m_overlays;
-    std::vector<Behind> m_behind; ///< their curves
+    std::vector<Behind> m_behind; ///< the overlays' curves
     Colors m_colors;
 };
 

@@ -7,7 +7,7 @@ class QCustomPlot;
 
 namespace halfscope {
 
-/// The text of an SVG file, as it is shown.
+/// Returns the text of an SVG file that shows the plot as it is on screen.
 QByteArray plotSvg(QCustomPlot&);
 /// The bytes of a PNG file of twice the size on screen.
 QByteArray plotPng(QCustomPlot&);

@@ -1,4 +1,4 @@
-// Axis rects in the plot's grid.
+// The plots are axis rects in the plot's grid.
 #include "ui/plots/plot_rows.h"
 
 #include "ui/look/owned.h"
@@ -11,7 +11,8 @@
 namespace halfscope {
 
 namespace {
-// The row of the gradients over time: the band climbs and falls with the curve above it.
+// The row of the gradients over time, below the loss scale: the band rises and falls with the curve
+// above it.
 constexpr int kBelowScale = 2;
 } // namespace
 
@@ -22,9 +23,9 @@ PlotRows::PlotRows(QCustomPlot& plot, QCPAxisRect& events, Crosshair& crosshair)
 
 PlotRows::~PlotRows() = default;
 
-/// A rect and its axes behind everything else, and the crosshair's part in it.
+/// Puts a rect and its axes behind everything else, and adds the crosshair's part in it.
 void PlotRows::prepare(QCPAxisRect& rect) {
-    rect.setLayer(QStringLiteral("background")); // it fills its place
+    rect.setLayer(QStringLiteral("background")); // the rect fills its place
     for (QCPAxis* axis : rect.axes())
         axis->setLayer(QStringLiteral("axes"));
     rect.setAutoMargins(QCP::msNone);

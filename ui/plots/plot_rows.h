@@ -1,4 +1,5 @@
-// The plots of a stack, one below the other above the events: which there are, and in what order.
+// The plots of a stack, one below the other above the events: which plots there are, and in what
+// order.
 #pragma once
 
 #include "ui/plots/gradient_map.h"
@@ -14,22 +15,23 @@ class Crosshair;
 
 class PlotRows {
 public:
-    /// All must outlive it.
+    /// All three must outlive this object.
     PlotRows(QCustomPlot&, QCPAxisRect& events, Crosshair&);
     ~PlotRows();
 
-    /// A plot for each of the metrics, which are indices of `all`. Those that are there already
-    /// stay when nothing changes. Whether it made new ones.
+    /// Makes a plot for each of `metrics`, which are indices into `all`. Existing plots stay when
+    /// nothing changes. Returns whether it made new ones.
     bool build(std::span<const Metric> all, std::span<const MetricId> metrics);
-    /// Whether there is a plot for each of the metrics, and no other.
+    /// Whether there is a plot for each of the metrics, and no other plot.
     bool has(std::span<const MetricId>) const;
     const std::vector<std::unique_ptr<PlotPanel>>& panels() const { return m_panels; }
-    /// Null where there is none.
+    /// Returns the plot of a metric; null when there is none.
     PlotPanel* of(MetricId) const;
-    /// The plot of gradients over time, below the loss scale's; null where it is not shown.
+    /// Returns the plot of gradients over time, which lies below the loss scale's; null when it is
+    /// not shown.
     GradientMap* map() const { return m_map.get(); }
     void showMap(bool);
-    /// All that are there, from above.
+    /// Returns all plots, from top to bottom.
     std::vector<StackedPlot*> shown() const;
 
 private:

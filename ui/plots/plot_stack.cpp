@@ -1,5 +1,4 @@
-// What is drawn of which run, where the plots lie, and what mouse and keys do
-// to them.
+// What is drawn of which run, where the plots lie, and what mouse and keys do to them.
 #include "ui/plots/plot_stack.h"
 
 #include "ui/look/owned.h"
@@ -37,7 +36,7 @@ constexpr double kEmptyEnd = 10;     // steps shown before there are any
 constexpr double kMarkRoom = 7;      // pixels beside the first and the newest step, for their marks
 constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be flooded
 constexpr int kBesideSlider = 10;
-constexpr int kLeastForSlider = 480; // pixels: below, the header needs its width for figures
+constexpr int kLeastForSlider = 480; // pixels: a narrower header needs its width for figures
 constexpr double kWheelStep = 1.25;  // zoom per notch of 120 eighths of a degree
 } // namespace
 
@@ -78,15 +77,14 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
 }
 
 PlotStack::~PlotStack() {
-    // a dying widget below the pointer still gets a Leave event, when the panels
-    // are gone already
+    // a dying widget below the pointer still gets a Leave event when the panels are already gone
     m_plot->removeEventFilter(this);
     m_plot->disconnect(this);
 }
 
 void PlotStack::buildPlot() {
-    // thin lines without antialiasing are 20 to 60 times faster; only the few
-    // marks are smoothed, and what PlotPanel draws finely
+    // thin lines without antialiasing are 20 to 60 times faster; only the few marks are smoothed,
+    // and what PlotPanel draws finely
     m_plot->setNotAntialiasedElements(QCP::aeAll & ~QCP::AntialiasedElements(QCP::aePlottables));
     m_plot->setAntialiasedElements(QCP::aeScatters);
     m_plot->setInteractions(QCP::Interactions());
@@ -119,7 +117,7 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
         panel->setRun(m_run, m_labels);
     setOverlays(m_overlays);
     m_events->setRun(m_run);
-    m_laneChosen = m_laneChosen && before == m_labels; // a reset leaves it
+    m_laneChosen = m_laneChosen && before == m_labels; // a reset keeps the user's choice
     nameLanes();
     setFollow(true);
     pinCrosshair(std::nullopt);
@@ -142,7 +140,8 @@ PlotPanel& PlotStack::panelOf(MetricId id) const { return *m_rows->of(id); }
 
 bool PlotStack::showsGradients() const { return m_rows->map() != nullptr; }
 
-/// Whether a run moved. Other lanes or metrics than before make other plots.
+/// Returns whether a run changed. When lanes or metrics are other ones than before, the plots are
+/// made anew.
 bool PlotStack::takeRun() {
     uint64_t seen = m_run ? m_run->version() : 0;
     for (const Overlay& overlay : m_overlays)
@@ -168,8 +167,8 @@ bool PlotStack::takeRun() {
     return true;
 }
 
-/// By the settings as they are: a live edit may set lanes of one precision
-/// apart, make them alike, or switch a scaler on or off.
+/// Names lanes by the present settings: a live edit may set lanes of one precision apart, make them
+/// alike, or switch a scaler on or off.
 void PlotStack::nameLanes() {
     if (!m_run) return;
     const RunSnapshot& run = m_run->now();
@@ -227,7 +226,7 @@ bool PlotStack::refresh() {
     layOut();
     const int pixels = plotWidth();
     if (m_following) {
-        // a little more at both ends, or the marks there are cut in half
+        // a little more at both ends, or the marks there would be cut in half
         const double room = kMarkRoom / std::max(1.0, pixels - 2 * kMarkRoom) * end();
         m_from = -room;
         m_to = end() + room;
@@ -296,7 +295,7 @@ void PlotStack::pinCrosshair(std::optional<qint64> step) {
     if (step) emit pinned(*step);
 }
 
-/// Only the crosshair's layer is painted again; the curves stay in their buffer.
+/// Moves the crosshair. Only its layer is painted again; the curves stay in their buffer.
 void PlotStack::moveCrosshair(std::optional<qint64> step) {
     if (step) step = std::clamp(*step, qint64{0}, m_lastStep);
     if (!m_crosshair->moveTo(step)) return;
@@ -345,8 +344,8 @@ void PlotStack::foldPlots() {
     m_moved = true;
 }
 
-/// The plot does so when it draws: too late for what is chosen by a rect's
-/// pixels.
+/// Lays the plots out now. The plot itself does so when it draws: too late for what depends on a
+/// rect's pixels.
 void PlotStack::layOut() {
     if (!std::exchange(m_moved, false)) return;
     using Element = QCPLayoutElement;
@@ -361,8 +360,7 @@ void PlotStack::resizeEvent(QResizeEvent* event) {
     m_dirty = true;
 }
 
-/// The slider lies at the right end of the loss' header, the way back to live
-/// below it.
+/// Places the slider at the right end of the loss's header, and the button back to live below it.
 void PlotStack::placeOverlays() {
     const int header = ReadoutItem::heightFor(m_plot->font());
     m_live->adjustSize();
@@ -375,7 +373,7 @@ void PlotStack::placeOverlays() {
     m_rows->panels().front()->keepFree(room ? m_smoothing->width() + kBesideSlider : 0);
 }
 
-/// At the right end of the header, as the slider is at the loss'.
+/// Places the button at the right end of the header, as the slider is in the loss's header.
 void PlotStack::placeLaneButton() {
     if (!showsGradients()) return;
     constexpr int kBeside = 4; // pixels
@@ -399,7 +397,7 @@ auto PlotStack::drawFinely(Draw draw) {
     updatePlots();
     const auto result = draw();
     m_resting = resting;
-    m_dirty = true; // the curves are the window's again at the next refresh()
+    m_dirty = true; // the next refresh() draws the curves for the window again
     return result;
 }
 
@@ -499,7 +497,7 @@ QString PlotStack::helpAt(const QPoint& position) const {
 
 void PlotStack::keyPressEvent(QKeyEvent* event) {
     const qint64 newest = m_lastStep;
-    // a whole step, or about a hundredth of what is visible
+    // a whole step, or about a hundredth of the visible range
     const auto stride = std::max<qint64>(
         1, event->modifiers() & Qt::ShiftModifier ? std::llround((m_to - m_from) / 100) : 1);
     std::optional<qint64> target;
@@ -535,7 +533,7 @@ void PlotStack::keyPressEvent(QKeyEvent* event) {
     goTo(std::clamp(*target, qint64{1}, newest));
 }
 
-/// The crosshair, and what is seen with it.
+/// Moves the crosshair to a step and brings that step into view.
 void PlotStack::goTo(qint64 step) {
     const auto middle = static_cast<double>(step);
     if (middle < m_from || middle > m_to) {

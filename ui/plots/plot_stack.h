@@ -1,7 +1,6 @@
-// The plots of a run over one shared step axis: loss, loss scale, throughput,
-// skipped steps, what else the run measures, its gradients, and the event lane,
-// with a linked crosshair. Draws what the run holds and keeps no number of it;
-// the owner calls refresh() on its timer.
+// The plots of a run over one shared step axis: loss, loss scale, throughput, skipped steps,
+// whatever else the run measures, its gradients, and the event lane, with a linked crosshair. Draws
+// the run's data and keeps none of it; the owner calls refresh() on its timer.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -37,37 +36,37 @@ public:
     explicit PlotStack(QWidget* parent = nullptr);
     ~PlotStack() override;
 
-    /// Shows a run, from its first step; null: nothing. Zoom and pan end.
+    /// Shows a run from its first step; null: nothing. Ends zoom and pan.
     void setRun(std::shared_ptr<const Run>);
-    /// Other runs whose curves are drawn behind. A lane's values are compared
-    /// with those of the same lane where both runs have as many, else of the lane
-    /// with the same name.
+    /// Sets the other runs whose curves are drawn behind. A lane's values are compared with those
+    /// of the same lane when both runs have equally many lanes, else with the lane of the same
+    /// name.
     void setOverlays(std::vector<Overlay>);
     const std::vector<Overlay>& overlays() const { return m_overlays; }
-    /// The plot of gradients over time, below the loss scale's.
+    /// Shows or hides the plot of gradients over time, which lies below the loss scale's.
     void showGradients(bool);
     bool showsGradients() const;
-    /// Whose gradients are shown: at first the first lane with a loss scale.
+    /// Returns the lane whose gradients are shown: at first the first lane with a loss scale.
     int gradientLane() const { return m_gradientLane; }
     void chooseGradientLane(int lane);
-    /// Draws what changed since the last call; returns at once when nothing did.
-    /// Whether it drew.
+    /// Draws what changed since the last call; returns at once when nothing did. Returns whether it
+    /// drew.
     bool refresh();
 
-    /// Following shows the whole run and grows with it. The user's zoom or pan
-    /// ends it; starting it again takes a pinned crosshair away.
+    /// Following shows the whole run and grows with it. The user's zoom or pan ends it; starting it
+    /// again removes a pinned crosshair.
     bool following() const { return m_following; }
     void setFollow(bool);
-    /// Weight of the past in the loss' trend, 0 (none) to Smoother::kMost.
+    /// Sets the weight of the past in the loss's trend, 0 (none) to Smoother::kMost.
     void setSmoothing(double weight);
     double smoothing() const;
-    /// Nothing is trained: there is time for finer lines.
+    /// Tells that nothing is trained, so that there is time for finer lines.
     void setResting(bool);
-    /// Pins the crosshair to the step; centres it (keeping the zoom) when it is
-    /// not in view. Ends following.
+    /// Pins the crosshair to the step; centres it (keeping the zoom) when it is not in view. Ends
+    /// following.
     void showStep(qint64 step);
-    /// The crosshair comes back to this step when the pointer leaves; nothing
-    /// takes the pin away.
+    /// Sets the step to which the crosshair returns when the pointer leaves; std::nullopt removes
+    /// the pin.
     void pinCrosshair(std::optional<qint64> step);
     std::optional<qint64> crosshair() const;
     double firstVisibleStep() const { return m_from; }
@@ -79,7 +78,7 @@ public:
     QByteArray svg();
     QByteArray png();
     QImage picture();
-    /// Moving average of one drawing, in milliseconds.
+    /// Returns the moving average of the time of one drawing, in milliseconds.
     double refreshMilliseconds() const;
 
     QSize sizeHint() const override;
@@ -87,13 +86,13 @@ public:
 
 signals:
     void copyRequested();
-    /// Index in the run's events. Its step was pinned before.
+    /// Emitted with the index of the event among the run's events, after its step was pinned.
     void eventClicked(int index);
-    /// The crosshair stays at a step from here on.
+    /// Emitted when the crosshair is pinned to a step.
     void pinned(qint64 step);
     void followChanged(bool following);
     void smoothingChanged(double weight);
-    /// Asked for in the menu.
+    /// Emitted when the menu's entry is chosen.
     void saveRequested();
 
 protected:
@@ -112,9 +111,9 @@ private:
     bool takeRun();
     void nameLanes();
     void showGradientLane();
-    /// Of loss or loss scale, which are always there.
+    /// Returns the plot of the loss or the loss scale, which are always there.
     PlotPanel& panelOf(MetricId) const;
-    /// The last step of all runs that are drawn.
+    /// Returns the last step of all runs that are drawn.
     double end() const;
 
     // places
@@ -144,19 +143,18 @@ private:
     void openMenu(const QPoint& onScreen);
     void pinOrUnpin(qint64 step);
     void goTo(qint64 step);
-    /// What to tell about the header or the event row's letters at a place; empty
-    /// elsewhere.
+    /// Returns what to say about the header or the event row's letters at a place; empty elsewhere.
     QString helpAt(const QPoint& position) const;
 
-    /// Draws with fine lines, whatever the run does.
+    /// Draws with fine lines, whether or not anything is trained.
     template <class Draw>
     auto drawFinely(Draw);
 
     std::unique_ptr<QCustomPlot> m_plot;
-    std::shared_ptr<const Run> m_run; ///< null where nothing is shown
+    std::shared_ptr<const Run> m_run; ///< null when nothing is shown
     std::vector<Overlay> m_overlays;
-    std::optional<uint64_t> m_seen;        ///< versions of all runs that were drawn, added up
-    std::shared_ptr<const RunInfo> m_info; ///< that lanes have their names and scales of
+    std::optional<uint64_t> m_seen;        ///< the versions of all runs that were drawn, added up
+    std::shared_ptr<const RunInfo> m_info; ///< gives the lanes their names and scales
     int m_gradientLane = 0;
     bool m_laneChosen = false;          ///< by the user
     QCPAxisRect* m_eventRect = nullptr; ///< owned by the plot's layout
@@ -164,8 +162,8 @@ private:
     std::unique_ptr<Crosshair> m_crosshair;
     std::unique_ptr<PlotRows> m_rows;
     std::unique_ptr<PlotMouse> m_mouse;
-    QToolButton* m_live = nullptr;       ///< child, as the next two
-    SmoothingBox* m_smoothing = nullptr; ///< over the loss' header
+    QToolButton* m_live = nullptr;       ///< child, as are the next two
+    SmoothingBox* m_smoothing = nullptr; ///< over the header of the loss
     LaneButton* m_laneButton = nullptr;  ///< over the header of the gradients over time
     Colors m_colors;
     QStringList m_labels;
@@ -175,7 +173,7 @@ private:
     bool m_resting = false;
     bool m_following = true;
     bool m_dirty = true;
-    bool m_moved = true; ///< plots have other places than when they were drawn last
+    bool m_moved = true; ///< plots have moved since they were drawn last
     QElapsedTimer m_described;
 };
 

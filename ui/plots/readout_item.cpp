@@ -27,7 +27,7 @@ void ReadoutItem::setEntries(QVector<ReadoutEntry> entries) { m_entries = std::m
 
 int ReadoutItem::heightFor(const QFont& font) { return QFontMetrics(font).height() + 4; }
 
-/// The last form tells lanes by letter and colour alone.
+/// The last form has no samples: it tells lanes by letter and colour alone.
 int ReadoutItem::sampleWidth(Form form) {
     return form == Form::NoSamples  ? 0
            : form == Form::Shortest ? 12 + kBehindSample
@@ -67,7 +67,7 @@ ReadoutItem::Form ReadoutItem::formFor(int width) const {
     return Form::NoSamples;
 }
 
-/// How many entries there is room for.
+/// Returns how many entries there is room for.
 qsizetype ReadoutItem::fitting(int width, Form form) const {
     const QFontMetrics metrics(mParentPlot->font());
     const int more = spacing(form) + metrics.horizontalAdvance(QChar(kMore));
@@ -120,7 +120,7 @@ void ReadoutItem::draw(QCPPainter* painter) {
         }
         const ReadoutEntry& entry = m_entries[i];
         QPen pen = entry.pen;
-        pen.setWidthF(2); // a short sample, drawn once a frame: may be thick
+        pen.setWidthF(2); // short and drawn once a frame, so it may be thick
         painter->setPen(pen);
         const double middle = line.center().y() + 1;
         if (const int sample = sampleWidth(form) - kBehindSample; sample > 0)

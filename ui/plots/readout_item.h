@@ -1,5 +1,6 @@
-// The header above one plot: its title, and per lane a sample of its line, its label and its value.
-// Legend and crosshair read-out in one, outside of the data so that nothing is covered.
+// The header above one plot: its title, and for each lane a sample of its line, its label and its
+// value. It is legend and crosshair read-out in one, and lies outside of the data so that it covers
+// nothing.
 #pragma once
 
 #include <qcustomplot.h>
@@ -12,9 +13,9 @@ namespace halfscope {
 struct ReadoutEntry {
     QPen pen;
     QColor textColor;
-    QString label;      ///< "A fp32"; only its letter where space is short, see briefLabel() too
+    QString label;      ///< "A fp32"; only its letter when space is short, see also briefLabel()
     QString value;      ///< "65536 = 2^16"
-    QString shortValue; ///< "2^16", for where even letters need too much space
+    QString shortValue; ///< "2^16", for when even letters leave too little space
 };
 
 class ReadoutItem : public QCPAbstractItem {
@@ -25,13 +26,13 @@ public:
     void setTitle(const QString& title, const QString& shortTitle, const QColor&);
     void setEntries(QVector<ReadoutEntry>);
     const QVector<ReadoutEntry>& entries() const { return m_entries; }
-    /// Pixels at the right end that something else covers.
+    /// Keeps so many pixels free at the right end, because something else covers them.
     void keepFree(int width) { m_covered = width; }
     static int heightFor(const QFont&);
-    /// What a header of so many pixels says: the title, then a text for each lane; "…" at the end
-    /// where lanes are left out, because half a number would be another number.
+    /// Returns what a header of `width` pixels says: the title, then a text for each lane. "…" at
+    /// the end stands for lanes that are left out, because half a number would be another number.
     QStringList textsIn(int width) const;
-    /// Whether the header, as wide as it is, leaves no lane out.
+    /// Whether the header, at its present width, leaves no lane out.
     bool fits() const;
 
     double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
@@ -40,7 +41,7 @@ protected:
     void draw(QCPPainter*) override;
 
 private:
-    /// What there is room for, from the richest to the barest.
+    /// The forms that the header can take, from the richest to the barest.
     enum class Form { Full, Brief, Letters, ShortTitle, Shortest, NoSamples };
     static int sampleWidth(Form);
     static int spacing(Form);

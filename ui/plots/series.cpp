@@ -47,7 +47,7 @@ void Series::clear() {
 }
 
 Series::Node Series::merged(Node a, Node b) const {
-    // Of equal values the earlier one stays, so that the same points are drawn frame after frame.
+    // The earlier one of equal values stays, so that the same points are drawn frame after frame.
     return {m_values[b.lowest] < m_values[a.lowest] ? b.lowest : a.lowest,
             m_values[b.highest] > m_values[a.highest] ? b.highest : a.highest};
 }
@@ -78,7 +78,8 @@ Series::Node Series::everything() const {
     return all;
 }
 
-/// Extremes of points [first, first + width); first is a multiple of width, a power of two.
+/// Returns the extremes of points [first, first + width); first is a multiple of width, a power of
+/// two.
 Series::Node Series::bucket(qsizetype first, qsizetype width) const {
     const qsizetype end = std::min(first + width, size());
     qsizetype covered = 1;

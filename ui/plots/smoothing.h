@@ -7,14 +7,15 @@
 
 namespace halfscope {
 
-/// s(n) = w s(n-1) + (1 - w) x(n) from s(0) = 0, divided by 1 - w^n: without that the first points
-/// would lean towards zero.
+/// Computes s(n) = w s(n-1) + (1 - w) x(n) from s(0) = 0, divided by 1 - w^n: without the division
+/// the first points would lean towards zero.
 class Smoother {
 public:
-    /// The heaviest weight that still lets a curve move.
+    /// The heaviest weight with which a curve still moves.
     static constexpr double kMost = 0.99;
 
-    /// `weight` of what came before: 0 (each point as it is) to kMost; clamped, nan is 0.
+    /// `weight` is the weight of the past: 0 (each point as it is) to kMost. It is clamped; nan
+    /// counts as 0.
     explicit Smoother(double weight = 0);
     double weight() const { return m_weight; }
     double add(double value);
@@ -27,7 +28,7 @@ private:
 /// nothing.
 class SmoothedColumn {
 public:
-    /// Starts again: the next update() goes through all of the column.
+    /// Starts again: the next update() goes through the whole column.
     void setWeight(double weight);
     double weight() const { return m_smoother.weight(); }
     /// Takes the values that came since the last call.
@@ -37,7 +38,7 @@ public:
 private:
     Smoother m_smoother;
     Series m_series;
-    int64_t m_step = 0; ///< the last one that was taken
+    int64_t m_step = 0; ///< the last step that was taken
 };
 
 } // namespace halfscope

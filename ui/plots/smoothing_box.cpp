@@ -1,4 +1,4 @@
-// Label and slider.
+// The label and the slider.
 #include "ui/plots/smoothing_box.h"
 
 #include "ui/look/owned.h"

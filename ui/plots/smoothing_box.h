@@ -13,7 +13,7 @@ class SmoothingBox : public QWidget {
 public:
     explicit SmoothingBox(QWidget* parent = nullptr);
 
-    /// Weight of the past, 0 (none) to Smoother::kMost.
+    /// Returns the weight of the past, 0 (none) to Smoother::kMost.
     double weight() const { return m_weight; }
     void setWeight(double weight);
 
@@ -23,7 +23,7 @@ signals:
 private:
     void showWeight();
 
-    QLabel* m_label = nullptr; ///< child, as the slider
+    QLabel* m_label = nullptr; ///< child, as is the slider
     QSlider* m_slider = nullptr;
     double m_weight = 0;
 };

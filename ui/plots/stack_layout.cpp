@@ -45,7 +45,7 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
     const int around = ReadoutItem::heightFor(font) + kBelowPlot; // of each plot
     const QMargins margins = events.margins();
     double room = height - margins.top() - margins.bottom() - events.minimumSize().height();
-    // those that fold first, then from below; the first plot stays
+    // those that fold first go first, then from below; the first plot stays
     std::vector<StackedPlot*> open(plots.begin(), plots.end());
     std::stable_partition(open.begin(), open.end(),
                           [](const StackedPlot* plot) { return !plot->foldsFirst(); });
@@ -54,7 +54,8 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
         plot->setFolded(false);
         stretch += plot->stretch();
     }
-    // the first to go helps whichever is too low, the others only themselves
+    // a plot that folds first goes when any plot is too low; the others go only when they are too
+    // low themselves
     const auto judged = [&open] {
         return open.back()->foldsFirst() ? leastStretch(open) : open.back()->stretch();
     };

@@ -1,4 +1,4 @@
-// Where the plots of a stack lie, by font and height.
+// Places the plots of a stack, depending on font and height.
 #pragma once
 
 #include <span>
@@ -10,11 +10,13 @@ namespace halfscope {
 
 class StackedPlot;
 
-/// Margins by the font alone: the plots line up, and nothing jumps when labels grow.
+/// Sets margins that depend on the font alone: the plots line up, and nothing jumps when labels
+/// grow.
 void placeMargins(std::span<StackedPlot* const>, QCPAxisRect& events, int lanes, const QFont&);
-/// Plots of a few pixels each tell nothing: where there is little room the first ones get it, after
-/// those that fold first have given theirs, and of the others stay the headers with their values.
-/// `height`: of all, events included.
+/// Folds plots when there is little room, because plots of a few pixels tell nothing. Those that
+/// fold first give up their room first; then the upper plots keep theirs, and of the others only
+/// the headers with their values stay. `height` is that of the whole stack in pixels, events
+/// included.
 void foldPlots(std::span<StackedPlot* const>, const QCPAxisRect& events, int height, const QFont&);
 
 } // namespace halfscope

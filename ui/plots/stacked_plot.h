@@ -1,5 +1,5 @@
 // What every plot of the stack has: a place over the shared step axis, a header, and words for
-// screen readers. PlotStack lays them out and moves them together.
+// screen readers. PlotStack lays the plots out and moves them together.
 #pragma once
 
 #include <QString>
@@ -22,28 +22,29 @@ public:
     StackedPlot& operator=(const StackedPlot&) = delete;
 
     QCPAxisRect& rect() const { return m_rect; }
-    /// Shows the header alone, for where there is no room for more.
+    /// Shows the header alone, for when there is no room for more.
     void setFolded(bool);
     bool folded() const { return m_folded; }
 
-    /// The share of the height, beside the others'.
+    /// Returns the share of the height that the plot gets, relative to the other plots.
     virtual double stretch() const = 0;
-    /// Whether it gives its room to the others first: how fast a lane trains says the strip above.
+    /// Whether it gives up its room before the others do. The throughput does: the strip above
+    /// tells the speed, too.
     virtual bool foldsFirst() const { return false; }
-    /// What is plotted, for who does not know the word.
+    /// Explains what is plotted to readers who do not know the term.
     virtual QString explanation() const = 0;
-    /// Other labels for the same lanes; what is plotted stays.
+    /// Changes the labels of the same lanes; what is plotted stays.
     virtual void renameLanes(const QStringList& labels) = 0;
-    /// Draws what there is of the steps in [from, to].
+    /// Draws the steps in [from, to].
     virtual void update(double from, double to, int pixels) = 0;
     virtual void setColors(const Colors&) = 0;
-    /// Values at a step, or the newest ones.
+    /// Shows the values at a step, or the newest ones.
     virtual void showValues(std::optional<qint64> step) = 0;
-    /// "B amp-fp16 0.0123" for each lane with a value, for screen readers.
+    /// Returns "B amp-fp16 0.0123" for each lane with a value, for screen readers.
     virtual QString spoken(std::optional<qint64> step) const = 0;
 
 protected:
-    /// Ticks and grid as all plots have them.
+    /// Sets up ticks and grid as all plots have them.
     void setUpAxes();
 
     QCPAxisRect& m_rect;

@@ -40,7 +40,7 @@ double StepTicker::getTickStep(const QCPRange& range) {
 }
 
 QString StepTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-    // the plot's own locale leaves group separators out
+    // the plot's own locale omits thousands separators
     return QLocale().toString(static_cast<qint64>(std::llround(tick)));
 }
 
@@ -51,7 +51,7 @@ QVector<double> SpacedTicker::spaced(const QVector<double>& ticks, const QCPRang
     QVector<double> kept;
     for (qsizetype i = 0; i < ticks.size(); ++i) {
         const double tick = keep == Keep::Lowest ? ticks[i] : ticks[ticks.size() - 1 - i];
-        if (!range.contains(tick)) continue; // has no label to touch
+        if (!range.contains(tick)) continue; // has no label that could touch another
         if (kept.isEmpty() || std::abs(place(tick) - place(kept.back())) >= needed)
             kept.append(tick);
     }
@@ -60,7 +60,7 @@ QVector<double> SpacedTicker::spaced(const QVector<double>& ticks, const QCPRang
 }
 
 QVector<double> PrefixTicker::createTickVector(double step, const QCPRange& range) {
-    // a plot too low for two labels tells its highest figure rather than the zero
+    // a plot too low for two labels shows its highest figure rather than zero
     return spaced(QCPAxisTicker::createTickVector(step, range), range, Keep::Highest,
                   [](double value) { return value; });
 }
@@ -68,7 +68,7 @@ QVector<double> PrefixTicker::createTickVector(double step, const QCPRange& rang
 double PrefixTicker::getTickStep(const QCPRange& range) {
     double step = QCPAxisTicker::getTickStep(range);
     if (step > range.upper && range.upper > 0) {
-        // the zero alone would say nothing: 1, 2 or 5 times a power of ten that is in range
+        // zero alone would say nothing: 1, 2 or 5 times a power of ten that is in range
         const double power = std::pow(10, std::floor(std::log10(range.upper)));
         const double first = range.upper / power;
         step = power * (first >= 5 ? 5 : first >= 2 ? 2 : 1);
@@ -91,7 +91,7 @@ QVector<double> PowerTicker::powers(const QCPRange& range) {
     const double logBase = std::log(m_base);
     const double low = std::log(range.lower) / logBase, high = std::log(range.upper) / logBase;
     if (m_base == 10 && high - low < 1) {
-        // inside a decade: even steps read better than one lonely power
+        // inside a decade: even steps read better than a single power
         ticks = QCPAxisTicker::createTickVector(QCPAxisTicker::getTickStep(range), range);
         ticks.erase(std::remove_if(ticks.begin(), ticks.end(), [](double t) { return t <= 0; }),
                     ticks.end());

@@ -6,16 +6,17 @@
 
 namespace halfscope {
 
-/// "0.0123", "1.2e-05": three significant digits.
+/// Returns three significant digits: "0.0123", "1.2e-05".
 QString shortNumber(double value);
-/// "812", "1.93k", "12M".
+/// Returns "812", "1.93k", "12M".
 QString withPrefix(double value);
-/// "12 %" of a share from 0 to 1; a digit more below 10 %, "<0.1 %" where it is nearly none.
+/// Returns "12 %" for a share from 0 to 1, with one more digit below 10 % and "<0.1 %" when it is
+/// almost zero.
 QString percentText(double share);
-/// "2^16"; other numbers as shortNumber.
+/// Returns "2^16" for a power of two; formats other numbers as shortNumber() does.
 QString powerOfTwo(double value);
 
-/// Whole numbers with the locale's thousands separators.
+/// Labels whole numbers with the locale's thousands separators.
 class StepTicker : public QCPAxisTicker {
 protected:
     double getTickStep(const QCPRange&) override;
@@ -26,12 +27,13 @@ protected:
 /// The ticker of a value axis: leaves out ticks whose labels would touch.
 class SpacedTicker : public QCPAxisTicker {
 public:
-    /// The share of the axis' length that a label needs; 0: any number fits.
+    /// Sets the share of the axis' length that a label needs; 0: any number of labels fits.
     void setLabelShare(double share) { m_labelShare = share; }
 
 protected:
-    enum class Keep { Lowest, Highest }; ///< where two labels touch
-    /// `place` tells where on the axis a tick lies, in any even unit. Of `ticks` in rising order.
+    enum class Keep { Lowest, Highest }; ///< which tick stays when two labels touch
+    /// Returns those of `ticks`, which rise, that stay. `place` tells where on the axis a tick
+    /// lies, in any linear unit.
     template <class Place>
     QVector<double> spaced(const QVector<double>& ticks, const QCPRange&, Keep, Place place) const;
 
@@ -39,7 +41,7 @@ private:
     double m_labelShare = 0;
 };
 
-/// From zero upwards, short labels.
+/// Ticks from zero upwards, with short labels.
 class PrefixTicker : public SpacedTicker {
 public:
     explicit PrefixTicker(bool wholeNumbers) : m_wholeNumbers(wholeNumbers) {}
@@ -54,7 +56,7 @@ private:
     bool m_wholeNumbers;
 };
 
-/// For a logarithmic axis of base 2 or 10; about tickCount() labels.
+/// Ticks of a logarithmic axis of base 2 or 10, with about tickCount() labels.
 class PowerTicker : public SpacedTicker {
 public:
     explicit PowerTicker(int base) : m_base(base) {}

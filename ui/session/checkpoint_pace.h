@@ -1,5 +1,5 @@
-// Decides when a running training makes a checkpoint that is kept with its run: a crash costs the
-// steps since the last one. Reads no clock: the caller passes times in seconds.
+// Decides when a running training makes a checkpoint that is kept with its run: a crash loses only
+// the steps since the last one. Reads no clock: the caller passes times in seconds.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,17 @@ namespace halfscope {
 
 class CheckpointPace {
 public:
-    /// Seconds between two small ones.
+    /// The least number of seconds between two checkpoints.
     static constexpr double kUsual = 5;
-    /// Of the training's time, at most.
+    /// The largest share of the training's time that checkpoints may take.
     static constexpr double kShare = 0.01;
-    /// To the disk, at most: 90 GB a day.
+    /// The largest rate of writing to the disk, in bytes a second; it adds up to 90 GB a day.
     static constexpr double kBytesPerSecond = 1 << 20;
 
     explicit CheckpointPace(double now) : m_next(now + kUsual) {}
     bool due(double now) const { return now >= m_next; }
-    /// What one took; 0 bytes where none was made.
+    /// Takes the size and the times of the checkpoint that was just made; `bytes` is 0 when none
+    /// was.
     void made(size_t bytes, double start, double end) {
         m_next = end + std::max({kUsual, (end - start) * (1 - kShare) / kShare,
                                  static_cast<double>(bytes) / kBytesPerSecond});

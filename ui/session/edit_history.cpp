@@ -1,5 +1,5 @@
-// A command holds the experiment before and after it: an edit of one setting may change others too
-// (a precision brings its loss scaler), and both come back together.
+// An undo command holds the experiment before and after an edit. One edit may change several
+// settings (a precision brings its loss scaler), and all of them come back together.
 #include "ui/session/edit_history.h"
 
 #include "engine/scaler/scaler_presets.h"
@@ -18,8 +18,9 @@ constexpr int kMostSteps = 100;
 
 constexpr std::string_view kScalerKey = "scaler.preset";
 
-/// The setting that was edited, of two experiments with the same lanes: the first one that differs,
-/// because what an edit brings stands behind it in the table; nullptr for none.
+/// Returns the setting that was edited, given two experiments with the same lanes: the first one
+/// that differs, because the settings that an edit changes along with it stand behind it in the
+/// table. Returns nullptr when there is none.
 const ConfigModel::Row* editedRow(const ConfigModel& model, const RunConfig& before,
                                   const RunConfig& after) {
     const ConfigModel::Row* found = nullptr;
@@ -28,7 +29,7 @@ const ConfigModel::Row* editedRow(const ConfigModel& model, const RunConfig& bef
         const FieldValue now = row.field->get(after, row.lane);
         if (row.field->get(before, row.lane) == now) continue;
         found = &row;
-        // but a scaler's rule makes the scaler above it "custom"
+        // but changing a scaler's rule sets the scaler above it to "custom"
         if (row.field->key != kScalerKey || valueText(now) != kCustomScaler) break;
     }
     return found;
@@ -43,7 +44,7 @@ class UndoneEdit : public QUndoCommand {
 public:
     using Restore = std::function<void(const ConfigModel::Edits& to, const RunConfig& from)>;
 
-    /// `setting`: what may be merged with an edit of the same; empty: nothing.
+    /// `setting` names the setting: consecutive edits of the same one may be merged; empty: never.
     UndoneEdit(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,
                QString setting, Restore restore)
         : QUndoCommand(text), m_before(std::move(before)), m_after(std::move(after)),
@@ -59,7 +60,7 @@ public:
     void setSoon(bool soon) { m_soon = soon; }
     void undo() override { m_restore(m_before, m_after.config); }
     void redo() override {
-        // the stack calls it for an edit that was just made, too
+        // the stack also calls it for an edit that was just made
         if (std::exchange(m_new, false)) return;
         m_restore(m_after, m_before.config);
     }
@@ -102,8 +103,7 @@ void EditHistory::record() {
     auto command = std::make_unique<UndoneEdit>(
         std::move(before), std::move(now), text, setting,
         [this](ConfigModel::Edits to, const RunConfig& from) {
-            // when the run ends is no part of an edit of something
-            // else: Continue moves it, too
+            // the stop of the run is no part of an edit of something else: Continue moves it, too
             if (to.config.steps == from.steps && to.config.epochs == from.epochs) {
                 to.config.steps = m_model.config().steps;
                 to.config.epochs = m_model.config().epochs;

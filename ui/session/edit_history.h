@@ -1,6 +1,5 @@
 // Undo and redo of settings. Watches the ConfigModel: every change of the edited experiment can be
-// undone, and changes of one setting in quick succession count as one. What was trained is not
-// undone.
+// undone, and changes of one setting in quick succession count as one. Training is not undone.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -15,10 +14,11 @@ class EditHistory : public QObject {
 public:
     explicit EditHistory(ConfigModel&, QObject* parent = nullptr);
 
-    /// For the actions of a menu.
+    /// Returns the stack, from which menus make their actions.
     QUndoStack& stack() { return m_stack; }
 
-    /// Changes that `action` makes are no steps to go back: the program's, not the user's.
+    /// Runs `action` without recording the changes that it makes: they are the program's, not the
+    /// user's.
     template <class Action>
     void without(Action action) {
         m_silent = true;
@@ -26,7 +26,7 @@ public:
         m_silent = false;
     }
 
-    /// How long after a change of a setting another one still belongs to it.
+    /// The time, in ms, within which another change of the same setting counts as one edit with it.
     static constexpr qint64 kTogetherMs = 1000;
 
 private:
@@ -34,7 +34,7 @@ private:
 
     ConfigModel& m_model;
     QUndoStack m_stack;
-    ConfigModel::Edits m_known; ///< as the model was when it was last looked at
+    ConfigModel::Edits m_known; ///< the model's state when it was last looked at
     QElapsedTimer m_sinceEdit;
     bool m_silent = false;
 };

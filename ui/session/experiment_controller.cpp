@@ -1,5 +1,5 @@
-// Commands out, rare signals in. Signals of an older run that are still on their way are dropped by
-// their run number.
+// Sends commands and receives rare notices. Notices of an older run that are still on their way are
+// dropped by their run number.
 #include "ui/session/experiment_controller.h"
 
 #include "ui/session/left_threads.h"
@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A pause must answer within 100 ms: this long for the step to finish by itself, the rest for the
-// executor to notice the request.
+// A pause must answer within 100 ms: for this long the step may finish by itself; the rest is left
+// for the executor to notice the request.
 constexpr int kPatienceMs = 40;
 
 } // namespace
@@ -27,7 +27,7 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
     connect(this, &ExperimentController::told, this, &ExperimentController::hear,
             Qt::QueuedConnection);
     m_channel->listen([this] { emit told(QPrivateSignal()); });
-    // Repeats: a request that comes between two runs of the executor is forgotten by the second.
+    // Repeats: a request that arrives between two runs of the executor is cleared by the second.
     m_impatience.setInterval(kPatienceMs);
     connect(&m_impatience, &QTimer::timeout, this, [this] { m_channel->interrupt(); });
 }
@@ -44,7 +44,7 @@ ExperimentController::~ExperimentController() {
     leaveOrJoin(m_thread, m_ended);
 }
 
-/// One for each told().
+/// Takes one notice; called once for each told().
 void ExperimentController::hear() {
     const std::optional<SessionChannel::Told> told = m_channel->takeNotice();
     if (!told) return;
@@ -56,7 +56,7 @@ void ExperimentController::hear() {
         [&](const BuiltNotice& notice) {
             if (!now) return;
             m_info = notice.info;
-            emit built(); // here edits that were made meanwhile are sent: before it goes on
+            emit built(); // edits that were made meanwhile are sent here, before the run continues
             if (m_whenBuilt) m_channel->post(*std::exchange(m_whenBuilt, std::nullopt));
         },
         [&](const FailedNotice& notice) {
@@ -106,13 +106,14 @@ void ExperimentController::startThread() {
                 Message(phrase("Training", "This machine has no thread left for the training. "
                                            "End other programs, then press Play.")));
         };
-        QMetaObject::invokeMethod(this, fail, Qt::QueuedConnection); // as failures always come
+        // through the queue, as failures always come
+        QMetaObject::invokeMethod(this, fail, Qt::QueuedConnection);
     }
 }
 
 void ExperimentController::enter(SessionState state) {
     if (state != SessionState::Running) m_impatience.stop();
-    // the answer to what was asked for, or it ended by itself
+    // what was asked for has been answered, or the run ended by itself
     const bool running = state == SessionState::Running;
     const bool stands = state == SessionState::Paused || state == SessionState::Finished ||
                         state == SessionState::Failed;

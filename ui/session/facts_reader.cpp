@@ -1,4 +1,4 @@
-// Questions of the window's thread become jobs; a job's answer lies in knownFacts().
+// Turns questions of the window's thread into jobs; a job leaves its answer in knownFacts().
 #include "ui/session/facts_reader.h"
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 namespace halfscope {
 namespace {
 
-constexpr size_t kMostThreads = 4; // with those that a dead network holds
-constexpr int kRetryMs = 100;      // until a thread is free
-constexpr qint64 kAgainMs = 2000;  // between two looks at files that cannot be used
+constexpr size_t kMostThreads = 4; // those that a dead network holds included
+constexpr int kRetryMs = 100;      // ms, until a thread is free
+constexpr qint64 kAgainMs = 2000;  // ms, between two looks at files that cannot be used
 constexpr size_t kMostLooked = 256;
 
-/// Whether the answer is another one than before.
+/// Reads the facts; returns whether the answer differs from the one before.
 bool readFacts(const TaskConfig& task) {
     const std::optional<FactsAnswer> before = knownFacts().find(task);
     try {
@@ -39,7 +39,7 @@ FactsReader::FactsReader() : m_elsewhere([this](const TaskConfig& task) { ask(ta
 }
 
 FactsReader::~FactsReader() {
-    for (const auto& [key, job] : m_jobs) // all at once: each takes its time
+    for (const auto& [key, job] : m_jobs) // all at once, because each takes its time to stop
         job->file.cancel();
 }
 
@@ -55,7 +55,9 @@ void FactsReader::ask(const TaskConfig& task) {
     const auto looked = m_looked.find(key);
     if (looked != m_looked.end() && looked->second.elapsed() < kAgainMs) return;
     m_waiting.push_back(task);
-    if (!m_timer.isActive()) m_timer.start(0); // whoever asks must not be called meanwhile
+    // not at once: the code that asks must not be called back meanwhile
+    if (!m_timer.isActive()) m_timer.start(0);
+    // meanwhile
 }
 
 void FactsReader::keepOnly(std::span<const FactsKey> wanted) {
@@ -86,7 +88,7 @@ void FactsReader::startNext() {
         const TaskConfig task = m_waiting.front();
         try {
             start(task);
-        } catch (const RunError&) { // no thread to be had now
+        } catch (const RunError&) { // no thread is available now
             break;
         }
         m_waiting.erase(m_waiting.begin());
@@ -97,7 +99,7 @@ void FactsReader::startNext() {
 void FactsReader::start(const TaskConfig& task) {
     const FactsKey key = factsKeyOf(task);
     auto job = std::make_unique<Job>(task, std::make_shared<bool>(false));
-    // through the queue, also where the work is done by now
+    // through the queue, even when the work is done by now
     connect(
         &job->file, &FileJob::done, this, [this, key] { conclude(key); }, Qt::QueuedConnection);
     const bool done = job->file.isDone();

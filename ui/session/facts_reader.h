@@ -1,6 +1,6 @@
-// Reads what settings need to know of files of data (how many samples they have, of which shape),
-// so that the window's thread never opens one: whoever asks there hears that the data are still
-// being read, and asks again after changed().
+// Reads the facts that settings need from data files (how many samples they have, of which shape),
+// so that the window's thread never opens such a file. Code that asks on that thread is told that
+// the data are still being read, and asks again after changed().
 #pragma once
 
 #include "engine/data/known_facts.h"
@@ -20,19 +20,20 @@ namespace halfscope {
 class FactsReader : public QObject {
     Q_OBJECT
 public:
-    /// Answers factsOf() of the thread that makes it, while it lives.
+    /// Answers calls of factsOf() on the thread that creates the reader, as long as the reader
+    /// lives.
     FactsReader();
-    /// Cancels what is read.
+    /// Cancels what is being read.
     ~FactsReader() override;
 
-    /// Whether data are being read, or wait for it.
+    /// Whether data are being read or wait to be read.
     bool reads() const { return !m_waiting.empty() || !m_jobs.empty(); }
-    /// Of what was asked for, whose facts are not these settings' is no longer wanted: its reading
-    /// ends, and nothing is remembered of it.
+    /// Cancels the requests whose facts are not among these keys: their reading ends, and no answer
+    /// of theirs is kept.
     void keepOnly(std::span<const FactsKey>);
 
 signals:
-    /// Something is known that was not known, or is no longer what it was.
+    /// Emitted when facts have become known or have changed.
     void changed();
 
 private:
@@ -44,12 +45,12 @@ private:
     void forgetLeft();
     bool isAsked(const FactsKey&) const;
 
-    std::vector<TaskConfig> m_waiting; ///< in the order of the questions
+    std::vector<TaskConfig> m_waiting; ///< in the order in which they were asked for
     std::map<FactsKey, std::unique_ptr<Job>> m_jobs;
-    std::vector<std::unique_ptr<Job>> m_left;   ///< cancelled ones whose threads are not back yet
-    std::map<FactsKey, QElapsedTimer> m_looked; ///< when files were looked at last
-    QTimer m_timer;                             ///< starts what waits
-    FactsElsewhere m_elsewhere;                 ///< last: it asks
+    std::vector<std::unique_ptr<Job>> m_left;   ///< cancelled jobs whose threads have not ended yet
+    std::map<FactsKey, QElapsedTimer> m_looked; ///< when unusable files were looked at last
+    QTimer m_timer;                             ///< starts the waiting requests
+    FactsElsewhere m_elsewhere;                 ///< last member: it calls ask()
 };
 
 } // namespace halfscope

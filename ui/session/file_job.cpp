@@ -1,4 +1,4 @@
-// The thread, and the token by which it is cancelled.
+// The thread, and the token that cancels it.
 #include "ui/session/file_job.h"
 
 #include "engine/core/cancel.h"
@@ -13,15 +13,16 @@
 namespace halfscope {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{50}; // with a thread that was asked to stop
+constexpr std::chrono::milliseconds kPatience{50}; // how long to wait for a thread that was asked
+                                                   // to stop
 
 } // namespace
 
-/// What a thread uses that was left to itself, too.
+/// What the thread uses, even after it was left to itself.
 struct FileJob::Shared {
     std::packaged_task<void(std::stop_token)> task;
-    std::mutex mutex;       ///< held while the job is told
-    FileJob* job = nullptr; ///< null once it is gone
+    std::mutex mutex;       ///< held while the job is notified
+    FileJob* job = nullptr; ///< null once the job is gone
 };
 
 FileJob::FileJob(std::function<void()> work, Leaving leaving)
@@ -60,7 +61,7 @@ FileJob::~FileJob() {
 }
 
 bool FileJob::isDone(std::chrono::milliseconds patience) const {
-    if (!m_result.valid()) return true; // its result was taken
+    if (!m_result.valid()) return true; // the result has been taken
     return m_result.wait_for(patience) == std::future_status::ready;
 }
 

@@ -1,4 +1,4 @@
-// A budget that fills with time and is spent by counts.
+// A budget of seconds that grows with time and is spent by counts.
 #include "ui/session/gradient_pace.h"
 
 #include <algorithm>

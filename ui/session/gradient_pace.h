@@ -8,24 +8,26 @@ namespace halfscope {
 
 class GradientPace {
 public:
-    /// Of the time. Small networks would train thousands of steps before that pays for a second
-    /// count, so that there is some time in advance.
+    /// The share of the training's time that counts may take, and the seconds granted in advance: a
+    /// small network would otherwise train thousands of steps before the share pays for a second
+    /// count.
     static constexpr double kShare = 0.04, kAdvance = 0.2;
-    /// Counts that lie nearer than that part of the run cannot be told apart in a plot of it.
+    /// The number of counts that a plot of the run can tell apart: nearer ones are not needed.
     static constexpr int64_t kMostInSight = 512;
-    /// Seconds: so often the newest step is counted, if there is time for it, and at least.
+    /// In seconds. After kUsual the newest step is counted if there is time for it; after kSlowest
+    /// it is counted in any case.
     static constexpr double kUsual = 0.25, kSlowest = 2;
 
     /// Whether to count the gradients of the step that comes next.
     bool due(int64_t step, double now);
-    /// What a count took.
+    /// Takes the times at which a count of `step` began and ended.
     void counted(int64_t step, double start, double end);
 
 private:
-    double m_time = -1;         ///< of the last call; none yet
+    double m_time = -1;         ///< when due() was called last; negative before the first call
     double m_credit = kAdvance; ///< seconds that may be spent; below zero after a long count
     double m_last = 0;          ///< when the last count ended
-    int64_t m_step = 0;         ///< that was counted last; 0: none
+    int64_t m_step = 0;         ///< the step that was counted last; 0 when there is none
 };
 
 } // namespace halfscope

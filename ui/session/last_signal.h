@@ -1,4 +1,4 @@
-// The last signal of a job's thread, for which there may be no memory.
+// Emits the last signal of a job's thread, even when memory is short.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace halfscope {
 
-/// Calls what emits it until there is memory, or nobody waits any more: an exception that left the
-/// thread would end the program.
+/// Calls `emitSignal`, which emits the signal, until there is memory for it or nobody waits any
+/// more: an exception that left the thread would end the program.
 template <class Emit>
 void emitLast(const std::function<bool()>& isStopped, Emit emitSignal) {
     constexpr std::chrono::milliseconds kBetween{20};

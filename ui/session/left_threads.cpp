@@ -1,4 +1,4 @@
-// What a thread does is seen by its clock.
+// Judges by a thread's own clock whether it is at work.
 #include "ui/session/left_threads.h"
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 namespace halfscope {
 namespace {
 
-std::atomic<bool> g_left{false}; // the program has one end
-constexpr int kBusyShare = 100;  // who computes a hundredth of the time is at work
+std::atomic<bool> g_left{false}; // global, because the program ends only once
+constexpr int kBusyShare = 100;  // a thread that computes for a hundredth of the time is at work
 
 } // namespace
 
@@ -23,7 +23,7 @@ std::chrono::nanoseconds HeldWatch::computed() const {
     clockid_t clock{};
     timespec time{};
     if (pthread_getcpuclockid(m_thread, &clock) != 0 || clock_gettime(clock, &time) != 0)
-        return m_computed; // it is ending
+        return m_computed; // the thread is ending
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 

@@ -1,5 +1,5 @@
-// Threads that a dead network holds: who waits for them, how long, and what the program does at its
-// end when one was left.
+// Threads that a dead network holds: how long the program waits for them, and how it ends when one
+// of them was left behind.
 #pragma once
 
 #include <chrono>
@@ -8,16 +8,16 @@
 
 namespace halfscope {
 
-/// With a thread that only reads, and with one that writes what somebody asked for: a slow disk
-/// may take long to be sure of it, and the window is gone meanwhile.
+/// How long to wait for a held thread that only reads, and for one that writes a file that somebody
+/// asked for: a slow disk may need long to confirm a write, and the window is gone meanwhile.
 inline constexpr std::chrono::milliseconds kForReading{700}, kForFiles{30000};
 
-/// Looks whether a thread that was asked to end still does something.
+/// Watches whether a thread that was asked to end is still at work.
 class HeldWatch {
 public:
     explicit HeldWatch(std::thread&);
-    /// Whether it has computed next to nothing for so long, as one does that a call of the system
-    /// holds. Ask often.
+    /// Whether the thread has computed next to nothing for `patience`, as a thread does that a
+    /// system call holds. Ask often.
     bool isHeld(std::chrono::milliseconds patience);
 
 private:
@@ -28,12 +28,12 @@ private:
     std::chrono::nanoseconds m_computed;
 };
 
-/// Joins a thread that has ended; any other is left to itself, which must own all that it uses.
+/// Joins a thread that has ended. Any other is left to itself: it must own all that it uses.
 void leaveOrJoin(std::thread&, const std::future<void>& ended);
-/// Tells of a thread that was left by other means.
+/// Records that a thread was left by other means.
 void countLeftThread();
-/// Whether a thread was left. Then the program must end by _Exit: what ends with it in the usual
-/// way would be taken from under a thread that comes back.
+/// Whether a thread was left. Then the program must end by _Exit: an ordinary end destroys objects
+/// that the thread may still use.
 bool anyThreadLeft();
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// The thread looks four times a second.
+// The thread looks at the run four times a second.
 #include "ui/session/live_board.h"
 
 #include "engine/core/cancel.h"
@@ -19,8 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kPause = 250ms;
-constexpr auto kWindowWaits = 100ms; ///< of a window, with the last look
-constexpr auto kHurryWaits = 30ms;   ///< and when that gives up
+constexpr auto kWindowWaits = 100ms; ///< how long a window waits for the last look
+constexpr auto kHurryWaits = 30ms;   ///< how long it waits after telling that look to give up
 
 } // namespace
 
@@ -31,21 +31,21 @@ struct LiveBoard::Work {
     void run(const std::stop_token&);
     void writeUntil(const std::stop_token&);
     void look();
-    /// Waits so long at most; whether the thread writes no more.
+    /// Waits at most `patience`; returns whether the thread has finished writing.
     bool isDone(std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex);
         return ended.wait_for(lock, patience, [this] { return done; });
     }
 
     const std::string folder;
-    std::mutex mutex; ///< of what follows, up to the thread's own
+    std::mutex mutex; ///< guards what follows, up to the thread's own members
     std::condition_variable_any wake, ended;
-    bool done = false; ///< the thread writes no more
+    bool done = false; ///< the thread has finished writing
     std::shared_ptr<const Run> wanted;
     std::exception_ptr failure;
-    std::shared_ptr<const Run> followed; ///< the thread's own, as the next one
+    std::shared_ptr<const Run> followed; ///< the thread's own, as is `follower`
     std::optional<TensorBoardFollower> follower;
-    std::stop_source hurries; ///< gives up in the middle
+    std::stop_source hurries; ///< asks the thread to give up in the middle
 };
 
 LiveBoard::LiveBoard(std::string folder) : m_work(std::make_shared<Work>(std::move(folder))) {
@@ -95,7 +95,7 @@ void LiveBoard::Work::writeUntil(const std::stop_token& stop) {
         last = stop.stop_requested();
         try {
             look();
-        } catch (const std::exception&) { // there may be no memory for a sentence
+        } catch (const std::exception&) { // there may be no memory for a sentence now
             follower.reset();
             const std::lock_guard lock(mutex);
             failure = std::current_exception();

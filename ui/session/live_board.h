@@ -1,5 +1,5 @@
 // Writes the runs of a window for TensorBoard while they train, as halfscope-cli run --tensorboard
-// does: a thread of its own follows the run, so that neither the window nor the training waits for
+// does. A thread of its own follows the run, so that neither the window nor the training waits for
 // a disk.
 #pragma once
 
@@ -12,28 +12,28 @@
 
 namespace halfscope {
 
-/// Any thread may call.
+/// Any thread may call its functions.
 class LiveBoard {
 public:
-    /// RunError where there is no thread for it.
+    /// Throws RunError when the system has no thread to give.
     explicit LiveBoard(std::string folder);
-    /// What the run has now is written when this returns, unless that takes longer than a window
-    /// may wait: a long run from its first step, say, or a folder on a network that is dead. Then
-    /// the thread is left to itself.
+    /// Writes what the run has now before it returns, unless that takes longer than a window may
+    /// wait, as with a long run from its first step or a folder on a dead network. Then the thread
+    /// is left to itself.
     ~LiveBoard();
     LiveBoard(const LiveBoard&) = delete;
     LiveBoard& operator=(const LiveBoard&) = delete;
 
     const std::string& folder() const;
-    /// From now on this run, from its first step; once that is there, its files take the place of
-    /// those of the one before. Null: none.
+    /// Follows this run from now on, from its first step; once the run has a step, its files
+    /// replace those of the run before. Null stops following.
     void follow(std::shared_ptr<const Run>);
-    /// Why nothing more is written; empty while all is well.
+    /// Returns why nothing more is written; empty while all is well.
     Message problem() const;
 
 private:
     struct Work;
-    std::shared_ptr<Work> m_work; ///< with the thread
+    std::shared_ptr<Work> m_work; ///< shared with the thread
     std::jthread m_thread;
 };
 

@@ -12,7 +12,7 @@
 namespace halfscope {
 namespace {
 
-/// Looks of a watch, of 4096 rows each, between two writes of what has been read.
+/// The number of looks of a watch, of 4096 rows each, between two writes of what has been read.
 constexpr int kBetweenWrites = 64;
 
 } // namespace

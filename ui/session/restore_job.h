@@ -1,5 +1,5 @@
-// Reads the runs of a session that was left behind, on a thread of its own. Long ones go on to
-// disk, in this session's store, while they are read: they may be larger than memory.
+// Reads the runs of a session that was left behind, on a thread of its own. While long ones are
+// read they are written to this session's store on disk: they may be larger than memory.
 #pragma once
 
 #include "engine/runs/left_session.h"
@@ -26,9 +26,9 @@ public:
     void start();
 
 signals:
-    /// `watched`: whether the store has the run already.
+    /// `watched` tells whether the store holds the run already.
     void read(const halfscope::RunPtr& run, const QString& name, bool watched);
-    /// `reason`: why runs are missing; empty when all were read.
+    /// `reason` says why runs are missing; it is empty when all were read.
     void finished(const halfscope::Message& reason);
 
 private:

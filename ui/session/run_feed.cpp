@@ -1,4 +1,4 @@
-// Order of what arrives.
+// Puts what arrives in order.
 #include "ui/session/run_feed.h"
 
 #include "engine/train/run_info.h"
@@ -28,7 +28,7 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
         return session.begun;
     }
     std::vector<LaneInfo> lanes = lanesOf(session.recorded);
-    lanes.resize(session.laneNames.size()); // others are forked later
+    lanes.resize(session.laneNames.size()); // the others are forked later
     for (size_t i = 0; i < lanes.size(); ++i)
         lanes[i].name = session.laneNames[i];
     return std::make_shared<Run>(std::move(info), std::move(lanes), session.target);
@@ -37,7 +37,7 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
 void RunFeed::take(SessionBatch batch) {
     if (batch.change) takeChange(*batch.change);
     const auto lanes = [this] { return static_cast<size_t>(m_run->now().laneCount()); };
-    RunBatch counts; // before the rows of their steps
+    RunBatch counts; // go before the rows of their steps
     for (std::vector<GradientRange>& ranges : batch.gradients)
         if (ranges.size() <= lanes()) counts.gradients.push_back(std::move(ranges));
     if (!counts.gradients.empty()) m_run->append(std::move(counts));
@@ -55,7 +55,7 @@ void RunFeed::take(SessionBatch batch) {
     m_run->append(std::move(news));
 }
 
-/// Waits for the rows up to its step.
+/// The checkpoint waits for the rows up to its step.
 void RunFeed::takeCheckpoint() {
     if (!m_checkpoint || m_run->step() < m_checkpoint->step()) return;
     RunBatch news;
@@ -71,7 +71,7 @@ void RunFeed::takeChange(const SessionChange& change) {
     m_run->append(std::move(batch));
     const size_t known = static_cast<size_t>(m_run->now().laneCount()) + m_coming.size();
     const std::vector<LaneInfo> all = lanesOf(change.recorded);
-    const size_t there = std::min(all.size(), change.now.lanes.size()); // others are planned only
+    const size_t there = std::min(all.size(), change.now.lanes.size()); // the rest is planned
     for (size_t lane = known; lane < there; ++lane)
         m_coming.push_back(all[lane]);
 }
@@ -88,7 +88,7 @@ void RunFeed::takeRows(std::span<const StepRecord> records) {
         const LaneInfo& lane = m_coming.front();
         rowsUpTo(lane.forkStep);
         if (m_run->now().totals(lane.parent).last().step < lane.forkStep) return;
-        takeEvents(); // those of the parent are the fork's too
+        takeEvents(); // the parent's events belong to the fork, too
         RunBatch fork;
         fork.lanes.push_back(lane);
         m_run->append(std::move(fork));

@@ -1,6 +1,6 @@
-// What arrives from a training, on its way into its run. Rows, events and lanes that were forked
-// come by ways of their own: here they are put in order, so that no row or event comes before the
-// lane that it is of, and no lane before its parent's steps.
+// Puts what arrives from a training into its run. Rows, events and forked lanes arrive separately;
+// they are put in order here, so that no row or event comes before its lane, and no lane before its
+// parent's steps.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -11,8 +11,8 @@
 
 namespace halfscope {
 
-/// The run of networks that were built, without rows, or with those before the checkpoint that they
-/// go on from.
+/// Makes the run of networks that were built: without rows, or with the rows before the checkpoint
+/// that the run continues from.
 std::shared_ptr<Run> runOf(const SessionInfo&, const std::string& preset);
 
 class RunFeed {
@@ -23,16 +23,16 @@ public:
 
 private:
     void takeChange(const SessionChange&);
-    /// Rows until the next fork, then the lane.
+    /// Takes the rows up to the next fork, then adds the forked lane.
     void takeRows(std::span<const StepRecord>);
     void takeEvents();
     void takeCheckpoint();
 
     std::shared_ptr<Run> m_run;
-    std::deque<LaneInfo> m_coming; ///< forked, and their parents' steps are not all there
-    std::vector<Event> m_events;   ///< wait for their lanes
+    std::deque<LaneInfo> m_coming; ///< forked lanes whose parents' steps are not all there yet
+    std::vector<Event> m_events;   ///< events that wait for their lanes
     std::optional<Snapshot> m_picture;
-    std::shared_ptr<const RunCheckpoint> m_checkpoint; ///< waits for its step
+    std::shared_ptr<const RunCheckpoint> m_checkpoint; ///< waits for the rows up to its step
 };
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// What is read, and how much of it, lies where both threads reach it.
+// The thread writes the run, and how much of it is read, where both threads reach it.
 #include "ui/session/saved_run_job.h"
 
 #include "engine/core/cancel.h"
@@ -45,14 +45,14 @@ void SavedRunJob::start() {
         return;
     }
     m_looks.start(kBetweenReports);
-    // through the queue, also where the work is done by now
+    // through the queue, even when the work is done by now
     connect(m_job.get(), &FileJob::done, this, &SavedRunJob::conclude, Qt::QueuedConnection);
     if (m_job->isDone()) QTimer::singleShot(0, this, &SavedRunJob::conclude);
 }
 
 void SavedRunJob::conclude() {
     const std::unique_ptr<FileJob> job = std::move(m_job);
-    if (!job) return; // was concluded
+    if (!job) return; // already concluded
     m_looks.stop();
     try {
         job->result();

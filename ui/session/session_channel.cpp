@@ -1,5 +1,5 @@
-// Hand-over between the two threads. Rows go through the lock-free ring; the rare rest through a
-// mutex.
+// Hand-over between the two threads. Rows go through the lock-free ring; everything else is rare
+// and goes through a mutex.
 #include "ui/session/session_channel.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool endsRun(const Command& command) { return std::holds_alternative<ResetComman
 void SessionChannel::post(Command command) {
     {
         const std::lock_guard lock(m_mutex);
-        // what was meant for the old run is void
+        // commands that were meant for the old run are void
         if (std::holds_alternative<ResetCommand>(command)) m_commands.clear();
         if (endsRun(command)) m_stopRun.request_stop();
         m_commands.push_back(std::move(command));
@@ -45,7 +45,7 @@ void SessionChannel::watchGradients(bool on) {
 SessionBatch SessionChannel::take(uint32_t run) {
     SessionBatch batch;
     m_rows.drain(m_incoming);
-    for (const Row& row : m_incoming) // without memory they wait there
+    for (const Row& row : m_incoming) // when memory runs out, the rows stay in m_incoming
         if (row.run == run) batch.records.push_back(row.record);
     m_incoming.clear();
     const std::lock_guard lock(m_mutex);

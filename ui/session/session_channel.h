@@ -1,6 +1,6 @@
 // Everything that crosses the border between the window's thread and the training thread, as
-// values: step rows, events, notices and the newest picture one way, commands the other. No Qt:
-// what its queue carries is handed over under locks that ThreadSanitizer does not know.
+// values: step rows, events, notices and the newest picture one way, commands the other way. Qt's
+// queue is not used: it hands data over under locks that ThreadSanitizer does not know.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -25,18 +25,19 @@ enum class SessionState : uint8_t { Building, Ready, Running, Paused, Finished, 
 struct PlayCommand {};
 struct PauseCommand {};
 struct StepCommand {};
-/// What a run goes on from.
+/// What a run continues from.
 struct Beginning {
-    std::shared_ptr<const ExperimentState> state{}; ///< of a checkpoint; null: from the start
-    std::shared_ptr<Run> run{};                     ///< with the rows up to there; or null
+    std::shared_ptr<const ExperimentState> state{}; ///< a checkpoint's; null: the run begins at the
+                                                    ///< start
+    std::shared_ptr<Run> run{};                     ///< with the rows up to there; may be null
 };
-/// Called on the training thread, as a checkpoint and many rows take long to read. InputError,
-/// RunError.
+/// Reads a Beginning. Called on the training thread, because a checkpoint and many rows take long
+/// to read. Throws InputError or RunError.
 using BeginningReader = std::function<Beginning()>;
 struct ResetCommand {
     RunConfig config;
-    uint32_t run = 0; ///< rows, events and pictures of this run carry the number
-    /// Null: the run begins at the start. Else the settings are the state's.
+    uint32_t run = 0; ///< the number that rows, events and pictures of this run carry
+    /// Null when the run begins at the start. Otherwise the state's settings apply.
     BeginningReader from{};
 };
 struct EditCommand {
@@ -44,18 +45,18 @@ struct EditCommand {
     std::string key;
     FieldValue value;
 };
-/// A lane that goes on from another one's present state, see Experiment::fork().
+/// Adds a lane that continues from another one's present state, see Experiment::fork().
 struct ForkCommand {
     int parent = 0;
     LaneConfig lane;
 };
-/// A checkpoint of the run, or a file of one lane, once it stands between two steps.
+/// Writes a checkpoint of the run, or a file of one lane, once the run stands between two steps.
 struct SaveCommand {
-    std::string path, program; ///< the program's version
+    std::string path, program; ///< `program` is the program's version
     std::optional<LaneFile> file{};
     int lane = 0;
 };
-/// The gradients are wanted from now on, see SessionChannel::watchGradients().
+/// Asks for the gradients from now on, see SessionChannel::watchGradients().
 struct LookCommand {};
 using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
                              ForkCommand, SaveCommand, LookCommand>;
@@ -63,17 +64,18 @@ using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetComman
 /// What the worker built: fixed for the whole run.
 struct SessionInfo {
     uint32_t run = 0;
-    std::optional<int64_t> goesOnAfter{}; ///< the step of a checkpoint
-    std::shared_ptr<Run> begun{};         ///< with the rows up to there; or null
-    RunConfig config, recorded;           ///< TrainingRun
+    std::optional<int64_t> goesOnAfter{}; ///< the step of the checkpoint that the run continues
+                                          ///< from
+    std::shared_ptr<Run> begun{};         ///< with the rows up to there; may be null
+    RunConfig config, recorded;           ///< see TrainingRun
     std::vector<std::string> laneNames;
     std::vector<MemoryUse> memory; ///< TrainingRun::memory()
     DeviceInfo device;
-    Message cudaReason; ///< why the GPU is not used; empty when it is or was not asked for
+    Message cudaReason; ///< why the GPU is not used; empty when it is used or was not asked for
     Picture target;
 };
 
-/// What forks and live edits made of a run, also those that it was recorded with.
+/// The settings after forks and live edits, those that the run was recorded with among them.
 struct SessionChange {
     RunConfig now, recorded;
     std::vector<MemoryUse> memory;
@@ -91,21 +93,21 @@ struct BuiltNotice {
 struct FailedNotice {
     Message reason;
 };
-/// A live edit or a fork was not taken, or a beginning not read; the run goes on.
+/// A live edit or a fork was refused, or a beginning could not be read; the run continues.
 struct RefusedNotice {
     Message reason;
 };
-/// A file of the run was not written.
+/// A file of the run could not be written.
 struct NotSavedNotice {
     Message reason;
 };
-/// A checkpoint of the run after so many steps is there, or a file of one lane.
+/// A checkpoint of the run after `step` steps, or a file of one lane, has been written.
 struct SavedNotice {
     std::string path;
     int64_t step = 0;
     bool ofLane = false;
 };
-/// What the training thread tells, which is rare.
+/// What the training thread reports; notices are rare.
 using Notice = std::variant<StateNotice, BuiltNotice, FailedNotice, RefusedNotice, NotSavedNotice,
                             SavedNotice>;
 
@@ -115,16 +117,19 @@ struct Overloaded : F... {
     using F::operator()...;
 };
 template <class... F>
-Overloaded(F...) -> Overloaded<F...>; // C++20 has it by itself, clang 14 has not
+Overloaded(F...) -> Overloaded<F...>; // C++20 deduces this by itself; clang 14 does not
 
-/// What the window takes in one frame; all of the same run.
+/// What the window takes in one frame; everything belongs to the same run.
 struct SessionBatch {
     std::vector<StepRecord> records;
     std::vector<Event> events;
-    std::optional<SessionChange> change;               ///< the newest, when there is a new one
-    std::optional<Snapshot> snapshot;                  ///< the newest, when there is a new one
-    std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
-    std::shared_ptr<const RunCheckpoint> checkpoint;   ///< the newest, when there is a new one
+    std::optional<SessionChange> change;               ///< the newest; empty when nothing changed
+    std::optional<Snapshot> snapshot;                  ///< the newest; empty when there is no new
+                                                       ///< one
+    std::vector<std::vector<GradientRange>> gradients; ///< in the order of counting; each vector
+                                                       ///< has one entry a lane
+    std::shared_ptr<const RunCheckpoint> checkpoint;   ///< the newest; null when there is no new
+                                                       ///< one
     bool empty() const {
         return records.empty() && events.empty() && !change && !snapshot && gradients.empty() &&
                !checkpoint;
@@ -133,66 +138,70 @@ struct SessionBatch {
 
 class SessionChannel {
 public:
-    /// 1.4 MiB: half a second of frames at 30,000 rows a second.
+    /// Takes 1.4 MiB: half a second of frames at 30,000 rows a second.
     static constexpr size_t kRows = 16384;
-    /// 2 MiB for two lanes: more counts than a frame's time has room for.
+    /// Takes 2 MiB for two lanes: more counts than can be made in a frame's time.
     static constexpr size_t kMostCounts = 1024;
 
     explicit SessionChannel(size_t rows = kRows) : m_rows(rows) {}
 
     // The window's thread.
     void post(Command);
-    /// The thread is to end. Takes no memory.
+    /// Tells the training thread to end. Needs no memory.
     void quit();
-    /// Asks the step that is running now to give up, if there is one.
+    /// Asks the running step, if there is one, to stop.
     void interrupt();
-    /// Whether somebody looks at gradients: they cost the training a share of its time.
+    /// Sets whether somebody looks at gradients: counting them costs the training a share of its
+    /// time.
     void watchGradients(bool);
-    /// Steps a second at most, of this run and those to come; 0: as fast as possible.
+    /// Limits the steps a second, in this run and in later ones; 0 means as fast as possible.
     void setPace(double stepsPerSecond) { m_pace = stepsPerSecond; }
-    /// Everything of run `run` that has arrived; older runs' leftovers are dropped.
+    /// Returns everything of run `run` that has arrived; leftovers of older runs are dropped.
     SessionBatch take(uint32_t run);
     bool restsMidway() const { return m_restsMidway; }
-    /// Called on the training thread, once for each notice; null: none is told any more. It must
-    /// not call back.
+    /// Sets the function that is called on the training thread, once for each notice. Null: no
+    /// further notice is sent. The function must not call the channel back.
     void listen(std::function<void()> told);
-    /// The first that was not taken yet, of whichever run; nothing where there is none.
+    /// A notice and the run that it is about.
     struct Told {
         Notice notice;
         uint32_t run = 0;
     };
     std::optional<Told> takeNotice();
-    /// Whether a file that was asked for is being written.
+    /// Whether a requested file is being written.
     bool saves() const { return m_saves; }
 
     // The training thread.
     bool quits() const { return m_quits; }
-    /// Waits until there is a command or the time is over. Forgets stop requests when there is
-    /// none, under the same lock that posts commands, so that no request can be lost in between.
+    /// Waits until there is a command or `patience` is over. When there is no command it clears
+    /// stop requests, under the same lock that posts commands, so that no request can be lost in
+    /// between.
     std::vector<Command> waitForCommands(std::chrono::milliseconds patience);
-    /// Of the run that is built next. Asks to stop as soon as a command makes that run void.
+    /// Returns the token of the run that is built next. A stop is requested as soon as a command
+    /// makes that run void.
     std::stop_token newRun();
-    /// The run that interrupt() reaches; null before it is destroyed.
+    /// Sets the run that interrupt() reaches; must be null before the run is destroyed.
     void setTarget(TrainingRun*);
-    /// Takes the rows and events it has room for out of the vectors; true when nothing is left.
+    /// Moves as many rows and events out of the vectors as there is room for; returns true when
+    /// nothing is left.
     bool publish(uint32_t run, std::vector<StepRecord>& records, std::vector<Event>& events);
-    /// Comes before the first row or event of the lane that it announces.
+    /// Must come before the first row or event of the lane that it announces.
     void publish(uint32_t run, SessionChange);
     void publish(uint32_t run, Snapshot);
     void publish(uint32_t run, std::vector<GradientRange>);
     void publish(uint32_t run, std::shared_ptr<const RunCheckpoint>);
-    /// bad_alloc, and then it is not told.
+    /// Throws bad_alloc; the notice is not sent then.
     void tell(uint32_t run, Notice);
     void setSaves(bool saves) { m_saves = saves; }
-    /// The window has taken the last picture.
+    /// Whether the window has taken the last picture.
     bool pictureWanted() const;
     bool gradientsWatched() const { return m_watchGradients; }
-    /// They are watched, and the window has not left kMostCounts of them.
+    /// Whether they are watched and fewer than kMostCounts of them wait for the window.
     bool gradientsWanted() const;
     double pace() const { return m_pace; }
-    /// Something is to be obeyed; what can wait should.
+    /// Whether a command waits; work that can be delayed should then be delayed.
     bool commandWaits() const;
-    /// Whether the run stands in the middle of a step, where its gradients cannot be counted.
+    /// Tells whether the run stands in the middle of a step, where its gradients cannot be counted.
     void setRestsMidway(bool on) { m_restsMidway = on; }
 
 private:
@@ -205,7 +214,7 @@ private:
     std::vector<Row> m_outgoing; ///< training thread only: rows on their way into the ring
     std::vector<Row> m_incoming; ///< window's thread only
 
-    mutable std::mutex m_mutex; ///< guards everything below; held for moments only
+    mutable std::mutex m_mutex; ///< guards everything below; held only briefly
     std::condition_variable m_wake;
     std::vector<Command> m_commands;
     std::stop_source m_stopRun;

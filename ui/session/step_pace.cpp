@@ -1,4 +1,4 @@
-// Spaces the steps as a metronome would.
+// Spaces the steps evenly, like a metronome.
 #include "ui/session/step_pace.h"
 
 #include <algorithm>

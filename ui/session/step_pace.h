@@ -6,14 +6,16 @@ namespace halfscope {
 
 class StepPace {
 public:
-    /// Seconds until the next step may begin; 0: it may. `pace`: steps a second at most, 0 for no
-    /// limit.
+    /// Returns the seconds until the next step may begin; 0 when it may begin now. `pace` is the
+    /// most steps a second; 0 means no limit.
     double wait(double pace, double now) const;
-    /// A step begins. A little late is made up for by the next one; what took long is not.
+    /// Records that a step begins. A delay shorter than one interval is made up for by the next
+    /// step; a longer one is not.
     void begins(double pace, double now);
 
 private:
-    double m_last = -1; ///< when the last step began, or should have; none yet
+    double m_last = -1; ///< when the last step began, or should have begun; negative before the
+                        ///< first
 };
 
 } // namespace halfscope

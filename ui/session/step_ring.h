@@ -26,7 +26,8 @@ public:
 
     size_t capacity() const { return m_slots.size(); }
 
-    /// Producer only. Takes as many of the first rows as fit, in order, and says how many.
+    /// Producer only. Takes as many of the first rows as fit, in order, and returns how many it
+    /// took.
     size_t push(std::span<const T> rows) {
         const size_t head = m_head.load(std::memory_order_relaxed);
         const size_t tail = m_tail.load(std::memory_order_acquire);
@@ -38,7 +39,8 @@ public:
         return count;
     }
 
-    /// Consumer only. Appends everything that is there to `out`.
+    /// Consumer only. Appends everything that is there to `out` and returns how many rows that
+    /// were.
     size_t drain(std::vector<T>& out) {
         const size_t tail = m_tail.load(std::memory_order_relaxed);
         const size_t head = m_head.load(std::memory_order_acquire);

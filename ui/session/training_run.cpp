@@ -1,5 +1,5 @@
 // The real experiment behind the worker's interface. Every call is passed straight on; only the
-// lanes are called by the names that the window uses.
+// lanes get the names that the window uses.
 #include "ui/session/training_run.h"
 
 #include "engine/core/cancel.h"
@@ -68,7 +68,7 @@ public:
     std::vector<GradientRange> gradientRanges() override { return m_experiment.gradientRanges(); }
 
 private:
-    /// What the window calls the lanes; a live edit may change it.
+    /// Returns what the window calls the lanes; a live edit may change it.
     std::vector<std::string> titles() const {
         std::vector<std::string> titles;
         for (const QString& label : laneLabels(laneTitles(m_experiment.config())))
@@ -84,7 +84,7 @@ private:
 
 std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig& config,
                                                const std::stop_token& stop) {
-    const Cancellable scope(stop); // the files that the settings name
+    const Cancellable scope(stop); // covers reading the files that the settings name
     return std::make_unique<ExperimentRun>(config, stop);
 }
 

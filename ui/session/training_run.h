@@ -1,5 +1,5 @@
-// What the training worker needs of an experiment, as an interface: the real one wraps
-// engine/train/experiment.h; tests put one that fails or takes long in its place.
+// What the training worker needs of an experiment, as an interface. The real implementation wraps
+// engine/train/experiment.h; tests replace it with runs that fail or take long.
 #pragma once
 
 #include "engine/train/experiment.h"
@@ -15,13 +15,13 @@ class TrainingRun {
 public:
     virtual ~TrainingRun() = default;
     virtual const RunConfig& config() const = 0;
-    /// Experiment::recorded() and changes().
+    /// See Experiment::recorded() and changes().
     virtual RunConfig recorded() const { return config(); }
     virtual size_t changes() const { return 0; }
     virtual std::vector<std::string> laneNames() const = 0;
     virtual DeviceInfo device() const = 0;
     virtual Message cudaReason() const = 0;
-    /// By lane; empty where it is not known.
+    /// Returns the memory that each lane uses; empty when it is not known.
     virtual std::vector<MemoryUse> memory() { return {}; }
     virtual int64_t step() const = 0;
     virtual bool finished() const = 0;
@@ -31,29 +31,30 @@ public:
     virtual void clearStop() = 0;
     virtual void setLive(int lane, const std::string& key, const FieldValue&,
                          std::vector<Event>&) = 0;
-    /// Experiment::fork().
+    /// See Experiment::fork().
     virtual void fork(int parent, const LaneConfig&, std::vector<Event>&) = 0;
-    /// Experiment::resume(), state() and stateBytes(); 0 where there is no state.
+    /// See Experiment::resume(), state() and stateBytes(); stateBytes() is 0 when there is no
+    /// state.
     virtual void resume(const ExperimentState&) {}
     virtual ExperimentState state() { return {}; }
     virtual size_t stateBytes() const { return 0; }
-    /// laneFileBytes() of the program's version.
+    /// Returns laneFileBytes() for the program's version.
     virtual std::optional<std::string> laneFile(LaneFile, int /*lane*/,
                                                 const std::string& /*program*/) {
         return std::string();
     }
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
-    /// Experiment::gradientRanges(); empty if there are none.
+    /// See Experiment::gradientRanges(); empty when there are none.
     virtual std::vector<GradientRange> gradientRanges() { return {}; }
 };
 
-/// Called on the worker's thread, because building compiles and may take a while. The token is for
-/// the run's life: it asks to give up building and painting, with an exception.
+/// Builds a run. Called on the worker's thread, because building compiles and may take a while. The
+/// token lives as long as the run: a stop asks building and painting to give up, by throwing.
 using RunFactory =
     std::function<std::unique_ptr<TrainingRun>(const RunConfig&, const std::stop_token&)>;
 
-/// The real experiment. Throws what the Experiment's constructor throws.
+/// Makes the real experiment. Throws what the Experiment's constructor throws.
 std::unique_ptr<TrainingRun> makeExperimentRun(const RunConfig&, const std::stop_token&);
 
 } // namespace halfscope

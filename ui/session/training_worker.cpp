@@ -19,20 +19,20 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// Pictures: at most 10 a second, at least one, and in between a hundredth of the time; slow ones
-// take a fifth of it at most.
+// Pictures take a hundredth of the time, but there are at most 10 a second and at least one. Slow
+// pictures come less often: they take at most a fifth of the time.
 constexpr std::chrono::nanoseconds kPictureInterval = 100ms, kSlowestPictures = 1s;
 constexpr int kPictureShare = 99, kSlowPictureShare = 4;
 constexpr double kSlowPictureSeconds = 0.05;
-// Of checkpoints that are kept with the run: larger ones would slow the disk down.
+// The largest checkpoint that is kept with the run: larger ones would keep the disk busy.
 constexpr size_t kMostStateBytes = size_t{256} << 20;
-// That a pause has time to copy before it answers: 16 ms at 1 GB/s.
+// The largest state that a pause has time to copy before it answers: 16 ms at 1 GB/s.
 constexpr size_t kQuickStateBytes = size_t{16} << 20;
-// For the words about an error, where all other memory is used up.
+// Reserved for the words about an error, for when all other memory is used up.
 constexpr size_t kTrainingReserve = size_t{1} << 20;
 constexpr std::chrono::milliseconds kAfterFailure = 20ms;
 
-/// While a file is written, its thread is waited for longer.
+/// Marks that a file is being written: a closing window waits longer for the thread then.
 class Saving {
 public:
     explicit Saving(SessionChannel& channel) : m_channel(channel) { m_channel.setSaves(true); }
@@ -65,7 +65,7 @@ void TrainingWorker::run() {
             if (m_failure) tellFailure();
             turn();
         } catch (const std::exception&) {
-            fail(); // the window goes on
+            fail(); // the window continues
             std::this_thread::sleep_for(kAfterFailure);
         }
     }
@@ -93,7 +93,7 @@ std::chrono::milliseconds TrainingWorker::patience(bool delivered) const {
 }
 
 double TrainingWorker::wait() const {
-    // a step that was interrupted goes on, and one that is asked for comes at once
+    // an interrupted step goes on, and a single step that was asked for comes at once
     if (m_midway || m_state != SessionState::Running) return 0;
     return m_steps.wait(m_channel->pace(), secondsOf(Clock::now()));
 }
@@ -119,13 +119,13 @@ void TrainingWorker::obey(Command& command) {
 
 void TrainingWorker::pause() {
     try {
-        // what is shown belongs to the step of the counter
+        // what is shown must belong to the step that the counter shows
         const bool shows = m_state == SessionState::Running && !m_midway;
         const bool slow = m_pictureSeconds > kSlowPictureSeconds;
         if (m_state == SessionState::Running) m_state = SessionState::Paused;
         if (shows && !slow) showPicture();
         if (shows && m_run->stateBytes() <= kQuickStateBytes) keepState();
-        // answered in every state: the window waits for it
+        // answered in every state, because the window waits for it
         tell(StateNotice{m_state});
         if (shows && slow) showPicture();
         if (shows) keepState();
@@ -191,7 +191,7 @@ void TrainingWorker::edit(const EditCommand& change) {
         publishChange();
         checkFinished();
         keepChange();
-        look(); // the next step's gradients have another scale
+        look(); // the gradients of the next step have another scale
     } catch (const InputError& error) {
         tell(RefusedNotice{error.message()});
     } catch (const std::exception&) {
@@ -209,7 +209,7 @@ void TrainingWorker::fork() {
         look();
     } catch (const InputError& error) {
         tell(RefusedNotice{error.message()});
-    } catch (const EngineError& error) { // it does not fit: the others go on
+    } catch (const EngineError& error) { // the lane does not fit into memory: the others continue
         tell(RefusedNotice{error.message()});
     } catch (const std::exception&) {
         fail();
@@ -225,7 +225,7 @@ void TrainingWorker::save() {
         const ExperimentState state = m_run->state();
         writeCheckpoint(asked.path, state, asked.program);
         tell(SavedNotice{asked.path, state.step});
-    } catch (const ReportedError& error) { // a full disk, say: the training goes on
+    } catch (const ReportedError& error) { // a full disk, say: the training continues
         tell(NotSavedNotice{error.message()});
     } catch (const std::exception&) {
         fail();
@@ -234,7 +234,7 @@ void TrainingWorker::save() {
 
 void TrainingWorker::saveLane(const SaveCommand& asked) {
     const auto bytes = m_run->laneFile(*asked.file, asked.lane, asked.program);
-    if (!bytes) { // a command came in between, and is obeyed first
+    if (!bytes) { // a command came in between and is obeyed first
         m_saves.push_front(asked);
         return;
     }
@@ -249,7 +249,7 @@ void TrainingWorker::publishChange() {
                        SessionChange{m_run->config(), m_run->recorded(), m_run->memory()});
 }
 
-/// The stop step may have moved.
+/// Checks the end again, because the stop step may have moved.
 void TrainingWorker::checkFinished() {
     const bool done = m_run->finished();
     if (done && m_run->step() > 0) {
@@ -272,12 +272,12 @@ void TrainingWorker::advance() {
     try {
         if (!m_midway) m_steps.begins(m_channel->pace(), secondsOf(Clock::now()));
         m_midway = !m_run->advance(m_records, m_events);
-        publishChange();      // of a recorded run
+        publishChange();      // also when a recorded run is repeated
         if (m_midway) return; // interrupted: a command is waiting
         m_channel->publish(m_number, m_records, m_events);
         const bool onlyOne = std::exchange(m_stepOnce, false) && m_state != SessionState::Running;
         const bool done = m_run->finished();
-        // where there is time before the next step, each step's picture is seen
+        // when there is time before the next step, each step's picture is shown
         const bool time = wait() > m_pictureSeconds || Clock::now() >= m_nextPicture;
         if (done || onlyOne || (time && m_channel->pictureWanted())) showPicture();
         if (m_channel->gradientsWanted() &&
@@ -297,7 +297,7 @@ void TrainingWorker::advance() {
 void TrainingWorker::showPicture() {
     const auto start = Clock::now();
     Snapshot snapshot = m_run->snapshot();
-    // a request to stop the training may have stopped it, and no command waits any more
+    // a request to stop the training may have stopped it although no command waits any more
     for (size_t i = 0; i < kMaxLanes && snapshot.outputs.empty() && !m_channel->commandWaits(); ++i)
         snapshot = m_run->snapshot();
     if (!snapshot.outputs.empty()) m_channel->publish(m_number, std::move(snapshot));
@@ -309,7 +309,7 @@ void TrainingWorker::showPicture() {
                                                                kPictureInterval, slowest);
 }
 
-/// A checkpoint of the same step is another one after an edit or a fork.
+/// An edit or a fork changes the checkpoint even at the same step.
 void TrainingWorker::keepChange() {
     if (std::exchange(m_keptStep, -1) >= 0 && !busy()) keepState();
 }
@@ -324,7 +324,7 @@ void TrainingWorker::keepState() {
     ExperimentState state;
     try {
         state = m_run->state();
-    } catch (const std::bad_alloc&) { // it trains on without
+    } catch (const std::bad_alloc&) { // the training continues without a checkpoint
         return;
     }
     m_keptStep = state.step;
@@ -354,7 +354,7 @@ bool TrainingWorker::showGradients() {
     const bool there = !ranges.empty();
     if (there) m_channel->publish(m_number, std::move(ranges));
     const auto end = Clock::now();
-    // at rest it costs nothing
+    // while nothing trains, counting costs the training no time
     m_counts.counted(m_run->step() + 1, secondsOf(busy() ? start : end), secondsOf(end));
     return there;
 }
@@ -370,7 +370,7 @@ void TrainingWorker::look() {
     }
 }
 
-/// The run's memory goes first: where there was too little, the report would find none either.
+/// Frees the run's memory first: where there was too little, the report would find none either.
 void TrainingWorker::fail() {
     m_reserve.reset();
     destroyRun();
@@ -383,7 +383,7 @@ void TrainingWorker::tellFailure() {
         Message reason = m_outOfMemory;
         try {
             std::rethrow_exception(m_failure);
-        } catch (const std::bad_alloc&) { // has its words
+        } catch (const std::bad_alloc&) { // its sentence is ready
         } catch (const std::exception& error) {
             reason = messageOf(error);
         }

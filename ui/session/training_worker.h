@@ -1,5 +1,5 @@
 // The object that lives on the training thread: builds a run, advances it, obeys commands between
-// steps. All that it has to tell goes by the channel.
+// steps. It reports through the channel alone.
 #pragma once
 
 #include "ui/session/checkpoint_pace.h"
@@ -19,15 +19,15 @@ public:
     TrainingWorker(const TrainingWorker&) = delete;
     TrainingWorker& operator=(const TrainingWorker&) = delete;
 
-    /// The whole life of the thread; returns when the channel quits.
+    /// The whole life of the thread; returns when the channel is told to quit.
     void run();
 
 private:
-    /// Obeys what has come, then trains a step.
+    /// Obeys the commands that have come, then trains a step.
     void turn();
-    /// How long the thread may wait for commands before it trains.
+    /// Returns how long the thread may wait for commands before it trains.
     std::chrono::milliseconds patience(bool delivered) const;
-    /// Seconds until the next step may begin.
+    /// Returns the seconds until the next step may begin.
     double wait() const;
     bool busy() const {
         const bool asked = m_midway && (m_fork || !m_saves.empty()); // the step is finished first
@@ -35,15 +35,15 @@ private:
     }
     void obey(Command&);
     void build(const ResetCommand&);
-    /// What the run goes on from; nothing where that cannot be read.
+    /// Reads what the run continues from; returns nothing when that cannot be read.
     Beginning read(const ResetCommand&, const std::stop_token&);
     void edit(const EditCommand&);
-    /// Carries out the fork that was asked for, between two steps.
+    /// Carries out the requested fork, between two steps.
     void fork();
-    /// Likewise, the file that was asked for first.
+    /// Writes the file that was requested first, between two steps.
     void save();
     void saveLane(const SaveCommand&);
-    /// Tells the window of forks and edits that it does not know of.
+    /// Reports forks and edits that the window does not know of.
     void publishChange();
     void checkFinished();
     void pause();
@@ -52,15 +52,15 @@ private:
     void destroyRun();
     void advance();
     void showPicture();
-    /// Hands out a checkpoint, for the run to be kept with.
+    /// Publishes a checkpoint, so that it is kept with the run.
     void keepState();
     void tellTooLarge(size_t bytes);
     void keepChange();
-    /// False where there are none, or it was stopped midway.
+    /// Returns false when there are no gradients, or when counting was stopped midway.
     bool showGradients();
-    /// Ends the run, of the exception that is being handled.
+    /// Ends the run because of the exception that is being handled.
     void fail();
-    /// Tells the window why the run failed, unless memory is short of the signal.
+    /// Reports why the run failed; when there is no memory for the signal, a later call does.
     void tellFailure();
     void setState(SessionState);
     void tell(Notice notice) { m_channel->tell(m_number, std::move(notice)); }
@@ -72,10 +72,10 @@ private:
     SessionState m_state = SessionState::Building;
     bool m_stepOnce = false;
     bool m_midway = false;             ///< the last step was interrupted
-    std::exception_ptr m_failure;      ///< that the window was not told of yet
+    std::exception_ptr m_failure;      ///< not yet reported to the window
     std::optional<ForkCommand> m_fork; ///< waits for the end of a step
-    std::deque<SaveCommand> m_saves;   ///< likewise
-    size_t m_changes = 0;              ///< that the window was told of
+    std::deque<SaveCommand> m_saves;   ///< wait for the end of a step
+    size_t m_changes = 0;              ///< how many the window was told of
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;
     std::chrono::steady_clock::time_point m_nextPicture{};

@@ -1,5 +1,5 @@
-// Compares the engine with PyTorch's recorded values on a thread of its own. Progress is rare
-// enough for signals: at most one in a frame's time.
+// Compares the engine with PyTorch's recorded values on a thread of its own. Progress is reported
+// by signals, because there is at most one in a frame's time.
 #pragma once
 
 #include "engine/verify/verify.h"
@@ -21,13 +21,13 @@ public:
     VerifyJob(const VerifyJob&) = delete;
     VerifyJob& operator=(const VerifyJob&) = delete;
 
-    /// Once. done() or failed() is the last signal.
+    /// Starts comparing; call it once. done() or failed() is the last signal.
     void start();
-    /// done() comes then with what was finished.
+    /// Stops early; done() is then emitted with the cases that were finished.
     void stop() { m_thread.request_stop(); }
     /// Stops a job that nobody waits for any more and deletes it when its thread has ended, at the
-    /// latest with the application: a case on a GPU can take seconds, which a window that closes
-    /// must not wait for.
+    /// latest with the application. A case on a GPU can take seconds, which a closing window must
+    /// not wait for.
     static void abandon(std::unique_ptr<VerifyJob>);
 
 signals:
@@ -40,7 +40,7 @@ private:
 
     VerifyOptions m_options;
     std::atomic<bool> m_ended{false}; ///< done() or failed() is on its way
-    std::jthread m_thread;            ///< last: it uses the rest
+    std::jthread m_thread;            ///< last member: it uses the others
 };
 
 } // namespace halfscope

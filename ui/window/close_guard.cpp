@@ -14,7 +14,7 @@ QString counted(const char* text, int n) {
     return QCoreApplication::translate("CloseGuard", text, nullptr, n);
 }
 
-/// "2 minutes", "3 hours": what one remembers of a wait.
+/// "2 minutes", "3 hours": as precisely as one remembers a wait.
 QString durationText(double seconds) {
     constexpr double kMinute = 60, kHour = 3600, kManyHours = 2 * kHour, kManyMinutes = 2 * kMinute;
     const auto whole = [seconds](double unit) { return static_cast<int>(seconds / unit); };

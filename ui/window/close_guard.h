@@ -1,4 +1,4 @@
-// Asks before the window closes, if that would lose much.
+// Asks before the window closes, when closing would lose much training.
 #pragma once
 
 #include <QCoreApplication>
@@ -13,10 +13,10 @@ class WindowFiles;
 class CloseGuard {
     Q_DECLARE_TR_FUNCTIONS(CloseGuard)
 public:
-    /// `askAfterSeconds`: runs that trained as long and are not saved are missed.
+    /// Asks only about an unsaved run that has trained for at least `askAfterSeconds`.
     CloseGuard(ShownRun&, WindowFiles&, QWidget& window, double askAfterSeconds);
 
-    /// Asks where a run would be lost; false: stay.
+    /// Asks when a run would be lost; returns false when the window must stay open.
     bool mayClose();
 
 private:

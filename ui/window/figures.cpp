@@ -1,4 +1,4 @@
-// Decides when figures are laid out again, and writes the headline.
+// Decides when the figures are laid out again, and writes the headline.
 #include "ui/window/figures.h"
 
 #include "ui/models/lane_titles.h"
@@ -27,7 +27,8 @@ QString firstSentence(const QString& text) {
 /// it.
 QStringList newsOf(const Event& event, const RunModel& run) {
     const QString text = EventModel::sentenceOf(event);
-    if (event.kind == EventKind::Edit) return {text, EventModel::whatText(event)}; // names it
+    // an edit's text names the lane
+    if (event.kind == EventKind::Edit) return {text, EventModel::whatText(event)};
     QStringList leads{QString(), QString()};
     if (event.lane >= 0 && event.lane < run.lanes() && run.lanes() > 1) {
         const QString dot = QStringLiteral(" \u00b7 ");
@@ -39,7 +40,7 @@ QStringList newsOf(const Event& event, const RunModel& run) {
             leads[1] + EventModel::briefSentenceOf(event)};
 }
 
-/// Up to where a sentence explains itself, lists or goes on; all of it where it does not.
+/// Returns the text up to where it explains itself, lists or continues; all of it when it does not.
 QString firstClause(const QString& text) {
     static const QRegularExpression kEnd(QStringLiteral("[:;.] "));
     const auto end = text.indexOf(kEnd);
@@ -64,13 +65,13 @@ void Figures::tell(const EventModel& events, int rows) {
     for (int row = 0; row < rows; ++row) { // the newest comes first
         if (movesTheStop(events.eventAt(row))) continue;
         m_news = newsOf(events.eventAt(row), m_models.run);
-        m_new = true; // the model may have been read since it came
+        m_new = true; // the model may have been read before the event came
         return;
     }
 }
 
-/// Figures that change 30 times a second cannot be read, and laying them out costs as much as the
-/// plots.
+/// Shows at most five times a second: figures that change 30 times a second cannot be read, and
+/// laying them out costs as much as the plots.
 void Figures::show(bool running, const QString& lead) {
     if (!m_new) return;
     const qint64 now = m_clock.elapsed();

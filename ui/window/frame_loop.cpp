@@ -12,13 +12,14 @@ namespace {
 
 constexpr int kFrameMs = 33;
 constexpr int kSlowestFrameMs = 150;
-// A frame comes after so many times what it costs: half of the time at most is for drawing, and
-// little of it while the processors train.
+// The interval of frames as a multiple of what a frame costs: drawing takes half of the time at
+// most, and little of it while the processors train.
 constexpr double kFrames = 2, kTrainingFrames = 40;
-// Frames without news before the window counts as settled: layouts and fonts have come to rest.
+// The frames without news after which the window counts as settled: layouts and fonts have come to
+// rest.
 constexpr int kQuietFrames = 4;
 
-/// Processor time of this thread: other programs must not count as the window's cost.
+/// Returns the processor time of this thread: other programs must not count as the window's cost.
 double threadMilliseconds() {
 #ifdef CLOCK_THREAD_CPUTIME_ID
     timespec now{};
@@ -49,8 +50,9 @@ void FrameLoop::frame() {
     pace(done.competes);
 }
 
-/// Drawing competes with training when that uses every processor: a step waits for its slowest
-/// thread, so it loses as much time as the window takes. Then frames come less often.
+/// Sets the interval to the next frame. Drawing competes with a training that uses every processor:
+/// a step waits for its slowest thread, so it loses as much time as the window takes. Frames then
+/// come less often.
 void FrameLoop::pace(bool competes) {
     const double used = threadMilliseconds();
     constexpr double kNewest = 0.2; // share of the newest frame in the average
@@ -66,7 +68,7 @@ void FrameLoop::showRate() {
     m_times.push_back(now);
     std::erase_if(m_times, [now](qint64 time) { return time < now - 1000; });
     const qint64 span = now - m_times.front();
-    if (span < 500) return; // too short to tell
+    if (span < 500) return; // too short a time to tell a rate
     const auto frames = static_cast<qint64>(m_times.size()) - 1;
     const QString text = tr("%1 frames/s").arg((1000 * frames + span / 2) / span);
     if (text != m_rate.text()) m_rate.setText(text);

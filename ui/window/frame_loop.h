@@ -1,4 +1,4 @@
-// The frames of the window, about 30 a second. Each one shows what has arrived of a run, and its
+// The frames of the window, about 30 a second. Each one shows what has arrived from a run, and its
 // cost decides when the next one comes.
 #pragma once
 
@@ -20,17 +20,17 @@ public:
 
     /// What a frame did.
     struct Done {
-        bool busy = false;     ///< something was drawn or arrived, or will
+        bool busy = false;     ///< something was drawn or arrived, or is about to
         bool competes = false; ///< a training uses the processors that draw
     };
-    /// `frame` is called for each of them, until stop().
+    /// Calls `frame` for each frame, until stop().
     void start(std::function<Done()> frame);
     void stop() { m_timer.stop(); }
-    /// Something happened: it takes some quiet frames again until settled().
+    /// Tells that something happened: settled() comes only after some quiet frames again.
     void stir() { m_quietFrames = 0; }
 
 signals:
-    /// Nothing has arrived and nothing was drawn for some frames.
+    /// Emitted when nothing has arrived and nothing was drawn for some frames.
     void settled();
 
 private:
@@ -42,8 +42,8 @@ private:
     std::function<Done()> m_frame;
     QTimer m_timer;
     QElapsedTimer m_clock;
-    std::vector<qint64> m_times;              ///< ms, of the last second
-    double m_usedBefore = 0, m_frameCost = 0; ///< processor time of this thread, ms
+    std::vector<qint64> m_times;              ///< of the frames in the last second, in ms
+    double m_usedBefore = 0, m_frameCost = 0; ///< processor time of this thread, in ms
     int m_quietFrames = 0;
 };
 

@@ -1,4 +1,4 @@
-// Runs an action of the user. An error becomes a sentence in the banner.
+// Runs an action of the user and shows its error, if any, as a sentence in the banner.
 #pragma once
 
 #include "engine/core/error.h"
@@ -7,7 +7,7 @@
 
 namespace halfscope {
 
-/// Whether the action came to its end.
+/// Runs `action`; returns false when it threw InputError or RunError. Other exceptions pass.
 template <class Action>
 bool guarded(Banner& banner, Action action) {
     try {

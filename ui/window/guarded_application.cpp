@@ -1,4 +1,4 @@
-// Catches at the event, below which nothing of Qt has begun that would stay half done.
+// Catches around each event: nothing of Qt is half done there.
 #include "ui/window/guarded_application.h"
 
 #include <QThread>

@@ -1,4 +1,4 @@
-// The application object: what an event's handler throws ends neither the event loop nor the
+// The application object: an exception from an event handler ends neither the event loop nor the
 // program.
 #pragma once
 
@@ -15,7 +15,8 @@ public:
     using QApplication::QApplication;
 
     bool notify(QObject*, QEvent*) override;
-    /// What a handler on the window's thread threw last; null: nothing since the last call.
+    /// Takes what a handler on the window's thread threw last; null when nothing was thrown since
+    /// the last call.
     std::exception_ptr takeFailure() { return std::exchange(m_failure, nullptr); }
 
 private:

@@ -1,4 +1,4 @@
-// Chooses a font and as many words as fit.
+// Chooses the font and the longest text that fits.
 #include "ui/window/headline.h"
 
 #include "ui/look/text_fit.h"
@@ -10,7 +10,7 @@ Headline::Headline(QWidget* parent) : QLabel(parent) {
     setTextFormat(Qt::PlainText);
     setAlignment(Qt::AlignCenter);
     setWordWrap(true);
-    // a word without an end must not make the window wider
+    // a very long word must not make the window wider
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     // room for two lines, so that a longer sentence does not move the pictures
     setFixedHeight(2 * fontMetrics().lineSpacing() + 4);

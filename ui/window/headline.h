@@ -1,6 +1,6 @@
 // The sentence above the pictures: what to do, what happens, or how the run ended. It has room for
-// two lines; where a sentence needs more, a shorter one takes its place, and the tool tip has all
-// of it.
+// two lines; a sentence that needs more is replaced by a shorter one, and the tool tip has all of
+// it.
 #pragma once
 
 #include <QLabel>
@@ -13,10 +13,11 @@ class Headline : public QLabel {
 public:
     explicit Headline(QWidget* parent = nullptr);
 
-    /// The first of the texts that there is room for, which say the same in ever fewer words; none
-    /// is cut but the last. `size`: of the window's font; 1 where the text would not fit.
+    /// Shows the first of the texts that fits. The texts say the same in ever fewer words; only the
+    /// last one may be cut. `size` is relative to the window's font; a text that fits only at size
+    /// 1 is shown at that.
     void say(const QStringList& texts, double size = 1);
-    /// The first text.
+    /// Returns the first text, whichever is shown.
     QString said() const { return toolTip(); }
 
 protected:

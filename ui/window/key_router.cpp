@@ -21,7 +21,8 @@ namespace halfscope {
 
 namespace {
 
-/// What Qt would show at a point of a widget: of a list the entry's, of a menu the action's.
+/// Returns the tip that Qt would show at a point of a widget: a list's entry and a menu's action
+/// have tips of their own.
 QString tipAt(const QWidget& widget, const QPoint& at) {
     if (const auto* menu = qobject_cast<const QMenu*>(&widget)) {
         const QAction* action = menu->toolTipsVisible() ? menu->actionAt(at) : nullptr;
@@ -50,18 +51,18 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
     const auto* spin = qobject_cast<const QAbstractSpinBox*>(&watched);
     const auto* line =
         spin ? spin->findChild<QLineEdit*>() : qobject_cast<const QLineEdit*>(&watched);
-    // what is not typed any more cannot be taken back letter by letter: the setting is
+    // what was typed and confirmed is not undone letter by letter: the setting is undone
     if (key.matches(QKeySequence::Undo) || key.matches(QKeySequence::Redo))
         return line && !line->isModified() ? KeyGoes::Past : KeyGoes::AsUsual;
     if ((key.modifiers() & ~Qt::KeypadModifier) != Qt::NoModifier) return KeyGoes::AsUsual;
     const bool space = key.key() == Qt::Key_Space;
     // A focused button, box or list keeps the plain keys that it answers itself.
     if (qobject_cast<const QAbstractButton*>(&watched) && space) return KeyGoes::ToWidget;
-    // a list with boxes to tick answers Space itself
+    // a list with check boxes answers Space itself
     if (space && watched.property("keepsSpace").toBool()) return KeyGoes::ToWidget;
     const bool function = key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35;
     if (qobject_cast<const QComboBox*>(&watched) && !function) return KeyGoes::ToWidget;
-    // a number has no spaces: there the key plays, too
+    // a number has no spaces: Space plays there, too
     const bool number = spin || qobject_cast<const QAbstractSpinBox*>(watched.parent());
     return number && space ? KeyGoes::Past : KeyGoes::AsUsual;
 }
@@ -77,7 +78,7 @@ bool KeyRouter::eventFilter(QObject* watched, QEvent* event) {
             return true;
         }
     }
-    // a box would take the address of a dropped file for text to insert
+    // a text box would insert the address of a dropped file as text
     if (event->type() == QEvent::DragEnter && qobject_cast<QLineEdit*>(watched) &&
         m_window.isAncestorOf(static_cast<QWidget*>(watched)) &&
         static_cast<QDragEnterEvent*>(event)->mimeData()->hasUrls()) {

@@ -1,6 +1,6 @@
 // Decides which widget a key goes to. It also changes other events on their way to the widgets:
-// tool tips are shown as plain text and wrapped, and a file that is dropped on a box goes to the
-// window.
+// tool tips are shown as plain text and wrapped, and a file that is dropped on an input box goes to
+// the window.
 #pragma once
 
 #include <QObject>
@@ -21,7 +21,7 @@ protected:
     bool eventFilter(QObject*, QEvent*) override;
 
 private:
-    /// Whether a key goes to the widget itself, or past it to the shortcuts.
+    /// Tells whether a key goes to the widget itself, or past it to the shortcuts.
     enum class KeyGoes { AsUsual, ToWidget, Past };
     static KeyGoes whereGoes(const QKeyEvent&, const QObject& watched);
 

@@ -1,4 +1,4 @@
-// Layout of the window's parts, what is connected with what, and what is remembered.
+// The layout of the window's parts, what is connected with what, and what is remembered.
 #include "ui/window/main_window.h"
 
 #include "ui/images/compare_view.h"
@@ -86,14 +86,14 @@ MainWindow::~MainWindow() {
 }
 
 void MainWindow::buildCentre() {
-    // a screen may be smaller than the parts can be: then they can be scrolled
+    // a screen may be smaller than the parts can get: then they can be scrolled
     auto* area = make<QScrollArea>(this);
     area->setFrameShape(QFrame::NoFrame);
     area->setFocusPolicy(Qt::NoFocus);
     area->setWidgetResizable(true);
     auto* page = make<QWidget>(area);
     page->setObjectName(QStringLiteral("page"));
-    // a click outside the boxes ends typing, and Space means Play again
+    // a click outside the text boxes ends typing, and Space means Play again
     page->setFocusPolicy(Qt::ClickFocus);
     auto* column = make<QVBoxLayout>(page);
     column->setContentsMargins(0, 0, 0, 0);
@@ -162,7 +162,7 @@ void MainWindow::buildStatusBar() {
     m_parts.rate->setContentsMargins(8, 0, 6, 0);
     statusBar()->addWidget(m_parts.state, 1);
     statusBar()->addPermanentWidget(m_parts.device);
-    // room for three digits, so that a new one is not cut off until the next layout
+    // room for three digits, so that a third one is not cut off until the next layout
     const QMargins margins = m_parts.rate->contentsMargins();
     m_parts.rate->setMinimumWidth(
         m_parts.rate->fontMetrics().horizontalAdvance(tr("%1 frames/s").arg(999)) + margins.left() +
@@ -183,7 +183,7 @@ void MainWindow::connectParts() {
     connect(parts.transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
     connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
     parts.setup->setScaleOfLane([this](int lane) -> std::optional<double> {
-        const RunModel& run = m_models.run; // a saved run is not the one that goes on
+        const RunModel& run = m_models.run; // a saved run is not the one that continues
         if (m_shown->showsSaved() || lane >= run.lanes()) return std::nullopt;
         const bool trained = run.lane(lane).last.step > 0;
         return trained ? std::optional<double>(run.lane(lane).scale()) : std::nullopt;
@@ -216,7 +216,7 @@ void MainWindow::connectParts() {
     });
 }
 
-/// Data that no settings name any more need not be read to their end.
+/// Cancels the reading of data that no settings name any more.
 void MainWindow::keepData() {
     const ConfigModel& config = m_models.config;
     std::vector<FactsKey> wanted{factsKeyOf(config.config().task),
@@ -231,8 +231,8 @@ void MainWindow::tell(const QString& text) {
     text.isEmpty() ? statusBar()->clearMessage() : statusBar()->showMessage(text, kReadable);
 }
 
-/// Out of memory the run stops, and what was trained stays: a banner tells, for whose words there
-/// is room.
+/// When memory runs out, the run stops and what was trained stays; a banner says so, in words that
+/// were made before.
 FrameLoop::Done MainWindow::frame() {
     try {
         tellFailure();
@@ -246,7 +246,7 @@ FrameLoop::Done MainWindow::frame() {
     }
 }
 
-/// Of another event.
+/// Handles an exception that another event's handler threw.
 void MainWindow::tellFailure() {
     auto* application = qobject_cast<GuardedApplication*>(qApp);
     const std::exception_ptr failure = application ? application->takeFailure() : nullptr;
@@ -314,7 +314,7 @@ Message MainWindow::endSession() {
     m_ends = true;
     try {
         m_controller->pause();
-    } catch (const std::bad_alloc&) { // what is trained meanwhile is kept too
+    } catch (const std::bad_alloc&) { // what is trained meanwhile is kept, too
     }
     const Message problem = keepSession();
     close();

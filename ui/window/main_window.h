@@ -24,13 +24,13 @@
 namespace halfscope {
 
 struct WindowOptions {
-    /// Geometry, splitters and theme are read from and written to the user's settings.
+    /// Whether geometry, splitters and theme are read from and written to the user's settings.
     bool remember = false;
     Theme theme = Theme::Auto;
     RunFactory factory = makeExperimentRun;
-    /// Closing asks before it loses a run that trained as long, in seconds, and was not saved.
+    /// Closing asks before it loses an unsaved run that has trained for at least so many seconds.
     double askAfterSeconds = 60;
-    /// Where runs are kept on disk while they train; empty: nowhere.
+    /// The folder where runs are kept on disk while they train; empty: they are not kept.
     QString sessions{};
 };
 
@@ -49,10 +49,11 @@ public:
     bool opens() const { return m_files->opens(); }
     QStringList networks() const { return m_files->networks(); }
     void saveExperiment(const QString& path) { m_files->saveExperiment(path); }
-    /// What `halfscope-cli run --out` writes, as far as the window has it, and the plots; without
-    /// experiment.json where that could not be opened again. Of a saved run the files that were
-    /// read. Gives the names of the files, of which earlier ones are replaced, or go where this run
-    /// has none. RunError, also while a saved run is not shown yet.
+    /// Writes what `halfscope-cli run --out` writes, as far as the window has it, and the plots.
+    /// Leaves out experiment.json when it could not be opened again. For a saved run it writes the
+    /// files that were read. Returns the names of the files; earlier files of these names are
+    /// replaced, or removed where this run has none. Throws RunError, also while a saved run is not
+    /// shown yet.
     QStringList saveResults(const QString& folder) { return m_files->saveResults(folder); }
 
     void savePlots(const QString& path) { m_files->savePlots(path); }
@@ -79,17 +80,18 @@ public:
     PlotStack& plots() { return *m_parts.plots; }
     GradientView& gradients() { return *m_parts.gradients; }
     QString bannerText() const;
-    /// Runs are on disk up to now, for the next start should this window not be closed. Why they
-    /// are not; empty when they are.
+    /// Writes the runs to disk up to now, for the next start in case this window is not closed
+    /// properly. Returns why it could not; empty when it could.
     Message keepSession();
-    /// Ends without questions: the program was told to end. Runs are offered at the next start.
-    /// Returns as keepSession() does.
+    /// Closes without questions, because the program was told to end. The runs are offered at the
+    /// next start. Returns what keepSession() returns.
     Message endSession();
 
 signals:
-    /// Nothing has arrived and nothing was drawn for some frames, and nothing is running.
+    /// Emitted when nothing has arrived and nothing was drawn for some frames, and nothing is
+    /// running.
     void settled();
-    /// A file was opened, or could not be.
+    /// Emitted when a file was opened or could not be opened.
     void fileEnded(bool opened);
 
 protected:
@@ -112,18 +114,18 @@ private:
     void saveLayout() const;
 
     WindowOptions m_options;
-    bool m_ends = false; ///< without questions
+    bool m_ends = false; ///< closing asks nothing any more
     RunModels m_models;
-    FactsReader m_facts; ///< of the data that settings name
-    WindowParts m_parts; ///< children
+    FactsReader m_facts; ///< of the data that the settings name
+    WindowParts m_parts; ///< the parts are children of the window
     std::unique_ptr<ExperimentController> m_controller;
-    std::optional<Figures> m_figures; ///< there once the parts are, as all below
+    std::optional<Figures> m_figures; ///< this and everything below are built after the parts
     std::unique_ptr<ShownRun> m_shown;
     std::unique_ptr<WindowFiles> m_files;
     std::unique_ptr<WindowMenus> m_menus;
     std::unique_ptr<FrameLoop> m_frames;
     std::unique_ptr<CloseGuard> m_closing;
-    std::unique_ptr<SessionKeeper> m_keeper; ///< null where nothing is kept
+    std::unique_ptr<SessionKeeper> m_keeper; ///< null when nothing is kept
     std::unique_ptr<KeyRouter> m_keys;
     QString m_outOfMemory;             ///< the sentence, made while there is memory
     std::unique_ptr<char[]> m_reserve; ///< given back before an error is reported

@@ -18,7 +18,7 @@ public:
     enum class Begins {
         Anew,
         FromCheckpoint,
-        CheckpointLost, ///< it was to go on from one that cannot be read
+        CheckpointLost, ///< the run was to continue from a checkpoint that cannot be read
     };
     /// How the training stands, as far as sentences need to know.
     struct State {
@@ -26,22 +26,23 @@ public:
         bool playWaits = false;
         Begins begins = Begins::Anew;
         std::optional<int64_t> goesOnAfter{}; ///< the step of the checkpoint, once it is read
-        int64_t nextStop = 0;                 ///< where a finished run would go on to
+        int64_t nextStop = 0;                 ///< the step to which a finished run would continue
     };
 
-    /// Which run of the past is shown. `back`: it was brought back from the list.
+    /// Says which run of the past is shown. `back` tells that it was brought back from the list.
     static QString savedRun(const Run&, bool back);
-    /// For the status bar. `saved`: what savedRun() gives, or empty.
+    /// Returns the sentence for the status bar. `saved` is what savedRun() returned, or empty.
     static QString state(const State&, const QString& saved);
-    /// The device that trained a run, its libraries, and what the next training will use, one a
-    /// line. `built`: the networks that are there, or null.
+    /// Returns the device that trained a run, its libraries, and what the next training will use,
+    /// one a line. `built` describes the networks that are there; null when there are none.
     static QString device(const std::optional<DeviceInfo>&, bool isSaved, const SessionInfo* built);
-    /// What a training will do that has no rows yet. `about`: a preset's own sentence, or empty.
+    /// Says what a training without rows will do. `about` is a preset's own sentence, or empty.
     static QString invitation(const State&, qsizetype lanes, const QString& about);
-    /// Why there are no gradients to look at, and when they come. `midway`: the training rests in
-    /// the middle of the step `next`.
+    /// Says why there are no gradients to look at, and when they come. `midway` tells that the
+    /// training rests in the middle of step `next`.
     static QString noGradients(SessionState, bool midway, int64_t next);
-    /// Where settings were tried in vain. `showsOther`: a run of other settings is still there.
+    /// Says that a run with these settings failed to start. `showsOther` tells that a run with
+    /// other settings is still shown.
     static QString failedStart(bool showsOther);
 };
 

@@ -1,4 +1,4 @@
-// What is watched, what is offered, what is told.
+// What is watched, what is offered, and what the user is told.
 #include "ui/window/session_keeper.h"
 
 #include "engine/core/error.h"
@@ -98,7 +98,7 @@ void SessionKeeper::look() {
     removeRestored();
 }
 
-/// What came from another session goes there once it is on disk in this one.
+/// Removes another session's files once its runs are on disk in this one.
 void SessionKeeper::removeRestored() {
     std::erase_if(m_moving, [this](const auto& each) {
         if (!m_store || !m_told.empty() || !m_store->isWritten(each.first)) return false;
@@ -144,7 +144,7 @@ bool SessionKeeper::takeStore() {
     return m_store != nullptr;
 }
 
-/// Runs of the list that were trained here. Those of folders are on disk already.
+/// Watches the runs of the list that were trained here. Those from folders are on disk already.
 void SessionKeeper::watchRuns() {
     if (m_models.store.changes() == m_changes) return;
     const uint64_t changes = m_models.store.changes();
@@ -207,7 +207,7 @@ void SessionKeeper::offerLeft() {
                     found->push_back(std::make_shared<LeftSession>(std::move(each)));
             },
             FileJob::Leaving::Abandons);
-        // through the queue: the thread may be done by now, and must not be joined by itself
+        // through the queue: the thread may be done by now, and it cannot join itself
         connect(
             m_search.get(), &FileJob::done, this, [this, found] { conclude(found); },
             Qt::QueuedConnection);
@@ -218,11 +218,11 @@ void SessionKeeper::offerLeft() {
 
 void SessionKeeper::conclude(const std::shared_ptr<LeftSessions>& found) {
     const std::unique_ptr<FileJob> search = std::move(m_search);
-    if (!search) return; // was concluded
+    if (!search) return; // already concluded
     const LeftSessions left = std::move(*found);
     try {
         search->result();
-    } catch (const std::bad_alloc&) { // they are there at the next start, too
+    } catch (const std::bad_alloc&) { // the sessions are there at the next start, too
         return;
     }
     if (!left.empty()) offer(left);

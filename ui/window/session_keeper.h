@@ -1,4 +1,4 @@
-// Keeps the window's runs on disk while they train, gives back those of a window that ended without
+// Keeps the window's runs on disk while they train, restores those of a window that ended without
 // being closed, and stops a training that memory has no room for.
 #pragma once
 
@@ -26,23 +26,23 @@ struct WindowParts;
 class SessionKeeper : public QObject {
     Q_OBJECT
 public:
-    /// `folder`: of sessions.
+    /// `folder` is where sessions are kept.
     SessionKeeper(QString folder, RunModels&, ExperimentController&, ShownRun&, const WindowParts&,
                   QWidget& window);
     /// Waits a moment until the disk has what it should; one that does not answer is left alone.
     ~SessionKeeper() override;
 
-    /// Looks for runs of windows that ended without being closed, on a thread of its own: a folder
-    /// may hold many, or lie on a slow disk. Asks what to do with them when they are found.
+    /// Looks for runs of windows that ended without being closed, on a thread of its own, because a
+    /// folder may hold many or lie on a slow disk. Asks what to do with them when they are found.
     void offerLeft();
-    /// What the window has is on disk when this returns, and stays for the next start. Why it is
-    /// not; empty when it is.
+    /// Writes what the window has to disk before it returns, for the next start. Returns why it
+    /// could not; empty when it could.
     Message keep();
-    /// The user closes the window: nothing is to be offered at the next start.
+    /// Called when the user closes the window: nothing will be offered at the next start.
     void discard();
-    /// Of values in memory, from the user's settings.
+    /// Returns the most bytes that the values of runs may take in memory, from the user's settings.
     static size_t budget();
-    /// Asks for another one.
+    /// Asks the user for another budget.
     void chooseBudget();
 
 signals:
@@ -81,13 +81,14 @@ private:
     std::vector<std::unique_ptr<FileJob>> m_errands;
     Message m_told; ///< the problem that the banner told
     std::map<const Run*, std::shared_ptr<const Run>> m_watched;
-    uint64_t m_changes = ~uint64_t{0}; ///< of the list, at the last look
-    std::unique_ptr<FileJob> m_search; ///< for left sessions; null otherwise
-    LeftSessions m_left;               ///< to be restored
+    uint64_t m_changes = ~uint64_t{0}; ///< the list's counter at the last look
+    std::unique_ptr<FileJob> m_search; ///< looks for left sessions; null otherwise
+    LeftSessions m_left;               ///< sessions that wait to be restored
     int m_restored = 0;
-    /// Sessions whose runs are in this one, once that has been asked for so far.
+    /// Sessions whose runs were read into this one; each is removed once this session's store has
+    /// done the write with this number.
     std::vector<std::pair<uint64_t, std::shared_ptr<LeftSession>>> m_moving;
-    std::unique_ptr<RestoreJob> m_job; ///< reads the first of them; null otherwise
+    std::unique_ptr<RestoreJob> m_job; ///< reads the first of m_left; null otherwise
 };
 
 } // namespace halfscope

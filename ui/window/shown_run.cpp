@@ -33,8 +33,8 @@ namespace {
 constexpr const char* kStopKey = "run.steps";
 constexpr const char* kGrowthKey = "scaler.growth_test";
 constexpr const char* kPaceKey = "run.pace";
-constexpr qint64 kSilentMs = 1000; // what takes longer is told
-constexpr qint64 kSeenMs = 300;    // a saved run at least, before a training takes its place
+constexpr qint64 kSilentMs = 1000; // reading that takes longer is reported
+constexpr qint64 kSeenMs = 300;    // how long a saved run stays before a training may replace it
 
 int64_t rowsOf(const RunSnapshot& run) {
     int64_t rows = 0;
@@ -76,14 +76,14 @@ void ShownRun::connectSession() {
     });
     connect(&m_models.config, &ConfigModel::liveEdited, this,
             [this](int lane, const std::string& key, const FieldValue& value) {
-                // the pace is the window's: the run does not know of it
+                // the pace belongs to the window: the run does not know it
                 if (key != kPaceKey) m_controller.edit(lane, key, value);
                 updateCurrent();
                 updateCards();
             });
     connect(&m_models.config, &ConfigModel::edited, this, [this] {
         const RunConfig& config = m_models.config.config();
-        // how many steps epochs have nobody knows before their data are read
+        // the steps of an epoch are not known before the data are read
         m_parts.transport->setStopStep(stepsOf(config), m_models.config.stepsUnknown());
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
@@ -92,7 +92,7 @@ void ShownRun::connectSession() {
     showState();
 }
 
-/// The reason holds for the settings as they are: other ones, or an undo, take the banner away.
+/// Shows the reason while the settings stay as they are: a change or an undo removes the banner.
 void ShownRun::blameSettings(const Message& reason) {
     const auto now = [this, reason, config = m_models.config.config()] {
         return m_models.config.isStill(config) ? translated(reason) : QString();
@@ -100,7 +100,7 @@ void ShownRun::blameSettings(const Message& reason) {
     m_parts.banner->showProblem(translated(reason), now);
 }
 
-/// Why the settings cannot be trained with, as long as they cannot.
+/// Shows why the settings cannot be trained with, as long as they cannot.
 void ShownRun::refuseSettings(const Message& reason) {
     m_parts.banner->showProblem(translated(reason), [this] {
         try {
@@ -168,7 +168,7 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config,
         m_parts.banner->showText(tr("%1. The settings were opened without the curves of the run.")
                                      .arg(translated(reason)));
     };
-    // through the queue, for the job goes then
+    // through the queue, because the handlers destroy the job
     connect(m_savedJob.get(), &SavedRunJob::done, this, shows, Qt::QueuedConnection);
     connect(m_savedJob.get(), &SavedRunJob::failed, this, tells, Qt::QueuedConnection);
     m_savedJob->start();
@@ -208,7 +208,7 @@ void ShownRun::restart() {
     const BeginningReader from = std::exchange(m_from, nullptr);
     try {
         RunConfig config = m_models.config.config();
-        // what a recorded run went through comes again as it is opened, not at a reset
+        // a recorded run's forks and edits are repeated when it is opened, not at a reset
         if (const std::optional<RunConfig> planned = std::exchange(m_planned, std::nullopt)) {
             config.forks = planned->forks;
             config.edits = planned->edits;
@@ -235,7 +235,7 @@ void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
     m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
-    if (info.goesOnAfter) { // first what it began as, then what forks and edits have made of it
+    if (info.goesOnAfter) { // first its settings at the beginning, then as they are now
         RunConfig begun = info.recorded;
         begun.forks.clear();
         begun.edits.clear();
@@ -288,14 +288,14 @@ void ShownRun::enlist() {
     if (!m_shown.run || m_shown.id != RunId::None || m_shown.run->now().lastStep() < 1) return;
     RunStore& store = m_models.store;
     m_shown.id = store.add(m_shown.run, m_shown.title.toStdString());
-    store.setVisible(m_shown.id, false); // behind another run, when it is asked for
+    store.setVisible(m_shown.id, false); // is drawn behind another run only when asked for
     store.setCurrent(m_shown.id);
 }
 
-/// What is shown, before another run takes its place.
+/// Keeps the run that is shown, before another one replaces it.
 void ShownRun::keep() {
     if (!m_shown.run || m_shown.run->step() < 1) return;
-    // goes on from a checkpoint, and has not: its rows are a saved run's
+    // a run that was to continue from a checkpoint but has not: its rows are a saved run's
     if (m_shown.id == RunId::None && !hasUnsavedRows() && !showsSaved()) return;
     enlist(); // its last rows may have come just now
     const bool worth = hasUnsavedRows() && trainedSeconds() >= m_worthSeconds;
@@ -314,7 +314,7 @@ void ShownRun::adopt(const RunPtr& run, const QString& title) {
     other.preset = QString::fromStdString(run->info().preset);
     other.title = title;
     other.id = m_models.store.add(run, title.toStdString());
-    m_models.store.setVisible(other.id, false); // behind another run, when it is asked for
+    m_models.store.setVisible(other.id, false); // is drawn behind another run only when asked for
     m_before = other.id;
     m_others[m_before] = std::move(other);
     m_models.list.refresh();
@@ -327,14 +327,14 @@ void ShownRun::bringBack(RunId id) {
     const auto found = m_others.find(id);
     if (found == m_others.end()) return;
     guarded(*m_parts.banner, [&] {
-        // a live edit may have left one that is not allowed
+        // a live edit may have left a setting that is not allowed
         checkConfig(found->second.run->info().recorded);
-        buildAgain(found->second); // it stays in the list where there is no memory for that
+        buildAgain(found->second); // stays in the list when memory is short
         Shown back = std::move(found->second);
         m_others.erase(found);
         if (m_before == id) m_before = RunId::None;
         emit canBringBackChanged(canBringBack());
-        emit told({}); // the sentence may be about it
+        emit told({}); // the sentence in the status bar may be about it
         m_stays = true;
         back.back = true;
         back.experiment = m_experiment;
@@ -352,7 +352,7 @@ void ShownRun::buildAgain(const Shown& back) {
             Beginning from{std::make_shared<const ExperimentState>(readKept(kept, name))};
             from.run = Run::goingOn(from.state->recorded, now, from.state->step);
             RunBatch first;
-            // until there is a newer one; its own, as both runs are kept on disk
+            // kept until there is a newer one; a copy of its own, as both runs are kept on disk
             first.checkpoint = std::make_shared<const RunCheckpoint>(kept);
             from.run->append(std::move(first));
             return from;
@@ -412,12 +412,12 @@ bool ShownRun::frame() {
     m_parts.pictures->refresh();
     m_parts.gradients->refresh();
     explainGradients();
-    // where a finished run goes on to follows from its last row
+    // the step to which a finished run continues follows from its last row
     if (arrived && m_controller.state() == SessionState::Finished) showState();
     return arrived;
 }
 
-/// What is missing in their view, as long as it is.
+/// Says why the gradients' view is empty, as long as it is.
 void ShownRun::explainGradients() {
     const bool midway = m_controller.restsMidway();
     const int64_t next = (m_current ? m_current->step() : 0) + 1;
@@ -427,14 +427,14 @@ void ShownRun::explainGradients() {
 }
 
 bool ShownRun::drain() {
-    // what is trained meanwhile waits in the channel, and its training with it
+    // what is trained meanwhile waits in the channel, and the training waits with it
     const bool justRead = m_savedClock.isValid() && m_savedClock.elapsed() < kSeenMs;
     if (m_savedJob || justRead || !m_current || !m_controller.info()) return false;
     SessionBatch batch = m_controller.drain();
     if (batch.empty()) return false;
     const bool trained = !batch.records.empty();
     if (!m_watched) batch.gradients.clear();
-    // no file tells the type of a saved run's: networks that are built alike do
+    // no file records the dtype of a saved run's gradients: the networks built alike tell it
     if (showsSaved() && !m_shown.run->info().folder.empty() && !batch.gradients.empty()) {
         RunBatch counts;
         counts.gradients = batch.gradients;
@@ -447,12 +447,12 @@ bool ShownRun::drain() {
     if (m_shown.run != m_current && trained) {
         m_stays = false;
         show(ofExperiment(m_current, 0));
-        showState(); // it may have told of the saved run
+        showState(); // the state may have been about the saved run
     }
     return true;
 }
 
-/// Forks and edits that reached the run.
+/// Takes over forks and edits that reached the run.
 void ShownRun::follow(const RunConfig& now) {
     m_models.history.without([&] { m_models.config.follow(now); });
     updateCurrent();
@@ -491,15 +491,15 @@ void ShownRun::updateCards() {
     m_parts.borders->divideRight();
 }
 
-/// Of a saved run the gradients are known over its steps, but those of its next step are in no
-/// file: those of a training that would take its place are.
+/// A saved run's gradients over its steps are known, but no file has those of its next step: the
+/// view shows those of a training that would replace it.
 void ShownRun::updateGradients() {
     const bool anew = showsSaved() && m_current;
     m_parts.gradients->setRun(anew ? m_current : m_shown.run, anew);
 }
 
 void ShownRun::updateTarget() {
-    // a folder may lack its target
+    // a saved run's folder may lack the target
     if (m_shown.run && m_shown.run->now().target().width < 1 && m_controller.info())
         m_parts.pictures->setTarget(m_controller.info()->target);
 }
@@ -523,7 +523,7 @@ void ShownRun::growAtLeast(int lane) {
     if (edited)
         m_models.config.setData(m_models.config.index(m_models.config.rowOf(kGrowthKey, *edited)),
                                 value);
-    else // the lane is removed from the experiment, and trains on until a restart
+    else // the lane was removed from the experiment, but trains on until a restart
         m_controller.edit(lane, kGrowthKey, value.toStdString());
 }
 

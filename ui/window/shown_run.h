@@ -1,5 +1,5 @@
 // Decides which run the window shows: the one in training, a saved one, or an earlier one. Runs own
-// their numbers; the parts of the window look at the run that is chosen here.
+// their data; the parts of the window view the run that is chosen here.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -25,76 +25,77 @@ public:
     ShownRun(RunModels&, ExperimentController&, Figures&, const WindowParts&);
     ~ShownRun() override;
 
-    /// Another experiment; `about`: a sentence on a preset that needs one.
+    /// Loads another experiment. `about` is a sentence for a preset that needs one.
     void load(const RunConfig&, const QString& preset, const QString& title,
               const QString& about = {});
-    /// The same, to go on from a checkpoint of it. `begun`: a run with the rows up to there, or
-    /// null.
+    /// Loads an experiment and continues from its checkpoint. `begun` is a run with the rows up to
+    /// there, or null.
     void resume(std::shared_ptr<const ExperimentState>, const RunPtr& begun, const QString& title,
                 const QString& preset = {}, const QString& about = {});
-    /// The run in a folder, whose settings were loaded, and the checkpoint that lies there, or
-    /// null.
+    /// Reads the run in a folder whose settings were loaded. The checkpoint is the one that lies
+    /// there, or null.
     void readSaved(const QString& folder, const RunConfig&,
                    const std::shared_ptr<const RunCheckpoint>&);
     void setStopStep(qint64 steps);
-    /// Steps a second at most; 0: as fast as possible.
+    /// Limits the steps a second; 0 means as fast as possible.
     void setPace(double stepsPerSecond);
     void play();
     void playOrPause();
     /// Builds the networks of the settings again.
     void restart();
-    /// A lane of the settings that does not run yet goes on from one of the run's.
+    /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.
     void fork(int lane, int parent);
     void setScale(int lane, const QString& text);
-    /// Lets a lane's scale grow at more clean steps than the interval, too.
+    /// Lets a lane's scale grow also at more clean steps than the growth interval.
     void growAtLeast(int lane);
     void watchGradients(bool);
-    /// Shows the run again that a reset or another experiment replaced.
+    /// Shows the run that a reset or another experiment replaced.
     void bringBack();
     bool canBringBack() const { return m_before != RunId::None; }
-    /// A run of another session: into the list.
+    /// Adds a run of another session to the list.
     void adopt(const RunPtr&, const QString& title);
-    /// Any run of the list; those that are gone do nothing.
+    /// Shows a run of the list; does nothing when it is gone.
     void bringBack(RunId);
-    /// Trains with its settings from the start.
+    /// Trains from the start with that run's settings.
     void repeat(RunId);
-    /// Takes a run out of the list, unless it is shown or trains.
+    /// Takes a run out of the list, unless it is shown or being trained.
     void remove(RunId);
-    /// The curves of other runs that are asked for.
+    /// Draws the curves of the other runs that are chosen in the list.
     void updateOverlays();
-    /// Whether the curves of that run are drawn behind the present ones, if both have one
-    /// experiment.
+    /// Sets whether the curves of the replaced run are drawn behind the present ones, if both runs
+    /// belong to one experiment.
     void showBefore(bool);
     bool showsBefore() const { return m_showsBefore; }
 
     /// Hands what arrived from the training to its run, and lets the window's parts look at the run
-    /// that is shown. Whether anything arrived.
+    /// that is shown. Returns whether anything arrived.
     bool frame();
     /// Null before there is one.
     const RunPtr& run() const { return m_shown.run; }
-    const QString& title() const { return m_shown.title; } ///< of that run
-    /// That of the networks that were built last; null before.
+    const QString& title() const { return m_shown.title; } ///< of run()
+    /// The run of the networks that were built last; null before the first.
     const RunPtr& trained() const { return m_current; }
     bool reads() const { return m_savedJob != nullptr; }
     /// Whether the run that is shown does not belong to the networks that are built, which have not
     /// been trained yet.
     bool showsSaved() const { return m_shown.run && (m_shown.back || m_shown.run != m_current); }
-    /// A sentence about a run that is over; otherwise empty.
+    /// Returns a sentence about a run that is over; otherwise empty.
     QString lead() const;
-    /// How long the run that is shown was trained, in seconds, pauses left out.
+    /// Returns how long the run that is shown was trained, in seconds, without pauses.
     double trainedSeconds() const;
     /// Whether rows are shown that are not on disk.
     bool hasUnsavedRows() const;
-    /// What the run that is shown had when it was saved.
+    /// Records what the run that is shown contained when it was saved.
     void markSaved(const RunSnapshot&);
-    /// How long a run must have trained to be worth keeping, in seconds.
+    /// Sets how long a run must have trained to be worth mentioning when it is replaced, in
+    /// seconds.
     void setWorth(double seconds) { m_worthSeconds = seconds; }
 
 signals:
-    /// Another run can be brought back, or none.
+    /// Emitted when another run can be brought back, or none can any more.
     void canBringBackChanged(bool can);
     void titleChanged(const QString& title);
-    /// A sentence for the status bar; empty: the last one is over.
+    /// A sentence for the status bar; empty when the last one no longer holds.
     void told(const QString& text);
     void stirred();
 
@@ -103,9 +104,9 @@ private:
         RunPtr run;
         RunId id = RunId::None;       ///< in the list, from its first step on
         QString preset, title, about; ///< of its experiment
-        int64_t savedRows = 0;        ///< that are on disk
-        int experiment = 0;           ///< that was loaded; another number is another one
-        bool back = false;            ///< was brought back
+        int64_t savedRows = 0;        ///< how many of them are on disk
+        int experiment = 0;           ///< the number of the experiment as m_experiment counts them
+        bool back = false;            ///< it was brought back
     };
 
     void connectSession();
@@ -115,30 +116,30 @@ private:
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
-    /// Builds the networks of a run of the list: as its checkpoint has them, which is read on the
-    /// training thread, else untrained ones.
+    /// Builds the networks of a run of the list: from its checkpoint, which is read on the training
+    /// thread, or else untrained.
     void buildAgain(const Shown&);
-    /// A run of the experiment that is loaded.
+    /// Describes `run` as a run of the experiment that is loaded.
     Shown ofExperiment(const RunPtr&, int64_t savedRows) const;
     void show(Shown);
     void keep();
-    /// From its first step on a run is in the list.
+    /// Puts a run into the list, from its first step on.
     void enlist();
     void showState();
     RunWords::State stateNow() const;
-    /// Where Continue trains to. The last rows may not have arrived yet, or none: then those of a
-    /// saved run are shown.
+    /// Returns the step to which Continue trains. The last rows may not have arrived yet, or there
+    /// are none: then the rows of a saved run are shown.
     int64_t nextStop() const;
-    /// The present settings and outcome of the run that is being trained.
+    /// Stores the present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();
     void follow(const RunConfig& now);
     void updateGradients();
     void explainGradients();
     void updateTarget();
-    /// The device that trained what is shown, wherever the window names one.
+    /// Names the device that trained the shown run, wherever the window names one.
     void showDevice();
-    QString shownText() const; ///< a sentence on a run of the past
+    QString shownText() const; ///< a sentence about a run of the past
     bool drain();
 
     RunModels& m_models;
@@ -149,19 +150,20 @@ private:
     QString m_about;           ///< of a preset that needs words; else empty
     int m_experiment = 0;      ///< counts load()
     double m_worthSeconds = 60;
-    std::optional<RunConfig> m_planned; ///< whose forks and edits come with the next build
-    BeginningReader m_from;             ///< what the next build goes on from; null
-    RunWords::Begins m_begins = RunWords::Begins::Anew; ///< what was built last, or is being built
+    std::optional<RunConfig> m_planned; ///< the recorded experiment, whose forks and edits belong
+                                        ///< to the next build
+    BeginningReader m_from;             ///< what the next build continues from; null: nothing
+    RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
     RunPtr m_current;              ///< of the networks that were built last; null before
-    std::optional<RunFeed> m_feed; ///< into m_current
+    std::optional<RunFeed> m_feed; ///< feeds m_current
     Shown m_shown;
-    bool m_stays = false;            ///< what is shown until a training takes a step
+    bool m_stays = false;            ///< the shown run stays until a training takes a step
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown
-    RunId m_before = RunId::None;    ///< was replaced last, and can be brought back
+    RunId m_before = RunId::None;    ///< the run that was replaced last and can be brought back
     bool m_showsBefore = false;
     bool m_watched = false;                  ///< gradients are counted
-    std::unique_ptr<SavedRunJob> m_savedJob; ///< reads; null otherwise
-    QElapsedTimer m_savedClock;              ///< since reading began
+    std::unique_ptr<SavedRunJob> m_savedJob; ///< reads a saved run; null otherwise
+    QElapsedTimer m_savedClock;              ///< time since reading began
 };
 
 } // namespace halfscope

@@ -13,9 +13,9 @@
 
 namespace halfscope {
 namespace {
-// Of the middle column: the pictures, when there is a full set of plots.
+// The most that the pictures take of the middle column, when there is a full set of plots.
 constexpr double kMostPictures = 0.42;
-// Of the right column: counters above the events.
+// The most that the counters above the events take of the right column.
 constexpr double kMostCounters = 0.62, kMostBesideGradients = 0.42;
 } // namespace
 
@@ -50,7 +50,7 @@ void WindowBorders::divideRight() {
 }
 
 bool WindowBorders::eventFilter(QObject* watched, QEvent* event) {
-    // once the splitter has laid out its parts itself
+    // once the splitter has laid out its own parts
     if (event->type() == QEvent::Resize)
         QMetaObject::invokeMethod(this,
                                   watched == m_parts.centre ? &WindowBorders::divideCentre

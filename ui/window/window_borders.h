@@ -10,7 +10,7 @@
 
 namespace halfscope {
 
-/// Of settings, middle and right column at first.
+/// Returns the first widths of the columns, in pixels: settings, middle and right.
 inline QList<int> columnWidths(int window) {
     constexpr int kSetup = 334, kRight = 280;
     return {kSetup, window - kSetup - kRight, kRight};
@@ -21,9 +21,9 @@ class WindowBorders : public QObject {
 public:
     explicit WindowBorders(const WindowParts&, QObject* parent = nullptr);
 
-    /// Between pictures and plots: no more for the pictures than they fill.
+    /// Places the border between pictures and plots: the pictures get no more than they fill.
     void divideCentre();
-    /// Between counters and events: what the counters need.
+    /// Places the border between counters and events: the counters get what they need.
     void divideRight();
     void restore(const QVariantMap&);
     void save(QVariantMap&) const;

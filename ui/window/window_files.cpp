@@ -1,4 +1,4 @@
-// Names of files, dialogs that ask for them, and what is written.
+// Chooses file names, asks for them in dialogs, and writes the files.
 #include "ui/window/window_files.h"
 
 #include "engine/core/error.h"
@@ -42,7 +42,8 @@
 namespace halfscope {
 namespace {
 
-/// A name typed without an ending gets that of `name`, before the dialog asks about overwriting.
+/// Asks where to save. A name typed without an ending gets that of `name`, before the dialog asks
+/// about overwriting.
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
                      const QString& filter) {
     QFileDialog dialog(parent, title, {}, filter);
@@ -55,13 +56,15 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
 constexpr int kBeforeDialog = 300;               // ms: short runs are saved by then
-constexpr int kBeforeLeaving = 10000;            // ms: until a folder may be given up
+constexpr int kBeforeLeaving = 10000;            // ms: until the user may give up on a folder
 constexpr int kBetweenLooks = 250;               // ms
-constexpr std::chrono::milliseconds kAtOnce{50}; // what takes longer is read aside
+constexpr std::chrono::milliseconds kAtOnce{50}; // reading that takes longer continues on another
+                                                 // thread
 
-/// A file may be called anything; a title is one short line.
+/// Returns a short title on one line, whatever the file is called.
 QString titleOf(const QString& path) {
-    constexpr qsizetype kLongest = 60; // 180 bytes of UTF-8 at most: an experiment's may have 200
+    constexpr qsizetype kLongest = 60; // at most 180 bytes of UTF-8: an experiment's title may have
+                                       // 200
     QString title = QFileInfo(path).completeBaseName();
     title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
     title = title.simplified().left(kLongest);
@@ -80,13 +83,14 @@ bool isSavedRun(const QString& path) {
            holdsSavedRun(file.path().toStdString());
 }
 
-/// Decodes it: an error is better said now than when the run is built.
+/// Decodes the picture now, because an error is better reported here than when the run is built.
 OpenedFile checkPicture(const QString& path) {
     readSquare(path.toStdString(), 1);
     return {path, true, {}};
 }
 
-/// The rows up to a checkpoint as the beginning of its run; null where they are not beside it.
+/// Returns the rows up to a checkpoint as the beginning of its run; null when they are not beside
+/// it.
 std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& state) {
     if (state.run.empty()) return nullptr;
     try {
@@ -98,7 +102,8 @@ std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& stat
     }
 }
 
-/// Until the run has a newer one, it is saved with this.
+/// Keeps a copy of the checkpoint with the run: the run is saved with it until there is a newer
+/// one.
 void keepWith(Run& run, const QString& path, int64_t step) {
     RunBatch batch;
     batch.checkpoint = checkpointInFile(path.toStdString(), step);
@@ -115,17 +120,18 @@ OpenedFile readCheckpointAt(const QString& path) {
     return opened;
 }
 
-/// With what its run can go on from, where that lies beside it.
+/// Reads an experiment, and what its run can continue from when that lies beside it.
 OpenedFile readExperiment(const QString& path) {
     OpenedFile opened{path};
     opened.config = readConfig(path.toStdString());
-    knownFactsOf(*opened.config); // of its data: read aside now, they are known to the window later
+    knownFactsOf(*opened.config); // facts of its data: they are read on this thread now, and the
+                                  // window knows them later
     const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
     opened.savedRun = isSavedRun(path);
     if (!opened.savedRun || !QFileInfo::exists(beside)) return opened;
     try {
         const OpenedFile checkpoint = readCheckpointAt(beside);
-        if (!checkpoint.begun) return opened; // of another run
+        if (!checkpoint.begun) return opened; // it belongs to another run
         opened.from = checkpoint.from;
         opened.begun = checkpoint.begun;
     } catch (const InputError& error) {
@@ -134,14 +140,15 @@ OpenedFile readExperiment(const QString& path) {
     return opened;
 }
 
-/// Whether a file holds arrays by its name: PyTorch's own form is told how to become one.
+/// Whether a file's name says that it holds arrays: for PyTorch's own form, an error tells how to
+/// convert it.
 bool namesArrays(const QString& path) {
     static const QStringList endings{QStringLiteral("safetensors"), QStringLiteral("pt"),
                                      QStringLiteral("pth")};
     return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
 }
 
-/// Weights must fit the network of the settings as they are.
+/// Reads weights, which must fit the network of the present settings, or a checkpoint.
 OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     const QString name = QFileInfo(path).fileName();
     const bool named = name == QLatin1String(run_file::kCheckpoint) ||
@@ -153,7 +160,7 @@ OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     return opened;
 }
 
-/// Of the thread that calls.
+/// Reads a file of any kind, on the calling thread.
 OpenedFile readAny(const QString& path, const RunConfig& settings) {
     const QFileInfo file(path);
     if (file.isDir() && QFileInfo::exists(QDir(path).filePath(kExperimentFile)))
@@ -223,7 +230,7 @@ void WindowFiles::lookAtLiveBoard() {
     if (problem.empty()) {
         const RunPtr& run = m_shown.trained();
         const SessionInfoPtr& built = m_controller.info();
-        // before it goes on from a checkpoint, what is written stays
+        // what was written stays until the run has steps after its checkpoint
         const bool rests = built && built->goesOnAfter && run->step() <= *built->goesOnAfter;
         if (!rests) m_board->follow(run);
         return;
@@ -235,7 +242,7 @@ void WindowFiles::lookAtLiveBoard() {
 
 void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());
-    // the first one needs no more words than how to start
+    // the first preset needs no words beyond how to start
     const bool first = preset.name == presets()[0].name;
     m_shown.load(preset.config, name, translated(preset.title),
                  first ? QString() : translated(preset.about));
@@ -265,7 +272,7 @@ void WindowFiles::showPicture(const QString& path) {
     m_shown.load(config, {}, QString::fromStdString(config.title));
 }
 
-/// A setting like others: it can be undone, and is saved with the experiment.
+/// Sets the weights like any other setting: it can be undone, and is saved with the experiment.
 void WindowFiles::startFrom(const QString& weights) {
     ConfigModel& config = m_models.config;
     config.setData(config.index(config.rowOf("model.weights")),
@@ -290,14 +297,14 @@ bool WindowFiles::tryOpen(const QString& path) {
     if (m_job->isDone(kAtOnce)) return conclude(opened);
     emit told(tr("Reading %1…").arg(safeText(path.toStdString())));
     connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
-    return !m_job->isDone() || conclude(opened); // where the signal came before
+    return !m_job->isDone() || conclude(opened); // the signal may have come before
 }
 
 bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
-    if (m_opened != opened) return true; // another file came, or it is concluded
+    if (m_opened != opened) return true; // another file came, or this one is concluded
     m_opened.reset();
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
-    emit told({}); // it is not being read any more
+    emit told({}); // nothing is being read any more
     const bool good = guarded(*m_parts.banner, [&] {
         job->result();
         show(*opened);
@@ -333,7 +340,7 @@ void WindowFiles::chooseExperiment() {
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveExperiment(path); });
 }
 
-/// What it says of the data is read from their files.
+/// Writes the program on another thread: its facts about the data are read from their files.
 void WindowFiles::copyAsPyTorch() {
     const auto program = std::make_shared<std::string>();
     const auto write = [program, settings = m_models.config.config()] {
@@ -346,12 +353,12 @@ void WindowFiles::copyAsPyTorch() {
     if (m_script->isDone(kAtOnce)) return copyScript(*program);
     emit told(tr("Reading the data…"));
     connect(m_script.get(), &FileJob::done, this, [this, program] { copyScript(*program); });
-    if (m_script->isDone()) copyScript(*program); // where the signal came before
+    if (m_script->isDone()) copyScript(*program); // the signal may have come before
 }
 
 void WindowFiles::copyScript(const std::string& program) {
     const std::unique_ptr<FileJob> job = std::exchange(m_script, nullptr);
-    if (!job) return; // it is copied
+    if (!job) return; // it is copied already
     guarded(*m_parts.banner, [&] {
         job->result();
         QGuiApplication::clipboard()->setText(QString::fromStdString(program));
@@ -374,14 +381,14 @@ void WindowFiles::chooseCheckpoint() {
     if (!path.isEmpty()) m_controller.saveCheckpoint(path, QCoreApplication::applicationVersion());
 }
 
-/// Those of a saved run with a checkpoint are built as it has them.
+/// A saved run with a checkpoint has networks: they are built from it.
 bool WindowFiles::networksAreGone() const {
     return m_shown.showsSaved() && !m_controller.info()->goesOnAfter;
 }
 
 QStringList WindowFiles::networks() const {
     if (!m_controller.info() || !m_shown.run() || networksAreGone()) return {};
-    // lanes that were forked after the checkpoint are not among them
+    // lanes that were forked after the checkpoint have none
     const auto built = static_cast<qsizetype>(m_controller.info()->laneNames.size());
     const QStringList titles = laneTitlesOf(m_shown.run()->now());
     return m_shown.showsSaved() ? titles.mid(0, built) : titles;
@@ -429,7 +436,8 @@ QStringList WindowFiles::resultNames() const {
     QStringList names;
     for (const std::string& name : filesOf(m_shown.run()->now()))
         names << QString::fromStdString(name);
-    for (const LaneInfo& lane : m_shown.run()->lanes()) // of a run that the command line trained
+    for (const LaneInfo& lane : m_shown.run()->lanes()) // written for runs that the command line
+                                                        // trained
         names << QString::fromStdString(run_file::weights(lane.name));
     return names << QLatin1String(run_file::kPlots) << QLatin1String(run_file::kCheckpoint)
                  << QLatin1String(run_file::kEarlierCheckpoint);
@@ -460,7 +468,7 @@ void WindowFiles::aside(const Errand& errand, const std::function<void()>& work)
         return work(); // the system has no thread to give
     }
     QEventLoop waits;
-    connect(job.get(), &FileJob::done, &waits, [] {}); // wakes it
+    connect(job.get(), &FileJob::done, &waits, [] {}); // wakes the loop
     QTimer looks;
     looks.start(kBetweenLooks);
     QElapsedTimer clock, closed;
@@ -499,7 +507,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     if (std::exchange(m_saves, true))
         throw RunError(phrase("Files", "Results are being saved already."));
     const auto done = qScopeGuard([this] { m_saves = false; });
-    m_shown.frame(); // with the checkpoint that a pause or the end has just made
+    m_shown.frame(); // take the checkpoint that a pause or the end has just made
     const RunPtr run = m_shown.run();
     const RunSnapshot now = run->snapshot();
     const SavedFiles files = write(now, folder);

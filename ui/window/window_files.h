@@ -1,5 +1,5 @@
 // Opens experiments, saved runs and pictures; saves experiments, results and pictures of the plots.
-// Asks for their names, and reports what went wrong.
+// Asks for file names, and reports what went wrong.
 #pragma once
 
 #include "engine/runs/run_saving.h"
@@ -30,14 +30,14 @@ class ShownRun;
 /// A file that was read and can be shown.
 struct OpenedFile {
     QString path;
-    bool picture = false;              ///< to be painted
+    bool picture = false;              ///< a picture to be painted
     std::optional<RunConfig> config{}; ///< of an experiment
-    bool savedRun = false;             ///< lies beside it
-    bool weights = false;              ///< of a network, to start from
-    /// Of a checkpoint, with the rows before it where they lie beside it.
+    bool savedRun = false;             ///< a saved run lies beside the experiment
+    bool weights = false;              ///< weights of a network, to start from
+    /// The state of a checkpoint, and the rows before it when they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
-    Message problem{}; ///< of a checkpoint that lies beside an experiment and cannot be read
+    Message problem{}; ///< why a checkpoint beside an experiment cannot be read
 };
 
 class WindowFiles : public QObject {
@@ -46,23 +46,24 @@ public:
     WindowFiles(RunModels&, ExperimentController&, ShownRun&, const WindowParts&, QWidget& window);
     ~WindowFiles() override;
 
-    /// InputError for an unknown name.
+    /// Throws InputError for an unknown name.
     void openPreset(const QString& name);
-    /// An experiment file; an experiment.json in the folder of a saved run shows that run, too.
-    /// InputError.
+    /// Opens an experiment file; an experiment.json in the folder of a saved run shows that run,
+    /// too. Throws InputError.
     void openExperiment(const QString& path);
-    /// Lets the networks paint a PNG or JPEG file.
+    /// Makes a PNG or JPEG file the picture that the networks paint.
     void openPicture(const QString& path);
-    /// Either of them, by the name's ending; of a folder or its steps.csv, the run saved there; a
-    /// checkpoint, to go on from it; weights, to start from them.
+    /// Opens an experiment or a picture, by the name's ending. For a folder or its steps.csv it
+    /// opens the run saved there; from a checkpoint it continues; from weights it starts.
     void open(const QString& path);
-    /// The same, with the sentence of an error as banner: then nothing is opened and it gives
-    /// false. What takes long to read is read aside, and opened or refused later; another file ends
-    /// that.
+    /// Does the same, but shows an error's sentence in the banner: then nothing is opened and it
+    /// returns false. A file that takes long to read is read on another thread, and opened or
+    /// refused later; opening another file cancels that.
     bool tryOpen(const QString& path);
-    /// Whether a file is being read; ended() comes then.
+    /// Whether a file is being read; ended() will follow.
     bool opens() const { return m_job != nullptr; }
-    /// The settings as they are. InputError when the file could not be opened again; RunError.
+    /// Saves the settings as they are. Throws InputError when the file could not be opened again,
+    /// and RunError.
     void saveExperiment(const QString& path);
     /// See MainWindow::saveResults().
     QStringList saveResults(const QString& folder);
@@ -70,13 +71,13 @@ public:
     void choose();
     void chooseExperiment();
     void chooseCheckpoint();
-    /// By lane, what the window calls those whose networks are there to be saved.
+    /// Returns the window's names, by lane, of the lanes whose networks are there to be saved.
     QStringList networks() const;
-    bool hasCritics() const; ///< beside them, as networks of their own
+    bool hasCritics() const; ///< critics are networks of their own
     void chooseLaneFile(LaneFile, int lane);
     void chooseTensorBoard();
-    /// Writes the training for TensorBoard from now on, and those to come: asks for a folder first;
-    /// false: stops.
+    /// With true, asks for a folder and writes this training and later ones for TensorBoard from
+    /// now on; with false, stops writing.
     void chooseLiveBoard(bool writes);
     void startLiveBoard(const QString& folder);
     void stopLiveBoard();
@@ -89,15 +90,15 @@ public:
     /// To the clipboard, for slides.
     void copyPlots();
     void copyPictures();
-    /// The settings as a Python program for PyTorch, to the clipboard.
+    /// Copies the settings to the clipboard as a Python program for PyTorch.
     void copyAsPyTorch();
 
 signals:
-    /// Whether trainings are written for TensorBoard.
+    /// Tells whether trainings are written for TensorBoard.
     void writesLiveChanged(bool writes);
     /// A sentence for the status bar.
     void told(const QString& text);
-    /// A file was opened, or could not be.
+    /// Emitted when a file was opened or could not be opened.
     void ended(bool opened);
 
 private:
@@ -106,9 +107,9 @@ private:
     void lookAtLiveBoard();
     void startFrom(const QString& weights);
     void copyScript(const std::string& program);
-    /// Shows what the job has read; false where it failed.
+    /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
-    /// Whether there are none of the run that is shown.
+    /// Whether there are no networks of the run that is shown.
     bool networksAreGone() const;
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);
@@ -131,7 +132,7 @@ private:
     QWidget& m_window;
     bool m_saves = false;
     QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
-    std::unique_ptr<LiveBoard> m_board; ///< null: trainings are not written for TensorBoard
+    std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;
     std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into
     std::unique_ptr<FileJob> m_job;       ///< reads a file; null otherwise

@@ -1,4 +1,4 @@
-// What each entry does, with its key.
+// What each entry does, and its key.
 #include "ui/window/window_menus.h"
 
 #include "ui/dialogs/help.h"
@@ -78,7 +78,7 @@ void WindowMenus::fillFile(QMenu& file) {
     file.addAction(tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), &m_window, &QWidget::close);
 }
 
-/// Anew each time: lanes are forked, and the networks of a saved run are gone.
+/// Fills the menu each time it opens: lanes are forked, and a saved run's networks may be gone.
 void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
     connect(&menu, &QMenu::aboutToShow, this, [this, &menu, file] {
         menu.clear();
@@ -102,7 +102,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     QAction* redo = m_models.history.stack().createRedoAction(&m_window, tr("&Redo"));
     redo->setShortcut(QKeySequence::Redo);
     edit.addActions({undo, redo});
-    // its settings come first, and the button with which it goes on
+    // shows the settings first, where the button is that starts the fork
     QAction* fork = edit.addAction(tr("&Continue as a new lane…"), this, [this] {
         m_settings->setChecked(true);
         m_parts.setup->addLane();
@@ -123,7 +123,8 @@ void WindowMenus::fillEdit(QMenu& edit) {
                    &m_files, &WindowFiles::copyAsPyTorch);
 }
 
-/// Anew each time, with the gradients beside it: they show what the scale does.
+/// Fills the menu each time it opens, and shows the gradients beside it: they show what the scale
+/// does.
 void WindowMenus::fillScales(QMenu& menu) {
     connect(&menu, &QMenu::aboutToShow, this, [this, &menu] {
         menu.clear();
@@ -211,7 +212,7 @@ void WindowMenus::addSettings(QMenu& view) {
     m_settings->setCheckable(true);
     m_settings->setChecked(true);
     connect(m_settings, &QAction::toggled, this, [this](bool on) {
-        m_gaveWay = false; // it was the user
+        m_gaveWay = false; // the user did it
         m_parts.setup->setVisible(on);
         // the border may have been pushed to the edge
         if (on && m_parts.columns->sizes().front() == 0)
@@ -236,7 +237,7 @@ void WindowMenus::giveWay() {
 
 void WindowMenus::addRuns(QMenu& view) {
     m_runs = view.addAction(tr("Ru&ns of this session"));
-    m_runs->setIconText(tr("Runs")); // on its button
+    m_runs->setIconText(tr("Runs")); // the text on its button
     m_runs->setShortcut(Qt::Key_F8);
     m_runs->setCheckable(true);
     connect(m_runs, &QAction::toggled, this, [this](bool on) {
@@ -258,7 +259,7 @@ void WindowMenus::addFullScreen(QMenu& view) {
 }
 
 bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
-    // the window manager and a remembered layout change it too
+    // the window manager and a restored layout change it, too
     if (watched == &m_window && event->type() == QEvent::WindowStateChange)
         m_fullScreen->setChecked(m_window.isFullScreen());
     if (watched == &m_window && event->type() == QEvent::Resize) giveWay();
@@ -334,7 +335,8 @@ void WindowMenus::addShortcut(const QKeySequence& keys, Action action) {
 
 void WindowMenus::showHelp() { showHelpPart(QString()); }
 
-/// Not modal: the shortcuts can be tried. It opens where it was left, or at a part of it.
+/// Opens the help without blocking the window, so that the shortcuts can be tried. It opens where
+/// it was left, or at the given part.
 void WindowMenus::showHelpPart(const QString& anchor) {
     if (!m_help) {
         m_help = make<HelpDialog>(&m_window);
@@ -355,7 +357,7 @@ void WindowMenus::showVerification() {
 void WindowMenus::showAbout() {
     auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("About Halfscope"), aboutText(),
                                   QMessageBox::Close, &m_window);
-    box->setTextFormat(Qt::RichText); // all of it is the program's
+    box->setTextFormat(Qt::RichText); // safe: all of it is the program's own text
     box->setIconPixmap(programIcon().pixmap(64));
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setModal(false);

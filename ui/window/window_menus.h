@@ -24,7 +24,8 @@ class WindowFiles;
 class WindowMenus : public QObject {
     Q_OBJECT
 public:
-    /// `remembers`: choices that act at the next start are kept. No keeper: no item for its memory.
+    /// `remembers`: choices that take effect at the next start are stored. Without a keeper there
+    /// is no item for its memory.
     WindowMenus(RunModels&, ExperimentController&, ShownRun&, WindowFiles&, const WindowParts&,
                 QMainWindow& window, bool remembers, SessionKeeper* keeper);
 
@@ -48,8 +49,8 @@ private:
     void addRuns(QMenu&);
     void addSettings(QMenu&);
     void addFullScreen(QMenu&);
-    /// Hides the settings while the window is too narrow for three columns, unless they are asked
-    /// for: the pictures and the cards of the lanes would be cut off.
+    /// Hides the settings while the window is too narrow for three columns, unless the user asks
+    /// for them: the pictures and the lanes' cards would be cut off.
     void giveWay();
     template <class Action>
     void addShortcut(const QKeySequence&, Action);
@@ -66,10 +67,10 @@ private:
     QMainWindow& m_window;
     bool m_remembers;
     SessionKeeper* m_keeper;
-    QAction* m_fullScreen = nullptr; ///< owned by their menus
+    QAction* m_fullScreen = nullptr; ///< the actions are owned by their menus
     QAction* m_settings = nullptr;
-    bool m_narrow = false;  ///< the window is
-    bool m_gaveWay = false; ///< the settings did
+    bool m_narrow = false;  ///< the window is narrow
+    bool m_gaveWay = false; ///< the settings are hidden for lack of room
     QAction* m_runs = nullptr;
     QAction* m_gradients = nullptr;
     QAction* m_previous = nullptr;

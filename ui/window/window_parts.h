@@ -35,7 +35,7 @@ struct WindowParts {
     QSplitter* centre = nullptr;  ///< pictures above plots
     QSplitter* right = nullptr;   ///< counters above events
     WindowBorders* borders = nullptr;
-    QLabel* state = nullptr; ///< in the status bar, as the next two
+    QLabel* state = nullptr; ///< in the status bar, as are the next two
     QLabel* rate = nullptr;
     QLabel* device = nullptr;
 };

@@ -34,7 +34,7 @@ double startFactor(const QStringList& arguments) {
 }
 
 QSize startSize(const QSize& usual, const QSize& screen) {
-    constexpr QSize kFrame(8, 36); // of the window, about: it is not there yet
+    constexpr QSize kFrame(8, 36); // of the window, about: the frame is not there yet
     return usual.boundedTo(screen - kFrame);
 }
 

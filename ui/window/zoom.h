@@ -1,5 +1,5 @@
 // How large everything in the window is: for projectors and sharp screens. Qt takes the factor when
-// the program starts, so a choice acts at the next start.
+// the program starts, so a choice takes effect at the next start.
 #pragma once
 
 #include <QSize>
@@ -9,17 +9,18 @@
 
 namespace halfscope {
 
-/// In percent, the ordinary size first.
+/// Returns the choices in percent, the ordinary size first.
 std::span<const int> zooms();
-/// The choice in the user's settings; 100 where there is none, or none of zooms().
+/// Returns the choice in the user's settings; 100 when there is none, or when it is not among
+/// zooms().
 int rememberedZoom();
 void rememberZoom(int percent);
-/// What QT_SCALE_FACTOR is to be, before the application object is made: the choice, but 1 for a
-/// screenshot, which must look the same whatever the user's window looks like.
+/// Returns the value for QT_SCALE_FACTOR, before the application object is made: the user's choice,
+/// but 1 for a screenshot, which must look the same whatever the user's window looks like.
 double startFactor(const QStringList& arguments);
 
-/// The size that a window has at the start, in the room of the screen: that may be small, or hold
-/// little because everything is larger on it.
+/// Returns the size of a window at the start, limited to the screen: that may be small, or hold
+/// little because everything on it is larger.
 QSize startSize(const QSize& usual, const QSize& screen);
 
 } // namespace halfscope
