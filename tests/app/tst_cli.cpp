@@ -125,7 +125,7 @@ void TestCli::helpAndVersion() {
             QVERIFY2(help.out.contains(word), help.out);
         }
     }
-    // the examples are of the command that was asked for
+    // the examples belong to the command that was asked about
     for (const char* command :
          {"run", "evaluate", "runs", "verify", "bench", "describe", "presets", "settings"}) {
         const QByteArray help = call({command, "--help"}).out;
@@ -140,7 +140,7 @@ void TestCli::helpAndVersion() {
 void TestCli::lists() {
     const Outcome list = call({"presets"});
     QCOMPARE(list.code, 0);
-    // groups with a line of their own and an empty one between, presets below with their sentence
+    // groups have a line of their own after an empty one, with their presets and sentences below
     const QList<QByteArray> lines = list.out.split('\n');
     qsizetype at = 0;
     std::string group;
@@ -196,7 +196,7 @@ void TestCli::describes() {
     QCOMPARE(outcome.error, QByteArray());
     QVERIFY2(outcome.out.startsWith(start), outcome.out.left(200));
     QVERIFY2(outcome.out.contains(inside), outcome.out.left(200));
-    // Half precision appears in the lane that has it, and only there.
+    // Half precision appears only in the lane that has it.
     QCOMPARE(outcome.out.contains("float16"), !more.contains("fp32"));
     if (more.contains("--json")) QVERIFY(!QJsonDocument::fromJson(outcome.out).isNull());
 }
@@ -247,7 +247,8 @@ void TestCli::fullStandardOutput() {
 }
 
 void TestCli::closedPipe() {
-    // The reader leaves at once; a listing ends in peace, and a training still writes its files.
+    // The reader leaves at once: a listing ends without an error, and a training still writes its
+    // files.
     const Outcome list = callShell("{ \"$0\" settings; echo \"code $?\" >&2; } | true");
     QCOMPARE(list.error, QByteArray("code 0\n"));
     QTemporaryDir folder;
@@ -279,7 +280,7 @@ void TestCli::vectorSets() {
             QVERIFY2(outcome.out.contains(QByteArray(", ") + nameOf(set) + " vectors\n"),
                      outcome.out);
         }
-    // All products of this step have rows enough (engine/cpu/matmul.cpp): the same bits.
+    // All products of this step have enough rows (engine/cpu/matmul.cpp): the bits are the same.
     QByteArray narrowest;
     for (const VectorSet set : {VectorSet::Avx2, VectorSet::Avx512, VectorSet::Avx512Bf16}) {
         if (!hasVectorSet(set)) continue;

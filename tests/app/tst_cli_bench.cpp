@@ -1,5 +1,5 @@
 // `halfscope-cli bench` from outside: which rows and lanes it times, its JSON, and bad input.
-// Figures are only checked for being there: how fast a machine is, is no test.
+// Figures only have to be present: the speed of a machine is not tested.
 #include "tests/support/cli.h"
 
 #include <QJsonArray>
@@ -24,7 +24,7 @@ QJsonObject firstRow(const Outcome& outcome) {
     return QJsonDocument::fromJson(outcome.out).object()["rows"].toArray()[0].toObject();
 }
 
-/// A program of the shell in Python's place.
+/// A shell program that replaces Python.
 class StandIn {
 public:
     explicit StandIn(const char* commands) {
@@ -39,7 +39,7 @@ private:
     QTemporaryDir m_folder;
 };
 
-/// Answers as PyTorch with two ways to run FP32, and keeps the first request.
+/// Answers like PyTorch with two ways to run FP32, and keeps the first request.
 constexpr const char* kTwoWays = "echo '{\"version\": \"9.8\"}'\n"
                                  "read -r request\n"
                                  "printf \"%s\" \"$request\" > \"$0.request\"\n"
@@ -77,7 +77,7 @@ private slots:
         }
         QCOMPARE(lanes, (QStringList{"fp32", "amp-fp16", "amp-bf16"}));
     }
-    /// A preset's network, with its convolutions among the operations.
+    /// A preset's network, whose convolutions are among the operations.
     void convolutionsCount() {
         const Outcome outcome = bench({"--only", "mnist-cnn", "--lanes", "fp32", "--json"});
         QVERIFY2(outcome.code == 0, outcome.error.constData());
@@ -110,7 +110,7 @@ private slots:
         QCOMPARE(rows[0].toObject()["row"].toString(), QString("mlp-10-20-1"));
     }
 
-    /// Of two ways the faster one stands in the table; the median of three rounds counts.
+    /// The faster of two ways is in the table; the median of three rounds counts.
     void pytorchStandsBeside() {
         const StandIn python(kTwoWays);
         const QStringList arguments{"bench",   "--device",  "cpu",        "--only",
@@ -136,7 +136,7 @@ private slots:
         QCOMPARE(request["optimizer"].toString(),
                  QString("torch.optim.Adam(model.parameters(), lr=0.001)"));
     }
-    /// A wrapper that prints, say.
+    /// Something else answers, such as a wrapper that prints.
     void pytorchAnswersSomethingElse_data() {
         QTest::addColumn<QByteArray>("lines");
         const QByteArray ways = "{\"ways\": [{\"lane\": \"fp32\", \"way\": \"eager\"}], "
@@ -163,14 +163,14 @@ private slots:
                  outcome.error);
         QVERIFY2(outcome.error.size() < 600, outcome.error);
     }
-    /// No time is lost with a Python before it.
+    /// No time is spent on a Python before it.
     void unknownRowsBeforePyTorch() {
         const StandIn python("sleep 600\n");
         const Outcome outcome = bench({"--only", "nosuch", "--pytorch", python.path()});
         QCOMPARE(outcome.code, 2);
         QVERIFY2(outcome.error.contains("--only: no row is named like"), outcome.error);
     }
-    /// While PyTorch compiles, say.
+    /// A signal interrupts it, for example while PyTorch compiles.
     void pytorchCanBeInterrupted() {
         const StandIn python("echo '{\"version\": \"9.8\"}'\nexec sleep 1000\n");
         QProcess process;
@@ -193,7 +193,8 @@ private slots:
     void pytorchItself() {
         const QString python = qEnvironmentVariable("HALFSCOPE_PYTHON");
         if (python.isEmpty()) QSKIP("HALFSCOPE_PYTHON names no Python with PyTorch");
-        // one thread: PyTorch's wait for each other at full speed, which takes minutes beside tests
+        // one thread: PyTorch's threads wait for each other at full speed, which takes minutes
+        // beside tests
         const Outcome outcome = bench({"--only", "mnist-cnn", "--lanes", "fp32,amp-bf16,fp16",
                                        "--threads", "1", "--json", "--pytorch", python});
         QVERIFY2(outcome.code == 0, outcome.error.constData());

@@ -1,7 +1,7 @@
-// Runs of the command line whose calls to the system or for memory fail, that are killed, or lose
-// their power: the folder opens or is refused in one sentence, what was there before is whole or
-// gone altogether, and nobody else's files are touched. HALFSCOPE_TORTURE=1 tries all that a test
-// tries a part of.
+// Runs of the command line whose calls to the system or for memory fail, that are killed, or that
+// lose their power: the folder opens or is refused in one sentence, what was there before is whole
+// or entirely gone, and nobody else's files are touched. With HALFSCOPE_TORTURE=1 each test tries
+// everything instead of a part.
 #include "engine/settings/fields.h"
 #include "tests/support/array_files.h"
 #include "tests/support/earlier_run.h"
@@ -58,8 +58,8 @@ private:
 
     QTemporaryDir m_before, m_after; ///< runs of seeds 5 and 9
     EarlierRun m_runs;
-    QMap<QString, int> m_calls; ///< of the second
-    bool m_came = false;        ///< the call that was to fail last
+    QMap<QString, int> m_calls; ///< of the second run
+    bool m_came = false;        ///< the last call that was to fail was reached
 };
 
 void TestCliFaults::initTestCase() {
@@ -129,7 +129,7 @@ void TestCliFaults::tablesEndTogether_data() {
         QTest::newRow(qPrintable(QStringLiteral("%1 KiB").arg(kib))) << kib;
 }
 
-/// A disk that is full after so much: whatever has no room, what is there opens.
+/// A disk is full after so many bytes: whatever has no room, what is there opens.
 void TestCliFaults::tablesEndTogether() {
     QFETCH(const int, kibibytes);
     if (!canUnshare()) QSKIP("this system mounts no small file system");
@@ -165,7 +165,7 @@ void TestCliFaults::tablesEndTogether() {
 
 void TestCliFaults::everyCallFails_data() { Faults::addCallRows(); }
 
-/// Of a torture every call until the run comes to its end without; else a few of them.
+/// Each call fails in turn until a run ends without reaching it; without torture only a few.
 void TestCliFaults::everyCallFails() {
     QFETCH(const QString, kind);
     QFETCH(const QString, how);
@@ -198,7 +198,7 @@ void TestCliFaults::fails(const QString& kind, const QString& how, int number,
     m_came = faults.came();
     QVERIFY2(!outcome.crashed, place);
     QVERIFY2(m_came || outcome.code == 0, place);
-    if (outcome.code == 0) { // it did without
+    if (outcome.code == 0) { // it managed without
         QVERIFY2(contentOf(folder + "/steps.csv") == m_runs.after["steps.csv"], place);
         return;
     }
@@ -208,7 +208,8 @@ void TestCliFaults::fails(const QString& kind, const QString& how, int number,
     QVERIFY2(flaw.isEmpty(), place + flaw.toUtf8());
 }
 
-/// Of pictures and their classes, in its middle too: no training with a part of them.
+/// Listings of pictures and their classes, in their middle, too: no training uses only a part of
+/// them.
 void TestCliFaults::listingsThatFail() {
     if (Faults::clash()) QSKIP(Faults::clash());
     QTemporaryDir folder;
@@ -252,10 +253,11 @@ void TestCliFaults::listingsThatFail() {
         QVERIFY2(outcome.saysOneLine() && outcome.error.contains("pictures"), place);
         QVERIFY2(outcome.error.contains("cannot be read: Input/output error"), place);
     }
-    QVERIFY2(refused >= 6 + 2, QByteArray::number(refused)); // each name at least
+    QVERIFY2(refused >= 6 + 2, QByteArray::number(refused)); // at least each name
 }
 
-/// Of a folder with two pairs of arrays none is taken; nor where the listing ends at the first one.
+/// Of two pairs of arrays in a folder none is used, not even when the listing ends at the first
+/// one.
 void TestCliFaults::pairsInPart() {
     if (Faults::clash()) QSKIP(Faults::clash());
     QTemporaryDir folder;
@@ -279,7 +281,7 @@ void TestCliFaults::everyAllocationFails_data() {
     QTest::newRow("on") << QStringLiteral("on");
 }
 
-/// Of the program's own code: the first 500 and 1,000 more, or a few of both.
+/// Allocations of the program's own code: the first 500 and 1,000 more, or a few of both.
 void TestCliFaults::everyAllocationFails() {
     QFETCH(const QString, how);
     if (Faults::clash()) QSKIP(Faults::clash());
@@ -302,7 +304,7 @@ void TestCliFaults::everyAllocationFails() {
 
 void TestCliFaults::verifiesWithoutMemory_data() { everyAllocationFails_data(); }
 
-/// Most of what it takes is for the values of the golden file.
+/// Most of the memory is for the values of the golden file.
 void TestCliFaults::verifiesWithoutMemory() {
     QFETCH(const QString, how);
     if (Faults::clash()) QSKIP(Faults::clash());
@@ -317,12 +319,12 @@ void TestCliFaults::verifiesWithoutMemory() {
         const QByteArray place =
             QStringLiteral("alloc %1 %2: ").arg(number).arg(how).toUtf8() + outcome.error;
         QVERIFY2(!outcome.crashed, place);
-        if (outcome.code == 0) continue; // it did without
+        if (outcome.code == 0) continue; // it managed without
         QVERIFY2(outcome.saysOneLine() && outcome.error.contains("out of memory"), place);
     }
 }
 
-/// A kill at each write, rename, removal ...: and the power goes with it.
+/// A kill at each write, rename, removal and so on, together with a power cut.
 void TestCliFaults::killedAtEveryChange() {
     if (Faults::clash()) QSKIP(Faults::clash());
     const int stride = tortures() ? 1 : 4;
@@ -337,7 +339,7 @@ void TestCliFaults::killedAtEveryChange() {
         const QByteArray place = QByteArray::number(n) + ": ";
         if (!faults.came()) {
             QCOMPARE(outcome.code, 0);
-            // what is told as saved is on the disk
+            // what is reported as saved is on the disk
             const QString disk = folder.filePath("disk");
             faults.cutPower(out, m_runs.before.keys(), disk, Faults::Names::Synced);
             QFile::remove(disk + "/.halfscope.lock"); // keeps nobody out
@@ -354,7 +356,7 @@ void TestCliFaults::killedAtEveryChange() {
             flaw = m_runs.flawOf(disk, End::Killed);
             QVERIFY2(flaw.isEmpty(), place + "after a power cut: " + flaw.toUtf8());
         }
-        if (n % 3 != 0) continue; // the next run finds its way
+        if (n % 3 != 0) continue; // the next run copes with what was left
         QCOMPARE(call(run(out)).code, 0);
         QCOMPARE(filesOf(out), filesOf(m_after.path()));
     }

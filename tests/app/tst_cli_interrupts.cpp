@@ -1,5 +1,5 @@
-// What ends a run before its time: signals and kills, full disks, closed streams and folders that
-// cannot be written; what was finished stays. The files of a whole run: tst_cli_run.
+// What ends a run early: signals and kills, full disks, closed streams and folders that cannot be
+// written to; what was finished stays. The files of a whole run are in tst_cli_run.
 #include "engine/runs/run_reader.h"
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
@@ -19,7 +19,7 @@ using namespace halfscope::test;
 
 namespace {
 
-/// Starts a run without an end and waits until it has told of a step.
+/// Starts an endless run and waits until it has reported a step.
 bool startEndless(QProcess& process, const QString& out, const QStringList& more = {}) {
     process.start(program(), smallRun(out, more + QStringList{"--steps", "1000000000"}));
     process.setReadChannel(QProcess::StandardError);
@@ -55,7 +55,7 @@ private slots:
     void fullDisk();
 };
 
-/// As nohup starts a program, or a shell's `&`: a signal that is ignored stays so.
+/// Starts the program as nohup or a shell's `&` does: a signal that is ignored stays ignored.
 void TestCliInterrupts::ignoredSignalsStayIgnored() {
     QTemporaryDir folder;
     const Outcome outcome =
@@ -106,13 +106,13 @@ void TestCliInterrupts::interruptedStepsAreThoseOfTheWholeRun() {
     QCOMPARE(contentOf(whole + "/steps.csv"), steps);
 }
 
-/// As timeout sends them, to the program and to its group.
+/// Signals come as timeout sends them: to the program and to its group.
 void TestCliInterrupts::signalsAtOnceAreOne() {
     QTemporaryDir folder;
     const QString out = folder.filePath("s");
     QProcess process;
     QVERIFY(startEndless(process, out, {"--set", "task.side=256"}));
-    // Two that differ: of two alike one could melt into the other.
+    // Two different signals: two equal ones could be merged into one.
     QCOMPARE(send(process, SIGINT), 0);
     QCOMPARE(send(process, SIGTERM), 0);
     const Outcome outcome = outcomeOf(process);
@@ -131,7 +131,7 @@ void TestCliInterrupts::secondInterruptEnds() {
     process.start(program(), smallRun(out));
     QVERIFY(QTest::qWaitFor([&] { return faults.came(); }, kPatience));
     QCOMPARE(send(process, SIGINT), 0);
-    QTest::qWait(600); // what comes within half a second belongs to the first
+    QTest::qWait(600); // signals within half a second count as the first
     QCOMPARE(process.state(), QProcess::Running);
     QCOMPARE(send(process, SIGINT), 0);
     const Outcome outcome = outcomeOf(process);
@@ -139,7 +139,7 @@ void TestCliInterrupts::secondInterruptEnds() {
     QVERIFY2(outcome.error.contains("ended at once"), outcome.error);
 }
 
-/// Neither their files nor the sentence about it go into the folder of a run that lives.
+/// Neither the files of another run nor its error go into the folder of a live run.
 void TestCliInterrupts::oneRunInAFolder() {
     QTemporaryDir folder;
     const QString out = folder.filePath("one");
@@ -157,7 +157,7 @@ void TestCliInterrupts::oneRunInAFolder() {
     QCOMPARE(parseConfig(experiment.toStdString(), "one").seed, uint64_t{9});
 }
 
-/// A run that cannot begin leaves what an earlier one has written.
+/// A run that cannot begin leaves the files of an earlier one.
 void TestCliInterrupts::failedStartKeepsTheEarlierRun() {
     QTemporaryDir folder;
     const QString out = folder.filePath("e");
@@ -175,7 +175,7 @@ void TestCliInterrupts::failedStartKeepsTheEarlierRun() {
         QVERIFY2(contentOf(out + kept[i]) == before[i], qPrintable(kept[i]));
 }
 
-/// A shell's limit on the size of files fails the write, as a full disk does.
+/// A shell's limit on the size of files makes the write fail, as a full disk does.
 void TestCliInterrupts::fileSizeLimit() {
     QTemporaryDir folder;
     const QString out = folder.filePath("l");
@@ -187,13 +187,13 @@ void TestCliInterrupts::fileSizeLimit() {
     QVERIFY(contentOf(out + "/steps.csv").endsWith('\n'));
 }
 
-/// What is there after a kill is whole and of the killed run alone; the next run cleans up.
+/// The files after a kill are whole and all belong to the killed run; the next run cleans up.
 void TestCliInterrupts::killedRunLeavesWholeFiles() {
     QTemporaryDir folder;
     const QString out = folder.filePath("k");
     QCOMPARE(call(smallRun(out, {"--lanes", "fp32,amp-bf16,amp-bf16"})).code, 0);
     QVERIFY(filesOf(out).contains("output_amp-bf16-2.png"));
-    QFile note(out + "/output_mine.png"); // not one of the program's
+    QFile note(out + "/output_mine.png"); // not one of the program's files
     QVERIFY(note.open(QIODevice::WriteOnly));
     QProcess process; // into the same folder
     QVERIFY(startEndless(process, out, {"--seed", "9"}));
@@ -212,7 +212,7 @@ void TestCliInterrupts::killedRunLeavesWholeFiles() {
     QVERIFY(left->step() > 0);
     QCOMPARE(test::missingTexts(left->info()).front(), std::string("the end of the run"));
     QVERIFY(note.remove());
-    QFile other(out + "/.steps.csv.1-0.tmp"); // of nobody, whoever has that number now
+    QFile other(out + "/.steps.csv.1-0.tmp"); // belongs to nobody, whoever has that number now
     QVERIFY(other.open(QIODevice::WriteOnly));
     other.close();
     QCOMPARE(call(smallRun(out)).code, 0);
@@ -261,7 +261,7 @@ void TestCliInterrupts::folderOfNoUtf8() {
 
 void TestCliInterrupts::readOnlyFolder() {
     if (::geteuid() == 0) {
-        // Permissions do not hold root; a file in place of the folder does.
+        // Permissions do not restrict root; a file in place of the folder does.
         QTemporaryDir folder;
         QFile file(folder.filePath("f"));
         QVERIFY(file.open(QIODevice::WriteOnly));

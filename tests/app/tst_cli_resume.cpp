@@ -29,7 +29,8 @@ namespace {
 constexpr int kEvery = 40;
 const QStringList kSaves{"--checkpoint-every", QString::number(kEvery)};
 
-/// Some seconds, with skips, growth, dropout, batch norm and epochs whose last batch is smaller.
+/// Returns a run of some seconds, with skips, growth, dropout, batch norm and epochs whose last
+/// batch is smaller.
 QStringList longRun(const QString& out, int steps = 3000) {
     return {"run",
             "--preset",
@@ -57,7 +58,7 @@ QByteArray told(const Outcome& outcome) {
     return QByteArray::number(outcome.code) + ": " + outcome.out + outcome.error;
 }
 
-/// What both folders must have alike.
+/// Compares what must be the same in both folders.
 void compareFolders(const QString& a, const QString& b) {
     for (const char* name : {"steps.csv", "events.csv", "weights_fp32.safetensors",
                              "weights_amp-fp16.safetensors", "output_fp32.png", "experiment.json"})
@@ -117,7 +118,7 @@ void TestCliResume::checkpointsAndWeightsAreThere() {
     QCOMPARE(checkpointStep(whole()), int64_t{3000});
     QCOMPARE(readCheckpoint((whole() + "/checkpoint-before.safetensors").toStdString()).step,
              int64_t{2960});
-    // without the option there are weights alone
+    // without the option there are only weights
     const QString plain = m_folder.filePath("plain");
     QCOMPARE(call(smallRun(plain)).code, 0);
     QCOMPARE(filesOf(plain), kRunFiles);
@@ -149,7 +150,7 @@ void TestCliResume::signalLeavesOne() {
     compareFolders(out, whole());
 }
 
-/// Again and again, at moments that differ, until the run comes to its end.
+/// The run is killed again and again, at different moments, until it reaches its end.
 void TestCliResume::killLosesOneInterval() {
     const QString out = m_folder.filePath("killed");
     int kills = 0;
@@ -174,7 +175,7 @@ void TestCliResume::killLosesOneInterval() {
     compareFolders(out, whole());
 }
 
-/// More steps are an edit, which the experiment records: run again, it gives the same.
+/// More steps are an edit, which the experiment records: the recorded experiment trains the same.
 void TestCliResume::longerThanPlanned() {
     const QString out = m_folder.filePath("longer"), again = m_folder.filePath("again");
     QCOMPARE(call(longRun(out, 50) + kSaves).code, 0);
@@ -191,7 +192,7 @@ void TestCliResume::longerThanPlanned() {
     }
 }
 
-/// No table is made up of steps that nobody took.
+/// No table is invented for steps that were not taken.
 void TestCliResume::nothingToTrain() {
     for (const char* steps : {"", "3000", "10"}) {
         QStringList args{"run", "--resume", whole(), "--device", "cpu"};
@@ -206,7 +207,8 @@ void TestCliResume::nothingToTrain() {
     }
 }
 
-/// Into another folder, from a checkpoint by its path; the first folder stays as it is.
+/// A run continues in another folder, from a checkpoint by its path; the first folder does not
+/// change.
 void TestCliResume::elsewhere() {
     const QString to = m_folder.filePath("elsewhere");
     const QByteArray before = contentOf(whole() + "/steps.csv");
@@ -216,7 +218,7 @@ void TestCliResume::elsewhere() {
     compareFolders(to, whole());
     QCOMPARE(contentOf(whole() + "/steps.csv"), before);
     QVERIFY(!QFile::exists(to + "/checkpoint.safetensors"));
-    // without the rows before it the tables begin behind them, and are read so
+    // without the rows before it the tables begin after them, and are read like that
     const QString lone = m_folder.filePath("lone.safetensors"), rest = m_folder.filePath("rest");
     QVERIFY(QFile::copy(whole() + "/checkpoint-before.safetensors", lone));
     const Outcome part = call({"run", "--resume", lone, "--out", rest});
@@ -252,7 +254,7 @@ void TestCliResume::damaged() {
     QVERIFY2(outcome.code == 0 && rowsIn(out) == 100, told(outcome));
 }
 
-/// The checkpoint that is there stays whole.
+/// The existing checkpoint stays whole.
 void TestCliResume::fullDisk() {
     const QString out = m_folder.filePath("full");
     QCOMPARE(call(longRun(out, 60) + kSaves).code, 0);
@@ -304,7 +306,8 @@ void TestCliResume::withoutCheckpoint() {
              told(none));
 }
 
-/// Scores are those of the run that ended with these weights; predictions are what they judge.
+/// The scores are those of the run that ended with these weights; the predictions are what they
+/// judge.
 void TestCliResume::evaluates() {
     const QString out = m_folder.filePath("scores");
     for (const int lane : {0, 1}) {
@@ -330,8 +333,8 @@ void TestCliResume::evaluates() {
     QVERIFY2(all.code == 2 && all.error.contains("no samples to judge by"), told(all));
 }
 
-/// Without --weights, each lane has its own; samples.csv tells sample by sample what it makes of
-/// them.
+/// Without --weights each lane has its own; samples.csv says for each sample what the lanes
+/// compute.
 void TestCliResume::evaluatesEachLane() {
     const QString out = m_folder.filePath("own scores");
     const Outcome outcome = call({"evaluate", whole(), "--out", out});
@@ -399,7 +402,8 @@ void TestCliResume::evaluatesEveryCharacter() {
 
 void TestCliResume::evaluateEndsAtASignal_data() { signalLeavesOne_data(); }
 
-/// While some seconds of convolutions are judged. It does not train, and has no length.
+/// A signal comes while convolutions are judged, which takes some seconds. evaluate does not train,
+/// and has no length.
 void TestCliResume::evaluateEndsAtASignal() {
     QFETCH(int, number);
     const QString out = m_folder.filePath("slow");
@@ -432,7 +436,7 @@ void TestCliResume::evaluateEndsAtASignal() {
         return (status.mid(at + 7, 24).trimmed().left(16).toULongLong(nullptr, 16) >> (number - 1) &
                 1) != 0;
     };
-    const auto ticks = [&] { // of the processor, behind the name in parentheses
+    const auto ticks = [&] { // of the processor, after the name in parentheses
         const QByteArray stat = contentOf(QString("/proc/%1/stat").arg(process.processId()));
         return stat.mid(stat.lastIndexOf(')') + 2).split(' ').value(11).toLongLong();
     };

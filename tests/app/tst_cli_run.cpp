@@ -1,6 +1,5 @@
-// halfscope-cli run from outside: the files of a run and their bytes, and what it tells meanwhile.
-// What ends it before its time: tst_cli_interrupts; what the numbers mean is tested with the
-// engine.
+// halfscope-cli run from outside: the files of a run and their bytes, and what it prints meanwhile.
+// What ends it early is in tst_cli_interrupts; the engine's tests check the meaning of the numbers.
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/lane_totals.h"
@@ -68,7 +67,7 @@ void TestCliRun::runWritesItsFiles() {
     const QJsonArray lanes = summary["lanes"].toArray();
     QCOMPARE(lanes.size(), qsizetype{2});
     for (const QJsonValue& lane : lanes) {
-        // The same float in both files.
+        // The same float is in both files.
         const QByteArray loss = QByteArray("12,") + lane["name"].toString().toUtf8() + ",";
         const qsizetype at = steps.indexOf("\n" + loss) + 1 + loss.size();
         const QByteArray text = steps.mid(at, steps.indexOf(',', at) - at);
@@ -93,7 +92,7 @@ void TestCliRun::everyPresetRuns_data() {
             << QString::fromStdString(preset.name) << static_cast<int>(preset.config.lanes.size());
 }
 
-/// Three steps of each; large pictures at the usual size.
+/// Three steps of each preset; large pictures at their usual size.
 void TestCliRun::everyPresetRuns() {
     QFETCH(QString, name);
     QFETCH(int, lanes);
@@ -106,7 +105,7 @@ void TestCliRun::everyPresetRuns() {
     QCOMPARE(contentOf(out + "/steps.csv").count('\n'), qsizetype{1 + 3 * lanes});
 }
 
-/// At the end, by lane, and in the pictures.
+/// Coefficients are written at the end, by lane, and in the pictures.
 void TestCliRun::coefficientsInWords() {
     QTemporaryDir folder;
     const QString out = folder.filePath("out");
@@ -146,7 +145,7 @@ void TestCliRun::runTwiceSameBytes() {
     QCOMPARE(files, filesOf(folder.filePath("b")));
     for (const QString& file : files) {
         if (file == "timing.csv" || file == "summary.json") continue; // the clock decides them
-        if (file == "manifest.json") continue;                        // has the run's id
+        if (file == "manifest.json") continue;                        // contains the run's id
         QVERIFY2(contentOf(folder.filePath("a/" + file)) == contentOf(folder.filePath("b/" + file)),
                  qPrintable(file + " of seed 7"));
     }
@@ -169,7 +168,7 @@ void TestCliRun::savedExperimentRunsAgain() {
     const QString again = folder.filePath("again");
     QVERIFY(call({"run", first, "--out", again}).code == 0);
     QCOMPARE(contentOf(again + "/steps.csv"), contentOf(first + "/steps.csv"));
-    // One thread or two: the same bits, but for the setting itself.
+    // One thread or two give the same bits, except the setting itself.
     const QString third = folder.filePath("third");
     QVERIFY(call({"run", first + "/experiment.json", "--out", third, "--threads", "1"}).code == 0);
     QCOMPARE(contentOf(third + "/steps.csv"), contentOf(first + "/steps.csv"));
@@ -189,7 +188,7 @@ void TestCliRun::optionsActInOrder() {
     QCOMPARE(config.steps, int64_t{3});
     QCOMPARE(config.seed, uint64_t{5});
     QVERIFY(filesOf(out).contains("output_amp-fp16-2.png"));
-    // which of the lanes alike is which, in the table and in the summary
+    // says which of the equal lanes is which, in the table and in the summary
     QStringList rows;
     for (const QString& line : QString::fromUtf8(outcome.out).split('\n'))
         if (line.startsWith("fp16 ") || line.startsWith("amp-fp16"))
@@ -226,7 +225,7 @@ void TestCliRun::quietSaysNothing() {
     QCOMPARE(outcome.error, QByteArray());
 }
 
-/// A lane that does not scale has no scale; one that has come down to 1 has that.
+/// A lane that does not scale has no scale; one whose scale has fallen to 1 has that scale.
 void TestCliRun::closingTable() {
     QTemporaryDir folder;
     const Outcome outcome = call(smallRun(
@@ -237,7 +236,7 @@ void TestCliRun::closingTable() {
         if (line.startsWith("fp32 ") || line.startsWith("amp-fp16 "))
             scales.push_back(line.simplified().split(' ').at(3));
     QCOMPARE(scales, (QStringList{"-", "1"}));
-    QVERIFY2(outcome.error.contains(" scale 1\n"), outcome.error); // held, and one all the same
+    QVERIFY2(outcome.error.contains(" scale 1\n"), outcome.error); // kept at 1, but still a scale
     QVERIFY2(!outcome.out.contains("normal"), outcome.out);        // nothing was skipped
     const Outcome skipping =
         call(smallRun(folder.filePath("s"), {"--set", "scaler.init_scale=1e30"}));
@@ -248,8 +247,8 @@ void TestCliRun::closingTable() {
     QVERIFY2(!skipping.out.contains("fp32:"), skipping.out);
 }
 
-/// The one that the next step would use, in the table and in the summary; rows have what steps
-/// used.
+/// The final scale is the one that the next step would use, in the table and in the summary; rows
+/// have the scales that steps used.
 void TestCliRun::finalScale() {
     QTemporaryDir folder;
     const QString out = folder.filePath("f");
@@ -276,7 +275,7 @@ void TestCliRun::finalScale() {
     QCOMPARE(finalScales(), std::pair(1.0f, 0x1p-4f));
 }
 
-/// Counted beside the training, which goes on as if nothing had been.
+/// Gradients are counted beside the training, which continues as if nothing had happened.
 void TestCliRun::gradients() {
     QTemporaryDir folder;
     const QString out = folder.filePath("g");
@@ -309,7 +308,7 @@ void TestCliRun::gradients() {
     QVERIFY2(lines[6].split(',')[4].toDouble() > 0.5, lines[6]); // too small a scale
     const double percent = 100 * lines[6].split(',')[4].toDouble();
     QVERIFY2(std::abs(row.section('%', 0, 0).toDouble() - percent) <= 0.005 * percent, outcome.out);
-    // another run's file does not stay
+    // another run's file is removed
     QVERIFY(call(smallRun(out, lanes)).code == 0);
     QVERIFY(!filesOf(out).contains("gradients.csv"));
 }
@@ -329,7 +328,7 @@ void TestCliRun::progressLines() {
     QVERIFY2(skipping.error.contains(" skips "), skipping.error);
 }
 
-/// Named where an epoch has several batches, in the lines, the tables and the summary.
+/// Epochs are named when an epoch has several batches, in the lines, the tables and the summary.
 void TestCliRun::epochs() {
     QTemporaryDir folder;
     const QString out = folder.filePath("e");
@@ -346,14 +345,14 @@ void TestCliRun::epochs() {
     const QJsonObject summary = QJsonDocument::fromJson(contentOf(out + "/summary.json")).object();
     QCOMPARE(summary["epochs"].toDouble(), 3.0);
     QCOMPARE(summary["steps_per_epoch"].toInt(), 10);
-    // a picture is seen whole at every step
+    // every step sees the whole picture
     const Outcome painting = call(smallRun(folder.filePath("p")));
     QVERIFY2(!painting.error.contains("epoch"), painting.error);
     QVERIFY(!contentOf(folder.filePath("p/steps.csv")).contains("epoch"));
     QVERIFY(!contentOf(folder.filePath("p/summary.json")).contains("epoch"));
 }
 
-/// One line that is drawn again and again, never wider than the terminal, and then left.
+/// One line that is redrawn, never wider than the terminal, and finally left.
 void TestCliRun::progressOnATerminal() {
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0)
@@ -410,8 +409,8 @@ void TestCliRun::csvLines() {
     QCOMPARE(times.median(), 2.0);
 }
 
-/// One lane has the name that was given, several have their own; critics stand beside them. What
-/// cannot be written is refused before anything is trained. tst_onnx_file reads the files.
+/// A single lane gets the given name, several lanes get their own; critics are files beside them.
+/// What cannot be written is refused before anything is trained. tst_onnx_file reads the files.
 void TestCliRun::onnxFiles() {
     QTemporaryDir folder;
     const auto onnx = [&](const char* name, const QStringList& more) {

@@ -1,4 +1,4 @@
-// halfscope-cli runs from outside: sessions that a window has left.
+// halfscope-cli runs from outside: sessions that a window has left behind.
 #include "engine/runs/run_reader.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cli.h"
@@ -33,7 +33,7 @@ private:
     Outcome runs(const QStringList& arguments) const {
         return call(QStringList{"runs"} + arguments + QStringList{"--sessions", sessions()});
     }
-    /// The names of the list, without its head.
+    /// Returns the names in the list, without its heading.
     QStringList names() const {
         QStringList names;
         for (const QByteArray& line : runs({}).out.split('\n').mid(1))
@@ -41,7 +41,7 @@ private:
         return names;
     }
     QTemporaryDir m_folder;
-    std::unique_ptr<QTemporaryDir> m_sessions; ///< of one function
+    std::unique_ptr<QTemporaryDir> m_sessions; ///< of one test function
 };
 
 void TestCliRuns::initTestCase() {
@@ -87,14 +87,14 @@ void TestCliRuns::shows() {
     QVERIFY2(outcome.out.contains("\nfp32") && outcome.out.contains("\namp-fp16"), outcome.out);
 }
 
-/// The folder is one as any run's.
+/// The exported folder is like any run's.
 void TestCliRuns::exports() {
     const Outcome outcome = runs({"export", names().last(), "--out", path("exported")});
     QVERIFY2(outcome.code == 0 && outcome.out.contains("Files: "), outcome.error);
     for (const char* file :
          {"steps.csv", "events.csv", "timing.csv", "output_fp32.png", "experiment.json"})
         QVERIFY2(contentOf(path("exported/") + file) == contentOf(path("long/") + file), file);
-    const auto sorted = [](const QString& file) { // lane by lane, or as they were counted
+    const auto sorted = [](const QString& file) { // lane by lane, or in the order of counting
         QList<QByteArray> lines = contentOf(file).split('\n');
         std::sort(lines.begin(), lines.end());
         return lines;
@@ -104,7 +104,8 @@ void TestCliRuns::exports() {
     QCOMPARE(call({"run", path("exported"), "--steps", "3"}).code, 0);
 }
 
-/// What its command line wrote of the networks comes out of the session alike, and goes on.
+/// The networks from the session equal those that the command line writes, and training continues
+/// from them.
 void TestCliRuns::exportsNetworks() {
     const QString trained = path("trained"), out = path("networks");
     const QStringList arguments{"run",           "--preset", "mnist-mlp", "--set",
@@ -146,7 +147,7 @@ void TestCliRuns::exportsNetworks() {
     const Outcome refused = runs({"export", name, "--out", path("refused")});
     QVERIFY2(refused.code == 1 && refused.error.contains("network_fp32.onnx"), refused.error);
     QVERIFY(!refused.out.contains("Files: "));
-    // the folder goes on as if it had never stopped
+    // the exported run continues as if it had never stopped
     QCOMPARE(call({"run", "--resume", out, "--steps", "20", "--out", out, "--quiet"}).code, 0);
     QCOMPARE(call(arguments + QStringList{"--steps", "20", "--out", path("whole")}).code, 0);
     const QList<QByteArray> went = contentOf(out + "/steps.csv").split('\n'),
@@ -185,7 +186,7 @@ void TestCliRuns::usedSessionsAreLeftAlone() {
     QCOMPARE(names().size(), 2);
 }
 
-/// That of QStandardPaths::AppLocalDataLocation.
+/// The folder is that of QStandardPaths::AppLocalDataLocation.
 void TestCliRuns::findsTheWindowsFolder() {
     const QString data = m_sessions->filePath("data");
     {

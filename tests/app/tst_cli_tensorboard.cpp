@@ -1,4 +1,4 @@
-// halfscope-cli run --tensorboard from outside. TensorBoard itself reads the files where
+// halfscope-cli run --tensorboard from outside. TensorBoard itself reads the files when
 // HALFSCOPE_PYTHON names a Python that has it (./dev clients).
 #include "engine/io/records.h"
 #include "engine/runs/run_reader.h"
@@ -22,7 +22,7 @@ namespace {
 
 const QStringList kLanes{"fp32", "amp-fp16"};
 
-/// With skips, values that are not finite, epochs, validation and pictures.
+/// Returns a run with skips, values that are not finite, epochs, validation and pictures.
 QStringList boardRun(const QString& board, const QString& steps, const QStringList& more = {}) {
     const QString words = "run --preset mnist-mlp --device cpu --threads 1 --steps " + steps +
                           " --set task.batch=50 --set model.width=8 --set validation.epochs=1 "
@@ -30,7 +30,7 @@ QStringList boardRun(const QString& board, const QString& steps, const QStringLi
     return words.split(' ') + QStringList{"--tensorboard", board} + more;
 }
 
-/// Event files of a lane, without their folder.
+/// Returns the event files of a lane, without their folder.
 QStringList eventFiles(const QString& board, const QString& lane) {
     return filesOf(board + '/' + lane).filter("tfevents");
 }
@@ -43,10 +43,10 @@ QByteArray eventsOf(const QString& board, const QString& lane) {
 
 struct Records {
     int whole = 0;
-    qsizetype rest = 0; ///< bytes behind them
+    qsizetype rest = 0; ///< bytes after them
 };
 
-/// Those whose length, data and both checksums are there and right.
+/// Returns the records whose length, data and both checksums are present and right.
 Records recordsIn(const QByteArray& file) {
     Records found;
     qsizetype at = 0;
@@ -64,8 +64,8 @@ Records recordsIn(const QByteArray& file) {
     return found;
 }
 
-/// What TensorBoard's reader finds of a run, against steps.csv and gradients.csv beside it; prints
-/// how many values were compared.
+/// Compares what TensorBoard's reader finds of a run with steps.csv and gradients.csv beside it;
+/// prints how many values were compared.
 constexpr const char* kCompare = R"(
 import csv, sys
 import numpy as np
@@ -147,7 +147,7 @@ private:
     QTemporaryDir m_folder;
 };
 
-/// One run that most functions look at: 60 steps of 40 in an epoch.
+/// One run that most functions examine: 60 steps, with 40 steps in an epoch.
 void TestCliTensorBoard::initTestCase() {
     const Outcome outcome = call(boardRun(path("board"), "60", {"--out", path("out")}));
     QVERIFY2(outcome.code == 0, outcome.error);
@@ -156,7 +156,7 @@ void TestCliTensorBoard::initTestCase() {
     saveTensorBoard(readRun(path("out").toStdString())->snapshot(), path("saved").toStdString());
 }
 
-/// The version, 60 steps, 9 counts of gradients, 20 pictures and nothing else in the folders.
+/// The folders contain the version, 60 steps, 9 counts of gradients, 20 pictures and nothing else.
 void TestCliTensorBoard::writesRecords() {
     QCOMPARE(filesOf(path("board")), QStringList());
     for (const QString& lane : kLanes) {
@@ -181,7 +181,7 @@ void TestCliTensorBoard::tensorBoardReadsThem() {
     QVERIFY2(found.toInt(&number) > 2 * 60 * 10 && number, qPrintable(found));
 }
 
-/// A tag for what is plotted, and none twice.
+/// Every plotted metric has a tag, and no tag occurs twice.
 void TestCliTensorBoard::everyMetricIsDecided() {
     QStringList tags;
     for (MetricId id = 0; id < metric::kKnown; ++id) {
@@ -202,12 +202,13 @@ void TestCliTensorBoard::newRunReplacesFiles() {
     const QString before = eventFiles(board, "amp-fp16").value(0);
     QCOMPARE(call(boardRun(board, "4")).code, 0);
     QCOMPARE(eventFiles(board, "amp-fp16").size(), qsizetype{1});
-    QVERIFY(eventFiles(board, "amp-fp16").front() > before); // the same second may have it
+    QVERIFY(eventFiles(board, "amp-fp16").front() > before); // it may be of the same second
     QCOMPARE(recordsIn(eventsOf(board, "amp-fp16")).whole, 1 + 4 + 1 + 4);
     QVERIFY(QFile::exists(foreign)); // another program's
 }
 
-/// Interrupted after step 40, the checkpoint is of step 30: what was written of 31 to 40 is void.
+/// Interrupted after step 40, with a checkpoint of step 30: what was written of steps 31 to 40 is
+/// void.
 void TestCliTensorBoard::resumedRunGoesOn() {
     const QString board = path("resumed"), out = path("resumed-out");
     const QStringList saves{"--out", out, "--checkpoint-every", "30"};
@@ -235,7 +236,7 @@ print(len(found))
     QCOMPARE(python(script, {board + "/fp32", out + "/steps.csv"}), QString("60"));
 }
 
-/// What a reader finds then is the run up to a quarter of a second before the kill.
+/// A reader then finds the run up to a quarter of a second before the kill.
 void TestCliTensorBoard::killLeavesWholeRecords() {
     const QString board = path("killed");
     QProcess process;
@@ -249,7 +250,7 @@ void TestCliTensorBoard::killLeavesWholeRecords() {
         const Records found = recordsIn(eventsOf(board, lane));
         QVERIFY2(found.whole > 200, qPrintable(lane));
         QVERIFY2(lane != "fp32" || found.whole >= before, "records went away");
-        QVERIFY(found.rest < 4096); // a record that the kill cut, at most
+        QVERIFY(found.rest < 4096); // at most a record that the kill cut
     }
     if (lacksPython()) QSKIP(lacksPython());
     const QString script = QStringLiteral(R"(

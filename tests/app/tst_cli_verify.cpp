@@ -29,7 +29,7 @@ Outcome verified(const QStringList& arguments, const QString& workingFolder = {}
 
 const QString kGolden = QStringLiteral(HALFSCOPE_SOURCE_DIR "/tests/golden/");
 
-/// A golden file with a text in place of another.
+/// Copies a golden file with one text replaced by another.
 bool changeFile(const QString& from, const QString& to, const char* old, const char* with) {
     QFile source(from), copy(to);
     if (!source.open(QIODevice::ReadOnly) || !copy.open(QIODevice::WriteOnly)) return false;
@@ -102,7 +102,7 @@ private slots:
         QCOMPARE(report["left_out"].toArray().size(), 4);
     }
 
-    /// A screenful of failures says no more than ten of them and their number.
+    /// Of many failures it prints only ten, and their number.
     void manyFailuresAreCut() {
         QFile source(kGolden + "autocast_dtypes.json");
         QVERIFY(source.open(QIODevice::ReadOnly));
@@ -125,11 +125,11 @@ private slots:
         QVERIFY2(outcome.out.contains("autocast: 2 more failed (--json lists all)"), outcome.out);
     }
 
-    /// A single loss that is half more than its bound off, in the run that one rounding moves.
+    /// A single loss is off by half more than its bound, in the run that one rounding moves.
     void wrongLossExitsWithOne() {
         QFile source(kGolden + "training_runs.json");
         QVERIFY(source.open(QIODevice::ReadOnly));
-        // infinite penalties, which nothing reads, are no JSON
+        // infinite penalties, which nothing reads, are not valid JSON
         const QByteArray text = source.readAll().replace("Infinity", "null");
         nlohmann::json kept = nlohmann::json::array();
         nlohmann::json all = nlohmann::json::parse(text.toStdString());
@@ -203,7 +203,7 @@ private slots:
         QCOMPARE(report["suites"][0]["cases"].toInt(), done);
     }
 
-    /// Neither passed nor failed, and said so.
+    /// Such a case has neither passed nor failed, and the output says so.
     void illPosedExitsWithZero() {
         const QTemporaryDir folder;
         QFile file(folder.filePath("training_runs.json"));

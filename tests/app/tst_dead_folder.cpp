@@ -1,5 +1,5 @@
-// The window whose files lie in a folder that does not answer, as one of a network that is dead: it
-// goes on, and ends at once when it is asked to.
+// The window whose files lie in a folder that does not answer, as on a dead network: it continues,
+// and ends at once when it is asked to.
 #include "engine/settings/fields.h"
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/faults.h"
@@ -26,7 +26,7 @@ private:
     QTemporaryDir m_folder;
 };
 
-/// With these settings, in a folder that answers.
+/// Writes an experiment with these settings into a folder that answers.
 QString TestDeadFolder::experiment(const char* name, const QStringList& settings) const {
     RunConfig config = tinyConfig(1'000'000'000);
     for (const QString& setting : settings)
@@ -58,7 +58,7 @@ void TestDeadFolder::ends_data() {
     const QString run = dead("run"), table = dead("t.csv");
     const QString weights = experiment("weights.json", {"model.weights=" + dead("w.safetensors")});
     const QString data = experiment("data.json", {"data.kind=csv", "data.path=" + table});
-    // the settings, what says that it is a run, its tables
+    // the settings, the file that identifies a run, its tables
     for (const int number : {1, 2, 4, 6})
         QTest::addRow("a saved run, open %d", number)
             << QStringLiteral("open:%1:hang").arg(number) << QStringList{run};

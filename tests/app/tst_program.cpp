@@ -60,7 +60,7 @@ void TestProgram::signalsKeepTheRun_data() {
     QTest::newRow("SIGHUP") << SIGHUP;
 }
 
-/// The program ends within a moment, and the next start finds what it trained.
+/// The program ends at once, and the next start finds what it trained.
 void TestProgram::signalsKeepTheRun() {
     QFETCH(int, signal);
     const QTemporaryDir folder;
@@ -75,7 +75,7 @@ void TestProgram::signalsKeepTheRun() {
     };
     QVERIFY(QTest::qWaitFor(
         [&] { return QFileInfo(QString::fromStdString(file())).size() > 200000; }, kPatience));
-    QVERIFY(leftSessions(sessions).empty()); // it is used
+    QVERIFY(leftSessions(sessions).empty()); // it is in use
     kill(static_cast<pid_t>(process.processId()), signal);
     QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);
@@ -96,7 +96,7 @@ void TestProgram::takesAPicture() {
     QCOMPARE(QImage(picture).size(), QSize(1000, 700));
 }
 
-/// A script must hear that its picture is not there, also where only the last bytes find no room.
+/// A script must learn that its picture was not written, even when only the last bytes had no room.
 void TestProgram::pictureWithoutRoom() {
     const QTemporaryDir folder;
     const QString file = writeFile(folder, "small.json", configText(tinyConfig(3)));
@@ -104,7 +104,7 @@ void TestProgram::pictureWithoutRoom() {
     QProcess whole;
     start(whole, folder, {file, "--screenshot", picture});
     QVERIFY2(whole.waitForFinished(kPatience), qPrintable(whole.errorString()));
-    const qint64 blocks = (QFileInfo(picture).size() - 4096) / 512; // what ulimit counts in
+    const qint64 blocks = (QFileInfo(picture).size() - 4096) / 512; // the unit of ulimit
     QVERIFY(blocks > 0 && QFile::remove(picture));
     QProcess process;
     start(process, folder,
@@ -130,7 +130,7 @@ void TestProgram::badFileOfAScript() {
     QVERIFY(!QFile::exists(picture));
 }
 
-/// Who double-clicked a file sees no terminal: the window comes and says it.
+/// A user who double-clicked a file sees no terminal: the window appears and reports the error.
 void TestProgram::badFileOfADesktop() {
     const QTemporaryDir folder;
     const QString file = writeFile(folder, "bad.json", R"({"version": 1, "lanes": 7})");

@@ -1,4 +1,4 @@
-// Bytes of files that hold arrays, as other programs write them, and files that tests write.
+// Bytes of files that hold arrays, as other programs write them, and ways for tests to write them.
 #pragma once
 
 #include <cstdint>

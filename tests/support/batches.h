@@ -13,7 +13,7 @@
 
 namespace halfscope::test {
 
-/// A program that adds its input to a state: of all steps, what each one saw.
+/// A program that adds its input to a state: the state tells what every step saw.
 struct Adder {
     std::shared_ptr<const Program> program;
     NodeId x = kNoNode, total = kNoNode;
@@ -32,7 +32,8 @@ struct Adder {
 
 inline std::vector<float> batchOf(int64_t step, int64_t count) {
     std::vector<float> values(static_cast<size_t>(count));
-    for (size_t i = 0; i < values.size(); ++i) // sums are exact, and tell which steps were added
+    for (size_t i = 0; i < values.size(); ++i) // the sums are exact, and tell which steps were
+                                               // added
         values[i] = static_cast<float>((int64_t{1} << step) + static_cast<int64_t>(i % 2));
     return values;
 }
@@ -52,7 +53,8 @@ inline bool sameBits(const std::vector<StepRecord>& a, const std::vector<StepRec
     });
 }
 
-/// A fresh batch each step; from 2^30 on there are overflows, whose cause is looked for.
+/// Makes a training with a fresh batch each step; from 2^30 on there are overflows, whose cause is
+/// searched for.
 inline RunConfig manyBatches(const std::vector<Precision>& lanes, const std::string& device) {
     RunConfig config;
     config.model = {8, 1, Norm::None, Activation::Relu};

@@ -1,5 +1,5 @@
-// Checks a fused chain against its members in double: from what the kernel read and what it stored,
-// every store must lie within the error that its dtype and the length of its sums allow.
+// Checks a fused chain against its members in double: given what the kernel read, every stored
+// value must lie within the error that its dtype and the length of its sums allow.
 #pragma once
 
 #include "engine/cpu/tf32.h"
@@ -29,7 +29,7 @@ public:
             m_values[id] = stored.at(id);
         for (NodeId id : kernel.members) {
             evaluate(id);
-            // What follows from a store follows from its rounded value.
+            // The nodes after a store are computed from its rounded value.
             m_exact[id] = m_values.at(id);
             m_errors.add(id);
             if (!isStore(id)) continue;
@@ -39,7 +39,8 @@ public:
         }
     }
 
-    /// Empty, or the first store that is wrong: "%41 matmul at 17: 0.5 for 0.25, bound 0.001".
+    /// Returns the first store that is wrong, "%41 matmul at 17: 0.5 for 0.25, bound 0.001", or
+    /// nothing.
     std::string firstFault() const {
         for (NodeId id : m_kernel.stores) {
             const std::vector<double>&actual = m_stored.at(id), &exact = m_exact.at(id);
@@ -53,7 +54,7 @@ public:
         }
         return "";
     }
-    /// The largest |error| / bound of all stores.
+    /// Returns the largest |error| / bound of all stores.
     double closest() const {
         double most = 0;
         for (NodeId id : m_kernel.stores) {
@@ -67,9 +68,9 @@ public:
     }
 
 private:
-    static constexpr double kUnit = 0x1p-24; ///< unit roundoff of float
-    /// Additions in f32 on the way of one value into a sum over rows: 8 rows of a thread, or up to
-    /// 64 of a column of a weight gradient's operand. The rest is added in double.
+    static constexpr double kUnit = 0x1p-24; ///< the unit roundoff of float
+    /// The additions in f32 on the way of one value into a sum over rows: the 8 rows of a thread,
+    /// or up to 64 rows of a column of a weight gradient's operand. The rest is added in double.
     static constexpr double kSumSteps = 64;
 
     const Node& node(NodeId id) const { return m_graph[id]; }
@@ -94,7 +95,7 @@ private:
             x = roundTo(it.dtype, x);
         m_values[id] = std::move(out.values);
     }
-    /// As the arithmetic takes it: TF32 products round.
+    /// Returns an operand as the arithmetic takes it: TF32 products round it.
     std::vector<double> operandOf(const Node& user, NodeId operand) const {
         std::vector<double> values = m_values.at(operand);
         if (user.math == MathMode::TF32)
@@ -104,7 +105,7 @@ private:
     }
     std::vector<double> boundsOf(NodeId id) const {
         const Node& it = node(id);
-        // as written, nearly every member rounds as on the CPU: the same bits
+        // as written, nearly every member rounds as on the CPU, to the same bits
         if (cuda::isElementwise(m_graph, id)) return m_errors.of(id);
         std::vector<double> sums = it.op == Op::Matmul ? productErrors(it) : sumErrors(id);
         if (it.op == Op::Matmul) {
@@ -116,7 +117,8 @@ private:
             sums[i] += 2 * ChainErrors::rounding(it.dtype, m_exact.at(id)[i]);
         return sums;
     }
-    /// k additions in f32, in any order, of products that may be rounded too.
+    /// Returns the errors of k additions in f32, in any order, of products that may be rounded,
+    /// too.
     std::vector<double> productErrors(const Node& it) const {
         std::vector<RefTensor> sizes;
         for (NodeId operand : it.in) {
@@ -148,8 +150,8 @@ private:
         const std::vector<double> elements = m_errors.of(it.in[0]);
         for (size_t i = 0; i < elements.size(); ++i)
             errors[i % columns] += elements[i] * scale;
-        // A sum may be put together from the sums of its linear parts, and a variance about a
-        // rounded mean has the rounding of the mean in each difference.
+        // A sum may be composed of the sums of its linear parts. In a variance about a rounded
+        // mean, each difference contains the mean's rounding.
         for (const cuda::LinearTerm& term : cuda::linearForm(m_graph, it.in[0])) {
             const auto known = [&](NodeId value) { return m_values.count(value) != 0; };
             if (!known(term.base) || !std::all_of(term.columns.begin(), term.columns.end(), known))

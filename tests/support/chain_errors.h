@@ -1,8 +1,8 @@
-// How far elements of a chain may lie from those computed operation after operation: those that it
-// collects (ElementForm::Collected), and products over few terms, which it computes by the element.
-// A sum of products in f32, added and multiplied in any order, is within n u of its terms' sizes,
-// where n roundings lie on the longest way; both forms are. What comes after - casts, comparisons,
-// selections - carries that on.
+// Bounds how far elements of a chain may lie from those computed operation after operation:
+// collected ones (ElementForm::Collected), and products over few terms, which are computed by
+// element. A sum of products in f32, added and multiplied in any order, is within n u of the sum of
+// its terms' sizes, where n is the number of roundings on the longest way; both forms are such
+// sums. Casts, comparisons and selections after them carry the error on.
 #pragma once
 
 #include "engine/cpu/tf32.h"
@@ -23,11 +23,11 @@ public:
     ChainErrors(const Graph& graph, cuda::ElementForm form, const Values& values)
         : m_graph(graph), m_isAsWritten(form == cuda::ElementForm::AsWritten), m_values(values) {}
 
-    /// After all that it reads, and its own value.
+    /// Adds a node, after all that it reads and after its own value is known.
     void add(NodeId id) { m_sums[id] = m_isAsWritten ? whole(id, errorsOf(id)) : sumOf(id); }
-    /// The value is known: the kernel goes on from it too.
+    /// Marks the node's value as known: the kernel, too, continues from it.
     void settle(NodeId id) { m_sums[id] = exactly(m_values.at(id)); }
-    /// By element, for a value that was added; zero for what the kernel loads.
+    /// Returns the errors by element for a value that was added; zero for what the kernel loads.
     std::vector<double> of(NodeId id) const {
         const auto known = m_sums.find(id);
         if (known == m_sums.end()) return std::vector<double>(m_values.at(id).size(), 0.0);
@@ -39,7 +39,8 @@ public:
     }
 
 private:
-    /// A sum of products: sizes added up, what comes from below, and roundings on the longest way.
+    /// A sum of products: the sum of the sizes, the errors from its operands, and the number of
+    /// roundings on the longest way.
     struct Sum {
         std::vector<double> size, below;
         double steps = 0;
@@ -64,7 +65,7 @@ private:
         const auto known = m_sums.find(id);
         return known == m_sums.end() ? exactly(m_values.at(id)) : known->second;
     }
-    /// A value with these errors, of which nothing is collected any more.
+    /// Returns a value with these errors, of which nothing more is collected.
     Sum whole(NodeId id, std::vector<double> errors) const {
         Sum sum = exactly(m_values.at(id));
         for (size_t i = 0; i < errors.size(); ++i)
@@ -134,7 +135,8 @@ private:
             if (errors[i] > 0) errors[i] += 2 * rounding(it.dtype, std::fabs(out[i]) + errors[i]);
         return errors;
     }
-    /// By how much the result moves with one operand: all other operations rise or fall with it.
+    /// Adds the change of the result when one operand changes by `by`: all other operations rise or
+    /// fall monotonically with an operand.
     void addMoved(const Node& it, size_t at, const std::vector<double>& by,
                   const std::vector<double>& out, std::vector<double>& errors) const {
         std::vector<double> most(out.size(), 0.0);
@@ -152,7 +154,7 @@ private:
         for (size_t i = 0; i < out.size(); ++i)
             errors[i] += most[i];
     }
-    /// 1 where the two may compare either way.
+    /// Returns 1 where a comparison may come out either way.
     std::vector<double> undecided(const Node& it,
                                   const std::vector<std::vector<double>>& in) const {
         const std::vector<double>&a = m_values.at(it.in[0]), &b = m_values.at(it.in[1]);
@@ -172,9 +174,9 @@ private:
                 std::max(in[1][i], in[2][i]) + (in[0][i] > 0 ? std::fabs(a[i] - b[i]) : 0.0);
         return errors;
     }
-    /// A product over few terms is computed by the element with fmas in f32, each of which rounds:
-    /// how far its rounded value may lie from the known one, which is rounded once. A difference of
-    /// such values may have lost all but that.
+    /// Returns the errors of a product over few terms. The element computes it with fmas in f32,
+    /// each of which rounds; this bounds how far its rounded value may lie from the known one,
+    /// which is rounded once. A difference of such values may consist of nothing but that.
     std::vector<double> errorsOfNarrow(NodeId id,
                                        const std::vector<std::vector<double>>& in) const {
         const Node& it = node(id);
@@ -203,7 +205,7 @@ private:
         }
         return errors;
     }
-    /// Operands that are off, on both sides of a product.
+    /// Returns the errors of a product whose operands have errors on both sides.
     std::vector<double> errorsOfProduct(const Node& it,
                                         const std::vector<std::vector<double>>& in) const {
         std::vector<std::vector<double>> products;

@@ -1,5 +1,5 @@
-// Programs with fused chains for tests: devices, the checkerboard's step, what chains save of its
-// traffic, and a chain as a text of its own.
+// Programs with fused chains for tests: devices, the checkerboard's step, how much memory traffic
+// chains save, and a chain as a text of its own.
 #pragma once
 
 #include "engine/cuda/codegen/chain.h"
@@ -14,7 +14,7 @@
 
 namespace halfscope::test {
 
-inline constexpr size_t kH200Shared = 232448; ///< bytes that a block of capability 9.0 may have
+inline constexpr size_t kH200Shared = 232448; ///< the bytes that a block of capability 9.0 may have
 
 inline cuda::DeviceTraits h200(cuda::ElementForm form = cuda::ElementForm::AsWritten) {
     cuda::DeviceTraits traits;
@@ -24,7 +24,7 @@ inline cuda::DeviceTraits h200(cuda::ElementForm form = cuda::ElementForm::AsWri
     traits.tiles.form = form;
     return traits;
 }
-/// Few multiprocessors: several tiles a block, and parts that are not alike.
+/// A device with few multiprocessors, so that blocks take several tiles and parts differ.
 inline cuda::DeviceTraits small(size_t sharedBytes = kH200Shared,
                                 cuda::ElementForm form = cuda::ElementForm::AsWritten) {
     cuda::DeviceTraits traits = h200(form);
@@ -32,14 +32,15 @@ inline cuda::DeviceTraits small(size_t sharedBytes = kH200Shared,
     traits.sharedBytes = sharedBytes;
     return traits;
 }
-/// Chains of everything, however small.
+/// Options that make chains of everything, however small.
 inline cuda::ChainOptions ofAllSizes() {
     cuda::ChainOptions options;
     options.leastElements = 1;
     return options;
 }
 
-/// The kernels of a chain named "product", each as an entry: "run_product", "run_product_merge".
+/// Returns the text of a chain named "product", with each of its kernels as an entry:
+/// "run_product", "run_product_merge".
 inline std::string textOf(const std::vector<cuda::KernelText>& texts) {
     std::string text = cuda::prelude();
     for (const cuda::KernelText& each : texts)
@@ -70,7 +71,7 @@ inline int chainsOf(const Program& program) {
         std::count_if(program.kernels.begin(), program.kernels.end(), cuda::isChain));
 }
 
-/// Passes over activation tensors of the chains and whatever else is large.
+/// Returns the traffic of a step in passes over activation tensors of `tensorBytes`.
 inline double passesOf(const Program& program, double tensorBytes) {
     double bytes = 0;
     for (size_t k = 0; k < program.kernels.size(); ++k) {
@@ -82,7 +83,7 @@ inline double passesOf(const Program& program, double tensorBytes) {
 
 inline constexpr cuda::ElementForm kForms[] = {
     cuda::ElementForm::AsWritten, cuda::ElementForm::Collected, cuda::ElementForm::OnePass};
-/// After a row's name.
+/// Returns the form's words for the end of a row's name.
 inline const char* nameOf(cuda::ElementForm form) {
     if (form == cuda::ElementForm::AsWritten) return "";
     return form == cuda::ElementForm::Collected ? ", collected" : ", one pass";

@@ -55,7 +55,7 @@ inline std::vector<double> valuesOf(Executor& executor, const Node& node, NodeId
     return fromBytes(node, bytes);
 }
 
-/// Runs a step and gives every value that it read or stored, by node.
+/// Runs a step and returns every value that it read or stored, by node.
 inline ChainCheck::Values runVisited(Executor& executor, const Program& program) {
     ChainCheck::Values values;
     const Graph& graph = program.graph;
@@ -72,7 +72,7 @@ inline ChainCheck::Values runVisited(Executor& executor, const Program& program)
     return values;
 }
 
-/// A network after a few steps on the first batch.
+/// Returns a network after `steps` steps on the first batch.
 inline StepRunner trained(const RunConfig& config, const LaneConfig& lane,
                           std::unique_ptr<Executor> executor, int steps) {
     const auto dataset = makeTask(config);
@@ -88,10 +88,10 @@ inline StepRunner trained(const RunConfig& config, const LaneConfig& lane,
     return runner;
 }
 
-/// A step of a small checkerboard with all that fuses.
+/// A step of a small checkerboard with everything fused.
 struct TiledStep {
-    std::vector<double> states; ///< after it
-    std::string fault; ///< the first of its chains that stores beyond its bound; else empty
+    std::vector<double> states; ///< after the step
+    std::string fault; ///< the first of its chains that stores a value beyond its bound; else empty
 };
 inline TiledStep stepInTiles(Precision precision, const cuda::DeviceTraits& traits) {
     auto made = std::make_unique<ChainedExecutor>(traits, ofAllSizes(), cuda::Merge::Full);

@@ -1,5 +1,5 @@
-// halfscope-cli from outside: how tests call it and what a small run leaves. Leaves what the words
-// and numbers must be to the tests.
+// halfscope-cli from outside: how tests call it, and what a small run leaves. The tests decide what
+// the words and numbers must be.
 #pragma once
 
 #include <QDir>
@@ -12,14 +12,14 @@ struct Outcome {
     bool crashed = false;
     QByteArray out, error;
 
-    /// Standard error is one line of the program's.
+    /// Whether standard error is a single line of the program's own.
     bool saysOneLine() const {
         return error.startsWith("halfscope-cli: ") && error.count('\n') == 1 &&
                error.endsWith('\n');
     }
 };
 
-constexpr int kPatience = 120'000; // ms; only a hang takes that long
+constexpr int kPatience = 120'000; // ms; only a hang takes so long
 
 inline QString program() { return QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope-cli"); }
 
@@ -38,7 +38,7 @@ inline Outcome call(const QStringList& arguments, const QString& workingFolder =
     return outcomeOf(process);
 }
 
-/// Through a shell, for redirections: "$0" is the program.
+/// Calls the program through a shell, for redirections: "$0" is the program.
 inline Outcome callShell(const QString& script, const QStringList& arguments = {}) {
     QProcess process;
     process.start(QStringLiteral("/bin/sh"),
@@ -55,7 +55,7 @@ inline QStringList filesOf(const QString& folder) {
     return QDir(folder).entryList(QDir::Files | QDir::Hidden, QDir::Name);
 }
 
-/// A run of a few milliseconds.
+/// Returns the arguments of a run of a few milliseconds.
 inline QStringList smallRun(const QString& out, const QStringList& more = {}) {
     const QString words =
         "run --preset checkerboard --set task.side=8 --set model.width=8 --steps 12 --device cpu";

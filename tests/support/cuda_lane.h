@@ -1,4 +1,4 @@
-// A small training on the fake CUDA machine, for the tests of the module.
+// A small training on the fake CUDA machine, for the module's tests.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -12,7 +12,7 @@
 
 namespace halfscope::test {
 
-/// After a test: the fake machine was used rightly, and everything was given back.
+/// Checks after a test that the fake machine was used correctly and that everything was returned.
 inline void checkFakeCuda() {
     QCOMPARE(fakeCuda().complaint, std::string());
     QCOMPARE(fakeCuda().live, 0);
@@ -35,7 +35,7 @@ inline std::shared_ptr<const Program> smallStep() {
 
 inline constexpr BatchShape kLaneBatch{16, 5, 1};
 
-/// The step of a small network, on an executor, with weights and a batch there.
+/// The step of a small network, loaded into an executor with weights and a batch.
 struct Loaded {
     RunConfig config;
     std::shared_ptr<const Program> program;
@@ -50,8 +50,8 @@ struct Loaded {
         executor.load(program);
         upload(executor);
     }
-    /// All states and inputs from one generator, the settings that must be sensible as a run has
-    /// them.
+    /// Uploads all states and inputs from one generator; settings that must be sensible have a
+    /// run's values.
     void upload(Executor& executor) const {
         for (const auto& [name, values] : initialWeights(graph(), config.seed))
             uploadFloats(executor, graph(), graph().state(name), values);
@@ -72,7 +72,7 @@ inline std::unique_ptr<Executor> fakeExecutor(cuda::Platform& platform,
                                                 cuda::FileCache(cacheFolder));
 }
 
-/// Every state and output after the last step, as bytes.
+/// Returns every state and output after the last step, as bytes.
 inline std::vector<std::vector<std::byte>> valuesOf(Executor& executor, const Graph& graph) {
     std::vector<std::vector<std::byte>> values;
     const auto add = [&](NodeId id) {

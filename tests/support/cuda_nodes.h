@@ -1,6 +1,6 @@
-// Kernels of single nodes in the emulator, each fed with the values that the CPU engine has there:
-// every output is compared with the CPU's or, where sums or functions may differ, with the double
-// reference, and every byte beside it must stay as it was.
+// Kernels of single nodes in the emulator, each fed with the values that the CPU engine has there.
+// Every output is compared with the CPU's or, when sums or functions may differ, with the double
+// reference, and every byte beside it must be unchanged.
 #pragma once
 
 #include "engine/exec/executor.h"
@@ -15,14 +15,14 @@
 
 namespace halfscope::test {
 
-/// Bytes between the areas of an arena, which no kernel may touch.
+/// The bytes between the areas of an arena, which no kernel may touch.
 inline constexpr size_t kGapBytes = 256;
 
 class NodeCheck : public NodeTruth {
 public:
     using NodeTruth::NodeTruth;
 
-    /// All kernels as a text to compile, each for that many blocks.
+    /// Returns all kernels as a text to compile, each for `maxBlocks` blocks.
     std::string text(int maxBlocks) {
         std::string text = cuda::prelude();
         for (size_t kernel = 0; kernel < m_program.kernels.size(); ++kernel) {
@@ -32,8 +32,8 @@ public:
         return text;
     }
 
-    /// The kernels with each of these numbers of blocks, in three orders of their blocks. Returns
-    /// what is wrong, or nothing. Leaves out those whose text `seen` holds already.
+    /// Runs the kernels with each of these numbers of blocks, in three orders of their blocks.
+    /// Returns what is wrong, or nothing. Leaves out kernels whose text is in `seen`.
     std::string run(std::span<const int> maxBlocks, std::set<std::string>* seen = nullptr) {
         std::string text = cuda::prelude();
         std::vector<Case> cases;
@@ -43,7 +43,7 @@ public:
             int last = 0;
             for (const int blocks : maxBlocks) {
                 const int taken = textOf(kernel, "name", blocks).blocks;
-                if (taken == last) continue; // it wants no more
+                if (taken == last) continue; // the kernel uses no more
                 cases.push_back(write(kernel, blocks, layout, text));
                 last = taken;
             }
@@ -57,7 +57,7 @@ public:
         return {};
     }
 
-    /// The last kernel's result with an input that the CPU would refuse.
+    /// Returns the last kernel's result with an input that the CPU would refuse.
     std::vector<double> resultWith(const std::string& input, const std::vector<double>& values) {
         const Graph& graph = m_program.graph;
         const NodeId id = graph.input(input);
@@ -88,7 +88,7 @@ private:
     static constexpr size_t kScratchOffset = 512;
     static constexpr int kFirstTicket = 3;
 
-    /// Gives the kernel's values places of their own, gaps between.
+    /// Gives each of the kernel's values a place of its own, with gaps between them.
     Layout place(size_t kernel) {
         Layout layout;
         layout.bytes = kGapBytes;
@@ -113,7 +113,8 @@ private:
                                     maxBlocks, kScratchOffset, kFirstTicket};
         return cuda::writeNode(site, cuda::DeviceTraits{});
     }
-    /// Kernels that differ by nothing but the node's number are one.
+    /// Returns the kernel's text without the node's number: kernels that differ by nothing else are
+    /// one.
     std::string signature(size_t kernel) const {
         return std::regex_replace(textOf(kernel, "name", 64).function, std::regex("// %\\d+"), "");
     }
@@ -139,7 +140,8 @@ private:
         return c;
     }
 
-    /// A launch's areas. Gaps hold NaN in every float type, so that a read outside shows too.
+    /// The areas of a launch. The gaps hold NaN in every float type, so that a read outside an area
+    /// shows, too.
     struct Areas {
         std::vector<std::byte> arena, scratch;
         std::vector<unsigned> tickets;
@@ -157,7 +159,7 @@ private:
         return areas;
     }
 
-    /// One launch: the output's bytes; `wrong` says what it did beside.
+    /// Runs one launch and returns the output's bytes; `wrong` receives what else it changed.
     std::vector<std::byte> launch(const EmulatedModule& module, const Case& c, int order,
                                   std::string& wrong) const {
         const Areas before = areasOf(c);
@@ -189,7 +191,7 @@ private:
                                   std::string(nameOf(node.dtype)) + " " + node.shape.text() +
                                   ", blocks " + std::to_string(c.text.blocks) + ": ";
         std::vector<std::byte> first;
-        // large kernels in one order: other numbers of blocks are other orders of the same work
+        // large kernels run in one order: other numbers of blocks are other orders of the same work
         const bool large = cuda::workOf(m_program, c.kernel) > 1 << 20;
         for (const int order : large ? std::vector{7} : std::vector{0, 1, 7}) {
             std::string wrong;
@@ -203,7 +205,7 @@ private:
                 return where + "other bits in another order of the blocks";
             }
         }
-        // the same bits however many blocks share the work
+        // the bits must be the same however many blocks share the work
         auto& bits = m_bits[c.kernel];
         if (bits.empty()) bits = first;
         return bits == first ? "" : where + "other bits with another number of blocks";

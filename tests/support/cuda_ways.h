@@ -1,5 +1,5 @@
-// A step with chains, of which there is more than one way, on the fake CUDA machine with a clock of
-// its own, for the tests of the search among them.
+// A step with chains that can be run in more than one way, on the fake CUDA machine with a clock of
+// its own, for the tests of the search for the fastest way.
 #pragma once
 
 #include "engine/cuda/variants.h"
@@ -10,11 +10,13 @@ namespace halfscope::test {
 using cuda::Platform;
 using cuda::SourceOptions;
 
-inline constexpr double kKernel = 1.5; ///< milliseconds of each: few launches take a trial's time
+inline constexpr double kKernel = 1.5; ///< milliseconds of each kernel: a trial needs few launches
+                                       ///< then
 inline constexpr const char* kLow = "tiles of 64 x 256";
-inline constexpr const char* kLowText = "kTileM = 64;"; ///< only its text has it, as written
+inline constexpr const char* kLowText = "kTileM = 64;"; ///< only this variant's text contains it,
+                                                        ///< in the form as written
 
-/// A step with chains of products, of which there is more than one way.
+/// A step with chains of products that can be run in more than one way.
 inline const Loaded& chained() {
     static const Loaded lane = [] {
         RunConfig config = smallRun(Precision::AmpFp16);
@@ -32,26 +34,27 @@ inline SourceOptions options() {
 inline bool has(const std::string& text, const char* words) {
     return text.find(words) != std::string::npos;
 }
-/// Whether it is the text of the variant of low tiles, or its share of mixed ones.
+/// Whether a text belongs to the variant of low tiles, or to its share of mixed ones.
 inline bool isLowWay(const std::string& text) {
-    return has(text, kLowText) && !has(text, "float g0;"); // collected, another variant has it too
+    return has(text, kLowText) && !has(text, "float g0;"); // collected, another variant contains
+                                                           // it, too
 }
-/// The fake's clock: the variant of low tiles is the fastest.
+/// Sets the fake's clock so that the variant of low tiles is the fastest.
 inline void makeLowFast() {
     fakeCuda().millisecondsOf = [](const std::string& text, const std::string&) {
         return isLowWay(text) ? 0.1 * kKernel : kKernel;
     };
 }
 
-/// Launches that overlap, in half the time of others.
+/// Makes launches overlap, in half the time of others.
 inline void makeOverlapFast() {
     fakeCuda().overlaps = true;
     fakeCuda().overlappedMilliseconds = 0.5 * kKernel;
 }
-/// A step of which there is one way alone.
+/// Returns options with which a step can be run in one way only.
 inline SourceOptions oneWay() {
     SourceOptions usual = options();
-    usual.chainElements = SourceOptions{}.chainElements; // so small a step then has no chains
+    usual.chainElements = SourceOptions{}.chainElements; // a step this small has no chains then
     return usual;
 }
 
@@ -73,7 +76,7 @@ struct Machine {
     explicit Machine(const std::string& cache = {}, const SourceOptions& how = options())
         : executor(fakeExecutor(platform, how, cache)) {}
     void load() { executor->load(chained().program); }
-    /// A step from the lane's start.
+    /// Runs a step from the lane's start.
     std::vector<std::vector<std::byte>> step() {
         chained().upload(*executor);
         executor->run(RunMode::Captured);
@@ -81,7 +84,7 @@ struct Machine {
     }
 };
 
-/// Launches of one run of the usual step, the metrics' kernel included.
+/// Returns the number of launches in one run of the usual step, the metrics' kernel included.
 inline int launchesOfUsual() {
     SourceOptions usual = options();
     usual.searchSeconds = 0;
@@ -93,7 +96,7 @@ inline int launchesOfUsual() {
     fakeCuda().calls.clear();
     return launches;
 }
-/// The number of a function's first call in the second variant's trial.
+/// Returns the number of a function's first call in the second variant's trial.
 inline int firstCallOfSecond(const std::string& function) {
     int modules = 0, call = 1;
     fakeCuda().watch = [&](const std::string& called) {

@@ -1,5 +1,5 @@
-// A folder with an earlier run (of seed 5), into which a run of seed 9 was written that may have
-// ended in a fault: what must hold of it.
+// A folder with an earlier run (seed 5) into which a run of seed 9 was written, possibly until a
+// fault: what must be true of the folder then.
 #pragma once
 
 #include "engine/core/error.h"
@@ -35,7 +35,7 @@ struct EarlierRun {
     Files before, after;
 
     enum class End { Failed, Killed };
-    /// What is wrong with the folder; empty: nothing.
+    /// Says what is wrong with the folder; empty when nothing is.
     QString flawOf(const QString& folder, End end) const {
         const Files files = filesWithin(folder);
         if (files.contains("experiment.json") &&
@@ -43,7 +43,8 @@ struct EarlierRun {
             for (auto file = before.begin(); file != before.end(); ++file)
                 if (end == End::Failed && files.value(file.key()) != file.value())
                     return "the earlier run's " + file.key() + " has changed";
-            for (const QString& name : files.keys()) // what is left of it is its own
+            for (const QString& name : files.keys()) // whatever is left of the earlier run must be
+                                                     // unchanged
                 if (before.contains(name) && files[name] != before[name])
                     return name + " does not belong to the earlier run's settings";
         }

@@ -1,5 +1,5 @@
 // An executor whose launches run in the emulator: whole training steps as the text of a CUDA step,
-// on the CPU. Guard bands stand around the arena, the scratch area and the tickets.
+// on the CPU. Guard bands surround the arena, the scratch area and the tickets.
 #pragma once
 
 #include "tests/emulator/cuda_emulator.h"
@@ -21,7 +21,7 @@ namespace halfscope::test {
 struct EmulationOptions {
     cuda::SourceOptions source{.libraries = cuda::Libraries::Unused};
     cuda::DeviceTraits traits{};
-    bool shuffled = false; ///< blocks and threads in another order at each launch
+    bool shuffled = false; ///< each launch takes blocks and threads in another order
 };
 
 class EmulatedExecutor final : public Executor {
@@ -47,7 +47,7 @@ public:
         runLaunches(0, m_source.launches.size(), visitor);
         return RunResult::Done;
     }
-    /// A part of a step: launches [first, end).
+    /// Runs the launches [first, end) of a step.
     void runLaunches(size_t first, size_t end, const Visitor& visitor = {}) {
         for (size_t i = first; i < end; ++i) {
             const cuda::Launch& launch = m_source.launches[i];
@@ -71,7 +71,7 @@ public:
         std::memcpy(bytes.data(), at(id), bytes.size());
     }
     void requestStop() override {}
-    /// Breaks the order of the step, to see that tests notice.
+    /// Swaps two launches, to see that tests notice a broken order.
     void swapLaunches(size_t first) {
         std::swap(m_source.launches.at(first), m_source.launches.at(first + 1));
     }
@@ -79,11 +79,11 @@ public:
 
 private:
     static constexpr size_t kGuard = 4096, kGuardTickets = 16;
-    static constexpr std::byte kPattern{0xA5}; ///< a small negative number, never a zero
+    static constexpr std::byte kPattern{0xA5}; ///< a small negative number, never zero
     static constexpr unsigned kTicket = 0xA5A5A5A5u;
 
-    /// One module for equal texts: a training that is repeated need not be compiled again. Only
-    /// the last few, since each holds the stacks of a thousand threads.
+    /// Returns one module for equal texts, so that a repeated training is not compiled again. Keeps
+    /// only the last few, because each holds the stacks of a thousand threads.
     static std::shared_ptr<EmulatedModule> moduleOf(const std::string& text) {
         using Key = std::pair<int, std::string>;
         static std::deque<std::pair<Key, std::shared_ptr<EmulatedModule>>> modules;

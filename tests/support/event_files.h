@@ -11,7 +11,7 @@
 
 namespace halfscope {
 
-/// The event file of a lane; empty unless there is exactly one.
+/// Returns the event file of a lane; empty unless there is exactly one.
 inline QByteArray eventsOf(const QString& folder, const QString& lane) {
     const QDir there(folder + '/' + lane);
     const QStringList names = there.entryList({"*tfevents*"}, QDir::Files);
@@ -19,8 +19,8 @@ inline QByteArray eventsOf(const QString& folder, const QString& lane) {
     return names.size() == 1 && file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
 }
 
-/// Of a file of records: a length of 8 bytes, 4 of its checksum, data, 4 of theirs. The first one
-/// tells the version.
+/// Splits a file into records: 8 bytes of length, 4 of its checksum, the data, and 4 of the data's
+/// checksum. The first record tells the version.
 inline QList<QByteArray> recordsOf(const QByteArray& file) {
     QList<QByteArray> records;
     for (qsizetype at = 0; at + 16 <= file.size();) {

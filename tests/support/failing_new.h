@@ -1,5 +1,5 @@
-// operator new of a program, which fails when the program says so: for one file of a program that
-// has no other test.
+// Replaces operator new of a program, so that it fails when the program says so: include it in one
+// file of a program that has no other test.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <new>
 
 namespace halfscope::test {
-/// Of the program that includes this: whether the allocation has no memory.
+/// Defined by the program that includes this: whether there is no memory for the allocation.
 bool allocationFails(size_t bytes) noexcept;
 } // namespace halfscope::test
 
@@ -23,7 +23,7 @@ void* operator new[](size_t bytes) { return operator new(bytes); }
 void* operator new[](size_t bytes, const std::nothrow_t& none) noexcept {
     return operator new(bytes, none);
 }
-// Not inline: g++ 14 would see free() called on what new returned, and warn.
+// Not inline: g++ 14 would warn because it sees free() called on what new returned.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }

@@ -1,7 +1,7 @@
-// Stands before operator new and makes one call of it fail, or all from there on. Own code is what
-// the program's file holds (the engine and the window are linked into it) and libstdc++, which
-// makes strings and threads on its behalf; what Qt, SQLite and others take for themselves is left
-// alone.
+// Stands before operator new and makes one call of it fail, or all calls from there on. It counts
+// calls from the program's own code: what the program's file holds (the engine and the window are
+// linked into it), and libstdc++, which makes strings and threads for it. What Qt, SQLite and
+// others allocate for themselves is left alone.
 #include "tests/support/fault_plan.h"
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct OwnCode {
     static int look(dl_phdr_info* file, size_t, void* to) {
         auto* own = static_cast<OwnCode*>(to);
         if (own->program.end == 0)
-            own->program = placeOf(*file); // the first one is the program
+            own->program = placeOf(*file); // the program comes first
         else if (std::strstr(file->dlpi_name, "/libstdc++.so"))
             own->library = placeOf(*file);
         return 0;
@@ -69,7 +69,7 @@ size_t of(std::align_val_t alignment) { return static_cast<size_t>(alignment); }
 
 } // namespace
 
-// The library's operators delete free what these give.
+// The library's operators delete free what these return.
 #define CALLER __builtin_return_address(0)
 void* operator new(size_t bytes) { return orThrow(take(bytes, 1, CALLER)); }
 void* operator new[](size_t bytes) { return orThrow(take(bytes, 1, CALLER)); }

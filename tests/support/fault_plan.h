@@ -1,5 +1,5 @@
-// Which call of a program fails, and how: the plan that the shims share (fault_shim.cpp has its
-// form).
+// Which call of a program fails, and how: the plan that the shims share (fault_shim.cpp describes
+// its form).
 #pragma once
 
 namespace halfscope::faults {
@@ -19,7 +19,7 @@ enum class Kind {
     Change
 };
 
-/// Counts a call and says whether it is to fail; does not come back where the program ends here.
+/// Counts a call and says whether it is to fail; does not return when the program is to end here.
 bool fails(Kind, bool changes = false);
 
 } // namespace halfscope::faults

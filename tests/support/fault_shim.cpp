@@ -45,7 +45,7 @@ constexpr std::array kNames{"open",   "read",  "list", "write",  "sync",  "renam
                             "unlink", "close", "mmap", "thread", "alloc", "change"};
 
 struct Plan {
-    int kind = -1; ///< index of kNames; -1: nothing fails
+    int kind = -1; ///< index into kNames; -1: nothing fails
     long number = 0;
     How how = How::Once;
     const char* mark = nullptr;
@@ -86,7 +86,7 @@ const Plan& plan() {
 
 std::atomic<bool> g_counts{false};
 std::array<std::atomic<long>, kNames.size()> g_calls{};
-/// By descriptor: whether it is of a file whose calls count.
+/// By descriptor: whether it belongs to a file whose calls count.
 std::array<std::atomic<bool>, 4096> g_inside{};
 
 bool isInside(int file) {
@@ -114,7 +114,7 @@ bool comes(Kind kind) {
     return call == plan().number || (lasts && call > plan().number);
 }
 
-/// When the program ends by itself.
+/// Writes the counts when the program ends by itself.
 __attribute__((destructor)) void writeCounts() {
     if (!plan().counts) return;
     const long file = raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(plan().counts),
@@ -161,7 +161,7 @@ long openRaw(const char* path, int flags) {
     return raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), flags, 0666);
 }
 
-/// "DISK/INODE" with the bytes that the file has now.
+/// Writes "DISK/INODE" with the bytes that the file has now.
 void keepFile(int file, const struct stat& status) {
     std::array<char, 600> path;
     std::snprintf(path.data(), path.size(), "%s/%lu", plan().disk,
@@ -196,7 +196,7 @@ Entry* readEntry(DIR* folder, const char* name) {
     return readRaw<Entry>(folder, name);
 }
 
-/// "DISK/names.INODE": the folder's files as they are called now.
+/// Writes "DISK/names.INODE": the present names of the folder's files.
 void keepFolder(int folder, const struct stat& status) {
     std::array<char, 600> path;
     std::snprintf(path.data(), path.size(), "%s/names.%lu", plan().disk,
@@ -223,7 +223,8 @@ void synced(int file) {
     if (S_ISDIR(status.st_mode)) keepFolder(file, status);
 }
 
-/// A file that has just been made: what another one with its number had is not its own.
+/// Registers a file that has just been made: what an earlier file with its number left does not
+/// belong to it.
 int made(int file, int flags) {
     struct stat status {};
     if (!plan().disk || file < 0 || (flags & O_EXCL) == 0 || ::fstat(file, &status) != 0)
@@ -318,7 +319,7 @@ ssize_t pread64(int file, void* bytes, size_t size, off_t at) __attribute__((ali
 
 ssize_t write(int file, const void* bytes, size_t size) {
     if (file > 2 && isInside(file) && fails(Kind::Write, true)) {
-        // half of it, as a full disk does; the rest fails at the next call, or here
+        // writes half of it, as a full disk does; the rest fails at the next call, or here
         const ssize_t half =
             plan().how == How::On && size > 1
                 ? raw(SYS_write, file, reinterpret_cast<long>(bytes), static_cast<long>(size / 2))

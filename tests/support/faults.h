@@ -1,4 +1,5 @@
-// A fault that a program is started with (fault_shim.cpp), and what the disk has after a power cut.
+// A fault that a program is started with (fault_shim.cpp), and what the disk holds after a power
+// cut.
 #pragma once
 
 #include "tests/support/cli.h"
@@ -17,7 +18,7 @@ namespace halfscope::test {
 
 class Faults {
 public:
-    /// Why no program can be started with a fault here; or nothing.
+    /// Returns why no program can be started with a fault here; or nullptr.
     static const char* clash() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
         return "sanitizers stand before the system's calls themselves";
@@ -25,7 +26,8 @@ public:
         return nullptr;
 #endif
     }
-    /// Rows for the columns "kind" and "how": all kinds of calls, once and from there on.
+    /// Adds rows for the columns "kind" and "how": all kinds of calls, failing once and from there
+    /// on.
     static void addCallRows() {
         QTest::addColumn<QString>("kind");
         QTest::addColumn<QString>("how");
@@ -34,7 +36,8 @@ public:
             for (const char* how : {"once", "on"})
                 QTest::addRow("%s %s", kind, how) << QString(kind) << QString(how);
     }
-    /// "write:3:once", see fault_shim.cpp; of an unknown kind nothing fails, and calls are counted.
+    /// The plan is like "write:3:once", see fault_shim.cpp; with an unknown kind nothing fails, and
+    /// calls are counted.
     explicit Faults(const QString& plan) : m_plan(plan) {}
     static constexpr const char* kNothing = "nothing:0:once";
 
@@ -47,14 +50,14 @@ public:
         all.insert(QStringLiteral("HALFSCOPE_DISK"), m_folder.path());
         return all;
     }
-    /// How many calls there were of a kind, of a program that ended by itself.
+    /// Returns how many calls of each kind there were, for a program that ended by itself.
     QMap<QString, int> counts() const {
         QMap<QString, int> counts;
         for (const QByteArray& line : contentOf(m_folder.filePath("counts")).split('\n'))
             counts[line.left(line.indexOf(' '))] = line.mid(line.indexOf(' ') + 1).toInt();
         return counts;
     }
-    /// Some of the numbers 1 to `all`, one from each equal part of them, by seed.
+    /// Returns some of the numbers 1 to `all`, one from each equal part of them, chosen by `seed`.
     static std::vector<int> sample(int all, int parts, size_t seed) {
         std::vector<int> chosen;
         for (int i = 0; i < std::min(all, parts); ++i) {
@@ -64,7 +67,7 @@ public:
         }
         return chosen;
     }
-    /// Whether the program came to the call.
+    /// Whether the program reached the call.
     bool came() const { return QFile::exists(m_folder.filePath("mark")); }
 
     Outcome call(const QStringList& arguments) const {
@@ -76,8 +79,8 @@ public:
 
     enum class Names { Synced, Newest };
     /// Copies a folder as a power cut leaves it: files have the bytes that were synced, under the
-    /// names that were synced, or under those that they have now (the system may write names
-    /// earlier than it must). Files that were there before the program began are whole.
+    /// names that were synced, or under their present names (the system may write names earlier
+    /// than it must). Files that were there before the program began are complete.
     void cutPower(const QString& folder, const QStringList& before, const QString& to,
                   Names names) const {
         struct stat status {};
@@ -101,7 +104,7 @@ public:
                 restore(inode, to + '/' + name);
         }
     }
-    /// Tells the disk of a folder's files before the program begins.
+    /// Records a folder's files for the disk before the program begins.
     void keep(const QString& folder) const {
         QByteArray names;
         for (const QString& name : filesOf(folder)) {

@@ -14,13 +14,14 @@
 
 namespace halfscope {
 
-/// A run whose lanes are called as it is told, whatever their settings are. Its settings have a
-/// lane more than it has: those that it has are then named by themselves.
+/// A run with the given names of lanes, whatever their settings are. Its settings have one lane
+/// more than the run, so that the run's lanes are named by themselves.
 class FedRun {
 public:
     FedRun() { start({}, {}); }
 
-    /// `scales`: whether a lane has a dynamic loss scale; all of them when it is empty.
+    /// `scales` tells whether each lane has a dynamic loss scale; all of them have one when it is
+    /// empty.
     void start(const QStringList& names, const std::vector<bool>& scales, RunConfig config = {}) {
         std::vector<LaneInfo> lanes;
         config.lanes.clear();
@@ -36,7 +37,7 @@ public:
         info.config = info.recorded = std::move(config);
         run = std::make_shared<Run>(std::move(info), std::move(lanes));
     }
-    /// Rows of other lanes than there are get lost.
+    /// Appends rows and events; rows of lanes that do not exist are dropped.
     void append(std::span<const StepRecord> records, std::span<const Event> events) {
         RunBatch batch;
         const auto there = [this](int lane) { return lane < run->now().laneCount(); };

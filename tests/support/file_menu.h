@@ -1,4 +1,4 @@
-// The File menu and the dialogs that it opens, as a user goes through them.
+// The File menu and the dialogs that it opens, used as a user would.
 #pragma once
 
 #include "ui/window/main_window.h"
@@ -13,7 +13,7 @@
 
 namespace halfscope {
 
-/// Null where no menu has such an entry.
+/// Returns null when no menu has such an entry.
 inline QAction* fileAction(MainWindow& window, const QString& text) {
     for (QAction* menu : window.menuBar()->actions())
         for (QAction* each : menu->menu()->actions())
@@ -21,7 +21,7 @@ inline QAction* fileAction(MainWindow& window, const QString& text) {
     return nullptr;
 }
 
-/// Accepts the dialog that comes next with this name.
+/// Accepts the next dialog with this file name.
 inline void answerWith(const QString& path) {
     QTimer::singleShot(0, qApp, [path] {
         auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());

@@ -1,4 +1,5 @@
-// Golden files for tests: those in the program as JSON, parts of them, and folders that hold one.
+// Golden files for tests: those inside the program as JSON, parts of them, and folders that hold
+// one.
 #pragma once
 
 #include "engine/verify/golden.h"
@@ -12,8 +13,8 @@
 
 namespace halfscope::test {
 
-/// A suite's file inside the program, or its cases where it is a list of them; without the infinite
-/// penalties, which no suite reads and which the JSON library cannot.
+/// Returns a suite's file inside the program, which may be a list of cases. Leaves out the infinite
+/// penalties, which no suite reads and the JSON library cannot represent.
 inline nlohmann::json shipped(const std::string& suite) {
     std::string text(recorded::goldenData(recorded::goldenFileOf(suite)));
     const std::string word = "Infinity";
@@ -36,7 +37,7 @@ public:
     GoldenFolder(const std::string& suite, const nlohmann::json& content)
         : GoldenFolder(suite, content.dump()) {}
     std::string path() const { return m_folder.path().toStdString(); }
-    /// The file's suite; of an empty folder, all.
+    /// Verifies the file's suite; all suites when the folder is empty.
     VerifyReport verified() const { return verified(m_suites); }
     VerifyReport verified(const std::vector<std::string>& suites) const {
         VerifyOptions options;
@@ -51,7 +52,7 @@ private:
     std::vector<std::string> m_suites;
 };
 
-/// Only the rows for which `keep` holds.
+/// Returns only the rows for which `keep` holds.
 template <class Keep>
 nlohmann::json onlyRows(const nlohmann::json& rows, const Keep& keep) {
     nlohmann::json kept = nlohmann::json::array();
@@ -61,7 +62,7 @@ nlohmann::json onlyRows(const nlohmann::json& rows, const Keep& keep) {
     return kept;
 }
 
-/// The first recorded run of a kind, as a file of its own.
+/// Returns the first recorded run of a kind, as a file of its own.
 inline nlohmann::json oneRun(const char* kind, const nlohmann::json& amp, double scale = 65536,
                              const char* compute = nullptr) {
     nlohmann::json runs = onlyRows(shipped("runs"), [&](const nlohmann::json& run) {
@@ -71,14 +72,14 @@ inline nlohmann::json oneRun(const char* kind, const nlohmann::json& amp, double
     return nlohmann::json::array({runs.at(0)});
 }
 
-/// The first scaler history, its eighth step changed.
+/// Returns the first scaler history with its eighth step changed.
 inline nlohmann::json oneTrace(void (*change)(nlohmann::json& step)) {
     nlohmann::json traces = nlohmann::json::array({shipped("scaler").at(0)});
     change(traces[0]["steps"][7]);
     return traces;
 }
 
-/// The rows of an op, the first one changed.
+/// Returns the rows of an op with the first one changed.
 inline nlohmann::json wrongOp(const char* op, void (*change)(nlohmann::json& row)) {
     nlohmann::json rows =
         onlyRows(shipped("ops"), [&](const nlohmann::json& row) { return row["op"] == op; });

@@ -1,5 +1,5 @@
-// The device that the gpu tests run on: CUDA, or what HALFSCOPE_TEST_DEVICE names (cpu shows that
-// the tests themselves hold).
+// The device that the gpu tests run on: CUDA, or what HALFSCOPE_TEST_DEVICE names (with cpu, the
+// tests themselves are tested).
 #pragma once
 
 #include "engine/devices/device_list.h"
@@ -18,7 +18,7 @@ inline std::string gpuDevice() {
     return named != nullptr ? named : "cuda";
 }
 
-/// Why the tests cannot run; empty when they can.
+/// Returns why the tests cannot run; empty when they can.
 inline std::string gpuMissing() {
     if (gpuDevice() != "cuda") return {};
     return listDevices().cudaUnavailable.english();
@@ -26,8 +26,8 @@ inline std::string gpuMissing() {
 
 inline std::unique_ptr<Executor> gpuExecutor() { return makeExecutor(gpuDevice()); }
 
-/// Runs the body of a test. What the engine throws fails this row, with its words; Qt Test would
-/// end the program without them, and no later row would run.
+/// Runs the body of a test. An exception from the engine fails this row with its message; Qt Test
+/// would end the program without the message, and no later row would run.
 template <class Body>
 void telling(const Body& body) {
     try {
@@ -39,7 +39,7 @@ void telling(const Body& body) {
 
 } // namespace halfscope::test
 
-/// In initTestCase: skips every test of the class, with the reason.
+/// For initTestCase: skips every test of the class, with the reason.
 #define SKIP_WITHOUT_GPU()                                                                         \
     do {                                                                                           \
         if (const std::string why = halfscope::test::gpuMissing(); !why.empty())                   \

@@ -1,4 +1,4 @@
-// Whole steps on the GPU, and how two of them may differ.
+// Whole steps on the GPU, and how much two of them may differ.
 #pragma once
 
 #include "engine/cuda/codegen/step_source.h"
@@ -19,11 +19,11 @@ inline constexpr const char* kLanes[] = {"fp32", "tf32", "amp-fp16", "amp-bf16",
 inline std::unique_ptr<StepRunner> cudaRunner(const StepCase& c, int lane,
                                               const cuda::SourceOptions& options) {
     LaneConfig config = parseLanes(kLanes[lane]).front();
-    config.scaler.initScale = 1024; // so that gradients are finite, and can be compared
+    config.scaler.initScale = 1024; // so that gradients are finite and can be compared
     return makeRunner(c, config, makeCudaExecutor(0, options));
 }
 
-/// As std::printf says it.
+/// Formats as std::printf does.
 [[gnu::format(printf, 1, 2)]] inline std::string told(const char* format, ...) {
     char text[256];
     va_list arguments;
@@ -44,11 +44,11 @@ inline void compareFirstSteps(StepRunner& a, StepRunner& b, const std::string& l
              told("%s: loss %.9g instead of %.9g, bound %.3g", lane.c_str(), x[kLossMetric],
                   y[kLossMetric], bound)
                  .c_str());
-    // on the way back f32 sums over all rows, thousands, come in; in half precision their roundings
-    // are the smaller ones, and those of the layers count as in the loss
+    // the backward pass adds f32 sums over all rows, which are thousands; in half precision their
+    // roundings are the smaller ones, and those of the layers count as in the loss
     const double norm = y[kGradientNormMetric], apart = x[kGradientNormMetric] - norm;
     const double most = (lane == "fp32" ? 4096 : 16) * u * std::abs(norm);
-    QVERIFY2(x[kGradientNormMetric] == norm || // infinite where the step overflows
+    QVERIFY2(x[kGradientNormMetric] == norm || // infinite when the step overflows
                  std::abs(apart) <= most,
              told("%s: gradient norm %.9g instead of %.9g, bound %.3g", lane.c_str(),
                   x[kGradientNormMetric], norm, most)

@@ -1,5 +1,5 @@
-// The cases that gradients are checked on: every elementwise, reduction, scan and movement op, with
-// operands away from kinks and poles.
+// The cases on which gradients are checked: every elementwise, reduction, scan and movement op,
+// with operands away from kinks and poles.
 #pragma once
 
 #include "engine/ops/op_info.h"
@@ -126,11 +126,11 @@ inline std::vector<GradientCase> scanCases() {
     return cases;
 }
 
-/// One column of a factor that is exactly 0, and one of two zeros.
+/// Returns cases in which columns have one factor that is exactly 0, and two such factors.
 inline std::vector<GradientCase> zeroProductCases() {
     const auto withZeros = [](Builder& b, NodeId x) {
         const NodeId row = b.iota({4, 3}, 0, DType::I32), column = b.iota({4, 3}, 1, DType::I32);
-        // rows 0 to column - 1 become 0: none, one, two zeros
+        // rows 0 to column - 1 become 0: no, one or two zeros
         return b.mul(x, b.where(b.emit(Op::Less, {row, column}), b.constantLike(0, x),
                                 b.constantLike(1, x)));
     };

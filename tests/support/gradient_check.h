@@ -1,5 +1,5 @@
-// Gradients against central differences of the reference evaluator, in double, first and second
-// order. Leaves the choice of ops, ranges and seeds to the tests.
+// Compares gradients with central differences of the reference evaluator, in double, first and
+// second order. The tests choose ops, ranges and seeds.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -16,10 +16,10 @@
 
 namespace halfscope::test {
 
-/// Values of a graph's inputs and states by node.
+/// The values of a graph's inputs and states, by node.
 using Leaves = std::map<NodeId, RefTensor>;
 
-/// Uniform numbers in [low, high); `stream` tells tensors of one seed apart.
+/// Returns uniform numbers in [low, high); `stream` makes tensors of one seed differ.
 inline RefTensor randomTensor(const Shape& shape, uint64_t seed, uint64_t stream, double low,
                               double high) {
     const Philox random(seed, stream);
@@ -29,14 +29,14 @@ inline RefTensor randomTensor(const Shape& shape, uint64_t seed, uint64_t stream
     return tensor;
 }
 
-/// The value of one node.
+/// Returns the value of one node.
 inline RefTensor valueOf(const Graph& graph, const Leaves& leaves, NodeId id,
                          RefRounding rounding = RefRounding::Storage) {
     const NodeId wanted[] = {id};
     return evaluate(graph, leaves, wanted, rounding).at(id);
 }
 
-/// A function of some tensors, and where to look at it.
+/// A function of some tensors, and the ranges where it is checked.
 struct GradientCase {
     struct Operand {
         Shape shape;
@@ -47,8 +47,9 @@ struct GradientCase {
     std::function<NodeId(Builder&, std::span<const NodeId>)> build;
 };
 
-/// Step of a central difference: balances the truncation, of the order of its square, against the
-/// rounding of the function, of the order of the unit roundoff over the step.
+/// Returns the step of a central difference. It balances the truncation error, of the order of the
+/// step squared, against the function's rounding error, of the order of the unit roundoff over the
+/// step.
 inline double differenceStep() { return std::cbrt(0x1p-53); }
 
 /// Compares d scalar / d leaf with central differences at each element; an absent gradient counts
@@ -68,7 +69,8 @@ inline std::string compareWithDifferences(const Graph& graph, const Leaves& leav
         };
         const double above = x.values[i] + step, below = x.values[i] - step;
         const double numeric = (valueAt(above) - valueAt(below)) / (above - below);
-        // 1000: room for third derivatives, which multiply the squared step, of up to some hundred
+        // 1000 leaves room for third derivatives of up to some hundred, which multiply the squared
+        // step
         const double bound =
             1000 * step * step * (1 + std::fabs(numeric)) + 100 * 0x1p-53 * (1 + size) / step;
         if (!(std::fabs(analytic.values[i] - numeric) <= bound))

@@ -1,4 +1,4 @@
-// A small graph with one input of each kind, to build single nodes on. Leaves values to the tests.
+// A small graph with one input of each kind, to build single nodes on. The tests choose the values.
 #pragma once
 
 #include "engine/ops/builder.h"

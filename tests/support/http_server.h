@@ -1,5 +1,5 @@
-// A server for tests of downloads: one file after the other on a port of this machine, as well or
-// as badly as the test wants.
+// A server for tests of downloads: it serves one file after the other on a port of this machine, as
+// correctly or as badly as the test wants.
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,13 +21,15 @@ namespace halfscope {
 
 class HttpServer {
 public:
-    /// What a request is told; the first byte that it asks for is `from`.
+    /// The reply to a request; `from` is the first byte that the request asks for.
     struct Answer {
         std::string content;
         int status = 200;
-        size_t cutAfter = std::string::npos; ///< bytes of what is sent; then the connection ends
-        bool ranges = true;                  ///< sends the rest alone where that is asked for
-        bool stalls = false;                 ///< behind cutAfter: the connection stays, silent
+        size_t cutAfter = std::string::npos; ///< so many bytes of the reply are sent; then the
+                                             ///< connection ends
+        bool ranges = true;                  ///< sends only the rest when a request asks for that
+        bool stalls = false;                 ///< after cutAfter bytes the connection stays open,
+                                             ///< silent
     };
 
     HttpServer() : m_socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -55,7 +57,7 @@ public:
         const std::lock_guard lock(m_mutex);
         m_answers["/" + name] = std::move(answer);
     }
-    /// First bytes that were asked for, request by request.
+    /// Returns the first byte that was asked for, request by request.
     std::vector<size_t> asked() const {
         const std::lock_guard lock(m_mutex);
         return m_asked;
@@ -108,7 +110,7 @@ private:
         while (told.stalls && !m_ending && isOpen(client)) {
         }
     }
-    /// Whether the other side is still there some milliseconds later.
+    /// Whether the other side is still connected some milliseconds later.
     static bool isOpen(int client) {
         pollfd waiting{client, POLLIN, 0};
         char byte = 0;

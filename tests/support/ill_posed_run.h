@@ -1,5 +1,5 @@
 // A training that float32 cannot decide, for tests of verify: a recorded one from other starts,
-// with the losses of float64 here, until float32 leaves the bound.
+// with losses computed in float64 here, until float32 exceeds the bound.
 #pragma once
 
 #include "engine/verify/golden_data.h"
@@ -12,7 +12,8 @@ namespace halfscope::test {
 using namespace recorded;
 using nlohmann::json;
 
-inline constexpr int kSide = 12; ///< quarter of the pixels recorded: judging takes many trainings
+inline constexpr int kSide = 12; ///< a quarter of the recorded pixels, because judging takes many
+                                 ///< trainings
 inline constexpr uint32_t kStarts = 40; ///< about every fifth is ill-posed
 
 inline TrainedRun trained(const Golden& run) {
@@ -21,7 +22,8 @@ inline TrainedRun trained(const Golden& run) {
 
 inline Golden goldenFrom(const json& run) { return Golden::parse("a run", run.dump()); }
 
-/// The first recorded run of a kind: "float64", "float32", or the dtype of AMP.
+/// Returns the first recorded run of a kind; `precision` is "float64", "float32", or the dtype of
+/// AMP.
 inline json shipped(const char* kind, const std::string& precision) {
     const std::string file(goldenData(goldenFileOf("runs")));
     for (const Golden& run : casesOf(Golden::parse("runs", file)).items())
@@ -35,11 +37,12 @@ inline void move(json& value, std::mt19937& random) {
     if (value.is_structured())
         for (json& each : value)
             move(each, random);
-    else // the standard fixes the generator's numbers, not its distributions'
+    else // the standard defines the generator's numbers, not those of its distributions
         value = value.get<double>() * (1 + (static_cast<double>(random()) * 0x1p-32 - 0.5) / 8);
 }
 
-/// The recorded run from another start, with the losses of float64 here: a file of the same form.
+/// Returns the recorded run from another start, with losses computed in float64 here: a file of the
+/// same form.
 inline json otherRun(uint32_t seed) {
     json run = shipped("checkerboard", "float64");
     run["side"] = kSide;
@@ -53,7 +56,7 @@ inline json otherRun(uint32_t seed) {
     return run;
 }
 
-/// A run that float32 fails here, of float64 losses that are right.
+/// A run whose float64 losses are right, and which float32 fails here.
 struct IllPosed {
     json run;
     TrainedRun outcome;
@@ -71,8 +74,8 @@ inline const IllPosed& illPosed() {
     return found;
 }
 
-/// A recorded half-precision run at ten times the rate, with the losses and scales of another
-/// engine: ours from a start moved by what another order of sums does.
+/// Returns a recorded half-precision run at ten times the learning rate, with the losses and scales
+/// of another engine: ours, from a start moved as much as another order of sums would move it.
 inline const IllPosed& illPosedHalf() {
     static const IllPosed found = [] {
         IllPosed tried{shipped("checkerboard", "float16"), {}};

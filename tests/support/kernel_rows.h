@@ -1,6 +1,6 @@
-// Rows of the ops that have kernels of their own: convolution, pooling, reduction, scans, movement,
-// at odd sizes, each with the roundings that its sums can gather. The CPU's and CUDA's kernels are
-// tested with the same rows.
+// Rows of the ops that have kernels of their own: convolution, pooling, reduction, scans and
+// movement, at odd sizes, each with the number of roundings that its sums can gather. The CPU's and
+// CUDA's kernels are tested with the same rows.
 #pragma once
 
 #include "engine/graph/graph.h"
@@ -11,15 +11,15 @@
 
 namespace halfscope::test {
 
-/// One op. An operand named index holds whole numbers below `indices`.
+/// One op. An operand that holds indices has whole numbers below `indices`.
 struct KernelRow {
     std::string name;
     Op op;
     Attrs attrs;
     std::vector<Shape> operands;
-    /// Roundings in f32 that an output's sum can gather; 0: the result is exact.
+    /// The roundings in f32 that an output's sum can gather; 0: the result is exact.
     double roundings = 0;
-    int64_t indices = 0; ///< extent that the last operand indexes; 0: no index
+    int64_t indices = 0; ///< the extent that the last operand indexes; 0: no operand is an index
 };
 
 inline Shape outOf(const Shape& image, const Shape& weight, const ConvAttrs& how) {
@@ -191,7 +191,7 @@ inline void addScans(std::vector<KernelRow>& rows) {
                 const std::string where = " " + shape.text() + " along " + std::to_string(axis) +
                                           (reverse ? " reverse" : "");
                 const ScanAttrs how{axis, reverse};
-                // in double, rounded to f32 once
+                // computed in double, rounded to f32 once
                 rows.push_back({"cumsum" + where, Op::Cumsum, how, {shape}, 1});
                 rows.push_back({"cumprod" + where, Op::Cumprod, how, {shape}, 1});
             }

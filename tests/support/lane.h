@@ -1,5 +1,5 @@
-// One lane on the CPU that trains a small network on random targets, to be stepped by hand. Leaves
-// what its steps must show to the tests.
+// One lane on the CPU that trains a small network on random targets, to be stepped by hand. The
+// tests decide what its steps must show.
 #pragma once
 
 #include "engine/core/error.h"

@@ -5,8 +5,8 @@
 
 namespace halfscope::test {
 
-/// Writes `lines` (thousands) of five columns of numbers, a to e, below their names; false where
-/// the file cannot be written.
+/// Writes `lines` thousand lines with five columns of numbers, a to e, below their names. Returns
+/// false when the file cannot be written.
 inline bool writeTable(const QString& path, int lines) {
     QFile file(path);
     if (!file.open(QIODevice::WriteOnly)) return false;

@@ -1,6 +1,5 @@
-// Replays a launch plan on names of values instead of numbers, knowing nothing of how it was made:
-// what a kernel reads must be the value that the graph says, whatever order concurrent units run
-// in.
+// Replays a launch plan on names of values instead of numbers, without knowing how it was made. A
+// kernel must read the value that the graph says, in whatever order concurrent units run.
 #pragma once
 
 #include "engine/core/error.h"
@@ -24,7 +23,7 @@ public:
         : m_program(program), m_graph(program.graph), m_plan(plan) {}
 
     /// Throws std::logic_error with what is wrong. Units that may run in any order run in one that
-    /// `seed` tells.
+    /// `seed` decides.
     void replay(uint64_t seed) {
         m_live.clear();
         m_runs.assign(m_plan.units.size(), 0);
@@ -74,7 +73,8 @@ private:
     const Kernel& kernelOf(size_t unit) const {
         return m_program.kernels[m_plan.units[unit].kernel];
     }
-    /// Values from outside that the members compute with, from the graph itself.
+    /// Returns the values from outside that the members compute with, according to the graph
+    /// itself.
     std::set<NodeId> readsOf(const Kernel& kernel) const {
         const std::set<NodeId> members(kernel.members.begin(), kernel.members.end());
         std::set<NodeId> reads;
@@ -86,8 +86,8 @@ private:
             reads.erase(storage(id));
         return reads;
     }
-    /// A count of what is not finite may read what was widened to its operand: as much of it is
-    /// not.
+    /// Returns the operand that a count of non-finite values may read instead: the 16-bit value
+    /// before its cast to float32 has equally many of them.
     NodeId counted(const Kernel& kernel, NodeId operand) const {
         NodeId from = operand;
         while (m_graph[kernel.members.front()].op == Op::CountNonFinite &&
@@ -139,7 +139,7 @@ private:
             for (size_t unit : shuffled(phase))
                 run(unit);
     }
-    /// All heads at once: a strand at a time goes on by one phase.
+    /// Runs all heads at once: in each turn, one strand advances by one phase.
     void runHeads(const cuda::PlannedLaunch& launch) {
         std::vector<std::pair<const cuda::Strand*, size_t>> open;
         for (const cuda::Strand& strand : launch.heads)
@@ -160,7 +160,8 @@ private:
             count += phase.size();
         return count;
     }
-    /// Many blocks only where a strand is one unit; libraries alone; no phase empty.
+    /// Requires that only a strand of a single unit has many blocks, that libraries run alone, and
+    /// that no phase is empty.
     void checkForm(const cuda::PlannedLaunch& launch) const {
         require(!launch.heads.empty(), "oracle: a launch of nothing");
         const auto check = [&](const cuda::Strand& strand, bool tail) {

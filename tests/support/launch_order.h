@@ -1,4 +1,4 @@
-// The orders in which blocks and threads of a launch are run: none of them may matter.
+// The orders in which blocks and threads of a launch are run: no result may depend on them.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace halfscope::test {
 
-/// The numbers below `count`. 0: ascending, 1: descending, else a permutation from that seed.
+/// Returns the numbers below `count`. Seed 0: ascending, 1: descending, else a permutation from
+/// that seed.
 inline std::vector<int> launchOrder(int count, int seed) {
     std::vector<int> order(static_cast<size_t>(count));
     std::iota(order.begin(), order.end(), 0);

@@ -1,13 +1,13 @@
-// Which ops are functions of a mathematical library, for bounds: IEEE arithmetic gives every other
-// op's value to the last bit.
+// Tells which ops are functions of a mathematical library, for bounds: IEEE arithmetic determines
+// every other op's value to the last bit.
 #pragma once
 
 #include "engine/graph/op.h"
 
 namespace halfscope::test {
 
-/// Whether an engine's value may err by a few units of the last place. Rsqrt is not one: it is a
-/// square root and a division, two roundings.
+/// Whether an engine's value may err by a few units in the last place. Rsqrt is not such an op: it
+/// is a square root and a division, two roundings.
 inline bool isLibraryFunction(Op op) {
     switch (op) {
     case Op::Exp:

@@ -1,4 +1,4 @@
-// Steps whose products a library does, on the fake CUDA machine.
+// Steps whose products are computed by a library, on the fake CUDA machine.
 #pragma once
 
 #include "engine/ops/builder.h"
@@ -13,7 +13,7 @@ inline bool isProduct(Op op) {
            op == Op::Conv2dWeightGrad;
 }
 
-/// Steps in which the libraries do every product, however small.
+/// Writes steps in which the libraries compute every product, however small.
 inline cuda::StepSource writeForLibraries(const Program& program, const cuda::DeviceTraits& traits,
                                           const cuda::SourceOptions& options) {
     cuda::SourceOptions plain = options;
@@ -43,7 +43,7 @@ executorOf(cuda::Platform& platform, const std::string& cache = {},
                                                 cuda::SourceOptions{}, cuda::FileCache(cache));
 }
 
-/// One product with inputs "a" and "b" and output "y".
+/// Returns a program of one product with inputs "a" and "b" and output "y".
 inline std::shared_ptr<const Program> productOf(Op op, const Shape& a, const Shape& b, DType dtype,
                                                 const Attrs& attrs, MathMode math = MathMode::F32) {
     Graph graph;
@@ -55,14 +55,14 @@ inline std::shared_ptr<const Program> productOf(Op op, const Shape& a, const Sha
     return std::make_shared<const Program>(compile(graph));
 }
 
-/// A product of 16-bit operands with enough of each extent.
+/// Returns a product of 16-bit operands with large enough extents.
 inline std::shared_ptr<const Program> smallProduct(bool convolution) {
     if (convolution)
         return productOf(Op::Conv2d, {1, 2, 5, 5}, {2, 2, 3, 3}, DType::F16, ConvAttrs{});
     return productOf(Op::Matmul, {5, 7}, {7, 3}, DType::F16, MatmulAttrs{});
 }
 
-/// Output "y" on normal inputs.
+/// Returns output "y" on normally distributed inputs.
 inline std::vector<float> resultOf(Executor& executor,
                                    const std::shared_ptr<const Program>& program) {
     const Graph& graph = program->graph;
@@ -77,8 +77,9 @@ inline std::vector<float> resultOf(Executor& executor,
     return downloadFloats(executor, graph, graph.output("y"));
 }
 
-/// A sum of `terms` products in f32, in any order, then one rounding to the dtype: of the sum of
-/// the terms' sizes, which normal inputs keep below `terms` (a mean of 2/pi each).
+/// Bounds a sum of `terms` products in f32, in any order, and then one rounding to the dtype. The
+/// error is relative to the sum of the terms' sizes, which normal inputs keep below `terms` (a mean
+/// of 2/pi each).
 inline double boundOf(DType dtype, int64_t terms, double value) {
     const double f32 = formatOf(DType::F32).unitRoundoff();
     return 2 * static_cast<double>(terms) * static_cast<double>(terms) * f32 +

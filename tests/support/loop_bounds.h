@@ -1,6 +1,6 @@
-// What a loop kernel's members are in double, and how far from that an engine's value may lie:
-// every member evaluated by its reference from the kernel's loads, errors carried along by asking
-// the reference at the ends of its operands' intervals.
+// The values of a loop kernel's members in double, and how far from them an engine's values may
+// lie. Every member is evaluated by its reference from the kernel's loads; errors are carried along
+// by evaluating the reference at the ends of its operands' intervals.
 #pragma once
 
 #include "engine/graph/program.h"
@@ -16,7 +16,7 @@ namespace halfscope::test {
 
 struct Bounded {
     RefTensor center;
-    std::vector<double> error; ///< 0: that value and no other
+    std::vector<double> error; ///< 0: this value and no other
 };
 
 class LoopBounds {
@@ -35,9 +35,9 @@ public:
     const Bounded& of(NodeId id) const { return m_values.at(id); }
 
 private:
-    static constexpr double kUnit = 0x1p-24; ///< unit roundoff of float
+    static constexpr double kUnit = 0x1p-24; ///< the unit roundoff of float
 
-    /// Ops that give the one float nearest to the result.
+    /// Whether an op gives the float nearest to the exact result.
     static bool isExact(Op op) { return !isLibraryFunction(op) && op != Op::Rsqrt; }
     static double storageError(DType type, double x) {
         if (!isFloat(type) || type == DType::F64) return 0;
@@ -68,19 +68,19 @@ private:
             double& value = result.center.values[i];
             double& error = result.error[i];
             if (known && error == 0) {
-                // one rounding to float, one to storage, as every engine does
+                // one rounding to float, one to storage, as in every engine
                 if (node.dtype != DType::F64)
                     value = roundTo(node.dtype, static_cast<double>(static_cast<float>(value)));
                 continue;
             }
-            // A library function errs by at most 4 units of the last place, 8 roundoffs.
+            // A library function errs by at most 4 units in the last place, which are 8 roundoffs.
             error += (known ? 1 : 8) * kUnit * std::fabs(value) + 0x1p-149;
             error += storageError(node.dtype, value);
         }
         return result;
     }
 
-    /// Errors of the operands through the op: the farthest of its values at their ends.
+    /// Carries the operands' errors through the op: takes the farthest of its values at their ends.
     void spread(const Node& node, const std::vector<RefTensor>& in, Bounded& result) const {
         bool any = false;
         for (NodeId id : node.in) {
@@ -105,7 +105,8 @@ private:
         }
     }
 
-    /// A sum in any order, of runs of up to `run` floats and doubles from there on.
+    /// Bounds a sum in any order that adds up to `run` floats at a time, and adds those sums in
+    /// double.
     Bounded sumOf(const Node& node) const {
         const Bounded& in = m_values.at(node.in[0]);
         Bounded result{{node.shape, std::vector<double>(static_cast<size_t>(node.elements()), 0.0)},

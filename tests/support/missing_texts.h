@@ -1,4 +1,4 @@
-// What a run's folder lacks, in words.
+// Says what a run's folder lacks.
 #pragma once
 
 #include "engine/runs/run.h"

@@ -1,5 +1,5 @@
-// AMX in plain C++: the tiles of tile_gemm_kernel.h as Intel's manual has them, for processors that
-// lack them. Operands and sums that are subnormal are zero.
+// AMX in plain C++: the tiles of tile_gemm_kernel.h as Intel's manual defines them, for processors
+// without AMX. Subnormal operands and sums count as zero.
 #pragma once
 
 #include "engine/cpu/tile_gemm_kernel.h"
@@ -17,7 +17,7 @@ namespace halfscope {
 inline float widened(uint32_t word) { return std::bit_cast<float>(word << 16); }
 inline float flushed(float x) { return std::fabs(x) < 0x1p-126F ? std::copysign(0.0F, x) : x; }
 
-/// The tiles as Intel's manual has them.
+/// The tiles as Intel's manual defines them.
 class ModelTiles {
 public:
     ModelTiles(int64_t rows, int64_t more)
@@ -63,7 +63,7 @@ private:
     static float fused(uint32_t a, uint32_t b, float sum) {
         return flushed(std::fma(flushed(widened(a)), flushed(widened(b)), sum));
     }
-    /// The processor refuses a tile without rows.
+    /// Refuses a tile without rows, as the processor does.
     template <int N>
     void checkRows() const {
         if (m_rows[N] < 1 || m_rows[N] > 16) qFatal("tile %d has not been given rows", N);

@@ -1,5 +1,5 @@
-// Damaged files: what mail, disks, editors and attackers do to bytes, from a seed. Tests say what
-// must come of them.
+// Damages files as mail, disks, editors and attackers do, by a seed. The tests decide what must
+// come of them.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -14,7 +14,7 @@
 
 namespace halfscope::test {
 
-/// How many cases a test tries: `usual`, times HALFSCOPE_MUTATIONS where that is set.
+/// Returns how many cases a test tries: `usual`, times HALFSCOPE_MUTATIONS if that is set.
 inline int mutationCases(int usual) {
     bool given = false;
     const int factor = qEnvironmentVariableIntValue("HALFSCOPE_MUTATIONS", &given);
@@ -28,13 +28,14 @@ public:
     uint64_t below(uint64_t bound) { return m_random.below(m_index++, bound); }
     double uniform() { return static_cast<double>(m_random.uniform(m_index++)); }
 
-    /// One to four changes of any kind.
+    /// Makes one to four changes of any kind.
     std::string bytes(std::string text) {
         for (uint64_t left = 1 + below(4); left > 0; --left)
             changeBytes(text);
         return text;
     }
-    /// One to four changes, most of them of whole words and numbers, so that it often stays JSON.
+    /// Makes one to four changes, most of them of whole words and numbers, so that the text often
+    /// stays JSON.
     std::string json(std::string text) {
         for (uint64_t left = 1 + below(4); left > 0; --left) {
             if (below(8) == 0)
@@ -97,7 +98,7 @@ private:
         return which < std::size(kTokens) ? std::string(kTokens[which])
                                           : '"' + std::string(5000, 'x') + '"';
     }
-    /// A start and a length inside the text, mostly short.
+    /// Returns a start and a length inside the text, mostly a short one.
     std::pair<size_t, size_t> span(const std::string& text) {
         const size_t start = below(text.size() + 1);
         const size_t rest = text.size() - start;
@@ -129,7 +130,8 @@ private:
         return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ||
                c == '+' || c == '_';
     }
-    /// Where a quoted text or a word around a random place begins and ends; both 0 for none.
+    /// Returns where a quoted text or a word around a random place begins and ends; both are 0 when
+    /// there is none.
     std::pair<size_t, size_t> someToken(const std::string& text) {
         if (text.empty()) return {0, 0};
         size_t start = below(text.size());
@@ -148,7 +150,8 @@ private:
         const auto [start, end] = someToken(text);
         const auto [from, until] = someToken(text);
         const std::string other =
-            below(3) == 0 ? text.substr(from, until - from) : token(); // one that stands elsewhere
+            below(3) == 0 ? text.substr(from, until - from) : token(); // one from elsewhere in the
+                                                                       // text
         text.replace(start, end - start, other);
     }
 

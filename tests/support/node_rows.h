@@ -1,5 +1,5 @@
 // Rows of nodes for the tests of CUDA's kernels: every op in every dtype that it takes, at odd
-// sizes and with the values at which a function may stumble, and functions with both orders of
+// sizes and with the values where a function may go wrong, and functions with both orders of
 // gradients.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace halfscope::test {
 inline constexpr uint64_t kNodeSeed = 60611;
 inline constexpr DType kFloats[] = {DType::F32, DType::F16, DType::BF16, DType::F64};
 
-/// A graph of many separate nodes and the values of its leaves.
+/// A graph of many separate nodes, and the values of its leaves.
 struct NodeBench {
     Graph graph;
     Builder b{graph};
@@ -43,7 +43,7 @@ struct NodeBench {
             v = whole ? std::floor(v) : v;
         return input(shape, type, tensor.values);
     }
-    /// Numbers of [-4, 4] behind those at which a function may stumble.
+    /// Returns numbers of [-4, 4] after those where a function may go wrong.
     NodeId special(const Shape& shape, DType type) {
         if (type == DType::Bool) return random(shape, type, 0, 2);
         if (type == DType::I32) return random(shape, type, -9, 9);
@@ -52,7 +52,7 @@ struct NodeBench {
         const double small = formatOf(type).minSubnormal;
         std::vector<double> values =
             randomTensor(shape, kNodeSeed, static_cast<uint64_t>(count), -4, 4).values;
-        // the last two: rounded to 16 bits over float, they would be rounded twice
+        // the last two round differently when they are rounded to float before 16 bits
         const double first[] = {0.0,
                                 -0.0,
                                 1,
@@ -97,7 +97,7 @@ inline bool takes(Op op, DType type) {
     };
     if (logical(op) || type == DType::Bool) return logical(op) && type == DType::Bool;
     if (isFloat(type)) return true;
-    switch (op) { // of whole numbers
+    switch (op) { // ops on whole numbers
     case Op::Neg:
     case Op::Relu:
     case Op::Abs:
@@ -116,7 +116,7 @@ inline bool takes(Op op, DType type) {
     }
 }
 
-/// Every elementwise op that takes the dtype, casts from it to all others.
+/// Adds every elementwise op that takes the dtype, and casts from it to all others.
 inline void addElementwise(NodeBench& bench, DType type) {
     const Shape shape{257};
     const NodeId x = bench.special(shape, type), y = bench.special(shape, type);
@@ -162,10 +162,10 @@ inline void addProducts(NodeBench& bench, DType type) {
     }
 }
 
-/// Operands that are not finite, which a product of tiles must not spread by its padding.
+/// Adds operands that are not finite, which a product of tiles must not spread by its padding.
 inline void addInfinities(NodeBench& bench, DType type) {
     const double inf = std::numeric_limits<double>::infinity();
-    // the NaN that GPUs make: all bits of the fraction set, so that rounding must not carry over
+    // the NaN that GPUs make: all bits of the fraction are set, so rounding must not carry over
     const double nan = std::bit_cast<double>(~uint64_t{0} >> 1);
     for (const int64_t k : {5, 3000}) {
         const auto operand = [&](const Shape& shape, std::initializer_list<double> first) {
@@ -205,7 +205,7 @@ inline void addUpdates(NodeBench& bench) {
     }
 }
 
-/// Moves of the other dtypes, and what the shared rows leave out.
+/// Adds moves of the other dtypes, and what the shared rows leave out.
 inline void addMore(NodeBench& bench) {
     for (const DType type : {DType::F64, DType::I32, DType::Bool}) {
         const NodeId x = bench.random({33, 40}, type, 0, 2);
@@ -246,7 +246,7 @@ inline void addRows(std::vector<KernelRow>& rows, const std::string& name) {
 inline void addFamily(NodeBench& bench, const char* family, DType type) {
     std::vector<KernelRow> rows;
     addRows(rows, family);
-    // what differs between dtypes does not change with the size
+    // differences between dtypes do not depend on the size
     const bool large = type == DType::F32 || type == DType::F16;
     for (const KernelRow& row : rows)
         if (large || row.operands.front().elements() <= 20000) bench.row(row, type);
@@ -254,7 +254,7 @@ inline void addFamily(NodeBench& bench, const char* family, DType type) {
 inline constexpr const char* kFamilies[] = {"convolutions", "pools", "reductions", "moves",
                                             "scans"};
 
-/// Test data: each family in each dtype, and the nodes of the row at hand.
+/// Test data: each family in each dtype, and the nodes of the present row.
 inline void familyData() {
     QTest::addColumn<QByteArray>("family");
     QTest::addColumn<int>("type");
@@ -269,18 +269,18 @@ inline void addFamilyOfRow(NodeBench& bench) {
     addFamily(bench, family.constData(), static_cast<DType>(type));
 }
 
-/// The sum of a value weighted by other numbers, so that its gradient is no constant.
+/// Returns the sum of a value weighted by other numbers, so that its gradient is not constant.
 inline NodeId weightedSum(NodeBench& bench, NodeId y) {
     const NodeId wide = bench.b.cast(y, DType::F32);
     return bench.b.sumAll(
         bench.b.mul(wide, bench.random(Shape(bench.b.shapeOf(wide)), DType::F32)));
 }
 
-/// A function of the tables under a policy, with first and second order gradients.
+/// Adds a function of the tables under a policy, with first and second order gradients.
 inline void addFunction(NodeBench& bench, const AutocastCase& given, const CastPolicy& policy) {
     Builder& b = bench.b;
     std::vector<NodeId> in;
-    for (const Shape& shape : given.shapes) // inside every function's domain, off its kinks
+    for (const Shape& shape : given.shapes) // inside every function's domain, away from its kinks
         in.push_back(bench.random(shape, DType::F32, 0.1, 0.9));
     NodeId y = kNoNode;
     {
@@ -299,8 +299,8 @@ inline void addFunction(NodeBench& bench, const AutocastCase& given, const CastP
         if (slope) bench.output(*slope);
 }
 
-/// Every function of the tables in a dtype, some in one graph: what the first complaint of
-/// `check(bench)` is, with the function that its graph begins with.
+/// Checks every function of the tables in a dtype, some in one graph. Returns the first complaint
+/// of `check(bench)`, with the function that its graph begins with.
 template <class Check>
 std::string checkFunctions(DType type, size_t atOnce, const Check& check) {
     const CastPolicy policy = type == DType::F32 ? CastPolicy{} : torchCudaPolicy(type);

@@ -1,5 +1,6 @@
-// What the CPU engine makes of every node of a graph, and how far another engine's result may be
-// from it: the CPU's bits, or for sums and functions a bound about the double reference.
+// The CPU engine's result for every node of a graph, and how far another engine's result may be
+// from it: it must have the CPU's bits or, for sums and functions, lie within a bound about the
+// double reference.
 #pragma once
 
 #include "engine/cpu/tf32.h"
@@ -15,7 +16,7 @@
 
 namespace halfscope::test {
 
-/// What a step's values are on the CPU, by node, in storage form.
+/// The values of a step on the CPU, by node, in storage form.
 using StoredValues = std::map<NodeId, std::vector<std::byte>>;
 
 inline StoredValues valuesOnCpu(const std::shared_ptr<const Program>& program,
@@ -39,8 +40,8 @@ inline StoredValues valuesOnCpu(const std::shared_ptr<const Program>& program,
 
 class NodeTruth {
 public:
-    /// Unfused: every node that computes is a kernel. Leaves are keyed by the graph's nodes, all of
-    /// which must be needed.
+    /// Computes unfused, so that every node that computes is a kernel. `leaves` are keyed by the
+    /// graph's nodes, all of which must be needed.
     NodeTruth(const Graph& graph, const Leaves& leaves) {
         Program program = compile(graph, {FuseOptions::None});
         std::map<NodeId, RefTensor> renamed;
@@ -53,7 +54,7 @@ public:
     }
 
     const Program& program() const { return m_program; }
-    /// By node of program(), in storage form.
+    /// Returns the values by node of program(), in storage form.
     const StoredValues& values() const { return m_values; }
 
     /// Whether compare() allows a node's value a bound about its reference.
@@ -61,9 +62,9 @@ public:
         return roundingsOf(m_program.graph, m_program.graph[id]) > 0;
     }
 
-    /// How many elements of another engine's result of a node on the CPU's operands are too far
-    /// from the truth, and the first of them; empty where there are none. `looseTf32`: its TF32
-    /// products may cut operands off instead of rounding.
+    /// Says how many elements of another engine's result of a node, computed from the CPU's
+    /// operands, are too far from the truth, and which is the first; empty when none is.
+    /// `looseTf32` allows its TF32 products to truncate operands instead of rounding them.
     std::string compare(NodeId id, const std::vector<std::byte>& bytes,
                         bool looseTf32 = false) const {
         const Node& node = m_program.graph[id];
@@ -83,7 +84,7 @@ public:
             if (roundings > 0) {
                 want = roundTo(node.dtype, exact[i]);
                 bound = boundOf(node, roundings, exact[i], sizes[i]);
-                // 2^-10 a factor at most, where rounding to nearest has half of it
+                // at most 2^-10 a factor; rounding to nearest has half of that
                 if (looseTf32 && node.math == MathMode::TF32) bound += sizes[i] * 0x1p-9;
                 same = got[i] == want || std::fabs(got[i] - exact[i]) <= bound;
             }
@@ -103,7 +104,7 @@ protected:
     StoredValues m_values;
 
 private:
-    /// The op in double on the CPU's operands, or on their sizes.
+    /// Evaluates the op in double on the CPU's operands, or on their absolute values.
     std::vector<double> referenceOf(const Node& node, bool sizes) const {
         std::vector<RefTensor> in;
         for (const NodeId id : node.in) {
@@ -127,8 +128,8 @@ private:
                op == Op::Conv2dWeightGrad || op == Op::Sum || op == Op::Mean || op == Op::Cumsum;
     }
 
-    /// How many roundings of the arithmetic's type, relative to the sum of the terms' sizes, a
-    /// result may gather before it is stored; 0: it must have the CPU's bits.
+    /// Returns how many roundings of the arithmetic's type, relative to the sum of the terms'
+    /// sizes, a result may gather before it is stored; 0: it must have the CPU's bits.
     static double roundingsOf(const Graph& graph, const Node& node) {
         const bool exact = node.dtype == DType::F64;
         const auto elements = [&](size_t i) {

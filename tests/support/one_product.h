@@ -1,4 +1,4 @@
-// One matrix product as a chain in the emulator, from random operands, in any tiles.
+// One matrix product as a chain in the emulator, from random operands, with any tiles.
 #pragma once
 
 #include "tests/emulator/cuda_emulator.h"
@@ -25,7 +25,7 @@ inline cuda::DeviceTraits traitsFor(const cuda::TileLimits& tiles,
     return traits;
 }
 
-/// A matrix product of which a chain is all there is.
+/// A matrix product that is a chain of its own.
 struct ProductCase {
     DType dtype = DType::F16;
     MathMode math = MathMode::F32FromHalf;
@@ -35,7 +35,7 @@ struct ProductCase {
     cuda::TileLimits tiles{};
 };
 
-/// What a product reads, leaves in memory, and asks for ahead.
+/// What a product reads, leaves in memory, and prefetches.
 struct ProductOutcome {
     Program program;
     std::vector<cuda::KernelText> texts;
@@ -44,7 +44,7 @@ struct ProductOutcome {
     std::set<std::ptrdiff_t> asked;
 };
 
-/// The product's text, `part` of it replaced by `by` wherever it stands.
+/// Returns the product's text with every occurrence of `part` replaced by `by`.
 inline std::string changedText(const ProductOutcome& outcome, const std::string& part,
                                const std::string& by) {
     std::string text = textOf(outcome.texts);
@@ -58,8 +58,8 @@ inline std::string changedText(const ProductOutcome& outcome, const std::string&
     return text;
 }
 
-/// One product alone, with what changedText() makes of its text. Throws std::runtime_error where it
-/// writes outside its result and its scratch area.
+/// Runs one product alone, with the text of changedText(). Throws std::runtime_error when it writes
+/// outside its result and its scratch area.
 inline ProductOutcome outcomeOf(const ProductCase& c, const cuda::TileLimits& tiles,
                                 const std::string& part = "", const std::string& by = "") {
     Graph graph;

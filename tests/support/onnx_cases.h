@@ -1,4 +1,4 @@
-// Networks as ONNX models beside what this engine computes with them: ONNX's own checker and ONNX
+// Networks as ONNX models, and what this engine computes with them: ONNX's own checker and ONNX
 // Runtime judge the files (./dev clients).
 #pragma once
 
@@ -25,7 +25,7 @@ struct Values {
     std::vector<float> values;
 };
 
-/// What a network makes of its input, and how much float32 may change it.
+/// What a network computes from its input, and how much float32 may change it.
 struct Computed {
     Values x, y;
     Weights weights;
@@ -33,10 +33,10 @@ struct Computed {
     double largest = 0;
 };
 
-/// A graph with the input "x" and the output "prediction": on the CPU, with drawn weights and
-/// statistics. The bound comes from evaluations of the same graph in which every value of float32
-/// is rounded at random, by as much as sums of some hundred terms are off: twice the most that
-/// those differ from float64, for each of the two that are compared.
+/// Evaluates a graph with the input "x" and the output "prediction" on the CPU, with random weights
+/// and statistics. The bound comes from evaluations of the same graph in which every float32 value
+/// is rounded at random, by as much as sums of some hundred terms may be off: it is twice their
+/// largest difference from float64, once for each of the two evaluations that are compared.
 inline Computed computed(const Graph& graph) {
     std::map<NodeId, RefTensor> leaves;
     Computed made;
@@ -86,7 +86,7 @@ inline Computed computed(const Graph& graph) {
     return made;
 }
 
-/// Files of a case in a folder.
+/// Writes the files of a case into a folder.
 inline void writeCase(const QTemporaryDir& folder, const QString& name, const std::string& onnx,
                       const Computed& about) {
     const auto path = [&](const char* ending) {
@@ -101,9 +101,9 @@ inline void writeCase(const QTemporaryDir& folder, const QString& name, const st
     writeFileAtomically(path(".bound"), std::to_string(about.bound * 1e9)); // in units of 1e-9
 }
 
-/// Judges all cases of a folder: the checker, then the outputs of the samples, of twice as many,
-/// and where samples stay apart of the first one. Prints one line a case that fails, then their
-/// number.
+/// Judges all cases of a folder: first the checker, then the outputs of the samples, of twice as
+/// many samples, and, when samples are independent, of the first one alone. Prints one line for
+/// each case that fails, then their number.
 constexpr const char* kOnnxRuntime = R"(
 import glob, sys
 import numpy as np, onnx, onnxruntime

@@ -10,13 +10,13 @@
 
 namespace halfscope {
 
-inline constexpr int kPatience = 60000; // ms; sanitizers and slow machines included
+inline constexpr int kPatience = 60000; // ms; enough for sanitizers and slow machines
 
 inline bool reaches(MainWindow& window, SessionState state) {
     return QTest::qWaitFor([&] { return window.controller().state() == state; }, kPatience);
 }
 
-/// By single steps.
+/// Trains to a step by single steps.
 inline bool stepsTo(MainWindow& window, int64_t step) {
     while (window.run().step() < step) {
         const int64_t before = window.run().step();
@@ -26,7 +26,7 @@ inline bool stepsTo(MainWindow& window, int64_t step) {
     return reaches(window, SessionState::Paused) || reaches(window, SessionState::Finished);
 }
 
-/// To its end, which is at least at this step.
+/// Trains to the end, which is at least at this step.
 inline bool trainsTo(MainWindow& window, int64_t step) {
     window.play();
     return QTest::qWaitFor([&] { return window.run().step() >= step && !window.showsSaved(); },
@@ -41,7 +41,7 @@ inline QString write(const QTemporaryDir& folder, const QString& name, const std
     return file.fileName();
 }
 
-/// What was counted of the run that is shown, by lane.
+/// Returns the gradient counts of the run that is shown, by lane.
 inline std::vector<GradientHistory> gradientsOf(MainWindow& window) {
     std::vector<GradientHistory> all;
     const RunSnapshot& run = window.shown().run()->now();
@@ -50,7 +50,7 @@ inline std::vector<GradientHistory> gradientsOf(MainWindow& window) {
     return all;
 }
 
-/// Of a window whose trainings the script stands in for.
+/// Returns the options of a window whose trainings are replaced by the script.
 inline WindowOptions played(FakeScript& script) {
     WindowOptions options;
     options.factory = fakeFactory(script);

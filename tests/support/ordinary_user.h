@@ -1,4 +1,4 @@
-// What is closed to ordinary users is closed to a test too, even where root runs it.
+// Makes files that ordinary users may not use unusable for a test, too, even when root runs it.
 #pragma once
 
 #include <QtGlobal>
@@ -7,7 +7,7 @@
 
 namespace halfscope {
 
-/// Root may write anywhere: for a scope, an ordinary user.
+/// Makes the process an ordinary user for a scope, because root may write anywhere.
 class OrdinaryUser {
 public:
     OrdinaryUser() : m_wasRoot(geteuid() == 0) {

@@ -1,5 +1,5 @@
-// Makes PNG and JPEG files of every kind in memory: through the libraries' own writers, because
-// ours writes one kind only.
+// Makes PNG and JPEG files of every kind in memory: with the libraries' own writers, because ours
+// writes only one kind.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct PngKind {
     bool interlaced = false;
     std::vector<png_color> palette{};
     std::vector<uint8_t> paletteAlpha{};
-    bool transparentColour = false; ///< the colour `transparent` (grey or RGB) is see-through
+    bool transparentColour = false; ///< the colour `transparent` (grey or RGB) is transparent
     png_color_16 transparent{};
 
     int channels() const {
@@ -33,7 +33,7 @@ struct PngKind {
     }
 };
 
-/// samples: one number of `depth` bits for each channel of each pixel, row by row.
+/// `samples` holds a number of `depth` bits for each channel of each pixel, row by row.
 inline std::string encodePng(const PngKind& kind, int width, int height,
                              const std::vector<uint16_t>& samples) {
     const auto onError = [](png_structp, png_const_charp text) { throw std::runtime_error(text); };
@@ -89,10 +89,11 @@ struct JpegKind {
     J_COLOR_SPACE colour = JCS_RGB;
     int channels = 3;
     bool progressive = false;
-    bool manyScans = false; ///< as many as there can be: one a bit of one coefficient
+    bool manyScans = false; ///< as many as possible: one for each bit of one coefficient
 };
 
-/// The mean of all components, then each other coefficient bit by bit: 2,080 scans for three.
+/// Returns scans of the mean of all components, then of each other coefficient bit by bit: 2,080
+/// scans for three components.
 inline std::vector<jpeg_scan_info> manyScans(int components) {
     constexpr int kCoefficients = 64, kBits = 11;
     jpeg_scan_info first{};
@@ -114,7 +115,8 @@ inline std::vector<jpeg_scan_info> manyScans(int components) {
     return scans;
 }
 
-/// Best quality, no subsampling: blocks of 8 x 8 equal pixels come back nearly exact.
+/// Encodes at best quality without subsampling: blocks of 8 x 8 equal pixels come back nearly
+/// exact.
 inline std::string encodeJpeg(const JpegKind& kind, int width, int height,
                               const std::vector<uint8_t>& samples) {
     jpeg_compress_struct jpeg{};
@@ -150,7 +152,7 @@ inline std::string encodeJpeg(const JpegKind& kind, int width, int height,
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
     std::string bytes(reinterpret_cast<const char*>(buffer), size);
-    std::free(buffer); // jpeg_mem_dest takes it with malloc
+    std::free(buffer); // jpeg_mem_dest allocates it with malloc
     return bytes;
 }
 

@@ -12,9 +12,9 @@
 
 namespace halfscope::test {
 
-constexpr int kPictureSide = 4; ///< of a picture
+constexpr int kPictureSide = 4; ///< the side of a picture, in pixels
 
-/// One colour.
+/// Returns a picture of one colour.
 inline Picture plain(float red, float green, float blue) {
     Picture made{kPictureSide, kPictureSide, 3, {}};
     for (int p = 0; p < kPictureSide * kPictureSide; ++p)
@@ -22,7 +22,7 @@ inline Picture plain(float red, float green, float blue) {
     return made;
 }
 
-/// What a test with such a folder begins with: an empty one for each function.
+/// The base of tests with such a folder: each function begins with an empty one.
 class PictureFolder {
 protected:
     void renew() { m_folder = std::make_unique<QTemporaryDir>(); }
@@ -31,7 +31,7 @@ protected:
         QDir().mkpath(QFileInfo(path).path());
         writePng(what, path.toStdString());
     }
-    /// All of the folder's pictures to train on, with their classes.
+    /// Returns a task with all of the folder's pictures to train on, with their classes.
     TaskConfig task(TaskKind kind = TaskKind::Pictures) const {
         TaskConfig made;
         made.kind = kind;

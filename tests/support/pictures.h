@@ -1,4 +1,4 @@
-// Pictures for the tests of what shows them.
+// Pictures for the tests of widgets that show them.
 #pragma once
 
 #include "engine/io/picture.h"
@@ -8,7 +8,7 @@
 
 namespace halfscope {
 
-/// Every pixel differs from its neighbours.
+/// Returns a picture in which every pixel differs from its neighbours.
 inline Picture pattern(int width, int height, int channels) {
     Picture picture{width, height, channels, {}};
     for (int i = 0; i < width * height * channels; ++i)

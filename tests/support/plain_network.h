@@ -1,5 +1,5 @@
-// Two linear layers and a mean squared error by hand, in double: what steps of the recipes are
-// compared with.
+// Two linear layers and a mean squared error by hand, in double: the reference for steps of the
+// recipes.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -16,7 +16,7 @@ inline constexpr int64_t kWidth = 8;
 inline constexpr size_t kSquare = kWidth * kWidth;
 
 using Tensor = std::vector<double>;
-/// A network by hand: weight and bias of two layers.
+/// A network by hand: the weights and biases of two layers.
 using Network2 = std::array<Tensor, 4>;
 
 struct Batch {
@@ -30,7 +30,7 @@ inline Batch batchOf(size_t index) {
     return batch;
 }
 
-/// y (rows, out) = x (rows, in) times weight (out, in) transposed, plus bias.
+/// Returns y (rows, out) = x (rows, in) times weight (out, in) transposed, plus bias.
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     Tensor y(kSquare);
     for (size_t r = 0; r < kWidth; ++r)
@@ -47,7 +47,7 @@ inline Tensor forward(const Network2& net, const Tensor& x) {
     return linear(linear(x, net[0], net[1]), net[2], net[3]);
 }
 
-/// Gradients of a layer, added to the two tensors, and the gradient of its input.
+/// Adds a layer's gradients to the two tensors, and returns the gradient of its input.
 inline Tensor linearBackward(const Tensor& dy, const Tensor& x, const Tensor& weight,
                              Tensor& dWeight, Tensor& dBias) {
     Tensor dx(kSquare, 0);
@@ -67,7 +67,7 @@ inline Network2 zeros() {
     return {Tensor(kSquare), Tensor(kWidth), Tensor(kSquare), Tensor(kWidth)};
 }
 
-/// The network's gradient from that of its output.
+/// Returns the network's gradient, given that of its output.
 inline Network2 backward(const Network2& net, const Tensor& x, const Tensor& dy) {
     Network2 d = zeros();
     const Tensor hidden = linear(x, net[0], net[1]);
@@ -78,7 +78,7 @@ inline Network2 backward(const Network2& net, const Tensor& x, const Tensor& dy)
 
 inline Tensor doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
 
-/// Gradient of the mean squared error by the prediction.
+/// Returns the gradient of the mean squared error with respect to the prediction.
 inline Tensor lossSlope(const Tensor& y, const Tensor& target) {
     Tensor slope(y.size());
     for (size_t i = 0; i < y.size(); ++i)
@@ -105,7 +105,7 @@ inline void addScaled(Network2& to, const Network2& from, double factor) {
             to[t][i] += factor * from[t][i];
 }
 
-/// The gradient of the gradient's norm, by central differences.
+/// Returns the gradient of the gradient's norm, by central differences.
 inline Network2 penaltySlope(Network2 net, const Batch& batch) {
     constexpr double kStep = 1e-5;
     Network2 slope = zeros();

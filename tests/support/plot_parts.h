@@ -1,4 +1,4 @@
-// Rows and events to plot, and ways into the plots of a PlotStack, for the tests of the plots.
+// Rows and events to plot, and access to the plots of a PlotStack, for the tests of the plots.
 #pragma once
 
 #include "tests/support/fed_run.h"
@@ -29,15 +29,15 @@ inline Event eventOf(EventKind kind, int64_t step, int lane, const char* text = 
     return e;
 }
 
-/// Plots that only some experiments have.
+/// The metrics that only some experiments plot.
 enum class Measure { LearningRate, GradientNorm };
 
-/// Plots of a run that the test feeds.
+/// The plots of a run that the test feeds.
 class FedPlots : public PlotStack {
 public:
     FedPlots() { setLanes({}); }
 
-    /// A new run; see FedRun::start().
+    /// Starts a new run; see FedRun::start().
     void setLanes(const QStringList& names, const std::vector<bool>& scales = {},
                   const std::vector<Measure>& extra = {}) {
         m_names = names;
@@ -71,7 +71,7 @@ public:
     qint64 lastStep() const { return m_fed.run->now().lastStep(); }
     const std::shared_ptr<Run>& run() const { return m_fed.run; }
 
-    /// What was fed so far lies behind what comes.
+    /// Puts what was fed so far behind the next run.
     void keepLosses() {
         if (m_fed.run->now().lastStep() > 0) m_before = m_fed.run;
     }

@@ -60,7 +60,7 @@ public:
         m_runner.run(1);
         return m_runner.metrics();
     }
-    /// As step(), until one is not skipped.
+    /// Repeats step() until a step is not skipped.
     MetricsRow stepTaken() {
         for (;;)
             if (const MetricsRow row = step(); row[kFoundInfMetric] == 0) return row;
@@ -68,7 +68,8 @@ public:
     int64_t steps() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }
 
-    /// The values of all states of a role whose names end so, one after the other.
+    /// Returns the values of all states of a role whose names have this ending, one after the
+    /// other.
     Tensor states(StateRole role, std::string_view ending = {}) {
         Tensor all;
         for (const StateInfo& state : graph().states()) {
@@ -82,7 +83,7 @@ public:
     double value(NodeId id) { return static_cast<double>(m_runner.get(id).at(0)); }
     int counter(const char* name) { return static_cast<int>(value(graph().state(name))); }
 
-    /// The last parts of the names of the moments: "exp_avg", ...
+    /// Returns the last parts of the names of the moments: "exp_avg", ...
     std::set<std::string> moments() const {
         std::set<std::string> names;
         for (const StateInfo& state : graph().states())
@@ -105,16 +106,16 @@ inline Tensor difference(const Tensor& a, const Tensor& b) {
     return d;
 }
 
-/// How far a norm of weight changes may be from that of exact ones: each was rounded as a product
-/// and as a new weight.
+/// Bounds how far a norm of weight changes may be from that of exact changes: each was rounded as a
+/// product and as a new weight.
 inline double changeBound(const Tensor& weights, const Tensor& change) {
     return kRoundoff * (normOf(weights) + 2 * normOf(change));
 }
 
-/// Relative bound of a norm whose squares float32 added up, each sum once rounded.
+/// Returns the relative bound of a norm whose squares float32 added up, with one rounding a sum.
 inline double normBound(const Tensor& x) { return kRoundoff * static_cast<double>(x.size()); }
 
-/// Both are rounded: ours to float32, the recorded ones to nine digits.
+/// Both values are rounded: ours to float32, the recorded ones to nine digits.
 inline bool near(double value, double recorded) {
     return std::abs(value - recorded) <= (kRoundoff + 5e-9) * std::abs(recorded);
 }

@@ -1,4 +1,4 @@
-// What a matrix product may deviate from the exact one.
+// How far a matrix product may deviate from the exact one.
 #pragma once
 
 #include "engine/core/dtype.h"
@@ -11,9 +11,9 @@
 
 namespace halfscope::test {
 
-/// The first element beyond its bound, or nothing. `size`: the products' magnitudes, added up,
-/// which bound the terms of each sum and with them the rounding of a sum of k products in f32;
-/// `lost`: what a product may leave out of itself besides. 16-bit results are rounded once more.
+/// Returns the first element beyond its bound, or nothing. `size` holds the sums of the products'
+/// magnitudes: they bound the terms of each sum and with them the rounding of a sum of k products
+/// in f32. `lost` is what a product may lose besides. 16-bit results are rounded once more.
 inline QString beyondBound(const std::vector<double>& got, const std::vector<double>& exact,
                            const std::vector<double>& size, int k, DType type, double lost = 0) {
     const double u32 = formatOf(DType::F32).unitRoundoff(), u = formatOf(type).unitRoundoff();

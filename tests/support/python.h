@@ -1,5 +1,5 @@
-// Programs of other people, called through Python: what a test writes is read by the real library.
-// ./dev clients makes the environment that HALFSCOPE_PYTHON names.
+// Other people's programs, called through Python: the real library reads what a test writes. ./dev
+// clients makes the environment that HALFSCOPE_PYTHON names.
 #pragma once
 
 #include <QProcess>
@@ -7,7 +7,7 @@
 
 namespace halfscope::test {
 
-/// Why a test that needs Python is left out; nullptr where there is one.
+/// Returns why a test that needs Python is left out; nullptr when there is Python.
 inline const char* lacksPython() {
     return qEnvironmentVariableIsEmpty("HALFSCOPE_PYTHON")
                ? "HALFSCOPE_PYTHON names no Python with PyTorch, ONNX and TensorBoard (./dev "
@@ -15,7 +15,7 @@ inline const char* lacksPython() {
                : nullptr;
 }
 
-/// What a script prints; what went wrong, with its code and its last words, where it failed.
+/// Returns what a script prints; when it failed, its exit code and the end of its output.
 inline QString python(const QString& script, const QStringList& arguments = {}) {
     constexpr int kLongest = 300'000; // ms; the first import of PyTorch takes many seconds
     QProcess process;

@@ -1,5 +1,5 @@
 // Random step graphs over small whole numbers: every sum and product is exact, so fused, unfused
-// and reference runs must agree bit for bit. Leaves what is asserted to the tests.
+// and reference runs must agree bit for bit. The tests decide what to assert.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -35,7 +35,7 @@ public:
         }
         for (int i = 0; i < operations; ++i)
             addOperation(b);
-        // Next values are read again by what follows, as Adam's moments are.
+        // Later nodes read next values again, as they do with Adam's moments.
         std::vector<NodeId> states;
         for (const StateInfo& state : m_graph.states())
             states.push_back(state.node);
@@ -46,8 +46,8 @@ public:
         }
         for (int i = 0; i < operations / 3; ++i)
             addOperation(b);
-        // Not states: after a step they hold their next value, before it the one the reference
-        // sees.
+        // Not states: after a step they hold their next value, while the reference sees the value
+        // before it.
         for (int i = 0; i < 4; ++i) {
             const NodeId out = i < 3 ? m_pool[pick(m_pool.size())] : m_pool.back();
             if (!infoOf(b[out].op).flags.has(OpFlag::Leaf))
@@ -56,7 +56,7 @@ public:
     }
 
     const Graph& graph() const { return m_graph; }
-    /// Whole numbers from -3 to 3 for every input and state.
+    /// Returns whole numbers from -3 to 3 for every input and state.
     const std::map<NodeId, RefTensor>& leaves() const { return m_leaves; }
 
 private:
@@ -80,14 +80,14 @@ private:
         remember(id, 3);
         fill(id, b);
     }
-    /// Keeps magnitudes small enough that every type involved holds all sums exactly.
+    /// Keeps magnitudes so small that every type involved holds all sums exactly.
     NodeId limited(Builder& b, NodeId id) {
         if (m_bounds[id] <= 100) return id;
         const NodeId small = b.emit(Op::Clamp, {id}, RangeAttrs{-4, 4});
         remember(small, 4);
         return small;
     }
-    /// A value of the wanted shape and dtype made from any other by reductions, expansion and
+    /// Makes a value of the wanted shape and dtype from any other by reductions, expansion and
     /// casts.
     NodeId shaped(Builder& b, NodeId id, const Shape& shape, DType dtype) {
         id = limited(b, id);
@@ -136,7 +136,7 @@ private:
         case 8:
             if (shape.rank() == 2) {
                 remember(b.transpose(x, {1, 0}), bound);
-                // another one in the same loop, whose operand follows from the first one's
+                // another one in the same loop, whose operand is computed from the first one's
                 remember(b.transpose(b.neg(x), {1, 0}), bound);
             }
             break;
@@ -159,7 +159,7 @@ private:
             if (shape.rank() == 2 && shape[1] > 1) remember(b.slice(x, 1, 0, shape[1] - 1), bound);
         }
     }
-    /// x times the transpose of y, and that product back to x's shape.
+    /// Adds x times the transpose of y, and brings that product back to x's shape.
     void addMatmul(Builder& b, NodeId x, NodeId y) {
         const NodeId product = b.matmul(x, y, {.transposeA = false, .transposeB = true});
         remember(product, m_bounds[x] * m_bounds[y] * static_cast<double>(b.shapeOf(x)[1]));

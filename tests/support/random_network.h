@@ -1,6 +1,6 @@
 // Random networks of wide layers (many rows, one 1x1 convolution after the other) under a cast
 // policy, with batch norms, shortcuts and gradients of the first or second order: what chains are
-// made of, in many arrangements. Leaves what is asserted to the tests.
+// made of, in many arrangements. The tests decide what to assert.
 #pragma once
 
 #include "engine/ops/functional.h"
@@ -16,11 +16,11 @@ namespace halfscope::test {
 
 class RandomNetwork {
 public:
-    /// Of an odd seed with a gradient penalty.
+    /// A network of an odd seed has a gradient penalty.
     explicit RandomNetwork(uint64_t seed) : m_random(seed, 1931), m_b(m_graph) {
         static constexpr int64_t kWidths[] = {16, 20, 32, 37};
         m_width = kWidths[pick(std::size(kWidths))];
-        m_rows = 4 * m_width + static_cast<int64_t>(pick(40)); // wide enough for chains
+        m_rows = 4 * m_width + static_cast<int64_t>(pick(40)); // enough rows for chains
         const CastPolicy policies[] = {torchCudaPolicy(DType::F16), torchCudaPolicy(DType::BF16)};
         const uint64_t policy = pick(std::size(policies) + 1);
         const CastPolicy* casts = policy < std::size(policies) ? &policies[policy] : nullptr;
@@ -60,7 +60,8 @@ private:
         return fn::linear(m_b, x, weight, pick(2) == 0 ? parameter({out}, -0.5, 0.5) : kNoNode);
     }
 
-    /// From few columns, as coordinates are, or from as many as all layers have.
+    /// Makes the first layer from few columns, as coordinates have, or from as many as all layers
+    /// have.
     NodeId firstLayer() {
         const int64_t columns = pick(2) == 0 ? 2 : m_width;
         return dense(leaf("x", {m_rows, columns}, -1, 1), m_width);

@@ -1,6 +1,6 @@
 // Random training steps over ordinary numbers: layers and loose operations of ranks 0 to 4 in mixed
-// dtypes under a cast policy, a loss, its gradients, and next values of all states. Leaves what is
-// asserted to the tests.
+// dtypes under a cast policy, a loss, its gradients, and next values of all states. The tests
+// decide what to assert.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -20,8 +20,8 @@ namespace halfscope::test {
 class RandomStep {
 public:
     enum class Kind : uint8_t {
-        Mixed,  ///< float32 states, a cast policy, everything that executors must get right
-        Large,  ///< the same with tensors of several tiles and blocks
+        Mixed,  ///< float32 states and a cast policy: everything that executors must get right
+        Large,  ///< like Mixed, with tensors of several tiles and blocks
         Double, ///< float64 alone and no next values: for finite differences
     };
 
@@ -50,7 +50,7 @@ public:
 
     const Graph& graph() const { return m_graph; }
     Graph& graph() { return m_graph; }
-    /// A value for every input and state.
+    /// Returns a value for every input and state.
     const Leaves& leaves() const { return m_leaves; }
     const std::vector<NodeId>& parameters() const { return m_parameters; }
     NodeId loss() const { return m_loss; }
@@ -95,7 +95,7 @@ private:
     int axisOf(NodeId id) {
         return static_cast<int>(pick(static_cast<uint64_t>(shapeOf(id).rank())));
     }
-    /// Within -4 and 4, so that no sum or product of some of them leaves a 16-bit range.
+    /// Brings a value into [-4, 4], so that sums and products of a few stay in a 16-bit range.
     NodeId settled(NodeId x) {
         const NodeId size = m_b.shift(m_b.unary(Op::Abs, x), 1);
         return pick(2) == 0 && isMixed() ? m_b.emit(Op::Clamp, {x}, RangeAttrs{-4, 4})
@@ -104,7 +104,7 @@ private:
     void keep(NodeId x) {
         if (m_b[x].elements() <= mostElements()) m_pool.push_back(settled(x));
     }
-    /// Another value that broadcasts with x to a shape of bounded size.
+    /// Returns another value that broadcasts with x to a shape of bounded size.
     NodeId partnerOf(NodeId x) {
         const NodeId y = any();
         if (m_b[y].elements() == m_b[x].elements()) return m_b.reshape(y, shapeOf(x));
@@ -158,7 +158,7 @@ private:
         }
     }
 
-    /// The same numbers elsewhere.
+    /// Returns the same numbers in other places.
     NodeId moved(NodeId x) {
         const Shape shape = shapeOf(x);
         if (shape.empty()) return m_b.expand(x, {extent(), extent()});
@@ -170,7 +170,7 @@ private:
                 order.push((i + axis) % shape.rank());
             const NodeId turned = m_b.transpose(x, order);
             if (pick(2) == 0) return turned;
-            // two transposes of one loop, one operand of which follows from the other
+            // two transposes of one loop, where one's operand is computed from the other's
             return fn::maximum(m_b, turned, m_b.transpose(m_b.scale(x, -0.5), order));
         }
         case 1: return m_b.reshape(x, {shape.elements()});
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    /// Of the last values, so that most of the graph counts.
+    /// Adds up the last values, so that most of the graph counts.
     NodeId lossOfPool() {
         NodeId loss = m_b.constant(0, {}, stateType());
         for (size_t i = m_pool.size() - std::min<size_t>(m_pool.size(), 8); i < m_pool.size();
@@ -255,7 +255,7 @@ private:
         return loss;
     }
 
-    /// Momentum for the parameters, and states whose next value reads them in another order or
+    /// Adds momentum for the parameters, and states whose next value reads them in another order or
     /// through views.
     void addNextValues() {
         const auto slopes = gradients(m_b, m_loss, m_parameters);
@@ -283,7 +283,7 @@ private:
         }
     }
 
-    /// Not states: they hold another value after the step.
+    /// Not states: those hold another value after the step.
     void addOutputs() {
         m_graph.addOutput("loss", m_loss);
         for (int i = 0; i < 3; ++i) {

@@ -10,7 +10,7 @@ namespace halfscope::test {
 using recorded::fromBytes;
 using recorded::toBytes;
 
-/// Outputs and states by name after `steps` steps.
+/// Returns outputs and states by name after `steps` steps.
 inline std::map<std::string, std::vector<double>>
 runSteps(const Graph& graph, const std::map<NodeId, RefTensor>& leaves, FuseOptions fuse,
          int threads, int steps) {

@@ -1,4 +1,4 @@
-// The tables of a run as text, for tests that write and spoil them.
+// The tables of a run as text, for tests that write and damage them.
 #pragma once
 
 #include "engine/core/text.h"
@@ -22,7 +22,7 @@ inline constexpr const char* kSteps = "step,lane,loss,scale,growth_tracker,learn
 inline constexpr const char* kEvents = "step,lane,kind,scale_before,scale_after,tensor,text\n";
 inline constexpr const char* kTiming = "step,lane,device_seconds,wall_seconds\n";
 inline constexpr const char* kRow = "1,fp32,0.5,1,0,0.01,1,0,0,0,0,0\n";
-/// A line of steps.csv.
+/// Returns a line of steps.csv.
 inline std::string stepLine(const StepRow& row, const std::vector<std::string>& lanes) {
     std::string line = numberText(row.step) + ',' + lanes[static_cast<size_t>(row.lane)];
     for (MetricId id = 0; const Metric& each : knownMetrics()) {
@@ -35,7 +35,7 @@ inline std::string stepLine(const StepRow& row, const std::vector<std::string>& 
 
 } // namespace table
 
-/// A folder with files of a run whose settings are the default ones.
+/// A folder with files of a run whose settings are the defaults.
 class RunFolder {
 public:
     QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }

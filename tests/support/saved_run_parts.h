@@ -31,7 +31,8 @@ inline RunConfig skippingConfig(int64_t steps) {
     return config;
 }
 
-/// On an H200, with 5 and 7 MiB for its two lanes and gradients counted every 4 steps.
+/// Writes a run as if an H200 had trained it, with 5 and 7 MiB for its two lanes and gradients
+/// counted every 4 steps.
 inline void trainElsewhere(const QString& folder, const RunConfig& config) {
     trainInto(folder.toStdString(), config, 4);
     Json summary = Json::parse(contentOf(folder, "summary.json"));
@@ -42,10 +43,12 @@ inline void trainElsewhere(const QString& folder, const RunConfig& config) {
     summary["lanes"][0]["peak_bytes"] = 5 << 20;
     summary["lanes"][1]["peak_bytes"] = 7 << 20;
     put(folder, "summary.json", summary.dump(2));
-    QFile::remove(QDir(folder).filePath(QStringLiteral("manifest.json"))); // it has the sizes
+    // it holds the sizes of the files
+    QFile::remove(QDir(folder).filePath(QStringLiteral("manifest.json")));
 }
 
-/// To be spoilt: without the manifest, which has the sizes of the files.
+/// Copies a run so that it can be damaged: without the manifest, which holds the sizes of the
+/// files.
 inline QString copyOf(const QString& folder, const QString& copy) {
     QDir().mkpath(copy);
     for (const QString& name : QDir(folder).entryList(QDir::Files))
@@ -64,7 +67,7 @@ inline QString stateOf(MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("state"))->text();
 }
 
-/// A curve's steps and values, one after the other.
+/// Returns a curve's steps and values, one after the other.
 inline std::vector<double> pointsOf(MainWindow& window, const char* graph) {
     std::vector<double> points;
     const QCPGraph* found = graphNamed(window.plots(), QLatin1String(graph));
@@ -82,7 +85,7 @@ inline QStringList sentencesOf(MainWindow& window) {
     return sentences;
 }
 
-/// Until all of it is shown and drawn.
+/// Waits until all of it is shown and drawn.
 inline bool showsSaved(MainWindow& window) {
     return QTest::qWaitFor(
                [&] {

@@ -36,7 +36,7 @@ struct Parameter {
     }
 };
 
-/// One iteration of one optimizer for each gradient value.
+/// Makes one iteration of one optimizer for each gradient value.
 inline void iterate(GradScaler& scaler, const std::vector<float>& gradients) {
     for (const float gradient : gradients) {
         scaler.scale(1.0f);

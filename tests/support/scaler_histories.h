@@ -1,4 +1,5 @@
-// Histories of a loss scaler for its tests: rules of a few steps, and the scales that they give.
+// Histories of a loss scaler for its tests: rules that take few steps, and the scales that they
+// give.
 #pragma once
 
 #include "engine/scaler/scaler_presets.h"
@@ -11,7 +12,7 @@ namespace halfscope::test {
 
 inline ScalerConfig scalerPresetNamed(const char* name) { return findScalerPreset(name)->config; }
 
-/// The scales after each step of a history: '.' clean, 'o' overflow.
+/// Returns the scales after each step of a history: '.' is a clean step, 'o' an overflow.
 inline std::vector<float> scalesOf(float start, const ScalerRules& rules, const QString& steps) {
     ScalerState state;
     state.scale = start;
@@ -30,7 +31,7 @@ inline QByteArray text(const std::vector<float>& scales) {
     return line.trimmed();
 }
 
-/// Start 64, interval 3, hysteresis 2 where a system has it.
+/// Returns a system's rules with start 64, interval 3, and hysteresis 2 if the system has it.
 inline ScalerRules shortRules(const char* preset) {
     ScalerRules rules = scalerPresetNamed(preset).rules;
     rules.growthInterval = 3;

@@ -1,5 +1,5 @@
-// The plots of two lanes, shown with their layout done, for the tests of what is drawn in them and
-// of what the user does with them: test classes inherit it.
+// The plots of two lanes, shown with their layout done. Base of the tests of what is drawn in them
+// and of what the user does with them.
 #pragma once
 
 #include "tests/support/plot_parts.h"
@@ -33,14 +33,14 @@ protected:
         plotOf(*m_stack).replot(QCustomPlot::rpImmediateRefresh);
     }
 
-    /// The place of a step in the QCustomPlot, in the middle of a graph's plot.
+    /// Returns the place of a step in the QCustomPlot, in the middle of a graph's plot.
     QPoint at(double step, const QString& graph) const {
         const QCPGraph* g = graphNamed(*m_stack, graph);
         return {static_cast<int>(std::lround(g->keyAxis()->coordToPixel(step))),
                 g->keyAxis()->axisRect()->center().y()};
     }
 
-    /// The pointer leaves the plots.
+    /// Moves the pointer out of the plots.
     void leave() {
         QEvent event(QEvent::Leave);
         QApplication::sendEvent(&plotOf(*m_stack), &event);

@@ -13,7 +13,7 @@
 
 namespace halfscope::test {
 
-/// The coarsest unit roundoff that a step computes with.
+/// Returns the coarsest unit roundoff that a step computes with.
 inline double roundoffOf(const Graph& graph) {
     double roundoff = formatOf(DType::F32).unitRoundoff();
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -25,18 +25,19 @@ inline double roundoffOf(const Graph& graph) {
     return roundoff;
 }
 
-/// The last part of a state's name: states of one kind are measured by the largest of them all,
-/// since sums that cancel keep the error of their terms.
+/// Returns the last part of a state's name. States of one kind are measured by the largest of them
+/// all, because sums that cancel keep the error of their terms.
 inline std::string kindOf(const StateInfo& state) {
     return state.name.substr(state.name.find_last_of('.') + 1);
 }
 
-/// What one step from the same states left on two executors.
+/// Compares what one step from the same states leaves on two executors.
 class StepComparison {
 public:
     StepComparison(StepRunner& device, StepRunner& cpu) : m_device(device), m_cpu(cpu) {}
 
-    /// Copies the device's states to the CPU, runs both, and compares. Empty: within bounds.
+    /// Copies the device's states to the CPU, runs both, and compares. Returns nothing when all is
+    /// within bounds.
     std::string step() {
         std::map<std::string, std::vector<double>> before;
         for (const StateInfo& state : graph().states()) {
@@ -51,13 +52,13 @@ public:
         const std::string difference = compareMetrics(bound);
         return difference.empty() ? compareStates(before, bound) : difference;
     }
-    double worst = 0;     ///< largest deviation of a state in parts of its bound
-    double worstNorm = 0; ///< of a gradient norm
+    double worst = 0;     ///< largest deviation of a state, relative to its bound
+    double worstNorm = 0; ///< the same of a gradient norm
 
 private:
     const Graph& graph() const { return m_cpu.graph(); }
-    /// Each of N nodes rounds once; roundings that fall differently are as good as random, so their
-    /// sum grows with the root of N.
+    /// Returns the relative bound: each of N nodes rounds once, and roundings that differ are as
+    /// good as random, so their sum grows with the root of N.
     double relativeBound() const { return 2 * std::sqrt(graph().size()) * roundoffOf(graph()); }
 
     std::vector<double> values(StepRunner& runner, NodeId id) const {
@@ -66,7 +67,7 @@ private:
         return recorded::fromBytes(graph()[id], bytes);
     }
 
-    /// All that a StepRecord is made of.
+    /// Compares everything that a StepRecord is made of.
     std::string compareMetrics(double bound) {
         const MetricsRow mine = m_device.metrics(), wanted = m_cpu.metrics();
         const auto unlike = [&](const std::string& name, size_t slot) {
@@ -75,18 +76,19 @@ private:
         };
         const auto apart = [&](size_t slot) { return std::fabs(mine[slot] - wanted[slot]); };
         const auto allowed = [&](size_t slot) { return bound * std::fabs(wanted[slot]); };
-        if (!(apart(kLossMetric) <= allowed(kLossMetric))) // nor is nan a loss
+        if (!(apart(kLossMetric) <= allowed(kLossMetric))) // false for nan, too
             return unlike("loss", kLossMetric);
-        // Each gradient deviates by up to the bound of the largest one, as good as at random: along
-        // the gradient, which alone changes its length, that is as much as one of them does, and
-        // the largest is no longer than the norm.
+        // Each gradient deviates by up to the bound of the largest one, as if at random. Only the
+        // part along the gradient changes its length, and that is about as much as one element's
+        // deviation; the largest element is no longer than the norm.
         constexpr size_t kNorm = kGradientNormMetric;
         if (std::isfinite(wanted[kNorm]) != std::isfinite(mine[kNorm]) ||
             (std::isfinite(wanted[kNorm]) && !(apart(kNorm) <= allowed(kNorm))))
             return unlike("gradient norm", kNorm);
         if (std::isfinite(wanted[kNorm]) && wanted[kNorm] > 0)
             worstNorm = std::max(worstNorm, apart(kNorm) / allowed(kNorm));
-        // Scale, skips, tracker and rate follow from whether anything overflowed: exact.
+        // Scale, skips, tracker and rate depend only on whether anything overflowed: they are
+        // exact.
         for (size_t slot = 0; slot < mine.size(); ++slot)
             if (slot != kLossMetric && slot != kNorm && mine[slot] != wanted[slot])
                 return unlike("metric " + std::to_string(slot) + ":", slot);
@@ -114,7 +116,7 @@ private:
                                        ? 2 * moved[kindOf(state)] + bound * scale[kindOf(state)]
                                        : bound * scale[kindOf(state)];
             for (size_t i = 0; i < wanted.size(); ++i) {
-                if (mine[i] == wanted[i]) continue; // infinities too
+                if (mine[i] == wanted[i]) continue; // infinities, too
                 const double deviation = std::fabs(mine[i] - wanted[i]);
                 if (!(deviation <= allowed))
                     return state.name + "[" + std::to_string(i) + "]: " + std::to_string(mine[i]) +

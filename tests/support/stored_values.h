@@ -1,4 +1,4 @@
-// What a step leaves, as it is stored, to be compared bit for bit.
+// What a step leaves, in storage form, to be compared bit for bit.
 #pragma once
 
 #include "engine/train/step_runner.h"
@@ -22,7 +22,7 @@ inline std::vector<std::byte> storedValue(StepRunner& runner, NodeId id) {
     return bytes;
 }
 
-/// By name.
+/// Returns the states by name.
 inline BytesByName storedStates(StepRunner& runner) {
     BytesByName values;
     for (const StateInfo& state : runner.graph().states())
@@ -30,7 +30,7 @@ inline BytesByName storedStates(StepRunner& runner) {
     return values;
 }
 
-/// States by name, outputs by "output " and theirs.
+/// Returns states by name, and outputs by "output " and their name.
 inline BytesByName storedValues(StepRunner& runner) {
     BytesByName values = storedStates(runner);
     for (const OutputInfo& output : runner.graph().outputs())
@@ -38,7 +38,7 @@ inline BytesByName storedValues(StepRunner& runner) {
     return values;
 }
 
-/// The first name whose bytes differ, with the first byte that does in its word of four, or
+/// Returns the first name whose bytes differ, with the first differing byte in its word of four, or
 /// nothing.
 inline std::string firstDifference(const BytesByName& a, const BytesByName& b) {
     for (const auto& [name, bytes] : a) {

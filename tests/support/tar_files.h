@@ -8,10 +8,10 @@
 
 namespace halfscope {
 
-/// A header's fields; everything that is not set is as a good program writes it.
+/// A header's fields; a field that is not set is as a good program writes it.
 struct TarHeader {
     std::string name;
-    std::string size; ///< octal digits, or 12 bytes as they are; empty: of the content
+    std::string size; ///< octal digits, or 12 bytes as they are; empty: the content's size
     char type = '0';
     std::string prefix{};
     std::string magic{"ustar\0"
@@ -54,7 +54,7 @@ inline std::string tarFile(const std::string& name, std::string_view content) {
     return tarFile(TarHeader{name, {}}, content);
 }
 
-/// A record of a pax header.
+/// Returns a record of a pax header.
 inline std::string paxRecord(const std::string& text) {
     size_t length = text.size() + 3;
     while (std::to_string(length).size() + text.size() + 2 != length)

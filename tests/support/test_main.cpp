@@ -1,5 +1,5 @@
-// Runs the program's only test, or of many the one as which it is called (by a link) or that its
-// first argument names.
+// Runs the program's only test; of several tests it runs the one that the program is called as (by
+// a link) or that its first argument names.
 #include "tests/support/test_main.h"
 
 #include <cstdio>

@@ -8,7 +8,7 @@ namespace halfscope::test {
 
 using RunTest = int (*)(int argc, char** argv);
 
-/// Makes a test known: `name` is its class, in the namespace of its file ("tst_run::TestRun").
+/// Registers a test: `name` is its class, in the namespace of its file ("tst_run::TestRun").
 struct KnownTest {
     KnownTest(const char* name, RunTest run);
 };
@@ -25,7 +25,7 @@ extern const KnownTest knownTest;
 #undef QTEST_GUILESS_MAIN
 #undef QTEST_APPLESS_MAIN
 
-/// `Test` with its namespace; `before` makes the application, if any, of argc and argv.
+/// `Test` includes its namespace; `before` makes the application, if any, from argc and argv.
 #define HALFSCOPE_TEST_MAIN(Test, before)                                                          \
     template <>                                                                                    \
     int halfscope::test::runTest<Test>(int argc, char** argv) {                                    \

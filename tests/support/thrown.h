@@ -1,11 +1,11 @@
-// What a call throws, for tests of error texts.
+// Returns what a call throws, for tests of error texts.
 #pragma once
 
 #include <string>
 
 namespace halfscope {
 
-/// The text of the exception of type Error that call() must throw; others pass.
+/// Returns the text of the exception of type Error that call() must throw; others pass.
 template <class Error, class Call>
 std::string thrownBy(const Call& call) {
     try {
@@ -16,7 +16,7 @@ std::string thrownBy(const Call& call) {
     return "nothing thrown";
 }
 
-/// One line, "PATH: ...", with `part` in it.
+/// Whether the text is one line, "PATH: ...", that contains `part`.
 inline bool isAbout(const std::string& text, const std::string& path, const std::string& part) {
     return text.starts_with(path + ": ") && text.find(part) != std::string::npos &&
            text.find('\n') == std::string::npos;

@@ -1,5 +1,5 @@
-// What functions and their gradients are at ties, kinks, bounds, infinities and NaN: values that
-// PyTorch 2.11 gives on the CPU in float32. Leaves the comparison to the test.
+// The values of functions and their gradients at ties, kinks, bounds, infinities and NaN, as
+// PyTorch 2.11 gives them on the CPU in float32. The test compares them.
 #pragma once
 
 #include "engine/exec/reference.h"
@@ -12,7 +12,7 @@
 
 namespace halfscope::test {
 
-/// One call: its inputs, the gradient dy that comes in, the value, and dx of the first inputs.
+/// One call: its inputs, the incoming gradient dy, the value, and dx of the first inputs.
 struct TorchLimit {
     using In = std::span<const NodeId>;
     std::string name;

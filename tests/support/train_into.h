@@ -9,7 +9,8 @@
 
 namespace halfscope {
 
-/// countEvery: gradients, as with --gradients; 0: none. The run of the same batches.
+/// Trains into `folder` and returns a run made of the same batches. Gradients are counted every
+/// `countEvery` steps, as with --gradients; 0: never.
 inline std::shared_ptr<Run> trainInto(const std::string& folder, const RunConfig& config,
                                       int64_t countEvery = 0) {
     Experiment experiment(config);

@@ -1,5 +1,5 @@
 // What the tests of training share: a data set from given numbers, a small network's configuration,
-// golden files. Leaves comparisons to the tests.
+// golden files. The tests compare.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -14,7 +14,8 @@ namespace halfscope::test {
 
 using recorded::FixedDataset;
 
-/// Normal inputs, and targets 5 N + 10: large enough that scaled fp16 gradients overflow.
+/// Returns normal inputs, and targets 5 N + 10, which are so large that scaled fp16 gradients
+/// overflow.
 inline FixedDataset randomRegression(BatchShape shape, int batches, uint64_t seed) {
     std::vector<FixedDataset::Batch> list(static_cast<size_t>(batches));
     for (size_t i = 0; i < list.size(); ++i) {
@@ -28,15 +29,15 @@ inline FixedDataset randomRegression(BatchShape shape, int batches, uint64_t see
     return {shape, std::move(list)};
 }
 
-/// A suite's golden file, or the cases in it: from the folder that the environment names, or from
-/// the sources.
+/// Returns a suite's golden file, or the cases in it: from the folder that the environment names,
+/// or from the sources.
 inline recorded::Golden goldenOf(std::string_view suite) {
     const QString folder =
         qEnvironmentVariable("HALFSCOPE_GOLDEN_DIR", HALFSCOPE_SOURCE_DIR "/tests/golden");
     return recorded::casesOf(recorded::openGolden(folder.toStdString(), suite).value());
 }
 
-/// How many values differ in their bits; nan equals nan only with the same bits.
+/// Returns how many values differ in their bits; nan equals nan only with the same bits.
 inline int differentBits(const std::vector<float>& a, const std::vector<float>& b) {
     if (a.size() != b.size()) return -1;
     int count = 0;

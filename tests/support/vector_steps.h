@@ -1,5 +1,5 @@
-// Parts of tests of machine code for loops: steps and places, values at which ops and roundings
-// differ, comparison bit for bit.
+// Parts of tests of machine code for loops: steps and places, values where ops and roundings
+// differ, and comparison bit for bit.
 #pragma once
 
 #include "engine/cpu/vector_loop.h"
@@ -15,7 +15,8 @@
 
 namespace halfscope::test {
 
-/// Values at which ops differ: zeros, limits and steps of each type, NaN, ties of the roundings.
+/// Returns values where ops differ: zeros, limits and steps of each type, NaN, ties of the
+/// roundings.
 inline std::vector<float> specialValues() {
     std::vector<float> values{0,
                               1,
@@ -55,7 +56,7 @@ inline bool sameFloat(float a, float b) {
            std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
 }
 
-/// "element 3 is 1.5, expected 2", or nothing.
+/// Returns "element 3 is 1.5, expected 2", or nothing.
 inline QByteArray difference(std::span<const float> got, std::span<const float> expected) {
     for (size_t i = 0; i < expected.size(); ++i)
         if (!sameFloat(got[i], expected[i]))
@@ -85,7 +86,7 @@ inline VectorStep step(Op op, std::vector<VectorPlace> in, VectorPlace out,
     return result;
 }
 
-/// The sets that tests go through, each by a global row: for initTestCase_data and init.
+/// Adds the sets that tests go through, each as a global row: for initTestCase_data and init.
 inline void addSetRows() {
     QTest::addColumn<int>("set");
     for (const VectorSet set : {VectorSet::Avx2, VectorSet::Avx512})
@@ -96,7 +97,7 @@ inline VectorSet rowsSet() {
     return static_cast<VectorSet>(set);
 }
 
-/// Why there is no code of the set to test, or null.
+/// Returns why there is no code of the set to test; null when there is.
 inline const char* missingCode(VectorSet set) {
     if (VectorLoop::available(set)) return nullptr;
     return hasVectorSet(set) ? "this build has no Xbyak: loops are interpreted"

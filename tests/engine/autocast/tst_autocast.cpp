@@ -1,5 +1,5 @@
-// Autocast: the dtypes of every function against PyTorch's recorded table, the lists as a whole,
-// and what a cast tells about its cause.
+// Autocast: the dtypes of every function compared with PyTorch's recorded table, the lists as a
+// whole, and what a cast tells about its cause.
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
 #include "engine/ops/op_suite.h"
@@ -66,7 +66,7 @@ private slots:
         QVERIFY2(result.passed(), result.difference.c_str());
     }
 
-    /// Every function of the tables has a case, and one alone.
+    /// Every function of the tables has exactly one case.
     void everyFunctionIsThere() {
         for (const char* table : kTables)
             for (const auto& [op, row] : goldenDtypes()[table].items())
@@ -92,7 +92,7 @@ private slots:
         for (size_t i = 0; i < autocastCases().size(); ++i)
             QTest::newRow(std::string(autocastCases()[i].name).c_str()) << static_cast<int>(i);
     }
-    /// A cast of an input tells the rule that made it, and the scope keeps its policy.
+    /// A cast of an input names the rule that made it, and the scope keeps its policy.
     void everyCastOfAnInputHasACause() {
         QFETCH(int, index);
         const AutocastCase& given = autocastCases()[static_cast<size_t>(index)];
@@ -113,7 +113,7 @@ private slots:
         }
     }
 
-    /// A strict node after a function has no decision of autocast left over from it.
+    /// A strict node after a function has no decision of autocast left over from that function.
     void decisionsEndWithTheirFunction_data() { everyCastOfAnInputHasACause_data(); }
     void decisionsEndWithTheirFunction() {
         QFETCH(int, index);
@@ -137,8 +137,7 @@ private slots:
         }
     }
 
-    /// Names that no function here has yet are in the lists too: as many as in PyTorch's and
-    /// Apex's.
+    /// The lists also contain names that no function here has yet: as many as PyTorch's and Apex's.
     void listsAreWhole() {
         const auto counts = [](const CastPolicy& policy) {
             std::array<int, 6> of{};
@@ -152,9 +151,10 @@ private slots:
         QVERIFY((counts(apexPolicy(DType::F16)) == Counts{0, 18, 51, 0, 11, 1}));
     }
 
-    /// The lists as a whole under the tables' names: a listed function has what its rule gives.
+    /// The lists, under the tables' names, agree with the table: a listed function has the dtype
+    /// that its rule gives.
     void policyAgreesWithTable() {
-        // made of listed ops, in PyTorch too
+        // composed of listed ops, in PyTorch, too
         const std::map<std::string, std::string> parts = {
             {"square", "pow"},      {"rpow", "pow"},       {"pow_tensor", "pow"},
             {"softmin", "softmax"}, {"normalize", "norm"}, {"multilabel_soft_margin_loss", "sum"},
@@ -166,7 +166,7 @@ private slots:
                 CastRule rule = policy.ruleOf(op);
                 if (rule == CastRule::Follow && part != parts.end())
                     rule = policy.ruleOf(part->second);
-                if (op == "cross_entropy") rule = CastRule::Full; // by its parts on CUDA
+                if (op == "cross_entropy") rule = CastRule::Full; // decided by its parts on CUDA
                 const auto wide = row["all_float32"].get<std::string>();
                 const auto narrow = row["all_low"].get<std::string>();
                 const std::string lowName(nameOf(policy.low));
@@ -194,7 +194,7 @@ private slots:
         const NodeId w = b.state("w", {4, 4}, DType::F32, StateRole::Parameter);
         const AutocastScope scope(b, &policy);
         const NodeId y = fn::linear(b, fn::linear(b, x, w, kNoNode), w, kNoNode);
-        // x and w once each: the weight's cast is shared, the first result is low already
+        // x and w are cast once each: the weight's cast is shared, the first result is low already
         QCOMPARE(countOf(graph, Op::Cast), 2);
         for (NodeId id = 0; id < graph.size(); ++id) {
             if (graph[id].op != Op::Cast) continue;
@@ -217,7 +217,7 @@ private slots:
                 const auto out = castInputs(b, name, in);
                 QVERIFY(std::equal(out.begin(), out.end(), std::begin(in)));
             }
-            // a region that is off: nothing is cast
+            // a region that is switched off: nothing is cast
             const AutocastScope off(b, nullptr);
             const NodeId x = b.input("x", {2}, DType::F32);
             QCOMPARE(castInputs(b, "linear", std::array{x})[0], x);

@@ -25,7 +25,7 @@ using namespace halfscope::test;
 
 namespace {
 
-/// The dtype in which a parameter's gradient reaches the optimizer's side.
+/// Returns the dtype in which a parameter's gradient reaches the optimizer.
 DType gradientDType(const Graph& graph, const std::string& parameter) {
     for (NodeId id = 0; id < graph.size(); ++id)
         if (graph[id].cause.label == parameter + " gradient" && !graph[id].in.empty())
@@ -33,7 +33,7 @@ DType gradientDType(const Graph& graph, const std::string& parameter) {
     return DType::Bool;
 }
 
-/// Operands of the forward products.
+/// Returns the dtypes of the forward products' operands.
 std::set<DType> productDTypes(const Graph& graph) {
     std::set<DType> found;
     for (NodeId id = 0; id < graph.size(); ++id)
@@ -115,7 +115,7 @@ private slots:
         // the loss is taken in float32, and all other parameters are stored like these
         QCOMPARE(g[g.output("loss")].dtype, DType::F32);
         QCOMPARE(stored("6.bias"), stored("0.weight"));
-        // Buffers go with what the norms see of their parameters.
+        // Buffers have the dtype in which the norms see their parameters.
         const NodeId scale = g.state("1.weight");
         DType seen = g[scale].dtype;
         for (NodeId id = 0; id < g.size(); ++id)
@@ -124,7 +124,7 @@ private slots:
         QCOMPARE(stored("1.running_var"), seen);
     }
 
-    /// Rounding a float32 master to the network's dtype is a cast of its own for norms.
+    /// Rounding a float32 master to the network's dtype is a cast of its own before norms.
     void normsSeeTheirMastersRounded() {
         LaneConfig lane = defaultLane(Precision::ApexO2);
         const auto rounded = [&] {
@@ -166,7 +166,7 @@ private slots:
         for (const char* name : {"batch_norm", "layer_norm", "group_norm", "instance_norm"})
             QTest::newRow(name) << norm++;
     }
-    /// Where layers have a dtype: the result is in it, weight and bias enter as they are.
+    /// In layers with a forced dtype the result has it, and weight and bias enter as they are.
     void normsKeepTheirParameters() {
         QFETCH(int, norm);
         Graph graph;
@@ -186,7 +186,7 @@ private slots:
             }
         };
         QCOMPARE(b.dtypeOf(emitted()), DType::F16);
-        std::set<NodeId> rounded; // what is cast to float16, with what reshapes lie between
+        std::set<NodeId> rounded; // what is cast to float16, including reshapes in between
         for (NodeId id = 0; id < graph.size(); ++id) {
             if (graph[id].op != Op::Cast || graph[id].dtype != DType::F16) continue;
             NodeId from = graph[id].in[0];
@@ -247,11 +247,11 @@ private slots:
             last = other.step(step, events)->loss;
         for (const auto& [name, values] : trainer.weights())
             QCOMPARE(differentBits(values, other.weights().at(name)), 0);
-        // the picture before the run is computed like the steps
+        // the picture before the run is computed as the steps compute it
         QCOMPARE(trainer.preview().size(), static_cast<size_t>(kShape.rows));
     }
 
-    /// Updates below half the spacing of float16 are lost without master weights.
+    /// Without master weights, updates below half the spacing of float16 are lost.
     void masterWeightsKeepSmallUpdates() {
         const auto changed = [](Override master) {
             LaneConfig lane = defaultLane(Precision::Fp16);
@@ -272,7 +272,7 @@ private slots:
         QVERIFY(changed(Override::On) > 0);
     }
 
-    /// A policy that lowers to float32 would cast nothing and still call itself one.
+    /// A policy that lowers to float32 would cast nothing and still count as one.
     void lowIsAHalf() {
         for (const DType type : {DType::F32, DType::F64, DType::I32}) {
             QVERIFY_THROWS_EXCEPTION(std::logic_error, torchCudaPolicy(type));
@@ -300,7 +300,7 @@ private slots:
             QCOMPARE(product(), DType::BF16);
         }
         QCOMPARE(product(), DType::F16);
-        // an explicit dtype stays until an op's rule asks for another
+        // an explicit dtype stays until an op's rule asks for another one
         const NodeId wide = b.cast(fn::matmul(b, x, x), DType::F32);
         QCOMPARE(b.dtypeOf(fn::unary(b, Op::Relu, wide)), DType::F32);
         QCOMPARE(b.dtypeOf(fn::matmul(b, wide, x)), DType::F16);
@@ -323,7 +323,7 @@ private slots:
             QCOMPARE(b.dtypeOf(y), DType::F32);
             QCOMPARE(b[y].cause.decision,
                      std::string("matmul: wide in float32 (torch cuda float16)"));
-            // composites too, and listed ones whose rule says otherwise
+            // composites, too, and listed ones whose rule says otherwise
             QCOMPARE(b.dtypeOf(fn::softmax(b, low, 1)), DType::F32);
             QCOMPARE(b.dtypeOf(fn::unary(b, Op::Relu, low)), DType::F32);
         }
@@ -335,7 +335,8 @@ private slots:
         QVERIFY(castInputs(b, "add", kept) == (std::vector<NodeId>{d, i}));
     }
 
-    /// Every node of the forward that a function emitted under autocast knows what was decided.
+    /// Every node of the forward pass that a function emitted under autocast records what was
+    /// decided.
     void nodesKnowTheirRule() {
         const Graph g = graphOf(defaultLane(Precision::AmpFp16));
         int products = 0, casts = 0;
@@ -381,7 +382,8 @@ private slots:
             QCOMPARE(tf32[id].dtype, plain[id].dtype);
             products += product ? 1 : 0;
         }
-        QVERIFY(products >= 8); // three layers forward, three weight and two input gradients
+        QVERIFY(products >= 8); // three layers in the forward pass, three weight and two input
+                                // gradients
     }
 
     void layersOfALane_data() {
@@ -430,7 +432,7 @@ private slots:
         QCOMPARE(read.lanes[0].policyFile, std::string("mine.json"));
         QCOMPARE(read.lanes[1].masterWeights, Override::Off);
         QCOMPARE(configText(read), configText(config));
-        // a new precision takes its own properties, as Apex's levels do
+        // a new precision brings its own properties, as Apex's levels do
         applySetting(config, "lanes.1.precision=apex-o3");
         QCOMPARE(config.lanes[1].masterWeights, Override::Default);
         applySetting(config, "lanes.1.precision=apex-o1");
@@ -439,7 +441,7 @@ private slots:
         QVERIFY2(contains(refused, "lanes.1.precision.keep_batchnorm_fp32: on is not allowed with "
                                    "precision apex-o1"),
                  refused.c_str());
-        // rules that were edited survive a new precision
+        // edited rules survive a new precision
         RunConfig edited = defaultConfig();
         applySetting(edited, "lanes.1.scaler.growth_interval=5");
         applySetting(edited, "lanes.1.precision=apex-o1");

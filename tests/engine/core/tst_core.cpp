@@ -1,4 +1,4 @@
-// Shapes, words, and random numbers (known answers of the Random123 distribution).
+// Shapes, words, and random numbers (known answers from the Random123 distribution).
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
 #include "engine/core/philox.h"
@@ -77,7 +77,7 @@ void TestCore::shapeLimits() {
 void TestCore::broadcast_data() {
     QTest::addColumn<std::vector<int64_t>>("a");
     QTest::addColumn<std::vector<int64_t>>("b");
-    QTest::addColumn<std::vector<int64_t>>("common"); // {-1}: there is none
+    QTest::addColumn<std::vector<int64_t>>("common"); // {-1} means that there is none
     using Extents = std::vector<int64_t>;
     const auto row = [](const char* name, Extents a, Extents b, Extents common) {
         QTest::newRow(name) << a << b << common;
@@ -117,7 +117,7 @@ void TestCore::axes() {
 void TestCore::misspeltWords() {
     QCOMPARE(editDistance("tanh", "tanh"), size_t{0});
     QCOMPARE(editDistance("Tahn", "tanh"), size_t{2});
-    // what only lacks its end, in any case
+    // names that only lack their end, in any case
     QCOMPARE(editDistance("amp", "amp-fp16"), size_t{1});
     QCOMPARE(editDistance("AMP", "amp-fp16"), size_t{1});
 }
@@ -166,7 +166,7 @@ void TestCore::longTextsAreCut() {
     const std::string path = pathText("/begin" + std::string(5000, '-') + "/end.json");
     QVERIFY2(path.starts_with("/begin-") && path.ends_with("-/end.json"), path.c_str());
     QCOMPARE(path.size(), size_t{203});
-    // characters count, and none is cut in two
+    // length is counted in characters, and none is cut in two
     std::string many;
     for (int i = 0; i < 1000; ++i)
         many += umlaut;
@@ -222,7 +222,7 @@ void TestCore::philoxAddressing() {
     QCOMPARE(seen.size(), size_t{400});
 }
 
-/// Runs of numbers are the numbers one by one, from any index on and of any length.
+/// A run of numbers equals the numbers one by one, from any index on and of any length.
 void TestCore::uniformRuns() {
     const Philox random(0x123456789ABCDEF0, 0xFEDCBA9876543210);
     for (const uint64_t first : {uint64_t{0}, uint64_t{5}, uint64_t{0xFFFFFFF0}, ~uint64_t{0} - 7})
@@ -246,11 +246,11 @@ void TestCore::uniformRange() {
         const float unit = random.uniform(i);
         QVERIFY(unit >= 0.0F && unit < 1.0F);
     }
-    // Five standard errors of the mean of n uniform numbers of width 5.
+    // Five standard errors of the mean of n uniform numbers in an interval of width 5.
     const auto n = static_cast<double>(values.size());
     QVERIFY2(std::abs(sum / n - 0.5) < 5 * 5 / std::sqrt(12 * n), "seed 7 stream 1");
 
-    // An interval of one float: its end must never be drawn, though rounding would reach it.
+    // In an interval of one float, the end must never be drawn, though rounding would reach it.
     std::vector<float> narrow(1000);
     const float end = std::nextafter(1.0F, 2.0F);
     random.fillUniform(narrow, 1.0F, end);
@@ -290,7 +290,7 @@ void TestCore::belowIsUniform() {
     for (const int count : counts)
         QVERIFY2(std::abs(count - kDraws / kBound) < 5 * deviation, "seed 5 stream 9");
     QCOMPARE(random.below(3, 1), uint64_t{0});
-    // Multiply-shift by 2^63 keeps the upper 63 bits: it uses the whole 128-bit product.
+    // Multiplying by 2^63 and shifting keeps the upper 63 bits: it uses the whole 128-bit product.
     const auto block = philox4x32({3, 0, 9, 0}, {5, 0});
     const uint64_t joined = (uint64_t{block[1]} << 32) | block[0];
     QCOMPARE(random.below(3, uint64_t{1} << 63), joined >> 1);

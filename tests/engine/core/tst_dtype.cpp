@@ -1,5 +1,6 @@
 // Storage types: every half and bfloat16 value both ways, every tie between neighbours, and each
-// block path against the scalar conversions. The oracle below knows only the values of the format.
+// block path compared with the scalar conversions. The oracle below knows only the values of the
+// format.
 #include "engine/core/dtype.h"
 #include "engine/core/dtype_blocks.h"
 #include "engine/core/philox.h"
@@ -33,7 +34,7 @@ const LowFormat kHalf{DType::F16, 0x7C00, 10, halfFromFloat, halfFromDouble, flo
 const LowFormat kBfloat16{DType::BF16,        0x7F80,           7, bfloat16FromFloat,
                           bfloat16FromDouble, floatFromBfloat16};
 
-// The value of a finite pattern, from the definition of the format.
+// Returns the value of a finite pattern, by the definition of the format.
 double valueOf(const LowFormat& format, uint16_t bits) {
     const int bias = (1 << (14 - format.storedBits)) - 1;
     const int field = (bits & 0x7FFF) >> format.storedBits;
@@ -54,8 +55,8 @@ bool samePattern(const LowFormat& format, uint16_t a, uint16_t b) {
     return a == b || (isNanPattern(format, a) && isNanPattern(format, b));
 }
 
-// Values where conversions go wrong: every pattern, every tie, its two neighbours, the float
-// subnormals, infinities and NaNs.
+// Returns values where conversions go wrong: every pattern, every tie, its two neighbours, the
+// float subnormals, infinities and NaNs.
 std::vector<float> hardFloats(const LowFormat& format) {
     std::vector<float> values;
     for (uint32_t bits = 0; bits < 0x10000; ++bits)
@@ -195,7 +196,8 @@ void TestDType::everyPattern() {
 
 void TestDType::everyTie() {
     QFETCH(const LowFormat*, format);
-    // Between each pattern and the next: the middle goes to the even one, its neighbours to theirs.
+    // Between each pattern and the next, the middle rounds to the even one and its neighbours to
+    // theirs.
     for (uint16_t bits = 0; bits < format->infinity; ++bits) {
         const auto above = static_cast<uint16_t>(bits + 1);
         const double low = valueOf(*format, bits);
@@ -207,6 +209,7 @@ void TestDType::everyTie() {
             QCOMPARE(format->fromDouble(sign * std::nextafter(tie, 0.0)), bits | signBit);
             QCOMPARE(format->fromDouble(sign * std::nextafter(tie, 1e300)), above | signBit);
             const auto tieFloat = static_cast<float>(tie); // exact: one bit more than the format
+                                                           // has
             QCOMPARE(format->fromFloat(static_cast<float>(sign) * tieFloat), even | signBit);
             QCOMPARE(format->fromFloat(static_cast<float>(sign) * std::nextafter(tieFloat, 0.0F)),
                      bits | signBit);
@@ -238,7 +241,8 @@ void TestDType::specialValues() {
 
 void TestDType::noDoubleRounding() {
     QFETCH(const LowFormat*, format);
-    // Just above a tie, by less than a float can tell: rounding to float first would make it a tie.
+    // Just above a tie, by less than a float can represent: rounding to float first would make it a
+    // tie.
     const double tie = 1.0 + std::ldexp(1.0, -format->storedBits - 1);
     const double above = tie + 0x1p-40;
     QCOMPARE(static_cast<double>(static_cast<float>(above)), tie);
@@ -261,7 +265,7 @@ void TestDType::nearestOfRandomDoubles() {
         QCOMPARE(format->fromFloat(static_cast<float>(x)),
                  format->fromDouble(static_cast<double>(static_cast<float>(x))));
         if ((bits & 0x7FFF) == format->infinity) {
-            // Half a step over the largest number, and above, is infinite.
+            // Half a step above the largest number, and beyond, the result is infinite.
             const double limit = properties.maxFinite * (1 + properties.unitRoundoff() / 2);
             QVERIFY2(std::abs(x) > limit, qPrintable(QString::number(x, 'g', 17)));
             continue;
@@ -329,7 +333,7 @@ void TestDType::blocksEqualScalars() {
     (half ? kernels->roundHalf : kernels->roundBfloat16)(rounded.data(), rounded.size());
     for (size_t i = 0; i < values.size(); ++i) {
         const uint16_t expected = format->fromFloat(values[i]);
-        // QVERIFY2 would make its text a million times.
+        // QVERIFY2 would build its text a million times.
         if (!samePattern(*format, stored[i], expected) ||
             !sameBits(rounded[i], format->toFloat(expected)))
             QFAIL(qPrintable(hex(std::bit_cast<uint32_t>(values[i]))));
@@ -400,7 +404,7 @@ void TestDType::loadAndStoreEveryType() {
             if (i < n) QVERIFY(sameBits(loaded[i], expected));
         }
     }
-    // double and int32 storage holds what the language's own types hold
+    // double and int32 storage holds the language's own types
     if (dtype == DType::F64) {
         const double stored = 1.0 + 0x1p-40;
         float loaded = 0;

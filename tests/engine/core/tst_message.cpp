@@ -1,4 +1,4 @@
-// Messages: a format with arguments in place, in English and in any other language, and the errors
+// Messages: formats with arguments in place, in English and in any other language, and the errors
 // that carry them.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -14,7 +14,7 @@ using namespace halfscope;
 
 namespace {
 
-/// "Zwei %2, eins %1" for one format, capitals for all others.
+/// Translates one format to "Zwei %2, eins %1", and all others to capitals.
 std::string inAnotherLanguage(const Phrase& phrase) {
     std::string text = phrase.text();
     if (text == "%1, then %2") return "%2 nach %1";
@@ -50,7 +50,7 @@ void TestMessage::arguments() {
              std::string("y before x, x twice"));
     QCOMPARE(Message(phrase("Test", "%1%2%3%4%5%6%7%8%9"), 1, 2, 3, 4, 5, 6, 7, 8, 9).english(),
              std::string("123456789"));
-    // what is no place of an argument stays: percentages, and numbers beyond the arguments
+    // text that is no place of an argument stays: percentages, and numbers beyond the arguments
     QCOMPARE(Message(phrase("Test", "100 % of %1, %0, %2, %")).english(),
              std::string("100 % of %1, %0, %2, %"));
     QCOMPARE(Message(phrase("Test", "%1%"), 5).english(), std::string("5%"));
@@ -86,7 +86,7 @@ void TestMessage::partsComeBack() {
     QVERIFY(parts[1].english().empty());
     QVERIFY(parts[2].format().empty() && parts[2].english() == "out");
     QVERIFY(Message::data("out").arguments().empty());
-    // one that is put together from parts is the same
+    // a message that is composed from its parts equals the original
     QVERIFY(Message(message.format(), parts[0], parts[1], parts[2]) == message);
 }
 
@@ -148,7 +148,7 @@ void TestMessage::hints() {
              std::string(", not regression?"));
 }
 
-/// Refusals that go through several hands keep what they were made of.
+/// Refusals that pass through several layers keep the parts that they were made of.
 void TestMessage::settingsAndModels() {
     RunConfig config = defaultConfig();
     try {

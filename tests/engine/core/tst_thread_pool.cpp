@@ -1,4 +1,5 @@
-// The thread pool: each task once, no wait without end, errors of tasks, callers side by side.
+// The thread pool: each task runs once, no wait lasts for ever, errors of tasks, callers side by
+// side.
 #include "engine/core/error.h"
 #include "engine/core/thread_pool.h"
 #include "tests/support/thrown.h"
@@ -62,8 +63,8 @@ void TestThreadPool::runsEachTaskOnce() {
 }
 
 void TestThreadPool::manySmallRuns() {
-    // Jobs that live on the caller's stack, one right after the other: a late worker must never
-    // touch the job before it, nor a thread number be used by two at once.
+    // Jobs lie on the caller's stack, one right after the other: a late worker must never touch the
+    // earlier job, and two threads must never have the same number at once.
     for (const int threads : {2, 4}) {
         ThreadPool pool(threads);
         std::vector<std::atomic<int>> busy(static_cast<size_t>(threads));
@@ -83,8 +84,8 @@ void TestThreadPool::manySmallRuns() {
 }
 
 void TestThreadPool::stopsAtAnyMoment() {
-    // Workers that are still starting, or on their way back to sleep, must see that they are to
-    // end; one that misses it hangs the destructor.
+    // Workers that are still starting, or going back to sleep, must notice that they are to end;
+    // one that misses it makes the destructor hang.
     for (int cycle = 0; cycle < 20000; ++cycle) {
         ThreadPool pool(2 + cycle % 3);
         for (int run = 0; run < cycle % 3; ++run)
@@ -93,8 +94,8 @@ void TestThreadPool::stopsAtAnyMoment() {
 }
 
 void TestThreadPool::usesItsThreads() {
-    // Each task waits for the other: ends only if two threads work at the same time, also after the
-    // workers have gone to sleep.
+    // Each task waits for the other: the test ends only if two threads work at the same time, also
+    // after the workers have gone to sleep.
     ThreadPool pool(2);
     for (int round = 0; round < 3; ++round) {
         std::atomic<int> arrived{0};
@@ -135,7 +136,7 @@ void TestThreadPool::throwsOn() {
         } catch (const EngineError& error) {
             QCOMPARE(std::string(error.what()), "task " + std::to_string(count / 2));
         }
-        // and the pool still works
+        // the pool still works afterwards
         std::atomic<int> calls{0};
         pool.run(10, [&](int64_t, int) { ++calls; });
         QCOMPARE(calls.load(), 10);
@@ -171,7 +172,7 @@ void TestThreadPool::threadStart() {
     }
     QCOMPARE(starts.load(), 3); // two workers and the caller, once each
 
-    // a caller that begins when the last one has ended, perhaps with its id
+    // a caller that starts when the last one has ended, perhaps with the same id
     ThreadPool pool(1, [&] { ++starts; });
     starts = 0;
     for (int caller = 0; caller < 8; ++caller)

@@ -1,5 +1,5 @@
-// Convolutions of bfloat16 on the CPU by the library's kernels for pairs: values against doubles,
-// and that operands and sums which the instruction would change are multiplied as f32, chunk by
+// Convolutions of bfloat16 on the CPU by the library's kernels for pairs: values are compared with
+// doubles. Operands and sums that the instruction would change are multiplied as f32, chunk by
 // chunk, whatever the number of threads.
 #include "engine/core/vector_set.h"
 #include "engine/cpu/conv_library.h"
@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t kSeed = 5309;
 using Values = std::vector<double>;
 
-/// One op of a convolution whose operands may be scaled, sample by sample.
+/// One op of a convolution whose operands may be scaled sample by sample.
 struct Case {
     const char* name;
     Op op;
@@ -39,7 +39,7 @@ struct Case {
         if (op == Op::Conv2dWeightGrad) all.target = {weight[2], weight[3]};
         return all;
     }
-    /// Terms of a sum, at most, and roundings of the sums of parts.
+    /// Returns the most roundings of a sum: its terms, and the sums of its parts.
     double roundings() const {
         const double kernel = static_cast<double>(weight[2] * weight[3]);
         if (op == Op::Conv2d) return kernel * static_cast<double>(image[1]);
@@ -70,7 +70,8 @@ std::vector<Case> cases() {
     return all;
 }
 
-/// Bfloat16 values of either sign and sizes in [1/2, 1) x 2^exponent of their sample, some zero.
+/// Returns bfloat16 values of either sign, with sizes in [1/2, 1) x 2^exponent of their sample;
+/// some are zero.
 RefTensor randomSamples(const Shape& shape, uint64_t stream, const std::vector<int>& exponents) {
     RefTensor tensor = test::randomTensor(shape, kSeed, stream, -1, 1);
     const size_t each = tensor.values.size() / static_cast<size_t>(shape[0]);
@@ -82,7 +83,7 @@ RefTensor randomSamples(const Shape& shape, uint64_t stream, const std::vector<i
     return tensor;
 }
 
-/// The case as a graph of one op, stored in a type.
+/// The case as a graph of one op, stored in one type.
 struct Convolution {
     Graph graph;
     Leaves leaves;
@@ -108,7 +109,8 @@ RefTensor sizesOf(RefTensor tensor) {
     return tensor;
 }
 
-/// Operands widened before: by the library's kernels of f32, rounded at the end.
+/// Returns the result with operands that were widened before: by the library's f32 kernels, rounded
+/// at the end.
 Values widenedResult(const Case& c, const RefTensor& a, const RefTensor& b) {
     Values values = Convolution(c, DType::F32, a, b).run(1);
     for (double& v : values)
@@ -116,14 +118,15 @@ Values widenedResult(const Case& c, const RefTensor& a, const RefTensor& b) {
     return values;
 }
 
-/// Bits, so that signs of zeros count.
+/// Compares bits, so that signs of zeros count.
 bool same(const Values& a, const Values& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
         return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
     });
 }
 
-/// Whether each value is within the roundings of its sum in f32, and of itself to bfloat16.
+/// Whether each value is within the roundings of its sum in f32 and of its own rounding to
+/// bfloat16.
 bool withinRoundings(const Case& c, const RefTensor& a, const RefTensor& b, const Values& got) {
     const Values exact = Convolution(c, DType::BF16, a, b).exact();
     const Values sizes = Convolution(c, DType::BF16, sizesOf(a), sizesOf(b)).exact();
@@ -185,8 +188,8 @@ private slots:
             QVERIFY(same(conv.run(threads), got));
     }
 
-    /// Large terms that cancel leave what their order made of the small ones, and kernels for pairs
-    /// have an order of their own.
+    /// When large terms cancel, the result depends on the order of the small ones, and kernels for
+    /// pairs have an order of their own.
     void pairsAreMultiplied() {
         const Case c = current();
         RefTensor a = randomSamples(c.a(), 1, {0}), b = randomSamples(c.b(), 2, {0});
@@ -196,7 +199,7 @@ private slots:
             v = std::copysign(1, v);
         const Values got = Convolution(c, DType::BF16, a, b).run(2);
         QVERIFY(withinRoundings(c, a, b, got));
-        // A single channel is paired with zeros, in the order of f32.
+        // A single channel is paired with zeros, in the same order as in f32.
         const bool ownOrder = c.op != Op::Conv2d || c.image[1] > 1;
         QCOMPARE(same(got, widenedResult(c, a, b)), !ownOrder);
     }
@@ -209,7 +212,7 @@ private slots:
         QTest::newRow("sum") << -60 << -64;
         QTest::newRow("both") << -128 << -3;
     }
-    /// What the instruction would change has the bits of the widened way.
+    /// Products that the instruction would change have the bits of the widened computation.
     void subnormals() {
         QFETCH(int, exponentA);
         QFETCH(int, exponentB);
@@ -222,7 +225,7 @@ private slots:
             QVERIFY(same(Convolution(c, DType::BF16, a, b).run(threads), wanted));
     }
 
-    /// Samples with and without subnormals: each chunk goes its own way, on any thread.
+    /// Samples with and without subnormals: each chunk takes its own path, on any thread.
     void subnormalsInSomeSamples() {
         const Case c = current();
         const std::vector<int> mixed{0, 0, 0, 0, 0, 0, 0, -130};
@@ -232,7 +235,7 @@ private slots:
         QVERIFY(withinRoundings(c, a, b, got));
         for (const int threads : {2, 3})
             QVERIFY(same(conv.run(threads), got));
-        if (c.op == Op::Conv2dWeightGrad) return; // sums over all samples
+        if (c.op == Op::Conv2dWeightGrad) return; // it sums over all samples
         const Values wanted = widenedResult(c, a, b);
         const size_t each = wanted.size() / static_cast<size_t>(c.image[0]);
         for (size_t i = 7; i < static_cast<size_t>(c.image[0]); i += mixed.size()) {
@@ -244,7 +247,7 @@ private slots:
         }
     }
 
-    /// NaN and infinities go where they do on the widened way.
+    /// NaN and infinities appear where the widened computation has them.
     void nonFinite() {
         const Case c = current();
         RefTensor a = randomSamples(c.a(), 1, {0}), b = randomSamples(c.b(), 2, {0});

@@ -1,5 +1,5 @@
-// The CPU executor: matrix products of every layout and type against the reference, fused loops at
-// odd sizes, the same bits for any number of threads, stopping, transfers, memory limits.
+// The CPU executor: matrix products of every layout and type compared with the reference, fused
+// loops at odd sizes, the same bits for any number of threads, stopping, transfers, memory limits.
 #include "engine/ops/op_info.h"
 #include "tests/support/product_bound.h"
 #include "tests/support/run_program.h"
@@ -59,7 +59,7 @@ void TestCpuExecutor::matmul_data() {
     QTest::addColumn<bool>("transposeB");
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("batch");
-    QTest::addColumn<int>("exponent"); // of two, by which both operands are multiplied
+    QTest::addColumn<int>("exponent"); // the exponent of two by which both operands are multiplied
     const int sizes[][3] = {{1, 1, 1},      {31, 33, 7},    {64, 2, 257},  {513, 17, 65},
                             {3, 5, 1100},   {40, 57, 3000}, {7, 1030, 12}, {2, 3, 0},
                             {67, 300, 130}, {600, 70, 1100}};
@@ -74,7 +74,7 @@ void TestCpuExecutor::matmul_data() {
                         << s[0] << s[1] << s[2] << bool(layout & 1) << bool(layout & 2)
                         << int(dtype) << batch << 0;
                 }
-    // Sums that bfloat16 can hold as subnormals alone, of whole products and of split ones.
+    // Sums that bfloat16 can represent only as subnormals, of whole products and of split ones.
     QTest::newRow("subnormal sums")
         << 67 << 300 << 130 << false << true << int(DType::BF16) << 1 << -65;
     QTest::newRow("subnormal sums, split")
@@ -173,8 +173,9 @@ void TestCpuExecutor::sumsOfNarrowRows_data() {
             QTest::addRow("%dx%d", rows, columns) << rows << columns;
 }
 
-/// The mean over rows that batch norm takes, within the loop of what it sums: of 0.1, where all
-/// additions of float32 err to the same side. Four values a strand, then double, and one rounding.
+/// The mean over rows that batch norm takes, within the loop that makes the summed values: the
+/// values are 0.1, where all additions of float32 err to the same side. Four values a strand, then
+/// double, and one rounding.
 void TestCpuExecutor::sumsOfNarrowRows() {
     QFETCH(int, rows);
     QFETCH(int, columns);
@@ -228,7 +229,7 @@ void TestCpuExecutor::emptyTensors_data() {
     QTest::newRow("alone") << int(FuseOptions::None);
 }
 
-/// A mean over nothing is NaN, as in PyTorch; what has no elements is not computed.
+/// A mean over nothing is NaN, as in PyTorch; nothing is computed for tensors without elements.
 void TestCpuExecutor::emptyTensors() {
     QFETCH(int, fuse);
     Graph graph;
@@ -273,7 +274,7 @@ void TestCpuExecutor::stopLeavesStates() {
     QVERIFY(before == after);
 }
 
-/// Once a state is written over, a step runs to its end whatever is asked.
+/// Once a state is being overwritten, a step runs to its end despite any request to stop.
 void TestCpuExecutor::stopTooLateLeavesNothingHalf() {
     Graph graph;
     Builder b(graph);
@@ -308,7 +309,7 @@ void TestCpuExecutor::stopTooLateLeavesNothingHalf() {
     };
     QCOMPARE(valuesOf("first"), std::vector<double>(size_t{16}, -3));
     QCOMPARE(valuesOf("second"), std::vector<double>(size_t{16}, 256)); // four products of 4
-    // the request ends with the step that it was made in
+    // the request ends with the step in which it was made
     QCOMPARE(executor->run(RunMode::Stepwise, {}), RunResult::Done);
     QCOMPARE(valuesOf("first"), std::vector<double>(size_t{16}, 3));
 }
@@ -342,7 +343,7 @@ void TestCpuExecutor::wrongTransferIsRefused() {
                              executor->download(program->graph.output("y"), bytes));
 }
 
-/// A double just above the middle of two halves, and in float32 at it.
+/// A double just above the middle of two halves is exactly at the middle in float32.
 void TestCpuExecutor::valuesAreRoundedOnce() {
     Graph graph;
     const NodeId x = Builder(graph).input("x", {1}, DType::F16);
@@ -364,7 +365,7 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
         const std::string start = "cpu: the step needs 4096.0 GiB of memory, the machine has ";
         QCOMPARE(std::string(error.what()).substr(0, start.size()), start);
     }
-    // not the program before it either: a run would use that one's memory for this one's sizes
+    // nor may the earlier program remain loaded: a run would use its memory for the new sizes
     Graph small;
     small.addOutput("y", Builder(small).state("s", {4}, DType::F32, StateRole::Counter));
     executor->load(std::make_shared<const Program>(compile(small)));
@@ -373,8 +374,8 @@ void TestCpuExecutor::tooMuchMemoryIsAnEngineError() {
     QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->run(RunMode::Captured, {}));
 }
 
-/// What lanes of a small network are compared by must not be the size of a tile or the number of
-/// threads.
+/// Values by which lanes of a small network are compared must not depend on the size of a tile or
+/// the number of threads.
 void TestCpuExecutor::smallStepsTakeLittleWorkspace() {
     const int64_t m = 64, k = 10, n = 20;
     Graph graph;
@@ -389,7 +390,8 @@ void TestCpuExecutor::smallStepsTakeLittleWorkspace() {
     };
     // both operands and the result in f32, then the loop's values, of which two are held at a time
     const auto bytes = sizeof(float) * static_cast<size_t>(m * k + k * n + 3 * m * n);
-    const size_t rounded = 8 * 64 * sizeof(float); // each area to whole lines, apart from the next
+    const size_t rounded = 8 * 64 * sizeof(float); // each area is rounded to whole lines, apart
+                                                   // from the next
     QVERIFY2(taken(1) <= bytes + rounded, qPrintable(QString::number(taken(1))));
     QCOMPARE(taken(8), taken(1));
 }

@@ -1,6 +1,6 @@
-// The CPU kernels of convolution, pooling, reduction and movement, one op a row, against the
+// The CPU kernels of convolution, pooling, reduction and movement, one op a row, compared with the
 // reference: every dtype, odd sizes, bounds from the number of roundings, the same bits for any
-// threads.
+// number of threads.
 #include "engine/core/vector_set.h"
 #include "engine/cpu/conv_library.h"
 #include "engine/cpu/cpu_kernels.h"
@@ -30,7 +30,7 @@ namespace {
 
 constexpr uint64_t kSeed = 4117;
 
-/// The row in one dtype as a graph with random operands, rounded to that dtype.
+/// The row in one dtype, as a graph with random operands that are rounded to that dtype.
 struct KernelGraph {
     Graph graph;
     Leaves leaves;
@@ -54,7 +54,8 @@ struct KernelGraph {
         graph.addOutput("out", out);
     }
 
-    /// Every operand by its size: the op's value then bounds the sum of the sizes of its terms.
+    /// Returns the absolute values of all operands: the op's value for them bounds the sum of its
+    /// terms' sizes.
     Leaves sizes() const {
         Leaves sized = leaves;
         for (auto& [id, tensor] : sized)
@@ -64,7 +65,7 @@ struct KernelGraph {
     }
 };
 
-/// Bytes that end where the memory does: touching what follows ends the program.
+/// Bytes at the very end of a mapping: touching what follows ends the program.
 class Guarded {
 public:
     explicit Guarded(size_t bytes) : m_size(bytes) {
@@ -137,7 +138,7 @@ private slots:
             QCOMPARE(run(threads), got);
     }
 
-    /// Wider storage than f32, and integers.
+    /// Storage wider than f32, and integers.
     void wideTypes() {
         for (const auto& [op, shape] :
              {std::pair{Op::Sum, Shape{70001, 3}}, std::pair{Op::ReduceMax, Shape{33, 300}}}) {
@@ -174,7 +175,7 @@ private slots:
                                2, 2, nan, 0,   //
                                -inf, -inf, 5, 4, -inf, -inf, 6, 6}}}};
         const auto run = test::runSteps(graph, leaves, FuseOptions::None, 2, 1);
-        // ties: the first; nan before infinity, the first of several
+        // ties go to the first; nan goes before infinity, and of several to the first
         QCOMPARE(run.at("place"), (std::vector<double>{1, 3, 8, 14}));
         QCOMPARE(test::valueOf(graph, leaves, place).values, run.at("place"));
         for (const char* name : {"max", "min"}) {
@@ -184,8 +185,8 @@ private slots:
         QCOMPARE(run.at("min")[3], -inf);
     }
 
-    /// Windows full of equal values, zeros of both signs and NaN: the first of the largest, or the
-    /// first NaN, in planes that fill vectors and that do not.
+    /// Windows full of equal values, zeros of both signs and NaN give the first of the largest
+    /// values, or the first NaN, in planes that fill vectors and in planes that do not.
     void poolingTakesTheFirstOfEqualValues() {
         const double nan = std::numeric_limits<double>::quiet_NaN();
         const double inf = std::numeric_limits<double>::infinity();
@@ -216,7 +217,7 @@ private slots:
         }
     }
 
-    /// Each order of four values in a window: all kinds of equal ones, of NaN and of infinity.
+    /// Each order of four values in a window, with all kinds of equal ones, NaN and infinity.
     void poolingOfEveryFourPixels() {
         const double nan = std::numeric_limits<double>::quiet_NaN();
         const double inf = std::numeric_limits<double>::infinity();
@@ -296,7 +297,7 @@ private slots:
         }
     }
 
-    /// Else the rows above would try one way of two.
+    /// Otherwise the rows above would test only one of two implementations.
     void libraryTakesConvolutions() {
         if (!gemmLibrary().starts_with("oneDNN") || !hasVectorSet(VectorSet::Avx2))
             QSKIP("no convolutions of a library here");

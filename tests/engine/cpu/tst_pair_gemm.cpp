@@ -1,5 +1,5 @@
-// The product of pairs of bfloat16: the bits of the f32 product of the widened matrices, by the
-// processor's instruction where it is there and by a model of it everywhere; and which values it
+// The product of pairs of bfloat16: it has the bits of the f32 product of the widened matrices, by
+// the processor's instruction where it exists and by a model of it everywhere; and which values it
 // must not be given.
 #include "engine/core/philox.h"
 #include "engine/cpu/pair_gemm.h"
@@ -20,7 +20,7 @@ namespace {
 
 float widened(uint16_t word) { return std::bit_cast<float>(static_cast<uint32_t>(word) << 16); }
 
-/// VDPBF16PS as Intel's manual has it, lane by lane.
+/// VDPBF16PS as Intel's manual defines it, lane by lane.
 struct Model {
     using Element = uint32_t;
     static constexpr int64_t kDepth = kPairDepth;
@@ -68,7 +68,7 @@ struct Model {
     static void storePart(float* to, int count, const Type& x) { std::copy_n(x.lane, count, to); }
 };
 
-/// What multiplies pairs.
+/// What multiplies the pairs.
 enum class By { Model, Instruction, Widened };
 
 void multiplyBy(By by, const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
@@ -77,7 +77,7 @@ void multiplyBy(By by, const PanelShape& s, const uint32_t* a, const uint32_t* p
     case By::Instruction: return multiplyPairs(VectorSet::Avx512Bf16, s, a, panels, c);
     case By::Widened: break;
     }
-    for (int64_t first = 0; first < s.k; first += kPairDepth) { // a block at a time
+    for (int64_t first = 0; first < s.k; first += kPairDepth) { // one block at a time
         PanelShape block = s;
         block.k = std::min(kPairDepth, s.k - first);
         block.accumulate = s.accumulate || first > 0;
@@ -86,7 +86,7 @@ void multiplyBy(By by, const PanelShape& s, const uint32_t* a, const uint32_t* p
     }
 }
 
-/// Normal values times 2^exponent, as bfloat16, some of them zero.
+/// Returns normal values times 2^exponent, as bfloat16; some are zero.
 std::vector<uint16_t> values(int64_t count, uint64_t stream, int exponent) {
     std::vector<float> floats(static_cast<size_t>(count));
     Philox(5, stream).fillNormal(floats);
@@ -140,7 +140,7 @@ std::vector<float> firstResult(const Case& x) {
     return c;
 }
 
-/// By multiplyPanels on the widened matrices.
+/// Returns the result of multiplyPanels() on the widened matrices.
 std::vector<float> expected(const Case& x, const std::vector<uint16_t>& a,
                             const std::vector<uint16_t>& b) {
     std::vector<float> wideA, wideB, c = firstResult(x);
@@ -167,7 +167,7 @@ std::vector<float> product(By by, const Case& x, const Packed& a, const Packed& 
     return c;
 }
 
-/// Bits, so that signs of zeros count.
+/// Compares bits, so that signs of zeros count.
 bool same(const std::vector<float>& a, const std::vector<float>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](float x, float y) {
         return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
@@ -216,7 +216,7 @@ void TestPairGemm::sameBits() {
     QFETCH(int, k);
     for (const bool transposeA : {false, true})
         for (const bool transposeB : {false, true})
-            for (const int exponent : {0, -50}) { // of both: sums down to about 2^-105
+            for (const int exponent : {0, -50}) { // for both operands: sums go down to about 2^-105
                 const Case x{m, n, k, transposeA, transposeB, exponent == 0, exponent, exponent};
                 const auto a = values((transposeA ? k : m) * ldaOf(x), 1, exponent),
                            b = values(static_cast<int64_t>(n) * k, 2, exponent);
@@ -235,7 +235,7 @@ void TestPairGemm::subnormals_data() {
     QTest::newRow("both") << -130 << -10;
 }
 
-/// Products that the instruction would change are found, and kept by the other way.
+/// Products that the instruction would change are found and computed the other way.
 void TestPairGemm::subnormals() {
     QFETCH_GLOBAL(int, by);
     QFETCH(int, exponentA);
@@ -265,7 +265,7 @@ void TestPairGemm::leastExponents() {
     QCOMPARE(least({0x7F80, 0xFF80, 0x7FC0}), 255); // infinities and NaN
     QCOMPARE(least({0x0080, 0x3F80}), 1);
     QCOMPARE(least({0x3F80, 0x807F}), 0);
-    std::vector<uint16_t> many(9001, 0x3F80); // more than are looked through at once
+    std::vector<uint16_t> many(9001, 0x3F80); // more than are examined at once
     many[7777] = 0x0001;
     QCOMPARE(least(many), 0);
     many[8999] = 0xC000; // -2
@@ -281,7 +281,7 @@ void TestPairGemm::leastExponents() {
         QCOMPARE(both({0x3F80, word}), (std::pair{127, 255}));
 }
 
-/// The rule at its edge: with these least values the smallest sum is just normal.
+/// At the edge of the rule: with these least values the smallest sum is just normal.
 void TestPairGemm::onlyAllowed() {
     QVERIFY(staysNormal(71, 71));
     QVERIFY(!staysNormal(70, 71));

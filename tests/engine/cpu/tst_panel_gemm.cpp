@@ -1,5 +1,5 @@
-// The matrix product by packed panels: values within the bound of its order, edges of all kinds,
-// and nothing written beside the result.
+// The matrix product by packed panels: values are within the bound of its order, with edges of all
+// kinds, and nothing is written beside the result.
 #include "engine/core/philox.h"
 #include "engine/cpu/panel_gemm.h"
 
@@ -15,7 +15,7 @@ using namespace halfscope;
 
 namespace {
 
-constexpr float kGuard = 0x1.234p100F; ///< what no product comes to
+constexpr float kGuard = 0x1.234p100F; ///< a value that no product reaches
 
 std::vector<float> normal(int64_t count, uint64_t stream) {
     std::vector<float> values(static_cast<size_t>(count));
@@ -65,7 +65,7 @@ void TestPanelGemm::values_data() {
     QTest::addColumn<int>("m");
     QTest::addColumn<int>("n");
     QTest::addColumn<int>("k");
-    for (int m : {1, 3, 11, 12, 16, 31, 128}) // tiles of each number of rows
+    for (int m : {1, 3, 11, 12, 16, 31, 128}) // tiles with each number of rows
         for (int n : {16, 31, 32, 33, 48, 257})
             for (int k : {1, 2, 33, 256, 257, 700})
                 QTest::addRow("%dx%dx%d", m, n, k) << m << n << k;
@@ -100,7 +100,7 @@ void TestPanelGemm::check(First first, Second second, PanelShape s) {
     std::vector<float> narrow = c;
     multiplyPanels(static_cast<VectorSet>(set), s, a.data(), panels.data(), c.data());
     multiplyPanels(VectorSet::Avx2, s, a.data(), panels.data(), narrow.data());
-    QVERIFY(c == narrow); // whichever the set is
+    QVERIFY(c == narrow); // whichever set it is
     for (int64_t i = 0; i < s.m; ++i)
         for (int64_t j = 0; j < s.ldc; ++j) {
             const int64_t at = i * s.ldc + j;
@@ -116,7 +116,7 @@ void TestPanelGemm::check(First first, Second second, PanelShape s) {
                 exact += term;
                 size += std::fabs(term);
             }
-            // one rounding a term of a block, one a block
+            // one rounding a term of a block, and one a block
             const auto roundings =
                 static_cast<double>(std::min(s.k, kPanelDepth) + s.k / kPanelDepth + 1);
             QVERIFY2(std::fabs(value(c, at) - exact) <= roundings * 0x1p-24 * size,

@@ -1,4 +1,4 @@
-// Chains of kernels that run row by row on the CPU: which kernels make one, and that a chain gives
+// Chains of kernels that run row by row on the CPU: which kernels form one, and that a chain gives
 // the bits that its kernels give alone.
 #include "engine/core/philox.h"
 #include "engine/cpu/row_chain.h"
@@ -39,13 +39,13 @@ struct Compiled {
     std::optional<RowChain> chain(size_t first, int threads = 2) const {
         return RowChain::from(program, loops, first, threads);
     }
-    /// Kernels of the chain from `first` on; 0: there is none.
+    /// Returns the number of kernels in the chain that begins at `first`; 0 when there is none.
     size_t length(size_t first, int threads = 2) const {
         const auto found = chain(first, threads);
         return found ? found->kernels() : 0;
     }
     size_t& offsetOf(NodeId id) { return program.memory.offset[static_cast<size_t>(id)]; }
-    /// The first kernel whose first member is of the op.
+    /// Returns the first kernel whose first member is of the op.
     const Kernel& kernelOf(Op op) const {
         return *std::find_if(program.kernels.begin(), program.kernels.end(), [&](const Kernel& k) {
             return program.graph[k.members.front()].op == op;
@@ -53,7 +53,7 @@ struct Compiled {
     }
 };
 
-/// relu -> matmul -> relu, summed over the rows: three kernels.
+/// Returns relu -> matmul -> relu, summed over the rows: three kernels.
 Graph layers(int64_t rows, int64_t width) {
     Graph graph;
     Builder b(graph);
@@ -64,7 +64,7 @@ Graph layers(int64_t rows, int64_t width) {
     return graph;
 }
 
-/// Every state's bytes after some steps.
+/// Returns every state's bytes after some steps.
 std::vector<std::byte> statesAfter(StepRunner& runner, bool chained, int steps) {
     for (int step = 0; step < steps; ++step) {
         if (chained)
@@ -129,7 +129,7 @@ void TestRowChain::sameBits_data() {
             QTest::addRow("%s %d", qPrintable(lane), threads) << lane << threads;
 }
 
-/// A visitor must see each value, so a step with one runs kernel by kernel.
+/// A visitor must see each value, so a step with a visitor runs kernel by kernel.
 void TestRowChain::sameBits() {
     QFETCH(QString, lane);
     QFETCH(int, threads);
@@ -147,8 +147,8 @@ void TestRowChain::stepHasChains_data() {
         QTest::addRow("%s", lane) << lane;
 }
 
-/// Equal bits say nothing where no chain runs. Each hidden layer's product has one at least in each
-/// direction.
+/// Equal bits prove nothing when no chain runs. Each hidden layer's product has at least one chain
+/// in each direction.
 void TestRowChain::stepHasChains() {
     QFETCH(QString, lane);
     const RunConfig config = wideConfig(128, kWidth);
@@ -164,7 +164,8 @@ void TestRowChain::stepHasChains() {
         first = chain ? chain->end() : first + 1;
     }
     QVERIFY2(chains >= 2 * config.model.depth, qPrintable(QString::number(chains)));
-    // The step back through a layer: its norm, both gradients of the product, the next norm's sums.
+    // The backward step through a layer: its norm, both gradients of the product, the next norm's
+    // sums.
     QCOMPARE(longest, size_t{4});
 }
 
@@ -189,7 +190,7 @@ void TestRowChain::secondOperandIsNeededWhole() {
     QCOMPARE(step.length(0), size_t{0});
 }
 
-/// A tensor times itself: as the second operand it is needed whole, too.
+/// In a tensor's product with itself, the second operand is needed whole, too.
 void TestRowChain::squareNeedsItWhole() {
     constexpr int64_t kSide = 2048;
     for (const bool square : {false, true}) {
@@ -217,8 +218,8 @@ void TestRowChain::endsWhereAllRowsAreNeeded() {
     QCOMPARE(step.length(2), size_t{2});
 }
 
-/// The plan may give a later kernel the bytes of what an earlier one still reads: row for row that
-/// is well, at other rows it is not.
+/// The plan may give a later kernel the bytes that an earlier one still reads: that is safe row for
+/// row, but not at other rows.
 void TestRowChain::ownBytesAtOtherRows() {
     Compiled step(layers(kRows, kWidth));
     const NodeId product = step.kernelOf(Op::Matmul).stores.front();
@@ -237,7 +238,7 @@ void TestRowChain::stopsAtThePointOfNoReturn() {
     QCOMPARE(step.length(0), size_t{2});
 }
 
-/// A request that is there already: no row is computed any more.
+/// A stop request that was made before: no row is computed any more.
 void TestRowChain::stopsMidway() {
     const auto program = std::make_shared<const Program>(compile(layers(kRows, kWidth)));
     const auto executor = makeCpuExecutor(2);
@@ -257,7 +258,7 @@ void TestRowChain::stopsMidway() {
     QCOMPARE(largest(), static_cast<float>(kRows * kWidth));
 }
 
-/// Few tasks for the threads, or so little data that it stays in cache anyway.
+/// Too few tasks for the threads, or so little data that it stays in cache anyway.
 void TestRowChain::needsManyRows() {
     const Compiled step(layers(kRows, kWidth));
     QCOMPARE(step.length(0, 4), size_t{3});
@@ -266,7 +267,7 @@ void TestRowChain::needsManyRows() {
     QCOMPARE(Compiled(layers(kRows, 8)).length(0, 1), size_t{0});
 }
 
-/// Between the members stand a kernel that they need and one that needs them.
+/// Between the members stand a kernel that they need and a kernel that needs them.
 void TestRowChain::othersRunBeforeAndAfter() {
     Graph graph;
     Builder b(graph);

@@ -1,6 +1,6 @@
 // What makes a training of small matrices repeat to the bit on every processor: the order of the
-// small matrix product on each instruction set, and
-// exponentials and logarithms without the C library's.
+// small matrix product on each instruction set, and exponentials and logarithms without the C
+// library's functions.
 #include "engine/cpu/elementwise_loops.h"
 #include "engine/cpu/small_gemm.h"
 
@@ -20,11 +20,12 @@ using namespace halfscope;
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kGuard = 0x1.234p100f; ///< what no product comes to
+constexpr float kGuard = 0x1.234p100f; ///< a value that no product reaches
 
-using Random = std::mt19937; // the standard fixes its numbers
+using Random = std::mt19937; // the standard defines its numbers
 
-/// Whole numbers over 2^12 in +-8: the same everywhere, unlike the standard's distributions.
+/// Returns whole numbers over 2^12 in +-8: they are the same everywhere, unlike the standard's
+/// distributions.
 std::vector<float> numbers(Random& random, int64_t count) {
     std::vector<float> values(static_cast<size_t>(std::max<int64_t>(count, 0)));
     for (float& value : values)
@@ -32,7 +33,7 @@ std::vector<float> numbers(Random& random, int64_t count) {
     return values;
 }
 
-/// Operands of a product, with gaps between rows.
+/// The operands of a product, with gaps between rows.
 struct Product {
     GemmShape shape;
     std::vector<float> a, b, c;
@@ -50,8 +51,8 @@ struct Product {
                 c[static_cast<size_t>(i * s.ldc + j)] = kGuard;
         if (s.k > 2) cancel();
     }
-    /// First and last term large and opposite: what lies between is rounded at their size, so that
-    /// another order shows in the result.
+    /// Makes the first and last term large and opposite: the terms in between are rounded at their
+    /// size, so that another order shows in the result.
     void cancel() {
         for (int64_t i = 0; i < shape.m; ++i) {
             a[aIndex(i, 0)] = 0x1p30f;
@@ -66,7 +67,7 @@ struct Product {
     size_t bIndex(int64_t k, int64_t j) const {
         return static_cast<size_t>(shape.transposeB ? j * shape.ldb + k : k * shape.ldb + j);
     }
-    /// The order that small_gemm.h states, word for word.
+    /// Returns the result in the order that small_gemm.h states, word for word.
     std::vector<float> wanted() const {
         std::vector<float> out = c;
         for (int64_t i = 0; i < shape.m; ++i) {
@@ -87,7 +88,7 @@ bool sameBits(float a, float b) {
            (std::isnan(a) && std::isnan(b));
 }
 
-/// FNV-1a over the bits.
+/// Returns FNV-1a over the bits.
 uint64_t digest(const std::vector<float>& values) {
     uint64_t hash = 0xcbf29ce484222325;
     for (const float value : values)
@@ -112,7 +113,7 @@ struct Function {
     const char* name;
     Loop loop;
     double (*exact)(double);
-    double from, to; ///< arguments of interest
+    double from, to; ///< the range of arguments that matters
     uint64_t digest; ///< of the results for inputsOf(from, to)
 };
 
@@ -130,7 +131,7 @@ constexpr Function kFunctions[] = {
      100, 0x6fe91ca67b248933},
 };
 
-/// Spread over the range, near 0 and near 1.
+/// Returns arguments spread over the range, near 0 and near 1.
 std::vector<float> inputsOf(const Function& f) {
     constexpr int kCount = 20'000;
     std::vector<float> x;
@@ -163,8 +164,8 @@ private slots:
         for (const auto& s : sizes)
             QTest::addRow("%d x %d x %d", s[0], s[1], s[2]) << s[0] << s[1] << s[2];
     }
-    /// Every path, transposition and way of storing against the stated order, to the bit; nothing
-    /// is written beside the result.
+    /// Every path, transposition and way of storing follows the stated order, to the bit, and
+    /// writes nothing beside the result.
     void productOrder() {
         QFETCH(int, m);
         QFETCH(int, n);
@@ -192,7 +193,7 @@ private slots:
         }
     }
 
-    /// gemm() takes it for the sizes of small networks, and only for those.
+    /// gemm() uses it for the sizes of small networks, and only for those.
     void gemmTakesIt() {
         QVERIFY(isSmallGemm({576, 16, 16})); // the largest of the recorded trainings
         QVERIFY(isSmallGemm({16, 16, 576, true}));
@@ -206,10 +207,10 @@ private slots:
         QVERIFY(c == product.wanted());
     }
 
-    /// Sums that float32 would lose: one rounding, at the end.
+    /// Sums that float32 would lose are kept: there is one rounding, at the end.
     void sumsAreInDouble() {
         const std::vector<float> a{0x1p127f, 0x1p127f, -0x1p127f, 0x1p30f, 1, -0x1p30f},
-            b{2, 1, 3, 1, 0x1p-20f, 1}; // in float32: inf, and 0 of the last three
+            b{2, 1, 3, 1, 0x1p-20f, 1}; // in float32: inf, and 0 for the last three
         const GemmShape shape{1, 1, 6, false, false, 6, 1, 1};
         for (const VectorSet path : kVectorSets) {
             if (!hasVectorSet(path)) continue;
@@ -224,8 +225,8 @@ private slots:
         for (size_t i = 0; i < std::size(kFunctions); ++i)
             QTest::newRow(kFunctions[i].name) << static_cast<int>(i);
     }
-    /// The nearest float but for a share of about 1e-14 / 2^-24, and the bits that they have
-    /// everywhere.
+    /// The result is the nearest float except for a share of about 1e-14 / 2^-24, and has the same
+    /// bits everywhere.
     void loopFunctions() {
         QFETCH(int, index);
         const Function& f = kFunctions[index];
@@ -236,7 +237,7 @@ private slots:
             if (sameBits(y[i], nearest)) continue;
             const float other =
                 y[i] < nearest ? std::nextafterf(nearest, -kInf) : std::nextafterf(nearest, kInf);
-            // half way between two floats, within the accuracy of the double: either will do
+            // half way between two floats, within the accuracy of the double: either is accepted
             const double middle = (double{nearest} + double{other}) / 2;
             QVERIFY2(sameBits(y[i], other) && std::fabs(exact - middle) <= 1e-13 * std::fabs(exact),
                      qPrintable(QString("%1: %2, not %3")
@@ -247,7 +248,7 @@ private slots:
         QCOMPARE(QString::number(digest(y), 16), QString::number(f.digest, 16));
     }
 
-    /// As the C library has them.
+    /// At the edges, results are as in the C library.
     void loopFunctionsAtTheEdges() {
         const std::vector<float> x{0, -0.0f, kInf, -kInf, std::nanf(""), -1, -2, 0x1p-149f, 3e38f};
         const float nan = std::nanf("");

@@ -1,6 +1,6 @@
-// Products of fp16, TF32 and f32 as sums of products of bfloat16 terms: terms that sum up to the
-// value, products within their bound, and blocks that the tiles would change found by their
-// exponents; by a model of AMX everywhere, and by the processor where it has it, with its bits.
+// Products of fp16, TF32 and f32 as sums of products of bfloat16 terms: terms add up to the value,
+// products are within their bound, and blocks that the tiles would change are found by their
+// exponents. A model of AMX is tested everywhere, and processors that have AMX must give its bits.
 #include "engine/core/dtype.h"
 #include "engine/core/philox.h"
 #include "engine/core/vector_set.h"
@@ -22,7 +22,7 @@ using namespace halfscope;
 
 namespace {
 
-constexpr float kGuard = 0x1.234p100F; ///< what no product comes to
+constexpr float kGuard = 0x1.234p100F; ///< a value that no product reaches
 enum class By { Model, Processor };
 
 float upperOf(uint32_t lane) { return widened(lane >> 16); }
@@ -36,7 +36,7 @@ void multiplyByModel(Terms terms, const PanelShape& s, int64_t planeOfA, const u
         multiplyByTiles<ModelTiles, ThreeTerms>(s, planeOfA, a, panels, c);
 }
 
-/// Normal values times 2^exponent, of as many bits as the terms hold.
+/// Returns normal values times 2^exponent, with as many bits as the terms hold.
 std::vector<float> values(Terms terms, int64_t count, uint64_t stream, int exponent) {
     std::vector<float> all(static_cast<size_t>(count));
     Philox(11, stream).fillNormal(all);
@@ -82,8 +82,8 @@ Split splitOfB(const Case& x, const std::vector<float>& b) {
     return split;
 }
 
-/// |got - exact| of an element against its bound: the terms' that are left out, and a rounding of
-/// each sum that a product goes through.
+/// Whether |got - exact| of each element is within its bound: the terms that are left out, and a
+/// rounding of each sum that a product goes through.
 bool withinBound(const Case& x, const std::vector<float>& a, const std::vector<float>& b,
                  double before, int64_t i, int64_t j, float got) {
     double exact = before, size = std::fabs(before);
@@ -94,7 +94,7 @@ bool withinBound(const Case& x, const std::vector<float>& a, const std::vector<f
         exact += term;
         size += std::fabs(term);
     }
-    // of its half of a tile, of both halves, and those of all planes' products so far
+    // the sums of its half of a tile, of both halves, and of all planes' products so far
     const double planes = static_cast<double>(planesOfB(x.terms)),
                  roundings = 16 + 1 + planes * (static_cast<double>(x.k) / 16 + 1),
                  left = x.terms == Terms::Two ? 0.0 : 0x1p-23;
@@ -200,7 +200,7 @@ void TestTermGemm::check(const Case& x) {
         }
 }
 
-/// Were the smaller terms left out, no product of values with more than eight bits would be near.
+/// Without the smaller terms, no product of values with more than eight bits would be near.
 void TestTermGemm::firstTermsAlone() {
     for (const Terms terms : kBoth) {
         const Case x{terms, 16, 32, 64};
@@ -219,7 +219,8 @@ void TestTermGemm::firstTermsAlone() {
     }
 }
 
-/// Exactly: all fp16 values, and f32 values of all kinds whose terms are normal.
+/// Terms add up exactly for all fp16 values, and for f32 values of all kinds whose terms are
+/// normal.
 void TestTermGemm::sumsOfTerms() {
     std::vector<uint16_t> halves;
     for (uint32_t bits = 0; bits < 0x10000U; ++bits)
@@ -287,7 +288,7 @@ void TestTermGemm::whatTilesKeep() {
     }
 }
 
-/// One binade below what is kept, the model loses a product or a term: the bound is no idle one.
+/// One binade below what is kept, the model loses a product or a term: the bound is tight.
 void TestTermGemm::flushedIsFound() {
     const auto lost = [](Terms terms, float a, float b) {
         const Case x{terms, 1, 32, 1};

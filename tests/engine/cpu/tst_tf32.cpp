@@ -1,4 +1,4 @@
-// TF32 on the CPU: the rounding of a value, and that every product and convolution rounds its
+// TF32 on the CPU: how a value is rounded, and that every product and convolution rounds its
 // operands and nothing else.
 #include "engine/cpu/tf32.h"
 #include "engine/ops/builder.h"
@@ -58,8 +58,8 @@ private slots:
             ++kind;
         }
     }
-    /// Operands of one value each, whose products and sums are exact in f32: what is left is the
-    /// rounding of the operands.
+    /// Each operand has a single value, so that products and sums are exact in f32: only the
+    /// rounding of the operands remains.
     void tf32Contractions() {
         QFETCH(int, kind);
         QFETCH(int, inner);

@@ -1,6 +1,6 @@
-// The product of pairs of bfloat16 by tiles: within the bound of its order, with edges of all kinds
-// and nothing written beside the result; by a model of AMX everywhere, and by the processor where
-// it has it, with the model's bits.
+// The product of pairs of bfloat16 by tiles: it is within the bound of its order, with edges of all
+// kinds, and writes nothing beside the result. A model of AMX is tested everywhere, and processors
+// that have AMX must give the model's bits.
 #include "engine/core/philox.h"
 #include "engine/core/vector_set.h"
 #include "engine/cpu/pair_gemm.h"
@@ -20,7 +20,7 @@ using namespace halfscope;
 
 namespace {
 
-constexpr float kGuard = 0x1.234p100F; ///< what no product comes to
+constexpr float kGuard = 0x1.234p100F; ///< a value that no product reaches
 
 enum class By { Model, Processor };
 
@@ -121,7 +121,8 @@ void TestTileGemm::check(bool transposeA, bool accumulate) {
                 exact += term;
                 size += std::fabs(term);
             }
-            // of a term: those of its half of a tile, that of both halves, one a tile
+            // the roundings of a term: those of its half of a tile, that of both halves, and one a
+            // tile
             const double roundings = 16 + 1 + static_cast<double>(k) / 32 + 1;
             QVERIFY2(std::fabs(static_cast<double>(got) - exact) <= roundings * 0x1p-24 * size,
                      qPrintable(QString("(%1, %2)").arg(i).arg(j)));

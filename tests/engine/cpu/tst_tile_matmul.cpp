@@ -1,6 +1,6 @@
-// Matrix products of a graph by tiles, a model of AMX taken for the processor's: every layout and
-// type against the reference, whole and split; values that tiles do not keep, as without them; and
-// the layers of the verification.
+// Matrix products of a graph by tiles, with a model of AMX in place of the processor's: every
+// layout and type compared with the reference, whole and split; values that tiles do not keep give
+// the same as without tiles; and the layers of the verification.
 #include "engine/cpu/tf32.h"
 #include "engine/cpu/tile_gemm.h"
 #include "engine/ops/builder.h"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-std::atomic<int> products{0}; ///< by the model
+std::atomic<int> products{0}; ///< counted by the model
 
 void multiplyPairs(const PanelShape& s, const uint32_t* a, const uint32_t* panels, float* c) {
     ++products;
@@ -79,7 +79,7 @@ struct Product {
         auto all = leaves;
         for (auto& [id, tensor] : all)
             for (double& x : tensor.values) {
-                // as the product takes it
+                // rounded as the product rounds it
                 if (kind == Kind::TF32) x = static_cast<double>(roundToTf32(static_cast<float>(x)));
                 if (magnitudes) x = std::fabs(x);
             }
@@ -147,7 +147,7 @@ void TestTileMatmul::againstReference() {
     const auto exact = x.exact(), size = x.exact(true);
     products = 0;
     const auto got = x.got();
-    // of the split products those that both gradients of a weight have
+    // of the split products, only those that both gradients of a weight use
     QCOMPARE(products > 0, k < 1024 || layout == 1);
     const double lost = static_cast<Kind>(kind) == Kind::F32 ? 0x1p-23 : 0.0;
     QCOMPARE(test::beyondBound(got, exact, size, k, typeOf(static_cast<Kind>(kind)), lost),
@@ -200,7 +200,7 @@ void TestTileMatmul::tinyValuesStay_data() {
     QTest::newRow("bf16 sum") << int(Kind::BF16) << -60 << -66;
 }
 
-/// By products of f32, to the last bit of what is subnormal.
+/// Tiny values are multiplied by products of f32, to the last bit of subnormal results.
 void TestTileMatmul::tinyValuesStay() {
     QFETCH(int, kind);
     QFETCH(int, exponentA);
@@ -226,7 +226,7 @@ void TestTileMatmul::verifiedLayers_data() {
         QTest::newRow(name) << QString(name);
 }
 
-/// Some of those that `halfscope-cli verify` has: the model is slow.
+/// Some of the layers that `halfscope-cli verify` checks: the model is slow.
 void TestTileMatmul::verifiedLayers() {
     QFETCH(QString, precision);
     recorded::VerifyDevice device;

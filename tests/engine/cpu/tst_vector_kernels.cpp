@@ -1,5 +1,5 @@
-// Whole kernels as machine code, each set of instructions, against the interpreted ones, bit for
-// bit: random and normalising graphs, values by row, the steps of trainings.
+// Whole kernels as machine code, for each instruction set, compared with the interpreted ones bit
+// for bit: random and normalising graphs, values by row, the steps of trainings.
 #include "tests/support/random_graph.h"
 #include "tests/support/vector_steps.h"
 
@@ -18,7 +18,7 @@ using namespace halfscope::test;
 
 namespace {
 
-/// The values of one tensor as floats.
+/// Returns the values of one tensor as floats.
 std::vector<float> floatsAt(const std::vector<std::byte>& arena, size_t offset, const Node& node) {
     std::vector<float> values(static_cast<size_t>(node.elements()));
     loadAsFloat(node.dtype, arena.data() + offset, values.data(), values.size());
@@ -56,7 +56,7 @@ void TestVectorKernels::compareKernels(const Graph& graph, int& vectors) {
     Philox(5, 6).fillUniform(std::span(reinterpret_cast<float*>(words.data()), words.size()), -2,
                              2);
     for (uint32_t& word : words)
-        word = (word ^ word << 13) & 0xBBFFBBFFU; // finite in each type, whatever lies there
+        word = (word ^ word << 13) & 0xBBFFBBFFU; // finite in each type, wherever it lies
     std::vector<std::byte> before(words.size() * sizeof(uint32_t));
     std::memcpy(before.data(), words.data(), before.size());
     ThreadPool pool(2);
@@ -94,7 +94,7 @@ void TestVectorKernels::randomKernels() {
         compareKernels(test::RandomGraph(seed).graph(), vectors);
         if (QTest::currentTestFailed()) qInfo("seed %llu", static_cast<unsigned long long>(seed));
     }
-    // in every second graph there is a loop that is worth the code
+    // in every second graph there is a loop for which code is worth making
     QVERIFY2(vectors >= static_cast<int>(kSeeds / 2), QByteArray::number(vectors));
 }
 
@@ -135,7 +135,7 @@ void TestVectorKernels::normalisation() {
     graph.addOutput("all", b.sumAll(b.mul(back, back)));
     int vectors = 0;
     compareKernels(graph, vectors);
-    // of one row the sums are no loops of their own, and few elements may be no whole vectors
+    // with one row the sums are no loops of their own, and few elements may not fill a vector
     QVERIFY(vectors >= (rows > 1 ? 3 : 1));
 }
 
@@ -150,7 +150,7 @@ void TestVectorKernels::valuesByRow_data() {
                     << rows << columns << int(dtype);
 }
 
-/// One value a row, in code and in what is interpreted after it, beside sums of both directions.
+/// One value a row, in code and in what is interpreted after it, beside sums in both directions.
 void TestVectorKernels::valuesByRow() {
     QFETCH(int, rows);
     QFETCH(int, columns);
@@ -176,7 +176,7 @@ void TestVectorKernels::valuesByRow() {
     }
 }
 
-/// Filled in beforehand they would part the operations before from those after.
+/// Filling them in beforehand would separate the operations before from those after.
 void TestVectorKernels::valuesByRowJoinOneSection() {
     const Shape shape{64, 256};
     Graph graph;
@@ -190,7 +190,8 @@ void TestVectorKernels::valuesByRowJoinOneSection() {
     QCOMPARE(vectors, 1);
 }
 
-/// So do those of the channels of images, as batch norm has them: gathered before everything else.
+/// The same holds for values of the channels of images, as batch norm has them: they are gathered
+/// before everything else.
 void TestVectorKernels::valuesByChannelJoinOneSection() {
     const Shape shape{6, 5, 12, 12}, channels{1, 5, 1, 1};
     for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
@@ -211,8 +212,8 @@ void TestVectorKernels::valuesByChannelJoinOneSection() {
     }
 }
 
-/// With more values alive than there are registers, the first one goes to memory: not to where the
-/// row's value lies, which the next columns still read.
+/// With more values alive than there are registers, the first one goes to memory, but not to the
+/// place of the row's value, which the next columns still read.
 void TestVectorKernels::valuesByRowKeepTheirPlace() {
     constexpr size_t kAlive = 40;
     const Shape shape{64, 256};
@@ -237,7 +238,7 @@ void TestVectorKernels::trainingStepIsCompiled_data() {
         QTest::addRow("%s", lane) << lane;
 }
 
-/// Interpreted loops give the same bits: only this can tell that the code is in use.
+/// Interpreted loops give the same bits: only this test can tell that the code is in use.
 void TestVectorKernels::trainingStepIsCompiled() {
     QFETCH(QString, lane);
     const RunConfig config = presetNamed("checkerboard").config;

@@ -1,5 +1,6 @@
-// Machine code of loops, each set of instructions: every op, rounding and place against the ops'
-// own loops, bit for bit; more values than registers; sums. Whole kernels: tst_vector_kernels.
+// Machine code of loops, for each instruction set: every op, rounding and place compared with the
+// ops' own loops bit for bit; more values than registers; sums. Whole kernels are in
+// tst_vector_kernels.
 #include "engine/cpu/op_table.h"
 #include "engine/ops/op_info.h"
 #include "tests/support/vector_steps.h"
@@ -31,7 +32,7 @@ constexpr Op kOps[] = {Op::Add,      Op::Sub,        Op::Mul,         Op::Div,  
                        Op::NotEqual, Op::LogicalAnd, Op::LogicalOr,   Op::LogicalNot, Op::IsFinite,
                        Op::Where,    Op::Cast,       Op::StopGradient};
 
-/// Where an input is read or the result is written.
+/// Where an input is read from or the result is written to.
 struct Spot {
     const char* name;
     bool inArena;
@@ -57,7 +58,8 @@ public:
         m_step = step(op, in, placeAt(to, kOut), rounded);
     }
 
-    /// What is wrong, or nothing; `stills` are the values in turn of a spot that has one.
+    /// Returns what is wrong, or nothing. A spot with a single value takes each of `stills` in
+    /// turn.
     QByteArray run(VectorSet set, std::span<const float> stills) {
         const size_t wanted[] = {m_step.out.offset};
         const auto loop = VectorLoop::compile(set, std::span(&m_step, 1), wanted);
@@ -78,19 +80,19 @@ public:
         }
         return {};
     }
-    /// Of all runs.
+    /// The results of all runs.
     const std::vector<float>& results() const { return m_results; }
 
     static constexpr size_t kRows = 13, kColumns = 208; ///< four times each value, all pairs
 
 private:
-    static constexpr size_t kOut = 3; ///< after the most inputs
+    static constexpr size_t kOut = 3; ///< after the largest number of inputs
     VectorPlace placeAt(const Spot& spot, size_t index) const {
         const size_t offset = index * m_n * sizeof(float);
         return {!spot.inArena, offset, spot.dtype, spot.walk};
     }
 
-    /// Values into scratch and the arena, and as the op sees them into m_inputs.
+    /// Writes values into scratch and the arena, and, as the op sees them, into m_inputs.
     void fill(float still) {
         m_scratch.assign((kOut + 1) * m_n, 0);
         m_arena.assign(m_scratch.size() * sizeof(float), std::byte{});
@@ -198,7 +200,7 @@ void TestVectorLoop::ops() {
                                                          .arg(varied)
                                                          .arg(from.name, to.name, wrong)));
                 if (set == VectorSet::Avx2) continue;
-                // To each bit of a NaN, which only the sets agree on.
+                // Compared with each bit of a NaN, on which only the instruction sets agree.
                 const std::vector<float> wide = run.results();
                 run.run(VectorSet::Avx2, stills);
                 QVERIFY(std::memcmp(wide.data(), run.results().data(),
@@ -212,8 +214,8 @@ void TestVectorLoop::storage_data() {
         QTest::addRow("%s", std::string(nameOf(dtype)).c_str()) << int(dtype);
 }
 
-/// Every 16-bit pattern is loaded, and floats around each are stored, from an element on that is
-/// not the first.
+/// Every 16-bit pattern is loaded, and floats around each are stored, from an element that is not
+/// the first.
 void TestVectorLoop::storage() {
     QFETCH(int, dtype);
     const auto type = static_cast<DType>(dtype);
@@ -226,7 +228,7 @@ void TestVectorLoop::storage() {
         std::memcpy(arena.data() + (kFirst + i) * sizeof bits, &bits, sizeof bits);
     }
     std::vector<float> scratch(2 * kCount), loaded(kCount);
-    // A factor a little above 1 moves values to where the store has to round.
+    // A factor slightly above 1 moves values to where the store must round.
     const float factor = 1.0F + std::ldexp(3.0F, -12);
     std::fill_n(scratch.data() + kCount, 16, factor);
     const std::vector steps{
@@ -246,8 +248,8 @@ void TestVectorLoop::storage() {
     QCOMPARE(difference(stored, loaded), QByteArray());
 }
 
-/// Squares that all wait for the end: some must go to scratch and come back. Their code outgrows
-/// the first page, so that it moves while it is written.
+/// Squares that are all needed at the end: some must go to scratch and come back. Their code
+/// outgrows the first page, so that it moves while it is written.
 void TestVectorLoop::moreValuesThanRegisters() {
     constexpr size_t kValues = 400, kN = 48;
     std::vector<float> scratch((2 * kValues + 1) * kN);
@@ -273,7 +275,7 @@ void TestVectorLoop::moreValuesThanRegisters() {
     }
 }
 
-/// One value a column, one for all, and sums over the rows.
+/// One value a column, one for all elements, and sums over the rows.
 void TestVectorLoop::columnsAndSums() {
     constexpr size_t kRows = 5, kColumns = 32, kN = kRows * kColumns;
     std::vector<float> scratch(2 * kN + 3 * kColumns);
@@ -302,7 +304,7 @@ void TestVectorLoop::columnsAndSums() {
     }
 }
 
-/// What nobody reads stays in registers: this is what the code is for.
+/// Values that nobody reads stay in registers: this is what the code is for.
 void TestVectorLoop::unwantedScratchIsNotWritten() {
     std::vector<float> scratch(48, 2.0F);
     const std::vector steps{step(Op::Add, {scratchAt(0), scratchAt(0)}, scratchAt(16)),
@@ -321,7 +323,8 @@ void TestVectorLoop::valuesByRow_data() {
         QTest::addRow("%s", std::string(nameOf(dtype)).c_str()) << int(dtype);
 }
 
-/// One value a row of the arena, from a row on that is not the first, joins each element of it.
+/// One value a row of the arena, from a row that is not the first, is combined with each element of
+/// its row.
 void TestVectorLoop::valuesByRow() {
     QFETCH(int, dtype);
     const auto type = static_cast<DType>(dtype);
@@ -348,7 +351,8 @@ void TestVectorLoop::valuesByRow() {
 #ifdef __linux__
 namespace {
 
-/// No pages to execute from here on, as on a hardened system; false where that cannot be had.
+/// Forbids executable pages from here on, as a hardened system does; returns false when that is
+/// impossible.
 bool refuseExecutablePages() {
     sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -371,7 +375,8 @@ void TestVectorLoop::refusedPagesAreNoFault() {
     const VectorSet set = rowsSet();
     enum Outcome { NotCompiled, Compiled, NotRefused, Threw };
     const std::vector steps{step(Op::Add, {scratchAt(0), scratchAt(0)}, scratchAt(16))};
-    const pid_t child = fork(); // what is refused stays refused for the rest of a process
+    const pid_t child = fork(); // in a child, because the prohibition lasts for the rest of a
+                                // process
     if (child == 0) {
         Outcome outcome = NotRefused;
         try {

@@ -1,5 +1,5 @@
-// The tasks' data: the checkerboard against its definition, pictures, and the regression's samples,
-// epochs and scatter picture. Reading picture files is tested with io.
+// The tasks' data: the checkerboard compared with its definition, pictures, and the regression's
+// samples, epochs and scatter picture. Reading picture files is tested with io.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
@@ -35,7 +35,7 @@ RunConfig regression(int64_t samples, int64_t batch, uint64_t seed) {
     RunConfig config = presetNamed("regression").config;
     config.task.samples = samples;
     config.task.batch = batch;
-    config.data.lastBatch = LastBatch::Drop; // tst_epochs keeps it
+    config.data.lastBatch = LastBatch::Drop; // tst_epochs tests keeping it
     config.seed = seed;
     return config;
 }
@@ -85,7 +85,7 @@ void TestDataset::checkerboard() {
     for (int row = 0; row < side; ++row) {
         for (int column = 0; column < side; ++column) {
             const auto p = static_cast<size_t>(row * side + column);
-            // float32 division of small whole numbers: rounded once, as the reference does.
+            // float32 division of small whole numbers rounds once, as the reference does.
             const auto n = static_cast<float>(side);
             QVERIFY(batch.x[2 * p] == static_cast<float>(column) / n); // QCOMPARE would be fuzzy
             QVERIFY(batch.x[2 * p + 1] == static_cast<float>(row) / n);
@@ -104,7 +104,8 @@ void TestDataset::checkerboard() {
 }
 
 void TestDataset::checkerboardKnownRows() {
-    // side 8, frequency 4: at / 4 of a period, so that 3 of 4 pixels are at most a half.
+    // With side 8 and frequency 4, `at` is `at` / 4 of a period, so that 3 of 4 pixels are at most
+    // a half.
     RunConfig config;
     config.task.side = 8;
     config.task.frequency = 4;
@@ -171,7 +172,7 @@ void TestDataset::regressionMoments() {
             square += (x - mean) * (x - mean);
         return std::pair(mean, std::sqrt(square / n));
     };
-    // Five standard errors: of a mean spread / sqrt(n), of a spread spread / sqrt(2 n).
+    // Five standard errors: spread / sqrt(n) for a mean, spread / sqrt(2 n) for a spread.
     const auto near = [](double is, double wanted, double error) {
         return std::abs(is - wanted) <= 5 * error;
     };
@@ -198,7 +199,7 @@ void TestDataset::epochs() {
     QFETCH(const int, batch);
     const auto data = makeTask(regression(samples, batch, 3));
     const int batches = samples / batch;
-    // A sample is known by its target, and keeps its inputs.
+    // Targets identify samples, whose inputs do not change.
     std::map<float, std::vector<float>> inputs;
     std::vector<std::vector<float>> orders;
     for (int epoch = 0; epoch < 4; ++epoch) {
@@ -219,10 +220,10 @@ void TestDataset::epochs() {
         QCOMPARE(seen.size(), static_cast<size_t>(batches * batch));
     }
     QVERIFY2(orders[0] != orders[1] && orders[1] != orders[2], "every epoch shuffles, seed 3");
-    // Going back gives the same batch again, as after a stopped step.
+    // Going back gives the same batch again, as it must after a stopped step.
     const Values again = batchOf(*data, 1);
     QVERIFY(std::equal(again.target.begin(), again.target.end(), orders[0].begin()));
-    // Another data set of the same configuration agrees, wherever it starts.
+    // Another data set with the same configuration agrees, wherever it starts.
     const auto other = makeTask(regression(samples, batch, 3));
     QCOMPARE(batchOf(*other, 1 + 3 * batches).x, batchOf(*data, 1 + 3 * batches).x);
 }
@@ -250,7 +251,7 @@ void TestDataset::scatter() {
     const auto at = [](const Picture& picture, int column, int row) {
         return picture.values[static_cast<size_t>(row * picture.width + column)];
     };
-    // mean +- 4 spread over 256 pixels, upwards.
+    // Places cover mean +- 4 spreads over 256 pixels, upwards.
     const auto place = [](double value) {
         return static_cast<int>(std::lround(std::clamp((value + 10) / 40, 0.0, 1.0) * 255));
     };
@@ -262,7 +263,7 @@ void TestDataset::scatter() {
     QCOMPARE(picture.channels, 1);
     const auto column = [&](size_t i) { return place(double{batch.target[i]}); };
     QVERIFY(at(picture, column(0), 255 - column(0)) < 0.5f); // on the diagonal
-    QVERIFY(at(picture, column(1), 0) < 0.5f);               // beyond the top: on the edge
+    QVERIFY(at(picture, column(1), 0) < 0.5f);               // beyond the top: drawn on the edge
     QVERIFY(at(picture, column(2), 255) < 0.5f);             // below
     QVERIFY(std::isnan(at(picture, column(3), 255)));        // drawn magenta
     const float corner = at(picture, 1, 1);

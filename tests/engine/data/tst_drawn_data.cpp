@@ -1,5 +1,5 @@
-// The small sets that are drawn from the seed: curves and points of two classes, against their
-// definitions, their noise and their splits; and that every set is shown as its row says.
+// The small sets that are drawn from the seed, curves and points of two classes: compared with
+// their definitions, their noise and their splits; and every set is shown as its row says.
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/data/targets.h"
@@ -31,7 +31,7 @@ TaskConfig taskOf(const char* kind, int64_t samples, double noise, double valida
     return config.task;
 }
 
-/// All samples of a split, in order.
+/// Returns all samples of a split, in order.
 Batch allOf(const Dataset& data, Split split = Split::Train) {
     std::vector<int64_t> numbers(static_cast<size_t>(data.samples(split)));
     std::iota(numbers.begin(), numbers.end(), 0);
@@ -40,8 +40,8 @@ Batch allOf(const Dataset& data, Split split = Split::Train) {
     return batch;
 }
 
-/// Sample i of its class as scikit-learn and TensorFlow Playground have it without noise, of as
-/// many in each class.
+/// Returns sample i of its class as scikit-learn and TensorFlow Playground define it without noise,
+/// when each class has `count` samples.
 std::array<double, 2> pointOf(const QString& kind, int label, int i, int count) {
     const double even = static_cast<double>(i) / count;
     if (kind == "moons") { // numpy.linspace(0, pi, count)
@@ -79,7 +79,7 @@ private slots:
     void generate();
 };
 
-/// Of each data set that needs no file, with each loss that it allows.
+/// Checks each data set that needs no file, with each loss that it allows.
 void TestDrawnData::rowsNameTheirViews() {
     std::set<ViewKind> seen;
     for (size_t i = 0; i < dataSets().size(); ++i) {
@@ -92,10 +92,10 @@ void TestDrawnData::rowsNameTheirViews() {
             QCOMPARE(viewKindOf(task), ViewKind::Classes);
             task.loss.kind = LossKind::Mse;
             QCOMPARE(viewKindOf(task), ViewKind::Scatter);
-            continue; // tst_file_data makes some
+            continue; // tst_file_data tests some of these
         }
         if (task.kind == TaskKind::Pictures || task.kind == TaskKind::Shards)
-            continue; // so do tst_pictures and tst_shards
+            continue; // tst_pictures and tst_shards test these
         if (infoOf(task.kind).targets == Targets::Classes) task.loss.kind = LossKind::CrossEntropy;
         QCOMPARE(makeDataset(task, 1)->view().kind, viewKindOf(task));
         seen.insert(viewKindOf(task));
@@ -103,8 +103,8 @@ void TestDrawnData::rowsNameTheirViews() {
     QCOMPARE(seen.size(), size_t{6});
 }
 
-/// Numbers of their own for every sample beside the sample's digits, over and over; the view's are
-/// those of no sample.
+/// Every sample has numbers of its own; the digits that go with them repeat. The view's numbers
+/// belong to no sample.
 void TestDrawnData::generate() {
     TaskConfig task = taskOf("generate", 4100, 0);
     task.latent = 16;
@@ -126,7 +126,7 @@ void TestDrawnData::generate() {
     QCOMPARE(std::set<float>(x.begin(), x.end()).size() > x.size() * 9 / 10, true);
     TaskConfig digits = taskOf("mnist", 0, 0);
     const Batch pictures = allOf(*makeDataset(digits, 5));
-    const std::span<const float> pixels = pictures.floats(kX); // 2,000 of them
+    const std::span<const float> pixels = pictures.floats(kX); // for 2,000 pictures
     for (const size_t sample : {size_t{0}, size_t{1999}, size_t{2000}, size_t{4099}})
         for (size_t i = 0; i < 784; ++i)
             QCOMPARE(target[sample * 784 + i], pixels[sample % 2000 * 784 + i]);
@@ -149,7 +149,7 @@ void TestDrawnData::parabola() {
         const double x = double{in[1]};
         least = std::min(least, x);
         most = std::max(most, x);
-        // the square and the target are those of x before it was rounded
+        // the square and the target are computed from x before it was rounded
         const double bound = 4 * 0x1p-24;
         QVERIFY(std::abs(double{in[0]} - x * x) <= bound * 4);
         QVERIFY(in[2] == 1.0f);
@@ -175,7 +175,7 @@ void TestDrawnData::line() {
     QVERIFY2(std::abs(std::sqrt(squares) - 0.5) <= 5 * 0.5 / std::sqrt(2.0 * kSamples), "seed 5");
 }
 
-/// The preset has as many samples as its steps take.
+/// The preset has as many samples as its steps take, so that no sample comes twice.
 void TestDrawnData::everyStepHasNewPoints() {
     const RunConfig config = presetNamed("curve-fit").config;
     const auto task = makeTask(config);
@@ -185,7 +185,7 @@ void TestDrawnData::everyStepHasNewPoints() {
     for (const int64_t step : {1, 2, 3, 500, 1000})
         for (size_t i = 0; i < 100; ++i)
             seen.insert(task->load(step)->floats(kX)[3 * i + 1]);
-    QVERIFY2(seen.size() >= 498, qPrintable(QString::number(seen.size()))); // 24 bits may meet
+    QVERIFY2(seen.size() >= 498, qPrintable(QString::number(seen.size()))); // 24 bits may coincide
 }
 
 void TestDrawnData::curveViews_data() {
@@ -202,7 +202,7 @@ void TestDrawnData::curveViews() {
     const std::vector<float> weights = line ? std::vector<float>{5} : std::vector<float>{5, 0, 3};
     const std::vector<float> bias(line ? 1 : 0, 3);
     QCOMPARE(QString::fromStdString(formulaOf(view, weights, bias)), formula);
-    // the true values lie in the picture, which is wider than the samples
+    // the true curve lies in the picture, which is wider than the samples
     const std::span<const float> x = view.probe->floats(kX), y = view.probe->floats(kTarget);
     const size_t inputs = view.terms.size();
     QCOMPARE(x[view.axisInput], static_cast<float>(view.across.low));
@@ -210,7 +210,7 @@ void TestDrawnData::curveViews() {
         QVERIFY(double{y[i]} > view.up.low && double{y[i]} < view.up.high);
         if (i > 0) QVERIFY(x[i * inputs + view.axisInput] > x[(i - 1) * inputs + view.axisInput]);
     }
-    QVERIFY(view.up.low < 0); // so that the axis is seen
+    QVERIFY(view.up.low < 0); // so that the axis is visible
 }
 
 void TestDrawnData::points_data() {
@@ -238,7 +238,7 @@ void TestDrawnData::points() {
     QCOMPARE(seen[1], samples / 2);
 }
 
-/// Of the seed, and as large as the setting says.
+/// Noise is determined by the seed, and as large as the setting says.
 void TestDrawnData::noise() {
     constexpr int kSamples = 4000;
     constexpr double kNoise = 0.2;
@@ -262,7 +262,7 @@ void TestDrawnData::noise() {
     QCOMPARE(most <= kNoise + 1e-6, uniform);
 }
 
-/// No sample is in both; each split has both classes.
+/// No sample is in both splits; each split has both classes.
 void TestDrawnData::pointSplits() {
     const TaskConfig task = taskOf("spirals", 500, 0.1, 0.5);
     const auto data = makeDataset(task, 5);
@@ -294,7 +294,7 @@ void TestDrawnData::mapCoversAllPoints() {
             QVERIFY(y > view.up.low && y < view.up.high);
         }
     }
-    // no more marks than can be told apart, all of them samples to train on
+    // no more marks than can be told apart, all of them training samples
     QCOMPARE(view.marks.size(), size_t{300});
     std::set<std::tuple<float, float, int>> samples;
     const Batch train = allOf(*data);

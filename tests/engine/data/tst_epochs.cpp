@@ -1,5 +1,5 @@
-// Epochs: how samples become steps, and that every sample comes once in each. What a smaller last
-// batch does to a training is in tst_last_batch.
+// Epochs: how samples become steps, and that every sample comes once in each epoch. tst_last_batch
+// tests what a smaller last batch does to a training.
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
@@ -62,7 +62,7 @@ private slots:
         QCOMPARE(data->stepsPerEpoch(), int64_t{keep ? 6 : 5});
         std::set<float> all;
         for (int64_t epoch = 0; epoch < 4; ++epoch) {
-            std::set<float> seen; // of targets: no two are alike
+            std::set<float> seen; // by their targets, which all differ
             for (int64_t i = 1; i <= data->stepsPerEpoch(); ++i) {
                 const int64_t step = epoch * data->stepsPerEpoch() + i;
                 const auto rows = static_cast<size_t>(data->rows(step));
@@ -74,7 +74,7 @@ private slots:
             QCOMPARE(seen.size(), size_t{keep ? 53u : 50u});
             all.merge(seen);
         }
-        QCOMPARE(all.size(), size_t{53}); // those that are dropped are others each time
+        QCOMPARE(all.size(), size_t{53}); // the samples that are dropped are others each time
     }
 
     void lengthOfARun() {
@@ -82,12 +82,12 @@ private slots:
         QCOMPARE(stepsOf(config), int64_t{300});
         applySetting(config, "run.epochs=7");
         QCOMPARE(stepsOf(config), int64_t{42});
-        applySetting(config, "run.steps=12"); // the last one counts
+        applySetting(config, "run.steps=12"); // the setting that comes last decides
         QCOMPARE(stepsOf(config), int64_t{12});
         RunConfig picture;
         picture.epochs = 9;
         QCOMPARE(stepsOf(picture), int64_t{9});
-        // in any order, a file's epochs decide
+        // in a file, epochs decide in either order
         const RunConfig read =
             parseConfig(R"({"version": 1, "run": {"epochs": 4, "steps": 50}})", "x.json");
         QCOMPARE(read.epochs, int64_t{4});
@@ -107,7 +107,7 @@ private slots:
             QVERIFY(learningRate(schedule, 0, steps - 1) < 1e-7);
             QVERIFY(learningRate(schedule, 0, steps / 2) > 1e-3);
         }
-        config.gradients.accumulate = 4; // it advances with updates
+        config.gradients.accumulate = 4; // the schedule advances with updates
         QCOMPARE(scheduleOf(config).totalSteps, int64_t{150});
         config.schedule.totalSteps = 77;
         QCOMPARE(scheduleOf(config).totalSteps, int64_t{77});

@@ -1,4 +1,5 @@
-// Data sets from arrays and from csv tables: their samples, what is held back, and what is refused.
+// Data sets from arrays and from csv tables: their samples, which of them are held back, and what
+// is refused.
 #include "engine/core/error.h"
 #include "engine/data/held_back.h"
 #include "engine/settings/fields.h"
@@ -29,7 +30,7 @@ std::string npy(const std::string& descr, const std::string& shape, const std::s
                     values);
 }
 
-/// All samples of a split.
+/// Returns all samples of a split.
 Batch allOf(const Dataset& data, Split split) {
     std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
     std::iota(all.begin(), all.end(), 0);
@@ -160,7 +161,7 @@ void TestFileData::bothInOneFile() {
     const Batch all = allOf(*makeDataset(task, 0), Split::Train);
     QCOMPARE(floatsOf(all, kX), (std::vector<float>{1, 2}));
     QCOMPARE(labelsOf(all), (std::vector<int32_t>{1, 0}));
-    // an only array may have any name
+    // a single array may have any name
     const std::string other = R"({"weird":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
     task.y = file("y.safetensors", safetensorsBytes(other, "\3\4"));
     QCOMPARE(labelsOf(allOf(*makeDataset(task, 0), Split::Train)), (std::vector<int32_t>{3, 4}));
@@ -321,7 +322,7 @@ void TestFileData::standardises() {
         QVERIFY(std::abs(mean) < 1e-6 && std::abs(squares - 1) < 1e-6);
     }
     QCOMPARE(x[2], 0.0f);
-    // by the training samples, not by all
+    // by the training samples alone
     const std::vector<float> held = floatsOf(allOf(*data, Split::Validation), kX);
     double sum = 0;
     for (size_t row = 0; row < 10; ++row)
@@ -332,7 +333,7 @@ void TestFileData::standardises() {
 void TestFileData::missingValues_data() {
     QTest::addColumn<bool>("classes");
     QTest::addColumn<bool>("fills");
-    QTest::addColumn<QString>("x"); // what is left of it
+    QTest::addColumn<QString>("x"); // what remains of it
     QTest::addColumn<QString>("target");
     QTest::addColumn<QStringList>("notes");
     const QString dropped = "%1 of 6 lines lack a value and are left out.";
@@ -348,7 +349,7 @@ void TestFileData::missingValues_data() {
                                    << "2 3 0 1" << QStringList{dropped.arg(2), filled};
 }
 
-/// A line without a target is left out either way.
+/// A line without a target is left out whatever the setting says.
 void TestFileData::missingValues() {
     QFETCH(const bool, classes);
     QFETCH(const bool, fills);
@@ -381,7 +382,7 @@ void TestFileData::missingValues() {
              error.c_str());
 }
 
-/// By the mean of what is trained on, which then is 0.
+/// A missing value is replaced by the mean of the training samples, which then is 0.
 void TestFileData::missingIsFilledBeforeItIsStandardised() {
     std::string text = "a,y\n";
     for (int i = 0; i < 40; ++i)
@@ -466,7 +467,8 @@ void TestFileData::refusesTables() {
     QVERIFY(thrownBy<InputError>([&] { factsOf(other); }).starts_with("data.path: missing"));
 }
 
-/// A reason to refuse a file is remembered, for it may be long, until the file is another one.
+/// The reason for refusing a file is remembered, because finding it may take long, until the file
+/// changes.
 void TestFileData::mendedTables() {
     const QTemporaryDir folder;
     TaskConfig task;
@@ -486,7 +488,7 @@ void TestFileData::trains_data() {
     QTest::newRow("classes") << true;
 }
 
-/// Two features of very different sizes decide what is learnt.
+/// Two features of very different sizes decide the result.
 void TestFileData::trains() {
     QFETCH(bool, classes);
     std::string text = "large,small,y\n";

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kSide = 28, kCell = kSide + 4; // two pixels around each sample
 
-/// Of the framed kind in the corner of each sample's cell.
+/// Returns the samples whose cell has a coloured frame in its corner.
 std::vector<int> framed(const Picture& picture, int samples) {
     const int columns = picture.width / kCell;
     std::vector<int> found;
@@ -32,7 +32,7 @@ std::vector<int> framed(const Picture& picture, int samples) {
     return found;
 }
 
-/// Samples 0 to 5 of one pixel, the odd ones damaged.
+/// Samples 0 to 5 of one pixel; the odd ones are damaged.
 class SomeUnreadable final : public Dataset {
 public:
     explicit SomeUnreadable(Damaged damaged) : m_damaged(damaged) {}
@@ -91,7 +91,7 @@ void TestGallery::highest() {
 
 void TestGallery::counts() {
     ClassCounts counts(2);
-    counts.add(std::array{0, 0, 0, 1}, std::array{0, 1, 2, 1}); // 2: no class
+    counts.add(std::array{0, 0, 0, 1}, std::array{0, 1, 2, 1}); // 2 is no class
     counts.add(std::array{0}, std::array{0});
     QCOMPARE(counts.samples(), int64_t{5});
     QCOMPARE(counts.correct(), int64_t{3});
@@ -101,14 +101,14 @@ void TestGallery::counts() {
     QCOMPARE(table.caption, std::string("3/5"));
 }
 
-/// Neighbours share a row, so that a table of 100,000 classes fits into memory.
+/// Neighbouring classes share a row, so that a table of 100,000 classes fits into memory.
 void TestGallery::countsOfManyClasses() {
     ClassCounts counts(100'000);
     QCOMPARE(counts.rows(), size_t{1000});
     counts.add(std::array{0, 99'999, 5, 7}, std::array{0, 99'999, 6, 100'000});
     QCOMPARE(counts.samples(), int64_t{4});
     QCOMPARE(counts.correct(), int64_t{2});
-    QCOMPARE(counts.count(0, 0), int64_t{2}); // 5 as 6 is among them
+    QCOMPARE(counts.count(0, 0), int64_t{2}); // 5 counted as 6 is among them
     QCOMPARE(counts.count(999, 999), int64_t{1});
     QCOMPARE(counts.count(0, counts.rows()), int64_t{1});
     const Picture table = classTable(counts);
@@ -118,7 +118,8 @@ void TestGallery::countsOfManyClasses() {
     QCOMPARE(ClassCounts(1000).rows(), size_t{1000});
 }
 
-/// Samples that cannot be read have no place in it, whether the data set skips or refuses them.
+/// Samples that cannot be read have no place in the gallery, whether the data set skips or refuses
+/// them.
 void TestGallery::unreadableSamplesAreLeftOut() {
     for (const Damaged damaged : {Damaged::Skip, Damaged::Refuse}) {
         const auto gallery = galleryOf(SomeUnreadable(damaged));
@@ -152,7 +153,7 @@ void TestGallery::valuesOfAnyRange_data() {
     QTest::newRow("none") << 5.0f << 5.0f;
 }
 
-/// Where no scales are known: from black to white.
+/// When the scales are not known, values are shown from black to white.
 void TestGallery::valuesOfAnyRange() {
     QFETCH(const float, low);
     QFETCH(const float, high);
@@ -184,7 +185,7 @@ void TestGallery::mistakesAreMarked() {
     QCOMPARE(framed(right, 64), std::vector<int>{});
 
     scores[5 * 10 + (static_cast<size_t>(labels[5]) + 1) % 10] = 2; // taken for the next class
-    std::fill_n(scores.begin() + 17 * 10, 10, std::nanf(""));       // for none
+    std::fill_n(scores.begin() + 17 * 10, 10, std::nanf(""));       // taken for none
     const Picture wrong = galleryWithMistakes(*gallery, scores, {});
     QCOMPARE(wrong.caption, std::string("62/64"));
     QCOMPARE(framed(wrong, 64), (std::vector<int>{5, 17}));
@@ -202,7 +203,7 @@ void TestGallery::numbersOfClasses() {
     const std::vector<std::string> many(51, "class");
     const std::string caption = galleryWithClasses(*gallery, many).caption;
     QVERIFY2(caption.ends_with(", 48 class, 49 class, ..."), caption.c_str());
-    // the digit in the corner of each sample: twice as large, one dot of paper around it
+    // the digit in the corner of each sample: twice as large, with one dot of paper around it
     constexpr std::array kZero{"###", "#.#", "#.#", "#.#", "###"};
     constexpr std::array kOne{".#.", "##.", ".#.", ".#.", "###"};
     std::set<int> seen;
@@ -223,7 +224,8 @@ void TestGallery::numbersOfClasses() {
     QCOMPARE(named.values.front(), 1.0f); // paper
 }
 
-/// Side by side in the text, as letters; one that is expected wrongly stands on orange.
+/// Texts are written side by side as letters; a character that was predicted wrongly stands on
+/// orange.
 void TestGallery::textIsWritten() {
     TaskConfig task;
     task.kind = TaskKind::Text;
@@ -233,7 +235,7 @@ void TestGallery::textIsWritten() {
     QCOMPARE(gallery->samples.rows(), int64_t{kTextCharacters});
     const std::span<const int32_t> x = gallery->samples.labels(kX),
                                    labels = gallery->samples.labels(kTarget);
-    QVERIFY(std::equal(x.begin() + 1, x.begin() + 32, x.begin() + 32)); // one character apart
+    QVERIFY(std::equal(x.begin() + 1, x.begin() + 32, x.begin() + 32)); // shifted by one character
     QCOMPARE(x[63], labels[0]);
     const auto names = data->view().classes;
     const Picture text = galleryWithClasses(*gallery, names);
@@ -250,7 +252,7 @@ void TestGallery::textIsWritten() {
         return pixels;
     };
     QCOMPARE(orange(right), 0);
-    // a space and a line end, drawn as nothing and as a hook, and none at all as a box
+    // a space and a line end, drawn as nothing and as a hook, and an unknown character as a box
     const std::array<std::string, 3> three{"\u2423", "\u21b5", "a"};
     const std::array<int32_t, 4> shown{0, 1, 2, 3}, wanted{2, 2, 2, 2};
     const int cell = 2 * 6 * 2 * 14;

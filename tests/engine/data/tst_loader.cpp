@@ -1,5 +1,5 @@
-// Sampler and loader: an order by seed and epoch alone, the same batches whatever the number of
-// workers and whoever asks for them, bounded memory, errors, an end in the middle.
+// Sampler and loader: an order that depends on seed and epoch alone, the same batches whatever the
+// number of workers and whoever asks for them, bounded memory, errors, an end in the middle.
 #include "engine/core/error.h"
 #include "engine/data/loader.h"
 #include "tests/support/thrown.h"
@@ -44,7 +44,7 @@ public:
     bool varies() const override { return changing; }
 
     std::set<int64_t> broken; ///< cannot be read
-    bool changing = false;    ///< a sample tells the epoch too
+    bool changing = false;    ///< a sample's value tells the epoch, too
 
 private:
     int64_t m_samples;
@@ -70,7 +70,7 @@ private slots:
     void orderIsOfSeedAndEpoch() {
         const Sampler a(100, 5, Order::Shuffled), same(100, 5, Order::Shuffled);
         const Sampler other(100, 6, Order::Shuffled), plain(100, 5, Order::AsStored);
-        QCOMPARE(a.order(9), same.order(9)); // without the epochs before it
+        QCOMPARE(a.order(9), same.order(9)); // without asking for the epochs before it
         QVERIFY(a.order(1) != a.order(2));
         QVERIFY(a.order(1) != other.order(1));
         const std::vector<int32_t> order = a.order(3);
@@ -87,12 +87,12 @@ private slots:
         QVERIFY(whole.labels);
         QVERIFY((whole.x() == Shape{10, 2, 3}));
         QVERIFY(whole.target() == Shape{10});
-        QVERIFY((loader.load(6)->tensors[kX].shape == Shape{3, 2, 3})); // the last of an epoch
+        QVERIFY((loader.load(6)->tensors[kX].shape == Shape{3, 2, 3})); // the last one of an epoch
         QCOMPARE(loader.load(6)->labels(kTarget)[0],
                  static_cast<int32_t>(loader.load(6)->floats(kX)[0]) % 3);
     }
 
-    /// Several lanes ask for the same steps, one of them goes back now and then.
+    /// Several lanes ask for the same steps, and one of them goes back now and then.
     void sameBatchesWhateverTheWorkers_data() {
         QTest::addColumn<int>("workers");
         for (const int workers : {0, 1, 3, 8})
@@ -121,7 +121,7 @@ private slots:
         ask(0);
         other.join();
         QCOMPARE(wrong.load(), 0);
-        // those ahead, those that are kept behind, one that each thread reads
+        // those ahead, those kept behind, and one that each thread reads
         QVERIFY(most <= static_cast<size_t>(2 * workers + 2 + workers + 2));
     }
 
@@ -158,7 +158,8 @@ private slots:
         const Loader loader(std::move(data), kPlan, Sampler(kSamples, 7, Order::AsStored), workers);
         for (int64_t step = 1; step <= 3; ++step)
             QVERIFY(loader.load(step)->skipped.empty());
-        for (int twice = 0; twice < 2; ++twice) { // 30 to 39: the samples after 40 take two places
+        for (int twice = 0; twice < 2; ++twice) { // 30 to 39: the samples from 40 on take two
+                                                  // places
             const auto batch = loader.load(4);
             QCOMPARE(batch->skipped,
                      (std::vector<Message>{Message::data("no 31"), Message::data("no 35")}));
@@ -172,8 +173,8 @@ private slots:
         QCOMPARE(loader.load(5)->skipped.size(), size_t{1});
     }
 
-    /// At the end of an epoch its first samples follow; where no sample can be read that is an
-    /// error.
+    /// At the end of an epoch its first samples fill the places; when no sample can be read, that
+    /// is an error.
     void placesAreTakenFromTheWholeEpoch() {
         auto data = std::make_unique<NumberedData>(kSamples);
         data->broken = {50, 51, 52, 0};
@@ -201,7 +202,7 @@ private slots:
         }
     }
 
-    /// A worker that looks for a sample to take a place stops there.
+    /// A worker that is searching for a sample to fill a place stops searching.
     void endsWhileAllIsBroken() {
         constexpr int64_t kMany = 50'000;
         std::atomic<int> reads{0};

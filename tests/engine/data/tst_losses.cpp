@@ -1,4 +1,4 @@
-// The table of losses: each row against its definition in double, and trainings on labels.
+// The table of losses: each row compared with its definition in double, and trainings on labels.
 #include "engine/core/error.h"
 #include "engine/data/losses.h"
 #include "engine/passes/compile.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kRows = 7, kClasses = 5;
 
-/// The loss of given numbers, F32.
+/// Returns the loss of given numbers, in float32.
 double lossOf(const LossSpec& spec, const std::vector<float>& y, const std::vector<float>& target,
               const std::vector<int32_t>& labels) {
     Graph graph;
@@ -125,7 +125,7 @@ private slots:
         QVERIFY(std::abs(lossOf(spec, y, {}, labels) / wanted - 1) < 1e-6);
     }
 
-    /// Samples with axes of their own, labels, in both precisions.
+    /// Trains on samples with axes of their own and on labels, in both precisions.
     void trainsOnLabels_data() {
         QTest::addColumn<bool>("amp");
         QTest::newRow("float32") << false;
@@ -138,7 +138,7 @@ private slots:
         config.optimizer.lr = 1e-2;
         FixedDataset::Batch batch{std::vector<float>(64 * 6), {}, {}};
         Philox(8, 1).fillNormal(batch.x);
-        for (size_t i = 0; i < 64; ++i) // a class that can be learned
+        for (size_t i = 0; i < 64; ++i) // classes that can be learned
             batch.labels.push_back(batch.x[6 * i] > 0 ? 2 : batch.x[6 * i + 1] > 0 ? 1 : 0);
         Lane lane(config,
                   FixedDataset({.rows = 64, .inputs = 6, .outputs = 3, .labels = true}, {batch}));

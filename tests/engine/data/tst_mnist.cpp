@@ -1,5 +1,5 @@
-// The data set of MNIST: its files by all the names that they go by, what is refused, and the
-// sample that comes with the program.
+// The data set of MNIST: its files under all their usual names, what is refused, and the sample
+// that comes with the program.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/fields.h"
@@ -23,7 +23,7 @@ using namespace halfscope;
 
 namespace {
 
-/// Three pictures of 2 x 2 to train on and two to validate on; pixel p of picture i is 10 i + p.
+/// Three pictures of 2 x 2 for training and two for validation; pixel p of picture i is 10 i + p.
 struct Files {
     std::string trainImages =
         idxBytes({3, 2, 2}, std::string("\0\1\2\3\12\13\14\15\24\25\26\377", 12));
@@ -122,14 +122,14 @@ void TestMnist::everyByte() {
     const auto data = makeDataset(taskOf(folder.path()), 0);
     Batch batch = Batch::of(data->tensors(), 1);
     data->read(Split::Train, std::array<int64_t, 1>{0}, batch);
-    for (int byte = 0; byte < kBytes; ++byte) // as PyTorch's division, bit for bit
+    for (int byte = 0; byte < kBytes; ++byte) // as PyTorch's division gives it, bit for bit
         QCOMPARE(std::bit_cast<uint32_t>(batch.floats(kX)[static_cast<size_t>(byte)]),
                  std::bit_cast<uint32_t>(static_cast<float>(byte) / 255.0F));
 }
 
 void TestMnist::refuses_data() {
     QTest::addColumn<QByteArray>("file");
-    QTest::addColumn<QByteArray>("bytes"); // empty: the file is taken away
+    QTest::addColumn<QByteArray>("bytes"); // empty: the file is removed
     QTest::addColumn<QByteArray>("about");
     const auto row = [](const char* what, const char* file, const std::string& bytes,
                         const char* about) {
@@ -185,7 +185,7 @@ void TestMnist::sample() {
             ++seen.at(static_cast<size_t>(label));
         for (const int each : seen)
             QCOMPARE(each, count / 10);
-        double sum = 0; // the mean lightness of MNIST is 0.1307, of its test set's start 0.123
+        double sum = 0; // the mean lightness of MNIST is 0.1307, of the start of its test set 0.123
         for (const float value : batch.floats(kX))
             sum += double{value};
         const double mean = sum / static_cast<double>(batch.floats(kX).size());
@@ -193,7 +193,8 @@ void TestMnist::sample() {
     }
 }
 
-/// Settings ask often and must not open files each time; a data set that is made anew looks again.
+/// Settings ask for the facts often, which must not open files each time; a new data set looks
+/// again.
 void TestMnist::factsFollowTheFiles() {
     const QTemporaryDir folder;
     Files files;
@@ -207,7 +208,7 @@ void TestMnist::factsFollowTheFiles() {
     makeDataset(task, 0);
     QCOMPARE(factsOf(task).validation, int64_t{1});
     QVERIFY(QDir(folder.path()).removeRecursively());
-    QCOMPARE(factsOf(task).validation, int64_t{1}); // a run that goes on knows its epochs
+    QCOMPARE(factsOf(task).validation, int64_t{1}); // a run that continues knows its epochs
     QVERIFY(
         thrownBy<InputError>([&] { makeDataset(task, 0); }).starts_with("data.path: the folder"));
 }
@@ -218,7 +219,7 @@ void TestMnist::mendedFile_data() {
     QTest::newRow("generate") << TaskKind::Generate;
 }
 
-/// Where torchvision puts it: the folder that is set stays as it is.
+/// The files lie where torchvision puts them: the configured folder itself does not change.
 void TestMnist::mendedFile() {
     const QTemporaryDir folder;
     Files().write(folder.filePath("MNIST/raw"), "");
@@ -246,7 +247,7 @@ void TestMnist::settings() {
     QCOMPARE(std::get<std::string>(findField("data.kind")->get(config, -1)), std::string("mnist"));
     QCOMPARE(config.task.loss.kind, LossKind::CrossEntropy);
     checkConfig(config);
-    applySetting(config, "data.path=no/such/folder"); // found out when the run starts
+    applySetting(config, "data.path=no/such/folder"); // found when the run starts
     checkConfig(config);
     QCOMPARE(epochPlanOf(config).stepsPerEpoch(), int64_t{1});
     applySetting(config, "data.path=");

@@ -1,4 +1,4 @@
-// The data set of pictures in folders: classes, splits, values, and files that are none.
+// The data set of pictures in folders: classes, splits, values, and files that are no pictures.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/gallery.h"
@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kPixels = kPictureSide * kPictureSide;
 
-/// Value 10 c + p of 255 at pixel p of channel c.
+/// Returns a picture with the value 10 c + p of 255 at pixel p of channel c.
 Picture picture(int channels) {
     Picture made{kPictureSide, kPictureSide, channels, {}};
     for (int p = 0; p < kPixels; ++p)
@@ -84,12 +84,13 @@ private slots:
     void refuses();
 };
 
-/// In the order of their names; hidden ones and those without pictures do not count.
+/// Classes are in the order of their folders' names; hidden folders and those without pictures do
+/// not count.
 void TestPictures::classesAreFolders() {
     put("dog/2.png", picture(3));
     put("cat/b.PNG", picture(3));
     put("cat/a.png", picture(3));
-    put("ant/1.jpeg", picture(3)); // a PNG all the same: its content decides
+    put("ant/1.jpeg", picture(3)); // a PNG nevertheless: the content decides
     put(".hidden/1.png", picture(3));
     writeBytes(m_folder->filePath("cat/._a.png").toStdString(), "as macOS leaves them");
     QDir().mkpath(m_folder->filePath("empty"));
@@ -119,7 +120,7 @@ void TestPictures::splitFolders() {
         put(name, picture(3));
     put(judged + "/b/9.png", picture(3));
     TaskConfig config = task();
-    config.validation = 0.9; // for those that are not split
+    config.validation = 0.9; // for folders without a split of their own
     const auto data = makeDataset(config, 0);
     QCOMPARE(data->samples(Split::Train), int64_t{3});
     QCOMPARE(data->samples(Split::Validation), int64_t{1});
@@ -131,7 +132,8 @@ void TestPictures::splitFolders() {
              error.c_str());
 }
 
-/// Without classes to judge by, such as a test set without labels, a share is held back.
+/// When the test folder has no classes to judge by, as in a test set without labels, a share of the
+/// training pictures is held back.
 void TestPictures::unlabelledTestFolder() {
     for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/1.png", "test/3.png"})
         put(name, picture(3));
@@ -151,7 +153,7 @@ void TestPictures::values_data() {
     QTest::newRow("grey") << 1 << true;
 }
 
-/// Planes of channels, bytes over 255.
+/// Values are planes of channels, bytes over 255.
 void TestPictures::values() {
     QFETCH(const int, inFile);
     QFETCH(const bool, grey);
@@ -167,7 +169,7 @@ void TestPictures::values() {
         for (int p = 0; p < kPixels; ++p)
             QCOMPARE(x[static_cast<size_t>(c * kPixels + p)],
                      static_cast<float>((inFile == 3 ? 10 * c : 0) + p) / 255);
-    // the second one: 255, 128 and 0, or their luma 0.299 x 255 + 0.587 x 128 = 151.4
+    // the second pixel: 255, 128 and 0, or their luma 0.299 x 255 + 0.587 x 128 = 151.4
     QCOMPARE(x[static_cast<size_t>(channels * kPixels)], grey ? 151.0f / 255 : 1.0f);
     if (!grey) QCOMPARE(x[static_cast<size_t>(4 * kPixels)], 128.0f / 255);
 }
@@ -238,7 +240,7 @@ void TestPictures::damagedFilesAreSkipped_data() {
         QTest::addRow("%d workers", workers) << workers;
 }
 
-/// The next sample of the epoch is in its place, for any number of workers.
+/// The next sample of the epoch replaces a damaged one, with any number of workers.
 void TestPictures::damagedFilesAreSkipped() {
     QFETCH(const int, workers);
     for (int i = 0; i < 8; ++i)
@@ -258,7 +260,7 @@ void TestPictures::damagedFilesAreSkipped() {
     for (const int64_t epoch : {0, 1}) {
         const int64_t first = 3 * epoch + 1;
         QCOMPARE(red(first, 0), 0L);
-        QCOMPARE(red(first, 1), 6L); // the one behind 0, 2, 4
+        QCOMPARE(red(first, 1), 6L); // the one after 0, 2, 4
         QCOMPARE(red(first, 2), 4L);
         QCOMPARE(red(first + 1, 0), 6L);
         QCOMPARE(data->load(first)->skipped.size(), size_t{1});
@@ -267,7 +269,7 @@ void TestPictures::damagedFilesAreSkipped() {
     }
 }
 
-/// Each is named once, whichever epoch or validation meets it.
+/// Each damaged file is named once, whichever epoch or validation meets it.
 void TestPictures::damagedFilesAreEvents() {
     for (const char* part : {"train", "val"})
         for (int i = 0; i < 8; ++i)
@@ -306,7 +308,7 @@ void TestPictures::damagedFilesAreEvents() {
             }).find("2.png: neither a PNG") != std::string::npos);
 }
 
-/// The colours of the files, whatever the network is shown.
+/// The gallery has the colours of the files, whatever the network is shown.
 void TestPictures::galleryShowsPixels() {
     put("a/1.png", plain(0.2f, 0.4f, 0.6f));
     put("b/1.png", plain(1, 0.8f, 0));
@@ -338,7 +340,8 @@ void TestPictures::mirrorsAndMoves_data() {
     QTest::newRow("both") << true << 1;
 }
 
-/// Every sample to train on is one of those that chance can make, all of them come, and only there.
+/// Every training sample is one of those that the random changes can make, all of these occur, and
+/// validation samples do not change.
 void TestPictures::mirrorsAndMoves() {
     QFETCH(const bool, flip);
     QFETCH(const int, crop);
@@ -388,7 +391,7 @@ void TestPictures::mirrorsAndMoves() {
     }
 }
 
-/// The same whoever reads, in whatever order and company.
+/// Random changes are the same whoever reads, in whatever order and company.
 void TestPictures::chanceIsOfSeedEpochAndSample() {
     for (int i = 0; i < 20; ++i)
         put(QString("%1/%2.png").arg(i % 3).arg(i), picture(3));
@@ -410,7 +413,7 @@ void TestPictures::chanceIsOfSeedEpochAndSample() {
         config.seed = seed;
         return makeTask(config)->load(1)->tensors[kX].bytes;
     };
-    QVERIFY(seeds(1) != seeds(2)); // not by the order alone
+    QVERIFY(seeds(1) != seeds(2)); // not merely in another order
 }
 
 void TestPictures::meanAndDeviation_data() {
@@ -426,14 +429,15 @@ void TestPictures::meanAndDeviation_data() {
                                 << "0.5,1,2" << 0.0 << 0.0;
     QTest::newRow("mean alone") << "-1"
                                 << "" << 1.2 << 2.0;
-    // red is 0.2 and 0.6 in those to train on, blue 1 and 1: a deviation of a byte's step at least
+    // red is 0.2 and 0.6 in the training pictures, blue is 1 in both: its deviation is at least a
+    // byte's step
     QTest::newRow("auto") << "auto"
                           << "auto" << -1.0 << 0.0;
     QTest::newRow("measured mean") << "auto"
                                    << "1" << -0.2 << 0.0;
 }
 
-/// Validation samples count neither way: they are brought to the same scale.
+/// Validation samples do not count for mean and deviation, but are scaled by them.
 void TestPictures::meanAndDeviation() {
     QFETCH(const QString, mean);
     QFETCH(const QString, deviation);
@@ -487,7 +491,7 @@ void TestPictures::refusesSettings() {
     QVERIFY2(QString::fromStdString(error).startsWith(part), error.c_str());
 }
 
-/// Facts are remembered: what was refused for one setting is asked again for another.
+/// Facts are remembered: what was refused under one setting is examined again under another.
 void TestPictures::refusesOnlyWhileSo() {
     put("a/1.png", picture(1));
     put("b/1.png", picture(1));
@@ -528,7 +532,7 @@ void TestPictures::refuses() {
     QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(none); }), "data.path", "missing"));
 }
 
-/// Two folders down, where the folder that is set and those in it stay as they are.
+/// The changed file is two folders down: the configured folder and those in it do not change.
 void TestPictures::mendedClass() {
     put("train/dog/1.png", picture(1));
     QDir(m_folder->path()).mkpath("train/cat");

@@ -1,5 +1,5 @@
-// The data set of tar shards: its samples are those of the same pictures in folders; workers,
-// names, splits, readers that do not share, and shards that are damaged.
+// The data set of tar shards: its samples equal those of the same pictures in folders; workers,
+// names, splits, readers that do not share, and damaged shards.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/data_experiment.h"
@@ -66,7 +66,7 @@ private:
         made.grey = true;
         return made;
     }
-    /// Two shards with samples 0 to 9, sample i of grey i / 10 and class i % 3.
+    /// Writes two shards with samples 0 to 9; sample i is grey i / 10 and of class i % 3.
     void writeShards() const {
         std::string first, second;
         for (int i = 0; i < 10; ++i)
@@ -88,7 +88,7 @@ void TestShards::samples() {
     std::vector<int64_t> all(10);
     std::iota(all.begin(), all.end(), 0);
     QVERIFY(data->read(Split::Train, all, batch).empty());
-    for (size_t i = 0; i < 10; ++i) { // shards by name, samples as they lie
+    for (size_t i = 0; i < 10; ++i) { // shards by name, samples as they lie in them
         QVERIFY(std::abs(batch.floats(kX)[16 * i] - 0.1f * float(i)) < 0.003f);
         QCOMPARE(batch.labels(kTarget)[i], int(i % 3));
     }
@@ -98,7 +98,7 @@ void TestShards::samples() {
     QCOMPARE(makeDataset(config, 0)->samples(Split::Validation), int64_t{3});
 }
 
-/// A sample's name ends at the first dot of its file; what else there is of it does not count.
+/// A sample's name ends at the first dot of its file; its other files do not count.
 void TestShards::names() {
     writeBytes(path("a.tar"),
                tarFile("one/7.json", "{}") + tarFile("one/7.cls", " 1\r\n") +
@@ -122,7 +122,7 @@ void TestShards::oneFile() {
     QCOMPARE(makeDataset(config, 0)->samples(Split::Train), int64_t{4});
 }
 
-/// No sample twice and none missing in an epoch, and the same batches.
+/// With workers, no sample comes twice or is missing in an epoch, and the batches are the same.
 void TestShards::sameBatchesWithWorkers() {
     writeShards();
     RunConfig config = presetNamed("mnist-mlp").config;
@@ -148,7 +148,8 @@ void TestShards::readersThatDoNotShare_data() {
     QTest::newRow("three") << 3;
 }
 
-/// An epoch then has each sample that often, and those to validate on once.
+/// When readers do not share, an epoch has each sample once for each reader, and validation samples
+/// once.
 void TestShards::readersThatDoNotShare() {
     QFETCH(const int, readers);
     writeShards();
@@ -223,7 +224,7 @@ void TestShards::refuses() {
     QCOMPARE(thrownBy<InputError>([&] { factsOf(shards()); }), error);
 }
 
-/// In place, as a copy that goes on does.
+/// The shard is repaired in place, as by a copy that continues.
 void TestShards::mendedShard() {
     const std::string shard = path("a.tar"), good = sampleFiles("1", 1, 0);
     writeBytes(shard, good);
@@ -236,7 +237,7 @@ void TestShards::mendedShard() {
     QCOMPARE(factsOf(shards()).train, int64_t{1});
 }
 
-/// Other settings of shards that have not changed need no second look into them.
+/// Other settings for unchanged shards need no second look into them.
 void TestShards::looksOnce() {
     const std::string shard = path("a.tar");
     const auto classes = [&](double validation) {
@@ -291,7 +292,7 @@ void TestShards::damagedSample() {
     QCOMPARE(skipped->floats(kX)[16], 128.0f / 255);
 }
 
-/// A shard that goes or gets shorter while it trains is named.
+/// A shard that disappears or gets shorter during the training is named.
 void TestShards::changedShard() {
     writeShards();
     const auto data = makeDataset(shards(), 0);

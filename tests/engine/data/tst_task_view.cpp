@@ -1,5 +1,5 @@
-// What views draw of curves, maps of the plane and classes, and formulas. Painted pictures and
-// scatters are in tst_dataset.
+// What views draw of curves, maps of the plane, classes and formulas. tst_dataset tests painted
+// pictures and scatters.
 #include "engine/data/task_view.h"
 
 #include <QTest>
@@ -19,7 +19,7 @@ private slots:
     void curve();
     void plane();
     void formulas();
-    /// Five pictures of 2 x 1 pixels: as many as fill a square, with a line between them.
+    /// Five pictures of 2 x 1 pixels fill a square, with a line between them.
     void samples() {
         TaskView view;
         view.kind = ViewKind::Samples;
@@ -45,7 +45,7 @@ private slots:
         const float nan = std::nanf("");
         const std::vector<float> scores{5, 1, 1, 0, 0, 9, nan, 2, 1, 1, 2, nan};
         const Picture picture = pictureOf(view, batch, scores);
-        // a: once a, once c; b: twice b; c: never there
+        // a is taken once for a and once for c; b twice for b; c does not occur
         const std::vector<float> wanted{0.5f, 1, 0.5f, 1, 0, 1, 1, 1, 1};
         QCOMPARE(picture.values, wanted);
         const std::vector<float> ideal{0, 1, 1, 1, 0, 1, 1, 1, 1};
@@ -55,7 +55,7 @@ private slots:
 
 namespace {
 
-/// Of a picture whose sides are ranges: the value of a channel at a place.
+/// Reads a picture whose sides are ranges: the value of a channel at a place.
 class Drawing {
 public:
     Drawing(const TaskView& view, Picture picture) : m_view(view), m_picture(std::move(picture)) {}
@@ -96,7 +96,8 @@ void TestTaskView::curve() {
     view.probe = std::make_shared<Batch>(batchOf({-1, 0, 1, 2, 3}, {1, 0, -1, -2, -3}));
     const Batch batch = batchOf({-0.5f, 2}, {1.5f, 1});
     const float nan = std::nanf("");
-    const std::vector<float> prediction{1, 1, 1, nan, 9}; // breaks off where it is no number
+    const std::vector<float> prediction{1, 1, 1, nan, 9}; // the line breaks off where the value is
+                                                          // nan
     const Drawing lane(view, pictureOf(view, batch, prediction));
     const float sample = *lane.at(-0.5, 1.5), line = *lane.at(0.5, 1), axis = *lane.at(0, -0.5);
     QVERIFY(sample > 0.4f && sample < 0.75f); // grey
@@ -126,7 +127,7 @@ void TestTaskView::plane() {
     QCOMPARE(grid[grid.size() - 2], 2.0f);
     QCOMPARE(grid.back(), 1.0f);
     QVERIFY(grid[2] > 0 && grid[3] == -1.0f); // rows from left to right
-    // the second class is likely to the right of x = 1, and nothing is known above y = 0.8
+    // the second class is likely to the right of x = 1; nothing is known above y = 0.8
     std::vector<float> scores;
     for (size_t i = 0; i < grid.size(); i += 2) {
         scores.push_back(grid[i + 1] > 0.8f ? std::nanf("") : -10 * (grid[i] - 1));
@@ -137,16 +138,17 @@ void TestTaskView::plane() {
     const auto isBlue = [](const float* rgb) { return rgb[2] > rgb[0] + 0.2f; };
     const auto isOrange = [](const float* rgb) { return rgb[0] > rgb[2] + 0.2f; };
     QVERIFY(isBlue(lane.at(0.2, 0)) && isOrange(lane.at(1.8, 0)));
-    QVERIFY(lane.at(1, 0)[0] < 0.5f);                         // the line between them
-    QVERIFY(lane.at(0.95, 0)[0] > lane.at(0.2, 0)[0] + 0.1f); // paler where it is less sure
+    QVERIFY(lane.at(1, 0)[0] < 0.5f);                         // the line between the classes
+    QVERIFY(lane.at(0.95, 0)[0] > lane.at(0.2, 0)[0] + 0.1f); // paler where the network is less
+                                                              // sure
     QVERIFY(std::isnan(lane.at(1, 0.95)[0]));                 // drawn magenta
-    const double disc = 4 * 2.0 / 384;                        // four pixels off the centre
+    const double disc = 4 * 2.0 / 384;                        // four pixels from the centre
     for (const Drawing& each : {lane, Drawing(view, targetPictureOf(view, none))}) {
         QVERIFY(each.at(0.5, 0.5)[0] < 0.1f && each.at(0.5, 0.5)[2] < 0.5f);   // dark blue
         QVERIFY(each.at(0.5, 0.5 + disc)[2] < 0.5f);                           // all of a disc
         QVERIFY(each.at(1.5, -0.5)[0] > 0.4f && each.at(1.5, -0.5)[2] < 0.1f); // dark orange
         QVERIFY(each.at(1.5, -0.5 + disc)[2] > 0.3f);                          // open above
-        QVERIFY(each.at(1.5 + 0.7 * disc, -0.5 + 0.7 * disc)[2] < 0.2f);       // an arm
+        QVERIFY(each.at(1.5 + 0.7 * disc, -0.5 + 0.7 * disc)[2] < 0.2f);       // an arm of the mark
     }
 }
 

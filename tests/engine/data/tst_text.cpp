@@ -1,4 +1,4 @@
-// A text as data: its characters by number, samples and what follows them, the end that is held
+// A text as data: its characters as numbers, samples and what follows them, the end that is held
 // back, and files that are no text.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
@@ -80,7 +80,8 @@ void TestText::samplesAndWhatFollows() {
     QCOMPARE(data->notes()[0].english(), "The text has 5 characters, 3 different ones."s);
 }
 
-/// As Python sorts them: one, two, three and four bytes, and behind a byte order mark.
+/// Characters are sorted as Python sorts them: one, two, three and four bytes long, and after a
+/// byte order mark.
 void TestText::charactersInTheOrderOfUnicode() {
     const auto data = makeDataset(task("\xef\xbb\xbf\U0001f600\u20ac\u00e4 a\n\u20ac", 6), 0);
     const std::vector<Row> wanted{{{5, 4, 3, 1, 2, 0}, 4}};
@@ -90,7 +91,7 @@ void TestText::charactersInTheOrderOfUnicode() {
     QCOMPARE(data->view().kind, ViewKind::Classes);
 }
 
-/// No sample has characters of both parts.
+/// No sample contains characters of both parts.
 void TestText::endIsHeldBack() {
     TaskConfig made = task("abcdefghij", 2);
     made.validation = 0.4;
@@ -102,7 +103,7 @@ void TestText::endIsHeldBack() {
     const DataFacts facts = infoOf(TaskKind::Text).facts(made);
     QCOMPARE(facts.train, int64_t{4});
     QCOMPARE(facts.validation, int64_t{2});
-    made.validation = 0.2; // two characters are no sample
+    made.validation = 0.2; // two characters are too few for a sample
     QCOMPARE(makeDataset(made, 0)->samples(Split::Validation), int64_t{0});
 }
 
@@ -154,7 +155,7 @@ void TestText::shippedText() {
     QCOMPARE(data->samples(Split::Validation), int64_t{3515 - 32});
 }
 
-/// No file is read, which could be stopped by itself.
+/// Building stops even when no file is read, whose reading could be stopped.
 void TestText::stops() {
     TaskConfig made;
     made.kind = TaskKind::Text;
@@ -206,7 +207,7 @@ void TestText::refuses() {
     }
 }
 
-/// The text of the program has no path that could be named.
+/// The program's own text has no path that a message could name.
 void TestText::heldBackTooMuch() {
     TaskConfig made;
     made.kind = TaskKind::Text;
@@ -215,7 +216,7 @@ void TestText::heldBackTooMuch() {
                     "only 18 of 35149 characters are left to train on, but a sample takes 33"));
 }
 
-/// Told while a model is typed.
+/// Networks that do not fit are reported while a model is typed.
 void TestText::networksThatDoNotFit() {
     RunConfig config = presetNamed("transformer-tiny").config;
     const auto errorOf = [&](const char* layers) {

@@ -1,5 +1,5 @@
-// Which devices are found and why not: with real shared libraries in place of the CUDA module, each
-// wrong in its own way.
+// Which devices are found and why others are not: with real shared libraries in place of the CUDA
+// module, each wrong in its own way.
 #include "engine/core/error.h"
 #include "engine/cuda/module_api.h"
 #include "engine/devices/device_list.h"
@@ -36,7 +36,7 @@ public:
     ModuleByName& operator=(const ModuleByName&) = delete;
 };
 
-/// Two lanes of a small network, on any device.
+/// Returns two lanes of a small network, on any device.
 RunConfig smallRun() {
     RunConfig config = presetNamed("regression").config;
     config.device = "auto";
@@ -64,7 +64,7 @@ private slots:
     void autoTakesTheCpu();
     void secondLaneDoesNotFit();
     void oneDeviceForEachLane();
-    void lostOnTheWay(); // last of those with this module: the loss stays
+    void lostOnTheWay(); // last of those with this module: the loss of the device stays
     void besideTheProgram_data();
     void besideTheProgram();
 };
@@ -92,7 +92,7 @@ void TestDevices::executorOfModule() {
         QCOMPARE(executor->lastStepSeconds(), 2.0);
     }
     QCOMPARE(makeExecutor("cpu", 1, fake("good"))->device().kind, std::string("cpu"));
-    // An error that outlives its executor: its code is in the module.
+    // An error may outlive its executor: its code is in the module.
     const auto fails = [] { makeExecutor("cuda", 0, fake("good"))->upload(0, {}); };
     QCOMPARE(thrownBy<EngineError>(fails), std::string("fake device lost"));
 }
@@ -180,8 +180,8 @@ void TestDevices::autoTakesTheCpu_data() {
         << std::string("cuda:0 (Fake 0), arena: 3.2 GiB needed, 1.1 GiB free (out of memory)");
 }
 
-// A whole experiment: where the device is left open it runs on the CPU and says why; where CUDA is
-// asked for it does not start.
+// Runs a whole experiment: when the device is left open it runs on the CPU and says why; when CUDA
+// is asked for it does not start.
 void TestDevices::autoTakesTheCpu() {
     QFETCH(std::string, module);
     QFETCH(std::string, reason);
@@ -201,7 +201,7 @@ void TestDevices::autoTakesTheCpu() {
     QVERIFY(Experiment(config).cudaReason().empty());
 }
 
-// One lane was made on the device and is given up with it.
+// One lane was made on the device and is given up together with it.
 void TestDevices::secondLaneDoesNotFit() {
     const ModuleByName named(fake("small"));
     Experiment experiment(smallRun());
@@ -218,7 +218,7 @@ void TestDevices::secondLaneDoesNotFit() {
     }
 }
 
-// The device fails in the first step: the run ends with its words, and a new one takes the CPU.
+// The device fails in the first step: the run ends with its message, and a new run uses the CPU.
 void TestDevices::lostOnTheWay() {
     const ModuleByName named(fake("lost"));
     const RunConfig config = smallRun();
@@ -263,7 +263,7 @@ void TestDevices::oneDeviceForEachLane() {
 void TestDevices::besideTheProgram_data() {
     QTest::addColumn<QString>("program");
     QTest::addColumn<QString>("module");
-    QTest::addColumn<unsigned>("mode"); // of the module's folder
+    QTest::addColumn<unsigned>("mode"); // permissions of the module's folder
     QTest::addColumn<QString>("reason");
     const QString missing =
         "CUDA module not installed: libhalfscope_cuda.so was not found next to the program";
@@ -284,7 +284,8 @@ void TestDevices::besideTheProgram_data() {
                                           << "." << 0777U << everyone;
 }
 
-// Runs a copy of this program, with and without a module beside it; the copy comes here again.
+// Runs a copy of this program, with and without a module beside it; the copy runs this function,
+// too.
 void TestDevices::besideTheProgram() {
     QFETCH(QString, program);
     QFETCH(QString, module);

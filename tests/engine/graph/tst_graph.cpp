@@ -1,6 +1,6 @@
-// Emission: shape rules that refuse, node reuse, causes, the op table. Exact folds: tst_folds; the
-// validator and the printed forms: tst_inspect; values of gradients: tst_autodiff; of loops:
-// tst_elementwise.
+// Emission: shape rules that refuse, node reuse, causes, the op table. Exact folds are in
+// tst_folds, the validator and the printed forms in tst_inspect, values of gradients in
+// tst_autodiff, values of loops in tst_elementwise.
 #include "engine/cpu/op_table.h"
 #include "engine/exec/reference.h"
 #include "engine/ops/builder.h"
@@ -24,7 +24,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// What emit says against a node; empty when it takes it.
+/// Returns emit's complaint about a node; empty when it accepts the node.
 std::string refusal(const std::function<void(Bench&)>& build) {
     Bench bench;
     try {
@@ -294,7 +294,7 @@ void TestGraph::equalNodesAreOne() {
     QVERIFY(t.b.slice(t.x, 1, 0, 2) != t.b.slice(t.x, 1, 1, 3));
 }
 
-/// Each attribute tells nodes apart, or one would get the other's value.
+/// Nodes that differ in any attribute are different nodes, or one would get the other's value.
 void TestGraph::everyAttributeCounts() {
     Bench t;
     const NodeId image = t.b.input("image", {1, 1, 4, 4}, DType::F32);
@@ -350,12 +350,12 @@ void TestGraph::reduceToShape() {
     const RefTensor column{{2, 1}, {1, 10}};
     QCOMPARE(evaluate(t.graph, {{t.column, column}}, wanted).at(back).values,
              (std::vector<double>{12, 120}));
-    // the shape may lie in the graph that grows meanwhile
+    // the shape may lie in the graph, which grows meanwhile
     for (int i = 0; i < 200; ++i) {
         const NodeId wide = t.b.expand(t.b.shift(t.column, i + 1), {5, 2, 3});
         QVERIFY(t.b.shapeOf(t.b.sumTo(wide, t.graph[t.column].shape)) == (Shape{2, 1}));
     }
-    // and what shapeOf gives outlives the growing
+    // the result of shapeOf() survives the growth
     static_assert(!std::is_reference_v<decltype(t.b.shapeOf(t.column))>);
 }
 

@@ -1,4 +1,4 @@
-// Files of arrays: what they hold is read, and whatever is damaged, cut off or lies about itself is
+// Files of arrays: their content is read, and files that are damaged, cut off or inconsistent are
 // refused in one sentence that names the file and what is wrong.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
@@ -40,7 +40,7 @@ void readAny(const std::string& path) {
     }
 }
 
-/// Of this process, at its highest so far.
+/// Returns the highest memory use of this process so far.
 long peakKiB() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -175,7 +175,7 @@ void TestArrayFiles::readsSafetensors() {
     QCOMPARE(info.arrays.front().name, "a"s);
     QVERIFY(info.find("c") == nullptr);
     QCOMPARE(readSafetensor(path, *info.find("a")).at(0), 1.5);
-    QCOMPARE(readSafetensor(path, *info.find("b")).at(1), 8.0); // lies at an odd place for floats
+    QCOMPARE(readSafetensor(path, *info.find("b")).at(1), 8.0); // lies at an odd address for floats
     QVERIFY(readSafetensor(path, *info.find("none")).bytes.empty());
 }
 
@@ -202,7 +202,7 @@ void TestArrayFiles::refuses_data() {
     row("gzip: cut", "a.gz", packed.substr(0, packed.size() - 9), "ends early");
     row("gzip: cut checksum", "a.gz", packed.substr(0, packed.size() - 4), "ends early");
     std::string damaged = packed;
-    damaged[packed.size() - 6] ^= 1; // of the checksum
+    damaged[packed.size() - 6] ^= 1; // a byte of the checksum
     row("gzip: checksum", "a.gz", damaged, "damaged gzip file: incorrect data check");
     row("gzip: header alone", "a.gz", packed.substr(0, 2), "ends early");
     row("gzip: other method", "a.gz", "\x1f\x8b\x07" + packed.substr(3), "damaged gzip file");
@@ -291,7 +291,7 @@ void TestArrayFiles::refuses() {
 }
 
 void TestArrayFiles::headersAloneAreEnough() {
-    // the values of the packed file are damaged, and the header is not
+    // the values of the packed file are damaged, but its header is not
     std::string values(100000, 'x');
     for (size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<char>(i * i >> 3);
@@ -319,7 +319,7 @@ void TestArrayFiles::unpacksInBlocks() {
 }
 
 void TestArrayFiles::smallFilesTakeLittleMemory() {
-    // 1 MiB that announces what it could hold at most, and holds a thousandth of that
+    // 1 MiB that claims the most that it could hold, and holds a thousandth of that
     const std::string zeros(1 << 20, '\0');
     std::string noise(1 << 20, '\0');
     uint32_t state = 1;

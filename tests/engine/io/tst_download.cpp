@@ -1,5 +1,5 @@
 // Downloads from a server on this machine: whole, cut and resumed, from the next address, with the
-// wrong content; no network, a full disk and a user who stops it.
+// wrong content; no network, a full disk, and a user who stops it.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/sha256.h"
@@ -87,7 +87,7 @@ void TestDownload::whole() {
     QVERIFY(!told.empty() && told.back() <= kFile.bytes);
     QVERIFY(std::is_sorted(told.begin(), told.end()));
     fetch({server.address()});
-    QCOMPARE(server.asked().size(), size_t{1}); // it is there
+    QCOMPARE(server.asked().size(), size_t{1}); // the file is there already
     writeBytes(path("data.gz").toStdString(), "damaged since");
     fetch({server.address()});
     QCOMPARE(bytesOf("data.gz"), QByteArray::fromStdString(kContent));
@@ -96,7 +96,7 @@ void TestDownload::whole() {
 void TestDownload::goesOnWhereItWasCut_data() {
     QTest::addColumn<bool>("ranges");
     QTest::newRow("the rest") << true;
-    QTest::newRow("all again") << false; // of a server that sends whole files only
+    QTest::newRow("all again") << false; // from a server that sends whole files only
 }
 
 void TestDownload::goesOnWhereItWasCut() {
@@ -116,8 +116,8 @@ void TestDownload::goesOnWhereItWasCut() {
     QCOMPARE(server.asked(), asked);
 }
 
-/// What is left of another download does not spoil this one; nor does a whole file that has no
-/// name.
+/// The rest of another download does not spoil this one; nor does a complete file that was not
+/// renamed.
 void TestDownload::wrongStartIsFetchedAgain() {
     HttpServer server;
     server.put("data.gz", {kContent});
@@ -137,7 +137,7 @@ void TestDownload::wrongStartIsFetchedAgain() {
     QCOMPARE(server.asked().size(), before);
 }
 
-/// What is kept is longer than the server's file, which is another one until it is mended.
+/// The kept part is longer than the server's file, which differs until it is mended.
 void TestDownload::startOfAnotherFile() {
     HttpServer server;
     server.put("data.gz", {std::string(10, 'x')});
@@ -152,7 +152,8 @@ void TestDownload::startOfAnotherFile() {
     QCOMPARE(server.asked().back(), size_t{0});
 }
 
-/// What has the name of the kept part and is no file of ours is not waited for, nor written to.
+/// Something that has the name of the kept part but is no file of ours is neither waited for nor
+/// written to.
 void TestDownload::partOfOthers() {
     HttpServer server;
     server.put("data.gz", {kContent});
@@ -174,7 +175,8 @@ void TestDownload::nextAddress() {
     wrong.put("data.gz", {std::string(kContent.size(), 'x')});
     server.put("data.gz", {kContent});
     fetch({none.address(), cut.address(), server.address()});
-    QCOMPARE(server.asked(), std::vector<size_t>{5000}); // with what the one before had sent
+    QCOMPARE(server.asked(), std::vector<size_t>{5000}); // continues after what the earlier address
+                                                         // had sent
     QFile::remove(path("data.gz"));
     fetch({wrong.address(), server.address()});
     QCOMPARE(bytesOf("data.gz"), QByteArray::fromStdString(kContent));
@@ -225,7 +227,8 @@ void TestDownload::noNetwork() {
     QVERIFY(QDir(m_folder->path()).isEmpty());
 }
 
-/// The limit on the size of files stands for it: what fits is kept, and the reason is told.
+/// A limit on the size of files stands for a full disk: what fits is kept, and the reason is
+/// reported.
 void TestDownload::fullDisk() {
     HttpServer server;
     server.put("data.gz", {kContent});
@@ -261,15 +264,15 @@ void TestDownload::stopped() {
         if (have == 100'000) stop.request_stop();
     };
     QVERIFY_EXCEPTION_THROWN(fetch({server.address()}, stopsInTheMiddle), Cancelled);
-    QVERIFY(time.elapsed() < 10'000); // and not when the server has been silent for too long
+    QVERIFY(time.elapsed() < 10'000); // rather than after a silent server's time limit
     QCOMPARE(bytesOf("data.gz.part").size(), 100'000);
     QVERIFY(!QFile::exists(path("data.gz")));
     QFile::remove(path("data.gz.part"));
-    QVERIFY_EXCEPTION_THROWN(fetch({server.address()}), Cancelled); // before anything has come
+    QVERIFY_EXCEPTION_THROWN(fetch({server.address()}), Cancelled); // before anything has arrived
     QVERIFY(QDir(m_folder->path()).isEmpty());
 }
 
-/// The names and sizes are those that the data set looks for; the files of another set stand in.
+/// The names and sizes are those that the data set expects; the files of another set stand in.
 void TestDownload::mnist() {
     const auto published = mnistFiles();
     QCOMPARE(published.size(), size_t{4});
@@ -296,10 +299,10 @@ void TestDownload::mnist() {
     QCOMPARE(QDir(path("new/mnist")).entryList(QDir::Files).size(), 4);
     qputenv("XDG_DATA_HOME", "/some/data");
     QCOMPARE(usualMnistFolder(), std::string("/some/data/halfscope/mnist"));
-    qputenv("XDG_DATA_HOME", "relative"); // which the standard has ignored
+    qputenv("XDG_DATA_HOME", "relative"); // the standard says to ignore it
     qputenv("HOME", "/a/home");
     QCOMPARE(usualMnistFolder(), std::string("/a/home/.local/share/halfscope/mnist"));
-    for (const char* none : {"", "relative"}) { // then the account's
+    for (const char* none : {"", "relative"}) { // then the account's folder is used
         qputenv("HOME", none);
         const std::string folder = usualMnistFolder();
         QVERIFY2(folder.empty() || (folder.starts_with('/') && !folder.starts_with("/.local")),

@@ -1,5 +1,5 @@
-// Writing and reading whole files, and growing ones, where it works and where it fails: full disks,
-// folders that may not be written, devices, links. Pictures are in tst_picture.
+// Writing and reading whole files and growing ones, with success and failure: full disks, folders
+// that may not be written to, devices, links. Pictures are in tst_picture.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Files that this process writes may not grow over a size: the smallest of full disks.
+/// Limits the size of files that this process writes: the smallest of full disks.
 class SizeLimit {
 public:
     explicit SizeLimit(rlim_t bytes) {
@@ -145,7 +145,8 @@ void TestIo::namesInFolders() {
     QCOMPARE(error, ENOENT);
 }
 
-/// In place, by another file of the same size and time, or in who may read it.
+/// A file's stamp changes when it is changed in place, replaced by another file of the same size
+/// and time, or made readable for others.
 void TestIo::fileStamps() {
     const std::string name = path("stamped"), other = path("other");
     writeFileAtomically(name, "one");
@@ -258,7 +259,7 @@ void TestIo::fullDisk() {
 void TestIo::endlessFile() {
     const std::string name = path("large");
     writeFileAtomically(name, "x");
-    fs::resize_file(name, kMostFileBytes + 1); // without blocks on the disk
+    fs::resize_file(name, kMostFileBytes + 1); // takes no blocks on the disk
     QCOMPARE(thrownBy<InputError>([&] { readFile(name); }),
              name + ": cannot read: it has more than 256 MiB");
     fs::resize_file(name, kMostFileBytes);
@@ -317,7 +318,8 @@ void TestIo::readingCanBeCancelled() {
     QVERIFY_THROWS_EXCEPTION(Cancelled, readFile(name));
 }
 
-/// A record goes on while a quotation mark is open; each line end looked through the record again.
+/// A record continues while a quotation mark is open; each line end used to search the record
+/// again.
 void TestIo::openQuotationMark() {
     const std::string name = path("steps.csv");
     for (const size_t lines : {size_t{1'000'000}, size_t{3'000'000}}) {
@@ -335,7 +337,8 @@ void TestIo::openQuotationMark() {
     }
 }
 
-/// A temporary file that a program writes is locked, whatever its number and wherever it runs.
+/// A temporary file is locked by the program that writes it, whatever its number and wherever it
+/// runs.
 void TestIo::leftoversAreRemoved() {
     QStringList kept{".a.csv.1-7.tmp", ".a.csv.tmp", ".b.1073741824.tmp", ".c.-1073741824-0.tmp",
                      ".d.1073741824-0.tmp.txt"};
@@ -346,7 +349,7 @@ void TestIo::leftoversAreRemoved() {
     QVERIFY(live.open(QIODevice::ReadOnly) && flock(live.handle(), LOCK_EX | LOCK_NB) == 0);
     fs::create_symlink("/etc/passwd", path(".link.1-0.tmp"));
     { const OutputFolder folder(m_folder.path().toStdString()); }
-    QVERIFY(fs::remove(path(".link.1-0.tmp"))); // nobody's
+    QVERIFY(fs::remove(path(".link.1-0.tmp"))); // it belongs to nobody
     QStringList left = files();
     left.sort();
     kept.sort();
@@ -385,12 +388,13 @@ void TestIo::growingFile() {
             file.append(text);
             expected += text;
         }
-        QVERIFY(readFile(name).size() > expected.size() / 2); // large pieces go on by themselves
+        QVERIFY(readFile(name).size() > expected.size() / 2); // large pieces are written without a
+                                                              // call
         file.flush();
         QVERIFY(readFile(name) == expected);
         QCOMPARE(file.written(), static_cast<int64_t>(expected.size()));
         file.append("last\n");
-    } // no word about the end
+    } // the file is closed without an explicit flush
     QVERIFY(readFile(name) == expected + "last\n");
     {
         GrowingFile file(folder, "steps.csv");
@@ -417,8 +421,8 @@ void TestIo::growingFile() {
     QCOMPARE(files(), QStringList("steps.csv"));
 }
 
-/// Links and other things that have the name of a file: a link is replaced, what it leads to is
-/// not.
+/// Links and other things that have the name of a file: a link is replaced, its target is not
+/// touched.
 void TestIo::whatHasTheName() {
     const OpenFolder folder(m_folder.path().toStdString());
     writeFileAtomically(path("victim"), "mine");
@@ -460,7 +464,7 @@ void TestIo::folderLock() {
         QCOMPARE(thrownBy<RunError>([&] { OutputFolder{folder}; }), refused);
         QCOMPARE(files(), QStringList(".halfscope.lock"));
     }
-    { // one that knows only the lock of the file, as over a network
+    { // one that knows only the file's lock, as over a network
         QFile file(m_folder.filePath(".halfscope.lock"));
         QVERIFY(file.open(QIODevice::ReadWrite));
         struct flock whole {};
@@ -492,7 +496,7 @@ void TestIo::growingFileOnFullDisk() {
     QVERIFY(rows.ends_with("a row of the table\n"));
     QCOMPARE(rows.size() % std::string("a row of the table\n").size(), size_t{0});
     QCOMPARE(files(), QStringList("steps.csv"));
-    { // a last row longer than a piece
+    { // a last row that is longer than a piece
         const SizeLimit limit(500'000);
         GrowingFile file(folder, "long.csv");
         file.place();
@@ -515,7 +519,7 @@ void TestIo::growingFileOnFullDisk() {
     QVERIFY(!fs::exists(path("other.csv")));
 }
 
-/// The text is the one that the library's values have.
+/// The text equals the text of the library's values.
 void TestIo::jsonText() {
     JsonText text;
     text["version"] = 1;
@@ -541,7 +545,8 @@ void TestIo::jsonText() {
     QCOMPARE(text.text(), json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-/// Takes itself apart: nothing is left for the library's destructor to look for memory for.
+/// Takes the tree apart step by step: the library's destructor, which allocates memory, finds
+/// nothing to do.
 void TestIo::jsonTree() {
     JsonTree tree = parseStrictJson(R"({"a": [1, {"b": [2, 3]}], "c": {}})");
     const Json& root = tree.root();

@@ -1,6 +1,5 @@
 // Damaged files and random settings: whatever comes in, the engine either takes it or refuses it
-// with one plain line, and never anything else. Which line for which mistake is in the tests of
-// the readers.
+// with one plain line. The tests of the readers say which line belongs to which mistake.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/settings/cast_policy_json.h"
@@ -22,8 +21,8 @@ using nlohmann::json;
 
 namespace {
 
-/// What is wrong with the sentence of a refusal; empty for nothing. A long path, and a list of all
-/// that is known, fit into 3000 bytes.
+/// Returns what is wrong with the sentence of a refusal; empty when nothing is. A long path and a
+/// list of everything known fit into 3000 bytes.
 std::string flawOf(const std::string& sentence) {
     if (sentence.empty()) return "an empty sentence";
     if (sentence.size() > 3000) return "a sentence of " + std::to_string(sentence.size());
@@ -31,7 +30,7 @@ std::string flawOf(const std::string& sentence) {
     return {};
 }
 
-/// Runs call(); what is wrong with how it ended, empty for nothing.
+/// Runs call() and returns what is wrong with how it ended; empty when nothing is.
 template <class Call>
 std::string flawOfCall(const Call& call) {
     try {
@@ -52,7 +51,7 @@ constexpr const char* kPolicy =
     R"({"version": 1, "name": "mine", "low": "float16", "base": "torch cuda float16",)"
     R"( "ops": {"softmax": "lower", "exp": "follow"}, "layers": {"layer 1": "float32"}})";
 
-/// Small enough for thousands of them.
+/// Makes a configuration small enough to build thousands of them.
 void makeSmall(RunConfig& config) {
     config.task.side = 2 + config.task.side % 7;
     config.task.samples = 1 + config.task.samples % 40;
@@ -86,7 +85,7 @@ FieldValue randomValue(const Field& field, Mutations& random) {
     case 0: x = field.minimum; break;
     case 1: x = field.maximum; break;
     case 2: break;
-    default: // of any size: ranges reach over many powers of ten
+    default: // of any size: ranges cover many powers of ten
         x = std::clamp(std::exp2(60 * random.uniform() - 30), field.minimum, field.maximum);
     }
     if (field.kind == FieldKind::Real) return x;

@@ -1,5 +1,5 @@
 // Pictures: PNG and JPEG of every kind, damaged and hostile ones, resizing. The reader is checked
-// against samples that the test makes, not against our own writer.
+// with samples that the test makes, not with our own writer.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
@@ -40,8 +40,8 @@ std::vector<uint16_t> randomSamples(size_t count, uint32_t limit) {
     return samples;
 }
 
-// Thousands of times: file systems that wait for the disk where a file is replaced or emptied do
-// not where it is new.
+// Removes the file before it writes a new one, thousands of times: file systems that wait for the
+// disk when a file is replaced or emptied do not wait for a new one.
 void overwrite(const std::string& path, const QByteArray& bytes) {
     std::filesystem::remove(path);
     std::ofstream(path, std::ios::binary).write(bytes.data(), bytes.size());
@@ -167,8 +167,8 @@ void TestPicture::readPng() {
 void TestPicture::readJpeg_data() {
     QTest::addColumn<JpegKind>("kind");
     QTest::addColumn<int>("bound");
-    // Of 255: a flat block keeps its level to 1; YCbCr rounds three planes, and 1.772 is the
-    // largest factor back to RGB.
+    // The tolerance, of 255: a flat block keeps its level to 1; YCbCr rounds three planes, and
+    // 1.772 is the largest factor back to RGB.
     QTest::newRow("grey") << JpegKind{JCS_GRAYSCALE, 1, false} << 1;
     QTest::newRow("rgb") << JpegKind{JCS_RGB, 3, false} << 3;
     QTest::newRow("rgb progressive") << JpegKind{JCS_RGB, 3, true} << 3;
@@ -278,7 +278,7 @@ void TestPicture::fewBits_data() {
     }
 }
 
-/// One colour in few bits a pixel: deflate packs it as tightly as it can, and each stored byte
+/// One colour with few bits a pixel: deflate packs it as tightly as it can, and each stored byte
 /// becomes up to 24 decoded ones.
 void TestPicture::fewBits() {
     QFETCH(PngKind, kind);
@@ -292,7 +292,7 @@ void TestPicture::fewBits() {
                         [](float value) { return value == 1.0F; }));
 }
 
-/// As the whole picture is cut and resized, bit for bit.
+/// A square equals the whole picture after it was cut and resized, bit for bit.
 void TestPicture::squares() {
     for (const auto& [width, height] : {std::pair{57, 33}, {33, 57}, {40, 40}, {1, 9}}) {
         const auto samples = randomSamples(static_cast<size_t>(width * height * 3), 256);
@@ -314,7 +314,7 @@ void TestPicture::squares() {
 }
 
 void TestPicture::sizeBombs() {
-    // Headers that promise gigabytes; the checksum of the PNG's is made good again by libpng.
+    // Headers that promise gigabytes; libpng corrects the PNG's checksum.
     const auto textOf = [&](const std::string& bytes) {
         writeFileAtomically(path("bomb"), bytes);
         return thrownBy<InputError>([&] { readPicture(path("bomb")); });
@@ -328,7 +328,7 @@ void TestPicture::sizeBombs() {
     QVERIFY(isAbout(textOf(png(1, 20000)), path("bomb"), "at most 16384 x 16384"));
     writeFileAtomically(path("long"), png(16384, 2));
     QCOMPARE(readPicture(path("long")).width, 16384);
-    // Valid, and gigabytes as a whole: only as a square without them.
+    // Valid, but gigabytes as a whole: readable only as a square without them.
     const std::string tight =
         encodePng({.depth = 1}, 16384, 4100, std::vector<uint16_t>(16384 * 4100));
     QVERIFY(isAbout(textOf(tight), path("bomb"), "such a file may have 67108864 samples"));
@@ -343,7 +343,7 @@ void TestPicture::sizeBombs() {
     QVERIFY(isAbout(textOf(withSize("\x40\x00\x40\x00")), path("bomb"), "the file is cut off"));
     QVERIFY(isAbout(textOf(withSize("\x40\x01\x00\x08")), path("bomb"), "8 x 16385 pixels"));
 
-    // A PNG of 16384 x 16384 whose data is missing: its header, with the checksum of that header.
+    // A PNG of 16384 x 16384 without its data: only the header, with the header's checksum.
     std::string header = somePng().substr(0, 33);
     header.replace(16, 8, std::string("\0\0\x40\0\0\0\x40\0", 8));
     uint32_t sum = 0xFFFFFFFF;
@@ -359,7 +359,7 @@ void TestPicture::sizeBombs() {
     QVERIFY(isAbout(textOf(header + rest), path("bomb"), "the file is cut off"));
 }
 
-/// A scan that changes nothing takes bytes, and the time of a pass over the picture.
+/// A scan that changes nothing takes few bytes, but the time of a pass over the picture.
 void TestPicture::scanBomb() {
     constexpr int kSide = 2048;
     const std::vector<uint8_t> grey(size_t{kSide} * kSide * 3, 128);
@@ -371,7 +371,7 @@ void TestPicture::scanBomb() {
     QVERIFY2(isAbout(text, path("scans.jpg"), "takes too long for a file of its size"),
              text.c_str());
     qInfo("%zu bytes refused after %lld ms", bytes.size(), clock.elapsed());
-    // and a picture with so many of them may be small
+    // a picture with so many scans may be small
     const std::vector<uint8_t> small(size_t{64} * 64 * 3, 128);
     writeFileAtomically(path("scans.jpg"), encodeJpeg({.manyScans = true}, 64, 64, small));
     QCOMPARE(readPicture(path("scans.jpg")).width, 64);
@@ -444,7 +444,7 @@ void TestPicture::pngRoundTrip() {
     QCOMPARE(back.channels, channels);
     QVERIFY(back.values == picture.values);
 
-    // outside [0, 1]: clamped; between two levels: the nearer one
+    // values outside [0, 1] are clamped; a value between two levels becomes the nearer one
     picture.values.assign(picture.values.size(), 7.0F);
     picture.values[0] = -kInfinity;
     writePng(picture, path("round.png"));
@@ -474,7 +474,7 @@ void TestPicture::resizing() {
     QCOMPARE(resized(source, 2, 1).values, (std::vector<float>{2.5F, 6.5F}));
     QCOMPARE(resized(source, 1, 2).values, (std::vector<float>{4, 5}));
     QCOMPARE(resized(source, 8, 2).values[3], 3.0F);
-    // 3 cells to 2: each takes one and a half
+    // 3 cells become 2: each covers one and a half
     const Picture three{3, 1, 1, {0, 3, 6}};
     QCOMPARE(resized(three, 2, 1).values, (std::vector<float>{1, 5}));
     const Picture colours{2, 2, 3, {1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9}};
@@ -496,7 +496,7 @@ void TestPicture::square() {
     QCOMPARE(centreSquare(tall).values, (std::vector<float>{4, 5, 6}));
 }
 
-/// One line of UTF-8 goes through a file; what a foreign file has instead is left out.
+/// A caption of one line of UTF-8 survives a file; anything else in a foreign file is left out.
 void TestPicture::captions() {
     Picture picture{2, 1, 1, {0, 1}, "y = −4.99 x² + 3.00"};
     writePng(picture, path("said.png"));

@@ -1,4 +1,4 @@
-// Protobuf messages and the frame of records, against values that others publish.
+// Protobuf messages and the frame of records, compared with published values.
 #include "engine/io/protobuf.h"
 #include "engine/io/records.h"
 
@@ -65,7 +65,7 @@ void TestRecords::fields_data() {
     const auto row = [](const char* name, const ProtoMessage& made, const char* hex) {
         QTest::newRow(name) << QByteArray::fromStdString(made.bytes()) << QByteArray(hex);
     };
-    // 150 and "testing" are the examples of the encoding's page
+    // 150 and "testing" are the examples on the encoding's page
     row("150", ProtoMessage().whole(1, 150), "089601");
     row("testing", ProtoMessage().text(2, "testing"), "120774657374696e67");
     row("zero", ProtoMessage().whole(1, 0), "0800");
@@ -87,7 +87,7 @@ void TestRecords::nested() {
     const ProtoMessage inner = ProtoMessage().whole(1, 150);
     QCOMPARE(QByteArray::fromStdString(ProtoMessage().message(3, inner).bytes()).toHex(),
              QByteArray("1a03089601"));
-    // longer than a length of one byte
+    // longer than a length of one byte can say
     const std::string longText(300, 'x');
     QCOMPARE(QByteArray::fromStdString(ProtoMessage().text(1, longText).bytes()).left(3).toHex(),
              QByteArray("0aac02"));

@@ -1,5 +1,5 @@
 // Files of arrays that this program writes: this program reads them again, and so does the
-// safetensors package. Damaged files: tst_array_files.
+// safetensors package. Damaged files are in tst_array_files.
 #include "engine/core/error.h"
 #include "engine/io/output_folder.h"
 #include "engine/io/safetensors.h"
@@ -34,7 +34,7 @@ struct Samples {
             for (const auto& shape : shapes) {
                 const auto element = static_cast<ElementType>(type);
                 std::vector<std::byte> bytes(static_cast<size_t>(*checkedBytes(element, shape)));
-                for (size_t i = 0; i < bytes.size(); ++i) // 0 and 1 are all that a bool may be
+                for (size_t i = 0; i < bytes.size(); ++i) // a bool may only be 0 or 1
                     bytes[i] = std::byte(element == ElementType::Bool ? i % 2 : 5 * i + 1);
                 values.push_back(std::move(bytes));
                 arrays.push_back({nameOf(element) + ("." + std::to_string(shape.size())) +
@@ -96,7 +96,7 @@ void TestSafetensors::theLibraryReadsIt() {
     for (const ArrayView& each : samples.arrays) {
         if (each.type == ElementType::U64 || each.type == ElementType::U32 ||
             each.type == ElementType::U16)
-            continue; // older versions of PyTorch have none
+            continue; // older versions of PyTorch lack it
         QStringList shape;
         for (const int64_t extent : each.shape)
             shape << QString::number(extent);
@@ -139,7 +139,7 @@ void TestSafetensors::nothingButNames() {
     QCOMPARE(safetensorsInfo(path("only.safetensors")).arrays.size(), size_t{1});
 }
 
-/// The file before is kept whole under its other name, and no third one is left.
+/// The earlier file is kept whole under its other name, and no third one is left.
 void TestSafetensors::replacesAndKeeps() {
     const QString place = m_folder.filePath("kept");
     const OutputFolder folder(place.toStdString());
@@ -153,7 +153,7 @@ void TestSafetensors::replacesAndKeeps() {
     }
     QCOMPARE(content("now"), "state 3");
     QCOMPARE(content("before"), "state 2");
-    // as a kill leaves it between the two renames
+    // as a kill between the two renames leaves it
     QFile::remove(place + "/before");
     QVERIFY(::link((place + "/now").toUtf8().data(), (place + "/before").toUtf8().data()) == 0);
     const std::string_view last = "state 4";

@@ -83,7 +83,7 @@ void TestTar::longNames() {
         (std::vector<File>{{whole, "ustar"}, {whole, "gnu"}, {whole, "pax"}, {"last", "plain"}}));
 }
 
-/// As octal digits with spaces, as a binary number, as a pax record.
+/// Sizes are written as octal digits with spaces, as a binary number, or as a pax record.
 void TestTar::sizes() {
     std::string binary(12, '\0');
     binary[0] = '\x80';
@@ -179,7 +179,7 @@ void TestTar::refuses() {
     QVERIFY2(error.find(part.toStdString()) != error.npos, error.c_str());
 }
 
-/// At any byte before its end mark: never fewer files without a word.
+/// An archive cut off at any byte before its end mark never gives fewer files silently.
 void TestTar::cutOff() {
     const std::string whole = tarFile("a", "one") + tarFile("b", std::string(700, 'x'));
     for (size_t length = 0; length <= whole.size(); length += length % 512 < 2 ? 1 : 85) {
@@ -199,7 +199,7 @@ void TestTar::contentAtMost() {
                 reader.content(entry, 4);
             }).ends_with(", byte 512: a has 5 bytes; at most 4 are read"));
     QVERIFY(!reader.next(entry)); // whatever was read in between
-    entry.offset += 2000;         // of an archive that has become shorter
+    entry.offset += 2000;         // as in an archive that has become shorter
     QVERIFY(thrownBy<InputError>([&] {
                 reader.content(entry, 5);
             }).ends_with(", byte 2512: the archive ends in the middle of a"));

@@ -37,7 +37,7 @@ void TestPython::texts() {
 
 void TestPython::reals_data() {
     QTest::addColumn<double>("value");
-    QTest::addColumn<QString>("text"); // as Python's repr() has it
+    QTest::addColumn<QString>("text"); // as Python's repr() gives it
     QTest::newRow("whole") << 1.0 << "1.0";
     QTest::newRow("negative zero") << -0.0 << "-0.0";
     QTest::newRow("tenth") << 0.1 << "0.1";
@@ -54,7 +54,7 @@ void TestPython::reals() {
     QCOMPARE(QString::fromStdString(pythonReal(value)), text);
 }
 
-/// Braces of Python's own stay.
+/// Python's own braces stay.
 void TestPython::names() {
     QCOMPARE(filled("{A} + {AB} = {f\"{A}\"} {", {{"A", "1"}, {"AB", "{A}"}}),
              std::string("1 + {A} = {f\"1\"} {"));

@@ -1,5 +1,5 @@
-// Texts of calls as programmers write them and as PyTorch prints them, and what is said about
-// wrong ones: line, column, the text found and what is allowed.
+// Texts of calls as programmers write them and as PyTorch prints them, and what is said about wrong
+// ones: line, column, the text found and what is allowed.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/lang/syntax.h"
@@ -150,7 +150,7 @@ private slots:
                  QString("the text has 65537 bytes: at most 65536 are allowed"));
     }
 
-    /// Ten times the text takes no more than forty times the time.
+    /// A text ten times as long takes no more than forty times the time.
     void takesTimeInProportion() {
         const auto timed = [](size_t times) {
             const std::string text = "A(" + repeated("b(x=1), # comment\n", times) + ")";

@@ -192,12 +192,12 @@ Shape shapeOf(const json& list) {
     return shape;
 }
 
-/// What the input of a recorded model is.
+/// Returns the dtype of a recorded model's input.
 DType inputOf(const json& record) {
     return record.value("indices", 0) > 0 ? DType::I32 : DType::F32;
 }
 
-/// tests/golden/models.json.
+/// Returns tests/golden/models.json.
 const json& recordedModels() {
     static const json models = [] {
         std::ifstream file(std::string(HALFSCOPE_SOURCE_DIR) + "/tests/golden/models.json");
@@ -237,7 +237,7 @@ private slots:
         }
     }
 
-    /// A row that no case names would be one that nobody tested.
+    /// Every row has a case: a row without one would be untested.
     void everyRowHasACase() {
         for (const LayerInfo& info : layerTable()) {
             const auto names = [&info](const Case& c) {
@@ -248,7 +248,7 @@ private slots:
         }
     }
 
-    /// PyTorch before 2.15 knew no bias of norms, and prints none.
+    /// PyTorch before 2.15 has no bias in norms, and prints none.
     void readsWhatOlderOnesPrint() {
         const char* old = "BatchNorm2d(8, eps=1e-05, momentum=0.1, affine=False, "
                           "track_running_stats=True)";
@@ -274,8 +274,8 @@ private slots:
         for (size_t i = 0; i < recordedModels().size(); ++i)
             QTest::newRow(std::to_string(i).c_str()) << static_cast<int>(i);
     }
-    /// What PyTorch printed, its state dict, its shapes, and the bounds that its draws keep within:
-    /// the largest of 200 draws comes close to the bound.
+    /// Checks what PyTorch printed, its state dict, its shapes, and the bounds of its initial
+    /// values: the largest of 200 draws comes close to the bound.
     void agreesWithPyTorch() {
         QFETCH(int, index);
         const json& r = recordedModels()[static_cast<size_t>(index)];
@@ -305,7 +305,8 @@ private slots:
                 QTest::newRow(recordedModels()[i]["source"].get<std::string>().c_str())
                     << static_cast<int>(i);
     }
-    /// Outputs and gradients in float64, of the numbers that tests/golden/record_models.py tells.
+    /// Outputs and gradients in float64, from the numbers that tests/golden/record_models.py
+    /// describes.
     void computesWhatPyTorchComputes() {
         QFETCH(int, index);
         const json& r = recordedModels()[static_cast<size_t>(index)];
@@ -315,7 +316,7 @@ private slots:
         const bool floats = inputOf(r) == DType::F32;
         const NodeId x = b.input("x", shapeOf(r["input"]), floats ? DType::F64 : DType::I32);
         ModelOptions options;
-        options.storage = DType::F64; // constants too
+        options.storage = DType::F64; // constants, too
         const EmittedModel made = emitModel(b, model, {x, b.shapeOf(x)}, options);
         std::map<NodeId, RefTensor> leaves;
         const auto put = [&](NodeId node, auto valueAt) {
@@ -371,8 +372,8 @@ private slots:
         QCOMPARE(parametersOf(readModel("Linear(2, 1)"))[0].name, std::string("weight"));
     }
 
-    /// reset_parameters() of torch.nn: uniform in 1 / sqrt(fan in) for weight and bias; 1 and 0 for
-    /// norms and their statistics.
+    /// reset_parameters() of torch.nn: weight and bias are uniform within 1 / sqrt(fan in); norms
+    /// and their statistics are 1 and 0.
     void startsParametersAsPyTorchDoes() {
         for (const NamedParameter& p : parametersOf(readModel(kNet))) {
             const InitialValue& start = p.info.start;
@@ -388,7 +389,7 @@ private slots:
         }
     }
 
-    /// The authors' programs: see engine/models/layers_coordinates.cpp.
+    /// Parameters start as in the authors' programs: see engine/models/layers_coordinates.cpp.
     void startsCoordinateNetworksAsTheirAuthorsDo() {
         const auto all = parametersOf(readModel(
             "Sequential(SineLayer(2, 24, is_first=True), SineLayer(24, 24), SineLayer(24, 1, "
@@ -556,7 +557,8 @@ private slots:
                     .endsWith("has more than 2147483648 values"));
     }
 
-    /// What a mutated model ends in: a model whose print reads back, or one plain sentence.
+    /// A mutated model is either read and printed so that it reads back, or refused in one plain
+    /// sentence.
     void takesOrRefusesAnything() {
         int taken = 0, refused = 0;
         for (int i = 0; i < test::mutationCases(10'000); ++i) {

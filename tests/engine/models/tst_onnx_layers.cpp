@@ -17,7 +17,7 @@ namespace {
 struct Case {
     const char* written;
     Shape in;
-    DType dtype = DType::F32; ///< I32: indices
+    DType dtype = DType::F32; ///< I32: the input holds indices
 };
 const Case kCases[] = {
     {"Linear(4, 5)", {2, 4}},
@@ -85,7 +85,7 @@ const Case kCases[] = {
     {"Residual(Conv2d(2, 4, 3, padding=1), ReLU(), shortcut=Conv2d(2, 4, 1))", {2, 2, 5, 4}},
 };
 
-/// As it is judged.
+/// Returns the graph that ONNX Runtime is compared with.
 Graph graphOf(const Case& each) {
     Graph graph;
     Builder b(graph);
@@ -136,7 +136,7 @@ void TestOnnxLayers::everyRowHasACase() {
     }
 }
 
-/// What a wrong node computes is far outside of them.
+/// A wrong node's results are far outside of the bounds.
 void TestOnnxLayers::boundsAreNarrow() {
     for (const Case& each : kCases) {
         const Computed about = computed(graphOf(each));
@@ -156,7 +156,7 @@ void TestOnnxLayers::onnxRuntimeAgrees() {
     QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString::number(number));
 }
 
-/// A layer that the table has and ONNX has not.
+/// Refuses a layer that the table has and ONNX lacks.
 void TestOnnxLayers::refusesOthers() {
     ModelSpec model = readModel("nn.Sequential(\n  nn.ReLU(),\n  nn.Tanh())");
     LayerInfo strange = *model.root.children[1].info;

@@ -1,4 +1,4 @@
-// Layers of sequences: where an encoder layer drops values and what a causal one sees, the row of
+// Layers of sequences: where an encoder layer drops values, what a causal one sees, the row of
 // padding, and what is refused.
 #include "engine/core/error.h"
 #include "engine/models/emit_model.h"
@@ -25,7 +25,8 @@ class TestSequences : public QObject {
     Q_OBJECT
 
 private slots:
-    /// The shares of attention, what comes of it, and both linear layers: where nn's class drops.
+    /// An encoder layer drops the shares of attention, its result, and the results of both linear
+    /// layers, as nn's class does.
     void encoderDropsOut() {
         const ModelSpec model = readModel("TransformerEncoderLayer(8, 2, 4, batch_first=True)");
         for (const ModelMode mode : {ModelMode::Train, ModelMode::Evaluate}) {
@@ -43,7 +44,8 @@ private slots:
         }
     }
 
-    /// What comes later changes nothing, whatever it is; the same layer without the mask sees it.
+    /// Later positions change nothing, whatever they hold; the same layer without the mask sees
+    /// them.
     void causalEncoderSeesNothingLater() {
         constexpr int64_t kLength = 4, kWidth = 6, kChanged = 2;
         const std::string layer = "TransformerEncoderLayer(6, 2, 8, batch_first=True)";
@@ -88,7 +90,8 @@ private slots:
         QCOMPARE(drawn("Embedding(9, 4, padding_idx=-2)"), wanted);
     }
 
-    /// torch.nn has no causal layer: its class stands in the program, under the name that is read.
+    /// torch.nn has no causal layer: the Python program contains a class for it, under the name
+    /// that is read.
     void causalEncodersAreClassesInPython() {
         const std::string written = "nn.Sequential(\n"
                                     "    nn.Embedding(9, 8, padding_idx=8),\n"

@@ -1,5 +1,6 @@
-// The f32 loops of the elementwise rows against the double references: ordinary numbers, special
-// values, odd lengths, results written over an input. Storage and threads belong to the executor.
+// The f32 loops of the elementwise rows compared with the double references: ordinary numbers,
+// special values, odd lengths, results written over an input. Storage and threads belong to the
+// executor.
 #include "engine/core/philox.h"
 #include "engine/cpu/op_table.h"
 #include "engine/graph/op.h"
@@ -21,10 +22,11 @@ constexpr uint64_t kSeed = 987;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// Ops that are rounded once, to the last bit; the rest may err by 2 ulp.
+/// Whether an op is rounded once, to the last bit; other ops may err by 2 ulp.
 bool isExact(Op op) { return !test::isLibraryFunction(op) && op != Op::Rsqrt; }
 
-/// Distance in units in the last place of the wanted value; subnormals have the smallest normal's.
+/// Returns the distance in units in the last place of the wanted value; subnormals use the smallest
+/// normal's.
 double ulpsOff(float found, double wanted) {
     if (std::isnan(wanted)) return std::isnan(found) ? 0 : kInf;
     const auto nearest = static_cast<float>(wanted);
@@ -37,7 +39,8 @@ double ulpsOff(float found, double wanted) {
 
 using Columns = std::array<std::vector<float>, 3>;
 
-/// n values for each operand, masks where the op wants them: uniform, then over many magnitudes.
+/// Returns n values for each operand, masks where the op needs them: uniform ones, then ones over
+/// many magnitudes.
 Columns operandsFor(const OpInfo& row, size_t n, uint64_t seed) {
     const bool logical =
         row.op == Op::LogicalNot || row.op == Op::LogicalAnd || row.op == Op::LogicalOr;
@@ -218,7 +221,7 @@ void TestElementwise::conventions() {
     QFETCH(QList<float>, in);
     QFETCH(float, wanted);
     const OpInfo& info = infoOf(static_cast<Op>(op));
-    // a full vector of the same value: the wide paths follow the convention too
+    // a full vector of the same value: the vector code follows the convention, too
     Columns columns;
     for (qsizetype k = 0; k < in.size(); ++k)
         columns[static_cast<size_t>(k)].assign(67, in[k]);

@@ -1,5 +1,5 @@
-// What emission simplifies: folds that are exact for every value, and those that would not be and
-// so must not happen.
+// What emission simplifies: folds that are exact for every value happen, and folds that would not
+// be exact do not.
 #include "engine/ops/builder.h"
 #include "engine/ops/inspect.h"
 #include "tests/support/graph_bench.h"
@@ -147,7 +147,7 @@ std::vector<Fold> expansionFolds() {
     };
 }
 
-/// What is not exact must stay.
+/// Returns what must stay because the fold would not be exact.
 std::vector<Fold> keptNodes() {
     return {
         {"x + 0", [](Bench& t) { return t.b.shift(t.x, 0); }, inputX},

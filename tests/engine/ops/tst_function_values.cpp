@@ -32,7 +32,7 @@ double largest(const std::vector<double>& values) {
     return most;
 }
 
-/// The value of a function of F32 tensors in the reference.
+/// Returns the value of a function of F32 tensors, by the reference.
 std::vector<double> valueOf(const std::vector<RefTensor>& given,
                             const std::function<NodeId(Builder&, In)>& emit) {
     Graph graph;
@@ -105,7 +105,7 @@ void TestFunctionValues::einsumRefusals() {
 }
 
 void TestFunctionValues::attentionOfOneKey() {
-    // one key has all the share: the result is its value for every query
+    // a single key has the whole share: the result is its value for every query
     const auto y = valueOf(
         {{Shape{2, 2}, {1, 2, -3, 4}}, {Shape{1, 2}, {5, 6}}, {Shape{1, 2}, {7, 8}}},
         [](Builder& b, In in) { return fn::scaledDotProductAttention(b, in[0], in[1], in[2]); });
@@ -120,8 +120,9 @@ NodeId causal(Builder& b, In in) {
 
 } // namespace
 
-/// By hand: with scores of 0 each position gives itself and those before it equal shares. Fewer
-/// queries than keys, and more, count from the first of both, as PyTorch's is_causal does.
+/// Computed by hand: with scores of 0, each position gives itself and those before it equal shares.
+/// With fewer queries than keys, and with more, both count from their first, as in PyTorch's
+/// is_causal.
 void TestFunctionValues::causalAttention() {
     const auto meansOf = [](int64_t queries, int64_t keys) {
         RefTensor values{Shape{keys, 1}, {}};
@@ -145,13 +146,13 @@ void TestFunctionValues::causalAttentionHidesOverflow() {
         const auto y = valueOf({ones, {Shape{2, 1}, {1, endless}}, values}, causal);
         QCOMPARE(y[0], 7.0);
         QVERIFY(endless > 0 ? std::isnan(y[1]) : y[1] == 7);
-        // a row without a finite score is NaN, and does not look at what is hidden
+        // a row without a finite score is NaN, whatever is hidden in it
         const auto first = valueOf({ones, {Shape{2, 1}, {endless, 1}}, values}, causal);
         QVERIFY(std::isnan(first[0]));
     }
 }
 
-/// Rows of the table by index, with one whose gradient is zero even where the slope is NaN.
+/// Rows of the table by index, with one whose gradient is zero even when the slope is NaN.
 void TestFunctionValues::paddingHasNoGradient() {
     Graph graph;
     Builder b(graph);
@@ -227,7 +228,7 @@ void TestFunctionValues::conventions() {
                  {(4 + 2 + 0.125) / 4}));
     QVERIFY(near(pair([](Builder& b, NodeId a, NodeId c) { return fn::lerp(b, a, c, 1); }),
                  {3, 1, 2, -2.5}));
-    // pixels of a 1 x 2 image at their centres, half way between, and outside
+    // pixels of a 1 x 2 image at their centres, half way between them, and outside
     const auto read =
         valueOf({{Shape{1, 1, 1, 2}, {10, 20}}, {Shape{1, 1, 4, 2}, {-0.5, 0, 0.5, 0, 0, 0, 3, 0}}},
                 [](Builder& b, In in) { return fn::gridSample(b, in[0], in[1]); });
@@ -245,7 +246,7 @@ void TestFunctionValues::conventions() {
         return fn::indexSelect(b, in[0], 1, b.constant(1, {3}, DType::I32));
     });
     QCOMPARE(picked, (std::vector<double>{4, 4, 4, -2, -2, -2}));
-    // a loss far beyond exp's range
+    // a loss far beyond the range of exp
     const auto soft = valueOf({{Shape{1}, {-1000}}, {Shape{1}, {1}}}, [](Builder& b, In in) {
         return fn::softMarginLoss(b, in[0], in[1]);
     });
@@ -316,7 +317,7 @@ void TestFunctionValues::lossRefusals_data() {
         << std::string("triplet_margin_loss: three (n, d) expected");
 }
 
-/// Tensors that do not fit are the caller's mistake, whichever loss is given them.
+/// Tensors that do not fit are the caller's mistake, whichever loss gets them.
 void TestFunctionValues::lossRefusals() {
     QFETCH(Loss, loss);
     QFETCH(std::string, says);
@@ -341,7 +342,7 @@ void TestFunctionValues::indicesOutOfRange() {
     }
 }
 
-/// A nan is larger than all numbers, and of several the first one is taken.
+/// A nan is larger than all numbers, and of several nans the first is taken.
 void TestFunctionValues::poolOfNans() {
     const double nan = std::nan("");
     Graph graph;
@@ -363,7 +364,7 @@ void TestFunctionValues::hardtanhSlopes() {
     const NodeId y = b.sumAll(fn::hardtanh(b, x));
     const Leaves leaves{{x, {Shape{5}, {-2, -1, 0.5, 1, 2}}}};
     const NodeId slope = *gradients(b, y, std::array{x})[0];
-    // 0 at the bounds themselves, as PyTorch gives
+    // 0 at the bounds themselves, as in PyTorch
     QCOMPARE(test::valueOf(graph, leaves, slope).values, (std::vector<double>{0, 0, 1, 0, 0}));
 }
 
@@ -380,7 +381,7 @@ void TestFunctionValues::slopeOfANormAtZero() {
     }
 }
 
-/// Kept values are scaled, the gradient sees the same mask, and the share is right.
+/// Kept values are scaled, the gradient uses the same mask, and the share of kept values is right.
 void TestFunctionValues::dropoutMask() {
     constexpr int64_t kCount = 20011;
     constexpr double kP = 0.25;
@@ -407,7 +408,7 @@ void TestFunctionValues::dropoutMask() {
     QCOMPARE(test::valueOf(graph, leaves, y).values, run.at("y"));
 }
 
-/// Two calls alike are two masks: nodes are not reused.
+/// Two equal calls make two masks: nodes are not reused.
 void TestFunctionValues::dropoutOfTwoLayers() {
     Graph graph;
     Builder b(graph);
@@ -418,7 +419,7 @@ void TestFunctionValues::dropoutOfTwoLayers() {
     const Leaves leaves{{counter, {Shape{}, {0}}}};
     QVERIFY(test::valueOf(graph, leaves, first).values !=
             test::valueOf(graph, leaves, second).values);
-    // p 0 and 1: all and nothing
+    // p 0 keeps everything, and p 1 nothing
     QCOMPARE(test::valueOf(graph, leaves, fn::dropout(b, x, 0, counter, 1)).values,
              std::vector<double>(64, 1));
     QCOMPARE(test::valueOf(graph, leaves, fn::dropout(b, x, 1, counter, 1)).values,

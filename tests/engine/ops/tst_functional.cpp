@@ -1,6 +1,6 @@
-// Every function of the suite: gradients of both orders against central differences, the CPU
-// executor in each storage type against the reference. Values and refusals: tst_function_values;
-// dtypes under autocast: tst_autocast.
+// Every function of the suite: gradients of both orders compared with central differences, and the
+// CPU executor in each storage type compared with the reference. Values and refusals are in
+// tst_function_values, dtypes under autocast in tst_autocast.
 #include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
 #include "engine/ops/op_suite.h"
@@ -27,7 +27,7 @@ constexpr uint64_t kSeed = 60221;
 using In = std::span<const NodeId>;
 using Operand = test::GradientCase::Operand;
 
-/// Ranges of a case's inputs where the function is defined and smooth; absent: -2 to 2.
+/// The range of a case's input where the function is defined and smooth; by default -2 to 2.
 struct Range {
     double low, high;
 };
@@ -60,7 +60,7 @@ Range rangeOf(std::string_view name, size_t operand) {
     return operand < ranges.size() ? ranges[operand] : Range{-2, 2};
 }
 
-/// A case without autocast, all inputs of one dtype, with values that the dtype holds.
+/// A case without autocast, with all inputs of one dtype and values that the dtype can hold.
 struct SuiteGraph {
     Graph graph;
     Leaves leaves;
@@ -83,8 +83,8 @@ struct SuiteGraph {
     }
 };
 
-/// The error that roundings can add up to on the way to a node, over the largest value: one of each
-/// node's storage, and one in f32 for each term of a sum.
+/// Returns the error that roundings can add up to on the way to a node, relative to the largest
+/// value: one rounding of each node's storage, and one in f32 for each term of a sum.
 std::vector<double> roundingsOf(const Graph& graph) {
     std::vector<double> error;
     const double single = formatOf(DType::F32).unitRoundoff();
@@ -115,7 +115,8 @@ void addCases() {
         QTest::newRow(std::string(autocastCases()[i].name).c_str()) << static_cast<int>(i);
 }
 
-/// Forms that the suite leaves out: weights and biases, other axes, sizes that do not divide.
+/// Returns forms that the suite leaves out: weights and biases, other axes, sizes that do not
+/// divide.
 std::vector<test::GradientCase> variants() {
     const Shape image{2, 2, 5, 4}, square{4, 4};
     return {
@@ -244,7 +245,8 @@ private slots:
         }
     }
 
-    /// What several steps compute in 16 bits is rounded once: the result is the rounded exact one.
+    /// Functions that compute several steps in 16 bits round once: the result is the exact one,
+    /// rounded.
     void roundedOnce_data() {
         QTest::addColumn<int>("index");
         for (size_t i = 0; i < autocastCases().size(); ++i) {
@@ -267,7 +269,7 @@ private slots:
             const auto got = test::runSteps(s.graph, s.leaves, FuseOptions::Full, 2, 1).at("out");
             const double most = largest(wanted);
             for (size_t i = 0; i < wanted.size(); ++i) {
-                // one rounding of its own, and of the steps in f32 what is far below it
+                // its own rounding, and the far smaller ones of the steps in f32
                 const double bound =
                     formatOf(type).unitRoundoff() * (1.01 * std::fabs(wanted[i]) + 0.01 * most) +
                     formatOf(type).minSubnormal;

@@ -1,5 +1,5 @@
 // Names and next values, the validator, the printed forms, and the reference evaluator's own rules.
-// What emit makes of a node: tst_graph.
+// What emit makes of a node is in tst_graph.
 #include "engine/exec/reference.h"
 #include "engine/ops/inspect.h"
 #include "engine/ops/op_info.h"
@@ -19,7 +19,7 @@ using namespace halfscope::test;
 
 namespace {
 
-/// The sentence with which validate() refuses a graph.
+/// Returns the sentence with which validate() refuses a graph.
 std::string invalid(const Graph& graph) {
     return thrownBy<std::logic_error>([&] { validate(graph); });
 }
@@ -201,7 +201,7 @@ void TestInspect::referenceRounds() {
     const auto stored = evaluate(t.graph, leaves, wanted).at(third).values;
     QCOMPARE(exact[0], 1.0 / 3);
     QCOMPARE(stored[0], roundTo(DType::F16, 1.0 / 3));
-    QCOMPARE(stored[5], 2.0); // the leaf too is stored in half
+    QCOMPARE(stored[5], 2.0); // the leaf, too, is stored in half
     QVERIFY(exact[5] > 2.0);
 }
 
@@ -214,7 +214,7 @@ void TestInspect::referenceNeedsItsLeaves() {
                              evaluate(t.graph, {{t.x, {{3, 2}, std::vector<double>(6)}}}, wanted));
     QVERIFY_THROWS_EXCEPTION(std::logic_error,
                              evaluate(t.graph, {{t.x, {{2, 3}, std::vector<double>(5)}}}, wanted));
-    // what is given needs nothing itself
+    // a node that is given needs nothing itself
     const NodeId after = t.b.neg(t.b.unary(Op::Tanh, y));
     const std::map<NodeId, RefTensor> given{{y, {{2, 3}, std::vector<double>(6, 0.5)}}};
     const auto found = evaluate(t.graph, given, std::vector{after}, RefRounding::None);

@@ -1,5 +1,6 @@
-// Every op of the golden file: value, gradients, and gradients of sum(gradient * vector), against
-// PyTorch's float64. The reference evaluator in double, then the CPU executor in float32.
+// Every op of the golden file: value, gradients, and gradients of sum(gradient * vector), compared
+// with PyTorch's float64. First the reference evaluator in double, then the CPU executor in
+// float32.
 #include "engine/verify/golden_ops.h"
 #include "tests/support/training.h"
 
@@ -49,8 +50,8 @@ private slots:
         }
     }
 
-    /// The device has inputs rounded to float32, and an exponential of 24 multiplies that by 24: as
-    /// much is allowed, and no more.
+    /// The device has inputs rounded to float32, and an exponential of 24 multiplies that error by
+    /// 24: just that much is allowed.
     void inputsAreRounded() {
         const double x = 24.3; // 24.3 in float32 is 7.6e-7 less
         const double rounded = std::exp(double{24.3f});

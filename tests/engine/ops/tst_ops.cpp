@@ -1,5 +1,5 @@
 // The functions as PyTorch users know them: promotion, composites at their limits, gradients of
-// contractions, pools and composites, refusals. Autocast dtypes: tst_autocast; values:
+// contractions, pools and composites, refusals. Autocast dtypes are in tst_autocast, values in
 // tst_op_values.
 #include "engine/core/error.h"
 #include "engine/ops/functional.h"
@@ -22,7 +22,7 @@ constexpr uint64_t kSeed = 90125;
 
 using In = std::span<const NodeId>;
 
-/// The value of one node of a graph on the CPU, fused.
+/// Returns the value of one node of a graph on the CPU, fused.
 std::vector<double> onCpu(Graph& graph, const Leaves& leaves, NodeId node) {
     graph.addOutput("out", node);
     return test::runSteps(graph, leaves, FuseOptions::Full, 2, 1).at("out");
@@ -34,7 +34,8 @@ class TestOps : public QObject {
     Q_OBJECT
 
 private slots:
-    /// As PyTorch divides: dy / n rounds once, dy times a rounded 1 / n would round twice.
+    /// Divides as PyTorch does: dy / n rounds once, while dy times a rounded 1 / n would round
+    /// twice.
     void meanGradientDivides() {
         constexpr int64_t kCount = 49; // 1 / 49 is no float
         Graph graph;
@@ -50,7 +51,7 @@ private slots:
         const RefTensor zeros{{100, kCount}, std::vector<double>(100 * kCount)};
         const auto found =
             test::runSteps(graph, {{x, zeros}, {dy, cotangent}}, FuseOptions::Full, 1, 1).at("dx");
-        int inexact = 0; // by the reciprocal
+        int inexact = 0; // how many would differ if multiplied by the reciprocal
         for (size_t i = 0; i < found.size(); ++i) {
             const auto y = static_cast<float>(cotangent.values[i / kCount]);
             QVERIFY(static_cast<float>(found[i]) == y / kCount); // QCOMPARE forgives last bits
@@ -76,7 +77,7 @@ private slots:
         row(DType::Bool, DType::BF16, 2, DType::BF16);
         row(DType::Bool, DType::I32, 2, DType::F32);
         row(DType::F32, DType::F16, 0, DType::F16); // a scalar does not widen
-        row(DType::F32, DType::I32, 0, DType::F32); // but its category counts
+        row(DType::F32, DType::I32, 0, DType::F32); // but a scalar's category counts
     }
     void promotion() {
         QFETCH(int, a);
@@ -144,7 +145,7 @@ private slots:
         QVERIFY2(wrong.empty(), wrong.c_str());
     }
 
-    /// Ties of the maximum must not bend the gradient of softmax and its kin.
+    /// Ties of the maximum must not distort the gradient of softmax and similar functions.
     void tiesOfTheMaximum() {
         Graph graph;
         Builder b(graph);
@@ -170,7 +171,7 @@ private slots:
                                 {labels, {Shape{2}, {1, 0}}}};
             const auto value = onCpu(graph, leaves, loss);
             const auto run = test::runSteps(graph, leaves, FuseOptions::None, 1, 1);
-            // (1000 + log 2) / 2, from values that round at 1000
+            // (1000 + log 2) / 2, from values that are rounded at 1000
             const double bound = 4 * 1000 * formatOf(DType::F32).unitRoundoff();
             QVERIFY(std::fabs(value[0] - (1000 + std::log(2.0)) / 2) <= bound);
             QCOMPARE(run.at("slope"), (std::vector<double>{.5, -.5, 0, -.25, .25, 0}));
@@ -185,14 +186,14 @@ private slots:
         graph.addOutput("slope", *gradients(b, loss, std::array{p})[0]);
         const Leaves leaves{{p, {Shape{4}, {0, 1, 0, .5}}}, {t, {Shape{4}, {0, 1, 1, 1}}}};
         const auto value = onCpu(graph, leaves, loss);
-        // as PyTorch: a logarithm is at least -100
+        // as in PyTorch, a logarithm is at least -100
         QVERIFY(std::fabs(value[0] - (100 + std::log(2.0)) / 4) < 1e-5);
         const auto run = test::runSteps(graph, leaves, FuseOptions::None, 1, 1);
         for (const double s : run.at("slope"))
             QVERIFY(std::isfinite(s));
     }
 
-    /// Sums of a half norm accumulate in f32, and the variance is two-pass.
+    /// Sums of a half norm accumulate in f32, and the variance takes two passes.
     void batchNormStatistics_data() {
         QTest::addColumn<int>("type");
         QTest::addColumn<double>("centre");
@@ -259,7 +260,8 @@ private slots:
         QCOMPARE(slope.values, leaves.at(x).values);
     }
 
-    /// Sums of nothing are 0, means NaN, and what is empty stays so: fused, unfused and reference.
+    /// Sums of nothing are 0, means are NaN, and empty tensors stay empty: fused, unfused and by
+    /// the reference.
     void emptyTensors_data() {
         QTest::addColumn<QList<int>>("shape");
         QTest::newRow("no rows") << QList<int>{0, 3};

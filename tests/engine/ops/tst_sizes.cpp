@@ -1,5 +1,5 @@
-// Sizes at the ends: tensors without elements in values and gradients of both orders, extents that
-// 64 bits do not hold, operands whose extents do not belong together.
+// Extreme sizes: tensors without elements in values and gradients of both orders, extents beyond 64
+// bits, operands whose extents do not fit together.
 #include "engine/ops/functional.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"
@@ -267,7 +267,7 @@ void TestSizes::empty_data() {
         QTest::newRow(cases[i].name) << static_cast<int>(i);
 }
 
-/// The result's shape, and the CPU's values beside the reference's.
+/// Checks the result's shape, and the CPU's values against the reference's.
 void TestSizes::empty() {
     QFETCH(int, index);
     const EmptyCase given = emptyCases()[static_cast<size_t>(index)];
@@ -319,7 +319,7 @@ void TestSizes::refuses() {
 
 void TestSizes::lastOfNoExtents() { QVERIFY_THROWS_EXCEPTION(std::logic_error, Shape().back()); }
 
-/// A counter that counts nothing draws numbers all the same.
+/// A counter without elements still draws numbers.
 void TestSizes::countersThatAreNone() {
     for (const double counter : {std::numeric_limits<double>::quiet_NaN(),
                                  std::numeric_limits<double>::infinity(), -1e300}) {

@@ -1,5 +1,5 @@
 // Functions and their gradients where definitions matter: ties, kinks, bounds, infinities and NaN,
-// as PyTorch has them, by the reference and by the CPU executor, fused and not.
+// as in PyTorch, by the reference and by the CPU executor, fused and unfused.
 #include "engine/ops/op_info.h"
 #include "engine/passes/autodiff.h"
 #include "tests/support/run_program.h"
@@ -47,8 +47,8 @@ private:
     }
 };
 
-/// Empty, or the first value that is not PyTorch's: the same inf, NaN for NaN, numbers within the
-/// roundings of a few steps.
+/// Returns the first value that is not PyTorch's, or nothing: inf must be the same, NaN must be
+/// NaN, and numbers must be within the roundings of a few steps.
 std::string firstWrong(const std::string& name, const std::vector<double>& got,
                        const std::vector<double>& wanted) {
     const double bound = 8 * formatOf(DType::F32).unitRoundoff();

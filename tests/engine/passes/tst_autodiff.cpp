@@ -1,5 +1,5 @@
-// Gradients: every elementwise, reduction and movement op against central differences in both
-// orders, PyTorch's conventions at kinks, dtypes, causes and absence. Contractions and pools:
+// Gradients: every elementwise, reduction and movement op compared with central differences in both
+// orders, PyTorch's conventions at kinks, dtypes, causes and absence. Contractions and pools are in
 // tst_ops.
 #include "engine/ops/families.h"
 #include "engine/ops/inspect.h"
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kSeed = 20240611;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// "x0", "x1", ... with these values.
+/// Returns "x0", "x1", ... with these values.
 template <class Values>
 std::vector<NodeId> scalarInputs(Builder& b, Leaves& leaves, const Values& values) {
     std::vector<NodeId> xs;
@@ -30,7 +30,7 @@ std::vector<NodeId> scalarInputs(Builder& b, Leaves& leaves, const Values& value
     return xs;
 }
 
-/// The gradients of one scalar function at one point, evaluated in f32.
+/// Returns the gradients of one scalar function at one point, evaluated in f32.
 std::vector<double> slopesAt(Op op, const std::vector<double>& at, const Attrs& attrs = {}) {
     Graph graph;
     Builder b(graph);
@@ -167,7 +167,7 @@ void TestAutodiff::secondOrderAtCorners_data() {
     row("maximum tie", Op::Maximum, {3, 3}, {0, 0});
 }
 
-/// The branch that a select leaves out must be finite too: its gradient is multiplied by 0.
+/// The branch that a select leaves out must be finite, too: its gradient is multiplied by 0.
 void TestAutodiff::secondOrderAtCorners() {
     QFETCH(int, op);
     QFETCH(QList<double>, at);
@@ -220,7 +220,7 @@ void TestAutodiff::halfGradientsAreComputedInF32() {
     const NodeId wanted[] = {y, dx, dy};
     const auto values = evaluate(graph, leaves, wanted);
     for (size_t i = 0; i < 257; ++i) {
-        // y is stored in half; from there on the rule rounds in f32, and to half once
+        // y is stored in half; after that the rule rounds in f32, and to half once
         const double stored = values.at(y).values[i];
         const auto f32 = [](double v) { return roundTo(DType::F32, v); };
         const double slope = f32(1 - f32(stored * stored));
@@ -275,7 +275,8 @@ void TestAutodiff::absentWithoutAPath() {
     QVERIFY(!found[3]);
     const NodeId whole = b.cast(x, DType::I32), rounded = b.cast(whole, DType::F32);
     QVERIFY(!gradients(b, b.sumAll(rounded), {{x}})[0]);
-    QVERIFY(!gradients(b, b.sumAll(rounded), {{whole}})[0]); // a cast has a gradient, a count none
+    QVERIFY(!gradients(b, b.sumAll(rounded), {{whole}})[0]); // a cast has a gradient, a count has
+                                                             // none
     QVERIFY(!gradients(b, b.sumAll(other), {{x}})[0]);
     const NodeId later = b.unary(Op::Exp, y);
     QVERIFY(!gradients(b, b.sumAll(y), {{later}})[0]);

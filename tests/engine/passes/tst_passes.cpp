@@ -60,7 +60,7 @@ void TestPasses::loadKinds() {
     QCOMPARE(loadKind(space, 1, {0, 0, 0}), LoadKind::Scalar);
     QCOMPARE(loadKind(space, 1, {0, 1, 0}), LoadKind::Strided);
     QCOMPARE(loadKind({1, 3}, 1, {0, 1}), LoadKind::Full);
-    constexpr int64_t kWide = int64_t{1} << 32; // a stride times the columns is 2^64 and more
+    constexpr int64_t kWide = int64_t{1} << 32; // a stride times the columns is 2^64 or more
     QCOMPARE(loadKind({2, 2, kWide}, 2, {2, 1, 0}), LoadKind::Column);
     QCOMPARE(loadKind({2, 2, kWide}, 2, {2 + kWide, 1, 0}), LoadKind::Strided);
     QCOMPARE(loadKind({2, 2, 0}, 2, {2, 1, 0}), LoadKind::Column);
@@ -91,7 +91,8 @@ void TestPasses::chainIsOneKernel() {
 }
 
 void TestPasses::normalizationReadsItsInputOncePerPass() {
-    // mean; then sums of squares and of values about the mean share one pass; then the result.
+    // First the mean; then sums of squares and of values about the mean share one pass; then the
+    // result.
     Graph graph;
     Builder b(graph);
     const Shape shape{64, 8};
@@ -141,7 +142,7 @@ void TestPasses::stateWritersComeLast() {
              program.memory.offset[static_cast<size_t>(state)]);
 }
 
-/// In the state's place it would end the time in which the step can be given up.
+/// Written in the state's place, it would end the time in which the step can be given up.
 void TestPasses::nextValueThatIsReadIsWrittenApart() {
     Graph graph;
     Builder b(graph);
@@ -169,7 +170,7 @@ void TestPasses::resultTakesThePlaceOfADyingInput() {
     QCOMPARE(program.memory.peakBytes, program.memory.arenaBytes);
 }
 
-/// Through a view the kernel does not name the state itself, and still reads it.
+/// Through a view the kernel does not name the state itself, but still reads it.
 void TestPasses::stateStaysWhileItIsReadInAnotherOrder() {
     Graph graph;
     Builder b(graph);
@@ -185,8 +186,8 @@ void TestPasses::stateStaysWhileItIsReadInAnotherOrder() {
         QCOMPARE(got[i], 2.0 * static_cast<double>(i % 8 * 2 + i / 8));
 }
 
-/// Two transposes in one loop, one of what the other's operand gives in one operation: it is read
-/// at other indices, so computing it again does not spare its load.
+/// Two transposes in one loop, where one's operand is computed from the other's by a single
+/// operation: it is read at other indices, so computing it again does not save its load.
 void TestPasses::loadOfAnotherOrderStays() {
     Graph graph;
     Builder b(graph);
@@ -207,8 +208,8 @@ void TestPasses::loadOfAnotherOrderStays() {
     }
 }
 
-/// In place of its state it would be written before the product reads it, and from there on a step
-/// cannot be given up.
+/// Written in place of its state it would be overwritten before the product reads it, and from then
+/// on a step could not be given up.
 void TestPasses::nextValueThatIsReadAgainWaits() {
     Graph graph;
     Builder b(graph);
@@ -225,8 +226,8 @@ void TestPasses::nextValueThatIsReadAgainWaits() {
     QCOMPARE(got.at("y").front(), 72.0);
 }
 
-/// A norm of the gradient, which a scalar waits for, does not take the moments' update along: they
-/// would be copied at the end.
+/// A norm of the gradient, for which a scalar waits, does not fuse with the moments' update: the
+/// moments would have to be copied at the end.
 void TestPasses::updatesWriteOverTheirStates() {
     const Shape shape{256, 128};
     Graph graph;
@@ -296,7 +297,7 @@ void TestPasses::brokenPlanIsFound() {
                              checkPlan(program.graph, program.kernels, program.memory));
 }
 
-/// One that another kernel, which does not read it, writes over before its reader comes.
+/// Another kernel overwrites the value before its reader runs, and does not read it itself.
 void TestPasses::lostValueIsFound() {
     Graph graph;
     Builder b(graph);
@@ -325,7 +326,7 @@ void TestPasses::peakIsTheMostAtOnce() {
     QVERIFY(program.memory.peakBytes < 4 * kMatrix);
 }
 
-/// A result in place of an operand that its kernel reads in another order.
+/// A result lies in place of an operand that its kernel reads in another order.
 void TestPasses::brokenOverlayIsFound() {
     Graph graph;
     Builder b(graph);
@@ -341,7 +342,7 @@ void TestPasses::brokenOverlayIsFound() {
                              checkPlan(program.graph, program.kernels, program.memory));
 }
 
-/// A loop that reads what nobody told the plan of: it could be overwritten before.
+/// A loop reads a value that the plan was not told of: it could be overwritten before.
 void TestPasses::missingLoadIsFound() {
     Graph graph;
     Builder b(graph);
@@ -365,8 +366,8 @@ void TestPasses::smallValuesKeepApart_data() {
     QTest::newRow("more than asked for") << 25 << 41 << quint64{4096} << false;
 }
 
-/// A chain of values, each of which dies as the next comes: small ones share no bytes all the same.
-/// Those that lie in place of what they are made of may, unless they are asked not to.
+/// In a chain each value dies when the next one comes, but small values share no bytes. Those that
+/// lie in place of their operand may, unless they are asked not to.
 void TestPasses::smallValuesKeepApart() {
     QFETCH(int, rows);
     QFETCH(int, columns);

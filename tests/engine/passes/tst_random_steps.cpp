@@ -1,6 +1,6 @@
-// Random training steps: what the fused step stores has the bits that its nodes give one by one,
-// those are what the reference says, no plan loses a value, states go on from step to step, and
-// gradients of random networks are their differences.
+// Random training steps: the stored values of the fused step have the bits that its nodes give one
+// by one, these equal the reference's, no plan loses a value, states carry over from step to step,
+// and gradients of random networks equal their differences.
 #include "engine/ops/inspect.h"
 #include "engine/ops/op_info.h"
 #include "engine/passes/plan.h"
@@ -19,12 +19,12 @@ using test::RandomStep;
 
 namespace {
 
-/// The fused step's graph with every node an output, so that no two values share memory, and its
-/// fused sums taken from outside: their order of summation is their own, so all that follows from
-/// them is compared from the same sums on.
+/// The fused step's graph with every node an output, so that no two values share memory, and with
+/// its fused sums taken from outside. Fused sums have an order of summation of their own, so
+/// everything that follows from them is compared with the same sums as a start.
 struct OneByOne {
     Graph graph;
-    std::map<NodeId, NodeId> sums; ///< by fused sum: the input that stands for it
+    std::map<NodeId, NodeId> sums; ///< by fused sum: the input that replaces it
     std::vector<NodeId> renamed;   ///< by node of the fused step
 
     explicit OneByOne(const Program& fused) {
@@ -76,8 +76,8 @@ bool sameBits(const Node& node, const std::vector<std::byte>& a, const std::vect
     return true;
 }
 
-/// How many roundings in f32 an op's value may gather that is neither to the last bit nor bounded
-/// by NodeTruth; 0 for all others.
+/// Returns how many roundings in f32 an op's value may gather when it is neither exact to the last
+/// bit nor bounded by NodeTruth; 0 for all others.
 double roundingsOf(const Graph& graph, const Node& node) {
     switch (node.op) {
     case Op::Rsqrt: return 2;
@@ -94,7 +94,7 @@ double roundingsOf(const Graph& graph, const Node& node) {
     }
 }
 
-/// The op in double on values as stored, or on their sizes.
+/// Evaluates the op in double on values as stored, or on their absolute values.
 std::vector<double> referenceOf(const test::NodeTruth& truth, const Node& node, bool sizes) {
     const Graph& graph = truth.program().graph;
     std::vector<RefTensor> in;
@@ -109,8 +109,8 @@ std::vector<double> referenceOf(const test::NodeTruth& truth, const Node& node, 
     return out.values;
 }
 
-/// Empty, or the first node of the unfused step that is not its reference, rounded once, or as
-/// close to it as the roundings of its sums and functions allow.
+/// Returns the first node of the unfused step that is neither its reference rounded once nor as
+/// close to it as the roundings of its sums and functions allow; or nothing.
 std::string wrongBesideReference(const test::NodeTruth& truth) {
     const Graph& graph = truth.program().graph;
     for (NodeId id = 0; id < graph.size(); ++id) {
@@ -141,8 +141,8 @@ std::string wrongBesideReference(const test::NodeTruth& truth) {
     return {};
 }
 
-/// Empty, or the first stored value of the fused step that is not what its nodes give one by one,
-/// or the first of those that is not the reference's.
+/// Returns the first stored value of the fused step that differs from what its nodes give one by
+/// one, or the first of those that differs from the reference; or nothing.
 std::string wrongIn(const Program& fused, const test::Leaves& leaves,
                     const test::StoredValues& stored) {
     const OneByOne single(fused);
@@ -165,7 +165,7 @@ std::string wrongIn(const Program& fused, const test::Leaves& leaves,
     return wrongBesideReference(truth);
 }
 
-/// The states after a step whose stored values are given.
+/// Returns the states after a step whose stored values are given.
 test::Leaves afterStep(const Program& fused, test::Leaves leaves,
                        const test::StoredValues& stored) {
     for (const StateInfo& state : fused.graph.states())
@@ -175,8 +175,8 @@ test::Leaves afterStep(const Program& fused, test::Leaves leaves,
     return leaves;
 }
 
-/// d loss / d x at one element from differences with steps h and h/2, and how far the better of the
-/// two estimates may be off: by what they differ in, and by the rounding of the loss.
+/// Estimates d loss / d x at one element from differences with steps h and h/2, and how far the
+/// better of the two may be off: by their difference, and by the rounding of the loss.
 struct Difference {
     double value, error;
 };
@@ -186,7 +186,7 @@ Difference differenceAt(const RandomStep& step, NodeId leaf, size_t element) {
         moved.at(leaf).values[element] += by;
         return test::valueOf(step.graph(), moved, step.loss(), RefRounding::None).values[0];
     };
-    const double h = 0x1p-14; // truncation and rounding meet: h^4 is near 2^-53 / h
+    const double h = 0x1p-14; // where truncation and rounding balance: h^4 is near 2^-53 / h
     const double wide = (lossAt(h) - lossAt(-h)) / (2 * h);
     const double narrow = (lossAt(h / 2) - lossAt(-h / 2)) / h;
     return {(4 * narrow - wide) / 3,

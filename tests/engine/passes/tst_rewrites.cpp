@@ -1,5 +1,5 @@
-// What the CPU's steps are written as before they are fused: thin products by element, sums of
-// linear terms apart. Same values, fewer passes, and nothing else touched.
+// How the CPU's steps are rewritten before they are fused: thin products by element, sums of linear
+// terms apart. The values are the same, there are fewer passes, and nothing else changes.
 #include "engine/ops/op_info.h"
 #include "tests/support/run_program.h"
 
@@ -32,7 +32,7 @@ RefTensor normal(const Node& node, uint64_t stream) {
     return tensor;
 }
 
-/// Normal values for all inputs, by name, so that they are the same in another writing.
+/// Returns normal values for all inputs, by name, so that they are the same in a rewritten graph.
 std::map<NodeId, RefTensor> leavesOf(const Graph& graph) {
     std::map<NodeId, RefTensor> leaves;
     uint64_t stream = 1;
@@ -69,7 +69,7 @@ Graph product(int64_t m, int64_t n, int64_t k, MatmulAttrs how, DType dtype,
 
 constexpr int64_t kRows = 40, kColumns = 9, kLarge = kRows * kColumns;
 
-/// The gradient of a batch norm with respect to its input, and of its scale and shift.
+/// Returns the gradient of a batch norm with respect to its input, and to its scale and shift.
 Graph normGradient(DType dtype, int64_t rows = kRows, int64_t columns = kColumns) {
     Graph graph;
     Builder b(graph);
@@ -180,7 +180,7 @@ void TestRewrites::otherProductsStay() {
     QCOMPARE(count(thinProductsByElement(graph, kLarge), Op::Matmul), 1);
 }
 
-/// In double both writings are one formula.
+/// In double both forms are the same formula.
 void TestRewrites::linearSums() {
     for (const DType dtype : {DType::F32, DType::F16}) {
         const Graph graph = normGradient(dtype), written = linearSumsApart(graph, kLarge);
@@ -193,7 +193,7 @@ void TestRewrites::linearSums() {
     }
 }
 
-/// Factors of all kinds, and the same term twice. Along each axis, and along both.
+/// Factors of all kinds, and the same term twice, along each axis and along both.
 void TestRewrites::linearTerms() {
     const Shape shape{kRows, kColumns};
     for (const Shape& axes : {Shape{0}, Shape{1}, Shape{0, 1}}) {
@@ -201,7 +201,7 @@ void TestRewrites::linearTerms() {
         Builder b(graph);
         const NodeId x = b.input("x", shape, DType::F32), y = b.input("y", shape, DType::F32);
         const NodeId scalar = b.expand(b.input("scalar", {}, DType::F32), shape);
-        const NodeId sum = b.expand(b.sum(b.mul(x, y), axes), shape); // what operands wait for
+        const NodeId sum = b.expand(b.sum(b.mul(x, y), axes), shape); // what the operands wait for
         const NodeId term = b.mul(b.mul(y, scalar), sum);
         const NodeId terms = b.add(b.add(b.mul(sum, x), term), b.neg(b.scale(term, 3)));
         graph.addOutput("sum", b.sum(b.neg(b.add(terms, term)), axes));
@@ -214,13 +214,13 @@ void TestRewrites::linearTerms() {
     }
 }
 
-/// Passes over x: its mean, its variance, the sums, then the result: not one more for dMean. The
-/// sums of dy, dy * centred (for the weight and for the inverse) and centred are one each.
+/// Passes over x: its mean, its variance, the sums, then the result, and none for dMean. The sums
+/// of dy, dy * centred (for the weight and for the inverse) and centred are one each.
 void TestRewrites::linearSumsNeedOnePassLess() {
     const Graph graph = normGradient(DType::F32), written = linearSumsApart(graph, kLarge);
     QCOMPARE(count(graph, Op::Sum, kLarge), 4);
     QCOMPARE(count(written, Op::Sum, kLarge), 3);
-    // spaces this small merge: large ones, as they are used
+    // spaces this small merge; use large ones, as real steps do
     const Graph large = normGradient(DType::F32, 2000, kColumns);
     const auto passes = [](const Graph& g) {
         const Program program = compile(g);
@@ -249,11 +249,11 @@ void TestRewrites::otherSumsStay() {
             same = written[id].op == plain[id].op && written[id].in == plain[id].in;
         return std::pair{same, count(written, Op::Mul, kLarge)};
     };
-    // what changes along the summed axis is no factor
+    // a value that changes along the summed axis is no factor
     QVERIFY(sums([](Builder& b, NodeId x, NodeId, NodeId, NodeId column) {
                 return b.mul(x, column);
             }).first);
-    // both terms are there as early as their sum
+    // both terms exist as early as their sum
     QVERIFY(sums([](Builder& b, NodeId x, NodeId y, NodeId row, NodeId) {
                 return b.add(x, b.mul(y, row));
             }).first);
@@ -296,8 +296,8 @@ void TestRewrites::trainingStep_data() {
             QTest::addRow("%s norm %d", qPrintable(lane), int(norm)) << lane << int(norm);
 }
 
-/// A whole step, large enough for both: as the executor wants it against as it was built. The same
-/// loss and, before they differ by roundings, much the same gradient norm.
+/// Compares a whole step, large enough for both rewrites, as the executor takes it and as it was
+/// built: the same loss and, before they differ by roundings, nearly the same gradient norm.
 void TestRewrites::trainingStep() {
     QFETCH(QString, lane);
     QFETCH(int, norm);
@@ -324,7 +324,7 @@ void TestRewrites::trainingStep() {
         runner.run(1);
         metrics.push_back(runner.metrics());
     }
-    // f32: sums of 128 and 8192 terms in another order; 16 bits: roundings that they tip
+    // f32: sums of 128 and 8192 terms in another order; 16 bits: roundings that these change
     const double bound = laneConfig.precision == Precision::Fp32 ? 1e-5 : 1e-2;
     for (const auto slot : {kLossMetric, kGradientNormMetric})
         QVERIFY2(metrics[0][slot] == metrics[1][slot] || // both infinite
@@ -333,7 +333,7 @@ void TestRewrites::trainingStep() {
                  qPrintable(QString("%1, %2").arg(metrics[0][slot]).arg(metrics[1][slot])));
 }
 
-/// The bits of a small training hang on its roundings: golden runs are small.
+/// The bits of a small training depend on its roundings, and golden runs are small.
 void TestRewrites::smallStepsStay() {
     RunConfig config = presetNamed("checkerboard").config;
     config.task.side = 24;

@@ -1,5 +1,5 @@
-// Columns against plain lists: every value comes back, every range and resolution has the extremes
-// that a search over all values finds, views stay as they were, and the bytes are few.
+// Columns compared with plain lists: every value comes back, every range and resolution has the
+// extremes that a search over all values finds, views do not change, and the bytes are few.
 #include "engine/core/philox.h"
 #include "engine/runs/column.h"
 
@@ -28,7 +28,7 @@ bool sameBits(double a, double b) {
            (std::isnan(a) && std::isnan(b));
 }
 
-/// Whole numbers from 0 to n - 1.
+/// Draws whole numbers from 0 to n - 1.
 class Draw {
 public:
     explicit Draw(uint64_t seed) : m_random(seed, 7) {}
@@ -91,7 +91,7 @@ const std::vector<Spacing> kSpacings{
      [](Draw&, size_t i, int64_t) { return static_cast<int64_t>(i) + (i < 70 ? 1 : 1000000); }},
 };
 
-/// By a search over all.
+/// Returns the extremes by a search over all points.
 Extremes searched(const std::vector<Point>& points, int64_t from, int64_t end) {
     Extremes found;
     found.from = from;
@@ -341,7 +341,7 @@ void TestColumn::takesFewBytes() {
     const Filled all = filled(kKinds[static_cast<size_t>(kind)], kSpacings[0], kValues, 1);
     const double bytes = static_cast<double>(all.writer.column().bytes()) / kValues;
     QVERIFY2(bytes <= most, std::to_string(bytes).c_str());
-    // every 100 steps costs as little
+    // a value every 100 steps costs as little
     const Filled sparse = filled(kKinds[static_cast<size_t>(kind)], kSpacings[1], kValues, 1);
     QCOMPARE(sparse.writer.column().bytes(), all.writer.column().bytes());
 }

@@ -1,5 +1,5 @@
-// Folders of runs that did not end: what a kill, a full disk or a power cut leaves opens, and says
-// what is missing.
+// Folders of runs that did not end: what a kill, a full disk or a power cut leaves can be opened,
+// and the program says what is missing.
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/run_manifest.h"
@@ -141,7 +141,7 @@ void TestCutRuns::emptyFiles() {
     for (const char* name : {"timing.csv", "events.csv", "gradients.csv", "summary.json"})
         put(name, "");
     QCOMPARE(missing(), (Names{"timing.csv", "events.csv", "gradients.csv", "summary.json"}));
-    put("events.csv", "step,lane,ki"); // a header in two
+    put("events.csv", "step,lane,ki"); // a header cut in two
     QCOMPARE(missing(), (Names{"timing.csv", "events.csv", "gradients.csv", "summary.json"}));
     put("steps.csv", "");
     QCOMPARE(m_folder->read()->now().lastStep(), int64_t{0});
@@ -154,7 +154,7 @@ void TestCutRuns::damagedSummaryAndPictures() {
     put("summary.json", R"({"version": 1, "steps": 7, "lanes": []})");
     QVERIFY(thrownBy<InputError>([this] { missing(); }).find("steps: 7 is not") !=
             std::string::npos);
-    put("timing.csv", times(1)); // then it may well be of more rows than are left
+    put("timing.csv", times(1)); // then there may well be more rows of it than of the others
     QCOMPARE(missing(), (Names{"timing.csv after step 1", "summary.json"}));
     put("target.png", "");
     put("output_fp32.png", std::string(100, '\0'));
@@ -211,7 +211,7 @@ void TestCutRuns::refusedManifests() {
 
 void TestCutRuns::rowsAreThereWhileItTrains() {
     RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
-    QCOMPARE(readRun(folder())->step(), int64_t{0}); // headers are
+    QCOMPARE(readRun(folder())->step(), int64_t{0}); // only headers exist
     files.append(batchOf(1));
     QTest::qSleep(300);
     files.append(batchOf(2));
@@ -221,7 +221,7 @@ void TestCutRuns::rowsAreThereWhileItTrains() {
     QCOMPARE(test::missingTexts(run->info()), (Names{"the end of the run", "summary.json"}));
 }
 
-/// The first table that finds no room cuts the others.
+/// The first table that runs out of room cuts the others.
 void TestCutRuns::tablesEndAtACommonStep() {
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before{};

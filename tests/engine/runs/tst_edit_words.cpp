@@ -1,4 +1,4 @@
-// The words of edits: each setting that can be edited while training, and those of the run's
+// The words for edits: each setting that can be edited while training, and those for the run's
 // length, which have a sentence of their own.
 #include "engine/runs/edit_words.h"
 
@@ -15,7 +15,7 @@ std::string words(std::string_view key, const RunConfig& before, const RunConfig
     return editWords(field, field.get(after, 1), before, after, 1).english();
 }
 
-/// Another value that the field could have.
+/// Returns another value that the field could have.
 FieldValue otherValue(const Field& field, const FieldValue& now) {
     if (const bool* on = std::get_if<bool>(&now)) return !*on;
     if (const auto* whole = std::get_if<int64_t>(&now)) return *whole + 2;
@@ -50,7 +50,7 @@ private slots:
                  std::string("Learning rate set to 0.25 (before: 0.001)"));
     }
 
-    /// Epochs decide where there are any: the steps that they come to are not told.
+    /// When epochs are set they decide: the steps that they amount to are not mentioned.
     void theLengthOfTheRun() {
         RunConfig before, after;
         before.steps = 300;

@@ -1,5 +1,5 @@
-// Every single allocation of what reads and writes files fails, once and from there on, in a
-// process of its own: it may end with an error, and never by std::terminate. This program's
+// Every single allocation of the code that reads and writes files fails, once and from there on, in
+// a process of its own: it may end with an error, but never by std::terminate. This program's
 // operator new fails when it is told to.
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
@@ -124,13 +124,13 @@ void TestFailingAllocations::endsWithAnError_data() {
         QTest::newRow(name) << QString(name);
 }
 
-/// At most 250 of its allocations, evenly; "once" and "on" in turn.
+/// At most 250 of its allocations fail, evenly spread; "once" and "on" take turns.
 void TestFailingAllocations::endsWithAnError() {
     QFETCH(const QString, name);
     constexpr int64_t kMost = 250;
     const std::function<void()> work = workOf(name);
     s_calls = 0;
-    s_last = 0; // counts alone
+    s_last = 0; // only counts
     s_first = 1;
     work();
     s_first = kNever;
@@ -163,7 +163,7 @@ void TestFailingAllocations::endsWithAnError() {
 
 namespace {
 
-/// Two lanes whose columns come in every coding, and change it on the way.
+/// Two lanes whose columns take every coding, and change it on the way.
 StepRow rowAt(int64_t step, int32_t lane) {
     StepRow row(step, lane);
     for (MetricId id = 0; id < metric::kKnown; ++id) {
@@ -179,7 +179,7 @@ Run twoLanes() {
     return Run(info, lanesOf(info.recorded));
 }
 
-/// Whether the allocation with this number, of those that the work makes, failed.
+/// Whether allocation number `call`, of those that the work makes, failed.
 bool failsAt(int64_t call, const std::function<void()>& work) {
     s_calls = 0;
     s_last = call;
@@ -196,7 +196,7 @@ bool failsAt(int64_t call, const std::function<void()>& work) {
 
 } // namespace
 
-/// The columns of a lane keep one length, and later rows stand at their own steps.
+/// The columns of a lane keep the same length, and later rows stand at their own steps.
 void TestFailingAllocations::appendsRowsWholeOrNotAtAll() {
     constexpr int64_t kSteps = 4200; // beyond a chunk
     int failures = 0;
@@ -237,7 +237,7 @@ void TestFailingAllocations::appendsRowsWholeOrNotAtAll() {
     QVERIFY(failures > 20);
 }
 
-/// Metrics and forks likewise; what comes after them finds its place.
+/// Metrics and forks are added whole or not at all, too; what comes after them finds its place.
 void TestFailingAllocations::addsLanesWholeOrNotAtAll() {
     int failures = 0;
     for (int64_t call = 1;; ++call) {
@@ -289,7 +289,7 @@ void TestFailingAllocations::addsLanesWholeOrNotAtAll() {
     QVERIFY(failures > 10);
 }
 
-/// A scale that a lost row brought moves them with the next row.
+/// A scale that came with a lost row moves the counts with the next row.
 void TestFailingAllocations::gradientsFollowTheScaleLater() {
     constexpr size_t kBucket = 20;
     int failures = 0;

@@ -1,5 +1,5 @@
-// What is kept of a lane's gradients over time: which step has which counts, what a new loss scale
-// makes of them, and neighbours that become one.
+// What is kept of a lane's gradients over time: which step has which counts, how a new loss scale
+// moves them, and neighbours that are merged.
 #include "engine/core/half_limits.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/gradient_file.h"
@@ -21,7 +21,7 @@ namespace {
 
 using Counts = MagnitudeCounts;
 
-/// So many equal values of 2^exponent.
+/// Returns counts of many equal values of 2^exponent.
 GradientRange rangeOf(int64_t step, int exponent, float scale = 1, DType type = DType::F16) {
     GradientRange range;
     range.step = step;
@@ -43,7 +43,7 @@ double shareAt(const GradientColumn& column, int exponent) {
     return column.shares.between(exponent, exponent + 1);
 }
 
-/// Steps from..to of one scale.
+/// Takes steps from..to at one scale.
 void train(GradientHistory& history, int64_t from, int64_t to, float scale = 1) {
     for (int64_t step = from; step <= to; ++step)
         history.stepDone(rowOf(step, scale));
@@ -85,7 +85,7 @@ void TestGradientHistory::sharesAddUp() {
     QCOMPARE(GradientShares::of(GradientRange()).total(), 0.0);
 }
 
-/// A count comes before the row of its step, and stands until the next one.
+/// A count comes before the row of its step, and holds until the next one.
 void TestGradientHistory::countsStandFromTheirStepOn() {
     GradientHistory history;
     history.add(rangeOf(3, -5));
@@ -112,7 +112,7 @@ void TestGradientHistory::countsStandFromTheirStepOn() {
     QVERIFY(!history.at(std::nullopt));
 }
 
-/// An edit at rest gives the same step other gradients.
+/// An edit while nothing trains gives the same step other gradients.
 void TestGradientHistory::aSecondCountReplacesTheFirst() {
     GradientHistory history;
     history.add(rangeOf(1, -5));
@@ -125,7 +125,7 @@ void TestGradientHistory::aSecondCountReplacesTheFirst() {
 
 void TestGradientHistory::theLossScaleMovesThem_data() {
     QTest::addColumn<int>("exponent");
-    QTest::addColumn<float>("scale"); // from 1
+    QTest::addColumn<float>("scale"); // from scale 1
     QTest::addColumn<int>("type");
     QTest::addColumn<int>("wanted"); // an exponent, or one of the two below
     constexpr int kZero = -1000, kInf = 1000;
@@ -176,7 +176,7 @@ void TestGradientHistory::unevenScalesAreSpread() {
     QVERIFY(std::abs(shareAt(*history.at(2), 2) - part) < 1e-6);
 }
 
-/// What is inf at one scale says nothing of the next: what stood before does, or nothing.
+/// An inf at one scale says nothing about the next scale: the earlier counts are kept, or nothing.
 void TestGradientHistory::infIsNotMoved() {
     GradientRange bad = rangeOf(3, 10, 8);
     bad.weights.notFinite = 100;
@@ -197,12 +197,12 @@ void TestGradientHistory::infIsNotMoved() {
     train(first, 4, 5, 4);
     QVERIFY(first.at(3));
     QVERIFY(!first.at(4));
-    // a scale of zero moves nothing to anywhere
+    // a scale of zero moves nothing anywhere
     history.stepDone(rowOf(6, 0));
     QVERIFY(!history.at(6));
 }
 
-/// At a fixed scale, too: a step that was not skipped had none.
+/// This also holds at a fixed scale: a step that was not skipped had no inf.
 void TestGradientHistory::infEndsWithACleanStep() {
     GradientRange bad = rangeOf(2, 10);
     bad.weights.notFinite = 100;
@@ -215,7 +215,7 @@ void TestGradientHistory::infEndsWithACleanStep() {
     train(history, 4, 4);
     QVERIFY(history.at(3)->shares.notFinite > 0);
     QCOMPARE(history.at(4)->shares.notFinite, 0.0f);
-    // where nobody checks, inf stays
+    // without the check, inf stays
     GradientHistory unchecked;
     unchecked.add(bad);
     train(unchecked, 1, 4);
@@ -228,7 +228,7 @@ void TestGradientHistory::interruptionsStayBlank() {
     train(history, 1, 10);
     history.interrupt();
     train(history, 11, 20);
-    train(history, 21, 29, 2); // nothing is there to be moved
+    train(history, 21, 29, 2); // there is nothing to move
     history.add(rangeOf(30, 1));
     train(history, 30, 31);
     const auto columns = history.columns();
@@ -241,14 +241,14 @@ void TestGradientHistory::interruptionsStayBlank() {
 }
 
 void TestGradientHistory::memoryIsBounded_data() {
-    QTest::addColumn<int>("every"); // so many steps a count
+    QTest::addColumn<int>("every"); // the number of steps for each count
     QTest::addColumn<bool>("gaps");
     QTest::newRow("each step") << 1 << false;
     QTest::newRow("some steps") << 7 << false;
     QTest::newRow("with gaps") << 3 << true;
 }
 
-/// Neighbours become one: in order, without holes, and without losing what rare steps had.
+/// Neighbours are merged: in order, without holes, and without losing what rare steps had.
 void TestGradientHistory::memoryIsBounded() {
     QFETCH(const int, every);
     QFETCH(const bool, gaps);
@@ -283,7 +283,7 @@ void TestGradientHistory::memoryIsBounded() {
     QVERIFY(columns.front().merged);
     if (gaps) return;
     QCOMPARE(columns.back().to, kSteps + 1);
-    // the rare ones have the part of the steps that they had
+    // the rare ones keep the share of the steps that they had
     const double wanted = static_cast<double>(odd) / static_cast<double>(counted);
     QVERIFY2(std::abs(sum / steps - wanted) < 1e-4 + 0.02 * wanted,
              qPrintable(QString::number(sum / steps)));
@@ -294,7 +294,7 @@ void TestGradientHistory::meansAreByTime() {
     history.add(rangeOf(1, 0));
     history.add(rangeOf(4, 1));
     train(history, 1, 4);
-    const auto all = history.mean(0.5, 4.5); // three steps of one, a step of the other
+    const auto all = history.mean(0.5, 4.5); // three steps of one, one step of the other
     QVERIFY(all);
     QCOMPARE(all->between(0, 1), 0.75);
     QCOMPARE(all->between(1, 2), 0.25);
@@ -347,7 +347,7 @@ void TestGradientHistory::tableReadsBack() {
     QVERIFY(lines[0].startsWith("lane,first_step,last_step,counted_step,zero,2^-40,2^-39,"));
     QVERIFY(lines[0].endsWith(",2^23,not_finite"));
     QVERIFY(lines[1].startsWith("\"a, \"\"b\"\"\",2,5,2,0,0,1,0,"));
-    QCOMPARE(lines[1].count(',') - 1, lines[0].count(',')); // one is in the name
+    QCOMPARE(lines[1].count(',') - 1, lines[0].count(',')); // one comma is in the name
 }
 
 } // namespace tst_gradient_history

@@ -1,5 +1,5 @@
-// A run takes in batches: its columns, totals, forks and pictures, what a snapshot shows while the
-// run goes on, what it costs, and the list of runs.
+// A run that is fed in batches: its columns, totals, forks and pictures, what a snapshot shows
+// while the run continues, what it costs, and the list of runs.
 #include "engine/runs/run.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/fields.h"
@@ -24,7 +24,7 @@ constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 Run twoLanes() { return Run(RunInfo{}, {{"fp32", "fp32"}, {"amp-fp16", "amp-fp16"}}); }
 
-/// Every metric follows from step and lane.
+/// Returns a row in which every metric follows from step and lane.
 StepRow rowAt(int64_t step, int lane) {
     const auto x = static_cast<float>(step);
     const bool skipped = lane == 1 && step % 7 == 0;
@@ -158,7 +158,7 @@ void TestRun::totals() {
              static_cast<double>(static_cast<float>(0.001 + 2 / 3e5)));
     QCOMPARE(run.now().trailingMedian(0, metric::Loss, 5), static_cast<double>(68.0f / 3));
     run.append(batchOf(71, 71));
-    QCOMPARE(run.now().totals(1).scaleAfter(), 32768.0f); // the row tells it from here on
+    QCOMPARE(run.now().totals(1).scaleAfter(), 32768.0f); // from here on the row tells it
     // a value that comes after its row
     Run late = twoLanes();
     RunBatch first;
@@ -210,7 +210,7 @@ void TestRun::readersBesideTheWriter() {
             now.column(1, metric::Loss).values(1, kMost, [&](int64_t step, double value) {
                 wrong += step != next++ || value != rowAt(step, 1)[metric::Loss];
             });
-            // all columns of a snapshot end at the same step, with the events
+            // all columns of a snapshot end at the same step, and so do the events
             wrong += next != last + 1 || now.lastStep() != last;
             wrong += now.column(0, metric::WallSeconds).lastStep() != last;
             wrong += static_cast<int64_t>(now.events().size()) != last / 100;
@@ -284,7 +284,7 @@ bool sameTotals(const LaneTotals& a, const LaneTotals& b) {
            a.bestAccuracy() == b.bestAccuracy();
 }
 
-/// Rows with a validation now and then, and a backoff at step 4500.
+/// Returns rows with a validation now and then, and a backoff at step 4500.
 std::unique_ptr<Run> validated(int64_t steps) {
     std::unique_ptr<Run> run(new Run(twoLanes()));
     RunBatch batch = batchOf(1, steps);
@@ -297,7 +297,7 @@ std::unique_ptr<Run> validated(int64_t steps) {
     return run;
 }
 
-/// Nothing can be read from it.
+/// A store from which nothing can be read.
 class CountingStore : public ChunkStore {
 public:
     std::vector<std::byte> read(int64_t) const override {
@@ -309,7 +309,7 @@ public:
 
 } // namespace
 
-/// From any step, the rows and totals are those of a run that ended there.
+/// Continued from any step, the rows and totals are those of a run that ended there.
 void TestRun::goesOn() {
     const RunConfig config = defaultConfig();
     const auto run = validated(5000);
@@ -330,7 +330,8 @@ void TestRun::goesOn() {
         QVERIFY(sameRow(row, run->now().row(1, row.step)));
 }
 
-/// Nearly all values of a long run lie on disk: from its last step on, they stay there.
+/// Nearly all values of a long run lie on disk: a run that continues from its last step does not
+/// read them.
 void TestRun::goesOnWithoutReadingAll() {
     const auto run = validated(20000);
     const auto store = std::make_shared<CountingStore>();
@@ -412,7 +413,7 @@ void TestRun::refuses() {
 }
 
 void TestRun::takesFewBytes() {
-    // as files and struct had them: 4 floats, an int32, 2 doubles, 4 flags of a byte, an int64
+    // as files and the struct had them: 4 floats, an int32, 2 doubles, 4 flags of a byte, an int64
     constexpr size_t kRowBytes = 4 * 4 + 4 + 2 * 8 + 4 + 8;
     constexpr int kLanes = 6;
     constexpr int64_t kSteps = sizeFor(1'000'000, 50'000), kBlock = 10000;
@@ -420,7 +421,7 @@ void TestRun::takesFewBytes() {
     Run run(RunInfo{}, lanes);
     for (int64_t step = 1; step <= kSteps; step += kBlock) {
         RunBatch batch = batchOf(step, step + kBlock - 1, kLanes);
-        for (StepRow& row : batch.rows) // the worst: nothing stays as it was
+        for (StepRow& row : batch.rows) // the worst case: no value stays as it was
             row.set(metric::LearningRate, 1 / static_cast<float>(row.step))
                 .set(metric::Scale, static_cast<float>(row.step % 999))
                 .set(metric::GrowthTracker, row.step * 7919 % 65521)
@@ -476,12 +477,12 @@ void TestRun::storeKeepsRuns() {
     QVERIFY(changed() && store.current() == RunId::None && !store.get(b) && !store.writable(b));
     QCOMPARE(held->info().config.title, std::string("b"));
     const RunId d = store.add(run("d"), "New");
-    QCOMPARE(store.find(d)->color, 1); // that of the one that went
+    QCOMPARE(store.find(d)->color, 1); // the colour of the run that was removed
     store.writable(d)->append(batchOf(1, 3));
     QCOMPARE(store.get(d)->step(), int64_t{3});
     QCOMPARE(store.differences().size(), size_t{3});
     QCOMPARE(store.differences()[0], std::string());
-    RunBatch edited; // its settings are those of the others, now
+    RunBatch edited; // its settings equal those of the others now
     edited.info = store.get(a)->info();
     edited.info->recorded.edits.push_back({5, -1, "optimizer.lr", 0.001});
     store.writable(a)->append(std::move(edited));
@@ -491,7 +492,7 @@ void TestRun::storeKeepsRuns() {
 }
 
 void TestRun::differencesOfSettings_data() {
-    QTest::addColumn<QStringList>("settings"); // a run each, with ; between
+    QTest::addColumn<QStringList>("settings"); // one entry a run, with ; between the settings
     QTest::addColumn<QStringList>("texts");
     const auto row = [](const char* name, const QStringList& settings, const QStringList& texts) {
         QTest::newRow(name) << settings << texts;

@@ -1,6 +1,6 @@
-// Folders of runs: those that earlier versions saved open, are saved again and trained again with
-// the same bytes; tables may have other columns; and one sentence about each thing that no run
-// writes.
+// Folders of runs: those that earlier versions saved can be opened, saved again and trained again
+// with the same bytes; tables may have other columns; and there is one sentence for each thing that
+// no run writes.
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
@@ -53,14 +53,14 @@ QStringList filesIn(const QString& folder) {
     return QDir(folder).entryList(QDir::Files | QDir::Hidden);
 }
 
-/// Without the file that differs from one run to the next, and that earlier versions do not have.
+/// Returns the files except the one that differs from run to run and that earlier versions lack.
 QStringList lastingFilesIn(const QString& folder) {
     QStringList names = filesIn(folder);
     names.removeAll(QStringLiteral("manifest.json"));
     return names;
 }
 
-/// Rows as a training hands them out, step by step.
+/// Returns rows as a training delivers them, step by step.
 RunBatch batchOf(const RunSnapshot& run, int64_t step) {
     RunBatch batch;
     for (int lane = 0; lane < run.laneCount(); ++lane)
@@ -132,13 +132,14 @@ void TestRunFolder::savedRunsOpen() {
     QCOMPARE(now.step(), now.info().config.steps);
     QCOMPARE(now.pictures().step, now.step());
     QCOMPARE(now.pictures().outputs.size(), size_t{2});
-    // the picture of a regression's target is of a size of its own
+    // the picture of a regression's target has a size of its own
     const bool painted = now.info().config.task.kind != TaskKind::Regression;
     QCOMPARE(now.target().width, painted ? 8 : 256);
     QCOMPARE(now.metrics().size(), size_t{metric::kKnown});
     QVERIFY(now.totals(0).last().wallSeconds() > 0);
     for (int lane = 0; lane < 2; ++lane)
-        for (MetricId id = 0; id < metric::kKnown; ++id) // no epochs: they were saved without
+        for (MetricId id = 0; id < metric::kKnown; ++id) // no epochs: these runs were saved without
+                                                         // them
             QCOMPARE(now.column(lane, id).size(),
                      knownMetrics()[static_cast<size_t>(id)].always ? now.step() : 0);
     const bool counted = folder.endsWith(QLatin1String("gradients"));
@@ -176,7 +177,7 @@ void TestRunFolder::sameBytesAgain() {
 
 void TestRunFolder::sameBytesWhileItTrains_data() { addSavedFolders(); }
 
-/// Summary too, which is made anew.
+/// The summary, too, which is made anew.
 void TestRunFolder::sameBytesWhileItTrains() {
     QFETCH(QString, folder);
     const auto run = readRun(folder.toStdString());
@@ -192,7 +193,7 @@ void TestRunFolder::sameBytesWhileItTrains() {
             continue;
         QCOMPARE(contentOf(m_folder->folder(), name), contentOf(folder, name));
     }
-    // without rows there is no file of them less
+    // a run without rows has all the files, too
     const QTemporaryDir none;
     RunWriter(none.path().toStdString(), now.info(), now.lanes(), now.target());
     QCOMPARE(contentOf(none.path(), "steps.csv"), QLatin1String(table::kSteps));
@@ -220,7 +221,7 @@ void TestRunFolder::trainedAndRead() {
         QCOMPARE(run->now().totals(lane).scaleAfter(), trained->now().totals(lane).scaleAfter());
     }
     QCOMPARE(run->events().size(), trained->events().size());
-    // what the window saves of the run itself are the bytes that the command line wrote
+    // what the window saves of the same run has the bytes that the command line wrote
     const QTemporaryDir saved;
     saveRun(trained->snapshot(), saved.path().toStdString());
     QCOMPARE(filesIn(saved.path()), filesIn(m_folder->folder()));
@@ -230,7 +231,7 @@ void TestRunFolder::trainedAndRead() {
                      qPrintable(name));
 }
 
-/// A lane that begins in the middle, and a fork that never came.
+/// A lane that begins in the middle of the run, and a fork that never came.
 void TestRunFolder::forksAreRead() {
     RunConfig config = defaultConfig();
     config.steps = 5;
@@ -333,7 +334,8 @@ void TestRunFolder::textsOfEvents() {
     }
     run.append(std::move(batch));
     saveRun(run.snapshot(), folder());
-    // values that were not measured are empty fields, which only metrics of some runs may have
+    // an empty field stands for a value that was not measured: only metrics that some runs lack may
+    // have it
     QVERIFY2(isAbout(error(), path("steps.csv").toStdString() + ", line 2, scale", "\"\" is not"),
              error().c_str());
     std::string steps = table::kSteps;
@@ -374,7 +376,7 @@ void TestRunFolder::unknownColumns() {
     QVERIFY(now.metrics()[static_cast<size_t>(watts)].axis != PlotAxis::None);
     const QTemporaryDir saved;
     saveRun(run->snapshot(), saved.path().toStdString());
-    // known columns first
+    // known columns come first
     QCOMPARE(contentOf(saved.path(), "steps.csv").toStdString(),
              "step,lane,loss,grad noise,val_loss\n1,fp32,0.5,0.1,\n1,amp-fp16,0.25,-1e-300,3\n"
              "2,fp32,0.125,nan,\n2,amp-fp16,0.0625,0.30000000000000004,\n");
@@ -402,7 +404,7 @@ void TestRunFolder::missingColumns() {
     QVERIFY(!filesIn(saved.path()).contains(QLatin1String("summary.json")));
 }
 
-/// They stand behind the columns that every run has, and come back.
+/// Epochs stand after the columns that every run has, and are read back.
 void TestRunFolder::epochs() {
     const std::string steps = "step,lane,loss,epoch,batch\n1,fp32,0.5,1,1\n1,amp-fp16,0.5,1,1\n"
                               "2,fp32,0.25,1,2\n2,amp-fp16,0.25,1,2\n";
@@ -465,7 +467,7 @@ void TestRunFolder::anEarlierRunGivesWay() {
     QCOMPARE(contentOf(m_folder->folder(), "notes.txt"), QLatin1String("mine"));
     put("gradients.csv", "of an earlier run");
     RunInfo bad = run->info();
-    bad.recorded.steps = -1; // no run begins: what was there stays
+    bad.recorded.steps = -1; // no run begins, and the existing files stay
     QVERIFY(thrownBy<InputError>([&] {
                 RunWriter(folder(), bad, run->lanes(), run->now().target());
             }).starts_with("run.steps"));
@@ -478,7 +480,7 @@ void TestRunFolder::anEarlierRunGivesWay() {
     QVERIFY(thrownBy<RunError>([&] { saveRun(run->snapshot(), folder()); }) != "nothing thrown");
 }
 
-/// By both that write a folder, and read again: all of them or none.
+/// Galleries are written by both writers of folders, and read again: all of them or none.
 void TestRunFolder::galleries() {
     const auto run = readRun(savedFolder(QStringLiteral("overflow")).toStdString());
     RunBatch batch;
@@ -501,7 +503,7 @@ void TestRunFolder::galleries() {
     std::filesystem::remove(path("samples_fp32.png").toStdString());
     QVERIFY(found().galleries.empty());
     QCOMPARE(found().outputs.size(), size_t{2});
-    // a run that has none leaves none
+    // saving a run without galleries removes earlier ones
     saveRun(readRun(savedFolder(QStringLiteral("overflow")).toStdString())->snapshot(), folder());
     QVERIFY(filesIn(m_folder->folder()).filter(QStringLiteral("samples")).isEmpty());
 }
@@ -529,7 +531,7 @@ void TestRunFolder::readsManyRowsAndStops() {
     QCOMPARE(asked, 2);
 }
 
-/// Of a table that went through another program.
+/// Reads a table that went through another program.
 void TestRunFolder::takesLineEndsOfOtherSystems() {
     std::string header = table::kSteps;
     header.insert(header.size() - 1, "\r");

@@ -1,4 +1,4 @@
-// One sentence about each thing in a run's tables that no run writes.
+// One sentence for each thing in a run's tables that no run writes.
 #include "engine/core/error.h"
 #include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"

@@ -1,5 +1,5 @@
-// What summary.json tells of the machine that trained a run: read back as it was written, and one
-// sentence about each thing that no run writes.
+// What summary.json says about the machine that trained a run: it is read back as it was written,
+// and there is one sentence for each thing that no run writes.
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
@@ -89,7 +89,7 @@ void TestRunSummary::isNotAlwaysThere() {
 
 void TestRunSummary::refusesValues_data() {
     QTest::addColumn<QByteArray>("place"); // a JSON pointer
-    QTest::addColumn<QByteArray>("value"); // empty: taken away
+    QTest::addColumn<QByteArray>("value"); // empty: the value is removed
     QTest::addColumn<QByteArray>("sentence");
     const auto row = [](const char* name, const char* place, const QByteArray& value,
                         const char* sentence) {

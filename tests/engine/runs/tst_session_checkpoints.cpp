@@ -1,5 +1,5 @@
 // Checkpoints and galleries in a session's file: the newest of each run, whole after a kill, and
-// sessions of earlier versions that have none.
+// sessions of earlier versions, which have none.
 #include "engine/core/error.h"
 #include "engine/io/database.h"
 #include "engine/runs/left_session.h"
@@ -61,7 +61,7 @@ std::string contentAfter(int64_t step) {
     return std::string(100000, static_cast<char>('a' + step % 26)) + std::to_string(step);
 }
 
-/// Its bytes are made when the store asks for them; `made` counts that.
+/// Keeps a checkpoint whose bytes are made when the store asks for them; `made` counts that.
 void keep(Run& run, int64_t step, int* made = nullptr) {
     RunBatch batch;
     batch.checkpoint = std::make_shared<const RunCheckpoint>(step, [step, made] {
@@ -79,7 +79,7 @@ int64_t countOf(const std::string& path, const std::string& table) {
 
 } // namespace
 
-/// The newest one, and it alone; memory lets go of what the store has.
+/// Only the newest checkpoint comes back; memory drops what the store has.
 void TestSessionCheckpoints::checkpointsComeBack() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
@@ -96,7 +96,7 @@ void TestSessionCheckpoints::checkpointsComeBack() {
             store.flush();
             QCOMPARE(run->now().checkpoint()->bytes(), contentAfter(step));
         }
-        QCOMPARE(made, 2); // later it was read
+        QCOMPARE(made, 2); // after that it was read
         QCOMPARE(countOf(path, "checkpoints"), int64_t{1});
         QVERIFY(store.problem().empty());
     }
@@ -111,7 +111,7 @@ void TestSessionCheckpoints::checkpointsComeBack() {
     QVERIFY_EXCEPTION_THROWN((void)back->now().checkpoint()->bytes(), RunError);
 }
 
-/// Where one run goes on from another one's checkpoint, both keep it.
+/// When one run continues from another one's checkpoint, both keep it.
 void TestSessionCheckpoints::eachRunHasItsOwn() {
     const QTemporaryDir folder;
     SessionStore store({folder.path().toStdString()});
@@ -127,7 +127,7 @@ void TestSessionCheckpoints::eachRunHasItsOwn() {
     QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{2});
     appendRows(*next, 101, 200);
     keep(*next, 200);
-    store.flush(); // in place of its first one
+    store.flush(); // replaces its first one
     QCOMPARE(run->now().checkpoint()->bytes(), contentAfter(100));
     store.forget(next.get());
     store.flush();
@@ -149,12 +149,12 @@ void TestSessionCheckpoints::oneThatIsGoneStopsNoOther() {
     QVERIFY2(store.problem().empty(), store.problem().english().c_str());
     QCOMPARE(countOf(store.path(), "runs"), int64_t{2});
     QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{1});
-    keep(*run, 100); // a newer one can be had
+    keep(*run, 100); // a newer one can be obtained
     store.flush();
     QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{2});
 }
 
-/// Those of earlier versions lack the tables.
+/// Sessions of earlier versions lack the tables.
 void TestSessionCheckpoints::sessionsWithoutCheckpoints() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
@@ -176,7 +176,7 @@ void TestSessionCheckpoints::sessionsWithoutCheckpoints() {
     QCOMPARE(left[0].runs().size(), size_t{1});
 }
 
-/// A whole one, of a step that the rows reach, whenever the kill comes.
+/// Whenever the kill comes, there is a whole checkpoint, of a step that the rows reach.
 void TestSessionCheckpoints::aKilledProgramHasACheckpoint() {
     for (const auto pause : {150ms, 333ms, 700ms}) {
         const QTemporaryDir folder;

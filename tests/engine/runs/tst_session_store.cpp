@@ -51,7 +51,7 @@ RunConfig forkedConfig() {
     return config;
 }
 
-/// Values that no coding makes small, and some that are not finite.
+/// Returns values that no coding makes small, and some that are not finite.
 StepRow rowAt(int64_t step, int lane) {
     const auto noise =
         static_cast<float>(std::sin(static_cast<double>(step * (lane + 3)) * 12.9898));
@@ -118,7 +118,7 @@ bool sameBits(double a, double b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
 }
 
-/// Of all columns; the first difference, or nothing.
+/// Compares all columns; returns the first difference, or nothing.
 std::string difference(const RunSnapshot& a, const RunSnapshot& b) {
     if (a.laneCount() != b.laneCount()) return "lanes";
     for (int lane = 0; lane < a.laneCount(); ++lane) {
@@ -210,7 +210,7 @@ void TestSessionStore::droppedValuesAnswerTheSame() {
                 store->chunks[++key] = chunk->values()->packed(4096, chunk->runs());
                 chunk->setStored(store, key);
             }
-            chunk->drop(); // what was read again stays for once
+            chunk->drop(); // a chunk that was read again stays once
             count += chunk->drop();
         }
         return count;
@@ -313,14 +313,14 @@ void TestSessionStore::aSessionInUseIsNotLeft() {
     first.reset();
     std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});
-    QCOMPARE(leftSessions(sessions).size(), size_t{0}); // taken
+    QCOMPARE(leftSessions(sessions).size(), size_t{0}); // it is taken
     left.clear();
     left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});
     left[0].remove();
     left.clear();
     QCOMPARE(leftSessions(sessions).size(), size_t{0});
-    QCOMPARE(sessionsIn(sessions).size(), size_t{1}); // the second
+    QCOMPARE(sessionsIn(sessions).size(), size_t{1}); // the second one
 }
 
 void TestSessionStore::nothingStaysOfADiscardedSession() {
@@ -349,7 +349,7 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     QVERIFY(run->now().columnBytes() <= bytes / 4);
     QVERIFY(!store->isFull());
     QCOMPARE(difference(whole->now(), run->now()), std::string());
-    // what was read is in memory again, and goes again
+    // what was read is in memory again, and is dropped again
     for (int i = 0; i < 3; ++i)
         store->flush();
     QVERIFY(run->now().columnBytes() <= bytes / 4);
@@ -357,13 +357,13 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     store->flush();
     store->flush();
     QVERIFY(store->isFull());
-    // readers outlive the session, and its file
+    // readers outlive the session and its file
     store->discard();
     store.reset();
     QCOMPARE(difference(whole->now(), run->now()), std::string());
 }
 
-/// Files may not grow, as on a full disk; later they may.
+/// Files may not grow, as on a full disk; later they may again.
 void TestSessionStore::aFullDisk() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
@@ -485,7 +485,7 @@ void TestSessionStore::aKilledProgramLosesLittle() {
     const std::string sessions = folder.path().toStdString();
     const pid_t child = fork();
     QVERIFY(child >= 0);
-    if (child == 0) { // 100 steps each 10 ms
+    if (child == 0) { // 100 steps every 10 ms
         SessionStore store({sessions});
         auto run = std::make_shared<Run>(infoOf(defaultConfig()), lanesOf(defaultConfig()));
         store.watch(run, "one");

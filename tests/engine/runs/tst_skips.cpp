@@ -1,5 +1,5 @@
-// Whether skipped steps are normal: by hand-made histories, each with one cause, and by trainings
-// of the list of experiments that are known to go well or wrong.
+// Whether skipped steps are normal: tested with hand-made histories, each with one cause, and with
+// trainings of the listed experiments that are known to go well or wrong.
 #include "engine/runs/skips.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
@@ -12,7 +12,7 @@ using namespace halfscope;
 
 namespace {
 
-/// A lane's steps as a scaler that halves and doubles would leave them.
+/// A lane's steps as a scaler that halves and doubles leaves them.
 class History {
 public:
     explicit History(float scale) : m_scale(scale) {}
@@ -57,7 +57,7 @@ private:
     int m_tracker = 0;
 };
 
-/// What a lane of an experiment leaves.
+/// Returns what a lane of an experiment leaves.
 SkipTally trained(const RunConfig& config, size_t lane) {
     Experiment experiment(config);
     SkipTally tally;
@@ -114,7 +114,7 @@ void TestSkips::normal_data() {
     QTest::newRow("one step alone")
         << History(65536).skip(1).tally()
         << "1 step was skipped. That is normal: the loss scale is coming down.";
-    // a growth is tried, and taken back; later gradients grow by themselves
+    // a growth is tried and taken back; later gradients grow by themselves
     QTest::newRow("all causes")
         << History(1024).skip(1).clean(2).skip(1).clean(40).grow().skip(1).clean(30).skip(1).tally()
         << "4 of 77 steps were skipped. That is normal: 2 at the start, until the loss scale was "
@@ -180,7 +180,7 @@ void TestSkips::tooMany() {
     QCOMPARE(tally.verdict(dynamic), SkipVerdict::TooMany);
 }
 
-/// Where the start ends, and what a growth excuses: one skip, not two.
+/// Tests where the start ends, and what a growth excuses: one skip, not two.
 void TestSkips::counts() {
     const SkipTally early = History(65536).skip(1).clean(19).skip(1).tally();
     QCOMPARE(early.atStart(), int64_t{2});

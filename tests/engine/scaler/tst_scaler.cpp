@@ -1,5 +1,5 @@
-// The loss scaler: its rules by hand-made cases, the update op against next(), and every history
-// that was recorded from PyTorch's GradScaler.
+// The loss scaler: its rules by hand-made cases, the update op compared with next(), and every
+// history that was recorded from PyTorch's GradScaler.
 #include "engine/ops/builder.h"
 #include "engine/ops/op_info.h"
 #include "engine/scaler/grad_scaler.h"
@@ -30,7 +30,7 @@ QByteArray text(const ScalerState& s) {
            QByteArray::number(s.growthTracker);
 }
 
-/// The update op in a graph of its own, as state -> next state.
+/// The update op in a graph of its own, from state to next state.
 struct UpdateGraph {
     Graph graph;
     NodeId state, rules, found;
@@ -81,7 +81,7 @@ private slots:
         row("interval 0 never grows", 64, 0, {2, .5, 0, 0}, "...", {64, 64, 64}, {1, 2, 3});
         row("reaches 0 and stays", 0x1p-148f, 0, {2, .5, 1, 0}, "XX..", {0x1p-149f, 0, 0, 0},
             {0, 0, 0, 0});
-        // 3 * 0.7 in double is just below a float; rounded once
+        // 3 * 0.7 in double is just below a float; it is rounded once
         row("rounded once from double", 3, 0, {2, .7, 9, 0}, "X", {static_cast<float>(3 * 0.7)},
             {0});
         row("static never changes", 64, 2, {2, .5, 3, 1}, ".X.", {64, 64, 64}, {2, 2, 2});
@@ -102,7 +102,7 @@ private slots:
         const UpdateGraph op;
         for (qsizetype i = 0; i < steps.size(); ++i) {
             const bool found = steps[i] == QChar('X');
-            // any count of non-finite values is an overflow
+            // any number of non-finite values is an overflow
             const auto leaves = op.leaves(state, r, found ? 3 : 0);
             state = next(state, found, r);
             const QByteArray at = "step " + QByteArray::number(i) + ": " + text(state);

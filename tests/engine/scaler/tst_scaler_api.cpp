@@ -1,5 +1,5 @@
 // GradScaler's calls: every history recorded from PyTorch, the order of calls and its errors,
-// arithmetic to the bit, independent skips, and the reason of a skip. Saved states:
+// arithmetic to the bit, independent skips, and the reason of a skip. Saved states are in
 // tst_scaler_state_dict.
 #include "engine/core/error.h"
 #include "engine/scaler/scaler_api.h"
@@ -71,7 +71,8 @@ void TestScalerApi::recordedHistory() {
     QVERIFY2(result.passed(), result.difference.c_str());
 }
 
-/// Letters: s scale, u unscale_, t step, n step without gradients, U update, V update(new_scale).
+/// The letters: s scale, u unscale_, t step, n step without gradients, U update, V
+/// update(new_scale).
 void TestScalerApi::callsInWrongOrder_data() {
     QTest::addColumn<QString>("calls");
     QTest::addColumn<QString>("error"); // of the last call; empty: none
@@ -178,13 +179,13 @@ void TestScalerApi::tensorsOfAllTypes() {
     std::vector<uint16_t> low{bfloat16FromFloat(6), bfloat16FromFloat(-1.5f)};
     scaler.unscale(0, std::array{hostTensor(DType::BF16, low)});
     QCOMPARE(floatFromBfloat16(low[0]), 2.0f);
-    // a double beyond float32 counts as inf, as on the device
+    // a double beyond float32's range counts as inf, as on the device
     scaler.scale(1.0f);
     const StepOutcome outcome = scaler.step(1, std::array{hostTensor(wide)}, [] {});
     QVERIFY(!outcome.stepped);
 }
 
-/// Wherever among the gradients it stands: the clean ones after it do not clear it.
+/// The bad tensor may stand anywhere among the gradients: the clean ones after it do not clear it.
 void TestScalerApi::oneBadTensorIsEnough() {
     for (size_t bad = 0; bad < 3; ++bad) {
         GradScaler scaler(configOf(4));
@@ -233,8 +234,8 @@ void TestScalerApi::halfGradientsAreRefused() {
     QCOMPARE(thrownBy<InputError>(step), std::string("Attempting to unscale FP16 gradients."));
 }
 
-/// PyTorch looks before the multiplication only: with an inverse scale of inf the optimizer steps
-/// on inf and nan. The second check closes that.
+/// PyTorch checks only before the multiplication: with an inverse scale of inf the optimizer steps
+/// on inf and nan. The second check prevents that.
 void TestScalerApi::tinyScaleWritesNan() {
     for (const bool check : {false, true}) {
         ScalerConfig config = configOf(0x1p-130);
@@ -252,7 +253,7 @@ void TestScalerApi::tinyScaleWritesNan() {
     }
 }
 
-/// Apex at a static scale: the step is taken with what the gradients hold, and the scale stays.
+/// Apex at a static scale: the step is taken with whatever the gradients hold, and the scale stays.
 void TestScalerApi::stepsOnAnOverflow() {
     ScalerConfig config = findScalerPreset("apex-static")->config;
     config.initScale = 4;
@@ -276,7 +277,7 @@ void TestScalerApi::gradientsSpoiledAfterUnscale() {
     QVERIFY(p.step(scaler, 0).stepped); // as a test of PyTorch asserts
 }
 
-/// PyTorch's test of a captured graph: gradients 5 times the scale in float16.
+/// PyTorch's test of a captured graph: gradients are 5 times the scale, in float16.
 void TestScalerApi::recordedGraphTest() {
     GradScaler scaler(configOf(4, 2, 0.5, 2));
     const std::vector<float> inputs{5, 20000, 5, 40000}, scales{4, 2, 2, 1},
@@ -300,8 +301,8 @@ void TestScalerApi::severalOptimizers_data() {
     QTest::newRow("unscale_ first") << true;
 }
 
-/// Two optimizers, inf in the second at step 2 of 4: it alone skips; the scale they share backs off
-/// once and grows three times.
+/// Of two optimizers, the second has inf at step 2 of 4: it alone skips; the scale that they share
+/// backs off once and grows three times.
 void TestScalerApi::severalOptimizers() {
     QFETCH(bool, unscaleFirst);
     GradScaler scaler(configOf(128, 2, 0.5, 1));

@@ -1,5 +1,5 @@
 // The scaler's rules, PyTorch's and the guards beyond it: the histories that the rules of six
-// systems give by hand, limits, layout. The systems' own books and tests: tst_scaler_systems.
+// systems give by hand, limits, layout. The systems' own books and tests are in tst_scaler_systems.
 #include "engine/ops/builder.h"
 #include "engine/ops/op_info.h"
 #include "tests/support/run_program.h"
@@ -32,7 +32,7 @@ private slots:
     void slotsHoldEverything();
 };
 
-/// Systems by rows, histories by columns.
+/// Rows are systems, columns are histories.
 void TestScalerRules::history_data() {
     QTest::addColumn<RuleSlots>("rules");
     QTest::addColumn<QString>("steps");
@@ -131,7 +131,7 @@ void TestScalerRules::guards_data() {
     rules.growthDelay = 0;
     rules.tolerance = 0.5;
     rules.growthInterval = 9;
-    // overflows 1 of 1; 1 of 2; 1 of 1; 1 of 4 and 2 of 5, then 3 of 6
+    // the shares of overflows: 1 of 1; 1 of 2; 1 of 1; 1 of 4 and 2 of 5, then 3 of 6
     row("tolerance", rules, "o.oo...ooo", "32 32 16 8 8 8 8 8 8 4");
 }
 
@@ -153,7 +153,8 @@ void TestScalerRules::intervalBelowTheTracker() {
     QVERIFY(grown.scale == 2 * state.scale && grown.growthTracker == 0);
 }
 
-/// A hysteresis that is raised during a run asks for what is still missing to it.
+/// A hysteresis that is raised during a run takes effect at once: the overflows that are still
+/// missing are required.
 void TestScalerRules::absorbedEndsAtTheHysteresis() {
     ScalerRules rules;
     rules.hysteresis = 2;
@@ -167,7 +168,7 @@ void TestScalerRules::absorbedEndsAtTheHysteresis() {
     QCOMPARE(next(state, true, rules).scale, scale);
 }
 
-/// Where no interval is ever reached, counts end at the largest int32 rather than at a negative.
+/// When no interval is ever reached, counts end at the largest int32 rather than becoming negative.
 void TestScalerRules::countsSaturate() {
     constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
     ScalerRules rules;
@@ -200,7 +201,7 @@ void TestScalerRules::stopsAtTheFloor() {
     }
     rules.atFloor = FloorAction::Continue;
     QVERIFY(!next(state, true, rules).stop);
-    // Without a floor the scale ends at 0, from where nothing can be tried.
+    // Without a floor the scale ends at 0, from where it cannot recover.
     rules = {};
     rules.atFloor = FloorAction::Stop;
     state = {};

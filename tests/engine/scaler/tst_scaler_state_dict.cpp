@@ -60,7 +60,7 @@ void TestScalerStateDict::stateDicts() {
     QVERIFY(scaler.stateDict() == wanted);
 }
 
-/// From a file: counts that no int32 holds change nothing.
+/// In a file's state, counts beyond int32 change nothing.
 void TestScalerStateDict::badStateDicts() {
     GradScaler scaler(configOf(128, 4, 0.25, 3));
     const ScalerStateDict state = scaler.stateDict();
@@ -81,8 +81,8 @@ void TestScalerStateDict::badStateDicts() {
     QVERIFY(scaler.stateDict() == state);
 }
 
-/// PyTorch puts scale and tracker in place and keeps what was unscaled: the step is taken with the
-/// gradients as they are, and update() goes on from the new scale.
+/// PyTorch sets scale and tracker and keeps what was unscaled: the step is taken with the gradients
+/// as they are, and update() continues from the new scale.
 void TestScalerStateDict::stateDictInTheMiddle() {
     GradScaler scaler(configOf(4)), saved(configOf(1024));
     ScalerStateDict state = saved.stateDict();
@@ -93,12 +93,13 @@ void TestScalerStateDict::stateDictInTheMiddle() {
     scaler.loadStateDict(state);
     QCOMPARE(scaler.getScale(), 1024.0f);
     QVERIFY(scaler.step(0, gradients, [] {}).stepped);
-    QCOMPARE(values[0], 2.0f); // unscaled once, by the scale of then
+    QCOMPARE(values[0], 2.0f); // unscaled once, by the scale at that time
     scaler.update();
     QCOMPARE(scaler.growthTracker(), 1);
 }
 
-/// Saved in the middle of what guards count, a scaler goes on as if nothing had happened.
+/// When a scaler is saved in the middle of what guards count, it continues as if nothing had
+/// happened.
 void TestScalerStateDict::guardsAreSavedToo() {
     ScalerConfig config = findScalerPreset("deepspeed")->config;
     config.rules.growthInterval = 3;

@@ -1,5 +1,5 @@
-// The scaler's presets against the systems that they stand for: models of those written the way
-// they count themselves, what their own tests assert, and defaults.
+// The scaler's presets compared with the systems that they stand for: models of the systems written
+// in the way they count themselves, what their own tests assert, and defaults.
 #include "tests/support/scaler_histories.h"
 
 #include <QTest>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Each system as it keeps its own books, in iterations rather than counts.
+/// Each system's own way to count: in iterations rather than in clean steps.
 struct Books {
     virtual ~Books() = default;
     virtual void step(bool overflow) = 0;
@@ -137,7 +137,7 @@ void TestScalerSystems::booksAgree() {
             const bool overflow = random() % rate == 0;
             books->step(overflow);
             state = next(state, overflow, rules);
-            // float32 holds the powers of two of a double down to 2^-149 only
+            // float32 holds powers of two only down to 2^-149
             if (books->scale < 0x1p-140 || books->scale > 0x1p120) break;
             QVERIFY2(static_cast<double>(state.scale) == books->scale,
                      qPrintable(QString("seed %1, step %2").arg(seed).arg(i)));
@@ -272,7 +272,7 @@ void TestScalerSystems::knownTests() {
     QCOMPARE(scalesOf(start, rulesOf(rules), steps).back(), end);
 }
 
-/// fairseq's check_overflow: a scale that would fall to min_loss_scale, 1e-4, or below is put back
+/// fairseq's check_overflow: a scale that would fall to min_loss_scale, 1e-4, or below is restored
 /// and ends the training.
 void TestScalerSystems::fairseqEndsAboveItsMinimum() {
     const ScalerConfig config = scalerPresetNamed("fairseq");

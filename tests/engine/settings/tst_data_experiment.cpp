@@ -1,4 +1,4 @@
-// First experiments on data of the user's: which data set, loss and length files lead to.
+// First experiments on the user's data: which data set, loss and length the files lead to.
 #include "engine/settings/data_experiment.h"
 
 #include "engine/core/error.h"
@@ -21,7 +21,7 @@ using namespace halfscope;
 
 namespace {
 
-/// `values` in turn as the last column, behind two columns of numbers.
+/// Returns a table with `values` in turn as its last column, after two columns of numbers.
 std::string table(int rows, const QStringList& values) {
     std::string text = "a,b,what\n";
     for (int i = 0; i < rows; ++i)
@@ -105,7 +105,7 @@ void TestDataExperiment::tables() {
     QVERIFY(stepsOf(*config) <= 1000 + train);
 }
 
-/// Lines without a value are left out where they have to be.
+/// Lines without a value are left out when they must be.
 void TestDataExperiment::missingValues() {
     for (const bool missing : {false, true}) {
         const std::string file = path(missing ? "missing.csv" : "whole.csv");
@@ -231,7 +231,7 @@ void TestDataExperiment::arrays_data() {
                                  << "right.npy" << false;
 }
 
-/// Whichever of the two is opened.
+/// Either of the two files may be opened.
 void TestDataExperiment::arrays() {
     QFETCH(const QString, x);
     QFETCH(const QString, y);
@@ -308,7 +308,7 @@ void TestDataExperiment::closedFolder_data() {
     QTest::newRow("of no data set") << QStringList{"a", "b/c"} << "a" << false;
 }
 
-/// A class that cannot be read is named: without it, those behind it would have other numbers.
+/// A class that cannot be read is named: without it, the classes after it would have other numbers.
 void TestDataExperiment::closedFolder() {
     QFETCH(const QStringList, classes);
     QFETCH(const QString, closed);
@@ -359,8 +359,8 @@ void TestDataExperiment::texts() {
     QCOMPARE(shapes.layers.back().shape, (Shape{every->task.batch, 16, 16}));
 }
 
-/// Of one pair in a folder, whatever else lies there; several pairs are for the user to choose
-/// from.
+/// A folder with a single pair of arrays is opened, whatever else lies there; with several pairs
+/// the user must choose.
 void TestDataExperiment::foldersOfArrays() {
     const auto write = [&](const char* name) {
         const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}";
@@ -396,7 +396,7 @@ void TestDataExperiment::otherFiles_data() {
     row("experiment", "\n{}", "");
 }
 
-/// What is no data and no experiment either is told what would help.
+/// For a file that is neither data nor an experiment, the message says what would help.
 void TestDataExperiment::otherFiles() {
     QFETCH(const QByteArray, bytes);
     QFETCH(const QByteArray, about);

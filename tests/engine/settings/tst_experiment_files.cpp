@@ -31,7 +31,7 @@ bool isOneLine(const std::string& text) {
 
 using Json = nlohmann::ordered_json;
 
-/// Every value below a node, lists and objects too.
+/// Collects every value below a node, lists and objects, too.
 void collect(Json& node, std::vector<Json*>& to) {
     for (Json& value : node) {
         to.push_back(&value);
@@ -197,7 +197,7 @@ void TestExperimentFiles::everyTruncationIsRefused() {
 }
 
 void TestExperimentFiles::changedBytes() {
-    // Whatever a file holds: a configuration that can be written again, or one line.
+    // Whatever a file holds gives a configuration that can be written again, or one line.
     const QByteArray whole = QByteArray::fromStdString(configText(defaultConfig()));
     for (qsizetype at = 0; at < whole.size(); ++at) {
         for (const char byte : {'\0', '"', '{', '}', ',', '9', '-', '.', '\\', '\xFF'}) {
@@ -218,8 +218,8 @@ void TestExperimentFiles::changedValues_data() {
         QTest::newRow(preset.name.c_str()) << QByteArray::fromStdString(preset.name);
 }
 
-/// Values and keys of a whole file changed at random: what is taken is written again as it is, what
-/// is not gets one line that begins with a place in the file.
+/// Values and keys of a whole file are changed at random: what is accepted is written again
+/// unchanged, and what is not gets one line that begins with a place in the file.
 void TestExperimentFiles::changedValues() {
     QFETCH(const QByteArray, name);
     const Json whole = Json::parse(configText(presetNamed(name.toStdString()).config));
@@ -247,7 +247,7 @@ void TestExperimentFiles::changedValues() {
                         Json::object(),
                         {1, 2},
                         std::string(5000, 'a')};
-    std::mt19937 random(20); // the standard fixes its numbers
+    std::mt19937 random(20); // the standard defines its numbers
     const auto below = [&](size_t n) { return random() % n; };
     int taken = 0, refused = 0;
     for (int round = 0; round < 600; ++round) {
@@ -281,7 +281,7 @@ void TestExperimentFiles::deepNestingIsRefused() {
     }
 }
 
-/// Each key is looked for among those before it: a hundred thousand took minutes.
+/// Each key is searched among those before it, which took minutes for a hundred thousand.
 void TestExperimentFiles::manyKeysAreRefused() {
     QByteArray json = "{\"version\": 1";
     for (int i = 0; i < 200'000; ++i)
@@ -306,7 +306,7 @@ void TestExperimentFiles::longListsTakeLinearTime_data() {
                            << QByteArray("entries is not allowed: at most 100000");
 }
 
-/// A megabyte, which took half a minute when each end of an object looked through all before it.
+/// A megabyte took half a minute when each end of an object searched everything before it.
 void TestExperimentFiles::longListsTakeLinearTime() {
     QFETCH(QByteArray, start);
     QFETCH(QByteArray, entry);
@@ -331,7 +331,7 @@ void TestExperimentFiles::sizesAreLimited() {
     QCOMPARE(parseError(many + "]}"), QByteArray("f.json: lanes: more than 1000000 values"));
 }
 
-/// As many as an experiment may hold, in the form in which they are written.
+/// Reads as many edits as an experiment may hold, in the form in which they are written.
 void TestExperimentFiles::manyEditsAreRead() {
     RunConfig config = defaultConfig();
     for (int i = 0; i < 100'000; ++i)
@@ -385,7 +385,7 @@ void TestExperimentFiles::laneDefaults() {
     QCOMPARE(configText(parseConfig("{\"version\": 1}", "f")), configText(defaultConfig()));
 }
 
-/// A preset fills the other fields wherever it stands; a changed field makes it custom.
+/// A preset fills the other fields wherever it stands in the file; a changed field makes it custom.
 void TestExperimentFiles::scalerPresets() {
     const RunConfig config = parseConfig(
         "{\"version\": 1, \"lanes\": ["

@@ -1,6 +1,5 @@
-// The field table: every field survives a round trip, every wrong value and setting gets its one
-// line. Files are in tst_experiment_files; the meaning of the fields is tested with the parts that
-// use them.
+// The field table: every field survives a round trip, and every wrong value and setting gets its
+// one line. Files are in tst_experiment_files; the parts that use the fields test their meaning.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
@@ -25,7 +24,8 @@ QByteArray errorOf(const Action& action) {
     return QByteArray::fromStdString(thrownBy<InputError>(action));
 }
 
-/// Allowed values that differ from each other: ends of the range, and values that need all digits.
+/// Returns allowed values that differ from each other: ends of the range, and values that need all
+/// digits.
 std::vector<FieldValue> valuesOf(const Field& field) {
     std::vector<FieldValue> values;
     switch (field.kind) {
@@ -138,7 +138,7 @@ void TestFields::tableIsWhole() {
     }
 }
 
-/// The settings that a data set's row names stand in the table, and mean something for it.
+/// The settings that a data set's row names are in the table and apply to that data set.
 void TestFields::settingsOfDataSets() {
     for (const DataSetInfo& info : dataSets()) {
         RunConfig config;
@@ -166,12 +166,12 @@ void TestFields::roundTrip() {
     for (const FieldValue& value : valuesOf(field)) {
         RunConfig config = defaultConfig();
         if (value == FieldValue(std::string("cross-entropy")))
-            config.task.kind = TaskKind::Mnist; // which has classes
+            config.task.kind = TaskKind::Mnist; // it has classes
         config.task.samples = 1'000'000;        // any batch fits
         if (field.key == "task.samples") config.task.batch = 1;
         const int lane = field.scope == FieldScope::Lane ? 1 : -1;
         if (field.key == "scaler.preset" && value == FieldValue(std::string("custom")))
-            config.lanes[1].scaler.rules.hysteresis = 3; // what no preset has
+            config.lanes[1].scaler.rules.hysteresis = 3; // no preset has it
         if (field.key == "scaler.floor")
             config.lanes[1].scaler.initScale = std::max(1.0, std::get<double>(value));
         if (field.key == "scaler.ceiling") config.lanes[1].scaler.initScale = 1;
@@ -198,16 +198,16 @@ void TestFields::everythingAtOnce() {
     config.title = "\xC3\x9C"
                    "ber \"alles\"";
     for (const Field& field : fieldTable()) {
-        if (field.key == "task.batch") continue;        // at most the samples
+        if (field.key == "task.batch") continue;        // at most the number of samples
         if (field.key == "task.loss") continue;         // follows the task
-        if (field.key == "gradients.penalty") continue; // not with a critic
+        if (field.key == "gradients.penalty") continue; // not together with a critic
         std::vector<FieldValue> values = valuesOf(field);
         if (field.key == "data.kind") values = {std::string("generate")}; // numbers for a critic
         if (field.key == "precision") values = {std::string("apex-o2")};  // has the most of its own
         setField(config, field.scope == FieldScope::Lane ? 1 : -1, field.key, values.back());
     }
     config.task.samples = 10'000'000;
-    config.epochs = 4; // not as many as there could be of fewer samples
+    config.epochs = 4; // not as many as fewer samples would allow
     const RunConfig back = parseConfig(configText(config), "f.json");
     QCOMPARE(back.title, config.title);
     QCOMPARE(configText(back), configText(config));
@@ -250,7 +250,7 @@ void TestFields::limits() {
         RunConfig config = defaultConfig();
         const QByteArray error = errorOf([&] { setField(config, -1, field.key, value); });
         QVERIFY2(!error.contains('\n') && error.size() < 400, error);
-        if (field.check && std::holds_alternative<std::string>(value)) { // says where
+        if (field.check && std::holds_alternative<std::string>(value)) { // its message says where
             const bool model = field.key == "model.layers" || field.key == "model.critic";
             QVERIFY2(error.startsWith(key + (model ? ", line 1, column " : ": ")), error);
             continue;
@@ -341,7 +341,8 @@ void TestFields::wrongSettings() {
     QCOMPARE(configText(config), configText(defaultConfig()));
 }
 
-/// Where epochs decide, run.steps is what they come to; the last of both that is set decides.
+/// When epochs are set, run.steps is what they amount to; of the two, the one that is set last
+/// decides.
 void TestFields::stepsOfEpochs() {
     const Field& steps = *findField("run.steps");
     const auto stepsIn = [&](const RunConfig& of) { return std::get<int64_t>(steps.get(of, -1)); };
@@ -358,7 +359,7 @@ void TestFields::stepsOfEpochs() {
     setField(config, -1, "run.epochs", int64_t{4});
     QCOMPARE(stepsIn(config), int64_t{8});
     config.task.batch = 20000;
-    config.data.lastBatch = LastBatch::Drop; // no batch at all: refused, but can be looked at
+    config.data.lastBatch = LastBatch::Drop; // no batch at all: refused, but can be examined
     QCOMPARE(stepsIn(config), int64_t{1});
     QVERIFY_THROWS_EXCEPTION(InputError, checkConfig(config));
 }
@@ -373,7 +374,7 @@ void TestFields::severalFields() {
              QByteArray("lanes: 7 lanes are not allowed: 1 to 6"));
     config.lanes.resize(6);
     checkConfig(config);
-    config.lanes[5].scaler.rules.growthInterval = 0; // set past the table, as code can
+    config.lanes[5].scaler.rules.growthInterval = 0; // bypasses the table, as code can
     QVERIFY(errorOf([&] { checkConfig(config); }).startsWith("scaler.growth_interval: 0 is not"));
     config = defaultConfig();
     config.lanes[1].scaler.rules.floor = 65537;
@@ -385,7 +386,7 @@ void TestFields::severalFields() {
     QCOMPARE(errorOf([&] { checkConfig(config); }),
              QByteArray("lanes.1.scaler.init_scale: 65536 is not allowed: at most scaler.ceiling, "
                         "1024"));
-    config.lanes[1].scaler.rules.mode = ScalerMode::Static; // has no use for guards
+    config.lanes[1].scaler.rules.mode = ScalerMode::Static; // it does not use guards
     checkConfig(config);
     config = defaultConfig();
     config.task.batch = 1;
@@ -447,7 +448,7 @@ void TestFields::numbers() {
     QFETCH(const double, number);
     QFETCH(const QByteArray, text);
     QCOMPARE(numberText(number), text.toStdString());
-    // The same under a locale with a decimal comma, in files too.
+    // The same under a locale with a decimal comma, in files, too.
     RunConfig config = defaultConfig();
     config.optimizer.lr = 0.1 + 0.2;
     const std::string before = configText(config);

@@ -1,7 +1,7 @@
-// The presets of PyTorch's recipes: each one's own mechanism is seen in its run. A preset whose
-// settings are wrong (another kind, a limit that never bites) fails here; that the mechanisms
-// compute what PyTorch does is proven in tst_recipes and tst_optimizer. Optimizers and schedules:
-// tst_recipe_optimizers.
+// The presets of PyTorch's recipes: each one's own mechanism is visible in its run. A preset whose
+// settings are wrong (another kind, a limit that never takes effect) fails here; tst_recipes and
+// tst_optimizer prove that the mechanisms compute what PyTorch does. Optimizers and schedules are
+// in tst_recipe_optimizers.
 #include "engine/settings/recipes.h"
 #include "engine/train/experiment.h"
 #include "tests/support/preset_run.h"
@@ -17,7 +17,8 @@ using namespace halfscope;
 
 namespace {
 
-/// What SGD without momentum tells of a clip: the gradients that it used, and what they were.
+/// What SGD without momentum tells about a clip: the gradients that it used, and the gradients
+/// before.
 struct ClippedStep {
     Tensor used;
     double normBefore = 0, slack = 0;
@@ -53,7 +54,8 @@ private slots:
     void unclippedIsLost();
 };
 
-/// What PyTorch's notes and its documentation of optimizers and schedules name.
+/// Every recipe is there that PyTorch's notes and its documentation of optimizers and schedules
+/// name.
 void TestRecipePresets::everyRecipeIsThere() {
     QStringList names;
     for (const Preset& preset : recipePresets())
@@ -86,8 +88,8 @@ void TestRecipePresets::learns_data() {
         QTest::newRow(preset.name.c_str()) << QString::fromStdString(preset.name);
 }
 
-/// Every lane's loss falls to less than it was, float32 never skips, and AMP does: what a recipe
-/// does on a skipped step can be seen in its run.
+/// Every lane's loss falls, float32 never skips, and AMP does: what a recipe does on a skipped step
+/// is visible in its run.
 void TestRecipePresets::learns() {
     QFETCH(QString, name);
     Experiment experiment(configOf(name));
@@ -107,7 +109,7 @@ void TestRecipePresets::learns() {
     }
 }
 
-/// Weights move at every fourth step alone, and a skip takes four steps.
+/// Weights change only at every fourth step, and a skip costs four steps.
 void TestRecipePresets::accumulates() {
     QFETCH(QString, name);
     QFETCH(int, lane);
@@ -160,7 +162,8 @@ void TestRecipePresets::optimizersSkipOnTheirOwn() {
     QCOMPARE(run.counter("optimizer2.step"), steps - skips[1]);
 }
 
-/// Gradients that SGD used are within the limit; it bites in some steps and in others does not.
+/// Gradients that SGD used are within the limit, which takes effect in some steps and not in
+/// others.
 void TestRecipePresets::clips() {
     QFETCH(QString, name);
     QFETCH(int, lane);
@@ -183,14 +186,14 @@ void TestRecipePresets::clips() {
                                             [&](double x) { return std::abs(x) >= limit - slack; });
     }
     QVERIFY2(bitten > 20, qPrintable(QString::number(bitten)));
-    // values are cut in every step of this run: an output bias alone has a larger gradient
+    // values are cut in every step of this run: only an output bias has a larger gradient
     QVERIFY2(free > 20 || wanted.clip == ClipKind::Value, qPrintable(QString::number(free)));
     // one factor brings one gradient to the limit; a cut by value brings many there
     QCOMPARE(severalAtLimit > 20, wanted.clip == ClipKind::Value);
     QCOMPARE(name.endsWith("-inf"), wanted.clip == ClipKind::NormInf);
 }
 
-/// Without the clip the weights overflow, and the scaler looks for a scale that there is not.
+/// Without the clip the weights overflow, and no scale can help.
 void TestRecipePresets::unclippedIsLost() {
     QFETCH(QString, name);
     QFETCH(int, lane);

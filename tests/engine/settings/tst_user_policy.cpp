@@ -23,7 +23,7 @@ using namespace halfscope::test;
 
 namespace {
 
-/// JSON written with ' for ".
+/// Returns JSON that is written with ' for ".
 std::string quoted(std::string json) {
     std::replace(json.begin(), json.end(), '\'', '"');
     return json;
@@ -89,7 +89,8 @@ private slots:
         for (const char* rule : {"follow", "lower", "full", "full-result", "widest"})
             QTest::newRow(rule) << rule;
     }
-    /// Whatever a file says of an op, a step is built: what meets outside the region has one dtype.
+    /// Whatever a file says about an op, a step is built: operands that meet outside the region
+    /// have one dtype.
     void everyOpCanBeRuled() {
         QFETCH(QString, rule);
         const QTemporaryDir folder;
@@ -110,7 +111,7 @@ private slots:
         }
     }
 
-    /// The penalty's norm is part of the region, the gradients that it is made of are not.
+    /// The penalty's norm is part of the region; the gradients from which it is made are not.
     void penaltyIsRuled() {
         const QTemporaryDir folder;
         LaneConfig lane = defaultLane(Precision::User);
@@ -135,7 +136,7 @@ private slots:
         QCOMPARE(unscaled, squares); // one each for a parameter
     }
 
-    /// A training goes by the file as it was at the start, whatever becomes of it.
+    /// A training uses the file as it was at the start, whatever happens to it later.
     void trainingKeepsItsPolicy() {
         const QTemporaryDir folder;
         LaneConfig lane = defaultLane(Precision::User);

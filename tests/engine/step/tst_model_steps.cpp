@@ -36,7 +36,7 @@ RunConfig pictureConfig(const std::string& layers, Precision precision = Precisi
     return config;
 }
 
-/// A network without statistics, and its critic.
+/// Returns a network without statistics, and its critic.
 RunConfig judgedConfig() {
     RunConfig config = pictureConfig("");
     config.model.adversary = Adversary::Gan;
@@ -46,7 +46,7 @@ RunConfig judgedConfig() {
     return config;
 }
 
-/// Losses, gradient norms and the last picture of some steps.
+/// Returns losses, gradient norms and the last picture of some steps.
 std::vector<float> trained(const RunConfig& config, int steps = 6) {
     const auto data = makeTask(config);
     Trainer trainer(config, 0, "lane", *data, makeCpuExecutor(2));
@@ -67,8 +67,8 @@ Program programOf(const RunConfig& config) {
                    makeCpuExecutor(2)->compileOptions());
 }
 
-/// What each kernel does of forward and backward, in order: the ops of its nodes but for views.
-/// The optimizer sees weights (out, c, 1, 1), whose loops may be cut elsewhere.
+/// Returns what each kernel computes in forward and backward, in order: the ops of its nodes except
+/// views. The optimizer sees weights (out, c, 1, 1), whose loops may be cut elsewhere.
 std::vector<std::string> kernelsOf(const Program& program) {
     std::vector<std::string> kernels;
     for (const Kernel& kernel : program.kernels) {
@@ -133,7 +133,7 @@ private slots:
         for (const Precision p : {Precision::Fp32, Precision::AmpFp16, Precision::Fp16})
             QTest::newRow(nameOf(p)) << static_cast<int>(p);
     }
-    /// The same values to the last bit, because they are the same products, and the same kernels.
+    /// The values are the same to the last bit, because the products and the kernels are the same.
     void pointwiseConvolutionsAreProductsOverPixels() {
         QFETCH(int, precision);
         const RunConfig linear = pictureConfig("", static_cast<Precision>(precision));
@@ -145,7 +145,7 @@ private slots:
         QCOMPARE(found, wanted);
     }
 
-    /// On batches of images in planes too: the values of the true convolution.
+    /// This holds on batches of images in planes, too: the values are those of a true convolution.
     void pointwiseLayersKeepImagesApart() {
         const ModelSpec model = readModel("Sequential(Conv2d(3, 4, 1), ReLU(), Conv2d(4, 2, 1))");
         Graph graph;
@@ -175,7 +175,7 @@ private slots:
                     1e-14);
     }
 
-    /// A single 1x1 convolution among others stays one; several in a row are products.
+    /// A single 1x1 convolution among other layers stays one; several in a row become products.
     void singlePointwiseLayersStayConvolutions_data() {
         QTest::addColumn<QByteArray>("layers");
         QTest::addColumn<int>("convolutions");
@@ -221,7 +221,7 @@ private slots:
                  qPrintable(QString("%1 %2").arg(double{seen[0]}).arg(double{seen[58]})));
     }
 
-    /// The mask of a step is that step's alone, and a run repeats it.
+    /// Each step has a dropout mask of its own, and a run repeats it.
     void dropoutDrawsAnewEachStep() {
         RunConfig config = pictureConfig("Sequential(Linear(2, 1), Dropout(0.5))");
         config.optimizer.lr = 0;
@@ -235,9 +235,8 @@ private slots:
         for (const Adversary each : {Adversary::Gan, Adversary::WganGp})
             QTest::newRow(nameOf(each)) << static_cast<int>(each);
     }
-    /// While the network stands still, the critic tells both kinds better apart: its loss falls, or
-    /// the distance that it measures grows. While the critic stands still, the network changes it
-    /// the other way.
+    /// While only the critic trains, it tells the two kinds apart better: its loss falls, or the
+    /// distance that it measures grows. While only the network trains, the opposite happens.
     void eachNetworkLearnsFromItsOwnLoss() {
         QFETCH(int, adversary);
         RunConfig config = judgedConfig();
@@ -263,7 +262,7 @@ private slots:
         for (const int batches : {1, 2})
             QTest::addRow("batches of an update: %d", batches) << batches;
     }
-    /// With 3 steps of the critic for each of the first network.
+    /// The critic takes 3 steps for each step of the first network.
     void theFirstNetworkWaitsForItsTurn() {
         QFETCH(int, accumulated);
         RunConfig config = judgedConfig();
@@ -283,7 +282,7 @@ private slots:
         }
     }
 
-    /// What the first network's gradients are between its turns neither shows nor skips a step.
+    /// The first network's gradients between its turns are not shown and skip no step.
     void gradientsOutOfTurnDoNotCount() {
         RunConfig config = judgedConfig();
         const float together = trained(config, 1)[1];
@@ -303,7 +302,7 @@ private slots:
         }
     }
 
-    /// Of w x with w = (3, 4): (5 - 1)^2 everywhere, whatever the scale.
+    /// The penalty of w x with w = (3, 4) is (5 - 1)^2 everywhere, whatever the scale.
     void slopesOfACriticAreHeldNearOne() {
         for (const double scale : {0.0, 1024.0}) {
             Graph graph;
@@ -318,12 +317,12 @@ private slots:
             const std::map<NodeId, RefTensor> leaves{{at, {{3, 2}, {1, 2, 3, 4, 5, 6}}},
                                                      {weight, {{1, 2}, {3, 4}}}};
             const auto values = evaluate(graph, leaves, std::array{penalty}, RefRounding::None);
-            // what keeps the root's slope finite moves it by less than 1e-12
+            // what keeps the root's slope finite changes it by less than 1e-12
             QVERIFY(std::fabs(values.at(penalty).values[0] - 16) < 1e-12);
         }
     }
 
-    /// The root of zero has an infinite slope: a critic all of whose units are off must not become
+    /// The root of zero has an infinite slope: a critic whose units are all off must not become
     /// NaN.
     void criticsWithoutSlopeStayFinite() {
         Graph graph;
@@ -396,7 +395,7 @@ private slots:
                          "task wants (1, 1, 32, 32)"));
     }
 
-    /// From the command line and from a file, with lines as they stand.
+    /// The text comes from the command line and from a file, and keeps its line breaks.
     void theSettingTakesText() {
         RunConfig config = defaultConfig();
         applySetting(config, std::string("model.layers=") + kPixels);

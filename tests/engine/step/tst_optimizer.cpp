@@ -1,5 +1,5 @@
-// Optimizers and schedules against the values recorded from PyTorch, and the select of a skipped
-// step.
+// Optimizers and schedules compared with the values recorded from PyTorch, and the select of a
+// skipped step.
 #include "engine/core/error.h"
 #include "engine/step/optimizer.h"
 #include "engine/step/schedule.h"
@@ -40,7 +40,7 @@ const Golden& golden() {
     return file;
 }
 
-/// The rows of a part of the file, each by name and index.
+/// Adds the rows of a part of the file, each by name and index.
 void addRows(const char* part, const char* kind) {
     QTest::addColumn<int>("row");
     const std::vector<Golden> rows = golden().at(part).items();
@@ -75,7 +75,7 @@ class TestOptimizer : public QObject {
     Q_OBJECT
 
 private slots:
-    /// An optimizer that is added to the table is added to the tests and to verify too.
+    /// An optimizer that is added to the table is added to the tests and to verify, too.
     void everyKindIsTested() {
         const std::vector<OptimizerConfig> tested = allOptimizers();
         for (const OptimizerInfo& info : kOptimizers) {
@@ -120,7 +120,7 @@ private slots:
         }
     }
 
-    /// A skipped step leaves no trace: the steps around it are those of a run without it.
+    /// A skipped step leaves no trace: the other steps are those of a run without it.
     void skipLeavesNoTrace() {
         const std::vector<float> start{0.5f, -1.25f, 2}, g1{0.1f, -2, 1}, g2{-0.3f, 0.5f, 4};
         for (const OptimizerConfig& config : allOptimizers()) {
@@ -134,7 +134,7 @@ private slots:
         }
     }
 
-    /// Half storage: arithmetic in f32 from the stored values, one rounding per stored value.
+    /// Half storage: arithmetic in f32 from the stored values, with one rounding a stored value.
     void halfStorageRoundsOnce() {
         OptimizerConfig config;
         config.kind = OptimizerKind::Sgd;
@@ -154,7 +154,7 @@ private slots:
         QCOMPARE(differentBits(run.states()["p.momentum_buffer"], buffer), 0);
     }
 
-    /// 1 - beta^t keeps its digits when beta is near 1: a first step of Adam is lr in size.
+    /// 1 - beta^t keeps its digits when beta is near 1: the first step of Adam has the size of lr.
     void biasCorrectionNearOne() {
         OptimizerConfig config;
         config.beta2 = 0.9999999;
@@ -165,7 +165,7 @@ private slots:
         QVERIFY2(std::abs(moved / config.lr - 1) < 1e-6, qPrintable(QString::number(moved)));
     }
 
-    /// The recorded runs have no centred RMSprop: its formula in double.
+    /// The recorded runs have no centred RMSprop, so it is compared with its formula in double.
     void centredRmsProp() {
         OptimizerConfig config;
         config.kind = OptimizerKind::RmsProp;
@@ -174,7 +174,7 @@ private slots:
         config.momentum = 0.5;
         config.lr = 0.01;
         config.weightDecay = 0.1;
-        config.eps = 0.05; // large enough to tell its place: outside of the root
+        config.eps = 0.05; // large enough to show whether it is inside or outside of the root
         OptimizerRun run(config, DType::F32, {0.75f});
         double p = 0.75, squares = 0, mean = 0, buffer = 0;
         for (const float gradient : {0.5f, -1.5f, 0.25f, 2.0f, 1.0f}) {
@@ -190,7 +190,7 @@ private slots:
         }
     }
 
-    /// Without memory Adam's mean is the gradient to its last digit, however large the one before
+    /// With beta 0, Adam's mean is the gradient to its last digit, however large the earlier mean
     /// was: torch.lerp goes from the nearer end.
     void meanWithoutMemory() {
         const std::vector<float> large{3e6f, -7e5f}, small{1.2345678e-3f, -9.8765e-7f};
@@ -212,11 +212,12 @@ private slots:
         QCOMPARE(centred.states()["p.grad_avg"], small);
     }
 
-    /// Decay and step, each below half of the weight's last place, together move it by one.
+    /// Decay and step, each below half a unit in the weight's last place, together change it by one
+    /// unit.
     void decayAndStepRoundOnce() {
         OptimizerConfig config;
         config.kind = OptimizerKind::AdamW;
-        config.lr = 0.45 * 0x1p-22; // a first step is the rate in size
+        config.lr = 0.45 * 0x1p-22; // the first step has the size of the rate
         config.weightDecay = 1 / 2.5;
         config.eps = 0;
         OptimizerRun run(config, DType::F32, {2.5f});
@@ -224,8 +225,8 @@ private slots:
         QVERIFY(run.states()["p"][0] == 2.5f - 0x1p-22f);
     }
 
-    /// Adam's beta1 from a schedule: torch.optim.Adam takes the present one for the moment and for
-    /// the bias correction over all steps.
+    /// A schedule changes Adam's beta1: torch.optim.Adam uses the present value for the moment and
+    /// for the bias correction over all steps.
     void scheduledBeta1() {
         OptimizerConfig config;
         config.lr = 0.01;
@@ -250,7 +251,7 @@ private slots:
     void schedulesFollowPyTorch_data() { addRows("schedules", "schedule"); }
     void schedulesFollowPyTorch() {
         QFETCH(int, row);
-        // both in double: closer than the suite asks for
+        // both in double: closer than the suite requires
         const auto result = recorded::compareSchedule(rowOf("schedules", row), 1e-12);
         QVERIFY2(result.passed(), result.difference.c_str());
     }
@@ -262,7 +263,7 @@ private slots:
         QVERIFY2(result.passed(), result.difference.c_str());
     }
 
-    /// clip_grad_norm_ divides by the norm plus 1e-6, which a small norm feels.
+    /// clip_grad_norm_ divides by the norm plus 1e-6, which matters for a small norm.
     void smallNormIsClippedFurther() {
         const Golden row = Golden::parse("row", R"({"kind": "norm2", "limit": 2e-6,
             "grads": [[3e-6, 4e-6]], "total_norm": 5e-6,
@@ -271,7 +272,7 @@ private slots:
         QVERIFY2(result.passed(), result.difference.c_str());
     }
 
-    /// 1 - momentum is rounded once: float32 of 0.95 is off by more than that of 0.05.
+    /// 1 - momentum is rounded once: float32 of 0.95 has a larger error than float32 of 0.05.
     void momentumComplementRoundsOnce() {
         RunConfig config;
         config.schedule.kind = ScheduleKind::OneCycle;
@@ -297,13 +298,13 @@ private slots:
         QCOMPARE(learningRateTable(config, 1).size(), size_t{50});
     }
 
-    /// Three phases, and short cycles of them: every phase is passed through.
+    /// Three phases, and short cycles of them: every phase is entered.
     void threePhases() {
         ScheduleConfig config;
         config.kind = ScheduleKind::OneCycle;
         config.threePhase = config.cycleMomentum = true;
         config.totalSteps = 10;
-        config.pctStart = 0.4; // peak at tick 3, start again at tick 6, end at tick 9
+        config.pctStart = 0.4; // peak at tick 3, the start again at tick 6, the end at tick 9
         const double start = config.maxLr / config.divFactor;
         QCOMPARE(learningRate(config, 1, 0), start);
         QCOMPARE(learningRate(config, 1, 3), config.maxLr);
@@ -315,7 +316,7 @@ private slots:
         QCOMPARE(cycledMomentum(config, 9), config.maxMomentum);
     }
 
-    /// After its last step a schedule's rate stays.
+    /// After its last step a schedule's rate stays the same.
     void schedulesEnd() {
         for (const ScheduleKind kind :
              {ScheduleKind::Step, ScheduleKind::Exponential, ScheduleKind::Linear}) {
@@ -328,7 +329,8 @@ private slots:
         }
     }
 
-    /// Recorded from CosineAnnealingLR(T_max=3, eta_min=0.001) on a rate of 0.1, over two periods.
+    /// Recorded from CosineAnnealingLR(T_max=3, eta_min=0.001) with a rate of 0.1, over two
+    /// periods.
     void cosineRisesAgain() {
         ScheduleConfig config;
         config.kind = ScheduleKind::Cosine;
@@ -353,8 +355,8 @@ private slots:
             QCOMPARE(learningRate(config, 2, tick), 2 * config.startFactor);
     }
 
-    /// The step's tick and table give what learningRate() says, also beyond the schedule's end and
-    /// where it begins again.
+    /// The step's tick and table give what learningRate() returns, also beyond the schedule's end
+    /// and where the schedule begins again.
     void ticksInTheGraph_data() {
         QTest::addColumn<int>("kind");
         for (int kind = 0; kind <= static_cast<int>(ScheduleKind::Linear); ++kind)
@@ -376,7 +378,7 @@ private slots:
         executor->load(program);
         uploadFloats(*executor, program->graph, program->graph.state("table"),
                      learningRateTable(config, 0.25));
-        for (int64_t tick = 0; tick < 34; ++tick) { // three periods of a cosine and more
+        for (int64_t tick = 0; tick < 34; ++tick) { // more than three periods of a cosine
             QVERIFY(executor->run(RunMode::Captured) == RunResult::Done);
             const std::vector<float> rate =
                 downloadFloats(*executor, program->graph, program->graph.output("rate"));
@@ -401,7 +403,7 @@ private slots:
                 }
             }
         }
-        // a rise of no length is over at once
+        // a rise of length zero is over at once
         ScheduleConfig config;
         config.kind = ScheduleKind::OneCycle;
         config.totalSteps = 10;

@@ -1,4 +1,4 @@
-// The experiment as a PyTorch program: what stands in it, and what is said of the rest.
+// The experiment as a PyTorch program: what it contains, and what is said about the rest.
 #include "engine/step/pytorch_script.h"
 
 #include "engine/core/error.h"
@@ -22,7 +22,7 @@ RunConfig withSettings(const QString& preset, const QStringList& settings) {
     return config;
 }
 
-/// Whether a name between braces was never filled in.
+/// Whether a name between braces was not filled in.
 bool hasGap(const std::string& script) {
     static const QRegularExpression gap("\\{[A-Z]+\\}");
     return gap.match(QString::fromStdString(script)).hasMatch();
@@ -63,7 +63,8 @@ void TestPyTorchScript::changingPictures_data() {
     QTest::newRow("shards") << int(TaskKind::Shards);
 }
 
-/// What changes from epoch to epoch is asked for batch by batch, and only where it is set.
+/// Pictures that change from epoch to epoch are requested batch by batch, and only when that is
+/// set.
 void TestPyTorchScript::changingPictures() {
     QFETCH(const int, kind);
     TaskConfig task;
@@ -89,7 +90,7 @@ void TestPyTorchScript::changingPictures() {
     QVERIFY2(!hasGap(python.code) && !hasGap(python.varied), python.code.c_str());
 }
 
-/// Each lane stands in it or is said to be left out.
+/// The program contains each lane or says that it is left out.
 void TestPyTorchScript::everyPreset() {
     for (const Preset& preset : presets()) {
         const RunConfig& config = preset.config;
@@ -106,7 +107,7 @@ void TestPyTorchScript::everyPreset() {
 void TestPyTorchScript::settings_data() {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<QStringList>("settings");
-    QTest::addColumn<QStringList>("lines"); // that then stand in it
+    QTest::addColumn<QStringList>("lines"); // the lines that it then contains
     const auto row = [](const char* name, const char* preset, const QStringList& settings,
                         const QStringList& lines) {
         QTest::newRow(name) << preset << settings << lines;

@@ -1,5 +1,5 @@
-// The presets of PyTorch's recipes that name an optimizer or a schedule: what its first steps do to
-// the weights, which moments it keeps, and PyTorch's recorded learning rates and momenta.
+// The presets of PyTorch's recipes that are about an optimizer or a schedule: what the first steps
+// do to the weights, which moments are kept, and PyTorch's recorded learning rates and momenta.
 #include "engine/step/schedule.h"
 #include "tests/support/preset_run.h"
 
@@ -77,7 +77,7 @@ private slots:
     void rmsPropDividesByTheRoot();
 };
 
-/// Adam's first step is the learning rate in size wherever there is a gradient.
+/// Adam's first step has the size of the learning rate wherever there is a gradient.
 void TestRecipeOptimizers::plainStep() {
     QFETCH(QString, name);
     QFETCH(int, lane);
@@ -125,7 +125,7 @@ void TestRecipeOptimizers::schedules() {
     }
 }
 
-/// The warm-up's third lane waits with its schedule while steps are skipped.
+/// The warm-up's third lane holds its schedule while steps are skipped.
 void TestRecipeOptimizers::heldSchedule() {
     PresetRun runs(configOf("recipe-schedule-linear"), 1),
         waits(configOf("recipe-schedule-linear"), 2);
@@ -148,7 +148,7 @@ void TestRecipeOptimizers::momenta_data() {
         QTest::newRow(qPrintable(name)) << name;
 }
 
-/// One-cycle runs the momentum of SGD or beta 1 of Adam against the rate; other schedules do not.
+/// One-cycle moves the momentum of SGD or beta 1 of Adam against the rate; other schedules do not.
 void TestRecipeOptimizers::momenta() {
     QFETCH(QString, name);
     const std::vector<double>& recorded = recordedSchedules().at(name).momenta;
@@ -165,7 +165,7 @@ void TestRecipeOptimizers::momenta() {
     QCOMPARE(run.moments().contains("momentum_buffer"), name == "recipe-onecycle-linear");
 }
 
-/// At the end of the run what Adam divides by is well above the last mean squares.
+/// At the end of the run Adam's divisor is well above the last mean squares.
 void TestRecipeOptimizers::amsgradKeepsTheLargest() {
     QFETCH(QString, name);
     QFETCH(int, lane);
@@ -183,7 +183,7 @@ void TestRecipeOptimizers::amsgradKeepsTheLargest() {
     QVERIFY2(2 * above > std::ssize(last), qPrintable(QString::number(above)));
 }
 
-/// Apart from its decay the first step is Adam's: the learning rate in size, or nothing.
+/// Apart from its decay, the first step is Adam's: the size of the learning rate, or nothing.
 void TestRecipeOptimizers::adamWDecaysByItself() {
     QFETCH(QString, name);
     QFETCH(int, lane);
@@ -199,7 +199,7 @@ void TestRecipeOptimizers::adamWDecaysByItself() {
         const double step = std::abs(change[i] + decay);
         QVERIFY2(step <= optimizer.lr + slack, qPrintable(QString::number(step)));
         whole += step > 0.999 * optimizer.lr;
-        // by Adam with decay in the gradient no step would be longer than the rate
+        // with decay in the gradient, no step of Adam would be longer than the rate
         decayed += std::abs(change[i]) > optimizer.lr + slack;
     }
     QVERIFY2(2 * whole > std::ssize(change), qPrintable(QString::number(whole)));
@@ -228,7 +228,7 @@ void TestRecipeOptimizers::firstStepIsNotDampened() {
     const double lr = run.config().optimizer.lr;
     const Tensor start = run.weights();
     const double first = run.stepTaken()[kGradientNormMetric];
-    QCOMPARE(run.steps() > 1, lane == 1); // AMP skips before
+    QCOMPARE(run.steps() > 1, lane == 1); // AMP skips steps before it
     const Tensor middle = run.weights();
     const double second = run.stepTaken()[kGradientNormMetric];
     const Tensor one = difference(middle, start);
@@ -241,7 +241,8 @@ void TestRecipeOptimizers::firstStepIsNotDampened() {
              qPrintable(QString::number(normOf(two))));
 }
 
-/// The first mean square is 1 - alpha of the gradient's: a step of 10 learning rates at 0.99.
+/// The first mean square is 1 - alpha times the gradient's square: a step of 10 learning rates at
+/// alpha 0.99.
 void TestRecipeOptimizers::rmsPropDividesByTheRoot() {
     QFETCH(QString, name);
     QFETCH(int, lane);
@@ -251,7 +252,7 @@ void TestRecipeOptimizers::rmsPropDividesByTheRoot() {
     run.stepTaken();
     const Tensor change = difference(run.weights(), before);
     const double step = 10 * run.config().optimizer.lr;
-    // the root's relative error is that of alpha in float32 over 1 - alpha
+    // the root's relative error is that of alpha in float32, divided by 1 - alpha
     const double slack = changeBound(before, change) + 100 * kRoundoff * step;
     QVERIFY2(largestOf(change) <= step + slack, qPrintable(QString::number(largestOf(change))));
     const auto whole = std::count_if(change.begin(), change.end(),

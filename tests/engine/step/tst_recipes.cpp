@@ -1,7 +1,7 @@
 // The recipes of PyTorch's notes on mixed precision: each one steps as a training by hand in double
 // does, skips what it must skip, and moves the loss scale as GradScaler does. The fixture is that
 // of PyTorch's own scaler tests: two linear layers of 8 units, four batches, mean squared error,
-// plain SGD, first scale 128 that doubles on every clean step.
+// plain SGD, and a first scale of 128 that doubles on every clean step.
 #include "engine/core/error.h"
 #include "engine/models/emit_model.h"
 #include "engine/ops/functional.h"
@@ -55,7 +55,7 @@ public:
             upload(g().state(name), values);
     }
 
-    /// The metric of what was found: 0, or 1 and 2 by optimizer.
+    /// Returns the metric found_inf: 0, or 1 and 2 by optimizer.
     int step(const test::Batch& batch, float poison) {
         upload(g().input("x"), batch.x);
         upload(g().input("target"), batch.target);
@@ -101,7 +101,7 @@ private:
     }
 
     /// The poison reaches the gradient of one weight and no other value: it is a factor of that
-    /// weight in a term of the loss. With two networks it is the second one's.
+    /// weight in a term of the loss. With two networks the weight is the second one's.
     static Forward emitFixture(Builder& b, const RunConfig& config, DType storage) {
         const NodeId x = b.input("x", {kWidth, kWidth}, storage);
         const NodeId target = b.input("target", {kWidth, kWidth}, DType::F32);
@@ -147,9 +147,9 @@ RunConfig fixtureConfig() {
     return config;
 }
 
-/// How far a weight, of size about 1, may be from that by hand after four steps. A step rounds five
-/// values on the way to a gradient (two activations, two cotangents, the gradient): once in float16
-/// under autocast, in float32 with each of the up to 16 terms of a sum.
+/// Bounds how far a weight, of size about 1, may be from that by hand after four steps. A step
+/// rounds five values on the way to a gradient (two activations, two cotangents, the gradient):
+/// once in float16 under autocast, and in float32 with each of the up to 16 terms of a sum.
 double boundOf(Autocast autocast) {
     constexpr double kValues = 5 * kBatches;
     return autocast == Autocast::On ? kValues * 0x1p-11 : kValues * 16 * 0x1p-24;
@@ -215,7 +215,7 @@ const std::vector<Recipe>& recipes() {
     return all;
 }
 
-/// Both losses of the recipe with two networks, by hand.
+/// Returns both losses' gradients for the recipe with two networks, by hand.
 std::array<Network2, 2> mixedGradients(const Network2& a, const Network2& b,
                                        const test::Batch& batch) {
     const Tensor x = doubles(batch.x), target = doubles(batch.target);
@@ -255,7 +255,7 @@ private slots:
             QTest::newRow((name + ", autocast").c_str()) << i << Autocast::On;
         }
     }
-    /// Three steps and one skip: weights as by hand, net scale 128 * 2^3 / 2.
+    /// Three steps and one skip: weights as by hand, and finally the scale 128 * 2^3 / 2.
     void oneNetwork() {
         QFETCH(int, recipe);
         QFETCH(Autocast, autocast);
@@ -285,7 +285,7 @@ private slots:
     }
 
     void accumulation_data() { addAutocastRows(); }
-    /// Two updates of two batches each; between them nothing but the sum moves.
+    /// Two updates of two batches each; between them only the sum changes.
     void accumulation() {
         QFETCH(Autocast, autocast);
         RunConfig config = fixtureConfig();
@@ -312,13 +312,14 @@ private slots:
         }
     }
 
-    /// An overflow in any of its batches spoils an update, and nothing of it is left for the next.
+    /// An overflow in any of its batches spoils an update, and nothing of it is left for the next
+    /// update.
     void accumulatedOverflow() {
         RunConfig config = fixtureConfig();
         config.gradients.accumulate = 2;
         RecipeRun run(config, Autocast::Off), clean(config, Autocast::Off);
         const Network2 start = run.network();
-        QCOMPARE(run.step(batchOf(0), INFINITY), 0); // found at the update
+        QCOMPARE(run.step(batchOf(0), INFINITY), 0); // it is found at the update
         QCOMPARE(run.scaler().scale, kFirstScale);
         QCOMPARE(run.step(batchOf(1), 0), 1);
         QCOMPARE(run.scaler().scale, kFirstScale / 2);
@@ -333,8 +334,8 @@ private slots:
     }
 
     void twoOptimizers_data() { addAutocastRows(); }
-    /// An overflow in the second network alone: the first steps, the second skips, the one scale
-    /// backs off. Net scale 128 * 2^3 / 2, four steps and three.
+    /// An overflow in the second network alone: the first steps, the second skips, and their common
+    /// scale backs off. Finally the scale is 128 * 2^3 / 2, after four steps and three.
     void twoOptimizers() {
         QFETCH(Autocast, autocast);
         RunConfig config = fixtureConfig();
@@ -361,8 +362,8 @@ private slots:
         QCOMPARE(run.state("optimizer2.step"), std::vector<float>{3});
     }
 
-    /// The search for the tensor that overflowed runs the step again: what an optimizer did that
-    /// did not skip must not happen twice.
+    /// The search for the tensor that overflowed runs the step again: what an optimizer that did
+    /// not skip has done must not happen twice.
     void diagnosisChangesNothing() {
         RunConfig config = presetNamed("recipe-two-optimizers").config;
         config.lanes = {config.lanes[1]};
@@ -407,7 +408,7 @@ private slots:
         QCOMPARE(static_cast<int>(named), partly);
     }
 
-    /// The schedule goes on over a skip, and its rate and momentum are those of the tables.
+    /// The schedule advances on a skip, and its rate and momentum are those of the tables.
     void oneCycle() {
         RunConfig config = fixtureConfig();
         config.optimizer.momentum = 0.9;
@@ -431,14 +432,14 @@ private slots:
         }
     }
 
-    /// A gradient of zero: the penalty's slope is infinite there, and an epsilon cures it.
+    /// At a gradient of zero the penalty's slope is infinite, and an epsilon prevents that.
     void penaltyAtZero() {
         for (const double epsilon : {0.0, 1e-12}) {
             RunConfig config = fixtureConfig();
             config.gradients.penalty = 1;
             config.gradients.penaltyEps = epsilon;
             RecipeRun run(config, Autocast::Off);
-            // a prediction of zero that is right: inputs and biases of zero
+            // a correct prediction of zero: inputs and biases are zero
             test::Batch batch{std::vector<float>(kSquare, 0), std::vector<float>(kSquare, 0)};
             run.setState("0.bias", std::vector<float>(kWidth, 0));
             run.setState("1.bias", std::vector<float>(kWidth, 0));

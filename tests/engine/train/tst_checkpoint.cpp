@@ -1,5 +1,6 @@
-// Checkpoints: an experiment that goes on from one has the same rows, events and states as one that
-// never stopped; whatever is damaged, cut off or belongs to something else is refused.
+// Checkpoints: an experiment that continues from one has the same rows, events and states as one
+// that never stopped; a checkpoint that is damaged, cut off or belongs to something else is
+// refused.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/sha256.h"
@@ -48,7 +49,7 @@ struct Run {
     }
 };
 
-/// Times are the clock's.
+/// Compares rows without their times, which are the clock's.
 bool sameRow(const StepRecord& a, const StepRecord& b) {
     const bool judged = a.validation.has_value() == b.validation.has_value() &&
                         (!a.validation || (a.validation->loss == b.validation->loss &&
@@ -64,7 +65,7 @@ RunConfig small(const QStringList& settings = {}) {
     RunConfig config = defaultConfig();
     config.task.kind = TaskKind::Regression;
     config.task.samples = 100;
-    config.task.batch = 32; // the last one of an epoch has 4
+    config.task.batch = 32; // the last batch of an epoch has 4 samples
     config.model = {12, 1, Norm::BatchNorm, Activation::Relu};
     config.seed = 5;
     config.steps = 24;
@@ -91,7 +92,8 @@ qsizetype openFiles() {
     return QDir("/proc/self/fd").entryList(QDir::AllEntries | QDir::System).size();
 }
 
-/// By this process, to files of any kind; 0 where the system does not tell.
+/// Returns the bytes that this process wrote, to files of any kind; 0 when the system does not
+/// tell.
 qint64 bytesWritten() {
     for (const QByteArray& line : contentOf("/proc/self/io").split('\n'))
         if (line.startsWith("wchar: ")) return line.mid(7).toLongLong();
@@ -126,7 +128,7 @@ private:
         writeCheckpoint(path("checkpoint.safetensors"), experiment.state(), "1.2.3");
         return readCheckpoint(path("checkpoint.safetensors"));
     }
-    /// Goes on from the file beside one that never stopped.
+    /// Compares a run that continues from the file with one that never stopped.
     void compare(Run& whole, const Run& part, int64_t from, int64_t end) const;
     QTemporaryDir m_folder;
 };
@@ -204,7 +206,7 @@ void TestCheckpoint::goesOnWithTheSameBits() {
     }
 }
 
-/// Those that were, those of the step that comes next, and those that are still to come.
+/// Earlier forks and edits, those of the next step, and those still to come.
 void TestCheckpoint::forksAndEdits() {
     RunConfig config = small();
     LaneConfig fork = config.lanes[1];
@@ -223,7 +225,7 @@ void TestCheckpoint::forksAndEdits() {
     }
 }
 
-/// An edit that came while a step was at work waits for the next one; so does a checkpoint.
+/// An edit that comes during a step waits for the next one; so does a checkpoint.
 void TestCheckpoint::editInTheMiddleOfAStep() {
     RunConfig config = small({"task.samples=4000", "task.batch=4000"});
     config.steps = 100000;
@@ -328,7 +330,7 @@ void TestCheckpoint::refusesOthers() {
              std::string("lane state: scaler is missing"));
 }
 
-/// No memory is taken for what the file does not have.
+/// No memory is allocated for what the file does not have.
 void TestCheckpoint::claimsMoreThanItHas() {
     const std::string header = R"({"0/w":{"dtype":"F32","shape":[1099511627776],)"
                                R"("data_offsets":[0,4398046511104]}})";
@@ -343,7 +345,8 @@ void TestCheckpoint::claimsMoreThanItHas() {
     QVERIFY(!isCheckpoint(file));
 }
 
-/// One of gigabytes: between the parts of it that are read, written to memory and checked.
+/// A checkpoint of gigabytes: reading, writing to memory and checking can be cancelled between
+/// parts.
 void TestCheckpoint::canBeCancelled() {
     const std::string large(size_t{40} << 20, 'x');
     const std::string file = path("large");
@@ -365,10 +368,10 @@ void TestCheckpoint::canBeCancelled() {
     QCOMPARE(openFiles(), open);
     QVERIFY(bytesWritten() - written < static_cast<qint64>(bytes.size()));
     QVERIFY_THROWS_EXCEPTION(Cancelled, sha256(large));
-    QCOMPARE(sha256("").size(), size_t{64}); // what is short is done before anyone could wait
+    QCOMPARE(sha256("").size(), size_t{64}); // a short text is done before anyone could wait
 }
 
-/// It is written to memory in parts of 16 MiB, and is the same after the last of them.
+/// A checkpoint is written to memory in parts of 16 MiB, and is the same after the last of them.
 void TestCheckpoint::aLargeOneInMemory() {
     Run run(small());
     run.to(2);

@@ -1,4 +1,4 @@
-// Experiments: lanes that start alike and advance together, live edits, stopping and going on.
+// Experiments: lanes that start alike and advance together, live edits, stopping and continuing.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/settings/layers.h"
@@ -87,7 +87,7 @@ private slots:
         const Weights a = run.experiment.lane(0).weights(), b = run.experiment.lane(1).weights();
         for (const auto& [name, values] : a)
             QCOMPARE(differentBits(values, b.at(name)), 0);
-        // two lanes of one precision stay equal to the bit: same weights, same batches
+        // two lanes of one precision stay equal to the bit: they have the same weights and batches
         while (!run.experiment.finished())
             QVERIFY(run.advance());
         checkRecords(run);
@@ -114,7 +114,7 @@ private slots:
         while (!run.experiment.finished())
             QVERIFY(run.advance());
         checkRecords(run);
-        // all see the same first batch with the same weights: they differ by rounding alone
+        // all lanes see the same first batch with the same weights: they differ by rounding alone
         for (size_t i = 1; i < 6; ++i)
             QVERIFY(std::abs(run.records[i].loss / run.records[0].loss - 1) < 0.02f);
         QVERIFY(run.records[5].flags & kSkipped);
@@ -124,7 +124,7 @@ private slots:
         }
     }
 
-    /// Three batches of 100, 100 and 56 samples an epoch; a picture is an epoch at each step.
+    /// Three batches of 100, 100 and 56 samples an epoch; for a picture, each step is an epoch.
     void epochsAndBatches() {
         RunConfig config = smallConfig(TaskKind::Regression, kPair);
         config.task.batch = 100;
@@ -199,12 +199,12 @@ private slots:
                  std::string("From step 2: Loss scale set to 1024 (2^10) in lane amp-fp16."));
         QVERIFY(run.advance() && run.advance());
         QCOMPARE(records[4].scale, 1024.0f);
-        QVERIFY(records[7].flags & kGrew); // the tracker went on
+        QVERIFY(records[7].flags & kGrew); // the tracker continued
         experiment.setLive(-1, kLiveScale, int64_t{8}, events);
         QVERIFY(run.advance());
         for (size_t i = 9; i < 12; ++i)
             QCOMPARE(records[i].scale, i == 9 ? 1.0f : 8.0f);
-        // set once: from there the scaler's rules move it
+        // set once: from then on the scaler's rules move it
         QVERIFY(run.advance() && run.advance() && run.advance());
         QVERIFY(records[16].flags & kGrew);
         QCOMPARE(records[19].scale, 16.0f);
@@ -212,7 +212,7 @@ private slots:
         QVERIFY_THROWS_EXCEPTION(InputError, experiment.setLive(1, kLiveScale, 0.0, events));
     }
 
-    /// Every rule can be edited in the middle of a run and acts at the next step.
+    /// Every rule can be edited in the middle of a run and takes effect at the next step.
     void liveGuards() {
         RunConfig config = smallConfig(TaskKind::Regression, {Precision::AmpFp16});
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 40);
@@ -226,7 +226,7 @@ private slots:
         QVERIFY(records.back().flags & kAtFloor);
     }
 
-    /// A preset takes its rules at once and leaves the scale at hand alone.
+    /// A preset sets its rules at once and leaves only the present scale unchanged.
     void livePreset() {
         Run run(smallConfig(TaskKind::Regression, {Precision::AmpFp16}));
         QVERIFY(run.advance());
@@ -298,8 +298,8 @@ private slots:
         QCOMPARE(run.experiment.step(), int64_t{2});
     }
 
-    /// Stops at any moment, in either lane, and edits while lanes wait in the middle of a step: the
-    /// run has the bits of one that was never stopped.
+    /// Stops come at any moment, in either lane, and edits come while lanes wait in the middle of a
+    /// step: the run has the bits of one that was never stopped.
     void stopAndGoOnGivesTheSameBits() {
         RunConfig config = smallConfig(TaskKind::Checkerboard, kPair);
         config.task.side = 64;
@@ -313,7 +313,8 @@ private slots:
                 disturbed.experiment.requestStop();
             }
         });
-        std::vector<std::pair<int64_t, double>> edits; // the step at which they act, in order
+        std::vector<std::pair<int64_t, double>> edits; // the steps at which they take effect, in
+                                                       // order
         std::vector<Snapshot> snapshots;
         while (!disturbed.experiment.finished()) {
             if (disturbed.advance()) continue;
@@ -328,7 +329,7 @@ private slots:
         disturber.join();
         checkRecords(disturbed);
 
-        std::vector<Picture> painted; // by the first lane, in f32
+        std::vector<Picture> painted; // painted by the first lane, in f32
         size_t next = 0;
         while (!calm.experiment.finished()) {
             for (; next < edits.size() && edits[next].first == calm.experiment.step() + 1; ++next)
@@ -344,7 +345,7 @@ private slots:
             float largest = 0;
             for (size_t i = 0; i < wanted.values.size(); ++i)
                 largest = std::max(largest, std::abs(wanted.values[i] - shot.outputs[0].values[i]));
-            // the same forward in other kernels; one step further moves a pixel by far more
+            // the same forward pass in other kernels; one more step changes a pixel by far more
             QVERIFY2(largest < 1e-4f,
                      qPrintable(QString("step %1: %2").arg(shot.step).arg(largest)));
         }
@@ -369,7 +370,7 @@ private slots:
         QCOMPARE(first.step, int64_t{1});
         for (size_t i = 0; i < 2; ++i) {
             QCOMPARE(first.outputs[i].width, 16);
-            // the picture of step 1 is drawn by the weights before it
+            // the weights before step 1 draw its picture
             for (size_t p = 0; p < first.outputs[i].values.size(); ++p)
                 QVERIFY(std::abs(first.outputs[i].values[p] - untrained.outputs[i].values[p]) <
                         0.01f);
@@ -399,7 +400,7 @@ private slots:
         QVERIFY_THROWS_EXCEPTION(RunError, Experiment(config, stop.get_token()));
         std::vector<StepRecord> records;
         std::vector<Event> events;
-        QVERIFY(experiment.advance(records, events)); // a step is stopped by requestStop() alone
+        QVERIFY(experiment.advance(records, events)); // only requestStop() stops a step
     }
 
     void stopReachesALongBuild() {
@@ -427,11 +428,11 @@ private slots:
                              "fewer lanes, or a smaller picture, batch or width)"));
     }
 
-    /// What the window offers is what a network takes.
+    /// The network accepts the layers that the window offers.
     void layersCanBeForced() {
         for (const Preset& preset : presets()) {
             const std::vector<std::string> layers = layersOf(preset.config);
-            QVERIFY2(layers.size() >= 2, // a Linear layer alone and its loss
+            QVERIFY2(layers.size() >= 2, // a single Linear layer and its loss
                      preset.name.c_str());
             LaneConfig lane = defaultLane(Precision::AmpFp16);
             for (const std::string& layer : layers)

@@ -1,5 +1,5 @@
-// Gradients counted by power of two: what is counted where, that the counts are those of the next
-// step, and that a training goes on as if nobody had looked.
+// Gradients counted by power of two: which gradients are counted, that the counts are those of the
+// next step, and that a training continues as if nobody had looked.
 #include "engine/core/dtype.h"
 #include "engine/settings/fields.h"
 #include "tests/support/lane.h"
@@ -61,7 +61,7 @@ private slots:
         for (const int exponent : {-24, -15, -14, 15})
             QCOMPARE(at(half, exponent), int64_t{1});
         QCOMPARE(at(half, 0), int64_t{2});
-        // the first and the last bucket take what lies beyond them
+        // the first and the last bucket include what lies beyond them
         const MagnitudeCounts wide =
             counted(DType::F32, {0x1p-41f, 0x1p-40f, 0x1p-149f, 0x1p23f, -0x1p127f});
         QCOMPARE(at(wide, -40), int64_t{3});
@@ -71,7 +71,8 @@ private slots:
         QCOMPARE(at(counted(DType::BF16, std::vector<float>(2500, 3)), 1), int64_t{2500});
     }
 
-    /// Each layer's outputs and each parameter once, whatever the lane's precision stores.
+    /// Each layer's outputs and each parameter are counted once, whatever the lane's precision
+    /// stores.
     void everyGradientIsCountedOnce_data() {
         QTest::addColumn<Precision>("precision");
         QTest::addColumn<DType>("type");
@@ -95,8 +96,8 @@ private slots:
         QCOMPARE(range.outputs.total(), kBatch * (2 * kUnits + 1));
     }
 
-    /// What a causal mask hides has a gradient of zero, as in every precision, and its -inf is no
-    /// gradient.
+    /// Values that a causal mask hides have a gradient of zero, as in every precision, and the
+    /// mask's -inf is no gradient.
     void aMaskIsNotCounted() {
         constexpr int64_t kLength = 5, kHeads = 2, kWidth = 8,
                           kHidden = kLength * (kLength - 1) / 2;
@@ -114,14 +115,15 @@ private slots:
             QCOMPARE(open.notFinite(), int64_t{0});
             QCOMPARE(causal.notFinite(), int64_t{0});
             QCOMPARE(causal.total(), open.total());
-            // and the first position has one share, which is 1 whatever its score and its query
+            // the first position has a single share, which is 1 whatever its score and its query
             const int64_t wanted = kBatch * (kHeads * (kHidden + 1) + kWidth);
             if (precision == Precision::Fp32) QCOMPARE(causal.zeros(), open.zeros() + wanted);
             QVERIFY(causal.zeros() >= wanted);
         }
     }
 
-    /// A power of two multiplies exactly where nothing under- or overflows: bfloat16 can take it.
+    /// A power of two multiplies exactly when nothing under- or overflows: bfloat16 can represent
+    /// it.
     void aScaleMovesAllOfThem() {
         Lane plain(scaled(Precision::AmpBf16, 1)), lifted(scaled(Precision::AmpBf16, 4096));
         const GradientRange a = rangeOf(plain), b = rangeOf(lifted);
@@ -142,13 +144,13 @@ private slots:
         Lane small(scaled(Precision::AmpFp16, 0x1p-20)), large(scaled(Precision::AmpFp16, 1024));
         Lane exact(laneConfig(Precision::Fp32));
         const GradientRange lost = rangeOf(small), kept = rangeOf(large);
-        const int64_t zeros = rangeOf(exact).outputs.zeros; // ReLU's
+        const int64_t zeros = rangeOf(exact).outputs.zeros; // those of ReLU
         QCOMPARE(kept.outputs.zeros, zeros);
         QVERIFY(lost.outputs.zeros > zeros + zeros / 10);
         QVERIFY(lost.subnormals() > 0);
     }
 
-    /// What is shown before a step is why that step is skipped or not.
+    /// The counts shown before a step explain whether that step is skipped.
     void foretellsOverflows() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.lanes[0].scaler.initScale = 0x1p20f;
@@ -203,7 +205,7 @@ private slots:
             QCOMPARE(watched.events[i].text, alone.events[i].text);
     }
 
-    /// With no step before, the picture of the look itself is there: the first step's.
+    /// Before any step, counting leaves a picture of its own: that of the first step.
     void looksBeforeTheFirstStep() {
         Lane lane(laneConfig(Precision::AmpFp16));
         rangeOf(lane);

@@ -1,5 +1,5 @@
-// Lane states: taken and put back, across precisions; lanes that are forked in the middle of a run;
-// runs that are recorded with their forks and edits and go the same way again.
+// Lane states: taken and restored, across precisions; lanes that are forked in the middle of a run;
+// runs that are recorded with their forks and edits and repeat exactly.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
@@ -17,7 +17,8 @@ using namespace halfscope::test;
 
 namespace {
 
-/// A regression of two lanes; the second one skips its first steps and grows soon.
+/// Returns a regression with two lanes; the second one skips its first steps and its scale grows
+/// soon.
 RunConfig regressionConfig() {
     RunConfig config = defaultConfig();
     config.task.kind = TaskKind::Regression;
@@ -48,7 +49,7 @@ struct Run {
     }
 };
 
-/// Times are the clock's.
+/// Compares rows without their times, which are the clock's.
 bool sameRow(const StepRecord& a, const StepRecord& b) {
     return a.step == b.step && a.lane == b.lane && a.flags == b.flags &&
            differentBits({a.loss, a.scale, a.learningRate, a.gradientNorm},
@@ -102,7 +103,7 @@ private slots:
         Lane first(config, data), second(other, data);
         for (int64_t step = 1; step <= 7; ++step)
             first.step(step);
-        second.step(1); // a lane that was at something else
+        second.step(1); // a lane in another state
         const LaneState state = first.trainer.state();
         QCOMPARE(state.step, int64_t{7});
         second.trainer.restore(state);
@@ -140,7 +141,7 @@ private slots:
         second.trainer.restore(first.trainer.state());
         QVERIFY(second.trainer.state().lossWasBad);
         second.step(step + 1);
-        QCOMPARE(second.count(EventKind::LossNotFinite), 0); // it was said
+        QCOMPARE(second.count(EventKind::LossNotFinite), 0); // it was reported before
     }
 
     void convertsToAnotherPrecision() {
@@ -204,7 +205,7 @@ private slots:
         }
     }
 
-    /// The parent has no loss scale: the fork begins with its own first one.
+    /// The parent has no loss scale: the fork begins with its own initial scale.
     void aForkOfAnUnscaledLaneBeginsToScale() {
         Run run(regressionConfig());
         run.to(6);
@@ -240,7 +241,8 @@ private slots:
         QCOMPARE(run.records.size(), size_t{6});
     }
 
-    /// Edits of every kind and two forks, one of a fork; then the file of the run trains the same.
+    /// With edits of every kind and two forks, one of them of a fork, the file of the run trains
+    /// the same.
     void aRecordedRunGoesTheSameWay() {
         Run run(regressionConfig());
         Experiment& experiment = run.experiment;
@@ -267,14 +269,14 @@ private slots:
         const RunConfig read = parseConfig(text, "experiment.json");
         QCOMPARE(configText(read), text);
         Run again(read);
-        QCOMPARE(configText(again.experiment.recorded()), text); // what is to come is recorded too
+        QCOMPARE(configText(again.experiment.recorded()), text); // with what is to come
         again.toTheEnd();
         compareRuns(run, again);
         QCOMPARE(configText(again.experiment.recorded()), text);
         QCOMPARE(configText(again.experiment.config()), configText(experiment.config()));
     }
 
-    /// Somebody intervenes in a run that is replayed; what is recorded then replays that.
+    /// When a user intervenes in a replayed run, its record replays that, too.
     void aReplayedRunCanBeEdited() {
         RunConfig config = regressionConfig();
         config.edits = {{8, 2, "scaler.growth_factor", 4.0}};
@@ -291,7 +293,7 @@ private slots:
         compareRuns(run, again);
     }
 
-    /// A run ended, was given more steps, and went on.
+    /// A run ended, was given more steps, and continued.
     void aRunThatWentOnAfterItsEnd() {
         RunConfig config = regressionConfig();
         config.steps = 3;
@@ -305,7 +307,8 @@ private slots:
         QCOMPARE(again.experiment.step(), int64_t{5});
     }
 
-    /// An edit in the middle goes on as a lane that was built with the new value and has the state.
+    /// After an edit in the middle, a lane continues like one that was built with the new value and
+    /// given the state.
     void everyNumberOfTheOptimizersIsLive_data() {
         QTest::addColumn<QStringList>("settings");
         QTest::addColumn<QString>("edit");
@@ -359,7 +362,7 @@ private slots:
         }
         same.to(9);
         QVERIFY(differentWeights(run.experiment.lane(0).weights(),
-                                 same.experiment.lane(0).weights()) > 0); // it acts
+                                 same.experiment.lane(0).weights()) > 0); // the edit has an effect
     }
 
     void refusesLiveEditsWithoutEffect() {

@@ -1,5 +1,5 @@
-// The last batch of an epoch, which may be smaller: trainings against PyTorch's, recorded by
-// tests/golden/record_last_batch.py, and what moves between the two sizes of a lane's step.
+// The last batch of an epoch, which may be smaller: trainings compared with PyTorch's, recorded by
+// tests/golden/record_last_batch.py, and what is exchanged between the two sizes of a lane's step.
 #include "engine/io/input_file.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
@@ -18,9 +18,10 @@ using recorded::Golden;
 
 namespace {
 
-/// Of a float32 loss against the float64 one, relatively: as verify asks of its recorded runs.
+/// The relative bound of a float32 loss about the float64 one, as verify requires of its recorded
+/// runs.
 constexpr double kFloat32Bound = 2e-6;
-/// Of losses in half precision: as tst_recipe_runs has it.
+/// The bound of losses in half precision, as in tst_recipe_runs.
 constexpr double kHalfBound = 2e-3;
 
 const Golden& recordedRuns() {
@@ -109,16 +110,16 @@ private slots:
             worst = std::max(worst, deviation);
         }
         const Weights end = lane.trainer.weights();
-        // Not the running mean: the bias before a batch norm has no gradient but rounding errors,
-        // which Adam makes steps of their own size.
+        // The running mean is not compared: the bias before a batch norm has no gradient but
+        // rounding errors, which Adam turns into steps of full size.
         QVERIFY(worstDeviation(end.at("1.running_var"), run.at("running_var").floats()) <= bound);
         qInfo("largest relative deviation of a loss: %.2g", worst);
     }
 
-    /// Stop requests, gradient counts and pictures between the steps leave the numbers alone.
+    /// Stop requests, gradient counts and pictures between the steps do not change the numbers.
     void nothingElseMovesTheNumbers() {
         RunConfig config = unevenConfig();
-        config.gradients.accumulate = 2; // an overflow is looked for in batches of both sizes
+        config.gradients.accumulate = 2; // an overflow is searched for in batches of both sizes
         Experiment calm(config), busy(config);
         std::vector<StepRecord> a, b;
         std::vector<Event> eventsA, eventsB;
@@ -142,7 +143,7 @@ private slots:
             QCOMPARE(eventsA[i].text, eventsB[i].text);
     }
 
-    /// A lane that is rebuilt, restored or forked while the small batch has its states.
+    /// A lane is rebuilt, restored or forked while the small batch has its states.
     void stateIsTheSameInBothSizes() {
         const RunConfig config = unevenConfig();
         for (const int64_t at : {2, 3}) { // of three steps an epoch

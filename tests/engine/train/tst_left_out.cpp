@@ -1,5 +1,5 @@
-// Samples to validate on that cannot be read: they are left out of loss and
-// accuracy, and have no predictions.
+// Validation samples that cannot be read: they are left out of loss and accuracy, and have no
+// predictions.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
@@ -56,7 +56,7 @@ private:
 
 namespace {
 
-/// All rows stand where their samples do, and those of missing ones are nan.
+/// All rows are where their samples are, and those of missing samples are nan.
 void compareRest(const Predictions& with, const std::set<int>& missing,
                  const Predictions& without) {
     QCOMPARE(with.outputs, without.outputs);
@@ -72,8 +72,8 @@ void compareRest(const Predictions& with, const std::set<int>& missing,
 
 } // namespace
 
-/// Loss, accuracy and other predictions are those of a folder that lacks the damaged files; 520
-/// samples are two batches, and the second one is smaller then.
+/// Loss, accuracy and other predictions equal those of a folder without the damaged files; 520
+/// samples are two batches, of which the second is then smaller.
 void TestLeftOut::damagedFilesAreNotJudged() {
     constexpr int kJudged = 520;
     for (int i = 0; i < 8; ++i)
@@ -119,7 +119,7 @@ void TestLeftOut::damagedFilesAreNotJudged() {
     QCOMPARE(with.validation->accuracy, without.validation->accuracy);
     std::set<int> missing;
     for (const int i : damaged)
-        missing.insert(i % 2 * (kJudged / 2) + i / 2); // samples stand class by class
+        missing.insert(i % 2 * (kJudged / 2) + i / 2); // samples are ordered by class
     QCOMPARE(with.predictions.samples, int64_t{kJudged});
     compareRest(with.predictions, missing, without.predictions);
 }
@@ -138,7 +138,7 @@ void TestLeftOut::allJudgedAreDamaged() {
     QVERIFY2(error.find("val/a/1.png: neither") != std::string::npos, error.c_str());
 }
 
-/// Each validation leaves another number of samples.
+/// Each validation leaves out another number of samples.
 void TestLeftOut::manyNumbersTakeTheMemoryOfOne() {
     putDamaged();
     RunConfig config = skipping();

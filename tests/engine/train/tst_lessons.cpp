@@ -1,5 +1,5 @@
-// What half precision teaches, as facts that the engine shows: values computed by its kernels, set
-// against what the formula promises on paper.
+// What half precision teaches, as facts that the engine shows: values computed by its kernels,
+// compared with what the formula promises on paper.
 #include "engine/exec/executor.h"
 #include "engine/ops/builder.h"
 #include "engine/ops/functional.h"
@@ -20,9 +20,9 @@ using namespace halfscope;
 
 namespace {
 
-constexpr double kU32 = 0x1p-24; // unit roundoff of float32
+constexpr double kU32 = 0x1p-24; // the unit roundoff of float32
 
-/// The value of a composite on the CPU, by its input "x".
+/// Returns the value of a composite of its input "x" on the CPU.
 std::vector<double> computed(const std::vector<double>& x, DType dtype,
                              const std::function<NodeId(Builder&, NodeId)>& formula) {
     Graph graph;
@@ -41,7 +41,7 @@ std::vector<double> timesAndBack(const std::vector<double>& x, DType dtype, doub
     });
 }
 
-/// exp(x) / sum exp(x), as written in books.
+/// exp(x) / sum exp(x), as books write it.
 NodeId naiveSoftmax(Builder& b, NodeId x) {
     const NodeId e = b.unary(Op::Exp, x);
     return b.div(e, b.expandLike(b.sumAll(e), x));
@@ -108,7 +108,7 @@ void TestLessons::timesAndBackIsNotTheSame() {
     QVERIFY(different > 0);
     QVERIFY(std::isinf(timesAndBack({1e30}, DType::F32, 1e10)[0]));
     QCOMPARE(timesAndBack({1e-30}, DType::F32, 1e-20)[0], 0.0);
-    // In float16 the range ends at 65504.
+    // float16 ends at 65504.
     QVERIFY(std::isinf(timesAndBack({300}, DType::F16, 300)[0]));
     QCOMPARE(timesAndBack({0x1p-14}, DType::F16, 0x1p-12)[0], 0.0);
 }
@@ -161,7 +161,7 @@ void TestLessons::halfSumsOverflow() {
     QCOMPARE(mean[0], 100.0);
 }
 
-/// Ones added up in float16 stop at 2048, the first whole number whose successor it lacks. The
+/// Ones added up in float16 stop at 2048, the first whole number whose successor float16 lacks. The
 /// engine's sums run in float32 and are rounded once.
 void TestLessons::halfSumsStall() {
     float running = 0;
@@ -176,7 +176,7 @@ void TestLessons::halfSumsStall() {
 void TestLessons::updatesTooSmallForHalf_data() {
     QTest::addColumn<int>("dtype");
     QTest::addColumn<double>("end");
-    // Below 1 float16 has steps of 2^-11: an update under half of that is lost every time.
+    // Below 1 float16 has steps of 2^-11: an update smaller than half of that is lost every time.
     QTest::newRow("float16") << static_cast<int>(DType::F16) << 1.0;
     QTest::newRow("bfloat16") << static_cast<int>(DType::BF16) << 1.0;
     QTest::newRow("float32 master weights") << static_cast<int>(DType::F32) << 0.9;
@@ -193,11 +193,11 @@ void TestLessons::updatesTooSmallForHalf() {
     std::map<NodeId, RefTensor> start;
     start[weight] = {Shape{1}, {1}};
     const auto after = test::runSteps(graph, start, FuseOptions::Full, 1, 1000).at("w")[0];
-    // each of the thousand differences and the update itself are rounded
+    // each of the thousand differences, and the update itself, is rounded
     QVERIFY2(std::abs(after - end) <= 1000 * (kU32 + 1e-4 * kU32), QByteArray::number(after));
 }
 
-/// At a scale of 2^-30 the gradients round to zero in float16: a step is taken and nothing moves.
+/// At a scale of 2^-30 the gradients round to zero in float16: a step is taken and nothing changes.
 void TestLessons::scaleTooSmall() {
     const FirstStep small = firstStep(amp(ScalerMode::Static, 0x1p-30));
     QCOMPARE(small.record.flags, uint32_t{0});
@@ -217,7 +217,7 @@ void TestLessons::scaleTooLarge() {
 }
 
 /// A gradient of 2^-26 is below half of float16's smallest number; 65536 times larger it is exact,
-/// and the float32 gradient after unscaling is what it should be.
+/// and the float32 gradient after unscaling is correct.
 void TestLessons::scaleSavesSmallGradients() {
     const float gradient = 0x1p-26f;
     QCOMPARE(roundTo(DType::F16, gradient), 0.0f);

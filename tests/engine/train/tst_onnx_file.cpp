@@ -1,4 +1,4 @@
-// Networks of presets as ONNX models, and what a trained lane becomes.
+// Networks of presets as ONNX models, and the model of a trained lane.
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
 #include "engine/models/emit_model.h"
@@ -25,14 +25,14 @@ using namespace halfscope::test;
 
 namespace {
 
-/// Of few samples, and of pictures with few pixels.
+/// Networks with few samples, and with pictures of few pixels.
 struct SmallNetwork {
     RunConfig config;
     BatchShape batch;
 
     explicit SmallNetwork(RunConfig given) : config(std::move(given)) {
         config.task.side = 8;
-        // sines of 30 times what drawn weights give would turn each rounding into any value
+        // sines of 30 times what initial weights give would turn each rounding into any value
         static const std::regex sine("SineLayer\\(([^)]*)\\)");
         config.model.layers =
             std::regex_replace(config.model.layers, sine, "SineLayer($1, omega_0=1.0)");
@@ -48,7 +48,7 @@ struct SmallNetwork {
     }
 };
 
-/// Pixels as rows (h w, channels) become one image (1, channels, h, w).
+/// Makes pixels as rows (h w, channels) into one image (1, channels, h, w).
 void makeImage(Values& values, int64_t side) {
     const auto channels = static_cast<size_t>(values.shape[1]);
     const size_t pixels = values.values.size() / channels;
@@ -131,7 +131,7 @@ void TestOnnxFile::imagesAndMixtures() {
     QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString("3"));
 }
 
-/// As networks of their own, which see rows of numbers.
+/// Critics are networks of their own, which see rows of numbers.
 void TestOnnxFile::critics() {
     if (lacksPython()) QSKIP(lacksPython());
     const QTemporaryDir folder;
@@ -156,7 +156,7 @@ void TestOnnxFile::critics() {
     QCOMPARE(python(kOnnxRuntime, {folder.path()}), QString::number(number));
 }
 
-/// Weights and statistics as they are after the last step: PyTorch computes the same from the
+/// The model has the weights and statistics after the last step: PyTorch computes the same from the
 /// weights file, in evaluation mode.
 void TestOnnxFile::trainedLane() {
     if (lacksPython()) QSKIP(lacksPython());

@@ -1,5 +1,5 @@
-// What a lane tells of a step that overflows: flags, scale, events, the name of the first tensor
-// that was not finite, the guards, and what goes through unseen, as in PyTorch.
+// What a lane reports about a step that overflows: flags, scale, events, the name of the first
+// tensor that was not finite, the guards, and what passes unnoticed, as in PyTorch.
 #include "engine/core/error.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/step/step_graph.h"
@@ -19,12 +19,12 @@ using namespace halfscope::test;
 
 namespace {
 
-/// One input, and targets of 0.
+/// Returns a batch of one input value, and targets of 0.
 FixedDataset::Batch batchOf(size_t rows, float x) {
     return {std::vector<float>(rows, x), std::vector<float>(rows, 0.0f)};
 }
 
-/// Weights of 1 and biases of 0, so that values and gradients are easy to say.
+/// Sets weights to 1 and biases to 0, so that values and gradients are easy to tell.
 Weights setOnes(Trainer& trainer) {
     Weights weights = trainer.weights();
     for (auto& [name, values] : weights)
@@ -33,8 +33,8 @@ Weights setOnes(Trainer& trainer) {
     return weights;
 }
 
-/// A device that rounds otherwise where it shows values, as a GPU does with kernels that are not
-/// fused: here so much that nothing overflows there.
+/// A device that rounds otherwise when it shows values, as a GPU does with kernels that are not
+/// fused: here so much that nothing overflows.
 class OtherwiseRounding final : public Executor {
 public:
     const DeviceInfo& device() const override { return m_inner->device(); }
@@ -95,7 +95,8 @@ private slots:
         QVERIFY2(event.tensor.find(" of ") != std::string::npos, event.tensor.c_str());
     }
 
-    /// With one weight layer only dW can overflow first: x and dy are small, their product is not.
+    /// With one weight layer only dW can overflow first: x and dy are small, but their product is
+    /// not.
     void namesTheGradientThatOverflowed() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.model = {4, 0, Norm::None, Activation::Relu};
@@ -111,8 +112,8 @@ private slots:
                  text.c_str());
     }
 
-    /// The overflow of an earlier batch is named at the update that it spoils, and looking for it
-    /// leaves no trace.
+    /// The overflow of an earlier batch is named at the update that it spoils, and the search for
+    /// it leaves no trace.
     void namesTheTensorOfAnEarlierBatch() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.model = {4, 0, Norm::None, Activation::Relu};
@@ -132,7 +133,7 @@ private slots:
         }
         QCOMPARE(lane.events.front().tensor, std::string("gradient of 2.weight"));
         QCOMPARE(lane.events.front().step, int64_t{4});
-        QVERIFY(losses[4] == losses[0]); // the first batch again, on unchanged weights
+        QVERIFY(losses[4] == losses[0]); // the first batch again, with unchanged weights
         QCOMPARE(differentWeights(lane.trainer.weights(), weights), 0);
     }
 
@@ -154,8 +155,8 @@ private slots:
             events.front().text.english().starts_with("Step 1 skipped: a gradient was not finite"));
     }
 
-    /// A mask's -inf stands in every step, with and without fusion. It must not hide what made a
-    /// step overflow.
+    /// A mask's -inf is present in every step, with and without fusion. It must not hide the cause
+    /// of an overflow.
     void masksAreNoOverflow() {
         const auto tensorOf = [](const char* layer, FuseOptions fuse) {
             RunConfig config = laneConfig(Precision::AmpFp16);
@@ -186,7 +187,8 @@ private slots:
         }
     }
 
-    /// Scores beyond float16 are found where they arise, before the mask; nan behind it counts.
+    /// Scores beyond float16 are found where they arise, before the mask; a nan behind the mask
+    /// counts.
     void maskedScoresCanOverflow() {
         for (const float weight : {2000.0f, NAN}) {
             RunConfig config = laneConfig(Precision::AmpFp16);
@@ -218,7 +220,7 @@ private slots:
         std::vector<Event> losses;
         for (const Event& event : lane.events)
             if (event.kind == EventKind::LossNotFinite) losses.push_back(event);
-        QCOMPARE(losses.size(), size_t{1}); // told once, not at every step
+        QCOMPARE(losses.size(), size_t{1}); // reported once, not at every step
         QVERIFY2(losses[0].text.english().find("no loss scale can fix this") != std::string::npos,
                  losses[0].text.english().c_str());
         config.lanes[0].scaler.checkUnscaled = true; // another step is compiled for it
@@ -227,7 +229,7 @@ private slots:
         QCOMPARE(lane.count(EventKind::LossNotFinite), 1);
     }
 
-    /// The scale stands at its floor, but a step that was taken all the same ends nothing.
+    /// The scale is at its floor, but a step that was nevertheless taken ends nothing.
     void steppingOnTheFloorGoesOn() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         ScalerConfig& scaler = config.lanes[0].scaler;
@@ -239,7 +241,7 @@ private slots:
         QVERIFY(lane.trainer.stopReason().empty());
     }
 
-    /// Where the loss itself is finite and its scaled gradient is not.
+    /// The loss itself is finite and its scaled gradient is not.
     void namesTheBackwardThatOverflowed() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
@@ -248,7 +250,7 @@ private slots:
         QCOMPARE(lane.events.front().tensor, std::string("gradient of the loss"));
     }
 
-    /// A tensor with both has reached inf, wherever in it the first nan stands.
+    /// A tensor with both inf and nan has reached inf, wherever the first nan stands in it.
     void infCountsBeforeNan() {
         FixedDataset::Batch batch = batchOf(4096, 1);
         batch.x.front() = NAN;
@@ -263,8 +265,8 @@ private slots:
                            "falls to 32768 (2^15). No loss scale would have helped.");
     }
 
-    /// The check stands before the multiplication, as in PyTorch: a gradient that only the inverse
-    /// of a tiny scale makes infinite is let through.
+    /// The check comes before the multiplication, as in PyTorch: a gradient that only the inverse
+    /// of a tiny scale makes infinite passes.
     void unscalingIsNotChecked() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.lanes[0].scaler.initScale = std::ldexp(1.0, -130);
@@ -275,7 +277,8 @@ private slots:
         QVERIFY(std::isnan(lane.trainer.weights()["4.bias"][0]));
     }
 
-    /// The second check closes that: the step is skipped and says what became infinite.
+    /// The second check prevents that: the step is skipped, and the lane reports what became
+    /// infinite.
     void unscalingCanBeChecked() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.lanes[0].scaler.initScale = std::ldexp(1.0, -130);
@@ -286,7 +289,7 @@ private slots:
         QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
         QCOMPARE(differentWeights(before, lane.trainer.weights()), 0);
         QCOMPARE(lane.events[0].tensor, std::string("the inverse loss scale"));
-        // where the inverse is finite it changes nothing
+        // when the inverse is finite the check changes nothing
         config.lanes[0].scaler.initScale = 1024;
         Lane checked(config);
         config.lanes[0].scaler.checkUnscaled = false;
@@ -310,7 +313,7 @@ private slots:
                  lane.events[0].text.english().c_str());
         QCOMPARE(lane.step(2).flags, uint32_t{kSkipped | kBackedOff});
         QCOMPARE(lane.step(3).scale, std::ldexp(1.0f, 29));
-        lane.trainer.setScale(64); // a new scale leaves what the guards have counted
+        lane.trainer.setScale(64); // a new scale does not change what the guards have counted
         QCOMPARE(lane.trainer.scaler().absorbed, 2);
     }
 
@@ -331,7 +334,7 @@ private slots:
         QVERIFY2(lane.trainer.stopReason().english().starts_with(
                      "The loss scale reached its floor 536870912 (2^29) in lane lane at step 2 "),
                  lane.trainer.stopReason().english().c_str());
-        // new rules are a new try
+        // new rules are a new attempt
         scaler.rules.atFloor = FloorAction::Continue;
         lane.trainer.setScaler(scaler);
         QVERIFY(lane.trainer.stopReason().empty());
@@ -345,8 +348,9 @@ private slots:
         QTest::newRow("apex-static") << QString("apex-static") << true;
         QTest::newRow("dynamic") << QString() << true;
     }
-    /// As Apex at a static scale: the optimizer takes the step with what the gradients hold, the
-    /// schedule goes on, and it is told once, not in every step that nan weights spoil.
+    /// As in Apex at a static scale, the optimizer takes the step with whatever the gradients hold,
+    /// the schedule advances, and the overflow is reported once, not in every step that nan weights
+    /// spoil.
     void stepsOnOverflow() {
         QFETCH(QString, preset);
         QFETCH(bool, steps);
@@ -376,7 +380,7 @@ private slots:
                      text.c_str());
     }
 
-    /// Without a scaler nothing is checked: nan goes into the weights, as in PyTorch.
+    /// Without a scaler nothing is checked: nan reaches the weights, as in PyTorch.
     void withoutScalerNanGoesThrough() {
         RunConfig config = laneConfig(Precision::Fp32);
         Lane lane(config);

@@ -1,5 +1,5 @@
-// The programs that experiments are copied as, run by the real PyTorch: from our weights their
-// float32 lanes follow ours, and their loss scalers take the same way. ./dev clients runs this.
+// The programs as which experiments are copied, run by the real PyTorch: from our weights their
+// float32 lanes follow ours, and their loss scalers move alike. ./dev clients runs this.
 #include "engine/io/atomic_file.h"
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kSteps = 100;
 
-/// Imports the program; what follows uses it, its data and the weights.
+/// Imports the program; the code after it uses the program, its data and the weights.
 const QString kImport = R"(
 import importlib.util, sys, warnings
 from safetensors.torch import load_file
@@ -36,14 +36,14 @@ data, _ = program.samples()
 weights = load_file(sys.argv[2])
 )";
 
-/// Trains the lanes; a line for each step: loss, scale, skipped.
+/// Trains the lanes and prints a line for each step: loss, scale, skipped.
 const QString kDriver = kImport + R"(
 for lane in program.LANES.values():
     for loss, scale, skipped in program.train(lane, data, int(sys.argv[3]), weights)[1]:
         print(repr(loss), repr(scale), int(skipped))
 )";
 
-/// Trains the first lane; the first row of the first layer's weight before it and after it.
+/// Trains the first lane and prints the first row of the first layer's weight, before and after.
 const QString kPaddingDriver = kImport + R"(
 lane = next(iter(program.LANES.values()))
 model, _ = program.train(lane, data, int(sys.argv[3]), weights)
@@ -74,18 +74,19 @@ private slots:
     void causalUnderAutocast();
 
 private:
-    /// A table whose last column has three classes, in an order that does not repeat.
+    /// Makes a table whose last column has three classes, in an order that does not repeat.
     QString table() const;
     /// One as Excel writes it in Europe, with an index, words, truths and a column too many.
     QString wordTable() const;
     /// Small pictures of three classes, of the size in which they are learnt.
     QString pictures() const;
 
-    /// Of 21 characters, some of which take two bytes.
+    /// Makes a text with 21 characters, some of which take two bytes.
     QString text() const;
     QStringList characters() const;
 
-    /// The lane's weights and the run as a program, and what a driver prints of them.
+    /// Writes the lane's weights and the run as a program, and returns what a driver prints about
+    /// them.
     QString printedBy(const QString& driver, const RunConfig&, Trainer& lane, int64_t steps) const;
 
     QTemporaryDir m_folder;
@@ -180,8 +181,8 @@ void TestPyTorchRuns::follows_data() {
     row("waits", {"schedule.kind=exponential", "schedule.gamma=0.97", "scaler.hold_schedule=true",
                   "scaler.init_scale=2^24"});
     row("sgd", {"optimizer.kind=sgd", "optimizer.lr=0.01", "optimizer.dampening=0.1"});
-    // With a small eps a centred variance near zero would multiply what sums in other orders differ
-    // by.
+    // With a small eps, a centred variance near zero would magnify the differences of sums in
+    // another order.
     row("rmsprop", {"optimizer.kind=rmsprop", "optimizer.lr=1e-4", "optimizer.centered=true",
                     "optimizer.eps=1e-2"});
     row("adamw", {"optimizer.kind=adamw", "optimizer.weight_decay=0.1", "optimizer.amsgrad=true"});
@@ -218,11 +219,13 @@ void TestPyTorchRuns::follows_data() {
     row("critic steps", waits);
     row("critic steps, accumulated", waits + QStringList{"gradients.accumulate=2"});
     row("gan", {"data.kind=image", "model.adversary=gan", generator, "optimizer.second_lr=3e-4"});
-    // of a linear critic, whose slope is the same everywhere: where it is taken is drawn at random
+    // with a linear critic, whose slope is the same everywhere: the place where it is taken is
+    // random
     row("wgan-gp",
         {"data.kind=image", "model.adversary=wgan-gp", generator, "model.critic=nn.Linear(3, 1)",
          "optimizer.second_kind=adam", "optimizer.second_lr=3e-3", "gradients.critic_penalty=3"});
-    for (const char* points : {"moons", "spirals", "circles"}) // without what each draws by itself
+    for (const char* points : {"moons", "spirals", "circles"}) // without what each program draws by
+                                                               // itself
         row(points, {QStringLiteral("data.kind=") + points, "task.noise=0", "task.samples=61",
                      "task.batch=20", "data.validation=0", "data.shuffle=false", "model.norm=none",
                      "model.activation=tanh"});
@@ -271,8 +274,8 @@ void TestPyTorchRuns::follows_data() {
              QString("task.batch=") + batch, "task.loss=cross-entropy", "run.epochs=25"});
 }
 
-/// Loss to 1e-4 in float32, where sums are taken in other orders; scale and skips of the scaler to
-/// the last bit.
+/// The loss agrees to 1e-4 in float32, where sums have another order; scale and skips agree to the
+/// last bit.
 void TestPyTorchRuns::follows() {
     if (lacksPython()) QSKIP(lacksPython());
     QFETCH(const QStringList, settings);
@@ -315,7 +318,7 @@ void TestPyTorchRuns::paddingDecays_data() {
 }
 
 /// The row of padding has a gradient of zero, not none, so that weight decay acts on it: as in
-/// PyTorch, to a few roundings for each step.
+/// PyTorch, up to a few roundings for each step.
 void TestPyTorchRuns::paddingDecays() {
     if (lacksPython()) QSKIP(lacksPython());
     QFETCH(const QStringList, settings);
@@ -357,8 +360,8 @@ void TestPyTorchRuns::paddingDecays() {
     }
 }
 
-/// From the same weights the first loss is off by roundings alone; attention that looks ahead has
-/// another one.
+/// From the same weights the first losses differ by roundings alone; attention that looks ahead
+/// would give another loss.
 void TestPyTorchRuns::causalUnderAutocast() {
     if (lacksPython()) QSKIP(lacksPython());
     RunConfig config = presetNamed("checkerboard").config;

@@ -1,6 +1,6 @@
-// The recipes of PyTorch's notes on AMP as whole trainings, against runs recorded from PyTorch by
-// tests/golden/record_recipe_runs.py: float64 losses, and the scales of float16 autocast. What a
-// recipe's preset shows is in tst_recipe_presets.
+// The recipes of PyTorch's notes on AMP as whole trainings, compared with runs recorded from
+// PyTorch by tests/golden/record_recipe_runs.py: float64 losses, and the scales of float16
+// autocast. What a recipe's preset shows is in tst_recipe_presets.
 #include "engine/io/input_file.h"
 #include "engine/settings/fields.h"
 #include "engine/train/trainer.h"
@@ -20,9 +20,11 @@ using recorded::Golden;
 
 namespace {
 
-/// Of a float32 loss against the float64 one, relatively: as verify asks of its recorded runs.
+/// The relative bound of a float32 loss about the float64 one, as verify requires of its recorded
+/// runs.
 constexpr double kFloat32Bound = 2e-6;
-/// Of losses in half precision: sums in another order, blown up by 24 steps; measured 6e-4.
+/// The bound of losses in half precision: sums in another order, magnified by 24 steps; measured
+/// 6e-4.
 constexpr double kHalfBound = 2e-3;
 
 const Golden& recordedRuns() {

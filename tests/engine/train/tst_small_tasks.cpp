@@ -1,5 +1,5 @@
-// The presets that people try first: what they learn, how it is told and drawn, and that each goes
-// on every precision.
+// The presets that people try first: what they learn, how that is told and drawn, and that each
+// runs in every precision.
 #include "engine/data/dataset.h"
 #include "engine/settings/fields.h"
 #include "engine/step/schedule.h"
@@ -33,7 +33,7 @@ std::vector<StepRecord> train(Experiment& experiment, int64_t steps = 1 << 30) {
     return records;
 }
 
-/// The biases in a state dict after the weights.
+/// Returns the biases that follow the weights in a state dict.
 std::vector<float> coefficientsOf(Trainer& lane) {
     std::vector<float> all, bias;
     for (const auto& [name, values] : lane.weights()) {
@@ -68,9 +68,10 @@ private slots:
 void TestSmallTasks::coefficients_data() {
     QTest::addColumn<QVector<float>>("wanted");
     QTest::addColumn<double>("bound");
-    // a parabola without noise to the roundoff of float16 times its largest value, 23, in two lanes
+    // a parabola without noise, to the roundoff of float16 times its largest value, 23, in two
+    // lanes
     QTest::newRow("curve-fit") << QVector<float>{5, 0, 3} << 23 * 0x1p-10;
-    // five standard errors of a slope of 100 points from 0 to 1, and of a constant (half of it)
+    // five standard errors of a slope from 100 points from 0 to 1, and of a constant (half of it)
     QTest::newRow("line-fit") << QVector<float>{5, 3} << 5 * 0.1 / 2.9;
 }
 
@@ -95,7 +96,7 @@ void TestSmallTasks::coefficients() {
                            std::span(found).subspan(terms)));
     }
     QVERIFY(!experiment.target().caption.empty());
-    // by now the curve lies on the true one, pixel for pixel but for its soft edges
+    // by now the curve lies on the true one, pixel for pixel except its soft edges
     const Picture target = experiment.target();
     size_t others = 0;
     for (size_t i = 0; i < target.values.size(); ++i)
@@ -119,14 +120,14 @@ void TestSmallTasks::otherNetworksHaveNoFormula() {
     QCOMPARE(Experiment(config).snapshot().outputs[0].caption, std::string());
 }
 
-/// Running statistics and no dropout, at places that no step sees.
+/// The probe uses running statistics and no dropout, at places that no step sees.
 void TestSmallTasks::probeByHand() {
     RunConfig config = presetOnCpu("moons");
     config.lanes = parseLanes("fp32");
     config.model.layers = "nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.ReLU(), "
                           "nn.Dropout(0.8), nn.Linear(4, 2))";
     Experiment experiment(config);
-    for (const int64_t steps : {20, 40}) { // the second time by the weights of then
+    for (const int64_t steps : {20, 40}) { // the second time with the weights of that step
         train(experiment, steps);
         const Weights weights = experiment.lane(0).weights();
         const auto at = [&](const char* name, size_t i) { return double{weights.at(name).at(i)}; };
@@ -153,7 +154,7 @@ void TestSmallTasks::probeByHand() {
     }
 }
 
-/// Bit for bit, with dropout, whose mask depends on the step.
+/// Looking changes no bit, even with dropout, whose mask depends on the step.
 void TestSmallTasks::lookingChangesNothing() {
     RunConfig config = presetOnCpu("spirals");
     config.model.layers =
@@ -174,7 +175,8 @@ void TestSmallTasks::lookingChangesNothing() {
         QCOMPARE(std::bit_cast<uint32_t>(records[i].loss), std::bit_cast<uint32_t>(wanted[i].loss));
 }
 
-/// A map of a large network takes many times as long as a step: whoever waits is answered.
+/// A map of a large network takes many times as long as a step: whoever waits for the training is
+/// answered.
 void TestSmallTasks::probesStop() {
     using Clock = std::chrono::steady_clock;
     RunConfig config = presetOnCpu("moons");
@@ -185,7 +187,7 @@ void TestSmallTasks::probesStop() {
     const auto seconds = [](Clock::time_point since) {
         return std::chrono::duration<double>(Clock::now() - since).count();
     };
-    experiment.requestStop(); // before: it is the next step's
+    experiment.requestStop(); // made before, it belongs to the next step
     experiment.clearStop();
     QCOMPARE(experiment.snapshot().outputs.size(), size_t{1}); // the first one compiles
     const Clock::time_point begin = Clock::now();
@@ -223,7 +225,7 @@ void TestSmallTasks::mapsShowWhatIsLearnt() {
         const auto& judged = records[records.size() - 2 + lane].validation;
         QVERIFY2(judged->accuracy.value() >= accuracy,
                  qPrintable(QString::number(*judged->accuracy)));
-        // beside nearly every mark the map has the colour of its class
+        // near almost every mark the map has the colour of its class
         const Picture map = experiment.snapshot().outputs[lane];
         size_t right = 0;
         for (const PlaneMark& mark : view.marks) {
@@ -250,7 +252,8 @@ void TestSmallTasks::oneCycleSpansTheEpochs() {
     QCOMPARE(experiment.config().steps, int64_t{1570});
     const std::vector<StepRecord> records = train(experiment);
     const auto rate = [&](size_t step) { return double{records.at(step).learningRate}; };
-    // values of torch 2.x: 0.01 / 25 at first, the peak at 0.3 * 1570 - 1, 0.01 / 25 / 1e4 at last
+    // values of torch 2.x: 0.01 / 25 at first, the peak at 0.3 * 1570 - 1, 0.01 / 25 / 1e4 at the
+    // end
     const auto isNear = [](double value, double wanted) {
         return std::abs(value - wanted) <= 1e-5 * wanted;
     };
@@ -267,8 +270,8 @@ void TestSmallTasks::coordinatesPaintFineLines_data() {
     QTest::newRow("fourier") << 250;
 }
 
-/// A peak signal-to-noise ratio of 40 dB in both lanes. The network of the preset picture, of about
-/// as many weights, is near 28 dB by the first of these steps.
+/// Both lanes reach a peak signal-to-noise ratio of 40 dB. The network of the preset picture, with
+/// about as many weights, is near 28 dB after the first of these steps.
 void TestSmallTasks::coordinatesPaintFineLines() {
     QFETCH(const int, steps);
     RunConfig config = presetOnCpu(QTest::currentDataTag());
@@ -289,11 +292,11 @@ void TestSmallTasks::everyPrecision_data() {
                                "mnist-cnn", "fashion-cnn", "resnet-small", "transformer-tiny",
                                "transformer-lm", "siren", "fourier", "gan", "wgan-gp"})
         for (int i = 0; i < kPrecisionCount; ++i)
-            if (Precision(i) != Precision::User) // needs a file
+            if (Precision(i) != Precision::User) // it needs a file
                 QTest::addRow("%s %s", preset, nameOf(Precision(i))) << QString(preset) << i;
 }
 
-/// Two steps, and the picture after them; losses of whole networks are alike.
+/// Two steps and the picture after them; losses of whole networks are similar.
 void TestSmallTasks::everyPrecision() {
     QFETCH(const QString, preset);
     QFETCH(const int, precision);

@@ -1,5 +1,5 @@
 // State dicts: weights that come from a file and go to one, under PyTorch's names. PyTorch itself
-// opens them where HALFSCOPE_PYTHON names one (./dev clients).
+// opens them when HALFSCOPE_PYTHON names a Python (./dev clients).
 #include "engine/core/dtype.h"
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
@@ -25,7 +25,8 @@ using namespace halfscope::test;
 
 namespace {
 
-/// Of 10 features; with what has running statistics and what only training has.
+/// A model of 10 features, with a layer that has running statistics and one that acts only in
+/// training.
 constexpr const char* kModel = "nn.Sequential(nn.Linear(10, 7), nn.BatchNorm1d(7), nn.ReLU(), "
                                "nn.Dropout(0.25), nn.LayerNorm(7), nn.GELU(), nn.Linear(7, 1))";
 
@@ -56,7 +57,7 @@ struct Named {
     std::vector<int64_t> shape;
 };
 
-/// A file of zeros.
+/// Writes a file of zeros.
 std::string zeros(const std::string& path, const std::vector<Named>& arrays) {
     std::vector<std::vector<std::byte>> values;
     std::vector<ArrayView> views;
@@ -94,7 +95,7 @@ private slots:
 
 private:
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
-    /// What the file says is wrong with it, without its path.
+    /// Returns what the message says is wrong with the file, without its path.
     std::string refusal(const std::string& file) const {
         RunConfig from = config("fp32");
         from.model.weights = file;
@@ -163,7 +164,7 @@ void TestStateDict::lanesStartFromIt() {
 
 void TestStateDict::holdsBothNetworks_data() {
     QTest::addColumn<QStringList>("settings");
-    QTest::addColumn<QByteArray>("name"); // one of the second network
+    QTest::addColumn<QByteArray>("name"); // a name of the second network
     QTest::newRow("two networks") << QStringList{"model.networks=2"} << QByteArray("second.0.bias");
     QTest::newRow("critic") << QStringList{"model.adversary=gan"} << QByteArray("critic.0.bias");
 }
@@ -252,7 +253,7 @@ void TestStateDict::refuses() {
     const ElementType f32 = ElementType::F32;
     std::string file = path("refused.safetensors");
     if (kind == "another") {
-        zeros(file, {{"0.num_batches_tracked", ElementType::I64, {}}, // of a Linear
+        zeros(file, {{"0.num_batches_tracked", ElementType::I64, {}}, // from a Linear
                      {"fc1.weight", f32, {3}},
                      {"0.weight", f32, {10, 7}}});
     } else if (kind == "wrapped") {
@@ -278,7 +279,7 @@ void TestStateDict::refuses() {
     }
     const std::string text = refusal(file);
     QVERIFY2(text.starts_with(about.toStdString()), text.c_str());
-    // the same, before anything is built
+    // the same error before anything is built
     QCOMPARE(thrownBy<InputError>([&] { checkStateDict(file, config()); }),
              "model.weights: " + file + ": " + text);
 }
@@ -290,7 +291,7 @@ void TestStateDict::picklesAreRefused_data() {
     QTest::newRow("pickle") << QByteArray("\x80\x04\x95\x0b");
 }
 
-/// Whatever the file is called.
+/// Refused whatever the file is called.
 void TestStateDict::picklesAreRefused() {
     QFETCH(QByteArray, start);
     for (const char* name : {"model.pt", "model.pth", "model.safetensors"}) {
@@ -304,7 +305,7 @@ void TestStateDict::picklesAreRefused() {
     }
 }
 
-/// experiment.json has it, with a path that leads there from anywhere.
+/// experiment.json contains the setting, with a path that is valid from anywhere.
 void TestStateDict::isASettingThatRepeats() {
     RunConfig from = config();
     applySetting(from, "model.weights=start.safetensors");
@@ -322,7 +323,7 @@ void TestStateDict::opensInPyTorch_data() {
 }
 
 /// Model text, names and values of a trained lane give its outputs on the samples of a step. In
-/// training mode batch norm takes the batch's statistics, and a dropout of 0 nothing away.
+/// training mode batch norm uses the batch's statistics, and a dropout of 0 removes nothing.
 void TestStateDict::opensInPyTorch() {
     if (lacksPython()) QSKIP(lacksPython());
     QFETCH(QString, lane);
@@ -386,8 +387,8 @@ print(model[0].weight[2, 3].item().hex(), model[6].bias[0].item().hex())
     train(experiment);
 }
 
-/// A network of PyTorch's encoder layers, whose mask comes in forward(), is one of causal layers
-/// here.
+/// A network of PyTorch's encoder layers, which get their mask in forward(), is a network of causal
+/// layers here.
 void TestStateDict::causalLayersTakePlainOnes() {
     if (lacksPython()) QSKIP(lacksPython());
     const QString file = m_folder.filePath("causal.safetensors");
@@ -422,7 +423,7 @@ print(*y.flatten().tolist())
         QVERIFY(std::abs(double{found[i]} - wanted[static_cast<qsizetype>(i)].toDouble()) < 1e-5);
 }
 
-/// The one that the refusal names.
+/// Runs the line that the refusal recommends.
 void TestStateDict::theLineForPicklesWorks() {
     if (lacksPython()) QSKIP(lacksPython());
     const QString pickle = m_folder.filePath("model.pt"), made = m_folder.filePath("m.safetensors");

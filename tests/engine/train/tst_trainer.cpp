@@ -1,5 +1,6 @@
-// One lane: what a skip leaves alone, growth, schedules, live edits, reproducible bits, stopping.
-// How a lane begins is in tst_trainer_start, what is said of an overflow in tst_overflow.
+// One lane: what a skip leaves unchanged, growth, schedules, live edits, reproducible bits,
+// stopping. How a lane begins is in tst_trainer_start, what is reported about an overflow in
+// tst_overflow.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
 #include "engine/step/schedule.h"
@@ -22,8 +23,8 @@ class TestTrainer : public QObject {
     Q_OBJECT
 
 private slots:
-    /// The optimizer's step count and the moments stay on a skip: a run that skips its first steps
-    /// goes on like one that starts at the scale that works, on the same batch.
+    /// The optimizer's step count and the moments do not change on a skip: a run that skips its
+    /// first steps continues like one that starts at the scale that works, on the same batch.
     void skipsLeaveNoTrace() {
         RunConfig high = laneConfig(Precision::AmpFp16), low = high;
         high.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
@@ -94,11 +95,12 @@ private slots:
         lane.trainer.setScale(4);
         const StepRecord record = lane.step(8);
         QCOMPARE(record.scale, 4.0f);
-        QCOMPARE(record.growthTracker, 3); // a new scale does not touch the tracker
+        QCOMPARE(record.growthTracker, 3); // a new scale does not change the tracker
     }
 
-    /// Another step is compiled for these; whatever they change nothing of takes every state along:
-    /// weights, moments, running statistics, accumulated gradients, scale, tracker, schedule.
+    /// These settings need another step to be compiled. Every state that they do not change is
+    /// carried along: weights, moments, running statistics, accumulated gradients, scale, tracker,
+    /// schedule.
     void anotherStepCarriesAllStates_data() {
         QTest::addColumn<bool>("check");
         QTest::addColumn<bool>("hold");
@@ -154,12 +156,12 @@ private slots:
         scaler.rules.mode = ScalerMode::Dynamic;
         lane.trainer.setScaler(scaler);
         record = lane.step(3);
-        QCOMPARE(record.scale, std::ldexp(1.0f, 24)); // it begins to scale: the first scale
+        QCOMPARE(record.scale, std::ldexp(1.0f, 24)); // it begins to scale, with the initial scale
         QCOMPARE(record.flags, uint32_t{kSkipped | kBackedOff});
         QCOMPARE(record.skippedSoFar, int64_t{2});
         scaler.rules.mode = ScalerMode::Static;
         lane.trainer.setScaler(scaler);
-        QCOMPARE(lane.step(4).scale, std::ldexp(1.0f, 23)); // the scale at hand, held
+        QCOMPARE(lane.step(4).scale, std::ldexp(1.0f, 23)); // the present scale, kept
         QCOMPARE(lane.step(5).scale, std::ldexp(1.0f, 23));
     }
 
@@ -176,7 +178,7 @@ private slots:
         scaler.holdSchedule = true;
         lane.trainer.setScaler(scaler);
         const float third = lane.step(3).learningRate;
-        QVERIFY(third > second); // the step before went on
+        QVERIFY(third > second); // the step before continued
         QCOMPARE(lane.step(4).learningRate, third);
         scaler.onOverflow = OverflowAction::Step;
         lane.trainer.setScaler(scaler);
@@ -254,7 +256,7 @@ private slots:
             QCOMPARE(lane.step(static_cast<int64_t>(i) + 1).learningRate, table[i / 3]);
     }
 
-    /// The same step in one kernel a node and in fused loops.
+    /// Compares the same step with one kernel a node and with fused loops.
     void fusedFollowsUnfused() {
         RunConfig config = laneConfig(Precision::Fp32);
         config.model = {20, 1, Norm::BatchNorm, Activation::Tanh};
@@ -317,8 +319,7 @@ private slots:
         }
     }
 
-    /// Stops at random moments from another thread; the run then has the bits of an undisturbed
-    /// one.
+    /// Another thread stops the run at random moments; it then has the bits of an undisturbed run.
     void stoppingChangesNothing() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.model = {96, 2, Norm::BatchNorm, Activation::Relu};

@@ -80,7 +80,7 @@ private slots:
         }
     }
 
-    /// A GPU compares ways to run the step: who closes the window meanwhile does not wait for that.
+    /// A GPU compares ways to run the step: closing the window meanwhile must not wait for that.
     void stopsWhileItLoads() {
         const RunConfig config = laneConfig(Precision::Fp32);
         const auto dataset = makeTask(config);
@@ -96,7 +96,7 @@ private slots:
         QVERIFY(!words.empty());
     }
 
-    /// The longest part of the building on a CPU.
+    /// Compiling is the longest part of the building on a CPU.
     void stopsBeforeItCompiles() {
         const RunConfig config = laneConfig(Precision::Fp32);
         const auto dataset = makeTask(config);
@@ -160,7 +160,7 @@ private slots:
         QCOMPARE(initialWeights(graph, kLaneSeed), weights);
     }
 
-    /// A batch that does not change is uploaded all the same by a training that starts late.
+    /// Even a batch that does not change is uploaded by a training that starts late.
     void startsAtAnyStep() {
         const RunConfig config = laneConfig(Precision::Fp32);
         Lane first(config), late(config);
@@ -178,7 +178,8 @@ private slots:
         QVERIFY_THROWS_EXCEPTION(InputError, lane.trainer.setWeights(weights));
     }
 
-    /// Everything that the pure fp16 lane trains is stored in 16 bits, nothing that AMP trains is.
+    /// Everything that the pure fp16 lane trains is stored in 16 bits, and nothing that AMP trains
+    /// is.
     void storageOfTheLanes() {
         for (const Precision p : {Precision::Fp32, Precision::AmpFp16, Precision::Fp16}) {
             const RunConfig config = laneConfig(p);

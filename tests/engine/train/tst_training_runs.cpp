@@ -1,5 +1,5 @@
-// Whole trainings against the runs recorded from PyTorch: float32 losses follow the float64 run,
-// and half-precision runs skip where PyTorch skips.
+// Whole trainings compared with the runs recorded from PyTorch: float32 losses follow the float64
+// run, and half-precision runs skip where PyTorch skips.
 #include "engine/verify/golden_runs.h"
 #include "tests/support/training.h"
 
@@ -35,7 +35,7 @@ double recordedLoss(const Golden& run, size_t step) {
     return run.at("trace").at(step).at("loss").number();
 }
 
-/// Over the steps before `end`.
+/// Returns the largest error over the steps before `end`.
 double largestLossError(const Golden& run, const TrainedRun& outcome, size_t end) {
     double worst = 0;
     for (size_t i = 0; i < end; ++i)
@@ -44,9 +44,9 @@ double largestLossError(const Golden& run, const TrainedRun& outcome, size_t end
     return worst;
 }
 
-/// How far the losses move when the starting weights move by their last bit. A unit that switches
-/// on or off a step earlier makes a visible difference in a small network, and PyTorch's own
-/// float32 run has the same freedom.
+/// Returns how far the losses move when the starting weights move by their last bit. A unit that
+/// switches on or off a step earlier makes a visible difference in a small network, and PyTorch's
+/// own float32 run has the same freedom.
 double sensitivity(const Golden& run, const TrainedRun& outcome) {
     double most = 0;
     for (uint64_t seed = 1; seed <= kPerturbations; ++seed) {
@@ -58,7 +58,7 @@ double sensitivity(const Golden& run, const TrainedRun& outcome) {
     return most;
 }
 
-/// Rows of one kind.
+/// Adds the rows of one kind.
 void addRows(RunKind kind) {
     QTest::addColumn<int>("row");
     for (int i = 0; i < static_cast<int>(goldenRuns().size()); ++i) {
@@ -80,7 +80,7 @@ private slots:
     void halfFollowsPyTorch_data() { addRows(RunKind::Amp); }
     void halfFollowsPyTorch() { follows(); }
 
-    /// The norm that clipping sees, and the learning rates' effect on it, in half precision.
+    /// The norm that clipping sees, and the effect of the learning rates on it, in half precision.
     void gradientNorms_data() { addRows(RunKind::Amp); }
     void gradientNorms() {
         QFETCH(int, row);
@@ -96,8 +96,8 @@ private slots:
         }
     }
 
-    /// The variances alone: means follow the biases before a norm, whose gradients are zero but for
-    /// rounding, which Adam blows up.
+    /// Compares only the variances: means follow the biases before a norm, whose gradients are zero
+    /// except for rounding, which Adam magnifies.
     void runningVarianceFollowsFloat64() {
         for (const Golden& run : goldenRuns()) {
             if (recorded::kindOf(run) != RunKind::Float64) continue;
@@ -133,7 +133,7 @@ private slots:
               outcome.skipped == wanted ? "same steps" : "other steps",
               largestLossError(run, outcome, outcome.losses.size()));
         bool same = outcome.skipped == wanted;
-        // The picture's gradients grow until one overflows: which step that is may hang on the
+        // The picture's gradients grow until one overflows: at which step may depend on the
         // rounding of one value. Weights moved by less than fp16 resolves must then reproduce it.
         const bool chaotic = run.at("kind").text() == "checkerboard";
         for (uint64_t seed = 1; chaotic && !same && seed <= kPerturbations; ++seed)
@@ -145,7 +145,7 @@ private slots:
     }
 
 private:
-    /// As `verify` compares.
+    /// Compares as `verify` does.
     void follows() {
         QFETCH(int, row);
         const Golden& run = goldenRuns()[static_cast<size_t>(row)];

@@ -1,5 +1,5 @@
-// Lanes judged on samples that they do not train on: the values against arithmetic by hand, when
-// they are measured, that the training does not depend on it, and where they are written.
+// Lanes judged on samples that they do not train on: the values compared with arithmetic by hand,
+// when they are measured, that the training does not depend on them, and where they are written.
 #include "engine/data/dataset.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_writer.h"
@@ -46,7 +46,8 @@ std::vector<int64_t> validatedSteps(const RunConfig& config) {
     return steps;
 }
 
-/// Loss and accuracy of Flatten, BatchNorm1d, Dropout, Linear by running statistics, in float64.
+/// Returns loss and accuracy of Flatten, BatchNorm1d, Dropout, Linear with running statistics, in
+/// float64.
 Validation byHand(const RunConfig& config, const Weights& weights) {
     const auto data = makeDataset(config.task, config.seed);
     const auto count = static_cast<size_t>(data->samples(Split::Validation));
@@ -115,7 +116,7 @@ void TestValidation::valuesByHand() {
     QVERIFY2(std::abs(found.loss - expected.loss) < 784 * 1.2e-7 * 10,
              qPrintable(QString::number(found.loss - expected.loss)));
     QCOMPARE(found.accuracy.value(), expected.accuracy.value());
-    // again, the same: nothing of it moves
+    // a second time gives the same: judging changes nothing
     const std::atomic<bool> goesOn{false};
     QCOMPARE(experiment.lane(0).evaluate(goesOn)->loss, found.loss);
 }
@@ -167,13 +168,13 @@ void TestValidation::learns() {
     for (size_t lane = 0; lane < 2; ++lane) {
         const StepRecord& last = records[records.size() - 2 + lane];
         QVERIFY(last.validation.has_value());
-        // 2,000 digits, two epochs: measured 0.83 to 0.85 over seeds; guessing has 0.1
+        // 2,000 digits, two epochs: measured 0.83 to 0.85 over seeds; guessing gives 0.1
         QVERIFY2(*last.validation->accuracy > 0.8,
                  qPrintable(QString::number(*last.validation->accuracy)));
     }
 }
 
-/// Tables are of the batch until the lanes have been validated, and of all those samples then.
+/// Tables show the batch until the lanes have been validated, and all validation samples then.
 void TestValidation::picturesTellOfIt() {
     RunConfig config = digits("fp32,amp-fp16");
     config.validation.steps = 3;
@@ -198,7 +199,7 @@ void TestValidation::picturesTellOfIt() {
     QCOMPARE(late.galleries.size(), size_t{3});
     QVERIFY(late.galleries[0].values != late.galleries[2].values);
 
-    // predictions of a later step are not that validation's
+    // predictions of a later step do not belong to that validation
     experiment.advance(records, events);
     laneFileBytes(experiment, LaneFile::Predictions, 0, "");
     const Snapshot after = experiment.snapshot();
@@ -261,7 +262,7 @@ void TestValidation::filesHaveIt() {
     QCOMPARE(text.count("\"validation_loss\": "), 2);
 }
 
-/// A set without samples to validate on has no such columns.
+/// A set without validation samples has no such columns.
 void TestValidation::numbersHaveNoAccuracy() {
     RunConfig config = presetNamed("regression").config;
     config.device = "cpu";
@@ -275,10 +276,10 @@ void TestValidation::numbersHaveNoAccuracy() {
     QCOMPARE(extraMetrics(experiment), (std::vector<MetricId>{metric::Epoch, metric::Batch}));
 }
 
-/// Of every batch of the epoch so far, by the outputs of its own step.
+/// The accuracy over every batch of the epoch so far, by the outputs of each batch's own step.
 void TestValidation::trainingAccuracyByHand() {
     RunConfig config = digits("fp32,amp-fp16");
-    config.lanes[1].scaler.initScale = 1e30; // its first steps are skipped, and count too
+    config.lanes[1].scaler.initScale = 1e30; // its first steps are skipped, and count, too
     config.validation.steps = 3;
     config.epochs = 0;
     config.steps = 34; // an epoch has 32, the last one smaller
@@ -309,7 +310,7 @@ void TestValidation::trainingAccuracyByHand() {
     QVERIFY(experiment.lane(1).skipped() > 0);
 }
 
-/// A checkpoint in the middle of an epoch has what was counted of it so far.
+/// A checkpoint in the middle of an epoch contains what was counted of it so far.
 void TestValidation::trainingAccuracyGoesOn() {
     const QTemporaryDir folder;
     const std::string path = folder.filePath("x.safetensors").toStdString();

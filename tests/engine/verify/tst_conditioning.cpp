@@ -1,5 +1,6 @@
-// Cases of whole trainings that float32 cannot decide: found by float64, told apart from wrong
-// values before, at and after the step in question, and counted as neither passed nor failed.
+// Cases of whole trainings that float32 cannot decide: float64 finds them, tells them apart from
+// wrong values before, at and after the step in question, and they count as neither passed nor
+// failed.
 #include "engine/verify/judge_run.h"
 #include "engine/verify/verify.h"
 #include "tests/support/ill_posed_run.h"
@@ -59,7 +60,7 @@ class TestConditioning : public QObject {
     Q_OBJECT
 
 private slots:
-    /// The graph of a training, run in float64, is PyTorch's training.
+    /// The graph of a training, run in float64, gives PyTorch's training.
     void float64IsPyTorchs() {
         const std::string file(goldenData(goldenFileOf("runs")));
         int runs = 0;
@@ -78,8 +79,8 @@ private slots:
         QVERIFY(runs > 5);
     }
 
-    /// One over a number of rows is float64's, where float32 would round it: a network of zeros
-    /// moves its last bias alone, by twice the mean of the targets times the rate, to 13/6.
+    /// One over a number of rows is computed in float64, where float32 would round it: a network of
+    /// zeros moves only its last bias, by twice the mean of the targets times the rate, to 13/6.
     void meansAreFloat64s() {
         json run = shipped("mlp_mse", "float64");
         run["optimizer"] = "SGD";
@@ -114,7 +115,7 @@ private slots:
         QCOMPARE(json::parse(verifyJson(report))["suites"][0]["ill_posed"].size(), size_t{1});
     }
 
-    /// A wrong value in the file, wherever it stands.
+    /// A wrong value in the file fails, wherever it stands.
     void wrongFileFails_data() {
         QTest::addColumn<int>("step");
         QTest::newRow("first") << 0;
@@ -131,7 +132,8 @@ private slots:
         QVERIFY2(result.difference.find(told) != std::string::npos, result.difference.c_str());
     }
 
-    /// Wrong losses of the engine: before rounding could have moved them, or too far afterwards.
+    /// Wrong losses of the engine fail: before rounding could have moved them, or too far
+    /// afterwards.
     void wrongEngineFails_data() {
         QTest::addColumn<int>("step");
         QTest::addColumn<float>("factor");
@@ -149,7 +151,7 @@ private slots:
         QVERIFY(!result.passed());
     }
 
-    /// In half precision two trainings part by other roundings; a third tells how far.
+    /// In half precision two trainings diverge by other roundings; a third tells how far.
     void halfIsIllPosed() {
         QVERIFY2(!illPosedHalf().run.is_null(), "no ill-posed training was found");
         const CaseResult result = judged(illPosedHalf().run, illPosedHalf().outcome);
@@ -180,7 +182,7 @@ private slots:
         QVERIFY(!result.passed());
     }
 
-    /// Nothing exact can be told of what a half-precision file should have.
+    /// Nothing exact is known about what a half-precision file should contain.
     void wrongHalfFileFails() {
         json run = illPosedHalf().run;
         scaleLoss(run, 1, 1.03);

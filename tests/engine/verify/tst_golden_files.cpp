@@ -1,5 +1,5 @@
-// Golden files that are none: each is refused with its place; and the words that Python writes for
-// values that JSON does not have.
+// Files that are no golden files: each is refused with its place; and the words that Python writes
+// for values that JSON does not have.
 #include "engine/core/error.h"
 #include "tests/support/golden_folder.h"
 #include "tests/support/thrown.h"

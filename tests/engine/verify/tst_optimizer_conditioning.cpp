@@ -1,5 +1,5 @@
 // Recorded optimizers that float32 cannot decide: the sign of a sum that cancels, the root of a
-// difference of equal numbers. Told apart from a wrong optimizer and a wrong file.
+// difference of equal numbers. They are told apart from a wrong optimizer and a wrong file.
 #include "engine/core/error.h"
 #include "engine/core/random_rounding.h"
 #include "engine/verify/float64_optimizer.h"
@@ -21,7 +21,7 @@ namespace {
 
 double exactly(double value) { return value; }
 
-/// A row as it stands in the file, with the parameters of float64.
+/// Returns a row as in the file, with the parameters of float64.
 json rowOf(const char* optimizer, const json& args, const std::vector<double>& start,
            const Trace& gradients) {
     json row{{"optimizer", optimizer}, {"args", args}, {"start", start}, {"grads", gradients}};
@@ -30,8 +30,8 @@ json rowOf(const char* optimizer, const json& args, const std::vector<double>& s
     return row;
 }
 
-/// Adam without a second moment steps by the sign of gradient + decay * p, which is zero here but
-/// for roundings; then as the other parameter does.
+/// Adam without a second moment steps by the sign of gradient + decay * p, which is zero here
+/// except for roundings; then it steps as the other parameter does.
 json cancelling() {
     const double p = double{1.1f};
     Trace gradients{{-(0.1 * p), 1}};
@@ -99,7 +99,8 @@ private slots:
                  result.illPosed.c_str());
     }
 
-    /// PyTorch's own value is nan, as a multiply-add rounds less than a product and a sum.
+    /// PyTorch's own value is nan, because a multiply-add rounds less often than a product and a
+    /// sum.
     void rootOfZeroIsIllPosed() {
         const json args{{"lr", 0.01}, {"alpha", 0}, {"centered", true}};
         json row = rowOf("RMSprop", args, {1, 2}, {{0.1, 0.7}, {0.3, 0.5}});
@@ -116,7 +117,7 @@ private slots:
     }
 
     /// A value that no rounding makes: in the decided element, and before and after the undecided
-    /// one parts.
+    /// one diverges.
     void wrongFileFails_data() {
         QTest::addColumn<int>("step");
         QTest::addColumn<int>("element");

@@ -1,5 +1,5 @@
-// The judge of recorded trainings by itself: what its draws of roundings are, and what it makes of
-// trainings whose deviations are given. Whole trainings: tst_conditioning,
+// The judge of recorded trainings by itself: what its random roundings are, and how it judges
+// trainings whose deviations are given. Whole trainings are in tst_conditioning and
 // tst_optimizer_conditioning.
 #include "engine/core/dtype.h"
 #include "engine/core/random_rounding.h"
@@ -22,7 +22,7 @@ using namespace halfscope::recorded;
 
 namespace {
 
-constexpr double kWide = 0x1p22; ///< units in the last place: draws that float32 tells apart
+constexpr double kWide = 0x1p22; ///< in units in the last place: draws that float32 tells apart
 constexpr double kMiddle = 0x1.000001p0; ///< is no float32
 
 std::vector<double> drawn(uint64_t seed, uint64_t stream, size_t count) {
@@ -33,9 +33,9 @@ std::vector<double> drawn(uint64_t seed, uint64_t stream, size_t count) {
     return draws;
 }
 
-constexpr double kBound = 1e-6, kMoved = 1e-3; ///< what is allowed, and what roundings do
+constexpr double kBound = 1e-6, kMoved = 1e-3; ///< what is allowed, and what roundings cause
 
-/// Four steps of one value, 1; draws move it by kMoved from step 1 on, those that `moves` names.
+/// Four steps of one value, 1; from step 1 on, the draws that `moves` names change it by kMoved.
 Conditioning trainingOf(std::function<bool(uint64_t seed)> moves) {
     Conditioning training;
     training.exact = training.magnitude = Trace(4, {1.0});
@@ -49,7 +49,7 @@ Conditioning trainingOf(std::function<bool(uint64_t seed)> moves) {
     return training;
 }
 
-/// Right up to `first`, then off.
+/// Returns a comparison that is right up to `first`, then off.
 Compared partedAt(size_t first, double off) {
     Compared compared{Trace(4, {1.0}), kBound, 1};
     for (size_t step = first; step < 4; ++step)
@@ -93,7 +93,7 @@ private slots:
         QVERIFY(drawn(1, 2 + kHigh, 8) != first);
     }
 
-    /// Only what a step keeps as float32 is drawn: the counts and scales in float64 stay.
+    /// Only values that a step keeps as float32 are drawn: the counts and scales in float64 stay.
     void othersAreNotDrawn() {
         Graph graph;
         Builder b(graph);
@@ -105,9 +105,9 @@ private slots:
         QCOMPARE(values.at(half).values, std::vector<double>{roundTo(DType::F16, 0.1)});
     }
 
-    /// What goes further than the draws did by the freedom is no rounding's doing.
+    /// A deviation larger than that of the draws times the freedom cannot be caused by rounding.
     void freedomOfTheDraws_data() {
-        QTest::addColumn<double>("off"); // in units of what the draws do
+        QTest::addColumn<double>("off"); // in units of the draws' deviation
         QTest::addColumn<bool>("undecided");
         QTest::newRow("as far") << 1.0 << true;
         QTest::newRow("within the freedom") << kNoiseFreedom * 0.95 << true;
@@ -128,7 +128,7 @@ private slots:
         QCOMPARE(other.wrongFile.has_value(), !undecided);
     }
 
-    /// What is exact to float64 is not excused by what float32's roundings do.
+    /// A file that is exact to float64 is not excused by what float32's roundings do.
     void freedomOfAnExactFile() {
         Compared file = partedAt(1, kMoved);
         file.unit = kFloat64Unit;
@@ -137,7 +137,7 @@ private slots:
         QCOMPARE(verdict.wrongFile->step, size_t{1});
     }
 
-    /// Whichever of the two parts first.
+    /// Either of the two may diverge first.
     void firstPlace_data() {
         QTest::addColumn<int>("ours");
         QTest::addColumn<int>("file");
@@ -158,13 +158,13 @@ private slots:
         QCOMPARE(verdict.undecided->step, static_cast<size_t>(first));
     }
 
-    /// Before the draws part, nothing excuses what does.
+    /// Before the draws diverge, nothing excuses a deviation.
     void beforeTheDrawsPart() {
         QVERIFY(
             !judgeByRounding(trainingOf(always), partedAt(0, kMoved), partedAt(4, 0)).undecided);
     }
 
-    /// Every draw counts, the last too, and no more are made than asked for.
+    /// Every draw counts, including the last one, and no more are made than requested.
     void everyDrawCounts() {
         for (uint64_t one = 1; one <= 6; ++one) {
             const Verdict verdict =
@@ -196,7 +196,7 @@ private slots:
         QCOMPARE(result.difference, std::string("not a number"));
     }
 
-    /// Deviations are relative to the largest value so far, the start's too.
+    /// Deviations are relative to the largest value so far, including the start's.
     void magnitudesGrow() {
         const RecordedOptimizer recorded = recordedOptimizer(
             Golden::parse("row", R"({"start": [-4, 0.5], "grads": [[9, 9], [9, 9], [9, 9]],

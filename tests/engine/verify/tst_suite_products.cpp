@@ -1,5 +1,5 @@
-// Large products against double: what an element may be, and that a device which computes one of
-// them wrongly fails the case for it.
+// Large products compared with double: what an element may be, and that a device which computes one
+// of them wrongly fails the case because of it.
 #include "engine/verify/judge_product.h"
 #include "engine/verify/run_graph.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// A CPU that is wrong in what it reads of inputs or tells of outputs.
+/// A CPU that reads inputs or returns outputs wrongly.
 class WrongExecutor final : public Executor {
 public:
     using Change = void (*)(const std::string& name, const Node&, Numbers&);
@@ -60,7 +60,7 @@ struct Flaw {
     const char* name;
     const char* where; ///< the case's name
     WrongExecutor::Change inputs, outputs;
-    const char* told; ///< the begin of the difference
+    const char* told; ///< how the difference begins
 };
 
 void oneElement(const std::string& name, const Node&, Numbers& values) {
@@ -72,11 +72,12 @@ void lastTerm(const std::string& name, const Node& node, Numbers& values) {
     for (size_t i = columns - 1; i < values.size(); i += columns)
         values[i] = 0;
 }
-/// Of the sum over rows: the data's gradient has its last row wrong as well, which x has not.
+/// Clears the last row of dy: the sum over rows is then wrong, and so is the data's gradient in its
+/// last row.
 void lastRow(const std::string& name, const Node& node, Numbers& values) {
     if (name == "dy") std::fill(values.end() - node.shape.back(), values.end(), 0.0);
 }
-/// Towards zero instead of to the nearest.
+/// Rounds towards zero instead of to the nearest.
 void cutToTf32(const std::string& name, const Node&, Numbers& values) {
     if (name == "bias") return;
     for (double& x : values) {
@@ -100,7 +101,7 @@ void flushed(const std::string&, const Node& node, Numbers& values) {
 void flushedGradient(const std::string& name, const Node& node, Numbers& values) {
     if (name == "dW") flushed(name, node, values);
 }
-/// The last one: its neighbour in storage, farther from zero.
+/// Replaces the last value by its neighbour in storage, farther from zero.
 void neighbour(const std::string& name, const Node& node, Numbers& values) {
     if (name == "dW") values.back() *= 1 + 2.01 * formatOf(node.dtype).unitRoundoff();
 }
@@ -200,7 +201,8 @@ private slots:
     void wrongDeviceFails();
 };
 
-/// (K + 3) roundings of the terms' sizes in f32, and K + 1 of operands that have fewer bits.
+/// The bound: (K + 3) roundings of the terms' sizes in f32, and K + 1 of operands that have fewer
+/// bits.
 void TestSuiteProducts::bound() {
     const OneElement strict{{1, -1, 1}, {1, 1, 1}},
         tf32{{1, -1, 1}, {1, 1, 1}, DType::F32, MathMode::TF32};
@@ -247,7 +249,7 @@ void TestSuiteProducts::limitsOfNumbers() {
     QVERIFY(zero.judged(0).passed() && !zero.judged(0x1p-149).passed());
 }
 
-/// One wrong element of any, one that is a NaN, and none.
+/// Tests one wrong element anywhere, one that is a NaN, and none.
 void TestSuiteProducts::everyWholeElement() {
     constexpr int64_t kM = 20, kN = 30, kK = 3;
     Numbers a, b, exact;

@@ -1,5 +1,5 @@
 // The golden suites: they pass on the files in the program, and a wrong value in any of them is
-// caught. Files that are no golden files: tst_golden_files.
+// caught. Files that are no golden files are in tst_golden_files.
 #include "engine/core/error.h"
 #include "tests/support/golden_folder.h"
 #include "tests/support/thrown.h"
@@ -27,7 +27,7 @@ struct Wrong {
     const char* name;
     const char* suite;
     json (*content)();
-    const char* told; ///< part of the failed case's line
+    const char* told; ///< a part of the failed case's line
 };
 
 json wrongDtype() {
@@ -100,7 +100,7 @@ json wrongFloatLoss() {
     scaleBy(runs[0]["trace"][30]["loss"], 1 + 4e-6);
     return runs;
 }
-/// A float64 run whose losses of some steps are off by half more than the bound.
+/// Returns a float64 run whose losses of some steps are off by half more than the bound.
 json wrongLosses(const std::string& kind, int seed, size_t first, size_t last) {
     json runs = onlyRows(shipped("runs"), [&](const json& run) {
         return run["kind"] == kind && run["seed"] == seed && run["amp"].is_null() &&
@@ -224,7 +224,7 @@ void TestVerify::shippedSuitesPass() {
     QCOMPARE(result.cases, static_cast<size_t>(cases));
     QCOMPARE(result.passed, result.cases);
     QVERIFY(result.worst <= result.bound);
-    // rounding is seen where there is any
+    // rounding is visible where there is any
     QCOMPARE(result.worst > 0, suite != "autocast" && suite != "scaler");
     QVERIFY(report.device.find("thread") != std::string::npos);
 }
@@ -243,7 +243,7 @@ void TestVerify::wrongValueIsCaught() {
     const SuiteResult& result = report.suites[0];
     QVERIFY(!report.passed());
     QCOMPARE(result.cases - result.passed, result.failed.size());
-    // all three ways of a history fail, one case anywhere else
+    // all three ways of a history fail, and one case in any other suite
     QVERIFY(result.failed.size() ==
             (std::string(wrong.suite) == "scaler" && std::string(wrong.name) != "who stepped"
                  ? size_t{3}
@@ -261,7 +261,7 @@ void TestVerify::strictAtEveryStep_data() {
         QTest::addRow("%s seed %d, steps %d to %d", kind, seed, first, last)
             << kind << seed << first << last;
     };
-    // seed 1 of the pictures is the run that one rounding moves: no excuse for it either
+    // seed 1 of the pictures is the run that one rounding moves: that is no excuse for it either
     for (const int step : {1, 17, 60})
         row("checkerboard", 1, step, step);
     row("checkerboard", 1, 20, 60);
@@ -271,8 +271,8 @@ void TestVerify::strictAtEveryStep_data() {
     row("mlp_mse", 0, 40, 40);
 }
 
-/// One loss beyond the bound fails, and so do many in a row, as of a training that went another
-/// way.
+/// One loss beyond the bound fails, and so do many in a row, as in a training that took another
+/// course.
 void TestVerify::strictAtEveryStep() {
     QFETCH(QString, kind);
     QFETCH(int, seed);
@@ -323,7 +323,7 @@ void TestVerify::oneFileIsEnough() {
     QVERIFY(report.leftOut[3].english() == "runs: no training_runs.json in the folder");
 }
 
-/// The manual's page has a row for each.
+/// The manual's page has a row for each suite.
 void TestVerify::manualListsSuites() {
     const QByteArray page = contentOf(HALFSCOPE_SOURCE_DIR "/resources/manual/en/verify.md");
     for (const std::string& suite : verifySuites())

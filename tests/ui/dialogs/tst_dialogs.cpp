@@ -1,5 +1,5 @@
 // The dialogs by keyboard and for a screen reader: every control has a name, Tab leads to each of
-// them and back to the first, Esc closes, Enter does what the default button says.
+// them and back to the first, Esc closes, and Enter does what the default button says.
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
@@ -34,14 +34,14 @@ namespace {
 
 const char* const kDialogs[] = {"help", "questions", "about", "verify", "layers", "scale"};
 
-/// What a screen reader says of a control: its name or its text.
+/// Returns what a screen reader says about a control: its name or its text.
 QString nameOfControl(const QWidget& widget) {
     if (!widget.accessibleName().isEmpty()) return widget.accessibleName();
     if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) return button->text();
     return {};
 }
 
-/// The controls that Tab is to reach.
+/// Returns the controls that Tab must reach.
 std::set<QWidget*> stopsOf(QWidget& dialog) {
     std::set<QWidget*> stops;
     for (QWidget* each : dialog.findChildren<QWidget*>())
@@ -51,7 +51,7 @@ std::set<QWidget*> stopsOf(QWidget& dialog) {
     return stops;
 }
 
-/// Where the links of a text lead, in its order.
+/// Returns where the links of a text lead, in the text's order.
 QStringList linksOf(const QTextBrowser& text) {
     QStringList links;
     const QTextDocument& document = *text.document();
@@ -62,7 +62,7 @@ QStringList linksOf(const QTextBrowser& text) {
     return links;
 }
 
-/// The text at the top of what is seen.
+/// Returns the heading at the top of the visible text.
 QString headingAt(const QTextBrowser& text) {
     constexpr int kBelowTheEdge = 20; // pixels
     return text.cursorForPosition({kBelowTheEdge, kBelowTheEdge}).block().text();
@@ -91,9 +91,9 @@ private slots:
     void linksReadInEitherTheme();
 
 private:
-    /// As the user opens it; of those that need a running window, with one.
+    /// Opens a dialog as the user does, with a running window if the dialog needs one.
     QDialog* open(const QString& name);
-    /// The address that the program wanted to open in a browser.
+    /// Receives the address that the program wanted to open in a browser.
     Q_INVOKABLE void browse(const QUrl& address) { m_browsed = address; }
     std::unique_ptr<Opened> m_opened;
     QUrl m_browsed;
@@ -116,7 +116,7 @@ QDialog* TestDialogs::open(const QString& name) {
         auto dialog = std::make_unique<LayersDialog>(
             QStringLiteral("A"), QStringList{"layer 1", "layer 2"}, QString(), &window);
         dialog->open();
-        return dialog.release(); // its parent has it
+        return dialog.release(); // its parent owns it
     }
     if (name == QLatin1String("scale")) {
         auto dialog = std::make_unique<ScaleDialog>(QStringLiteral("B"), 1024, &window);
@@ -143,7 +143,7 @@ void TestDialogs::walk() {
     for (const QWidget* stop : stops)
         QVERIFY2(!nameOfControl(*stop).isEmpty(), stop->metaObject()->className());
     std::set<QWidget*> reached;
-    // in a text, Tab leads from link to link first
+    // in a text, Tab first moves from link to link
     const auto* text = dialog->findChild<QTextBrowser*>();
     const size_t links = text ? static_cast<size_t>(linksOf(*text).size()) : 0;
     for (size_t i = 0; i < 2 * (stops.size() + links); ++i) {
@@ -200,7 +200,7 @@ void TestDialogs::wrongScaleStays() {
     QVERIFY(!dialog->isVisible());
 }
 
-/// Each place that the window may lead to comes to stand at the top, also twice.
+/// Each place to which the window may lead is shown at the top, also the second time.
 void TestDialogs::helpLeadsToItsParts() {
     HelpDialog help;
     help.resize(700, 400);
@@ -235,14 +235,14 @@ void TestDialogs::helpGoesBack() {
     QCOMPARE(text->verticalScrollBar()->value(), marks);
     press(Qt::Key_Right);
     QCOMPARE(headingAt(*text), QStringLiteral("Keyboard"));
-    press(Qt::Key_Right); // nothing more there
+    press(Qt::Key_Right); // nothing further there
     QCOMPARE(headingAt(*text), QStringLiteral("Keyboard"));
     press(Qt::Key_Left);
     press(Qt::Key_Left);
     QCOMPARE(headingAt(*text), QStringLiteral("Halfscope manual"));
 }
 
-/// By keyboard: Ctrl+F, words, Enter, Down; and the contents come back with an empty line.
+/// Searches by keyboard: Ctrl+F, words, Enter, Down; an empty line brings the contents back.
 void TestDialogs::helpSearches() {
     HelpDialog help;
     help.resize(700, 400);
@@ -257,7 +257,7 @@ void TestDialogs::helpSearches() {
     QCOMPARE(help.focusWidget(), line);
     QTest::keyClicks(line, QStringLiteral("backoff factor"));
     QTest::keyClick(line, Qt::Key_Return);
-    QVERIFY(help.isVisible()); // Enter is not for Close
+    QVERIFY(help.isVisible()); // Enter does not press Close
     QCOMPARE(help.focusWidget(), list);
     QCOMPARE(text->textCursor().selectedText().toLower(), QStringLiteral("backoff factor"));
     QVERIFY(text->viewport()->rect().contains(text->cursorRect()));
@@ -282,7 +282,7 @@ void TestDialogs::helpFollowsLinks() {
     QCOMPARE(text->document()->begin().text(), QStringLiteral("Command line"));
 }
 
-/// The address stands in the question, and only its button opens it.
+/// The question contains the address, and only its button opens it.
 void TestDialogs::helpAsksBeforeTheBrowser() {
     const QUrl address(QStringLiteral("https://pytorch.org/docs"));
     QDesktopServices::setUrlHandler(QStringLiteral("https"), this, "browse");
@@ -301,7 +301,7 @@ void TestDialogs::helpAsksBeforeTheBrowser() {
     QDesktopServices::unsetUrlHandler(QStringLiteral("https"));
 }
 
-/// The answer stays beside the experiment that it opens.
+/// The answer stays visible beside the experiment that it opens.
 void TestDialogs::answersOpenExperiments() {
     auto* text = open(QStringLiteral("questions"))->findChild<QTextBrowser*>();
     QVERIFY(linksOf(*text).contains(QStringLiteral("preset:overflow")));
@@ -310,7 +310,7 @@ void TestDialogs::answersOpenExperiments() {
     QVERIFY(text->isVisible());
 }
 
-/// Also of those that were written in the other theme's colour.
+/// This includes links that were written in the other theme's colour.
 void TestDialogs::linksReadInEitherTheme() {
     auto* text = open(QStringLiteral("questions"))->findChild<QTextBrowser*>();
     text->verticalScrollBar()->setValue(text->verticalScrollBar()->maximum() / 2);

@@ -35,7 +35,7 @@ std::vector<RemoteFile> filesOf(const std::string& content) {
     return files;
 }
 
-/// Of all labels that are shown.
+/// Returns the texts of all visible labels.
 QString textOf(const QDialog& dialog) {
     QStringList texts;
     for (const QLabel* label : dialog.findChildren<QLabel*>())
@@ -87,10 +87,10 @@ void TestGetMnist::asksTriesAgainAndEnds() {
     for (const RemoteFile& file : filesOf(content))
         QCOMPARE(QFile(folder.filePath("mnist/" + QString::fromStdString(file.name))).size(),
                  200'000);
-    QCOMPARE(server.asked()[1], size_t{150'000}); // the second try went on there
+    QCOMPARE(server.asked()[1], size_t{150'000}); // the second attempt continued there
 }
 
-/// An account without a home has no usual one.
+/// An account without a home folder has no usual folder.
 void TestGetMnist::asksForAFolder() {
     constexpr uid_t kNobodyKnown = 54321;
     if (geteuid() != 0) QSKIP("only root can be an account that is not known");
@@ -140,7 +140,7 @@ void TestGetMnist::endsInTheMiddle() {
     QVERIFY(QFile::exists(folder.filePath(QString::fromStdString(files.front().name))));
 }
 
-/// While MNIST has no folder.
+/// The button is shown while MNIST has no folder.
 void TestGetMnist::button() {
     ConfigModel model;
     model.load(presetNamed("mnist-mlp").config);
@@ -159,7 +159,7 @@ void TestGetMnist::button() {
     QVERIFY(!get->isVisible());
 }
 
-/// What is left out of a table stands beside the setting that says so.
+/// Samples that are left out of a table are mentioned beside the setting that decides it.
 void TestGetMnist::notes() {
     const QTemporaryDir folder;
     QFile table(folder.filePath("t.csv"));

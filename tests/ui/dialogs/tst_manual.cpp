@@ -1,4 +1,4 @@
-// The manual without its window: pages, links between them, search, and that a page can open no
+// The manual without its window: pages, links between them, search, and that a page cannot open any
 // file.
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/manual.h"
@@ -118,7 +118,7 @@ void TestManual::windowsPlacesExist() {
     }
 }
 
-/// No marker of a generated part is seen, and neither pictures nor other files are read.
+/// No marker of a generated part is visible, and neither pictures nor other files are read.
 void TestManual::readsAsText() {
     for (int page = 0; page < m_manual.pages().size(); ++page) {
         const QString text = m_manual.render(page)->toPlainText();
@@ -153,7 +153,8 @@ void TestManual::placesOfLinks() {
         QCOMPARE(place(elsewhere), QStringLiteral("#"));
 }
 
-/// A row of a table is one place: a key in the first cell and a word in the last one meet.
+/// A row of a table is one passage: a key in its first cell and a word in its last are found
+/// together.
 void TestManual::searchFindsRows() {
     const QList<ManualHit> hits = m_manual.search(QStringLiteral("OPTIMIZER.LR  step"));
     const auto inSettings = [this](const ManualHit& hit) {
@@ -164,7 +165,7 @@ void TestManual::searchFindsRows() {
     QVERIFY(m_manual.search(QStringLiteral("optimizer.lr nonexistentword")).isEmpty());
 }
 
-/// Also in the second cell of a row, and the whole phrase where it stands in one piece.
+/// Words are marked in the second cell of a row, too; a phrase in one piece is marked as a whole.
 void TestManual::searchMarksTheWords() {
     for (const QString& words : {QStringLiteral("growth interval"), QStringLiteral("master")}) {
         const QList<ManualHit> hits = m_manual.search(words);

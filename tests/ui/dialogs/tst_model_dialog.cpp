@@ -1,5 +1,5 @@
-// The network as text: shapes while it is typed, errors with their line, and what it becomes in
-// the settings and in the training.
+// The network as text: shapes while it is typed, errors with their line, and its effect on the
+// settings and the training.
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/model_dialog.h"
@@ -28,7 +28,7 @@ RunConfig checkerboard() {
     return config;
 }
 
-/// "layer | shape | parameters" of each row.
+/// Returns "layer | shape | parameters" of each row.
 QStringList rowsOf(const ModelDialog& dialog) {
     QStringList rows;
     for (int i = 0; i < dialog.layers()->topLevelItemCount(); ++i) {
@@ -67,7 +67,7 @@ void TestModelDialog::showsTheTemplate() {
     QVERIFY(useOf(dialog)->isEnabled());
 }
 
-/// Also of an image, for a network that begins with a convolution.
+/// This includes the shapes of images, for a network that begins with a convolution.
 void TestModelDialog::shapesFollowTheText() {
     ModelDialog dialog(checkerboard());
     dialog.editor()->setPlainText(QStringLiteral(
@@ -85,7 +85,7 @@ void TestModelDialog::shapesFollowTheText() {
 void TestModelDialog::errorsNameTheirLine_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("part");
-    QTest::addColumn<int>("line"); ///< that is marked; -1: none
+    QTest::addColumn<int>("line"); ///< the line that is marked; -1: none
     QTest::newRow("unknown layer") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Rellu())"
                                    << "model.layers, line 3, column 5: " << 2;
     QTest::newRow("does not fit") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Linear(9, 1))"
@@ -109,7 +109,7 @@ void TestModelDialog::errorsNameTheirLine() {
     QCOMPARE(marks.isEmpty() ? -1 : marks.front().cursor.blockNumber(), line);
 }
 
-/// From the button beside the setting to the weights.
+/// Follows the text from the button beside the setting to the weights.
 void TestModelDialog::comesIntoTheSettings() {
     Opened opened(tinyConfig(20));
     MainWindow& window = opened.window;

@@ -1,5 +1,5 @@
 // "Verify against PyTorch" in the window: the table and its words, a comparison from start to end,
-// and closing it meanwhile.
+// and closing the window meanwhile.
 #include "tests/support/opened_window.h"
 #include "tests/support/under_sanitizer.h"
 #include "ui/dialogs/verify_dialog.h"
@@ -68,7 +68,7 @@ void TestVerifyDialog::table() {
         model.summary().startsWith(QStringLiteral("Nothing failed on CPU. Ill-posed cases: 1.")),
         qPrintable(model.summary()));
     QCOMPARE(text(0, VerifyModel::IllPosedColumn), QStringLiteral("0"));
-    // a failure is read before what cannot be decided, whatever the suites' order
+    // failures come before undecidable cases, whatever the suites' order
     report.suites[0].illPosed = {"another"};
     report.suites[1].failed = {"wrong"};
     model.show(report);
@@ -129,11 +129,12 @@ void TestVerifyDialog::headingsAreNotCut() {
         const int wanted = table->horizontalHeader()->sectionSizeHint(column);
         QVERIFY2(table->columnWidth(column) >= wanted, qPrintable(QString::number(column)));
     }
-    // all of it is in view: what is compared stands in the last column
+    // all of it is in view: the last column says what is compared
     QVERIFY(table->horizontalHeader()->length() <= table->viewport()->width());
 }
 
-/// The files of another folder, one value of which is wrong: told in the table and first in words.
+/// One value in another folder's files is wrong: the table shows it, and the summary names it
+/// first.
 void TestVerifyDialog::tellsWhatFailed() {
     const QTemporaryDir folder;
     const QString name = QStringLiteral("optim_sched_clip.json");
@@ -158,7 +159,7 @@ void TestVerifyDialog::tellsWhatFailed() {
     QVERIFY(dialog.model().index(0, VerifyModel::FailedColumn).data().toInt() > 0);
 }
 
-/// A dialog that closes leaves its comparison to end by itself, and it does.
+/// A dialog that closes leaves its comparison to end by itself, and it does end.
 void TestVerifyDialog::closesWithoutWaiting() {
     auto job = std::make_unique<VerifyJob>(VerifyOptions{});
     const QPointer<VerifyJob> left(job.get());

@@ -46,10 +46,11 @@ void TestCompare::panesFillTheirArea_data() {
             QTest::addRow("%d lanes %d", lanes, room.width()) << lanes << room;
 }
 
-// Around a picture: its pane's margins, the slack of the title and the rounding of the rows.
+// The space around a picture: its pane's margins, the slack of the title and the rounding of the
+// rows.
 constexpr double kSlack = 8;
 
-/// At the useful height nothing is empty below the lowest picture.
+/// At the useful height there is no empty space below the lowest picture.
 void TestCompare::panesFillTheirArea() {
     QFETCH(const int, lanes);
     QFETCH(const QSize, room);
@@ -67,7 +68,7 @@ void TestCompare::panesFillTheirArea() {
     const double pictureBottom = last.pictureRect().bottom();
     QVERIFY2(last.height() - pictureBottom <= kSlack,
              qPrintable(QStringLiteral("%1 of %2").arg(pictureBottom).arg(last.height())));
-    // a taller area would not make the pictures larger, unless there is no room for it
+    // a taller area would not enlarge the pictures, except when there is too little room
     const double side = last.pictureRect().width();
     if (height < room.height()) {
         view.resize(room.width(), room.height());
@@ -81,7 +82,7 @@ void TestCompare::compareShowsTargetAndDifference() {
     CompareView view;
     view.resize(1200, 400);
     view.show();
-    for (const auto* box : view.findChildren<QComboBox*>()) // the gain is a difference's alone
+    for (const auto* box : view.findChildren<QComboBox*>()) // only a difference has a gain
         QCOMPARE(box->isVisible(), box->accessibleName() == QLatin1String("Last pane"));
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
     QCOMPARE(view.panes(), 3);
@@ -90,11 +91,12 @@ void TestCompare::compareShowsTargetAndDifference() {
     QCOMPARE(view.view(0).title(), QStringLiteral("A fp32"));
     QCOMPARE(view.view(1).title(), QStringLiteral("B amp-fp16"));
     QCOMPARE(view.view(1).note(), QStringLiteral("MAE 0.5, PSNR 6.0 dB"));
-    view.resize(480, 230); // in less space all notes are short, or none would be comparable
+    view.resize(480, 230); // in less space all notes are short, or none could be compared
     QCoreApplication::processEvents();
     QCOMPARE(view.view(0).note(), QStringLiteral("12.0 dB"));
     QCOMPARE(view.view(1).note(), QStringLiteral("6.0 dB"));
-    view.resize(250, 230); // too little for one of them: none is shown, but the tool tip has all
+    view.resize(250, 230); // too little room for one of them: none is shown, but the tool tip has
+                           // all
     QCoreApplication::processEvents();
     QCOMPARE(view.view(0).note(), QString());
     QCOMPARE(view.view(1).note(), QString());
@@ -110,7 +112,7 @@ void TestCompare::compareShowsTargetAndDifference() {
     QCOMPARE(view.gain(), 4.0);
     QVERIFY2(view.view(2).title().contains(QStringLiteral("× 4")),
              qPrintable(view.view(2).title()));
-    // new pictures update the difference too
+    // new pictures update the difference, too
     view.setPictures(13, {constant(8, 0.75f), constant(8, 0.75f)});
     QCOMPARE(view.view(2).picture().values[0], 0.0f);
     view.showLast(CompareView::Shows::Target);
@@ -134,7 +136,7 @@ void TestCompare::compareGrows() {
             view.showLast(CompareView::Shows::Target);
         }
         QCoreApplication::processEvents();
-        // no two panes overlap and none is outside
+        // no two panes overlap, and none is outside
         for (int i = 0; i < view.panes(); ++i) {
             const QRect pane = view.view(i).geometry();
             QVERIFY(view.view(i).parentWidget()->rect().contains(pane));
@@ -185,7 +187,7 @@ void TestCompare::keysReadAndZoom() {
     QVERIFY(view.view(0).toolTip().contains(QStringLiteral("Everything in float32.")));
     view.setFocus(Qt::TabFocusReason);
     QVERIFY(view.hasFocus());
-    QTest::keyClick(&view, Qt::Key_Right); // the first key shows where it stands
+    QTest::keyClick(&view, Qt::Key_Right); // the first key only shows the place
     QVERIFY2(view.readout().startsWith(QStringLiteral("x 4, y 4:")), qPrintable(view.readout()));
     QTest::keyClick(&view, Qt::Key_Right);
     QTest::keyClick(&view, Qt::Key_Up);
@@ -206,14 +208,14 @@ void TestCompare::keysReadAndZoom() {
     QVERIFY(inView({0, 3}));
     for (int i = 0; i < 7; ++i)
         QTest::keyClick(&view, Qt::Key_Right);
-    QVERIFY(inView({7, 3})); // a zoomed picture goes along
+    QVERIFY(inView({7, 3})); // a zoomed picture moves along
     QTest::keyClick(&view, Qt::Key_0);
     QCOMPARE(view.transform().zoom(), 1.0);
     QTest::keyClick(&view, Qt::Key_Escape);
     QVERIFY(view.readout().startsWith(QStringLiteral("Point at a picture")));
 }
 
-/// Lane A up to the pixel that is read, the other lane from there on.
+/// Shows lane A up to the pixel that is read, and the other lane from there on.
 void TestCompare::swipe() {
     CompareView view;
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16"), QStringLiteral("fp16")});
@@ -237,14 +239,14 @@ void TestCompare::swipe() {
     QCOMPARE(greyAt(0.3), 255);
     Q_EMIT view.view(0).pixelHovered({13, 8});
     QCOMPARE(greyAt(0.7), 0);
-    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}); // lane C is gone
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}); // lane C has gone
     QVERIFY(view.shows() == CompareView::Shows::Swipe);
     QCOMPARE(view.view(2).title(), QStringLiteral("A | B"));
     view.setLanes({QStringLiteral("fp32")}); // nothing to compare
     QVERIFY(view.shows() == CompareView::Shows::Target);
 }
 
-/// A scatter picture's pixels are no values: none is read, and no error is taken of them.
+/// A scatter picture's pixels are no values: none is read, and no error is computed from them.
 void TestCompare::lastPaneAlone() {
     CompareView view;
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16"), QStringLiteral("fp16")});
@@ -300,7 +302,7 @@ void TestCompare::formulasStandByTheirCurves() {
         view.readout().startsWith(QStringLiteral("A: y = 4.99 x + 3.00   B: y = 4.97 x + 3.01")),
         qPrintable(view.readout()));
     QCOMPARE(view.accessibleDescription(), view.readout());
-    view.showLast(CompareView::Shows::Difference); // of two curves, no formula
+    view.showLast(CompareView::Shows::Difference); // two curves, but no formula
     QCOMPARE(view.view(2).note(), QString());
     view.showLast(CompareView::Shows::Target);
     view.resize(400, 230); // no room: the read-out and the tool tips have them
@@ -324,7 +326,8 @@ void TestCompare::mapsAreExplained() {
     QCOMPARE(view.view(0).toolTip().contains(view.readout()), true);
 }
 
-/// As wide as beside the columns of a window of 1280 pixels: names and formulas are seen whole.
+/// The panes are as wide as beside the columns of a window of 1280 pixels: names and formulas are
+/// visible whole.
 void TestCompare::captionsInLittleRoom() {
     constexpr int kRoom = 650;
     CompareView view;
@@ -369,7 +372,7 @@ void TestCompare::samplesOrTables() {
     QVERIFY(view.readout().startsWith(QStringLiteral("This batch.")));
 
     Picture target = constant(10, 1);
-    target.caption = "64/64"; // of the first batch, where the lanes' are of other samples
+    target.caption = "64/64"; // of the first batch; the lanes' captions are about other samples
     view.setTarget(target);
     QVERIFY2(view.view(2).note().isEmpty(), qPrintable(view.view(2).note()));
 
@@ -395,7 +398,7 @@ void TestCompare::samplesOrTables() {
     QVERIFY(!view.showsSamples() && !choice->isVisible());
 }
 
-/// Ink and paper of a drawing; a painted picture keeps its grey.
+/// A drawing has the theme's ink and paper; a painted picture keeps its grey.
 void TestCompare::drawingsTakeTheThemesColours() {
     CompareView view;
     view.resize(900, 300);
@@ -418,7 +421,7 @@ void TestCompare::drawingsTakeTheThemesColours() {
         QCOMPARE(colourOf(0, kind), QColor(240, 230, 220));
     }
     QCOMPARE(colourOf(1, ViewKind::Painted), QColor(Qt::white));
-    // what is shown follows the theme
+    // the shown picture follows the theme
     QCOMPARE(colourOf(1, ViewKind::Curve), QColor(20, 30, 40));
     dark.setColor(QPalette::Base, QColor(200, 210, 220));
     view.setPalette(dark);

@@ -1,5 +1,5 @@
 // The pictures: exact nearest-neighbour pixels, also at a device pixel ratio of 2, linked zoom and
-// pan, nan, differences, and tiny sizes. Lanes side by side: tst_compare.
+// pan, nan, differences, and tiny sizes. Lanes side by side are in tst_compare.
 #include "tests/support/pictures.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
@@ -39,7 +39,7 @@ void wheel(QWidget& widget, const QPointF& place, int notches) {
     QApplication::sendEvent(&widget, &event);
 }
 
-/// QTest::mouseMove needs a shown window and its cursor; this does not.
+/// Moves the mouse without a shown window and its cursor, which QTest::mouseMove needs.
 void moveMouse(QWidget& widget, const QPointF& place, Qt::MouseButtons buttons = Qt::NoButton) {
     QMouseEvent move(QEvent::MouseMove, place, widget.mapToGlobal(place), Qt::NoButton, buttons,
                      Qt::NoModifier);
@@ -108,7 +108,7 @@ void TestImages::nearestNeighbour() {
             const double w = target.width() / picture.width, h = target.height() / picture.height;
             const QRectF cell(target.left() + x * w, target.top() + y * h, w, h);
             const QRectF visible = cell & view.viewport();
-            // Whole cell but the outermost device pixels of it, which may round to a neighbour.
+            // The whole cell except its outermost device pixels, which may round to a neighbour.
             const int left = static_cast<int>(std::ceil(visible.left() * ratio)) + 1;
             const int right = static_cast<int>(std::floor(visible.right() * ratio)) - 1;
             const int top = static_cast<int>(std::ceil(visible.top() * ratio)) + 1;
@@ -191,7 +191,7 @@ void TestImages::zoomKeepsThePlaceUnderThePointer() {
     ImageView view(transform);
     view.setPicture(pattern(64, 64, 1));
     view.resize(300, 320);
-    wheel(view, view.viewport().center(), 4); // the whole view is covered from here on
+    wheel(view, view.viewport().center(), 4); // from here on the whole view is covered
     const QPointF place = view.viewport().topLeft() + QPointF(70, 60);
     const auto fraction = [&] {
         const QRectF rect = view.pictureRect();
@@ -230,14 +230,14 @@ void TestImages::linkedZoomAndPan() {
     QTest::mouseRelease(&b, Qt::LeftButton, {}, {170, 140});
     QVERIFY((a.pictureRect().topLeft() - corner - QPointF(20, -10)).manhattanLength() <= 2);
     QCOMPARE(b.pictureRect(), a.pictureRect());
-    moveMouse(b, {200, 100}); // released: moves nothing any more
+    moveMouse(b, {200, 100}); // released: nothing moves any more
     QVERIFY((a.pictureRect().topLeft() - corner - QPointF(20, -10)).manhattanLength() <= 2);
 }
 
 void TestImages::panHasLimits() {
     ViewTransform transform;
     QSignalSpy changed(&transform, &ViewTransform::changed);
-    transform.panBy({0.3, 0.3}); // nothing to move when all is visible
+    transform.panBy({0.3, 0.3}); // when everything is visible there is nothing to move
     QCOMPARE(transform.centre(), QPointF(0.5, 0.5));
     QCOMPARE(changed.count(), 0);
     transform.zoomAbout({0, 0}, 4);
@@ -272,7 +272,7 @@ void TestImages::viridisColours() {
     QCOMPARE(viridis(-1), viridis(0));
     QCOMPARE(viridis(2), viridis(1));
     QCOMPARE(viridis(std::numeric_limits<double>::quiet_NaN()), kNanColor);
-    // even steps in value are even steps in lightness: it only ever gets lighter
+    // equal steps in value are equal steps in lightness: it only gets lighter
     int last = -1;
     for (int i = 0; i <= 100; ++i) {
         const int lightness = qGray(viridis(i / 100.0));
@@ -319,7 +319,7 @@ void TestImages::errors() {
     QCOMPARE(errorText(constant(4, value), Picture()), QString());
 }
 
-/// Means are over the values that there are.
+/// Means are taken over the finite values.
 void TestImages::errorsBesideNan() {
     Picture picture = constant(4, 0.75f);
     picture.values[3] = kNan;
@@ -335,7 +335,7 @@ void TestImages::titlesStayOverTheirPictures_data() {
     QTest::newRow("wider") << QStringLiteral("MAE 0.794, PSNR 0.4 dB");
 }
 
-/// In a wide pane words at its ends would stand nearer to the neighbours' pictures.
+/// In a wide pane, words at the pane's ends would be nearer to the neighbours' pictures.
 void TestImages::titlesStayOverTheirPictures() {
     QFETCH(const QString, note);
     ViewTransform transform;

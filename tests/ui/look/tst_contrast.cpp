@@ -1,6 +1,6 @@
-// Whether all that the window draws can be told from what lies behind it, in both themes: WCAG 2
-// AA, 4.5 for text and 3 for graphics; and lanes from each other, for the common colour blindnesses
-// too.
+// Whether everything that the window draws stands out from its background, in both themes: WCAG 2
+// AA, 4.5 for text and 3 for graphics; and whether lanes can be told apart, also with the common
+// kinds of colour blindness.
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "ui/look/style.h"
@@ -44,7 +44,7 @@ std::vector<Pair> pairsOfPalette(const QPalette& palette) {
           std::pair(P::PlaceholderText, P::Base), std::pair(P::Link, P::Base)})
         pairs.push_back(
             {QStringLiteral("palette %1 on %2").arg(front).arg(back), of(front), of(back), kText});
-    // what has the focus is framed with it
+    // the focused control is framed with it
     for (const auto back : {P::Window, P::Base})
         pairs.push_back(
             {QStringLiteral("focus on %1").arg(back), of(P::Highlight), of(back), kGraphics});
@@ -79,7 +79,7 @@ std::vector<Pair> pairsOfColors(const Colors& colors) {
     return pairs;
 }
 
-/// Of the ink that differs most from the ground, as it is painted.
+/// Returns the contrast of the ink that differs most from the background, as painted.
 double paintedContrast(const QImage& image) {
     std::map<QRgb, int> counts;
     for (int y = 0; y < image.height(); ++y)
@@ -102,7 +102,7 @@ QString textOf(const QWidget& widget) {
     return {};
 }
 
-/// Texts that are painted with too little contrast.
+/// Returns the texts that are painted with too little contrast.
 QStringList faintTexts(QWidget& window) {
     QStringList faint;
     for (QWidget* widget : window.findChildren<QWidget*>()) {
@@ -114,8 +114,8 @@ QStringList faintTexts(QWidget& window) {
     return faint;
 }
 
-/// A colour as it is seen without one of the three kinds of cones: Machado, Oliveira and Fernandes
-/// 2009, full severity, on linear RGB.
+/// A colour as seen without one of the three kinds of cones: Machado, Oliveira and Fernandes 2009,
+/// full severity, on linear RGB.
 using Sight = std::array<std::array<double, 3>, 3>;
 constexpr Sight kProtan{{{0.152286, 1.052583, -0.204868},
                          {0.114503, 0.786281, 0.099216},
@@ -127,7 +127,7 @@ constexpr Sight kTritan{{{1.255528, -0.076749, -0.178779},
                          {-0.078411, 0.930809, 0.147602},
                          {0.004733, 0.691367, 0.303900}}};
 
-/// CIE 1976 L*a*b* (D65).
+/// Converts to CIE 1976 L*a*b* (D65).
 std::array<double, 3> labOf(const QColor& color, const Sight& sight) {
     const auto linear = [](double v) {
         return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
@@ -183,8 +183,8 @@ void TestContrast::themes() {
     }
 }
 
-/// By colour, several times what an eye can just tell (2.3), and by dashes for whom that is not
-/// enough on thin lines.
+/// Lanes differ by colour, several times what an eye can just tell (2.3), and by dashes for people
+/// for whom that is not enough on thin lines.
 void TestContrast::lanesApart() {
     QFETCH(const int, theme);
     constexpr double kApart = 9;
@@ -200,14 +200,15 @@ void TestContrast::lanesApart() {
                          qPrintable(laneLetter(lane) + laneLetter(other) + QString::number(apart)));
                 QVERIFY(laneDash(lane) != laneDash(other));
             }
-    QCOMPARE(colors.lanePen(0).widthF(), 1.0); // thicker is 20 to 60 times slower
+    QCOMPARE(colors.lanePen(0).widthF(), 1.0); // thicker lines are 20 to 60 times slower
 }
 
-/// Of the whole window, with the note on what waits for a restart, and the dialogs.
+/// Covers the whole window, with the note on changes that wait for a restart, and the dialogs.
 void TestContrast::paintedTexts() {
     QFETCH(const int, theme);
     QFont large = QApplication::font();
-    large.setPointSizeF(20); // strokes of small letters are thinner than a pixel and never all ink
+    large.setPointSizeF(20); // strokes of small letters are thinner than a pixel, so no pixel is
+                             // full ink
     QApplication::setFont(large);
     RunConfig config = tinyConfig(1000);
     config.lanes = parseLanes("fp32,amp-fp16,amp-bf16,fp16,tf32,amp-fp16");
@@ -229,7 +230,7 @@ void TestContrast::paintedTexts() {
     QVERIFY2(faintTexts(window).isEmpty(), qPrintable(faintTexts(window).join(u'\n')));
 }
 
-/// In the theme that the window starts with, and in one that is chosen later.
+/// Checked in the theme that the window starts with, and in one that is chosen later.
 void TestContrast::banners() {
     QFETCH(const int, theme);
     const auto first = static_cast<Theme>(theme);
@@ -240,7 +241,7 @@ void TestContrast::banners() {
     Opened opened(tinyConfig(5), options);
     auto* banner = opened.window.findChild<Banner*>();
     banner->showText(QStringLiteral("Words of the banner"));
-    // on the window's ground: what is grabbed alone has one of its own palette
+    // on the window's background: a label grabbed alone has its own
     const auto* label = banner->findChild<QLabel*>();
     const auto seen = [&] {
         QTest::qWait(50);

@@ -1,4 +1,4 @@
-// The icons of buttons: their colour, and that asking again draws nothing.
+// The icons of buttons: their colour, and that requesting one again draws nothing.
 #include "ui/look/icons.h"
 
 #include <QtTest>
@@ -28,7 +28,7 @@ void TestIcons::haveTheirColor() {
     }
 }
 
-/// A button asks for its icon with every change of state.
+/// A button requests its icon with every change of state.
 void TestIcons::areDrawnOnce() {
     const auto keyOf = [](const char* name, const QColor& color, int size) {
         return themedIcon(QLatin1String(name), color).pixmap(QSize(size, size)).cacheKey();

@@ -30,7 +30,7 @@ void TestTextFit::wholeSentences() {
         seen << shown;
     }
     QCOMPARE(seen.size(), allowed.size());
-    // not even the first one: its words
+    // not even the first sentence fits: some of its words are shown
     QCOMPARE(fittingSentences(text, font, {60, line}), fitting(text, font, {60, line}));
 }
 

@@ -1,5 +1,5 @@
 // The settings as an item model: it keeps Qt's rules at every change (QAbstractItemModelTester),
-// takes every field's text, and says what a change needs: nothing, the next step, a restart.
+// accepts every field's text, and says what a change needs: nothing, the next step, or a restart.
 #include "engine/settings/run_length.h"
 #include "ui/models/config_model.h"
 
@@ -108,7 +108,7 @@ void TestConfigModel::restartNeeded() {
     set(model, "model.width", -1, QStringLiteral("16"));
     QVERIFY(model.restartNeeded());
     QVERIFY(get(model, "model.width", -1, ConfigModel::WaitingRole).toBool());
-    set(model, "model.width", -1, QStringLiteral("32")); // back to what runs
+    set(model, "model.width", -1, QStringLiteral("32")); // back to the running value
     QVERIFY(!model.restartNeeded());
     model.addLane();
     QVERIFY(model.restartNeeded());
@@ -128,12 +128,13 @@ void TestConfigModel::liveEdits() {
     QCOMPARE(std::get<double>(live.front().at(2).value<FieldValue>()), 0.25);
 }
 
-/// Its rules act at once and are told once; its first scale waits for a restart.
+/// The preset's rules take effect at once and are reported once; its initial scale waits for a
+/// restart.
 void TestConfigModel::livePreset() {
     ConfigModel model;
     QSignalSpy live(&model, &ConfigModel::liveEdited);
     model.setRunning(model.config());
-    set(model, "scaler.preset", 1, QStringLiteral("apex")); // the same first scale
+    set(model, "scaler.preset", 1, QStringLiteral("apex")); // the same initial scale
     QCOMPARE(live.count(), 1);
     QVERIFY(!model.restartNeeded());
     set(model, "scaler.preset", 1, QStringLiteral("megatron"));
@@ -142,28 +143,28 @@ void TestConfigModel::livePreset() {
     QCOMPARE(model.running()->lanes[1].scaler.rules, model.config().lanes[1].scaler.rules);
     QCOMPARE(model.running()->lanes[1].scaler.initScale, 65536.0);
     QVERIFY(model.restartNeeded());
-    model.setRunning(RunConfig(*model.running())); // nothing of it is left to tell
+    model.setRunning(RunConfig(*model.running())); // nothing of it is left to send
     QCOMPARE(live.count(), 2);
 }
 
-/// A run that counts epochs is told of epochs, and of steps only where those are asked for.
+/// A run that counts epochs is sent epochs, and steps only when the user sets those.
 void TestConfigModel::lengthsInEpochs() {
     ConfigModel model;
     model.load(presetNamed("regression").config);
     QSignalSpy live(&model, &ConfigModel::liveEdited);
     RunConfig built = model.config();
-    built.steps = 1570; // as an Experiment has it
+    built.steps = 1570; // as an Experiment sets it
     model.setRunning(built);
     QCOMPARE(live.count(), 0);
     QCOMPARE(model.text(model.rowOf("run.steps")), QStringLiteral("1570"));
-    set(model, "task.batch", -1, QStringLiteral("100")); // waits: the run has 1570 steps still
+    set(model, "task.batch", -1, QStringLiteral("100")); // waits: the run still has 1570 steps
     QCOMPARE(live.count(), 0);
     set(model, "task.batch", -1, QStringLiteral("64"));
     set(model, "run.epochs", -1, QStringLiteral("5"));
     QCOMPARE(live.count(), 1);
     QCOMPARE(live.back().at(1).value<std::string>(), std::string("run.epochs"));
     QCOMPARE(model.text(model.rowOf("run.steps")), QStringLiteral("785"));
-    set(model, "run.steps", -1, QStringLiteral("1570")); // what it was built with
+    set(model, "run.steps", -1, QStringLiteral("1570")); // the value that it was built with
     QCOMPARE(live.count(), 2);
     QCOMPARE(live.back().at(1).value<std::string>(), std::string("run.steps"));
     QCOMPARE(model.config().epochs, int64_t{0});
@@ -176,7 +177,7 @@ void TestConfigModel::liveEditWhileBuilding() {
     QSignalSpy live(&model, &ConfigModel::liveEdited);
     const RunConfig building = model.config();
     set(model, "scaler.growth_interval", 1, QStringLiteral("7"));
-    model.setRunning(building); // was built from the older value: the edit is sent after it
+    model.setRunning(building); // built from the older value: the edit is sent after it
     QCOMPARE(live.count(), 1);
     QCOMPARE(live.front().at(0).toInt(), 1);
     model.setRunning(model.config());
@@ -193,7 +194,8 @@ void TestConfigModel::liveEditsAfterALaneWent() {
     model.setRunning(building);
     QCOMPARE(live.count(), 0);
     QVERIFY(model.restartNeeded());
-    // settings of the whole run still reach it, and a lane's go to the lane that it was
+    // settings of the whole run still reach it, and a lane's settings reach the lane that they were
+    // for
     set(model, "run.steps", -1, QStringLiteral("77"));
     QCOMPARE(live.count(), 1);
     set(model, "scaler.growth_interval", 1, QStringLiteral("9"));
@@ -201,7 +203,7 @@ void TestConfigModel::liveEditsAfterALaneWent() {
     QCOMPARE(live.back().at(0).toInt(), 2);
     QCOMPARE(model.running()->lanes[2].scaler.rules.growthInterval, int64_t(9));
     QVERIFY(model.running()->lanes[1].scaler.rules.growthInterval != 9);
-    // and no lane looks changed because its letter is another one
+    // no lane looks changed because its letter is another one now
     QVERIFY(!get(model, "precision", 1, ConfigModel::WaitingRole).toBool());
 }
 
@@ -217,7 +219,7 @@ void TestConfigModel::laneThatComesDoesNotReachTheRun() {
     set(model, "scaler.growth_interval", 0, QStringLiteral("6"));
     QCOMPARE(live.count(), 1);
     QCOMPARE(live.back().at(0).toInt(), 1);
-    // while the next run is built, nothing is sent to the one before
+    // while the next run is built, nothing is sent to the earlier one
     model.startBuilding();
     set(model, "scaler.growth_interval", 0, QStringLiteral("7"));
     QCOMPARE(live.count(), 1);

@@ -1,5 +1,5 @@
-// What lanes are called on screen: by what sets lanes of one precision apart, as briefly as there
-// is room for; and the speed that plot and figures share.
+// What lanes are called on screen: by what sets lanes of one precision apart, as briefly as the
+// room requires; and the speed that plot and figures share.
 #include "engine/settings/fields.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
@@ -109,7 +109,7 @@ void TestLaneTitles::titles() {
     QCOMPARE(laneTitles(config).join(QStringLiteral(" | ")), titles);
 }
 
-/// No two lanes of a preset are called the same, and none by a bare number.
+/// No two lanes of a preset have the same name, and none is called by a bare number.
 void TestLaneTitles::presetsHaveTitlesOfTheirOwn() {
     for (const Preset& preset : presets()) {
         QStringList titles = laneTitles(preset.config);
@@ -129,7 +129,7 @@ void TestLaneTitles::forms() {
              QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
                             "B init_scale 2^24, growth_interval 20|B init_scale 2^24…|B 2^24"));
     const QFontMetrics metrics{QFont()};
-    for (const QString& form : forms) // each where it just fits
+    for (const QString& form : forms) // each in a width where it just fits
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
     const QString cut = widest(forms, metrics, metrics.horizontalAdvance(forms.back()) - 1);
     QVERIFY2(cut.contains(QChar(0x2026)), qPrintable(cut));
@@ -152,7 +152,7 @@ void TestLaneTitles::barestForms_data() {
         "A amp-fp16, mode off|B amp-fp16, mode dynamic");
 }
 
-/// Each tells its lane from the others.
+/// Each form tells its lane from the others.
 void TestLaneTitles::barestForms() {
     QFETCH(const QString, labels);
     const QStringList all = labels.split(u'|');
@@ -162,7 +162,7 @@ void TestLaneTitles::barestForms() {
     QTEST(said.join(u'|'), "said");
 }
 
-/// Above six narrow pictures.
+/// Above six narrow pictures, no name is cut.
 void TestLaneTitles::captionsCutNoName() {
     CompareView pictures;
     pictures.setLanes(laneTitles(presetNamed("policies").config));
@@ -200,7 +200,7 @@ void TestLaneTitles::shownEverywhere() {
     QTest::keyClick(&window.plots(), Qt::Key_End);
     QVERIFY2(window.plots().accessibleDescription().contains(label),
              qPrintable(window.plots().accessibleDescription()));
-    // files keep the names that the command line has
+    // files keep the names that the command line uses
     QCOMPARE(window.run().lane(1).name, QStringLiteral("amp-fp16-2"));
 }
 
@@ -250,7 +250,7 @@ void TestLaneTitles::editToldByLetter() {
     QCOMPARE(EventModel::sentenceOf(event), QString::fromStdString(event.text.english()));
 }
 
-/// A card says what happened last in one line: the figures below must not move while it trains.
+/// A card says what happened last in one line: the figures below must not move during the training.
 void TestLaneTitles::cardKeepsItsHeight() {
     ScalerPanel panel;
     panel.setLanes({{true, 0, {}}});
@@ -281,7 +281,7 @@ void TestLaneTitles::cardKeepsItsHeight() {
              qPrintable((*said)->toolTip()));
 }
 
-/// One step that the system held up: neither the figure nor the plot falls, and both say the same.
+/// One step that the system delayed: neither the figure nor the plot falls, and both agree.
 void TestLaneTitles::plotAndFigureAgree() {
     FedModel run;
     run.start({"fp32"});
@@ -305,7 +305,7 @@ void TestLaneTitles::plotAndFigureAgree() {
         const QString lead = QStringLiteral("Throughput (steps/s), A fp32 ");
         return text.mid(text.indexOf(lead) + lead.size()).section(u';', 0, 0);
     };
-    // medians of the last second that begin a step apart
+    // medians of the last second that begin one step apart
     QVERIFY2(std::abs(spoken(300).toDouble() - run.lane(0).stepsPerSecond) <= 1,
              qPrintable(spoken(300)));
     QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));

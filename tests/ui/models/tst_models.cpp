@@ -105,7 +105,7 @@ void TestModels::runKeepsTheNewest() {
     QCOMPARE(model.index(0, RunModel::TrackerColumn).data().toString(), QString());
     QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 was skipped."));
     QCOMPARE(model.lane(0).lastEvent, QString());
-    // the backoff of the same step is the same story, that of a later one is news
+    // the backoff of the same step is the same incident; that of a later one is news
     model.append({}, std::vector{eventOf(EventKind::Backoff, 1, 1, "The scale fell.")});
     QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Step 1 was skipped."));
     model.append({}, std::vector{eventOf(EventKind::Backoff, 2, 1, "The scale fell.")});
@@ -115,7 +115,8 @@ void TestModels::runKeepsTheNewest() {
     QCOMPARE(model.step(), int64_t(0));
 }
 
-/// A step's row has the scale that it used; the next one's follows from its event, in either order.
+/// A step's row has the scale that the step used; the next step's scale follows from its event, in
+/// either order.
 void TestModels::runScaleOfTheNextStep() {
     for (const bool eventFirst : {true, false}) {
         FedModel model;
@@ -161,14 +162,14 @@ void TestModels::oneStepHeldUpIsNotTheSpeed() {
     model.start({"fp32", "amp-fp16"});
     std::vector<StepRecord> rows;
     for (int i = 1; i <= 300; ++i) {
-        const double heldUp = i % 50 == 0 ? 0.02 : 0; // as long as all the others together
+        const double heldUp = i % 50 == 0 ? 0.02 : 0; // as long as all others together
         rows.push_back(record(0, i, 1e-5 + heldUp, 1e-3 * i));
         rows.push_back(record(1, i, 2e-5, 1e-3 * i));
     }
     model.append(rows, {});
     QVERIFY(std::abs(model.lane(0).stepsPerSecond - 1e5) < 1);
     QVERIFY(std::abs(model.speedRatio() - 0.5) < 1e-6);
-    // of a few steps too
+    // with only a few steps, too
     model.start({"fp32"});
     model.append(std::vector{record(0, 1, 1, 1), record(0, 2, 0.25, 1.2), record(0, 3, 0.25, 1.4)},
                  {});
@@ -194,7 +195,7 @@ void TestModels::sumsUp() {
         model.summary(),
         QStringLiteral("After step 300 the loss is: A fp32 0.03125, B amp-fp16 not a number (301 "
                        "skipped). Every step of B was skipped, so its weights never changed."));
-    // three lanes: one looked for its scale, one never found it, one has none
+    // three lanes: one searched for its scale, one never found it, one has none
     StepRecord c = record(2, 300, 1, 1);
     c.skippedSoFar = 0;
     b.step = 300;
@@ -216,7 +217,7 @@ void TestModels::sumsUp() {
     QVERIFY(summaryOf(kSkipped | kLossNotFinite, true)
                 .endsWith(QStringLiteral(" B skipped more steps than is normal.")));
     QVERIFY(!summaryOf(0, false).contains(QStringLiteral("normal")));
-    // names would be too long a sentence
+    // names would make the sentence too long
     model.start({"a", "b", "c", "d"});
     model.append(
         std::vector{record(0, 1, 1, 1), record(1, 1, 1, 1), record(2, 1, 1, 1), record(3, 1, 1, 1)},
@@ -225,7 +226,7 @@ void TestModels::sumsUp() {
     QVERIFY(model.summary().startsWith(QStringLiteral("After step 1 the loss is: A ")));
 }
 
-/// A scale that stays, as a static one does, is not explained by one that falls.
+/// A scale that stays, as a static one does, is not explained as one that falls.
 void TestModels::whyAnOverflow() {
     Event event;
     event.kind = EventKind::Overflow;

@@ -1,5 +1,5 @@
 // Series: no extreme is lost in any stretch of steps, only real points are drawn, and values that
-// are not finite stay apart.
+// are not finite are kept apart.
 #include "ui/plots/series.h"
 
 #include <QtTest>
@@ -24,7 +24,7 @@ struct Reference {
     std::vector<double> values;
 };
 
-/// Random steps with gaps, values with rare spikes both ways.
+/// Returns random steps with gaps, and values with rare spikes both ways.
 Reference randomPoints(std::mt19937_64& random, int count) {
     Reference reference;
     std::uniform_int_distribution<int> gap(1, 3), spike(0, 499);
@@ -96,7 +96,7 @@ void TestSeries::extremesSurvive() {
             QStringLiteral("seed %1, steps %2 to %3").arg(seed).arg(from).arg(to).toUtf8();
         series.sample(from, to, pixels, xs, ys);
         QCOMPARE(xs.size(), ys.size());
-        // lowest, highest and last of each bucket; two buckets more at the ends
+        // lowest, highest and last of each bucket; two more buckets at the ends
         QVERIFY2(xs.size() <= 3 * (pixels + 2), where.constData());
         QVERIFY2(std::is_sorted(xs.begin(), xs.end()), where.constData());
         double wantedLow = kInf, wantedHigh = -kInf, seenLow = kInf, seenHigh = -kInf;
@@ -120,7 +120,7 @@ void TestSeries::extremesSurvive() {
     }
 }
 
-/// A single spike anywhere shows at its own step, however many points share its pixel.
+/// A single spike anywhere is shown at its own step, however many points share its pixel.
 void TestSeries::everyBucketKeepsItsExtremes() {
     constexpr int kCount = 5000;
     for (int spike = 0; spike < kCount; spike += 37) {
@@ -136,7 +136,8 @@ void TestSeries::everyBucketKeepsItsExtremes() {
     }
 }
 
-/// A level stretch is its bucket's first point, however it goes on: the same in every frame.
+/// A level stretch is drawn by its bucket's first point, however it continues: the same in every
+/// frame.
 void TestSeries::ofEqualValuesTheEarlierOne() {
     Series series;
     for (int i = 0; i < 4096; ++i)
@@ -221,7 +222,7 @@ void TestSeries::refusesToGoBack() {
     QCOMPARE(series.size(), 2);
 }
 
-/// While points arrive, what was drawn stays drawn (at the same zoom): no shimmer.
+/// While points arrive, what was drawn stays the same (at the same zoom): there is no shimmer.
 void TestSeries::bucketsStandStill() {
     std::mt19937_64 random(7);
     const Reference reference = randomPoints(random, 3000);

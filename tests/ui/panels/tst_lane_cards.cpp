@@ -1,4 +1,4 @@
-// The lanes' cards where room is short: they leave out what a tool tip has, so that two of them can
+// The lanes' cards when room is short: they leave out what a tool tip has, so that two of them can
 // be compared.
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
@@ -51,7 +51,7 @@ struct Cards {
     }
 };
 
-/// Whether all of a widget lies in the part of the panel that is seen.
+/// Whether a widget lies entirely in the visible part of the panel.
 bool isSeen(const ScalerPanel& panel, const QWidget& widget) {
     const QRect place(widget.mapTo(panel.viewport(), QPoint()), widget.size());
     return widget.isVisible() && panel.viewport()->rect().contains(place);
@@ -70,7 +70,7 @@ private slots:
         const int full = cards.panel.contentHeight();
         QVERIFY(cards.texts().contains(QStringLiteral("100 KiB")));
         QVERIFY(cards.texts().contains(QStringLiteral("0.25")));
-        for (int i = 0; i < 3; ++i) { // and stays so
+        for (int i = 0; i < 3; ++i) { // it stays so
             cards.panel.fitInto(kTight);
             QVERIFY(!cards.texts().contains(QStringLiteral("100 KiB")));
             QVERIFY(cards.texts().contains(QStringLiteral("Loss 0.25")));
@@ -88,7 +88,7 @@ private slots:
         QVERIFY(cards.texts().contains(QStringLiteral("0.25")));
     }
 
-    /// A fork or an edit makes the cards anew.
+    /// Cards that a fork or an edit made anew are as compact.
     void newCardsAreAsCompact() {
         Cards cards;
         cards.panel.fitInto(kTight);
@@ -103,7 +103,7 @@ private slots:
     /// 1920 x 1080 at scale factor 2.
     void bothLanesBesideTheGradients() {
         RunConfig config = tinyConfig(30);
-        config.lanes[1].scaler.initScale = 1e30; // skips at first
+        config.lanes[1].scaler.initScale = 1e30; // it skips at first
         Opened opened(config);
         MainWindow& window = opened.window;
         window.resize(960, 540);

@@ -1,4 +1,4 @@
-// The pace of a training that is watched: its slider, its keys, and what the training does.
+// The pace of a training that is watched: its slider, its keys, and its effect on the training.
 #include "tests/support/opened_window.h"
 #include "ui/panels/pace_slider.h"
 
@@ -31,7 +31,7 @@ void TestPaceSlider::placesAreLogarithmic() {
     slider.setPace(15);
     QCOMPARE(slider.slider()->accessibleName(), QStringLiteral("Pace: 15 steps a second at most"));
     const int place = slider.slider()->value();
-    slider.setPace(14.2); // has no place of its own, and is kept
+    slider.setPace(14.2); // not one of its places, but kept
     QCOMPARE(slider.slider()->value(), place);
     QCOMPARE(slider.pace(), 14.2);
     QVERIFY(chosen.isEmpty()); // the user did nothing
@@ -68,7 +68,7 @@ void TestPaceSlider::keysAndSliderSetTheSetting() {
     QCOMPARE(window.bannerText(), QString());
 }
 
-/// It is never faster; how much slower a busy machine is cannot be told.
+/// The training is never faster; how much slower a busy machine is cannot be predicted.
 void TestPaceSlider::stepsKeepThePace() {
     Opened opened(tinyConfig(30));
     MainWindow& window = opened.window;
@@ -83,7 +83,7 @@ void TestPaceSlider::stepsKeepThePace() {
     window.shown().setPace(0); // while it runs
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(30), kPatience);
-    QCOMPARE(window.events().rowCount(), 0); // nothing that the numbers depend on was edited
+    QCOMPARE(window.events().rowCount(), 0); // no edit: no number depends on the pace
 }
 
 void TestPaceSlider::presetsOpenAtTheirPace() {
@@ -96,7 +96,7 @@ void TestPaceSlider::presetsOpenAtTheirPace() {
     QCOMPARE(slider->pace(), 0.0);
 }
 
-/// A pause, a step and a reset come at once, however slow the pace is.
+/// A pause, a step and a reset take effect at once, however slow the pace is.
 void TestPaceSlider::commandsDoNotWait() {
     RunConfig config = tinyConfig(30);
     config.pace = 0.001;
@@ -114,7 +114,7 @@ void TestPaceSlider::commandsDoNotWait() {
     window.play();
     window.restart();
     QVERIFY(reaches(window, SessionState::Ready));
-    QVERIFY(clock.elapsed() < 500000); // half of what one step would take
+    QVERIFY(clock.elapsed() < 500000); // half the time of one step
 }
 
 } // namespace tst_pace_slider

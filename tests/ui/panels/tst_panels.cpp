@@ -1,5 +1,5 @@
-// The panels beside the plots, but for the settings (tst_setup_panel): transport, loss scale,
-// events and banner show what the models say, and every control has a name for screen readers.
+// The panels beside the plots except the settings (tst_setup_panel): transport, loss scale, events
+// and banner show what the models say, and every control has a name for screen readers.
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
 #include "ui/panels/banner.h"
@@ -34,7 +34,7 @@ using namespace halfscope;
 
 namespace {
 
-/// Names of controls without an accessible name or a text.
+/// Returns the names of controls without an accessible name or a text.
 QStringList nameless(QWidget& root) {
     QStringList found;
     for (QWidget* widget : root.findChildren<QWidget*>()) {
@@ -166,7 +166,7 @@ void TestPanels::transportFigures() {
     const QString text = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
     for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
         QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
-    // the tool tip has the other lanes too
+    // the tool tip has the other lanes, too
     run.start({"fp32", "amp-fp16", "amp-bf16"});
     b.lane = 2;
     run.append(std::vector{a, b}, {});
@@ -199,7 +199,7 @@ void TestPanels::transportTellsEpochs() {
     bar.setFigures(run);
     QCOMPARE(label->text(), QStringLiteral("epoch 3 of 10, batch 12 of 157"));
     QVERIFY(label->width() >= label->sizeHint().width());
-    // saved without them, or a task whose steps are epochs
+    // runs that were saved without them, or a task whose steps are epochs
     run.start({"fp32", "amp-fp16"});
     run.edit([](RunConfig& config) {
         config.task = presetNamed("regression").config.task;
@@ -214,7 +214,7 @@ void TestPanels::transportTellsEpochs() {
     QVERIFY(!label->isVisible());
 }
 
-/// Of a projector that magnifies twice: names give way to icons, and nothing is cut off.
+/// On a projector that magnifies twice, names give way to icons, and nothing is cut off.
 void TestPanels::transportInANarrowWindow() {
     QWidget holder;
     TransportBar bar(&holder);
@@ -292,7 +292,7 @@ void TestPanels::scalerCards() {
     QCOMPARE(bars.size(), 1);
     QCOMPARE(bars.front()->value(), 500);
     QCOMPARE(bars.front()->maximum(), 2000);
-    // whether the skips are normal, at their number
+    // the skips' number says whether they are normal
     const auto tipOfSkips = [&panel, &run] {
         panel.refresh(run);
         QString tip;
@@ -314,7 +314,7 @@ void TestPanels::scalerCards() {
     QCOMPARE(pointedAt, 2);
 }
 
-/// A long scale takes its short form rather than to push the figures under the scroll bar.
+/// A long scale takes its short form rather than pushing the figures under the scroll bar.
 void TestPanels::longScaleMakesNoCardWider() {
     ScalerPanel panel;
     FedModel run;
@@ -373,9 +373,8 @@ void TestPanels::memoryHasThreeDigits() {
     QVERIFY2(texts.contains(told), qPrintable(texts.join(u'|')));
 }
 
-/// Ctrl+C in a list without a chosen row asks the model for a place that is none.
-/// A part for each cause as wide as its share; the pointer, the focus and a screen reader get the
-/// figures, and the legend is there once.
+/// Each cause has a part as wide as its share; the pointer, the focus and a screen reader give the
+/// figures, and there is one legend.
 void TestPanels::memoryByCause() {
     MemoryUse memory;
     memory.peakBytes = 100 << 10;
@@ -392,7 +391,7 @@ void TestPanels::memoryByCause() {
     panel.resize(280, 500);
     panel.show();
     const auto bars = panel.findChildren<MemoryBar*>();
-    QCOMPARE(bars.size(), 2); // nothing is known of the third
+    QCOMPARE(bars.size(), 2); // nothing is known about the third
     QCOMPARE(panel.findChildren<MemoryLegend*>().size(), 1);
     MemoryBar& bar = *bars[1];
     QCOMPARE(bar.accessibleName(), QStringLiteral("Memory of lane B by cause"));
@@ -413,7 +412,7 @@ void TestPanels::memoryByCause() {
     QCOMPARE(panel.findChildren<MemoryLegend*>().size(), 0);
 }
 
-/// PyTorch's scaler asks for equality: the card says so, and offers the other test.
+/// PyTorch's scaler tests for equality: the card says so, and offers the other test.
 void TestPanels::intervalBelowTheCleanSteps() {
     ScalerPanel panel;
     panel.resize(280, 400);
@@ -458,6 +457,7 @@ void TestPanels::intervalBelowTheCleanSteps() {
     QCOMPARE(panel.lanesForScale(), QStringList{QString()});
 }
 
+/// Ctrl+C in a list without a chosen row asks the model for an invalid index.
 void TestPanels::copyingNothingIsNoFault() {
     QTest::failOnWarning(QRegularExpression(QStringLiteral("QModelIndex")));
     FedEvents model;
@@ -524,7 +524,7 @@ void TestPanels::eventsJump() {
     QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, rect.center());
     QCOMPARE(chosen.count(), 1);
     QCOMPARE(chosen.front().front().toLongLong(), 30);
-    panel.choose(0); // the first event is the last row
+    panel.choose(0); // the first event is in the last row
     QCOMPARE(panel.table()->currentIndex().row(), 2);
     panel.choose(99);
     QCOMPARE(panel.table()->currentIndex().row(), 2);

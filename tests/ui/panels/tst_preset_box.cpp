@@ -1,4 +1,4 @@
-// The box of experiments: a menu in groups, by mouse and by keys, that tells what was chosen.
+// The box of experiments: a menu in groups, by mouse and by keys, that reports what was chosen.
 #include "engine/settings/fields.h"
 #include "ui/panels/preset_box.h"
 
@@ -20,7 +20,7 @@ namespace {
 QString text(const std::string& words) { return QString::fromStdString(words); }
 QString text(const Phrase& words) { return QString::fromUtf8(words.text()); }
 
-/// The menu's entry of a preset, and the submenu that it stands in.
+/// The menu's entry of a preset, and the submenu that contains it.
 struct Place {
     QMenu* menu = nullptr;
     QAction* action = nullptr;
@@ -40,7 +40,7 @@ QString marked(const PresetBox& box) {
     return active ? active->text() : QString();
 }
 
-/// The menu that has the keys.
+/// Returns the menu that receives the keys.
 QWidget* popup() { return QApplication::activePopupWidget(); }
 
 } // namespace
@@ -57,7 +57,8 @@ private slots:
     void wheelChangesNothing();
 };
 
-/// Examples at once, the other groups in submenus of their names, each entry with its sentence.
+/// Examples are listed at once, the other groups in submenus of their names, each entry with its
+/// sentence.
 void TestPresetBox::groups() {
     const PresetBox box;
     QStringList submenus, groups;
@@ -92,7 +93,8 @@ void TestPresetBox::everyEntryChoosesItsPreset() {
     QVERIFY(chosen.isEmpty());
 }
 
-/// Space opens the menu at what is open, arrows walk it, Right goes into a group, Enter chooses.
+/// Space opens the menu at the present experiment, arrows move in it, Right enters a group, Enter
+/// chooses.
 void TestPresetBox::keysReachEveryGroup() {
     PresetBox box;
     box.show();
@@ -110,7 +112,7 @@ void TestPresetBox::keysReachEveryGroup() {
     QTRY_COMPARE(chosen.size(), 1);
     QCOMPARE(chosen.front().front().toString(), text(presets().back().name));
     QTRY_VERIFY(!popup());
-    // open again, with another experiment: its group is marked
+    // opened again with another experiment: its group is marked
     const Preset& other = presetNamed("overflow");
     box.showExperiment(text(other.name), text(other.title));
     QTest::keyClick(&box, Qt::Key_F4);

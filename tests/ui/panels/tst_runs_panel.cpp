@@ -1,4 +1,5 @@
-// The list of runs: what it says of each, and what can be done with them by keys, in the window.
+// The list of runs: what it says of each run, and what can be done with runs by keys, in the
+// window.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "ui/panels/runs_panel.h"
@@ -43,14 +44,14 @@ QString textAt(const QAbstractItemModel& model, int row, int column) {
     return model.index(row, column).data().toString();
 }
 
-/// The number of points that a curve has; -1: there is no such curve.
+/// Returns the number of points of a curve; -1 when there is no such curve.
 int pointsOf(MainWindow& window, const QString& name) {
     window.plots().refresh();
     const QCPGraph* graph = graphNamed(window.plots(), name);
     return graph ? graph->data()->size() : -1;
 }
 
-/// Two experiments that were trained, one after the other; the second one is shown.
+/// Two experiments, trained one after the other; the second one is shown.
 struct TwoRuns : Opened {
     TwoRuns() : Opened(named("First", 0.001)) {
         trained = trains(window);
@@ -76,7 +77,7 @@ void answer(QMessageBox::StandardButton button) {
     });
 }
 
-/// Of one lane.
+/// Adds sixty steps of one lane.
 void addSixtySteps(RunStore& store, float (*lossAt)(int step)) {
     FedRun fed;
     fed.start({QStringLiteral("fp32")}, {false});
@@ -131,7 +132,7 @@ void TestRunsPanel::listKeepsTheRules() {
     QVERIFY(!store.find(first)->visible);
     store.setCurrent(second);
     list.refresh();
-    QVERIFY(!list.setData(list.index(1, 0), Qt::Unchecked, Qt::CheckStateRole)); // is shown
+    QVERIFY(!list.setData(list.index(1, 0), Qt::Unchecked, Qt::CheckStateRole)); // it is shown
     store.remove(first);
     list.refresh();
     QCOMPARE(list.rowCount(), 1);
@@ -149,7 +150,7 @@ void TestRunsPanel::aSpikeIsToldApart() {
     QVERIFY(list.detailsOf(0).contains(QStringLiteral("Last loss (median of the last 25)")));
 }
 
-/// Once: said twice it would take the room of the run's name.
+/// Saying it a second time would take the room of the run's name.
 void TestRunsPanel::aLostLossIsToldOnce() {
     RunStore store;
     RunListModel list(store);
@@ -190,7 +191,7 @@ void TestRunsPanel::saysWhatDiffers() {
     QVERIFY(!runs.table().accessibleName().isEmpty());
 }
 
-/// All curves, not the loss alone, each with its run's number.
+/// All curves are drawn, not only the loss, each with its run's number.
 void TestRunsPanel::tickedRunsLieBehind() {
     TwoRuns runs;
     QVERIFY(runs.trained);
@@ -263,7 +264,7 @@ void TestRunsPanel::deletesAfterAQuestion() {
     QTest::keyClick(&window, Qt::Key_F8);
     runs.choose(1);
     QVERIFY(!runs.panel().findChild<QPushButton*>(QStringLiteral("deleteRun"))->isEnabled());
-    QTest::keyClick(&runs.table(), Qt::Key_Delete); // is shown: nothing to ask
+    QTest::keyClick(&runs.table(), Qt::Key_Delete); // it is shown: there is nothing to ask
     QCOMPARE(window.runs().rowCount(), 2);
     runs.choose(0);
     answer(QMessageBox::No);
@@ -292,7 +293,7 @@ void TestRunsPanel::openedFoldersJoin() {
              textAt(window.runs(), 1, RunListModel::LossColumn));
 }
 
-/// The details go before a row is cut, and are never cut themselves.
+/// The details disappear before a row is cut, and are never cut themselves.
 void TestRunsPanel::littleRoom() {
     RunStore store;
     addSixtySteps(store, [](int) { return 1.0f; });

@@ -1,5 +1,5 @@
 // The panel of settings: what the user types reaches the model, what the model says is shown, lanes
-// come and go, and a control in a scrolled panel leaves the wheel alone.
+// come and go, and a control in a scrolled panel ignores the wheel.
 #include "tests/fake_cuda/fake_run.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/path_edit.h"
@@ -101,7 +101,7 @@ void TestSetupPanel::setupWrongValueIsExplained() {
     FieldEditor* editor = panel.editor("optimizer.lr");
     QVERIFY2(editor->errorText().contains(QStringLiteral("1000")), qPrintable(editor->errorText()));
     QVERIFY(!edit->styleSheet().isEmpty());
-    QCOMPARE(edit->text(), QStringLiteral("-3")); // what was typed can be mended
+    QCOMPARE(edit->text(), QStringLiteral("-3")); // what was typed can be corrected
     QCOMPARE(model.config().optimizer.lr, before);
     type(edit, QStringLiteral("0.5"));
     QCOMPARE(editor->errorText(), QString());
@@ -162,7 +162,7 @@ void TestSetupPanel::boldLabelsMoveNothing() {
         }
         QVERIFY2(heights[0] == heights[1], qPrintable(label->text()));
     }
-    // most have room for one line
+    // most have room for one line only
     const FieldEditor* penalty = panel.editor("gradients.penalty");
     const FieldEditor* rate = panel.editor("optimizer.lr");
     QCOMPARE(penalty->layout()->totalHeightForWidth(penalty->width()),
@@ -186,7 +186,7 @@ void TestSetupPanel::setupRestartNote() {
     QVERIFY(!panel.restartShown());
 }
 
-/// The note takes its room from the settings: not from the one that brought it.
+/// The note takes its room from the settings, but not from the setting that caused it.
 void TestSetupPanel::noteLeavesTheEditInView() {
     ConfigModel model;
     SetupPanel panel(model);
@@ -225,7 +225,7 @@ void TestSetupPanel::setupLanesComeAndGo() {
     model.addLane();
     QVERIFY2(sections().contains(QStringLiteral("C amp-fp16-2")),
              qPrintable(sections().join(u',')));
-    // the remove button deletes the panel's content that it is part of
+    // the remove button deletes the panel's content, of which it is a part
     for (auto* button : panel.findChildren<QToolButton*>())
         if (button->accessibleName() == QLatin1String("Remove lane A")) {
             QTest::mouseClick(button, Qt::LeftButton);
@@ -293,7 +293,7 @@ void TestSetupPanel::setupWheelScrollsOnly() {
     QCOMPARE(spin->value(), before);
 }
 
-/// In the width of the panel, and whole while the user types.
+/// Paths fit into the panel's width, and are shown whole while the user types.
 void TestSetupPanel::pathsShowTheirEnd() {
     ConfigModel model;
     SetupPanel panel(model);

@@ -1,4 +1,5 @@
-// What the plots are drawn with: colours of both themes, tick labels, and the speed's averaging.
+// What the plots are drawn with: colours of both themes, tick labels, and the averaging of the
+// speed.
 #include "ui/look/theme.h"
 #include "ui/plots/measure.h"
 #include "ui/plots/plot_panel.h"
@@ -37,7 +38,7 @@ void TestAxes::controlsHaveOutlines_data() {
     QTest::newRow("dark") << int(Theme::Dark);
 }
 
-/// Of what a control is recognised by at its edge, as it is painted.
+/// Checks the edges by which controls are recognised, as painted.
 void TestAxes::controlsHaveOutlines() {
     QFETCH(int, theme);
     applyTheme(*qApp, static_cast<Theme>(theme));
@@ -101,7 +102,7 @@ void TestAxes::tickLabels() {
     QCOMPARE(inside, labels);
 }
 
-/// Three digits at most, and never an exponent.
+/// Numbers have at most three digits, and never an exponent.
 void TestAxes::prefixes() {
     QCOMPARE(withPrefix(0), QStringLiteral("0"));
     QCOMPARE(withPrefix(999.4), QStringLiteral("999"));
@@ -111,7 +112,7 @@ void TestAxes::prefixes() {
     QCOMPARE(withPrefix(7e9), QStringLiteral("7G"));
 }
 
-/// Accuracies of 96 and 97 % lie apart; no axis reaches far beyond 100 %.
+/// Accuracies of 96 and 97 % are far apart on the axis, and no axis reaches far beyond 100 %.
 void TestAxes::sharesFillTheirAxis() {
     const Metric& accuracy = knownMetrics()[metric::Accuracy];
     const QCPRange high = rangeOf(accuracy, 0.96, 0.97);
@@ -141,10 +142,10 @@ void TestAxes::ratesHaveFewPoints() {
     QCOMPARE(curve.series().size(), qsizetype(1));
     QVERIFY(std::abs(curve.series().value(0) - 100) < 1e-4);
     QVERIFY(!curve.rest());
-    // later on a point covers a tenth of a second, here 100 steps of a millisecond
+    // later a point covers a tenth of a second, here 100 steps of a millisecond
     for (int i = 0; i < 100000; ++i)
         add(0.001);
-    RateCurve late; // however often it looks, and from whenever on
+    RateCurve late; // however often it looks, and from whatever step
     late.update(device.column(), wall.column());
     curve.update(device.column(), wall.column());
     QCOMPARE(late.series().size(), curve.series().size());

@@ -1,5 +1,5 @@
 // The plot of gradients over time: where it draws which share, fp16's limits and skipped steps,
-// what it says at a step, whose gradients it shows, and how the window and its files have it.
+// what it says at a step, whose gradients it shows, and how it appears in the window and in files.
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_plots.h"
 #include "ui/plots/gradient_map.h"
@@ -28,12 +28,12 @@ GradientRange rangeOf(int64_t step, int exponent, DType type = DType::F16) {
     GradientRange range;
     range.step = step;
     range.type = type;
-    range.scale = 65536; // as the rows of plot_parts have it
+    range.scale = 65536; // as in the rows of plot_parts
     range.outputs.buckets[static_cast<size_t>(exponent - Counts::kLowest)] = 100;
     return range;
 }
 
-/// CIE 1976's lightness, 0 to 100.
+/// Returns CIE 1976's lightness, 0 to 100.
 double lightness(const QColor& color) {
     const double y = contrast(color, Qt::black) * 0.05 - 0.05; // the luminance, from WCAG's ratio
     return y > 0.008856 ? 116 * std::cbrt(y) - 16 : 903.3 * y;
@@ -84,7 +84,7 @@ private:
                 m_stack->append(lane, row);
             }
     }
-    /// Ten steps of these gradients in both lanes, drawn.
+    /// Draws ten steps of these gradients in both lanes.
     void showRange(const GradientRange& range) {
         m_stack->showGradients(true);
         m_stack->addGradients({range, range});
@@ -98,7 +98,7 @@ private:
     int yOf(double exponent) const {
         return qRound(mapRect().axis(QCPAxis::atLeft)->coordToPixel(exponent));
     }
-    /// How far a pixel is from the background.
+    /// Returns how far a pixel is from the background.
     static double strength(const QImage& image, int x, int y, const Colors& colors) {
         return contrast(image.pixelColor(x, y), colors.background);
     }
@@ -140,7 +140,8 @@ void TestGradientMap::bucketsAreInTheirPlace() {
              qPrintable(QStringLiteral("%1, not %2").arg(sum / rows).arg(wanted)));
 }
 
-/// A count begins half a step before its step's middle, and nothing is before or after the run.
+/// A count begins half a step before its step's middle, and nothing is drawn before or after the
+/// run.
 void TestGradientMap::stepsAreInTheirPlace() {
     m_stack->showGradients(true);
     m_stack->addGradients({GradientRange(), rangeOf(4, 0)});
@@ -180,7 +181,7 @@ void TestGradientMap::limitsAreMarked() {
             QVERIFY2(on > rect.width() / 4, qPrintable(QString::number(limit)));
             QVERIFY(dots(y - 4) < on / 2);
         }
-        // what fp16 cannot hold is tinted where the gradients are fp16's
+        // what fp16 cannot hold is tinted when the gradients are stored in fp16
         const QRgb background = colors.background.rgb();
         const int x = xOf(5) + 3;
         for (const double beyond : {-27.5, -20.5, 17.5})
@@ -189,7 +190,7 @@ void TestGradientMap::limitsAreMarked() {
     }
 }
 
-/// Also where nothing is trained that would draw it a second time.
+/// They are named even when nothing trains, which would draw the plot a second time.
 void TestGradientMap::limitsAreNamedAtOnce() {
     train(1, 10);
     show(700, 700);
@@ -217,12 +218,12 @@ void TestGradientMap::skippedStepsAreRed() {
     QVERIFY(image.pixel(xOf(5), yOf(0.5)) != red);
 }
 
-/// One hue, from the background on in even steps of lightness; six lanes, both themes.
+/// One hue, from the background on in even steps of lightness; for six lanes and both themes.
 void TestGradientMap::shadesAreEven() {
     QCOMPARE(Item::shadeOf(0), 0.0);
     QCOMPARE(Item::shadeOf(Item::kFull), 1.0);
     QCOMPARE(Item::shadeOf(1), 1.0);
-    QVERIFY(Item::shadeOf(1e-9) > 0.05); // a few are seen
+    QVERIFY(Item::shadeOf(1e-9) > 0.05); // a small share is visible
     for (double share = 0; share < 0.2; share += 0.01)
         QVERIFY(Item::shadeOf(share + 0.01) > Item::shadeOf(share));
     for (const bool dark : {false, true}) {
@@ -251,7 +252,7 @@ void TestGradientMap::shadesAreEven() {
     }
 }
 
-/// Below the loss scale; curves stay as they are, and what was counted is there again.
+/// The plot appears below the loss scale; curves stay as they are, and earlier counts appear again.
 void TestGradientMap::comesAndGoes() {
     QCustomPlot& plot = plotOf(*m_stack);
     const int items = plot.itemCount();
@@ -284,7 +285,7 @@ void TestGradientMap::comesAndGoes() {
     QVERIFY(m_stack->gradients(1).at(6));
     QVERIFY(!m_stack->gradients(1).at(7));
     QVERIFY(!m_stack->gradients(1).at(12));
-    // other plots may come while it is there
+    // other plots may appear while it is there
     m_stack->setLanes(kLanes, {false, true}, {Measure::LearningRate});
     QVERIFY(m_stack->showsGradients());
     QCOMPARE(plot.axisRectCount(), 7);
@@ -314,7 +315,7 @@ void TestGradientMap::laneIsChosen() {
     QVERIFY(box->accessibleName().contains(QStringLiteral("A fp32")));
     draw();
     QVERIFY(picture() != before);             // has the lane's hue
-    m_stack->setLanes(kLanes, {false, true}); // the same ones: a reset
+    m_stack->setLanes(kLanes, {false, true}); // the same lanes: a reset
     QCOMPARE(m_stack->gradientLane(), 0);
     m_stack->setLanes({QStringLiteral("amp-fp16"), QStringLiteral("fp32")}, {true, false});
     QCOMPARE(m_stack->gradientLane(), 0);
@@ -411,7 +412,7 @@ void TestGradientMap::isExported() {
     QVERIFY(strength(image, 2 * xOf(5.3), 2 * yOf(3.5), colors) < 2);
 }
 
-/// It stays open where others fold, with at least a pixel for each row; nothing is too small.
+/// The plot stays open when others fold, with at least a pixel for each row; nothing is too small.
 void TestGradientMap::fitsAtTheUsualSizes() {
     const QStringList six{QStringLiteral("fp32"),     QStringLiteral("amp-fp16"),
                           QStringLiteral("amp-bf16"), QStringLiteral("fp16"),
@@ -420,7 +421,7 @@ void TestGradientMap::fitsAtTheUsualSizes() {
         m_stack->setLanes(lanes, {});
         m_stack->showGradients(true);
         train(1, 10);
-        show(664, 445); // of the window at 1280 x 800
+        show(664, 445); // as in a window of 1280 x 800
         QVERIFY(mapRect().visible());
         QVERIFY2(mapRect().height() >= Item::kTop - Item::kBottom,
                  qPrintable(QString::number(mapRect().height())));
@@ -459,7 +460,7 @@ void TestGradientMap::windowShowsAndSavesIt() {
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 0, kPatience);
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(!window.saveResults(folder.path()).contains(QStringLiteral("gradients.csv")));
-    QVERIFY(!QFile::exists(file)); // of another run
+    QVERIFY(!QFile::exists(file)); // it belonged to another run
 }
 
 } // namespace tst_gradient_map

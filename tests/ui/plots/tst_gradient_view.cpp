@@ -31,7 +31,7 @@ GradientRange rangeOf(DType type) {
     return range;
 }
 
-/// The mean place of pixels of a colour from left (0) to right (1); -1: none.
+/// Returns the mean place of a colour's pixels from left (0) to right (1); -1 when there are none.
 double placeOf(const QImage& image, const QColor& color) {
     double sum = 0;
     int count = 0;
@@ -44,7 +44,7 @@ double placeOf(const QImage& image, const QColor& color) {
     return count > 0 ? sum / count / image.width() : -1;
 }
 
-/// Rows of the picture that hold the colour.
+/// Returns the number of the picture's rows that contain the colour.
 int heightOf(const QImage& image, const QColor& color) {
     int rows = 0;
     for (int y = 0; y < image.height(); ++y)
@@ -61,7 +61,7 @@ QImage pictureOf(GradientView& view) {
     return view.grab().toImage();
 }
 
-/// The newest gradients that the session has, waited for.
+/// Waits for the session's newest gradients and returns them.
 std::vector<GradientRange> nextOf(ExperimentController& controller) {
     std::vector<GradientRange> found;
     const bool came = QTest::qWaitFor(
@@ -112,7 +112,7 @@ private slots:
         QCOMPARE(view.figures(1), QStringLiteral("50 % inf or nan, 25 % zero"));
         QVERIFY(view.accessibleDescription().contains(
             QStringLiteral("B amp-fp16: 50 % inf or nan, 25 % zero")));
-        GradientRange wide = rangeOf(DType::BF16); // has no subnormals worth telling
+        GradientRange wide = rangeOf(DType::BF16); // it has no subnormals worth mentioning
         at(wide.outputs, -30) = 1;
         view.setRanges({exact, wide});
         QCOMPARE(view.figures(1), QStringLiteral("0 % zero, fp16 would lose 100 %"));
@@ -156,13 +156,13 @@ private slots:
         range.outputs.notFinite = 1;
         view.setRanges({range});
         QVERIFY(placeOf(pictureOf(view).copy(0, 40, 560, 30), bar) > 0.95);
-        // a few among many are seen
+        // a few among many are visible
         at(range.outputs, 0) = 10000000;
         view.setRanges({range});
         QVERIFY(heightOf(pictureOf(view).copy(540, 40, 20, 40), bar) >= 1);
     }
 
-    /// fp16's limits are marked in every lane, filled where they bind.
+    /// fp16's limits are marked in every lane, and filled where they apply.
     void hatchesWhatFp16CannotHold() {
         GradientView view;
         view.setLanes({QString()});
@@ -175,10 +175,10 @@ private slots:
         QVERIFY(placeOf(pictureOf(view), hatch) > 0);
     }
 
-    /// A name gives way to its letter where the figures need the room.
+    /// A name gives way to its letter when the figures need the room.
     void longNamesGiveWay() {
         GradientView view;
-        QFont solid = view.font(); // thin strokes are else blends, on some systems of other colours
+        QFont solid = view.font(); // thin strokes would be blends, on some systems of other colours
         solid.setStyleStrategy(QFont::NoAntialias);
         view.setFont(solid);
         const QFontMetrics metrics(view.font());
@@ -201,7 +201,7 @@ private slots:
         QVERIFY(narrow > 0 && narrow < 8 + 2 * metrics.horizontalAdvance(u'A'));
     }
 
-    /// Labels stand from end to end of the axis.
+    /// Labels reach from end to end of the axis.
     void axisHasItsLabels() {
         GradientView view;
         view.setLanes({QString()});
@@ -233,7 +233,8 @@ private slots:
         QVERIFY(two.sizeHint().height() >= two.minimumSizeHint().height());
     }
 
-    /// Where a lane's whole title does not fit beside its figures, what sets it apart does.
+    /// When a lane's whole title does not fit beside its figures, the part that distinguishes it is
+    /// shown.
     void longTitlesAreToldInBrief() {
         const auto drawn = [](const QString& title) {
             GradientView view;
@@ -247,13 +248,13 @@ private slots:
         const QImage brief = drawn(QStringLiteral("init_scale 2^24"));
         QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24")) == brief);
         QVERIFY(drawn(QString()) != brief); // more than the letter
-        // and with neither room for that, the letter stands alone
+        // when there is no room for that either, the letter stands alone
         QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24, growth_interval 2000")) ==
                 drawn(QString()));
     }
 
-    /// Where there is nothing to draw, a sentence stands; over older gradients, in the legend's
-    /// place.
+    /// When there is nothing to draw, a sentence is shown; above older gradients it replaces the
+    /// legend.
     void saysWhyThereAreNone() {
         const auto drawn = [](bool gradients, const QString& note) {
             GradientView view;
@@ -273,7 +274,7 @@ private slots:
         QVERIFY(view.accessibleDescription().contains(note));
     }
 
-    /// Paused in the middle of a long step, where the lanes stand at different places.
+    /// The run is paused in the middle of a long step, where the lanes stand at different places.
     void saysWhenTheyCome() {
         FakeScript script;
         Opened opened(tinyConfig(1000000000), played(script));
@@ -306,7 +307,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(view.note(), QString(), kPatience);
     }
 
-    /// Counts that no frame showed may have lain where the new ones lie.
+    /// Counts that no frame showed may have been stored where the new ones are.
     void showsTheNewestCount() {
         RunInfo info;
         info.config = info.recorded = tinyConfig(10);
@@ -347,7 +348,7 @@ private slots:
         QCOMPARE(script.looks.load(), before);
     }
 
-    /// Whoever watched the old run watches the new one, even if the reset drops the command.
+    /// A viewer of the old run also watches the new one, even if the reset drops the command.
     void watchesEveryRun() {
         FakeScript script;
         ExperimentController controller(fakeFactory(script));
@@ -376,7 +377,7 @@ private slots:
         script.refusals = 3;
         controller.watchGradients(true);
         QCOMPARE(nextOf(controller).size(), tinyConfig(9).lanes.size());
-        // but what is never there is not waited for
+        // but nothing waits for gradients that never come
         controller.watchGradients(false);
         script.refusals = 1000000;
         controller.watchGradients(true);
@@ -384,7 +385,7 @@ private slots:
         QVERIFY(reaches(controller, SessionState::Paused));
     }
 
-    /// A new scale moves the histogram at once, also at rest.
+    /// A new scale moves the histogram at once, also while nothing trains.
     void aNewScaleShowsAtRest() {
         ExperimentController controller;
         controller.watchGradients(true);

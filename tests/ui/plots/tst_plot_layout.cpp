@@ -1,5 +1,5 @@
-// How the plots are laid out: marks at the edges, tick labels, headers that say what there is room
-// for, and sizes too small for anything.
+// How the plots are laid out: marks at the edges, tick labels, headers that say as much as there is
+// room for, and sizes too small for anything.
 #include "tests/support/shown_plots.h"
 #include "ui/plots/readout_item.h"
 
@@ -72,7 +72,7 @@ void TestPlotLayout::tickLabelsNeverTouch() {
         QCustomPlot& plot = plotOf(*m_stack);
         const int line = QFontMetrics(plot.font()).height();
         for (int i = 0; i < 4; ++i) {
-            if (!plot.axisRect(i)->visible()) continue; // only its header is there
+            if (!plot.axisRect(i)->visible()) continue; // only its header is shown
             const QCPAxis* axis = plot.axisRect(i)->axis(QCPAxis::atLeft);
             std::vector<double> places;
             for (const double tick : axis->tickVector())
@@ -86,7 +86,7 @@ void TestPlotLayout::tickLabelsNeverTouch() {
     }
 }
 
-/// What is drawn is high enough for a label; with less room there are fewer plots, never none.
+/// Every drawn plot is high enough for a label; with less room there are fewer plots, never none.
 void TestPlotLayout::littleRoomFoldsPlots() {
     for (int i = 1; i <= 100; ++i)
         m_stack->append(1, record(i, 1, 0.5f));
@@ -117,8 +117,8 @@ void TestPlotLayout::littleRoomFoldsPlots() {
     QCOMPARE(before, 4);
 }
 
-/// Beside the gradients too: skipped steps are what the plots are about, the speed also stands in
-/// the strip at the top.
+/// The speed folds first beside the gradients, too: the plots are about skipped steps, and the
+/// strip at the top also shows the speed.
 void TestPlotLayout::speedFoldsBeforeSkips() {
     m_stack->append(1, record(1, 1, 0.5f));
     const auto open = [this](const char* curve) {
@@ -140,7 +140,7 @@ void TestPlotLayout::speedFoldsBeforeSkips() {
     }
 }
 
-/// Also where a plot was never open: its curve is read nevertheless.
+/// A plot that was never open has them, too: its curve is read nevertheless.
 void TestPlotLayout::foldedHeadersHaveValues() {
     for (int i = 1; i <= 50; ++i)
         m_stack->append(1, record(i, 1, 0.5f));
@@ -154,7 +154,7 @@ void TestPlotLayout::foldedHeadersHaveValues() {
 void TestPlotLayout::laneWithoutScaleHasNone() {
     m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true});
     m_stack->append(0, record(1, 0, 0.5f, 1));
-    m_stack->append(1, record(1, 1, 0.5f, 1)); // a scale of 1 is one
+    m_stack->append(1, record(1, 1, 0.5f, 1)); // a scale of 1 is a scale, too
     show();
     QCOMPARE(graphNamed(*m_stack, QStringLiteral("Loss scale/A fp32"))->data()->size(), 0);
     QCOMPARE(graphNamed(*m_stack, QStringLiteral("Loss scale/B amp-fp16"))->data()->size(), 1);
@@ -226,7 +226,7 @@ void TestPlotLayout::readouts() {
     QCOMPARE(loss->entries()[1].value, QStringLiteral("not finite"));
     m_stack->pinCrosshair(std::nullopt);
     QCOMPARE(loss->entries()[1].value, QStringLiteral("0.25"));
-    // six lanes side by side: three digits, or the last value is cut
+    // six lanes side by side: three digits, or the last value would be cut
     m_stack->append(1, record(4, 1, 0.012345f));
     m_stack->pinCrosshair(std::nullopt);
     show();
@@ -234,7 +234,7 @@ void TestPlotLayout::readouts() {
     QCOMPARE(loss->entries()[1].shortValue, QStringLiteral("0.0123"));
 }
 
-/// Whoever points at a word that they do not know is told.
+/// Pointing at an unknown word explains it.
 void TestPlotLayout::headersExplainThemselves() {
     m_stack->append(1, record(1, 1, 0.5f));
     show();

@@ -1,4 +1,4 @@
-// Plots that only some experiments have: the learning rate of a schedule, the norm of gradients
+// Plots that only some experiments have: the learning rate of a schedule, and the norm of gradients
 // that are clipped or penalised.
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
@@ -16,7 +16,7 @@ namespace {
 
 const QStringList kLanes{QStringLiteral("fp32"), QStringLiteral("amp-fp16")};
 
-/// The titles of the curves' plots, from above.
+/// Returns the titles of the curves' plots, from top to bottom.
 QStringList plotted(const PlotStack& stack) {
     QStringList titles;
     QCustomPlot& plot = plotOf(stack);
@@ -56,7 +56,7 @@ void TestPlotMeasures::standBetweenScaleAndThroughput() {
     QCOMPARE(plotted(stack), usual);
 }
 
-/// Rates from zero on an even axis, norms on a logarithmic one; an overflow has no norm.
+/// Rates are drawn from zero on a linear axis, norms on a logarithmic one; an overflow has no norm.
 void TestPlotMeasures::showTheirValues() {
     FedPlots stack;
     stack.setLanes(kLanes, {}, {Measure::LearningRate, Measure::GradientNorm});
@@ -92,7 +92,7 @@ void TestPlotMeasures::showTheirValues() {
              qPrintable(spoken));
 }
 
-/// From experiment to experiment: nothing of a plot that is gone stays in the picture.
+/// When experiments change, nothing of a removed plot stays in the picture.
 void TestPlotMeasures::comeAndGo() {
     FedPlots stack;
     stack.resize(700, 600);
@@ -119,13 +119,13 @@ void TestPlotMeasures::comeAndGo() {
         QCOMPARE(plot.graphCount(), graphs + 2 * more); // two lanes
         QCOMPARE(plot.itemCount(), items + 2 * more);   // a header and the crosshair's line
         const QCPGraph* trend = graphNamed(stack, QStringLiteral("Loss/A fp32/trend"));
-        QVERIFY(trend && trend->dataCount() == 2); // the smoothing holds
+        QVERIFY(trend && trend->dataCount() == 2); // the smoothing is kept
         for (int i = 0; i + 1 < plot.axisRectCount(); ++i)
             QVERIFY(plot.axisRect(i)->rect().bottom() < plot.axisRect(i + 1)->rect().top());
     }
 }
 
-/// Where plots are folded the throughput goes first, not what the experiment is about.
+/// When plots are folded the throughput goes first, not the plot that the experiment is about.
 void TestPlotMeasures::littleRoomKeepsThem() {
     FedPlots stack;
     stack.setLanes(kLanes, {}, {Measure::LearningRate});

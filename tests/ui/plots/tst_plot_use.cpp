@@ -21,7 +21,7 @@ using namespace halfscope;
 
 namespace {
 
-/// QTest::mouseMove needs a shown window and its cursor; this does not.
+/// Moves the mouse without a shown window and its cursor, which QTest::mouseMove needs.
 void moveMouse(QWidget& widget, const QPointF& place, Qt::MouseButtons buttons = Qt::NoButton) {
     QMouseEvent move(QEvent::MouseMove, place, widget.mapToGlobal(place), Qt::NoButton, buttons,
                      Qt::NoModifier);
@@ -73,7 +73,7 @@ void TestPlotUse::followsUntilTheUserMoves() {
     for (int i = 1001; i <= 2000; ++i)
         m_stack->append(0, record(i, 0, 0.1f));
     draw();
-    QCOMPARE(m_stack->lastVisibleStep(), last); // stays put
+    QCOMPARE(m_stack->lastVisibleStep(), last); // it does not move
     live->click();
     draw();
     QVERIFY(m_stack->following() && !live->isVisible());
@@ -148,7 +148,7 @@ void TestPlotUse::eventClick() {
     QVERIFY(m_stack->crosshair().value_or(0) > 700);
 }
 
-/// Of several marks within reach.
+/// Of several marks within reach, the nearest is clicked.
 void TestPlotUse::nearestEventIsClicked() {
     m_stack->append(1, record(1000, 1, 0.1f));
     const std::pair<EventKind, int> marks[] = {
@@ -210,7 +210,7 @@ void TestPlotUse::crosshairByMouse() {
     QVERIFY(near(50));
     leave();
     QVERIFY(near(200));
-    QTest::mouseClick(&plot, Qt::LeftButton, {}, at(200, rate)); // once more: the pin goes
+    QTest::mouseClick(&plot, Qt::LeftButton, {}, at(200, rate)); // a second click removes the pin
     QVERIFY(!m_stack->crosshair());
     m_stack->showStep(100);
     leave();

@@ -1,5 +1,5 @@
-// The plots: nothing that is not finite reaches a line, axes stay sane, marks of events, what
-// screen readers hear, export and themes. Mouse and keys: tst_plot_use; how they are laid out:
+// The plots: no line gets a value that is not finite, axes stay sane, marks of events, what screen
+// readers hear, export and themes. Mouse and keys are in tst_plot_use, the layout in
 // tst_plot_layout.
 #include "tests/support/shown_plots.h"
 
@@ -78,7 +78,7 @@ void TestPlots::lossesThatAreNotFinite() {
              qPrintable(QString::number(range.lower)));
     QVERIFY2(std::isfinite(range.upper) && range.upper > range.lower,
              qPrintable(QString::number(range.upper)));
-    // the range hugs what can be drawn: 6 % of its span, or 0.02 decades, to each side
+    // the range fits what can be drawn: 6 % of its span, or 0.02 decades, to each side
     double low = 0, high = 0;
     for (const float loss : losses)
         if (std::isfinite(loss) && loss > 0) {
@@ -139,7 +139,7 @@ void TestPlots::eventMarks() {
         m_stack->addEvent(eventOf(EventKind::Backoff, 20, 1)); // a backoff alone is drawn
         m_stack->addEvent(eventOf(EventKind::Growth, 30, 1));
         m_stack->addEvent(eventOf(EventKind::LossNotFinite, 40, 0));
-        m_stack->addEvent(eventOf(EventKind::Edit, 50, -1)); // both lanes
+        m_stack->addEvent(eventOf(EventKind::Edit, 50, -1)); // in both lanes
         draw();
         const auto count = [this](const char* name) {
             const QCPGraph* graph = graphNamed(*m_stack, QString::fromLatin1(name));
@@ -166,7 +166,7 @@ void TestPlots::thousandsOfEvents() {
     show();
     const QCPGraph* graph =
         graphNamed(*m_stack, QLatin1String(nameOf(EventKind::Overflow)) + QStringLiteral("/B"));
-    // one per two pixels is enough, and no gap opens between them
+    // one mark for two pixels is enough, and no gap opens between marks
     QVERIFY(graph->data()->size() <= 700 / 2 + 1);
     QVERIFY(graph->data()->size() >= 200);
     double last = 0;
@@ -183,7 +183,7 @@ void TestPlots::thousandsOfEvents() {
     QVERIFY(graph->data()->size() >= 4 && graph->data()->size() <= 6); // zoomed in: each one
 }
 
-/// Points between are left out, and a line without its last level point would slope.
+/// Points in between are left out, and without its last level point the line would slope.
 void TestPlots::levelStretchKeepsItsEnds() {
     const float losses[] = {0.5f, 0.5f, 0.5f, 0.5f, 0.25f, 0.25f};
     for (int i = 0; i < 6; ++i)

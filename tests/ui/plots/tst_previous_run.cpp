@@ -1,5 +1,5 @@
-// The losses of the run before, faint behind those of now: whose they are, what is said of them,
-// and when the window keeps them.
+// The losses of the earlier run, drawn faintly behind the present ones: whose they are, what is
+// said of them, and when the window keeps them.
 #include "tests/support/opened_window.h"
 #include "tests/support/shown_plots.h"
 #include "ui/plots/readout_item.h"
@@ -26,7 +26,7 @@ int pointsOf(const PlotStack& stack, const QString& name) {
     return graph ? graph->data()->size() : -1;
 }
 
-/// Whether its colour is in the picture, where its second point is and beside it.
+/// Whether the curve's colour is in the picture, at its second point and beside it.
 bool isDrawn(const QCPGraph& graph) {
     QCustomPlot& plot = *graph.parentPlot();
     const QImage image = plot.toPixmap().toImage();
@@ -80,7 +80,7 @@ void TestPreviousRun::comesBehindTheNewCurves() {
     QVERIFY(before->layer()->index() < now->layer()->index());
     QVERIFY(before->pen() != now->pen());
     QVERIFY(isDrawn(*before));
-    // and the axis has room for both
+    // the axis has room for both
     QVERIFY(before->valueAxis()->range().contains(1.0));
     m_stack->showPrevious(false);
     draw();
@@ -101,7 +101,7 @@ void TestPreviousRun::valuesAreOfTheSameStep() {
         QCOMPARE(lossHeader(*m_stack)->entries()[0].shortValue, QStringLiteral("0.2"));
         QCOMPARE(lossHeader(*m_stack)->entries()[1].value, QString());
     }
-    draw(); // beyond the end of the run before there is nothing to compare with
+    draw(); // beyond the end of the earlier run there is nothing to compare with
     QCOMPARE(lossHeader(*m_stack)->entries()[0].value, QStringLiteral("0.06667"));
     m_stack->pinCrosshair(5);
     QCOMPARE(lossHeader(*m_stack)->entries()[0].value, QStringLiteral("0.4 (before A: 0.2)"));
@@ -126,8 +126,8 @@ void TestPreviousRun::runsWithoutStepsChangeNothing() {
     QCOMPARE(pointsOf(*m_stack, kBeforeA), -1);
 }
 
-/// As many lanes are the same ones, whatever they were changed to; else names tell. The curves of
-/// lanes without a counterpart are drawn all the same.
+/// With equally many lanes, lanes correspond by number, whatever they were changed to; otherwise by
+/// name. Curves of lanes without a counterpart are drawn nevertheless.
 void TestPreviousRun::lanesAreMatched() {
     m_stack->showPrevious(true);
     train(5, 0.5f); // B has twice that
@@ -152,7 +152,7 @@ void TestPreviousRun::lanesAreMatched() {
     QCOMPARE(pointsOf(*m_stack, kBeforeB), 1);
 }
 
-/// Plots that come or go are built anew.
+/// Plots that appear or disappear are built anew.
 void TestPreviousRun::plotsMayChange() {
     m_stack->showPrevious(true);
     train(5, 0.5f);
@@ -181,7 +181,7 @@ void TestPreviousRun::theWindowKeepsIt() {
     window.restart();
     QVERIFY(train());
     QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window.plots(), kBeforeA), before, kPatience);
-    // another experiment's losses are no measure of this one's
+    // another experiment's losses cannot be compared with these
     window.openExperiment(opened.folder.filePath(QStringLiteral("small.json")));
     QVERIFY(train());
     QTRY_VERIFY_WITH_TIMEOUT(pointsOf(window.plots(), QStringLiteral("Loss/A fp32")) > 0,

@@ -1,5 +1,5 @@
-// Plots hold no number of a run: those that are made in mid-run, or after it, draw what the others
-// draw that were there from the first step on.
+// Plots hold no number of a run: those made in the middle of a run, or after it, draw what those
+// draw that existed from the first step on.
 #include "tests/support/plot_parts.h"
 
 #include <QTest>
@@ -18,7 +18,8 @@ namespace {
 constexpr int kLanes = 2, kFrameSteps = 37;
 constexpr int64_t kSteps = 5000;
 
-/// Noise, a staircase of scales, losses that are lost, and devices that are held up.
+/// Returns a row with noise, a staircase of scales, losses that are lost, and devices that are
+/// delayed.
 StepRecord rowAt(int64_t step, int lane) {
     const auto noise = static_cast<float>((step * 7919 + lane * 104729) % 1009) / 1009;
     StepRecord row = record(step, lane, 1 / (1 + 0.01f * static_cast<float>(step)) + noise,
@@ -30,7 +31,7 @@ StepRecord rowAt(int64_t step, int lane) {
     return row;
 }
 
-/// Every curve and mark by its name.
+/// Returns every curve and mark by its name.
 std::map<QString, std::vector<std::pair<double, double>>> drawnBy(PlotStack& plots) {
     plots.refresh();
     std::map<QString, std::vector<std::pair<double, double>>> drawn;

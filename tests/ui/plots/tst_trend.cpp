@@ -1,4 +1,4 @@
-// The trend of the loss over its curve, fine lines where there is time for them, and how much the
+// The trend of the loss over its curve, fine lines when there is time for them, and how much the
 // marks of events remember.
 #include "tests/support/shown_plots.h"
 #include "ui/look/owned.h"
@@ -18,12 +18,12 @@ using namespace halfscope;
 
 namespace {
 
-/// A loss with noise, the same at every call.
+/// Returns a loss with noise, the same at every call.
 float noisy(int step) {
     return 1.0f / static_cast<float>(step) + 0.1f * static_cast<float>(step * 37 % 11);
 }
 
-/// TensorBoard's formula as its source has it: last * w + (1 - w) * x, divided by 1 - w^n.
+/// TensorBoard's formula as in its source: last * w + (1 - w) * x, divided by 1 - w^n.
 double trendAfter(int steps, double weight) {
     double last = 0;
     for (int step = 1; step <= steps; ++step)
@@ -44,7 +44,7 @@ struct LaneOfMarks {
     void add(const Event& event) { fed.append({}, {&event, 1}); }
     static QCPAxisRect& onlyRect(QCustomPlot& plot) {
         plot.plotLayout()->clear();
-        auto* rect = make<QCPAxisRect>(&plot); // the layout takes it
+        auto* rect = make<QCPAxisRect>(&plot); // the layout owns it
         plot.plotLayout()->addElement(0, 0, rect);
         return *rect;
     }
@@ -107,7 +107,7 @@ void TestTrend::curveStaysBehind() {
     const Colors colors = colorsFor(m_stack->palette());
     QCOMPARE(raw->pen().color(), colors.lane(0));
     QVERIFY(graph("Loss/A fp32/trend")->data()->isEmpty());
-    QVERIFY(!graph("Loss scale/A fp32/trend")); // is not noisy
+    QVERIFY(!graph("Loss scale/A fp32/trend")); // the scale is not noisy
     m_stack->setSmoothing(0.6);
     draw();
     QCOMPARE(raw->data()->size(), 50);
@@ -140,7 +140,7 @@ void TestTrend::growsAsTheCurveDoes() {
     }
     const double grown = valueAt(*graph("Loss/A fp32/trend"), 40);
     m_stack->setSmoothing(0);
-    m_stack->setSmoothing(0.9); // of all points at once
+    m_stack->setSmoothing(0.9); // all points at once
     draw();
     QCOMPARE(valueAt(*graph("Loss/A fp32/trend"), 40), grown);
     m_stack->clear();
@@ -186,7 +186,7 @@ void TestTrend::fineLinesAtRest() {
     m_stack->setResting(true);
     draw();
     QVERIFY(loss->pen().widthF() > 1 && loss->antialiased());
-    append(51, 5000); // more points than pixels: thick lines would cost and hide
+    append(51, 5000); // more points than pixels: thick lines would cost time and hide them
     draw();
     QVERIFY(loss->pen().widthF() <= 1 && !loss->antialiased());
 }
@@ -196,7 +196,7 @@ void TestTrend::exportsAreFine() {
     draw();
     QVERIFY(m_stack->svg().contains("stroke-width=\"1.6\""));
     draw();
-    QVERIFY(graph("Loss/A fp32")->pen().widthF() <= 1); // the window's lines are as they were
+    QVERIFY(graph("Loss/A fp32")->pen().widthF() <= 1); // the window's lines are unchanged
 }
 
 void TestTrend::sentencesStayInTheRun() {
@@ -211,7 +211,7 @@ void TestTrend::sentencesStayInTheRun() {
     QCOMPARE(marks.lane.step(0), qint64(1));
 }
 
-/// A step at either end of the axis is drawn there: its mark is too.
+/// A step at either end of the axis is drawn there, and so is its mark.
 void TestTrend::marksAtTheEdgesAreShown() {
     LaneOfMarks marks;
     EventLane& lane = marks.lane;
@@ -227,7 +227,7 @@ void TestTrend::marksAtTheEdgesAreShown() {
     };
     QCOMPARE(shown(10, 20, 1000), (std::vector<double>{10, 11, 20}));
     QCOMPARE(shown(10.5, 19.5, 1000), std::vector<double>{11});
-    // two pixels apart at the least: 11 would lie on 10's
+    // at least two pixels apart: 11 would lie on 10's mark
     QCOMPARE(shown(10, 20, 15), (std::vector<double>{10, 20}));
     QCOMPARE(shown(10, 10, 0), std::vector<double>{10}); // a run of one step
 }

@@ -1,5 +1,5 @@
-// How often a checkpoint is made of a training: small and quick ones every few seconds, large or
-// slow ones less often.
+// How often a training makes a checkpoint: small and quick ones every few seconds, large or slow
+// ones less often.
 #include "ui/session/checkpoint_pace.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
-// Undo and redo of settings: in the model, and in the window by the keys, also while a box that was
-// typed in has the focus.
+// Undo and redo of settings: in the model, and in the window by the keys, also while a box in which
+// something was typed has the focus.
 #include "tests/support/opened_window.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
@@ -59,9 +59,9 @@ void TestEdits::backAndForth() {
     QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
     QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("50")));
     const std::string end = configText(model.config());
-    QVERIFY(!set(model, "optimizer.lr", -1, QStringLiteral("fast"))); // no edit: it was wrong
+    QVERIFY(!set(model, "optimizer.lr", -1, QStringLiteral("fast"))); // wrong, so no edit
     QCOMPARE(history.stack().count(), 2);
-    QCOMPARE(edited.count(), 2); // what was edited is not set again when it is taken down
+    QCOMPARE(edited.count(), 2); // destroying the editor does not set its value again
     QCOMPARE(history.stack().undoText(), QStringLiteral("Growth interval of lane B"));
     history.stack().undo();
     QCOMPARE(model.config().lanes[1].scaler.rules.growthInterval, int64_t(2000));
@@ -75,7 +75,7 @@ void TestEdits::backAndForth() {
     QCOMPARE(configText(model.config()), end);
     QVERIFY(!history.stack().canRedo());
     history.stack().undo();
-    QVERIFY(set(model, "model.depth", -1, QStringLiteral("5"))); // another way from here
+    QVERIFY(set(model, "model.depth", -1, QStringLiteral("5"))); // another course from here
     QVERIFY(!history.stack().canRedo());
 }
 
@@ -116,7 +116,7 @@ void TestEdits::laneOfTheRunIsFoundAgain() {
     model.removeLane(0);
     QVERIFY(model.restartNeeded());
     history.stack().undo();
-    QVERIFY(!model.restartNeeded()); // as if it had not been touched
+    QVERIFY(!model.restartNeeded()); // as if it had not been changed
     QSignalSpy live(&model, &ConfigModel::liveEdited);
     QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("9")));
     QCOMPARE(live.count(), 1);
@@ -173,7 +173,7 @@ void TestEdits::theStopStepStaysWithTheProgram() {
     QCOMPARE(history.stack().count(), 1);
     history.stack().undo();
     QCOMPARE(model.config().steps, int64_t(777));
-    model.load(presetNamed("regression").config); // which counts epochs: Continue ends that
+    model.load(presetNamed("regression").config); // it counts epochs: Continue ends that
     QVERIFY(set(model, "model.width", -1, QStringLiteral("32")));
     history.without([&] { set(model, "run.steps", -1, QStringLiteral("777")); });
     history.stack().undo();
@@ -209,7 +209,7 @@ void TestEdits::keysInTheWindow() {
     rate->setFocus();
     rate->selectAll();
     QTest::keyClicks(rate, QStringLiteral("0.25"));
-    // not finished: letters come back one after the other, and no setting has changed yet
+    // unfinished: letters come back one after the other, and no setting has changed yet
     QTest::keySequence(rate, QKeySequence::Undo);
     QCOMPARE(window.config().config().optimizer.lr, before);
     rate->selectAll();

@@ -1,6 +1,6 @@
-// What settings need to know of files of data is read on another thread: whoever asks on this one
-// comes back at once, an answer that nobody waits for any more is dropped, and a thread that never
-// comes back holds nobody.
+// What settings need to know of data files is read on another thread: a question on this thread
+// returns at once, an answer that nobody waits for any more is dropped, and a thread that never
+// ends holds nobody up.
 #include "engine/core/cancel.h"
 #include "engine/settings/run_config.h"
 #include "tests/support/large_table.h"
@@ -27,9 +27,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int kLong = 60000; // ms; sanitizers and slow machines included
+constexpr int kLong = 60000; // ms; enough for sanitizers and slow machines
 
-/// Turns of the event loop while something goes on.
+/// Counts turns of the event loop while something goes on.
 class Turns {
 public:
     Turns() {
@@ -60,7 +60,7 @@ private slots:
     void abandonsWhatNeverEnds();
 
 private:
-    /// Of a csv table with so many lines.
+    /// Returns a task with a csv table of so many lines.
     TaskConfig table(const QString& name, int lines) const;
     TaskConfig at(const QString& name) const;
 
@@ -79,7 +79,7 @@ TaskConfig TestFactsReader::table(const QString& name, int lines) const {
     return test::writeTable(m_folder.filePath(name), lines) ? at(name) : TaskConfig();
 }
 
-/// The table takes long; the event loop goes on all the while.
+/// The table takes long; the event loop keeps running all the while.
 void TestFactsReader::readsElsewhere() {
     const TaskConfig task = table("large.csv", 1'000'000);
     FactsReader reader;
@@ -121,7 +121,7 @@ void TestFactsReader::looksAgainAtMendedFiles() {
     QVERIFY(factsPending(task));
     QVERIFY(QTest::qWaitFor([&] { return changed.count() == 1; }, kLong));
     table("mended.csv", 1000);
-    // asked now and then, as a window does that is looked at
+    // asked now and then, as a visible window does
     QVERIFY(QTest::qWaitFor(
         [&] {
             thrownBy<InputError>([&] { factsOf(task); });
@@ -136,7 +136,7 @@ void TestFactsReader::dropsWhatNobodyWants() {
     FactsReader reader;
     QSignalSpy changed(&reader, &FactsReader::changed);
     QVERIFY(factsPending(large));
-    QTest::qWait(20); // it has begun, or not
+    QTest::qWait(20); // it may have begun or not
     const FactsKey wanted = factsKeyOf(small);
     reader.keepOnly({&wanted, 1});
     QVERIFY(!reader.reads());
@@ -148,7 +148,7 @@ void TestFactsReader::dropsWhatNobodyWants() {
     QVERIFY(!knownFacts().find(large));
 }
 
-/// More questions than threads; all are answered.
+/// There are more questions than threads; all are answered.
 void TestFactsReader::readsOneByOne() {
     FactsReader reader;
     std::vector<TaskConfig> tasks;
@@ -161,7 +161,7 @@ void TestFactsReader::readsOneByOne() {
         QVERIFY(!factsPending(task));
 }
 
-/// What comes with the program is there.
+/// The data that come with the program are known at once.
 void TestFactsReader::needsNoFile() {
     FactsReader reader;
     TaskConfig text;
@@ -173,7 +173,7 @@ void TestFactsReader::needsNoFile() {
     QVERIFY(!reader.reads());
 }
 
-/// Those of a run that goes on are asked for all the time.
+/// The facts of a run that trains are asked for all the time.
 void TestFactsReader::forgetsTheOldest() {
     KnownFacts facts;
     TaskConfig asked = at("asked.csv"), typed = at("typed.csv");
@@ -188,7 +188,7 @@ void TestFactsReader::forgetsTheOldest() {
     QVERIFY(!facts.find(typed));
 }
 
-/// They need not go in the order in which they came; other threads read by themselves.
+/// Requests need not be dropped in the order in which they came; other threads read by themselves.
 void TestFactsReader::asksTheNewest() {
     int first = 0, second = 0;
     auto older = std::make_unique<FactsElsewhere>([&](const TaskConfig&) { ++first; });
@@ -207,7 +207,7 @@ void TestFactsReader::asksTheNewest() {
     QVERIFY(!factsPending(task));
 }
 
-/// As a thread that a dead network holds; it owns what it uses.
+/// The thread stands for one that a dead network holds; it owns what it uses.
 void TestFactsReader::abandonsWhatNeverEnds() {
     struct Shared {
         std::atomic<bool> released = false, ended = false;

@@ -26,8 +26,8 @@ void TestGradientPace::paceKeepsItsShare_data() {
     QTest::newRow("slow counts") << 1e-4 << 0.02;
 }
 
-/// No more of a minute than its share and the advance, and the last count; a count every two
-/// seconds at least.
+/// Counts take no more of a minute than their share, the advance, and the last count; there is a
+/// count every two seconds at least.
 void TestGradientPace::paceKeepsItsShare() {
     QFETCH(const double, step);
     QFETCH(const double, count);
@@ -59,7 +59,7 @@ void TestGradientPace::paceKeepsItsShare() {
              qPrintable(QString::number(burst)));
 }
 
-/// The first steps each, later ones as near as a plot of them all can show.
+/// Each of the first steps is counted, later ones as densely as a plot of all of them can show.
 void TestGradientPace::smallNetworksAreCountedDensely() {
     GradientPace pace;
     double now = 0;

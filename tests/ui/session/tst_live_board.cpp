@@ -1,4 +1,5 @@
-// A run that is written for TensorBoard while it trains: the same records as all at once.
+// A run that is written for TensorBoard while it trains has the same records as one written all at
+// once.
 #include "engine/runs/tensorboard.h"
 #include "engine/settings/fields.h"
 #include "tests/support/event_files.h"
@@ -53,7 +54,7 @@ private slots:
     void aLongRunHoldsNobodyUp();
 };
 
-/// Lanes, forks and blocks of rows, whenever somebody looks.
+/// Lanes, forks and blocks of rows, whenever the thread looks.
 void TestLiveBoard::piecesAreTheWhole() {
     const QTemporaryDir folder;
     const auto run = emptyRun(700);
@@ -114,7 +115,7 @@ void TestLiveBoard::anotherRunTakesItsPlace() {
         board.follow(first);
         QVERIFY(QTest::qWaitFor(
             [&] { return recordsOf(eventsOf(folder.path(), "fp32")).size() == 21; }, kPatience));
-        board.follow(second); // has no step: what is there stays
+        board.follow(second); // it has no step: what is there stays
         QTest::qWait(600);
         QCOMPARE(recordsOf(eventsOf(folder.path(), "fp32")).size(), qsizetype{21});
         train(*second, 1, 5);
@@ -135,7 +136,7 @@ void TestLiveBoard::tellsWhyNot() {
     QVERIFY2(problem.find(file.toStdString()) != std::string::npos, problem.c_str());
 }
 
-/// A window that closes waits for what came last, not for all of a run.
+/// A window that closes waits for what came last, not for all of a long run.
 void TestLiveBoard::aLongRunHoldsNobodyUp() {
     constexpr int64_t kSteps = 300'000;
     const QTemporaryDir folder;

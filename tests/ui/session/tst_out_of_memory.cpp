@@ -1,5 +1,5 @@
-// Memory that is used up ends a run and nothing else: the words about it need none, and what was
-// trained stays. This program's operator new fails when it is told to.
+// When memory runs out, a run ends and nothing else: the words about it need no memory, and what
+// was trained stays. This program's operator new fails when it is told to.
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/failing_new.h"
 #include "tests/support/opened_window.h"
@@ -15,7 +15,7 @@ using namespace halfscope;
 
 namespace {
 constexpr size_t kAny = std::numeric_limits<size_t>::max();
-thread_local size_t t_largest = kAny; // bytes that this thread can still have at once
+thread_local size_t t_largest = kAny; // the bytes that this thread can still get at once
 } // namespace
 
 bool halfscope::test::allocationFails(size_t bytes) noexcept { return bytes > t_largest; }
@@ -29,7 +29,7 @@ private slots:
     void ofACheckpoint();
 };
 
-/// Not a byte is left until the run has gone; the next run is as good as any.
+/// Not a byte is available until the run is gone; the next run works as usual.
 void TestOutOfMemory::onTheTrainingThread() {
     FakeScript script;
     script.exhaustAt = 50;
@@ -61,8 +61,8 @@ void TestOutOfMemory::onTheTrainingThread() {
     QTRY_COMPARE_WITH_TIMEOUT(controller.state(), SessionState::Finished, kPatience);
 }
 
-/// The rows of a long run take the last of it: training pauses, the window says so, and what it has
-/// can be saved.
+/// The rows of a long run take the rest of the memory: training pauses, the window says so, and
+/// what it has can be saved.
 void TestOutOfMemory::onTheWindowsThread() {
     FakeScript script;
     WindowOptions options;
@@ -86,7 +86,7 @@ void TestOutOfMemory::onTheWindowsThread() {
                 .contains(QStringLiteral("steps.csv")));
 }
 
-/// Nobody asked for it: the training goes on without.
+/// Nobody asked for the checkpoint: the training continues without it.
 void TestOutOfMemory::ofACheckpoint() {
     FakeScript script;
     script.stateBytes = 100;

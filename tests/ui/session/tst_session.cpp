@@ -1,5 +1,5 @@
 // The way of rows, events and commands between the training thread and the window: nothing is lost
-// or mixed up, everything can be stopped, errors leave a session that works again.
+// or mixed up, everything can be stopped, and errors leave a session that still works.
 #include "tests/fake_cuda/fake_run.h"
 #include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
@@ -28,7 +28,8 @@ struct Collected {
         events.insert(events.end(), batch.events.begin(), batch.events.end());
         if (batch.snapshot) picture = std::move(batch.snapshot);
     }
-    /// Every lane has each step from 1 on, once, in order. The number of steps, -1 if not.
+    /// Returns the number of steps if every lane has each step from 1 on, once, in order; otherwise
+    /// -1.
     int64_t wholeSteps(int lanes) const {
         for (size_t i = 0; i < records.size(); ++i) {
             const auto lane = static_cast<int32_t>(i % static_cast<size_t>(lanes));
@@ -187,7 +188,7 @@ void TestSession::rowsWaitForASlowWindow() {
     QCOMPARE(session.seen.picture->step, int64_t(60000));
 }
 
-/// What the window had not taken yet when the next run began.
+/// Events that the window had not taken when the next run began.
 void TestSession::eventsOfAnOldRunAreDropped() {
     SessionChannel channel;
     std::vector<StepRecord> none;
@@ -203,7 +204,7 @@ void TestSession::eventsOfAnOldRunAreDropped() {
     QCOMPARE(batch.events[0].step, int64_t{1});
 }
 
-/// Commands for the run that a reset ends are void, and one that waits stops what is being built.
+/// Commands for the run that a reset ends are void, and a waiting reset stops what is being built.
 void TestSession::resetOverridesWhatWaits() {
     SessionChannel channel;
     QVERIFY(!channel.newRun().stop_requested());
@@ -248,7 +249,7 @@ void TestSession::pauseKeepsWhatWasTrained() {
     QCOMPARE(session.seen.records.size(), rows);
     QVERIFY(session.seen.wholeSteps(2) > 0);
     QCOMPARE(session.seen.picture->step,
-             session.seen.wholeSteps(2)); // the picture is of the step one stands at
+             session.seen.wholeSteps(2)); // the picture belongs to the present step
 }
 
 /// Nor is a run that has none asked for any. Who could lose a network is told so, once.
@@ -281,7 +282,7 @@ void TestSession::largeStatesAreNotCopied() {
     }
 }
 
-/// A large one: copying it takes longer than a pause may.
+/// A large state: copying it takes longer than a pause may take.
 void TestSession::pauseDoesNotWaitForItsCheckpoint() {
     FakeScript script;
     script.stateBytes = size_t{100} << 20;
@@ -326,7 +327,7 @@ void TestSession::closeReachesABuild() {
     QCOMPARE(script.built.load(), 0);
 }
 
-/// By a network that is dead: it owns all that it uses, and ends when that answers.
+/// A dead network holds the thread: it owns all that it uses, and ends when the network answers.
 void TestSession::closeLeavesAHeldThread() {
     struct Network {
         std::promise<void> answers;
@@ -352,7 +353,7 @@ void TestSession::closeLeavesAHeldThread() {
     QTRY_VERIFY_WITH_TIMEOUT(used.expired(), 30000);
 }
 
-/// Longer than for one that is held.
+/// The window waits longer for such a thread than for one that is held.
 void TestSession::closeWaitsForAThreadAtWork() {
     std::atomic<bool> works{false}, done{false};
     {
@@ -383,7 +384,7 @@ void TestSession::resetReachesABuild() {
     QVERIFY(session.reaches(SessionState::Ready));
     QCOMPARE(session.info()->config.steps, int64_t(20));
     QCOMPARE(script.built.load(), 1);
-    QCOMPARE(failed.count(), 0); // what was given up on purpose is no failure
+    QCOMPARE(failed.count(), 0); // giving up on purpose is no failure
 }
 
 void TestSession::stepOnceIsOneStep() {
@@ -514,7 +515,7 @@ void TestSession::liveEditOfARealRun() {
     QVERIFY(!session.seen.events.empty());
     QCOMPARE(session.seen.events.front().kind, EventKind::Edit);
     QCOMPARE(session.seen.events.front().step, int64_t(4)); // the next step after the third
-    // The interval acts: the tenth clean step lets the scale grow, which 2000 would not.
+    // The interval takes effect: the tenth clean step lets the scale grow, which 2000 would not.
     const auto grew = [](const StepRecord& record) {
         return record.lane == 1 && (record.flags & kGrew);
     };

@@ -1,4 +1,4 @@
-// When steps come that are watched.
+// When the steps of a watched training come.
 #include "ui/session/step_pace.h"
 
 #include <QTest>
@@ -15,7 +15,7 @@ private slots:
     void aNewPaceActsAtOnce();
 };
 
-/// Also where the thread wakes a little late each time.
+/// The beat is kept even when the thread wakes a little late each time.
 void TestStepPace::keepsTheBeat() {
     StepPace pace;
     QCOMPARE(pace.wait(10, 100), 0.0);
@@ -30,7 +30,7 @@ void TestStepPace::keepsTheBeat() {
     QCOMPARE(steps, 100);
 }
 
-/// What the device cannot keep up with is not made up for later.
+/// Time that the device could not keep up with is not made up for later.
 void TestStepPace::slowStepsFollowEachOther() {
     StepPace pace;
     double now = 5;

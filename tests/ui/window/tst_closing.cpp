@@ -18,7 +18,7 @@ namespace {
 
 constexpr qint64 kLongestClosing = 1000, kLongestHold = 300; // ms
 
-/// The longest time in which the window's thread answered no timer.
+/// Measures the longest time in which the window's thread served no timer.
 class Hold {
 public:
     Hold() {
@@ -55,7 +55,7 @@ private:
 void TestClosing::initTestCase() {
     m_results = m_folder.filePath(QStringLiteral("results"));
     trainInto(m_results.toStdString(), tinyConfig(20), 0);
-    // as much work as a file of its size may make: a second or two
+    // as much work as a file of its size can cause: a second or two
     constexpr int kSide = 1600;
     const std::vector<uint8_t> grey(size_t{kSide} * kSide * 3, 128);
     write(m_folder, QStringLiteral("scans.jpg"),
@@ -122,7 +122,7 @@ void TestClosing::anotherFileEndsReading() {
     QVERIFY(window.tryFile(m_folder.filePath(QStringLiteral("scans.jpg"))));
     QVERIFY(window.tryFile(m_results));
     QVERIFY(showsSaved(window));
-    QTest::qWait(2000); // the picture would have come by now
+    QTest::qWait(2000); // the picture would be there by now
     QVERIFY(window.showsSaved());
     QVERIFY(window.bannerText().isEmpty());
 }

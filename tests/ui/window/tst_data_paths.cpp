@@ -1,5 +1,5 @@
-// A path of data that is typed into the settings is read aside: the window goes on, says that it
-// reads, and shows what follows from the data when that is known.
+// A path of data that is typed into the settings is read on another thread: the window continues,
+// says that it is reading, and shows what follows from the data when that is known.
 #include "engine/data/known_facts.h"
 #include "engine/step/pytorch_script.h"
 #include "tests/support/large_table.h"
@@ -35,7 +35,7 @@ QString noteOf(MainWindow& window) {
     return window.setup().editor(kPath)->findChild<QLabel*>(QStringLiteral("note"))->text();
 }
 
-/// Beside the path, without the places where it may break.
+/// Returns the error beside the path, without the places where it may break.
 QString errorOf(MainWindow& window) {
     return window.setup().editor(kPath)->errorText().remove(u'\u200b');
 }
@@ -44,7 +44,7 @@ QString stepsOf(MainWindow& window) {
     return window.config().text(window.config().rowOf("run.steps"));
 }
 
-/// Of the last step both boxes say this, and only a number can be changed.
+/// Whether both boxes show this as the last step; only a number can be changed.
 bool saysOfSteps(MainWindow& window, const QString& expected) {
     const auto* setting = qobject_cast<QSpinBox*>(window.setup().editor("run.steps")->control());
     const auto* bar = window.findChild<QSpinBox*>(QStringLiteral("stopAt"));
@@ -59,7 +59,7 @@ bool saysOfSteps(MainWindow& window, const QString& expected) {
     return true;
 }
 
-/// Trains on tables for three epochs, when it is restarted with one.
+/// Returns a training on tables for three epochs, when it is restarted with one.
 RunConfig ofTables() {
     RunConfig config = tinyConfig(5);
     config.task.batch = 100;
@@ -80,7 +80,8 @@ private slots:
     void copiesTheProgramLater();
 
 private:
-    /// A csv table with so many lines, of a name of its own: what is known of a path stays known.
+    /// Writes a csv table of so many lines under a name of its own: what is known of a path stays
+    /// known.
     QString table(int lines);
     void choose(MainWindow& window, const QString& path) const {
         type(window, "data.kind", QStringLiteral("csv"));
@@ -105,7 +106,7 @@ void TestDataPaths::theWindowGoesOn() {
     QTimer timer;
     connect(&timer, &QTimer::timeout, this, [&turns] { ++turns; });
     choose(window, path);
-    // nobody has read it by now, least of all this thread
+    // nobody has read it by now, and this thread least of all
     QVERIFY(!knownFacts().find(window.config().config().task));
     QCOMPARE(noteOf(window), QStringLiteral("Reading the data…"));
     QVERIFY(saysOfSteps(window, QStringLiteral("reading…"))); // one batch would be a wrong number
@@ -117,7 +118,7 @@ void TestDataPaths::theWindowGoesOn() {
     QVERIFY(window.bannerText().isEmpty());
 }
 
-/// Before a run needs them, and until the path is another one.
+/// A wrong path is reported before a run needs it, until the path is another one.
 void TestDataPaths::wrongPathsAreToldBesideThem() {
     Opened opened(ofTables());
     MainWindow& window = opened.window;
@@ -131,7 +132,7 @@ void TestDataPaths::wrongPathsAreToldBesideThem() {
     const QString expected = missing + QStringLiteral(": cannot read: No such file or directory");
     QTRY_COMPARE_WITH_TIMEOUT(errorOf(window), expected, kPatience);
     QVERIFY(noteOf(window).isEmpty());
-    QCOMPARE(stopAt->value(), kPlanned); // nobody knows how long an epoch is
+    QCOMPARE(stopAt->value(), kPlanned); // the length of an epoch is not known
     QVERIFY(saysOfSteps(window, QStringLiteral("unknown")));
     const FieldEditor* editor = window.setup().editor(kPath);
     QVERIFY(editor->control()->accessibleDescription().startsWith(expected));
@@ -142,7 +143,7 @@ void TestDataPaths::wrongPathsAreToldBesideThem() {
     QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window)));
 }
 
-/// Another path, and the end of the window: nobody waits for the first.
+/// Neither another path nor the end of the window waits for the first path.
 void TestDataPaths::closesMeanwhile() {
     const QString large = table(2'000'000), larger = table(3'000'000);
     TaskConfig task;

@@ -1,5 +1,5 @@
 // The presets that people try first, played in the window: what they are for, what their pictures
-// show, and what the window says of them.
+// show, and what the window says about them.
 #include "engine/data/dataset.h"
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
@@ -64,7 +64,7 @@ void TestFirstPresets::play() {
     }
 }
 
-/// Pictures and their words go through the files of a run.
+/// Pictures and their words survive a run's files.
 void TestFirstPresets::savedRunsSayTheSame() {
     for (const char* name : {"curve-fit", "moons"}) {
         RunConfig config = presetNamed(name).config;

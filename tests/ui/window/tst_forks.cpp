@@ -1,5 +1,5 @@
-// Lanes that go on from another one's state, in the window: asked for beside their settings, drawn
-// with their past, saved, and the same again.
+// Lanes that continue from another lane's state, in the window: requested beside their settings,
+// drawn with their past, saved, and repeated exactly.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "ui/panels/setup_panel.h"
@@ -32,21 +32,22 @@ bool reachesStep(MainWindow& window, int64_t step) {
     return QTest::qWaitFor([&] { return window.run().step() == step; }, kPatience);
 }
 
-/// The button beside the settings of a lane.
+/// Returns the button beside the settings of a lane.
 QToolButton* forkButton(MainWindow& window, int lane) {
     for (auto* button : window.findChildren<QToolButton*>(QStringLiteral("fork:%1").arg(lane)))
-        if (button->isVisibleTo(&window)) return button; // settings made anew leave old ones behind
+        // settings that were rebuilt leave old buttons behind
+        if (button->isVisibleTo(&window)) return button;
     return nullptr;
 }
 
-/// Some steps, then a lane in bfloat16 that goes on from the last one.
+/// Trains some steps, then adds a lane in bfloat16 that continues from the last one.
 void forkInto(MainWindow& window) {
     QVERIFY(reaches(window, SessionState::Ready));
     window.setStopStep(kForkedAfter);
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
     QVERIFY(reachesStep(window, kForkedAfter));
-    QVERIFY(!forkButton(window, 1)); // runs
+    QVERIFY(!forkButton(window, 1)); // it runs
     QTest::keyClick(&window, Qt::Key_L, Qt::ControlModifier);
     QCOMPARE(window.config().config().lanes.size(), size_t{3});
     ConfigModel& model = window.config();
@@ -81,7 +82,7 @@ void TestForks::goesOnWithItsPast() {
     QVERIFY(!window.config().restartNeeded());
     QVERIFY(!forkButton(window, 2));
     window.setStopStep(kSteps);
-    QVERIFY(reaches(window, SessionState::Paused)); // at its new end no more
+    QVERIFY(reaches(window, SessionState::Paused)); // no longer at its end
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
     QVERIFY(reachesStep(window, kSteps));
@@ -93,20 +94,20 @@ void TestForks::goesOnWithItsPast() {
         QCOMPARE(fork[i], parent[i]);
     QVERIFY(fork.back() != parent.back()); // bfloat16 rounds otherwise
     QVERIFY(window.config().config().forks.empty());
-    // a reset trains all three from the start
+    // a reset trains all three lanes from the start
     window.restart();
     QVERIFY(reaches(window, SessionState::Ready));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
     QCOMPARE(window.run().step(), int64_t{0});
 }
 
-/// What "Save results" writes trains the same numbers again: opened in a window, all of them.
+/// What "Save results" writes, opened in a window, trains exactly the same numbers again.
 void TestForks::savedRunGoesTheSameWay() {
     Opened opened(tinyConfig(kSteps));
     MainWindow& window = opened.window;
     forkInto(window);
     window.setStopStep(kSteps);
-    QVERIFY(reaches(window, SessionState::Paused)); // at its new end no more
+    QVERIFY(reaches(window, SessionState::Paused)); // no longer at its end
     ConfigModel& model = window.config();
     QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.005")));
     window.play();
@@ -140,7 +141,7 @@ void TestForks::savedRunGoesTheSameWay() {
     QCOMPARE(again.window.run().lanes(), 3);
     for (size_t i = 0; i < 3; ++i)
         QCOMPARE(pointsOf(again.window, losses[i]), before[i]);
-    QCOMPARE(again.window.config().config().optimizer.lr, 0.005); // is seen, as it acts
+    QCOMPARE(again.window.config().config().optimizer.lr, 0.005); // shown, because it is in effect
     QCOMPARE(again.window.config().config().lanes.size(), size_t{3});
 }
 
@@ -158,10 +159,10 @@ void TestForks::whatCannotBeForkedIsRefused() {
                               kPatience);
     QCOMPARE(window.run().lanes(), 2);
     window.play();
-    QVERIFY(reaches(window, SessionState::Finished)); // goes on as it was
+    QVERIFY(reaches(window, SessionState::Finished)); // it continues as before
 }
 
-/// While it trains: the fork comes between two steps, and all lanes go on.
+/// While it trains, the fork takes place between two steps, and all lanes continue.
 void TestForks::inTheMiddleOfAStep() {
     Opened opened(tinyConfig(100000));
     MainWindow& window = opened.window;
@@ -184,8 +185,8 @@ void TestForks::inTheMiddleOfAStep() {
                               kPatience);
 }
 
-/// A fork goes on with the scale that its parent has now, not with the first one of its settings;
-/// only where the parent has none does it begin with that.
+/// A fork continues with its parent's present scale, not with the initial one of its own settings;
+/// only when the parent has none does it begin with that.
 void TestForks::namesTheScaleItStartsAt() {
     RunConfig config = tinyConfig(kSteps);
     config.lanes[1].scaler.initScale = 8192;
@@ -207,18 +208,18 @@ void TestForks::namesTheScaleItStartsAt() {
     QCOMPARE(window.run().lane(2).scale(), 64.0F);
     QVERIFY(stepsTo(window, 4));
     QCOMPARE(window.run().lane(2).last.scale(), 64.0F);
-    // told by their letters
+    // named by their letters
     const Event& fork =
         *std::find_if(window.shown().run()->events().begin(), window.shown().run()->events().end(),
                       [](const Event& each) { return each.parent >= 0; });
     QCOMPARE(EventModel::whatText(fork), QStringLiteral("Continues lane B"));
     QCOMPARE(EventModel::sentenceOf(fork), QStringLiteral("From step 4: lane C continues lane B."));
-    // one that continues a lane without a scale begins with its own first one
+    // one that continues a lane without a scale begins with its own initial scale
     window.setup().addLane();
     window.shown().fork(3, 0);
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 4, kPatience);
     QCOMPARE(window.run().lane(3).scale(), 8192.0F);
-    // a lane that does not scale its loss takes none along
+    // a lane that does not scale its loss takes no scale over
     window.setup().addLane();
     ConfigModel& model = window.config();
     QVERIFY(model.setData(model.index(model.rowOf("precision", 4)), QStringLiteral("amp-bf16")));

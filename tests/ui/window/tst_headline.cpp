@@ -1,5 +1,5 @@
-// The sentence above the pictures in windows that are too narrow for it: a shorter one, never a
-// part of one.
+// The sentence above the pictures in windows that are too narrow for it: a shorter one replaces it,
+// never a part of it.
 #include "engine/data/dataset.h"
 #include "tests/support/opened_window.h"
 #include "ui/panels/setup_panel.h"
@@ -21,8 +21,8 @@ QLabel* headlineOf(const MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("headline"));
 }
 
-/// As large as a window of 1280 x 800 at scale factor 2, with the settings, which are hidden there
-/// until they are asked for.
+/// Makes the window as large as one of 1280 x 800 at scale factor 2, and shows the settings, which
+/// are hidden at that size until they are asked for.
 void showNarrow(MainWindow& window) {
     window.resize(640, 400);
     window.show();

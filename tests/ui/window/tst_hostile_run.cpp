@@ -1,6 +1,6 @@
-// The folder of a stranger's run: whatever its files say is shown as plain text, in the room that
-// there is. Every label, tool tip and list of the window is asked, not those that are known to show
-// something.
+// The folder of a stranger's run: whatever its files say is shown as plain text, in the available
+// room. Every label, tool tip and list of the window is checked, not only those that are known to
+// show something.
 #include "tests/support/saved_run_parts.h"
 #include "ui/panels/runs_panel.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kSteps = 12;
 
-/// With this text wherever a file of the run may say something.
+/// Puts this text wherever a file of the run may contain text.
 void spoil(const QString& folder, const QString& text) {
     const std::string words = text.toStdString();
     Json experiment = Json::parse(contentOf(folder, "experiment.json"));
@@ -59,7 +59,7 @@ bool turnsDirection(const QString& text) {
     });
 }
 
-/// Also what is hidden until somebody asks for it.
+/// Shows also what is hidden until somebody asks for it.
 void showEverything(MainWindow& window) {
     window.runs().refresh();
     window.findChild<RunsPanel*>()->show();
@@ -68,7 +68,7 @@ void showEverything(MainWindow& window) {
     QTest::qWait(100);
 }
 
-/// That the parts of the window ask for.
+/// Returns the least size that the parts of the window ask for.
 QSize leastSize(MainWindow& window) {
     return window.findChild<QWidget*>(QStringLiteral("page"))->minimumSizeHint();
 }
@@ -92,7 +92,7 @@ QString widestOf(MainWindow& window) {
     return names.join(QStringLiteral(" > "));
 }
 
-/// The tip that is shown when the pointer rests there.
+/// Returns the tip that is shown when the pointer rests there.
 QString tipOf(QWidget& widget, const QPoint& at) {
     QToolTip::hideText();
     QTest::qWait(0);
@@ -101,7 +101,7 @@ QString tipOf(QWidget& widget, const QPoint& at) {
     return QToolTip::isVisible() ? QToolTip::text() : QString();
 }
 
-/// All tips of a list: of its entries and of its headings.
+/// Returns all tips of a list: of its entries and of its headings.
 QStringList tipsOf(QAbstractItemView& view) {
     QStringList tips;
     const auto* model = view.model();
@@ -113,7 +113,7 @@ QStringList tipsOf(QAbstractItemView& view) {
     return tips;
 }
 
-/// What the window says anywhere.
+/// Returns everything that the window says anywhere.
 QStringList textsOf(MainWindow& window) {
     QStringList texts{window.windowTitle(), window.statusBar()->currentMessage()};
     for (const QLabel* label : window.findChildren<QLabel*>())
@@ -152,7 +152,7 @@ private:
     }
     QTemporaryDir m_folder;
     QString m_results;
-    QSize m_least; ///< that a window with an ordinary run asks for
+    QSize m_least; ///< of a window with an ordinary run
     int m_copies = 0;
 };
 
@@ -187,7 +187,7 @@ void TestHostileRun::isShownAsPlainText() {
     showEverything(window);
 
     for (const QLabel* label : window.findChildren<QLabel*>()) {
-        const bool own = label->objectName() == QLatin1String("speeds"); // figures alone
+        const bool own = label->objectName() == QLatin1String("speeds"); // figures only
         QVERIFY2(label->textFormat() == Qt::PlainText || own, qPrintable(label->text()));
         QVERIFY2(!own || !label->text().contains(text), qPrintable(label->text()));
     }

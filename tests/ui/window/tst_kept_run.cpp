@@ -1,6 +1,6 @@
-// What a slip must not lose: the run that a reset or another experiment took the place of comes
-// back with all that can be seen and saved of it, and a window asks before it closes over one that
-// was long.
+// What a slip must not lose: the run that a reset or another experiment replaced comes back with
+// everything that can be seen and saved of it, and a window asks before it closes with an unsaved
+// run that was long.
 #include "engine/io/input_file.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
@@ -40,7 +40,7 @@ bool trains(MainWindow& window, int64_t steps = kTrained) {
            QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience);
 }
 
-/// Gone: those of the fake engine, which makes no checkpoints.
+/// Gone: the networks of the fake engine, which makes no checkpoints.
 enum class Networks { Kept, Gone };
 
 bool isBack(MainWindow& window, Networks networks = Networks::Kept, int64_t steps = kTrained) {
@@ -60,13 +60,13 @@ bool isEmptyAgain(MainWindow& window) {
            QTest::qWaitFor([&] { return window.run().step() == 0; }, kPatience);
 }
 
-/// Every file of the results but the plots, whose pixels may differ.
+/// Returns every file of the results except the plots, whose pixels may differ.
 std::string resultsOf(MainWindow& window, const QTemporaryDir& folder, const char* name) {
     const QString path = folder.filePath(QLatin1String(name));
     std::string all;
     for (const QString& file : window.saveResults(path))
         if (!file.endsWith(QLatin1String(".svg")) && file != QLatin1String("manifest.json") &&
-            file != QLatin1String("checkpoint.safetensors")) // both name the folder's run
+            file != QLatin1String("checkpoint.safetensors")) // both contain the folder's run
             all += file.toStdString() + '\n' + readFile(QDir(path).filePath(file).toStdString()) +
                    '\n';
     return all;
@@ -167,8 +167,8 @@ void TestKeptRun::whatFailedIsKeptToo() {
     QCOMPARE(configText(model.config()), trained);
 }
 
-/// It goes on, is the run before then, with its losses behind the new ones, and comes back once
-/// more.
+/// A training replaces the restored run, which is then the earlier run, with its losses behind the
+/// new ones, and can be restored once more.
 void TestKeptRun::aTrainingTakesItsPlace() {
     Opened opened(skippingConfig());
     MainWindow& window = opened.window;
@@ -191,7 +191,7 @@ void TestKeptRun::aTrainingTakesItsPlace() {
 
 namespace {
 
-/// From now on the checkpoint of the run that is shown is read through `read`.
+/// From now on, the checkpoint of the run that is shown is read through `read`.
 bool readsThrough(MainWindow& window,
                   std::function<std::string(const RunCheckpoint& before)> read) {
     Run& run = *window.shown().run();
@@ -207,7 +207,8 @@ bool readsThrough(MainWindow& window,
 
 } // namespace
 
-/// It may be large, and its rows many: the run is there at once, and Play waits for its networks.
+/// The checkpoint may be large and its rows many: the run is shown at once, and Play waits for its
+/// networks.
 void TestKeptRun::itsNetworksAreReadAside() {
     std::binary_semaphore released{0};
     Opened opened(skippingConfig());
@@ -232,7 +233,8 @@ void TestKeptRun::itsNetworksAreReadAside() {
     QCOMPARE(window.controller().info()->goesOnAfter.value_or(0), kTrained);
 }
 
-/// Then its settings are built, and what was wrong is said; it comes back once it can be read.
+/// When the networks cannot be read, its settings are built and the reason is reported; the run
+/// comes back once they can be read.
 void TestKeptRun::networksThatCannotBeRead() {
     int reads = 0;
     Opened opened(skippingConfig());
@@ -278,7 +280,7 @@ void TestKeptRun::longOnesAreTold() {
     }
 }
 
-/// Closes the window and answers, or gives up: what was asked.
+/// Closes the window and answers, or gives up; returns what was asked.
 QString askedOnClosing(MainWindow& window, QMessageBox::StandardButton answer) {
     QString asked;
     QTimer::singleShot(0, &window, [&] {
@@ -302,13 +304,13 @@ void TestKeptRun::closingAsks() {
                 .endsWith(QStringLiteral("has not been saved.")));
     QVERIFY(window.isVisible());
     const int64_t drawn = window.plots().lastStep();
-    window.play(); // it lives on
+    window.play(); // it still works
     QTRY_VERIFY_WITH_TIMEOUT(window.plots().lastStep() > drawn, kPatience);
     QVERIFY(reaches(window, SessionState::Finished));
     window.saveResults(opened.folder.filePath(QStringLiteral("saved")));
     window.restart();
     QVERIFY(isEmptyAgain(window));
-    window.setStopStep(5); // fewer rows than were saved, but others
+    window.setStopStep(5); // fewer rows than were saved, but other ones
     QVERIFY(trains(window, 5));
     QVERIFY(!askedOnClosing(window, QMessageBox::Discard).isEmpty());
     QVERIFY(!window.isVisible());
@@ -318,7 +320,7 @@ void TestKeptRun::closingAsksForNoShortOrSavedRun() {
     FakeScript script;
     WindowOptions options = played(script);
     options.askAfterSeconds = 2.5;
-    { // of a millisecond each
+    { // a millisecond each
         Opened opened(tinyConfig(2400), options);
         QVERIFY(trains(opened.window, 2400));
         QCOMPARE(askedOnClosing(opened.window, QMessageBox::Cancel), QString());
@@ -330,7 +332,7 @@ void TestKeptRun::closingAsksForNoShortOrSavedRun() {
     QVERIFY(trains(window, 3100));
     QCOMPARE(askedOnClosing(window, QMessageBox::Cancel), question);
     QVERIFY(window.isVisible());
-    window.restart(); // and brought back it is as it was
+    window.restart(); // brought back, it is unchanged
     QVERIFY(isEmptyAgain(window));
     window.bringBack();
     QVERIFY(isBack(window, Networks::Gone, 3100));

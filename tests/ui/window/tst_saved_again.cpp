@@ -1,4 +1,4 @@
-// A saved run that is opened and saved again: nothing is lost and nothing invented.
+// A saved run that is opened and saved again: nothing is lost and nothing is invented.
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
 
@@ -26,7 +26,7 @@ private:
         return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
     }
     QTemporaryDir m_folder;
-    QString m_results; ///< as trained by the command line on another machine, gradients counted
+    QString m_results; ///< trained by the command line on another machine, gradients counted
     int m_copies = 0;
 };
 
@@ -36,7 +36,8 @@ void TestSavedAgain::initTestCase() {
     trainElsewhere(m_results, skippingConfig(kTrained));
 }
 
-/// All files, also those that the window shows in part; and once more after it was brought back.
+/// All files, also those that the window shows in part; and once more after the run was brought
+/// back.
 void TestSavedAgain::itIsTheSame() {
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
@@ -67,7 +68,7 @@ void TestSavedAgain::itIsTheSame() {
     }
 }
 
-/// Neither times of zero, nor files of the run that was in the folder before.
+/// It has neither times of zero nor files of the run that was in the folder before.
 void TestSavedAgain::itHasNoMore() {
     const QStringList lacking{QStringLiteral("events.csv"), QStringLiteral("timing.csv"),
                               QStringLiteral("gradients.csv"), QStringLiteral("summary.json")};
@@ -86,7 +87,7 @@ void TestSavedAgain::itHasNoMore() {
     }
 }
 
-/// An edit counts for the training to come.
+/// An edit counts only for the next training.
 void TestSavedAgain::withItsOwnSettings() {
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
@@ -100,7 +101,7 @@ void TestSavedAgain::withItsOwnSettings() {
     const QString again = m_folder.filePath(QStringLiteral("own settings"));
     window.saveResults(again);
     QVERIFY(contentOf(again, "experiment.json") == contentOf(m_results, "experiment.json"));
-    // nor those of the experiment that is built next
+    // nor the settings of the experiment that is built next
     window.openPreset(QStringLiteral("regression"));
     window.saveResults(again);
     QVERIFY(contentOf(again, "experiment.json") == contentOf(m_results, "experiment.json"));
@@ -108,7 +109,7 @@ void TestSavedAgain::withItsOwnSettings() {
     QVERIFY(contentOf(again, "summary.json") == contentOf(m_results, "summary.json"));
 }
 
-/// What is read or shown in part would be saved in part.
+/// What is partly read or shown would be partly saved.
 void TestSavedAgain::onceItIsShown() {
     FakeScript script; // built in no time
     WindowOptions options = played(script);
@@ -131,7 +132,7 @@ void TestSavedAgain::onceItIsShown() {
     std::string other;
     const auto ends = [&] {
         if (stateOf(window).startsWith(u"Saved run of")) return true;
-        if (!window.controller().info()) return false; // the run before is shown
+        if (!window.controller().info()) return false; // the earlier run is shown
         const std::string thrown = thrownBy<RunError>([&] { window.saveResults(folder); });
         if (thrown == refusal)
             ++refused;

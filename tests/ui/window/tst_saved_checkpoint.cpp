@@ -1,5 +1,5 @@
-// Results that the window saves have the run's checkpoint: opened again, the folder goes on, and
-// its networks are those that were trained.
+// Results that the window saves contain the run's checkpoint: opened again, the folder's run
+// continues, and its networks are those that were trained.
 #include "engine/io/input_file.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/train/checkpoint.h"
@@ -25,7 +25,8 @@ namespace {
 
 const QString kName = QStringLiteral("checkpoint.safetensors");
 
-/// Digits by one layer, so that it has weights, an ONNX model and predictions.
+/// Returns a training on digits with one layer, so that it has weights, an ONNX model and
+/// predictions.
 RunConfig digits(int64_t steps) {
     RunConfig config = presetNamed("mnist-mlp").config;
     config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
@@ -40,7 +41,7 @@ ExperimentState checkpointIn(const QString& folder) {
     return readCheckpoint(QDir(folder).filePath(kName).toStdString());
 }
 
-/// What "Save weights" and its kin write of a lane.
+/// Returns the file that "Save weights" and similar entries write of a lane.
 QByteArray laneFile(MainWindow& window, LaneFile file, int lane, const QString& path) {
     QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
     window.controller().saveLane(file, lane, path, QStringLiteral("1"));
@@ -68,7 +69,7 @@ private:
     QTemporaryDir m_folder;
 };
 
-/// As the folder of the command line does.
+/// The saved folder continues as the command line's folder does.
 void TestSavedCheckpoint::aPausedRunGoesOn() {
     Opened opened(skippingConfig(30));
     QVERIFY(reaches(opened.window, SessionState::Ready));
@@ -114,7 +115,7 @@ void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
         QVERIFY(!trained.isEmpty());
         QCOMPARE(laneFile(other.window, file, 1, path("opened")), trained);
     }
-    // and what they make of the samples
+    // and what they compute for the samples
     const LanePictures &seen = opened.window.shown().run()->now().pictures(),
                        &shown = other.window.shown().run()->now().pictures();
     QCOMPARE(shown.galleries.size(), size_t{3});
@@ -124,7 +125,7 @@ void TestSavedCheckpoint::aFinishedRunHasItsNetworks() {
     QVERIFY(trainsTo(other.window, 8));
 }
 
-/// It is of a step that the tables have; what was trained since is trained again.
+/// The checkpoint belongs to a step that the tables have; what was trained since is trained again.
 void TestSavedCheckpoint::aRunningRunHasItsLastOne() {
     Opened opened(skippingConfig(1000000));
     QVERIFY(reaches(opened.window, SessionState::Ready));
@@ -145,7 +146,8 @@ void TestSavedCheckpoint::aRunningRunHasItsLastOne() {
         kPatience);
 }
 
-/// Elsewhere and in its own place, whose checkpoint must not go as an earlier run's.
+/// It is saved in another folder and in its own, where its checkpoint must not be removed as an
+/// earlier run's.
 void TestSavedCheckpoint::savedAgainItGoesOn() {
     Opened opened(skippingConfig(20));
     QVERIFY(reaches(opened.window, SessionState::Ready));
@@ -160,7 +162,7 @@ void TestSavedCheckpoint::savedAgainItGoesOn() {
         QCOMPARE(state.step, int64_t{7});
         QCOMPARE(state.run, manifestOf(contentOf(path(folder), "manifest.json")).run);
     }
-    // brought back behind another experiment it goes on, too
+    // brought back behind another experiment it continues, too
     Opened third(tinyConfig(5));
     QVERIFY(third.window.tryFile(path("twice")));
     QVERIFY(showsSaved(third.window));
@@ -187,7 +189,7 @@ void TestSavedCheckpoint::anOpenedCheckpointIsSavedWithItsRows() {
 
 namespace {
 
-/// Files of this process may have so many bytes, which fails a write as a full disk does.
+/// Limits the bytes of this process's files, which makes a write fail as a full disk does.
 class SmallDisk {
 public:
     explicit SmallDisk(rlim_t bytes) {
@@ -204,7 +206,7 @@ private:
     rlimit m_before{};
 };
 
-/// All but the lock.
+/// Returns all files except the lock.
 QMap<QString, QByteArray> filesIn(const QString& folder) {
     QMap<QString, QByteArray> files;
     for (const QString& name : QDir(folder).entryList(QDir::Files | QDir::Hidden)) {
@@ -217,7 +219,7 @@ QMap<QString, QByteArray> filesIn(const QString& folder) {
 
 } // namespace
 
-/// The folder keeps what it had, and the window what it trained.
+/// The folder keeps its earlier content, and the window what it trained.
 void TestSavedCheckpoint::aFullDiskLosesNothing() {
     RunConfig config = skippingConfig(20);
     config.model.width = 256; // no other file is as large
@@ -231,7 +233,7 @@ void TestSavedCheckpoint::aFullDiskLosesNothing() {
         QVERIFY2(file.key() == kName || file->size() < size / 2, qPrintable(file.key()));
     QVERIFY(stepsTo(opened.window, 6));
     {
-        // as kept in memory it has room: it names no run there, which is 32 bytes less
+        // as kept in memory there is room for it: it names no run there, which saves 32 bytes
         const SmallDisk disk(static_cast<rlim_t>(size - 16));
         QCOMPARE(QString::fromStdString(
                      thrownBy<RunError>([&] { opened.window.saveResults(path("full")); })),
@@ -243,7 +245,7 @@ void TestSavedCheckpoint::aFullDiskLosesNothing() {
     QVERIFY(trainsTo(opened.window, 20));
 }
 
-/// The rest is saved, with a sentence.
+/// The rest is saved, with a sentence about it.
 void TestSavedCheckpoint::oneThatIsGoneIsTold() {
     Opened opened(skippingConfig(20));
     QVERIFY(reaches(opened.window, SessionState::Ready));

@@ -1,5 +1,5 @@
 // gradients.csv read back: the columns of the window's plot as they were, the counts of the command
-// line where they were made, in bounded memory; and one sentence about what no run writes.
+// line at their steps, in bounded memory; and one sentence for each thing that no run writes.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
@@ -24,7 +24,7 @@ using Counts = MagnitudeCounts;
 const std::vector<std::string> kLanes{"fp32", "amp-fp16"};
 constexpr int64_t kSteps = 40;
 
-/// Three powers of two, zeros and now and then inf.
+/// Returns three powers of two, zeros and now and then inf.
 GradientRange rangeOf(int64_t step, float scale) {
     GradientRange range;
     range.step = step;
@@ -37,7 +37,7 @@ GradientRange rangeOf(int64_t step, float scale) {
     return range;
 }
 
-/// Counts every few steps under a changing scale, and a stretch without any.
+/// Returns counts every few steps under a changing scale, and a stretch without any.
 GradientHistory trained(int64_t steps, int64_t every) {
     GradientHistory history;
     for (int64_t step = 1; step <= steps; ++step) {
@@ -64,7 +64,7 @@ bool same(const std::vector<GradientColumn>& a, const std::vector<GradientColumn
                       [](const auto& x, const auto& y) { return same(x, y); });
 }
 
-/// A row: its steps, the shares of zeros and of 2^-40.
+/// Returns a row: its steps, the shares of zeros and of 2^-40.
 std::string row(const std::string& steps, const std::string& zero = "0.25",
                 const std::string& lowest = "0.75") {
     std::string text = steps + ',' + zero + ',' + lowest;
@@ -121,7 +121,7 @@ void TestSavedGradients::ofTheWindow() {
     QVERIFY(readFile(path()) == text);
 }
 
-/// Lanes in turn, and a count of a step that was never finished.
+/// Lanes take turns, and one count belongs to a step that was never finished.
 void TestSavedGradients::ofTheCommandLine() {
     std::string text = gradientHeader();
     for (int64_t step = 1; step <= kSteps + 1; step += 5)
@@ -149,7 +149,8 @@ void TestSavedGradients::ofTheCommandLine() {
     QCOMPARE(sorted(readFile(path())), sorted(text));
 }
 
-/// Whatever scales the rows have and whatever is counted meanwhile; skips are the rows'.
+/// Whatever scales the rows have and whatever is counted meanwhile, they stay as saved; skips are
+/// those of the rows.
 void TestSavedGradients::standAsTheyWereSaved() {
     const GradientHistory live = trained(kSteps, 3);
     GradientHistory saved = live.asSaved();
@@ -172,7 +173,7 @@ void TestSavedGradients::standAsTheyWereSaved() {
         QCOMPARE(saved.skipped(middle - 0.4, middle + 0.4),
                  live.skipped(middle - 0.4, middle + 0.4));
     }
-    // the newest one, where the last step has none
+    // the newest one, when the last step has none
     GradientHistory early = GradientHistory::ofSavedRun();
     early.addSaved({3, 4, 3, false, GradientShares::of(rangeOf(3, 1))});
     early.stepDone(StepRecord{.step = 9});
@@ -207,7 +208,7 @@ void TestSavedGradients::stops() {
         told.push_back(share);
         return told.size() != 5;
     };
-    QVERIFY(readGradients(path(), kLanes, 1000, listen)); // told three times
+    QVERIFY(readGradients(path(), kLanes, 1000, listen)); // reported three times
     QCOMPARE(told.size(), size_t{3});
     QVERIFY(told[0] > 0.2 && told[0] < told[1] && told[2] < 1);
     QVERIFY(!readGradients(path(), kLanes, 1000, listen));

@@ -29,7 +29,7 @@ QString statusDeviceOf(MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("statusDevice"))->text();
 }
 
-/// By lane, as the cards have it.
+/// Returns the memory texts by lane, as on the cards.
 QStringList memoriesOf(MainWindow& window) {
     QStringList memories;
     for (const LaneCard* card : window.findChildren<LaneCard*>())
@@ -40,7 +40,7 @@ QStringList memoriesOf(MainWindow& window) {
     return memories;
 }
 
-/// All that is written on the window and in its tips.
+/// Returns everything written on the window and in its tips.
 QString wordsOf(MainWindow& window) {
     QStringList words;
     for (const QWidget* widget : window.findChildren<QWidget*>()) {
@@ -69,7 +69,7 @@ bool sameSkips(const GradientHistory& a, const GradientHistory& b) {
     return a.lastStep() == b.lastStep();
 }
 
-/// To those who cannot see them.
+/// Whether the plots say so to those who cannot see them.
 bool plotsSay(MainWindow& window, const QString& words) {
     return QTest::qWaitFor(
         [&] {
@@ -99,7 +99,7 @@ private:
         return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
     }
     QTemporaryDir m_folder;
-    QString m_results; ///< as trained by the command line on another machine, gradients counted
+    QString m_results; ///< trained by the command line on another machine, gradients counted
     int m_copies = 0;
 };
 
@@ -109,7 +109,7 @@ void TestSavedResults::initTestCase() {
     trainElsewhere(m_results, skippingConfig(kTrained));
 }
 
-/// And not the machine that shows it, until that trains.
+/// The window does not name the machine that shows the run, until that machine trains.
 void TestSavedResults::tellsWhatTrainedIt() {
     FakeScript script;
     Opened opened(tinyConfig(7), played(script));
@@ -151,7 +151,7 @@ void TestSavedResults::tellsWhatTrainedIt() {
     QCOMPARE(memoriesOf(window), QStringList(2, QStringLiteral("1.5 MiB")));
 }
 
-/// As of a run that the window saved: nobody knows, and no machine is named in its place.
+/// When there is no summary the machine is unknown, and no other is named instead.
 void TestSavedResults::withoutSummary() {
     const QString folder = copyOfResults();
     QVERIFY(QFile::remove(QDir(folder).filePath(QStringLiteral("summary.json"))));
@@ -189,7 +189,8 @@ void TestSavedResults::anotherSummaryIsRefused() {
     QVERIFY(!deviceOf(window).contains(QStringLiteral("H200")));
 }
 
-/// Zones of fp16 included, which need the type that no file has; and again when it is brought back.
+/// This includes the zones of fp16, which need the dtype that no file has. The run is shown again
+/// after it was brought back.
 void TestSavedResults::gradientsLookAsTrained() {
     Opened opened(skippingConfig(kTrained));
     MainWindow& trained = opened.window;
@@ -239,7 +240,7 @@ void TestSavedResults::gradientsLookAsTrained() {
     }
 }
 
-/// They are known of the steps that were counted, and of no others.
+/// Gradients are known for the steps that were counted, and for no others.
 void TestSavedResults::gradientsOfTheCommandLine() {
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
@@ -273,7 +274,7 @@ void TestSavedResults::withoutGradients() {
     QVERIFY(showsSaved(window));
     QVERIFY(plotsSay(window, QStringLiteral("not counted during this run")));
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
-    QVERIFY(gradientsOf(window)[1].columns().empty()); // those are of the next training
+    QVERIFY(gradientsOf(window)[1].columns().empty()); // those belong to the next training
     QCOMPARE(window.gradients().heading(),
              QStringLiteral("Gradients after step 0 (next training)"));
     window.stepOnce();

@@ -1,5 +1,5 @@
 // What the window saves of a run is what the command line writes of it: every event, every live
-// edit at its step, and the figures, into a folder that was not there.
+// edit at its step, and the figures, into a folder that did not exist.
 #include "tests/support/saved_run_parts.h"
 
 #include <QProcess>
@@ -10,7 +10,7 @@ using namespace halfscope;
 
 namespace {
 
-/// The scale grows at every clean step, so that about every second one overflows.
+/// The scale grows at every clean step, so that about every second step overflows.
 RunConfig nervousConfig(int64_t steps) {
     RunConfig config = tinyConfig(steps);
     config.title = "Nervous";
@@ -28,7 +28,7 @@ bool waitForStep(MainWindow& window, int64_t step) {
     return QTest::qWaitFor([&] { return window.run().step() >= step; }, kPatience);
 }
 
-/// Without what the clock decides, and without the version, which a test has none of.
+/// Removes what the clock decides, and the version, which a test does not have.
 Json timeless(const std::string& summary) {
     Json json = Json::parse(summary);
     for (const char* key : {"wall_seconds", "steps_per_second"})
@@ -65,11 +65,11 @@ void TestSavedWhole::asTheCommandLineWrites() {
     QVERIFY(waitForStep(window, 300));
     window.shown().playOrPause();
     QVERIFY(reaches(window, SessionState::Paused));
-    QVERIFY(edit(window, "scaler.growth_factor", 1, "4")); // while it stands, two at one step
+    QVERIFY(edit(window, "scaler.growth_factor", 1, "4")); // while it is paused, two at one step
     QVERIFY(edit(window, "optimizer.lr", -1, "0.001"));
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
-    window.setStopStep(kMore); // it goes on after its end
+    window.setStopStep(kMore); // it continues after its end
     QVERIFY(reaches(window, SessionState::Paused));
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
@@ -85,7 +85,7 @@ void TestSavedWhole::asTheCommandLineWrites() {
     QCOMPARE(settings.edits[1].key, std::string("scaler.backoff_factor"));
     QCOMPARE(settings.edits[2].key, std::string(kLiveScale));
     QCOMPARE(settings.edits[5].step, kSteps + 1);
-    QCOMPARE(settings.optimizer.lr, tinyConfig(1).optimizer.lr); // as it began
+    QCOMPARE(settings.optimizer.lr, tinyConfig(1).optimizer.lr); // as at its beginning
 
     const QString again = opened.folder.filePath(QStringLiteral("again"));
     const int code = QProcess::execute(QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope-cli"),
@@ -95,7 +95,7 @@ void TestSavedWhole::asTheCommandLineWrites() {
     QCOMPARE(code, 0);
     QStringList names = filesIn(saved);
     QVERIFY(names.removeOne(QStringLiteral("plots.svg")));
-    QVERIFY(names.removeOne(QStringLiteral("checkpoint.safetensors"))); // it has the weights
+    QVERIFY(names.removeOne(QStringLiteral("checkpoint.safetensors"))); // it contains the weights
     QStringList theirs = filesIn(again);
     QCOMPARE(theirs.removeIf([](const QString& name) { return name.startsWith("weights_"); }),
              qsizetype{2});

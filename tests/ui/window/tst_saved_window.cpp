@@ -1,5 +1,6 @@
-// Saved runs in the window: what was seen when the run was saved is seen again, a training takes
-// its place and has its losses behind its own, and what cannot be read is told in a sentence.
+// Saved runs in the window: what was visible when the run was saved is visible again, a training
+// replaces it and has its losses behind the new ones, and what cannot be read is reported in a
+// sentence.
 #include "tests/support/saved_run_parts.h"
 
 #include <QTimer>
@@ -21,7 +22,7 @@ bool trains(MainWindow& window) {
                            kPatience);
 }
 
-/// Rows of a run of two lanes, as long as a run may be.
+/// Returns rows of a run of two lanes, as long as a run may be.
 std::string longTable(int64_t steps) {
     const std::vector<std::string> lanes = laneNames(tinyConfig(kTrained));
     std::string text = table::kSteps;
@@ -63,7 +64,7 @@ private:
     QTemporaryDir m_folder;
     QString m_results; ///< saved by a window
     std::vector<double> m_losses, m_scales, m_speeds;
-    QStringList m_sentences; ///< of the event list
+    QStringList m_sentences; ///< those of the event list
     int m_copies = 0;
 };
 
@@ -81,11 +82,12 @@ void TestSavedWindow::initTestCase() {
     QVERIFY(!m_scales.empty() && !m_speeds.empty() && !m_sentences.isEmpty());
     m_results = m_folder.filePath(QStringLiteral("results"));
     opened.window.saveResults(m_results);
-    // it would go on from there: tst_saved_checkpoint
+    // the run would continue from there: tst_saved_checkpoint
     QVERIFY(QFile::remove(QDir(m_results).filePath(QStringLiteral("checkpoint.safetensors"))));
 }
 
-/// Without times, which a long table has none of, and without the summary of a shorter run.
+/// Writes results without times, which a long table does not have, and without the summary of a
+/// shorter run.
 QString TestSavedWindow::longResults(int64_t steps) {
     QString folder = copyOfResults();
     put(folder, "steps.csv", longTable(steps));
@@ -111,7 +113,7 @@ void TestSavedWindow::looksAsItWasSaved() {
     QCOMPARE(pointsOf(window, "Loss scale/B amp-fp16"), m_scales);
     QCOMPARE(pointsOf(window, "Throughput (steps/s)/A fp32"), m_speeds);
     QCOMPARE(sentencesOf(window), m_sentences);
-    // and is saved again as it was
+    // and is saved again unchanged
     const QString again = m_folder.filePath(QStringLiteral("again"));
     window.saveResults(again);
     for (const char* name : {"experiment.json", "steps.csv", "events.csv", "timing.csv",
@@ -134,7 +136,7 @@ void TestSavedWindow::playMakesItTheRunBefore() {
     QVERIFY(stateOf(window).startsWith(QStringLiteral("Finished.")));
 }
 
-/// As with `halfscope FOLDER --play`.
+/// `halfscope FOLDER --play` does this.
 void TestSavedWindow::playMayComeBeforeIt() {
     Opened opened(tinyConfig(7));
     MainWindow& window = opened.window;
@@ -145,7 +147,7 @@ void TestSavedWindow::playMayComeBeforeIt() {
     QCOMPARE(sentencesOf(window), m_sentences);
 }
 
-/// Then what is trained waits until the saved run was seen.
+/// What is trained then waits until the saved run has been seen.
 void TestSavedWindow::playMayComeWhileItIsRead() {
     const QString folder = longResults(200000);
     FakeScript script; // built and trained in no time
@@ -162,7 +164,7 @@ void TestSavedWindow::playMayComeWhileItIsRead() {
     QCOMPARE(pointsOf(window, "Loss/A fp32").at(1), 1.0); // the loss of a FakeRun's first step
 }
 
-/// Continue asks for more than was trained, also before a row of that has come.
+/// Continue asks for more steps than were trained, even before a row of the training has come.
 void TestSavedWindow::playAtTheEndCountsTrainedSteps() {
     constexpr int64_t kSteps = 200;
     const QString folder = longResults(kSteps);
@@ -194,7 +196,7 @@ void TestSavedWindow::resetMakesItTheRunBefore() {
     QVERIFY(showsSaved(window));
     window.restart();
     QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before A").empty(), kPatience);
-    const std::vector<double> before = pointsOf(window, "Loss/before A"); // as far as is in view
+    const std::vector<double> before = pointsOf(window, "Loss/before A"); // as far as it is in view
     QVERIFY(std::equal(before.begin(), before.end(), m_losses.begin()));
     QVERIFY(!window.showsSaved());
     QCOMPARE(window.run().step(), int64_t{0});
@@ -219,7 +221,7 @@ void TestSavedWindow::editsCountFromTheFirstStep() {
     QCOMPARE(edits.size(), qsizetype(1));
 }
 
-/// Its events.csv has the echoes too, its times are exact.
+/// Its events.csv has the echoes, too, and its times are exact.
 void TestSavedWindow::ofTheCommandLine() {
     const QString folder = m_folder.filePath(QStringLiteral("cli"));
     trainInto(folder.toStdString(), skippingConfig(kTrained));
@@ -229,7 +231,7 @@ void TestSavedWindow::ofTheCommandLine() {
     QCOMPARE(pointsOf(opened.window, "Loss/A fp32"), m_losses);
     QCOMPARE(sentencesOf(opened.window), m_sentences);
     opened.window.saveResults(folder);
-    const std::string summary = contentOf(folder, "summary.json"); // still that of this run
+    const std::string summary = contentOf(folder, "summary.json"); // still this run's
     QVERIFY(trains(opened.window));
     opened.window.saveResults(folder);
     QVERIFY(contentOf(folder, "summary.json") != summary); // other times
@@ -302,7 +304,7 @@ void TestSavedWindow::badFilesLeaveTheSettings() {
     QVERIFY(trains(window));
 }
 
-/// The window lives on while a long table is read.
+/// The window stays responsive while a long table is read.
 void TestSavedWindow::longTablesAreReadAside() {
     constexpr int64_t kSteps = 150000;
     const QString folder = longResults(kSteps);
@@ -353,7 +355,7 @@ void TestSavedWindow::anotherExperimentEndsReading() {
     QVERIFY(!window.showsSaved());
     QCOMPARE(window.run().step(), int64_t{0});
     QCOMPARE(window.bannerText(), QString());
-    // nor does one that is shown outlive it
+    // nor does a run that is shown outlive it
     window.openFile(folder);
     QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved() || !window.bannerText().isEmpty(), kPatience);
     window.openExperiment(opened.folder.filePath(QStringLiteral("small.json")));

@@ -1,4 +1,4 @@
-// Windows that end without being closed, and what the next one offers.
+// Windows that end without being closed, and what the next window offers.
 #include "engine/runs/session_file.h"
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
@@ -29,7 +29,7 @@ WindowOptions keeping(const QTemporaryDir& sessions) {
     return options;
 }
 
-/// A window that trains to its end and is gone without being closed, as after a crash.
+/// A window that trains to its end and disappears without being closed, as after a crash.
 int64_t leave(const QTemporaryDir& sessions, int64_t steps) {
     Opened opened(tinyConfig(steps), keeping(sessions));
     opened.window.play();
@@ -52,7 +52,7 @@ QMessageBox* offer(MainWindow& window, int wait) {
     return box;
 }
 
-/// Whether it asked, and was answered.
+/// Whether the window asked and was answered.
 bool answers(MainWindow& window, QMessageBox::StandardButton button) {
     const QMessageBox* box = offer(window, kPatience);
     if (box) QTest::mouseClick(box->button(button), Qt::LeftButton);
@@ -106,7 +106,7 @@ void TestSessionKeeper::restores() {
     opened.window.close();
 }
 
-/// So many copies of a session.
+/// Makes so many copies of a session.
 bool multiply(const QTemporaryDir& sessions, int times) {
     const QDir folder(keeping(sessions).sessions);
     const QString ending = QString::fromLatin1(kSessionEnding);
@@ -120,7 +120,7 @@ bool multiply(const QTemporaryDir& sessions, int times) {
     return true;
 }
 
-/// The window goes on meanwhile.
+/// The window stays responsive meanwhile.
 void TestSessionKeeper::looksForThemAside() {
     const QTemporaryDir sessions;
     QCOMPARE(leave(sessions, 40), int64_t{40});
@@ -151,8 +151,8 @@ void TestSessionKeeper::closesWhileItLooks() {
     QVERIFY(offer(again.window, kPatience));
 }
 
-/// A restored run has its networks: they can be saved, and train on with the bits of a run that
-/// was never left.
+/// A restored run has its networks: they can be saved, and train on with the bits of a run that was
+/// never interrupted.
 void TestSessionKeeper::goesOnAfterACrash() {
     const QTemporaryDir sessions;
     QCOMPARE(leave(sessions, 40), int64_t{40});
@@ -291,7 +291,7 @@ void TestSessionKeeper::aFolderThatCannotBeMade() {
     QVERIFY(opened.window.bannerText().contains(QStringLiteral("/proc/no/such")));
 }
 
-/// One MiB, and values that nothing can be dropped of yet.
+/// One MiB, and values of which nothing can be dropped yet.
 void TestSessionKeeper::pausesWhenMemoryIsFull() {
     const QTemporaryDir sessions;
     QSettings().setValue(QStringLiteral("memory/budgetMiB"), 1);
@@ -327,7 +327,7 @@ void TestSessionKeeper::aRunKeepsItsNetworksBesideOneThatGoesOn() {
     };
     QVERIFY(bringBack());
     window.shown().setPace(50);
-    window.play(); // the run that goes on is kept with the checkpoint after step 40
+    window.play(); // the run that continues is kept with the checkpoint after step 40
     QVERIFY(QTest::qWaitFor([&] { return !window.showsSaved(); }, kPatience));
     window.keepSession();
     window.controller().pause(); // and now with one of its own

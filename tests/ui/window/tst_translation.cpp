@@ -1,5 +1,5 @@
 // The window in another language: a stand-in for a translation puts brackets around every text that
-// is looked up, and whatever shows words without them was written past the translation.
+// is looked up, so any words without brackets bypassed the translation.
 #include "engine/runs/run_writer.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/settings/model_settings.h"
@@ -43,7 +43,8 @@ namespace {
 
 const QChar kOpen(0x27E6), kClose(0x27E7);
 
-/// Every text in brackets. Qt's names of keys are left alone: shortcuts are read from them.
+/// Puts every text in brackets. Qt's names of keys are left alone, because shortcuts are read from
+/// them.
 class Brackets : public QTranslator {
 public:
     QString translate(const char* context, const char* text, const char*, int) const override {
@@ -53,7 +54,7 @@ public:
     bool isEmpty() const override { return false; }
 };
 
-/// What is in no brackets.
+/// Returns the text outside of brackets.
 QString outside(const QString& text) {
     QString rest;
     int depth = 0;
@@ -67,7 +68,7 @@ QString outside(const QString& text) {
 
 QString withoutBrackets(QString text) { return text.remove(kOpen).remove(kClose); }
 
-/// The words of a text, in small letters, without tags of rich text.
+/// Returns the words of a text in small letters, without tags of rich text.
 QStringList wordsOf(QString text) {
     static const QRegularExpression tags(QStringLiteral("<[^>]*>|&[a-z]+;"));
     static const QRegularExpression word(QStringLiteral("[A-Za-z]{2,}"));
@@ -78,8 +79,8 @@ QStringList wordsOf(QString text) {
     return words;
 }
 
-/// Words that are the same in every language: keys and choices of settings, names of formats and
-/// files, and what this machine is called.
+/// Returns words that are the same in every language: keys and choices of settings, names of
+/// formats and files, and this machine's names.
 std::set<QString> properWords(MainWindow& window) {
     std::set<QString> words;
     const auto add = [&words](const std::string& text) {
@@ -95,11 +96,11 @@ std::set<QString> properWords(MainWindow& window) {
          {"nan inf fp", "true false", "png svg json csv html", "Halfscope small"})
         add(each);
     if (const auto info = window.controller().info()) add(info->device.name);
-    add("thread threads"); // of a processor's name
+    add("thread threads"); // in a processor's name
     return words;
 }
 
-/// All that a widget, its actions and its items show or say.
+/// Everything that a widget, its actions and its items show or say.
 class Texts {
 public:
     void add(const QString& where, const QString& text) {
@@ -168,7 +169,7 @@ private:
     std::vector<std::pair<QString, QString>> m_all; ///< where, and the text
 };
 
-/// The texts that have a word outside of brackets, with the widget that has them.
+/// Returns the texts that have a word outside of brackets, with the widget that has them.
 QStringList strays(const Texts& texts, const std::set<QString>& proper) {
     QStringList found;
     for (const auto& [where, text] : texts.all()) {
@@ -181,7 +182,7 @@ QStringList strays(const Texts& texts, const std::set<QString>& proper) {
     return found;
 }
 
-/// A run with skipped steps, growths and an edit.
+/// Returns a run with skipped steps, growths and an edit.
 RunConfig eventfulConfig() {
     RunConfig config = tinyConfig(40);
     ScalerConfig& scaler = config.lanes[1].scaler;
@@ -271,7 +272,7 @@ void TestTranslation::dialogs() {
     for (QTextBrowser* page : dialog->findChildren<QTextBrowser*>())
         page->setAccessibleDescription(QString()); // pages of the manual have files of their own
     for (auto* names : dialog->findChildren<QTreeWidget*>())
-        if (dialog->findChild<QTextBrowser*>()) names->clear(); // and so have their names
+        if (dialog->findChild<QTextBrowser*>()) names->clear(); // and so do their names
     Texts texts;
     texts.addAll(*dialog);
     std::set<QString> proper = properWords(window);
@@ -283,7 +284,7 @@ void TestTranslation::dialogs() {
 
 void TestTranslation::refusals_data() {
     QTest::addColumn<std::function<void()>>("call");
-    QTest::addColumn<QString>("argument"); // that must be in the text as it was given
+    QTest::addColumn<QString>("argument"); // it must be in the text as it was given
     const auto row = [](const char* name, const char* argument, std::function<void()> call) {
         QTest::newRow(name) << std::move(call) << QString::fromUtf8(argument);
     };
@@ -315,7 +316,7 @@ void TestTranslation::refusals_data() {
     row("steps", "%1", setting("run.steps=%1"));
 }
 
-/// As in English, but for the brackets, and with what was given in its place.
+/// Refusals read as in English except for the brackets, with the arguments in their places.
 void TestTranslation::refusals() {
     QFETCH(const std::function<void()>, call);
     QFETCH(const QString, argument);
@@ -402,7 +403,7 @@ void TestTranslation::skips() {
     QCOMPARE(withoutBrackets(text), QString::fromStdString(tally.sentence(true).english()));
 }
 
-/// Tables and summaries of a run are the same whatever the window speaks.
+/// Tables and summaries of a run are the same in whatever language the window is.
 void TestTranslation::filesStayEnglish() {
     Opened opened(eventfulConfig());
     QVERIFY(reaches(opened.window, SessionState::Ready));

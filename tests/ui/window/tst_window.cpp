@@ -1,5 +1,5 @@
-// The whole window with the real engine, offscreen: a session as a user has one, from the first
-// picture to closing it while it trains.
+// The whole window with the real engine, offscreen: a user's session, from the first picture to
+// closing the window while it trains.
 #include "engine/settings/recipes.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/layers_dialog.h"
@@ -34,12 +34,12 @@ using namespace halfscope;
 
 namespace {
 
-/// What Tab or a click can reach tells a screen reader what it is.
+/// Returns the controls that Tab or a click can reach but that have no name for a screen reader.
 QStringList namelessIn(const QWidget& root) {
     QStringList found;
     for (const QWidget* widget : root.findChildren<QWidget*>()) {
         if (!(widget->focusPolicy() & Qt::TabFocus) || widget->focusProxy()) continue;
-        // parts of Qt's own widgets: the lists of combo boxes, spin boxes' lines, tables' headers
+        // parts of Qt's own widgets: lists of combo boxes, lines of spin boxes, headers of tables
         if (widget->window() != &root || widget->objectName().startsWith(QLatin1String("qt_")))
             continue;
         if (qobject_cast<const QHeaderView*>(widget)) continue;
@@ -104,7 +104,7 @@ void TestWindow::keysPlayStepAndReset() {
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(QTest::qWaitForWindowActive(&window));
-    // As it comes up, and after a preset was chosen by mouse: keys go to where the focus is.
+    // As it appears at first, and after a preset was chosen by mouse: keys go to the focus.
     const auto press = [](Qt::Key key) { QTest::keyClick(QApplication::focusWidget(), key); };
     QVERIFY(QApplication::focusWidget());
     press(Qt::Key_Period);
@@ -146,7 +146,7 @@ void TestWindow::trainsToTheEndAndContinues() {
     QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), qint64(30), kPatience);
     auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
     auto* state = window.findChild<QLabel*>(QStringLiteral("state"));
-    // told before it is pressed
+    // said before it is pressed
     QTRY_COMPARE_WITH_TIMEOUT(play->toolTip(), QStringLiteral("Train on to step 60 (Space)"),
                               kPatience);
     QCOMPARE(state->text(),
@@ -161,7 +161,7 @@ void TestWindow::trainsToTheEndAndContinues() {
                 .contains(QStringLiteral("B/A")));
 }
 
-/// The stop field and the step at the end are what the epochs come to; a typed step ends them.
+/// The stop field and the last step are what the epochs amount to; typing a step ends the epochs.
 void TestWindow::epochsDecideWhenItEnds() {
     RunConfig config = presetNamed("regression").config;
     config.device = "cpu";
@@ -215,13 +215,13 @@ void TestWindow::growthIntervalLive() {
     QVERIFY(!window.setup().restartShown());
 }
 
-/// By a click on the card, as an edit like any other: it is seen in the settings, comes back as an
+/// A click on the card makes an edit like any other: it shows in the settings, comes back as an
 /// event, is recorded with its step, and can be undone.
 void TestWindow::growsAtLeastWhereAsked() {
     RunConfig config = tinyConfig(1000000);
     config.lanes[1].scaler.initScale = 1024;
     config.lanes[1].scaler.rules.ceiling = 1 << 20;
-    config.pace = 500; // so that there are a few hundred clean steps when it stands
+    config.pace = 500; // so that there are a few hundred clean steps when it is paused
     Opened opened(config);
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
@@ -238,7 +238,7 @@ void TestWindow::growsAtLeastWhereAsked() {
             .value(0);
     };
     QTRY_VERIFY_WITH_TIMEOUT(button() && button()->isVisible(), kPatience);
-    window.play(); // which alone changes nothing
+    window.play(); // this alone changes nothing
     const int64_t before = window.run().step();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > before + 100, kPatience);
     QCOMPARE(window.run().lane(1).scale(), 1024.0f);
@@ -260,7 +260,7 @@ void TestWindow::growsAtLeastWhereAsked() {
     QVERIFY(QTest::qWaitForWindowActive(&window));
     QTest::keySequence(&window, QKeySequence::Undo);
     QTRY_COMPARE_WITH_TIMEOUT(model.text(test), QStringLiteral("exact"), kPatience);
-    QCOMPARE(model.text(interval), QStringLiteral("33")); // the edit before stays
+    QCOMPARE(model.text(interval), QStringLiteral("33")); // the earlier edit stays
 }
 
 void TestWindow::overflowShowsAsEvent() {
@@ -277,7 +277,7 @@ void TestWindow::overflowShowsAsEvent() {
     QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).last.skippedSoFar() > 0, kPatience);
     QVERIFY(!window.findChild<QLabel*>(QStringLiteral("headline"))->text().isEmpty());
     window.pause();
-    // it may have come to its end before the pause
+    // it may have ended before the pause
     QTRY_VERIFY_WITH_TIMEOUT(!window.controller().running(), kPatience);
     // A click on the event brings the plots to its step.
     auto* table = window.findChild<EventPanel*>()->table();
@@ -293,7 +293,7 @@ void TestWindow::restartFieldWaits() {
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     window.play();
-    QVERIFY(reaches(window, SessionState::Running)); // rows can arrive before the word of it
+    QVERIFY(reaches(window, SessionState::Running)); // rows can arrive before the state does
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 3, kPatience);
     qobject_cast<QSpinBox*>(window.setup().editor("model.width")->control())->setValue(16);
     QVERIFY(window.setup().restartShown());
@@ -306,7 +306,7 @@ void TestWindow::restartFieldWaits() {
                    window.controller().info()->config.model.width == 16;
         },
         kPatience));
-    QVERIFY(reaches(window, SessionState::Running)); // it trained before, so it goes on
+    QVERIFY(reaches(window, SessionState::Running)); // it trained before, so it continues
     QTRY_VERIFY_WITH_TIMEOUT(!window.setup().restartShown(), kPatience);
 }
 
@@ -429,7 +429,7 @@ void TestWindow::presetsSayWhatTheyAreFor() {
     QCOMPARE(box->accessibleDescription(), about);
 }
 
-/// Its whole sentence stands in the window as it comes up, and it trains.
+/// Its whole sentence is visible from the start, and it trains.
 void TestWindow::everyRecipeRuns() {
     MainWindow window;
     window.resize(1280, 800);
@@ -441,17 +441,17 @@ void TestWindow::everyRecipeRuns() {
             QString::fromUtf8(preset.about.text()) + QStringLiteral(" Press Play.");
         QTRY_COMPARE_WITH_TIMEOUT(headline->text(), told, kPatience);
         window.setStopStep(25);
-        window.shown().setPace(0); // they open at one that can be watched
+        window.shown().setPace(0); // they open at a pace that can be watched
         window.play();
         QVERIFY2(reaches(window, SessionState::Finished), preset.name.c_str());
         QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(25), kPatience);
-        // what AMP does on an overflow can be seen
+        // what AMP does on an overflow is visible
         QVERIFY2(window.run().lane(1).last.skippedSoFar() > 0, preset.name.c_str());
         QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
     }
 }
 
-/// The counters get the room that they need, the events the rest.
+/// The counters get the room that they need, the events get the rest.
 void TestWindow::countersAreNotCut() {
     Opened opened(tinyConfig(30));
     MainWindow& window = opened.window;

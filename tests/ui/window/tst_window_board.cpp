@@ -1,4 +1,4 @@
-// Trainings that the window writes for TensorBoard while they go on: what the menu starts and ends.
+// Trainings that the window writes for TensorBoard while they run: what the menu starts and ends.
 #include "tests/support/event_files.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
@@ -13,14 +13,14 @@ using namespace halfscope;
 
 namespace {
 
-/// Steps of a lane in its file, which has pictures too.
+/// Returns the number of a lane's steps in its file, which has pictures, too.
 qsizetype stepsOf(const QString& folder, const QString& lane) {
     const QList<QByteArray> records = recordsOf(eventsOf(folder, lane));
     return std::count_if(records.begin(), records.end(),
                          [](const QByteArray& each) { return each.contains("learning_rate"); });
 }
 
-/// Steps that both lanes have in their files; -1 where they differ.
+/// Returns the number of steps in both lanes' files; -1 when they differ.
 qsizetype stepsIn(const QString& folder) {
     const qsizetype steps = stepsOf(folder, "fp32");
     return stepsOf(folder, "amp-fp16") == steps ? steps : -1;
@@ -66,7 +66,7 @@ void TestWindowBoard::followsTrainings() {
              qPrintable(window.statusBar()->currentMessage()));
     QVERIFY(trains(window, 30));
     QTRY_COMPARE_WITH_TIMEOUT(stepsIn(folder.path()), qsizetype{30}, kPatience);
-    QVERIFY(trains(window, 12)); // in its place
+    QVERIFY(trains(window, 12)); // replaces it
     QTRY_COMPARE_WITH_TIMEOUT(stepsIn(folder.path()), qsizetype{12}, kPatience);
     QVERIFY(live->isChecked());
     live->trigger();
@@ -89,7 +89,7 @@ void TestWindowBoard::noFolder() {
     QVERIFY(trains(opened.window, 5));
 }
 
-/// Not before it goes on.
+/// A restored run replaces nothing before it continues.
 void TestWindowBoard::aRestoredRunReplacesNothing() {
     const QTemporaryDir folder;
     Opened opened(tinyConfig(30));
@@ -108,7 +108,7 @@ void TestWindowBoard::aRestoredRunReplacesNothing() {
     QTRY_COMPARE_WITH_TIMEOUT(stepsIn(folder.path()), qsizetype{60}, kPatience);
 }
 
-/// The banner says so, and the training goes on.
+/// The banner says so, and the training continues.
 void TestWindowBoard::aFolderThatCannotBeWritten() {
     const QTemporaryDir folder;
     QVERIFY(QFile(folder.filePath("fp32")).open(QIODevice::WriteOnly)); // its lane needs a folder

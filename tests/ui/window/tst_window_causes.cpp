@@ -1,5 +1,5 @@
-// What the window says of causes: a banner about settings goes with its cause and comes back with
-// it, and the headline says what Play does where a run goes on or cannot start.
+// What the window says about causes: a banner about settings goes with its cause and comes back
+// with it, and the headline says what Play does when a run continues or cannot start.
 #include "engine/train/checkpoint.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
@@ -52,7 +52,7 @@ private slots:
     void lostCheckpoint();
 };
 
-/// Three devices for two lanes.
+/// There are three devices for two lanes.
 void TestWindowCauses::refusedSettings() {
     Opened opened(tinyConfig(5));
     MainWindow& window = opened.window;
@@ -72,7 +72,7 @@ void TestWindowCauses::refusedSettings() {
     QVERIFY(!window.bannerText().isEmpty());
 }
 
-/// By what was edited while it ran.
+/// The run fails because of an edit while it ran.
 void TestWindowCauses::failedRun() {
     FakeScript script;
     Opened opened(tinyConfig(20), played(script));
@@ -85,7 +85,7 @@ void TestWindowCauses::failedRun() {
     QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(), kGone, kPatience);
     QTRY_VERIFY2(headlineOf(window).startsWith(QStringLiteral("Ended by an error. After step 2")),
                  qPrintable(headlineOf(window)));
-    set(window, "run.pace", QStringLiteral("7")); // no run knows of it
+    set(window, "run.pace", QStringLiteral("7")); // no run knows it
     QCOMPARE(window.bannerText(), kGone);
     undo(window);
     undo(window);
@@ -158,7 +158,7 @@ void TestWindowCauses::failedStart() {
 
 void TestWindowCauses::continuesFromACheckpoint() {
     RunConfig config = tinyConfig(40);
-    config.lanes[1].scaler.initScale = 1e30; // skips at first
+    config.lanes[1].scaler.initScale = 1e30; // it skips at first
     Opened first(config);
     QVERIFY(stepsTo(first.window, 13));
     QSignalSpy saved(&first.window.controller(), &ExperimentController::saved);
@@ -206,7 +206,7 @@ void TestWindowCauses::lostCheckpoint() {
     state.begins = RunWords::Begins::FromCheckpoint;
     QCOMPARE(RunWords::invitation(state, 2, {}),
              QStringLiteral("This run continues from its checkpoint."));
-    // no setting is to blame, and none makes it whole
+    // no setting is to blame, and none can repair it
     Opened opened(tinyConfig(6));
     MainWindow& window = opened.window;
     QVERIFY(trainsTo(window, 6));

@@ -18,7 +18,7 @@ using namespace halfscope;
 
 namespace {
 
-/// As the window system does it: whoever accepts what enters gets the drop.
+/// Drops as the window system does: a widget that accepts the entering drag gets the drop.
 bool drop(QWidget& on, QMimeData& data) {
     const QPoint place = on.rect().center();
     QDragEnterEvent enter(place, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
@@ -37,7 +37,7 @@ bool dropFile(QWidget& on, const QString& path) {
     return drop(on, data);
 }
 
-/// A line of the settings, by itself or in a box with arrows.
+/// Returns a text box of the settings, alone or with arrows.
 QLineEdit* lineOf(MainWindow& window, bool withArrows) {
     for (QLineEdit* line : window.findChild<SetupPanel*>()->findChildren<QLineEdit*>()) {
         const bool inSpin = line->objectName() == QStringLiteral("qt_spinbox_lineedit");
@@ -66,7 +66,7 @@ void TestWindowDrops::filesOnBoxesAreOpened_data() {
     QTest::newRow("number with arrows") << true;
 }
 
-/// Half of the window is boxes, and a line edit takes any address for text.
+/// Half of the window is text boxes, and a line edit takes any address as text.
 void TestWindowDrops::filesOnBoxesAreOpened() {
     QFETCH(const bool, withArrows);
     Opened opened(tinyConfig(20));
@@ -125,7 +125,7 @@ void TestWindowDrops::aSavedRunIsItsFolder() {
     QVERIFY(dropFile(window, folder));
     QCOMPARE(window.windowTitle(), QStringLiteral("Saved – Halfscope"));
     QCOMPARE(configText(window.config().config()), configText(config));
-    // of another folder it says what is missing there
+    // for another folder the message says what is missing there
     const QString empty = opened.folder.filePath(QStringLiteral("empty"));
     QVERIFY(QDir().mkpath(empty));
     QVERIFY(dropFile(window, empty));

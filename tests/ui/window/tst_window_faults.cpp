@@ -1,7 +1,7 @@
-// The window whose calls on files, threads and memory fail: it goes on or ends with its own code,
-// says what is wrong, and nothing that was there before is lost. The window is driven in a child
-// process (this program with --drive) below the shims of tests/support; HALFSCOPE_TORTURE=1 tries
-// all that a test tries a part of.
+// The window when its calls on files, threads and memory fail: it continues or ends with its own
+// exit code, says what is wrong, and loses nothing that was there before. A child process (this
+// program with --drive) drives the window below the shims of tests/support; with
+// HALFSCOPE_TORTURE=1 each test tries everything instead of a part.
 #include "engine/runs/left_session.h"
 #include "engine/settings/fields.h"
 #include "tests/fake_cuda/fake_run.h"
@@ -34,7 +34,7 @@ bool tortures() { return qEnvironmentVariableIsSet("HALFSCOPE_TORTURE"); }
 
 // ---- the driven window -----------------------------------------------------------------------
 
-/// "halfscopeFaultsBegin" or "halfscopeFaultsEnd" of the shim, if it is there.
+/// Calls "halfscopeFaultsBegin" or "halfscopeFaultsEnd" of the shim, if it is there.
 void callShim(const char* name) {
     if (void* const call = ::dlsym(RTLD_DEFAULT, name)) reinterpret_cast<void (*)()>(call)();
 }
@@ -57,7 +57,7 @@ public:
             std::puts(trains() ? "then: it trains" : "then: again");
         }
         open("saved");
-        // what fails is tried again, as a user would
+        // what fails is tried again, as a user would do
         const bool opened = open("small.json") || open("small.json");
         const bool trained = opened && (train() || train());
         if (opened && !trained && state() != SessionState::Failed) return kStuck;
@@ -76,7 +76,7 @@ private:
         options.sessions = in("sessions");
         return options;
     }
-    /// Until it holds, at most some seconds.
+    /// Waits until it holds, at most some seconds.
     template <class Holds>
     bool waitFor(Holds holds) {
         constexpr int kPatience = 4000; // ms
@@ -146,7 +146,7 @@ int driveGuarded(const QString& folder) {
     }
 }
 
-/// Qt waits for ever for a thread of its painter's that does not start: they are there before.
+/// Starts the threads of Qt's painter beforehand: Qt waits for ever for one that does not start.
 void startPainterThreads() {
     QImage image(500, 2000, QImage::Format_ARGB32_Premultiplied);
     QPainter painter(&image);
@@ -251,7 +251,7 @@ TestWindowFaults::Driven TestWindowFaults::driveWindow(const QString& plan,
     return driven;
 }
 
-/// What is wrong with what a driven window left; empty: nothing.
+/// Returns what is wrong with what a driven window left; empty when nothing is.
 QString TestWindowFaults::flawOf(const Driven& driven, const QString& folder) const {
     const int code = driven.outcome.code;
     if (driven.outcome.crashed) return "it crashed";
@@ -267,7 +267,7 @@ QString TestWindowFaults::flawOf(const Driven& driven, const QString& folder) co
     return flaw.isEmpty() ? sessionFlaw(folder + "/sessions", driven.outcome.code == kDone) : flaw;
 }
 
-/// Of the sessions that a window left: each opens, or is refused with a sentence.
+/// Checks the sessions that a window left: each opens, or is refused with a sentence.
 QString TestWindowFaults::sessionFlaw(const QString& sessions, bool whole) const {
     int64_t steps = 0;
     for (const LeftSession& session : leftSessions(sessions.toStdString()))
@@ -305,7 +305,7 @@ void TestWindowFaults::everyCallFails() {
     }
 }
 
-/// Told in the window, and Play tries again.
+/// The window reports it, and Play tries again.
 void TestWindowFaults::noThreadForTheTraining() {
     QTemporaryDir folder;
     const Driven driven = driveWindow(QStringLiteral("thread:1:once"), folder.path());

@@ -146,7 +146,7 @@ void TestWindowFiles::savesWhatCanBeOpened() {
     const QDir folder(opened.folder.filePath(QStringLiteral("out")));
     const QStringList names = window.saveResults(folder.path());
     QVERIFY(names.contains(QStringLiteral("steps.csv")));
-    // as the run began: it allows the floor as an edit of its way
+    // as the run began: it allows the floor as one of its recorded edits
     checkConfig(readConfig(folder.filePath(QStringLiteral("experiment.json")).toStdString()));
 }
 
@@ -199,7 +199,7 @@ void TestWindowFiles::copiesPictures() {
     auto* view = window.findChild<CompareView*>();
     const QImage copied = clipboard->image();
     QVERIFY(copied.width() > 2 * view->width() - 40);
-    // all that is seen, the target at the right as well
+    // everything that is visible, including the target at the right
     const QColor ground = view->palette().color(QPalette::Window);
     const ImageView& target = view->view(2);
     const QPoint middle = target.mapTo(target.parentWidget(), target.rect().center());
@@ -281,7 +281,7 @@ void TestWindowFiles::remembersTheWindow() {
         QVERIFY(QTest::qWaitForWindowActive(&opened.window));
         QTest::keyClick(&opened.window, Qt::Key_F9);
         QVERIFY(opened.window.setup().isVisible());
-        // no place to write: it closes all the same
+        // no place to write: it closes nevertheless
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope,
                            QStringLiteral("/proc/no/such/folder"));
         QVERIFY(opened.window.close());

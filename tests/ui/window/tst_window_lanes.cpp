@@ -1,5 +1,5 @@
 // Lanes of the whole window by mouse and keyboard: they come and go, their layers get dtypes of
-// their own, their loss scale is set by hand, while a run goes on that has other lanes.
+// their own, and their loss scale is set by hand, while a run with other lanes continues.
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/scale_dialog.h"
@@ -29,7 +29,7 @@ using namespace halfscope;
 
 namespace {
 
-/// A tool button of the setup panel, scrolled into view and clicked.
+/// Scrolls a tool button of the setup panel into view and clicks it.
 bool clickButton(MainWindow& window, const QString& name) {
     for (auto* button : window.setup().findChildren<QToolButton*>()) {
         const bool meant = button->accessibleName() == name || button->text() == name;
@@ -41,7 +41,7 @@ bool clickButton(MainWindow& window, const QString& name) {
     return false;
 }
 
-/// Plots, pictures and counters show the lanes of the run, and nothing of another one.
+/// Whether plots, pictures and counters show the lanes of the run, and nothing of another one.
 bool showsLanes(MainWindow& window, int lanes) {
     const auto cards = window.findChildren<LaneCard*>();
     const auto* pictures = window.findChild<CompareView*>();
@@ -111,7 +111,7 @@ void TestWindowLanes::lanesComeAndGoByClick() {
     QVERIFY(window.bannerText().isEmpty());
 }
 
-/// Rows of a run may be seen before the word that it runs: a restart then must not leave it
+/// Rows of a run may arrive before the state that it runs: a restart then must not leave it
 /// standing.
 void TestWindowLanes::restartRightAfterPlay() {
     Opened opened(tinyConfig(1000000));
@@ -133,7 +133,7 @@ void TestWindowLanes::stopStepAfterALaneWent() {
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
     QVERIFY(clickButton(window, QStringLiteral("Remove lane A")));
-    // Continue still continues the run that is there
+    // Continue still continues the present run
     QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(40), kPatience);
     QCOMPARE(window.run().lane(1).growthInterval, int64_t(2000)); // not that of another lane
@@ -151,7 +151,7 @@ void TestWindowLanes::scaleSetByHand() {
         QTest::mouseClick(card->findChild<QToolButton*>(), Qt::LeftButton);
         auto* dialog = window.findChild<ScaleDialog*>();
         if (!dialog) return false;
-        QTest::keyClicks(dialog->findChild<QLineEdit*>(), text); // the old one is selected
+        QTest::keyClicks(dialog->findChild<QLineEdit*>(), text); // the old text is selected
         QTest::keyClick(dialog, Qt::Key_Return);
         return true;
     };
@@ -163,7 +163,7 @@ void TestWindowLanes::scaleSetByHand() {
     QVERIFY(window.bannerText().isEmpty());
     QTRY_VERIFY(!window.findChild<ScaleDialog*>());
     QVERIFY(choose(QStringLiteral("-1")));
-    // told where it was typed, to be mended there
+    // reported where it was typed, to be corrected there
     auto* dialog = window.findChild<ScaleDialog*>();
     QVERIFY(dialog && dialog->isVisible());
     QVERIFY2(dialog->errorText().startsWith(QStringLiteral("loss scale: -1 is not allowed: ")),
@@ -177,7 +177,7 @@ void TestWindowLanes::scaleSetByHand() {
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lane(1).last.scale(), 8.0f, kPatience);
 }
 
-/// What another scale would do is found in the menu, with the view that shows it.
+/// The menu offers another scale, together with the view that shows its effect.
 void TestWindowLanes::scaleTriedFromTheMenu() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;
@@ -208,13 +208,13 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
     QVERIFY(dialog);
     QTest::keyClicks(dialog->findChild<QLineEdit*>(), QStringLiteral("2^60"));
     QTest::keyClick(dialog, Qt::Key_Return);
-    // at once, and of the step that was trained
+    // at once, and for the step that was trained
     QTRY_VERIFY_WITH_TIMEOUT(gradients.figures(1).contains(QLatin1String("inf")), kPatience);
     QCOMPARE(gradients.heading(), QStringLiteral("Scaled gradients after step 1"));
     // the card has the scale of the next step, and the headline says what was done
     const auto figures = window.findChildren<LaneCard*>().at(1)->findChildren<FigureLabel*>();
     QTRY_VERIFY(std::any_of(figures.begin(), figures.end(), [](const FigureLabel* each) {
-        const QString text = each->text(); // the last event's words have it too
+        const QString text = each->text(); // the last event's words contain it, too
         return text.endsWith(QStringLiteral("2^60")) && !text.startsWith(QLatin1String("Step"));
     }));
     const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
@@ -225,7 +225,7 @@ void TestWindowLanes::scaleTriedFromTheMenu() {
     QCOMPARE(window.run().step(), int64_t(1));
 }
 
-/// A scaler that is switched off while it trains takes its figures along, and brings them back.
+/// A scaler that is switched off during the training takes its figures away, and brings them back.
 void TestWindowLanes::scalerSwitchedLive() {
     FakeScript script;
     Opened opened(tinyConfig(1000000), played(script));
@@ -282,7 +282,7 @@ void TestWindowLanes::layersChosen() {
     QCOMPARE(window.config().config().lanes[1].layers, wanted);
 }
 
-/// A lane of two alike is "amp-fp16-2" in files; here it has the name that stands on its card.
+/// One of two equal lanes is "amp-fp16-2" in files; here it has the name on its card.
 void TestWindowLanes::floorNamesTheLaneAsTheWindowDoes() {
     RunConfig config = tinyConfig(20);
     config.lanes = parseLanes("amp-fp16,amp-fp16");

@@ -1,5 +1,5 @@
 // Checkpoints and weights in the window: saved from the menu, opened and dropped, with the rows
-// before them where they lie beside them; what cannot be read is refused, and nothing is lost.
+// before them when these lie beside them; what cannot be read is refused, and nothing is lost.
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/npy.h"
@@ -26,7 +26,7 @@ using namespace halfscope;
 
 namespace {
 
-/// With skips and growth.
+/// Returns a training with skips and growth.
 RunConfig config(int64_t steps = 40) {
     RunConfig config = tinyConfig(steps);
     config.lanes[1].scaler.initScale = 1e30;
@@ -34,7 +34,7 @@ RunConfig config(int64_t steps = 40) {
     return config;
 }
 
-/// Trains so far into a folder and leaves a checkpoint there, as the command line does.
+/// Trains so many steps into a folder and leaves a checkpoint there, as the command line does.
 void trainPart(const QString& folder, const RunConfig& config, int64_t steps) {
     Experiment experiment(config);
     const RunInfo info = runInfo(experiment, "test");
@@ -55,7 +55,7 @@ void trainPart(const QString& folder, const RunConfig& config, int64_t steps) {
     files.finish(info, experiment.snapshot());
 }
 
-/// Loss and scale of all rows from a step on.
+/// Returns loss and scale of all rows from a step on.
 std::vector<double> valuesFrom(MainWindow& window, int64_t first) {
     std::vector<double> values;
     const RunSnapshot& run = window.shown().run()->now();
@@ -182,7 +182,7 @@ void TestWindowResume::rowsBesideTheCheckpoint() {
     }
 }
 
-/// The run that is saved there is shown; Play goes on from its checkpoint.
+/// The run that is saved there is shown; Play continues from its checkpoint.
 void TestWindowResume::folderGoesOn() {
     trainPart(path("folder"), config(), 17);
     Opened opened(config(5));
@@ -224,7 +224,7 @@ void TestWindowResume::damagedIsRefused() {
     QVERIFY2(opened.window.bannerText().contains("it is damaged: the values of 1/"),
              qPrintable(opened.window.bannerText()));
     QCOMPARE(opened.window.config().config().steps, int64_t{5});
-    // its folder is the saved run, and why that does not go on
+    // its folder holds the saved run, and the window says why that does not continue
     QVERIFY(opened.window.tryFile(path("damaged")));
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
     QVERIFY(opened.window.bannerText().contains("it is damaged: the values of 1/"));
@@ -262,7 +262,7 @@ void TestWindowResume::menuAsksForAName() {
     QCOMPARE(readCheckpoint(path("menu.safetensors").toStdString()).step, int64_t{3});
 }
 
-/// Each by a menu that lists the lanes: weights, ONNX, predictions.
+/// Each file is saved by a menu that lists the lanes: weights, ONNX, predictions.
 void TestWindowResume::savesWhatLanesHaveBecome() {
     RunConfig learns = presetNamed("mnist-mlp").config;
     learns.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(784, 10))";
@@ -299,7 +299,7 @@ void TestWindowResume::savesWhatLanesHaveBecome() {
     QCOMPARE(predictions.info.shape, (std::vector<int64_t>{500, 10}));
 }
 
-/// A checkerboard has all its pixels in the training.
+/// A checkerboard uses all its pixels in the training.
 void TestWindowResume::predictionsNeedSamples() {
     Opened opened(config());
     QVERIFY(reaches(opened.window, SessionState::Ready));
@@ -307,7 +307,7 @@ void TestWindowResume::predictionsNeedSamples() {
     opened.window.controller().saveLane(LaneFile::Predictions, 0, path("none.npy"), "1");
     QTRY_COMPARE_WITH_TIMEOUT(notSaved.size(), 1, kPatience);
     QVERIFY(!QFileInfo::exists(path("none.npy")));
-    QVERIFY(stepsTo(opened.window, 1)); // it goes on
+    QVERIFY(stepsTo(opened.window, 1)); // it continues
     opened.window.controller().saveLane(LaneFile::StateDict, 0, path("no/such/w"), "1");
     QTRY_COMPARE_WITH_TIMEOUT(notSaved.size(), 2, kPatience);
     QVERIFY(stepsTo(opened.window, 2));
@@ -369,7 +369,7 @@ void TestWindowResume::otherWeightsAreRefused() {
              qPrintable(opened.window.bannerText()));
     QVERIFY(opened.window.bannerText().startsWith("model.weights: "));
     QVERIFY(opened.window.config().config().model.weights.empty());
-    QVERIFY(trainsTo(opened.window, 40)); // what was there goes on
+    QVERIFY(trainsTo(opened.window, 40)); // the earlier run continues
 }
 
 } // namespace tst_window_resume

@@ -1,4 +1,4 @@
-// The window as people use it who see little, work by keys, type what they like, and have small
+// The window as used by people who see little, work by keys, type what they like, or have small
 // screens or steps that take seconds.
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
@@ -44,7 +44,7 @@ QString spokenName(QWidget& widget) {
     return interface ? interface->text(QAccessible::Name) : QString();
 }
 
-/// Texts on the screen that a screen reader does not tell.
+/// Returns texts on the screen that a screen reader does not read.
 QStringList silentIn(const QWidget& root) {
     QStringList found;
     for (QLabel* label : root.findChildren<QLabel*>()) {
@@ -59,7 +59,7 @@ QStringList silentIn(const QWidget& root) {
     return found;
 }
 
-/// Which part of the window a widget belongs to, from the top and from left to right.
+/// Returns which part of the window a widget belongs to, from top to bottom and from left to right.
 int partOf(const MainWindow& window, const QWidget* widget) {
     const QWidget* parts[] = {window.findChild<QWidget*>(QStringLiteral("play"))->parentWidget(),
                               window.findChild<SetupPanel*>(),
@@ -102,7 +102,7 @@ private slots:
 
 namespace {
 
-/// "File: W" for each letter that two entries of a menu share.
+/// Returns "File: W" for each letter that two entries of a menu share.
 QStringList sharedLetters(const QList<QAction*>& entries, const QString& menu) {
     QStringList shared;
     QString letters;
@@ -120,13 +120,13 @@ QStringList sharedLetters(const QList<QAction*>& entries, const QString& menu) {
 
 } // namespace
 
-/// Alt+F, W: of two entries with one letter, neither would open.
+/// Alt+F, W: if two entries had the same letter, neither would open.
 void TestWindowUse::eachLetterOpensOneEntry() {
     Opened opened(tinyConfig(5));
     QCOMPARE(sharedLetters(opened.window.menuBar()->actions(), {}), QStringList());
 }
 
-/// What a small screen has no room for can be scrolled to, and nothing lies over anything else.
+/// What a small screen has no room for can be scrolled to, and nothing overlaps.
 void TestWindowUse::smallScreen() {
     Opened opened(tinyConfig(5));
     QVERIFY(reaches(opened.window, SessionState::Ready));
@@ -134,7 +134,7 @@ void TestWindowUse::smallScreen() {
     QVERIFY(reaches(opened.window, SessionState::Finished));
     auto* area = qobject_cast<QScrollArea*>(opened.window.centralWidget());
     QVERIFY(area);
-    // the settings give way, and come back
+    // the settings are hidden, and come back
     QVERIFY(opened.window.setup().isVisible());
     opened.window.resize(640, 480);
     QTRY_VERIFY(!opened.window.setup().isVisible());
@@ -263,7 +263,7 @@ void TestWindowUse::powersInFields() {
     QCOMPARE(typed("scaler.init_scale", 1, " 2 ^ -1 "), QStringLiteral("0.5"));
     QCOMPARE(typed("scaler.init_scale", 1, "2^9999"), QString());
     QCOMPARE(typed("model.width", -1, "2^4"), QStringLiteral("16"));
-    QCOMPARE(typed("model.width", -1, "2^-1"), QString()); // no whole number
+    QCOMPARE(typed("model.width", -1, "2^-1"), QString()); // not a whole number
     QCOMPARE(typed("precision.layers", 1, "2^4"), QString());
 }
 
@@ -301,7 +301,7 @@ void TestWindowUse::eventsSayWhy() {
     MainWindow window;
     window.resize(1280, 800);
     window.openPreset(QStringLiteral("overflow"));
-    window.shown().setPace(0); // it opens at one that can be watched
+    window.shown().setPace(0); // it opens at a pace that can be watched
     window.show();
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
@@ -312,7 +312,7 @@ void TestWindowUse::eventsSayWhy() {
             if (label->text().contains(QLatin1String(words))) return true;
         return false;
     };
-    QTRY_VERIFY_WITH_TIMEOUT(says("65504"), kPatience); // an overflow is the gravest that happened
+    QTRY_VERIFY_WITH_TIMEOUT(says("65504"), kPatience); // an overflow is the gravest event so far
     for (int row = 0; row < window.events().rowCount(); ++row) {
         if (window.events().eventAt(row).kind != EventKind::Growth) continue;
         panel->table()->selectRow(row);
@@ -320,7 +320,7 @@ void TestWindowUse::eventsSayWhy() {
     }
     QVERIFY(says("rounding to zero"));
     QVERIFY(!says("65504"));
-    // what is explained is what the plots point at
+    // the explanation is about what the plots point at
     const QModelIndex chosen = panel->table()->currentIndex();
     emit panel->table()->clicked(chosen);
     auto* plots = window.findChild<PlotStack*>();
@@ -374,7 +374,7 @@ void TestWindowUse::longTipsAreWrapped() {
     };
     QWidget* rate = opened.window.setup().editor("optimizer.lr")->control();
     QVERIFY(rate->toolTip().size() > 80);
-    QVERIFY(Qt::mightBeRichText(tipOf(*rate))); // which has lines
+    QVERIFY(Qt::mightBeRichText(tipOf(*rate))); // it has several lines
     auto* play = opened.window.findChild<QWidget*>(QStringLiteral("play"));
     QCOMPARE(tipOf(*play), play->toolTip());
 }
@@ -387,7 +387,7 @@ void TestWindowUse::rateOfAScheduleWaits() {
     QVERIFY(reaches(window, SessionState::Ready));
     ConfigModel& model = window.config();
     QVERIFY(model.setData(model.index(model.rowOf("schedule.kind")), QStringLiteral("constant")));
-    // shown from now on, but the run at hand goes by its schedule
+    // shown from now on, but the present run follows its schedule
     QSignalSpy sent(&model, &ConfigModel::liveEdited);
     QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.5")));
     QCOMPARE(sent.count(), 0);
@@ -414,18 +414,19 @@ void TestWindowUse::everythingLarger() {
         return opened.window.statusBar()->currentMessage();
     };
     QVERIFY(choose(false).contains(QStringLiteral("at 150 % the next time Halfscope starts")));
-    QCOMPARE(rememberedZoom(), 100); // not of a window that keeps nothing
+    QCOMPARE(rememberedZoom(), 100); // not of a window that remembers nothing
     choose(true);
     QCOMPARE(rememberedZoom(), 150);
     QCOMPARE(startFactor(plain), 1.5);
     for (const char* screenshot : {"--screenshot", "--screenshot=a.png", "-screenshot"})
         QCOMPARE(startFactor(plain + QStringList{QString::fromLatin1(screenshot)}), 1.0);
-    rememberZoom(100000); // a settings file may hold anything
+    rememberZoom(100000); // a settings file may contain anything
     QCOMPARE(startFactor(plain), 1.0);
     QSettings().remove(QStringLiteral("zoom"));
 }
 
-/// With its frame, also where 125 % leave a common screen of 1366 x 768 little room.
+/// The window starts within the screen, its frame included, even when 125 % leave a common screen
+/// of 1366 x 768 little room.
 void TestWindowUse::startsWithinTheScreen() {
     const QSize usual(1280, 800);
     QCOMPARE(startSize(usual, {1920, 1080}), usual);
@@ -437,7 +438,7 @@ void TestWindowUse::startsWithinTheScreen() {
     }
 }
 
-/// A desktop or a style sheet may give sizes in pixels, and such a font has none in points.
+/// A desktop or a style sheet may give sizes in pixels, and such a font has no size in points.
 void TestWindowUse::fontsInPixels() {
     const QFont usual = QApplication::font();
     QFont pixels = usual;
@@ -469,7 +470,8 @@ void TestWindowUse::saysWhatIsBeingBuilt() {
                  qPrintable(headline->text()));
 }
 
-/// By Space and by the button; a second time takes it back, and both say so.
+/// Play is pressed by Space and by the button; pressing it a second time cancels it, and both say
+/// so.
 void TestWindowUse::playWaitsForTheBuild() {
     FakeScript script;
     script.slowBuild = true;
@@ -497,7 +499,7 @@ void TestWindowUse::playWaitsForTheBuild() {
     QTest::qWait(100);
     QCOMPARE(script.steps, int64_t{0});
     QCOMPARE(window.controller().state(), SessionState::Ready);
-    // the third time it is not taken back
+    // the third time it is not cancelled
     script.slowBuild = true;
     script.building = false;
     window.restart();
@@ -509,7 +511,7 @@ void TestWindowUse::playWaitsForTheBuild() {
     QCOMPARE(script.steps, int64_t{20});
 }
 
-/// Nobody is asked to press what was pressed.
+/// Nobody is asked to press what was already pressed.
 void TestWindowUse::firstStepOfSeconds() {
     FakeScript script;
     script.endless = true;
