@@ -83,7 +83,9 @@ std::optional<bool> SkippedUpdate::overflows(const StateValues& before, float sc
         if (at.executor().run(RunMode::Captured) == RunResult::Stopped) return std::nullopt;
     }
     MetricsRow row{};
-    m_use(m_step).readMetrics(std::as_writable_bytes(std::span(row)));
+    const LaneStep& last = m_use(m_step);
+    last.readMetrics(std::as_writable_bytes(std::span(row)));
+    last.executor().lastStepSeconds(); // waits for the end of the step: trials must not pile up
     return row[kFoundInfMetric] != 0;
 }
 

@@ -277,8 +277,10 @@ void TestCliTensorBoard::changesNoNumber() {
 void TestCliTensorBoard::refuses() {
     QVERIFY(QFile(path("a file")).open(QIODevice::WriteOnly));
     const Outcome outcome = call(boardRun(path("a file"), "5", {"--quiet"}));
-    QCOMPARE(outcome.code, 1);
-    QVERIFY2(outcome.saysOneLine() && outcome.error.contains("a file/fp32: "), outcome.error);
+    QCOMPARE(outcome.code, 2);
+    QVERIFY2(outcome.saysOneLine() &&
+                 outcome.error.contains("a file\" is not allowed: it is a file, not a folder"),
+             outcome.error);
     const Outcome nothing = call({"run", "--tensorboard", ""});
     QCOMPARE(nothing.code, 2);
     QVERIFY2(nothing.error.contains("\"\" is not allowed: the path of a folder"), nothing.error);

@@ -47,25 +47,29 @@ SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentContro
     m_timer.start(kBetweenRecoveryLooks);
 }
 
-/// The runs go with the store: what they have on its disk is closed with them.
 SessionKeeper::~SessionKeeper() {
     m_search.reset();
     m_job.reset();
+    try {
+        close();
+    } catch (const std::exception&) { // no memory or thread for it: the store was closed here
+    }
+}
+
+/// Closes the store aside. The runs go with it: what they have on its disk is closed with them.
+void SessionKeeper::close() {
     if (m_making && m_making->isDone(kClosing)) takeStore();
     if (!m_store) return;
     if (m_discards) m_store->discard();
-    std::function<void()> close = [store = std::exchange(m_store, nullptr),
-                                   runs = std::exchange(m_watched, {})]() mutable {
-        while (store.use_count() > 1) // a run is being restored up to here
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        store.reset();
-        runs.clear();
-    };
-    try {
-        const FileJob job(std::move(close), FileJob::Leaving::Abandons);
-        job.isDone(kClosing);
-    } catch (const RunError&) { // the system has no thread to give: it was done here
-    }
+    const FileJob job(
+        [store = std::exchange(m_store, nullptr), runs = std::exchange(m_watched, {})]() mutable {
+            while (store.use_count() > 1) // a run is being restored up to here
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            store.reset();
+            runs.clear();
+        },
+        FileJob::Leaving::Abandons);
+    job.isDone(kClosing);
 }
 
 size_t SessionKeeper::budget() {

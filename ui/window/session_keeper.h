@@ -58,6 +58,7 @@ private:
     /// Makes it, aside: false while that lasts, and where there can be none.
     bool hasStore();
     bool takeStore(); ///< of the thread that makes it
+    void close();
     /// What the disk may take long for.
     void aside(std::function<void()> work);
     void tellProblems();

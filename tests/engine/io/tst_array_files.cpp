@@ -225,7 +225,7 @@ void TestArrayFiles::refuses_data() {
     };
     dict("npy: no dict", "[1, 2]", "lacks \"{\" before \"[1, 2]");
     dict("npy: objects", "{'descr': '|O', 'fortran_order': False, 'shape': (6,)}",
-         "its type \"|O\" is none");
+         "its type \"|O\" is neither numbers nor bool");
     dict("npy: no truth", "{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}",
          "fortran_order must be True or False");
     dict("npy: twice", "{'descr': '<f4', 'descr': '<f4', 'shape': (6,)}", "the key \"descr\"");

@@ -10,6 +10,7 @@
 
 #include <QClipboard>
 #include <QLabel>
+#include <QLocale>
 #include <QPlainTextEdit>
 #include <QSpinBox>
 #include <QTimer>
@@ -177,9 +178,9 @@ void TestDataPaths::refusesAtTheRestart() {
     choose(window, table(1000));
     type(window, "task.batch", QStringLiteral("5000"));
     window.restart();
-    QVERIFY(QTest::qWaitFor(
-        [&] { return window.bannerText().contains(QStringLiteral("task.batch: 5000")); },
-        kPatience));
+    const QString refused = QStringLiteral("task.batch: ") + QLocale().toString(5000);
+    QVERIFY2(QTest::qWaitFor([&] { return window.bannerText().contains(refused); }, kPatience),
+             qPrintable(window.bannerText()));
 }
 
 void TestDataPaths::theNetworkWaitsForItsShape() {
