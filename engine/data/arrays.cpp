@@ -1,5 +1,5 @@
-// Two arrays from .npy, .npz or .safetensors files: the inputs x and the targets y, one row a
-// sample.
+// Reads two arrays from .npy, .npz or .safetensors files: the inputs x and the targets y. Each row
+// is one sample.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -36,7 +36,8 @@ bool isTensors(const std::string& path) { return path.ends_with(".safetensors");
 bool isArchive(const std::string& path) { return path.ends_with(".npz"); }
 
 Place placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
-/// An archive or a safetensors file can hold both.
+/// Returns where y is: without a setting of its own, in the file of x if that can hold several
+/// arrays.
 Place placeOfY(const TaskConfig& task) {
     const bool both = task.y.empty() && (isTensors(task.x) || isArchive(task.x));
     return {"data.y", both ? task.x : task.y, "y"};
@@ -44,13 +45,15 @@ Place placeOfY(const TaskConfig& task) {
 
 std::string shown(const Place& place) { return place.key + (": " + pathText(place.path)); }
 
-/// What arrays of an archive are called, the first that is there: Keras' MNIST has x_train.
+/// Returns the names that an array may have in an archive, most wanted first: Keras' MNIST has
+/// x_train.
 std::array<std::string, 4> namesFor(std::string_view name) {
     const std::string lower(name), upper(1, static_cast<char>(name.front() - 'a' + 'A'));
     return {lower, upper, lower + "_train", upper + "_train"};
 }
 
-/// Empty where the archive has several arrays and none of these names.
+/// Returns the array's name in the archive; empty when there are several arrays and none has one of
+/// the names.
 std::string nameIn(const std::string& path, std::string_view name) {
     const std::vector<std::string> all = npzNames(path);
     for (const std::string& each : namesFor(name))
@@ -133,7 +136,8 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
 Place placeOfPredicted(const TaskConfig& task) {
     return {"evaluate: --predict", task.predict, "x"};
 }
-/// Inputs of the same shape as those that were trained on.
+/// Returns the header of the array to predict. Throws InputError when its samples do not have the
+/// shape of those in data.x.
 ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
     const Place place = placeOfPredicted(task);
     ArrayInfo info = infoAt(place);
@@ -180,7 +184,7 @@ public:
     std::vector<Message> notes() const override { return m_notes; }
 
 private:
-    /// Samples of another file stand behind the others, and nothing else is judged.
+    /// Appends the samples of task.predict behind the others; from then on, only they are judged.
     void addPredicted(const TaskConfig& task) {
         const int64_t first = m_x.info.shape[0];
         m_predicted = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
@@ -194,7 +198,7 @@ private:
         if (const int64_t more = stored - m_x.info.shape[0]; more >= 0) {
             copy(m_predicted, more, place.floats(kX));
             if (m_labels.empty())
-                std::ranges::fill(place.floats(kTarget), 0.0f); // not known: any will do
+                std::ranges::fill(place.floats(kTarget), 0.0f); // unknown: any value will do
             else
                 place.label() = 0;
             return;

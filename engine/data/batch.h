@@ -16,7 +16,7 @@ namespace halfscope {
 /// One tensor of a sample. A batch has one more axis, a leading one for the samples.
 struct TensorSpec {
     std::string name; ///< "x", "target"
-    Shape shape;      ///< of one sample; [] for a label, [T] for one at each of T positions
+    Shape shape;      ///< of one sample; [] for a label, [T] for a label at each of T positions
     DType dtype = DType::F32;
     int64_t classes = 0;       ///< of labels and indices (I32), which go from 0 to classes - 1
     bool wholeClasses = false; ///< the names of the classes in a file are whole numbers
@@ -45,8 +45,8 @@ struct BatchShape {
     int64_t rows = 0, inputs = 0, outputs = 0;
     Shape sample{};      ///< of one x, where it has other axes than (inputs)
     bool labels = false; ///< the target is (rows) class numbers, I32; `outputs` is how many classes
-    int64_t positions = 0; ///< labels of a sample, one at each position; 0: it has one in all
-    int64_t indices = 0;   ///< x is I32, from 0 to indices - 1, for an Embedding; 0: x is floats
+    int64_t positions = 0; ///< labels of a sample, one at each position; 0: one in all
+    int64_t indices = 0;   ///< x is I32 from 0 to indices - 1, for an Embedding; 0: floats
 
     Shape x() const;      ///< with the leading axis
     Shape target() const; ///< likewise

@@ -1,4 +1,4 @@
-// Columns are numbers until a word is met; then the file is looked through as a whole.
+// Takes all inputs for numbers at first. Once a word is met, the whole file is looked through.
 #include "engine/data/csv_columns.h"
 
 #include "engine/core/error.h"
@@ -13,10 +13,10 @@ namespace halfscope {
 
 namespace {
 
-constexpr size_t kMostWords = 100; // of a column of inputs
-constexpr size_t kMostListed = 8;  // names in a sentence
+constexpr size_t kMostWords = 100; // most different words in a column of inputs
+constexpr size_t kMostListed = 8;  // most names in a sentence
 
-/// `names` in one sentence, few of many.
+/// Returns the names, with commas between them; of many, only the first few.
 std::string listed(const std::vector<std::string>& names) {
     std::string text;
     for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i)
@@ -24,7 +24,7 @@ std::string listed(const std::vector<std::string>& names) {
     return names.size() > kMostListed ? text + ", ..." : text;
 }
 
-/// As data.drop has them.
+/// Returns the names in the form that data.drop takes.
 std::string dropText(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) {
@@ -37,10 +37,10 @@ std::string dropText(const std::vector<std::string>& names) {
     return text;
 }
 
-/// What the fields of a column are.
+/// What was seen in the fields of a column.
 struct Seen {
     bool numbers = false, allTruths = true;
-    std::set<std::string, std::less<>> words{}; ///< up to one more than may be inputs
+    std::set<std::string, std::less<>> words{}; ///< at most one more than is allowed
 
     void add(std::string_view text, bool commas) {
         if (NumberText(text, commas).isNumber()) {
@@ -53,7 +53,7 @@ struct Seen {
     bool hasManyWords() const { return words.size() > kMostWords; }
 };
 
-/// Numbers and truths first, as pandas.get_dummies has them.
+/// Numbers the inputs: first the numbers and truths, then the words, as pandas.get_dummies does.
 void placeInputs(CsvLayout& layout) {
     layout.inputs = 0;
     for (const bool words : {false, true})
@@ -69,8 +69,8 @@ bool hasInputs(const CsvLayout& layout) {
                        [](const CsvColumn& column) { return column.inputs() > 0; });
 }
 
-/// The column to predict, and those that are left out; all others are numbers until their values
-/// are seen.
+/// Decides from the header and the settings which column is the target and which ones are left out.
+/// All others count as numbers until their values are seen.
 class HeaderUses {
 public:
     HeaderUses(const TaskConfig& task, const std::vector<std::string>& names)
@@ -109,7 +109,8 @@ private:
                                  nearestHint(name, m_names));
         }
     }
-    /// Without a setting, the last one with a name that is not dropped.
+    /// Returns the column of data.target; without that setting, the last column that has a name and
+    /// is not dropped.
     size_t targetColumn() const {
         const size_t none = m_names.size();
         if (!m_task.target.empty()) {
@@ -136,11 +137,11 @@ private:
     std::vector<bool> m_dropped;
 };
 
-/// What all fields of the columns of inputs are, of the lines that are not dropped.
+/// Returns what the columns of inputs hold, in all lines that are not dropped.
 std::vector<Seen> lookThrough(const TaskConfig& task, const CsvLayout& layout) {
     CsvFile file(task.path);
     std::vector<Seen> seen(layout.columns.size());
-    if (file.readHeader().size() != seen.size()) return seen; // it has changed: rows will tell
+    if (file.readHeader().size() != seen.size()) return seen; // the file changed: rows will tell
     while (file.next()) {
         if (layout.drops(file, task.missing)) continue;
         for (size_t i = 0; i < seen.size(); ++i)
@@ -181,7 +182,7 @@ std::vector<std::string> CsvLayout::inputNames() const {
     return names;
 }
 
-/// No target can be made up.
+/// A line without a target is dropped even when means fill the inputs: a target cannot be made up.
 bool CsvLayout::drops(const CsvFile& file, Missing missing) const {
     if (missing == Missing::Refuse) return false;
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -216,7 +217,7 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
     }
     for (size_t i = 0; i < seen.size(); ++i) {
         CsvColumn& column = layout.columns[i];
-        // words among numbers are refused with their line
+        // a column of both stays one of numbers: its words are refused later, with their line
         if (column.use != ColumnUse::Number || seen[i].words.empty() || seen[i].numbers) continue;
         column.use = seen[i].allTruths ? ColumnUse::Truth : ColumnUse::Words;
         if (column.use == ColumnUse::Words)
@@ -240,10 +241,10 @@ std::string dropWithManyWords(const TaskConfig& task) {
 
 std::vector<std::string> droppedColumns(std::string_view text) {
     std::vector<std::string> names(1);
-    bool quoted = false, was = false; // inside of marks; a closing mark came before
+    bool quoted = false, was = false; // inside quotation marks; the last character closed them
     for (const char c : text) {
         const bool mark = c == '"';
-        if (mark && was) names.back() += '"'; // doubled
+        if (mark && was) names.back() += '"'; // a doubled mark stands for one
         was = mark && quoted && !was;
         if (mark)
             quoted = !quoted;

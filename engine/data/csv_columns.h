@@ -1,5 +1,5 @@
-// What the columns of a csv table become: inputs, the target, or nothing. Leaves what the numbers
-// are shown and trained as to csv_table.
+// Decides what the columns of a csv table become: inputs, the target, or nothing. How the numbers
+// are shown and what they are trained as is left to csv_table.
 #pragma once
 
 #include "engine/core/message.h"
@@ -19,47 +19,53 @@ enum class ColumnUse : uint8_t {
     Target,
     Number, ///< one input
     Truth,  ///< one input: true and yes are 1, false and no are 0
-    Words   ///< an input of 0 and 1 for each word
+    Words   ///< one input for each word, 0 or 1
 };
 
 struct CsvColumn {
     std::string name;
     ColumnUse use = ColumnUse::Number;
     std::vector<std::string> words{}; ///< sorted
-    size_t input = 0;                 ///< the first of its inputs
+    size_t input = 0;                 ///< index of the column's first input
 
-    size_t inputs() const; ///< how many it has
+    size_t inputs() const; ///< how many inputs the column has
 };
 
-/// The columns of a file. Inputs are in the order of pandas.get_dummies: numbers and truths as they
-/// stand in the file, then the words of each column of them.
+/// The columns of a file. Inputs are in the order of pandas.get_dummies: first the numbers and
+/// truths in the order of the file, then the words of each column that holds words.
 struct CsvLayout {
     char separator = ',';
-    bool decimalComma = false; ///< 1,5 was found, in a table with semicolons
+    bool decimalComma = false; ///< a number such as 1,5 was found, in a table with semicolons
     std::vector<CsvColumn> columns{};
     size_t inputs = 0;
 
-    /// "colour" of a column of numbers, "colour_red" of one of words.
+    /// Returns the names of all inputs: "colour" for a column of numbers, "colour_red" for a word
+    /// in a column of words.
     std::vector<std::string> inputNames() const;
-    /// Whether data.missing leaves out the line at hand.
+    /// Whether data.missing leaves out the current line of the file.
     bool drops(const CsvFile&, Missing) const;
 };
 
-/// Whether a column has no name, also in the words of pandas, which reads one as "Unnamed: 0".
+/// Whether a column has no name. "Unnamed: 0" is none either: pandas writes it for a column without
+/// a name.
 bool isUnnamed(std::string_view name);
-/// The columns by the header and the settings: all inputs are numbers until useWords(). InputError.
+/// Returns the columns as the header and the settings have them: all inputs are numbers until
+/// useWords() is called. Throws InputError for a header with fewer than 2 columns, for settings
+/// that name wrong columns, and when no input is left.
 CsvLayout csvLayout(const TaskConfig&, CsvFile&);
-/// Looks through task.path for the columns that hold words. InputError for those with too many
-/// different ones.
+/// Looks through task.path and finds the columns that hold words. Throws InputError when a column
+/// has too many different words.
 void useWords(const TaskConfig&, CsvLayout&);
 
-/// data.drop with the columns added that hold too many different words to be inputs; as it was
-/// where there are none, or no others. InputError.
+/// Returns data.drop with the columns added that hold too many different words to be inputs.
+/// Returns it unchanged when there are no such columns, or no other inputs. Throws InputError as
+/// CsvFile and csvLayout() do.
 std::string dropWithManyWords(const TaskConfig&);
-/// The names in data.drop: commas between them, those with a comma in quotation marks.
+/// Returns the names in data.drop, which has commas between them; names with a comma are in
+/// quotation marks.
 std::vector<std::string> droppedColumns(std::string_view text);
 
-/// What became of the columns, in whole sentences.
+/// Returns whole sentences that say what became of the columns.
 std::vector<Message> columnNotes(const CsvLayout&, const TaskConfig&);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// Lines are read one by one; those without any value are passed over.
+// Reads one line at a time and skips lines without any value.
 #include "engine/data/csv_fields.h"
 
 #include "engine/core/error.h"

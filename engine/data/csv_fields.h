@@ -1,4 +1,5 @@
-// The lines of a csv table and what a field's text means: a number, a truth, a missing value.
+// Reads the lines of a csv table and tells what a field's text means: a number, a truth or a
+// missing value.
 #pragma once
 
 #include "engine/data/task_spec.h"
@@ -13,20 +14,20 @@
 
 namespace halfscope {
 
-/// A missing value, as spreadsheets, R and pandas write it.
+/// The texts that spreadsheets, R and pandas write for a missing value.
 inline constexpr std::array<std::string_view, 10> kMissingWords{
     "", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?"};
 bool isMissing(std::string_view text);
-/// 1 and 0 of true, yes, false and no, in letters of either case; nothing else has one.
+/// Returns 1 for true and yes, 0 for false and no, in upper or lower case; nothing for other texts.
 std::optional<float> truthOf(std::string_view text);
 
 /// A field's text in the form that from_chars reads.
 struct NumberText {
     std::string_view text;
-    char mark = 0;     ///< '.' or ',', where there is one
-    std::string own{}; ///< what the text views, where it is not the field's
+    char mark = 0;     ///< the decimal mark, '.' or ','; 0 when there is none
+    std::string own{}; ///< holds the text when it differs from the field's
 
-    /// With a decimal comma in place of the point where `commas` allows it: 1,5 but not 1,234.5.
+    /// Replaces a decimal comma by a point when `commas` allows it: in 1,5 but not in 1,234.5.
     NumberText(std::string_view field, bool commas) : text(field) {
         if (text.starts_with('+')) text.remove_prefix(1);
         if (!commas) return;
@@ -41,7 +42,8 @@ struct NumberText {
     NumberText(const NumberText&) = delete;
     NumberText& operator=(const NumberText&) = delete;
 
-    /// Whether all of it was read.
+    /// Reads the number. Returns invalid_argument unless all of the text is one number, and
+    /// result_out_of_range as std::from_chars does.
     template <class Number>
     std::errc read(Number& value) const {
         const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -53,30 +55,31 @@ struct NumberText {
     }
 };
 
-/// nan for what is no number.
+/// Returns the number in the text; nan when it is not a number.
 double numberOf(std::string_view text, bool commas);
 
-/// A file from its header to its last line.
+/// Reads a file from its header to its last line.
 class CsvFile {
 public:
-    /// InputError, see CsvReader. The path outlives it.
+    /// Throws InputError as CsvReader does. The path must outlive this object.
     explicit CsvFile(const std::string& path);
 
-    /// The names of the columns. InputError for an empty file or too many of them.
+    /// Returns the names of the columns. Throws InputError when the file is empty or has more than
+    /// kMostColumns columns.
     std::vector<std::string> readHeader();
-    /// The next line with a value; false behind the last. InputError for one with more or fewer
-    /// fields than the header.
+    /// Reads the next line that has a value; returns false after the last one. Throws InputError
+    /// when a line has more or fewer fields than the header.
     bool next();
 
     std::string_view text(size_t column) const { return trimmed(fields[column]); }
     bool lacks(size_t column) const { return isMissing(text(column)); }
     char separator() const { return m_reader.separator(); }
-    /// Whether numbers may have decimal commas: they may where semicolons stand between columns.
+    /// Whether numbers may have decimal commas: true when the columns are separated by semicolons.
     bool commas() const { return separator() == ';'; }
-    /// "PATH, line 4"
+    /// Returns the file and the current line: "PATH, line 4".
     std::string place() const { return m_reader.place(); }
 
-    std::vector<std::string_view> fields; ///< of the line at hand
+    std::vector<std::string_view> fields; ///< of the current line
 
     static constexpr size_t kMostColumns = 100'000;
 

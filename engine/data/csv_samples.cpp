@@ -1,5 +1,5 @@
-// A table without words is read once, any other three times: until a word is met, for what the
-// columns hold, and for the samples.
+// A table without words is read once. Any other is read three times: up to the first word, then to
+// find out what the columns hold, then for the samples.
 #include "engine/data/csv_samples.h"
 
 #include "engine/core/error.h"
@@ -22,16 +22,16 @@ namespace {
 
 constexpr size_t kMostClasses = 100'000;
 
-/// The samples of one file.
+/// Reads the samples of one file.
 class CsvSamples {
 public:
-    /// `layout` has the columns of the file.
+    /// `layout` describes the columns of the file.
     CsvSamples(const TaskConfig& task, CsvFile& file, CsvLayout layout)
         : m_task(task), m_file(file), m_classes(infoOf(task.loss.kind).ofLabels) {
         m_table.layout = std::move(layout);
     }
 
-    /// Nothing where a word is met in a column of numbers and `words` are not known yet.
+    /// Returns nothing when a column of numbers holds a word and the words are not known yet.
     enum class Words : uint8_t { NotKnown, Known };
     std::optional<CsvTable> read(Words words) {
         m_words = words;
@@ -108,8 +108,8 @@ private:
     }
     const std::string& nameOf(size_t column) const { return m_table.layout.columns[column].name; }
 
-    /// Of a table with semicolons: 1.234 is one number among decimal commas and another one among
-    /// points.
+    /// Refuses points and decimal commas in one table with semicolons, because 1.234 means one
+    /// number where commas are decimal and another one where points are.
     void checkMark(char mark, size_t column) {
         if (mark == 0 || mark == m_mark) return;
         if (m_mark != 0)
@@ -153,7 +153,7 @@ private:
                          quotedText(nameOf(column)));
     }
 
-    /// A truth is a target of the loss that takes 0 and 1.
+    /// Returns the target of the line. With the loss that takes 0 and 1, it may be a truth.
     float targetAt(size_t column) {
         const auto truth =
             m_task.loss.kind == LossKind::BceWithLogits ? truthOf(text(column)) : std::nullopt;
@@ -175,15 +175,15 @@ private:
         return at->second;
     }
 
-    /// By number where all are numbers, else by name: their order does not depend on that of the
-    /// lines.
+    /// Sorts the classes by value when all are numbers, else by name, so that their order does not
+    /// depend on the order of the lines.
     void sortClasses() {
         const auto number = [commas = m_file.commas()](const std::string& name) {
             return numberOf(name, commas);
         };
         std::vector<std::string>& classes = m_table.classes;
         for (const auto& [name, index] : m_indices)
-            classes.push_back(name); // sorted by name
+            classes.push_back(name); // the map is sorted by name
         if (std::none_of(classes.begin(), classes.end(),
                          [&](const std::string& name) { return std::isnan(number(name)); }))
             std::stable_sort(
@@ -206,7 +206,7 @@ private:
     Words m_words = Words::Known;
     bool m_metWord = false;
     char m_mark = 0;                          ///< of the numbers so far, in a table with semicolons
-    std::map<std::string, int32_t> m_indices; ///< of classes, in the order of their first lines
+    std::map<std::string, int32_t> m_indices; ///< of the classes, as they first appear
     CsvTable m_table;
 };
 
@@ -248,7 +248,7 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
         layout.columns.push_back({name, ColumnUse::LeftOut});
     for (const CsvColumn& wanted : like.columns) {
         if (wanted.inputs() == 0) continue;
-        const auto isFree = [&](const CsvColumn& each) { // of two with one name, each its own
+        const auto isFree = [&](const CsvColumn& each) { // a name may occur twice
             return each.name == wanted.name && each.use == ColumnUse::LeftOut;
         };
         const auto found = std::find_if(layout.columns.begin(), layout.columns.end(), isFree);
@@ -260,7 +260,7 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
         *found = wanted;
     }
     TaskConfig inputs = task;
-    inputs.loss.kind = LossKind::Mse; // no classes to sort
+    inputs.loss.kind = LossKind::Mse; // so that no classes are sorted
     CsvTable table = *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::Known);
     checkSampleCount(pathText(task.predict), table.samples);
     return table;

@@ -1,4 +1,4 @@
-// Reads the samples of csv tables, by what their columns are.
+// Reads the samples of csv tables, as the layout of their columns says.
 #pragma once
 
 #include "engine/data/csv_columns.h"
@@ -7,20 +7,21 @@ namespace halfscope {
 
 struct CsvTable {
     CsvLayout layout;
-    std::vector<float> x;             ///< (samples, inputs); nan where a mean takes its place
-    std::vector<float> numbers;       ///< targets, one of the two
-    std::vector<int32_t> labels;      ///< indices of classes
-    std::vector<std::string> classes; ///< as they stand in the file
-    bool wholeClasses = false;        ///< all of them are whole numbers
+    std::vector<float> x;             ///< (samples, inputs); nan until a mean replaces it
+    std::vector<float> numbers;       ///< the targets, unless they are classes
+    std::vector<int32_t> labels;      ///< the targets as indices of classes
+    std::vector<std::string> classes; ///< as written in the file
+    bool wholeClasses = false;        ///< all classes are whole numbers
     int64_t samples = 0;
-    int64_t dropped = 0; ///< lines that lack a value
-    int64_t filled = 0;  ///< values that are missing in x
+    int64_t dropped = 0; ///< lines left out because a value is missing
+    int64_t filled = 0;  ///< missing values in x
 };
 
-/// Reads task.path. Cancellable. InputError with path and line.
+/// Reads task.path. Cancellable. Throws InputError with the path and the line.
 CsvTable readCsvTable(const TaskConfig&);
-/// The inputs of another file, task.predict, by the names of the columns that `like` has; it needs
-/// no target. InputError for a column that is not there and for words that `like` does not have.
+/// Reads the inputs of another file, task.predict, from the columns with the names in `like`; no
+/// target is needed. Throws InputError when a column is missing, and for words that `like` does not
+/// have.
 CsvTable readCsvInputs(const TaskConfig&, const CsvLayout& like);
 
 } // namespace halfscope

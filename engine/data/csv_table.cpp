@@ -48,8 +48,8 @@ private:
             place.label() = m_table.labels[row];
     }
 
-    /// Samples of another file stand behind those of the table, and nothing else is judged. Their
-    /// targets are not known: any will do.
+    /// Appends the samples of task.predict behind those of the table; from then on, only they are
+    /// judged. Their targets are unknown, so any values will do.
     void addPredicted(const TaskConfig& task) {
         const CsvTable more = readCsvInputs(task, m_table.layout);
         const int64_t first = m_table.samples;
@@ -154,7 +154,7 @@ DataFacts csvFacts(const TaskConfig& task) {
             data.notes()};
 }
 
-/// The words of a Python set.
+/// Returns the words as a Python set.
 std::string pythonSet(std::span<const std::string_view> words) {
     std::string text;
     for (const std::string_view word : words)

@@ -146,8 +146,9 @@ private:
 
 bool isText(const Batch& samples) { return samples.tensors[kX].dtype == DType::I32; }
 
-/// Returns consecutive samples from the middle of the split. They begin one character apart, or lie
-/// side by side: then they are a prompt and as many characters as are written behind it.
+/// Returns consecutive samples from the middle of the split. They begin one character apart or lie
+/// side by side. In the second case, the first sample is the prompt, and the others hold as many
+/// characters as a lane writes behind it.
 std::vector<int64_t> rowOfText(int64_t samples, const Shape& target) {
     const int64_t length = target.elements();
     const int64_t wanted =
@@ -181,7 +182,7 @@ struct Prompted {
     std::vector<int32_t> prompt, continued;
 };
 
-/// Makes the first sample the prompt, and takes it away unless it is the only one.
+/// Makes the first sample the prompt and removes it from the samples, unless it is the only one.
 Prompted promptOf(std::vector<Batch>& samples) {
     const Batch& first = samples.front();
     const auto x = first.labels(kX);
@@ -195,7 +196,7 @@ Prompted promptOf(std::vector<Batch>& samples) {
     return made;
 }
 
-/// Returns the classes of those positions that a sheet has room for.
+/// Returns the classes of the positions for which a sheet has room.
 std::span<const int32_t> judgedOf(const Gallery& gallery) {
     const auto labels = gallery.samples.labels(kTarget);
     return labels.first(std::min<size_t>(labels.size(), kJudgedCharacters));

@@ -1,6 +1,6 @@
-// Samples with classes in one picture, and which of them a network takes for another class:
-// pictures side by side, or of a text what follows. Networks that predict every character of a text
-// write one, too.
+// Shows samples with classes in one picture, and which of them a network takes for another class:
+// pictures side by side, or the characters that follow in a text. A network that predicts every
+// character of a text also writes one.
 #pragma once
 
 #include "engine/data/dataset.h"
@@ -17,16 +17,16 @@ namespace halfscope {
 struct Gallery {
     Batch samples;
     std::vector<ChannelScale> scales{}; ///< see Dataset::channelScales()
-    /// Where every character of a text is predicted: the sample in front of the others, and how the
-    /// text goes on behind it. Else empty.
+    /// When every character of a text is predicted: the sample before the others, and how the text
+    /// goes on behind it. Empty otherwise.
     std::vector<int32_t> prompt{}, continued{};
 };
 
-/// Samples spread evenly over the split to validate on, or where it has none, to train on; at most
-/// 64, and fewer where they are large. Samples that cannot be read are left out. Of a text, as many
-/// consecutive ones as fit on a sheet; where every character is predicted, a prompt and those
-/// behind it. Null where samples are neither pictures (1 or 3 channels) with classes nor
-/// characters.
+/// Returns samples that are spread evenly over the validation split, or over the training split
+/// when there is no other; at most 64, and fewer when they are large. Samples that cannot be read
+/// are left out. For a text, returns as many consecutive samples as fit on a sheet; when every
+/// character is predicted, a prompt and the samples behind it. Returns null when samples are
+/// neither pictures (1 or 3 channels) with classes nor characters.
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
 /// Draws the samples with the numbers of their classes, or the characters that follow. When no
@@ -41,11 +41,13 @@ Picture galleryWithMistakes(const Gallery&, std::span<const float> scores,
                             std::span<const std::string> names);
 
 /// Returns how many characters a lane writes behind the prompt of a gallery: kWrittenCharacters, or
-/// fewer in whole rows where a network takes long because the prompt is longer than 64.
+/// a smaller number of whole rows when the prompt is longer than 64 characters and the network
+/// takes long because of it.
 size_t writtenCharacters(const Gallery&);
-/// Shows, for a gallery with a prompt, what a lane has written behind it, compared with what lane A
-/// (`first`) has written, and below that the predictions by (rows, positions, classes) scores. The
-/// caption is "58/104": how many of these were right. See writtenSheet().
+/// Shows what a lane has written behind the prompt of a gallery, compared with what lane A
+/// (`first`) has written. Below that, shows the predictions from the scores (rows, positions,
+/// classes). The caption, such as "58/104", says how many of the predictions were right. See
+/// writtenSheet().
 Picture galleryWithText(const Gallery&, std::span<const float> scores,
                         std::span<const std::string> names, std::span<const int32_t> written,
                         std::span<const int32_t> first);

@@ -24,7 +24,8 @@ NodeId smoothL1(Builder& b, const LossSpec& spec, NodeId y, NodeId target) {
     return fn::smoothL1Loss(b, y, target, spec.delta);
 }
 
-/// Takes logits (rows, positions, classes) and their labels as one batch of all positions.
+/// Returns the loss of logits (rows, positions, classes), which are taken with their labels as one
+/// batch of all positions.
 NodeId crossEntropy(Builder& b, const LossSpec& spec, NodeId logits, NodeId labels) {
     const Shape shape = b.shapeOf(logits);
     if (shape.rank() == 3) {

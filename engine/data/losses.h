@@ -16,12 +16,12 @@ struct LossInfo {
     const char* name = "";       ///< of task.loss: "mse"
     Phrase about;                ///< for tool tips and the manual, after the name
     const char* torchName = "";  ///< of torch.nn.functional
-    bool ofLabels = false;       ///< its target is a class number a sample, or one a position
+    bool ofLabels = false;       ///< the target is a class number, per sample or position
     bool hasDelta = false;       ///< LossSpec::delta acts
-    const char* torchDelta = ""; ///< its name there
+    const char* torchDelta = ""; ///< the name of delta in PyTorch
     bool hasSmoothing = false;   ///< LossSpec::labelSmoothing acts
-    /// The mean over all elements (of labels: over them all), rank 0. The prediction's dtype and
-    /// the builder's autocast policy decide in which dtype.
+    /// Adds the mean over all elements, or over all labels, of rank 0. The prediction's dtype and
+    /// the builder's autocast policy decide the dtype of the computation.
     NodeId (*emit)(Builder&, const LossSpec&, NodeId prediction, NodeId target) = nullptr;
 };
 

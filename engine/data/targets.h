@@ -8,7 +8,7 @@ namespace halfscope {
 
 /// Whether the targets are class numbers, as the loss wants them.
 bool targetsAreClasses(const TaskConfig&);
-/// Whether samples are text and have a target at each position, the next character.
+/// Whether samples are text whose target at each position is the next character.
 bool predictsEvery(const TaskConfig&);
 
 } // namespace halfscope

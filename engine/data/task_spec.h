@@ -51,10 +51,10 @@ enum class Damaged : uint8_t {
 };
 const char* nameOf(Damaged); ///< "refuse", "skip"
 
-/// The characters of a text that a sample is to predict.
+/// Which characters of a text are predicted from a sample.
 enum class Predicted : uint8_t {
-    Last,  ///< the one that follows the sample
-    Every, ///< at each position the next one, as language models do
+    Last,  ///< the character that follows the sample
+    Every, ///< the next character at each position, as in language models
 };
 const char* nameOf(Predicted); ///< "last", "every"
 
@@ -69,10 +69,10 @@ struct TaskConfig {
     double noise = 0.1;   ///< line, moons, circles: standard deviation; spirals: the most
     std::string path{};   ///< mnist, pictures: folder; csv, text: file; shards: either
     std::string x{}, y{}; ///< arrays: files
-    std::string target{}; ///< csv: the target's column; empty for the last one
-    std::string drop{};   ///< csv: columns that are left out, see droppedColumns()
-    /// No setting: csv, arrays: a file of inputs without targets. Its samples are the ones to
-    /// validate on, and what is learnt from the others (a mean, words) is applied to them.
+    std::string target{}; ///< csv: name of the target's column; empty for the last one
+    std::string drop{};   ///< csv: names of the columns to leave out, see droppedColumns()
+    /// Not a setting. csv, arrays: a file of inputs without targets. Its samples are the ones to
+    /// validate on. What is learnt from the other samples (means, words) is applied to them.
     std::string predict{};
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
     bool grey = false;        ///< likewise: one channel in place of three

@@ -1,6 +1,7 @@
-// A text as a sequence of characters: a sample is a run of them, and its class is the character
-// that follows, or it has one at each position, the next character. The characters of a file are
-// numbered in the order of Unicode. Without a file, the text that comes with the program.
+// Reads a text as a sequence of characters. A sample is a run of them. Its class is the character
+// that follows, or it has a class at each position: the next character. The characters of a file
+// are numbered in the order of Unicode. Without a file, the text that comes with the program is
+// read.
 #include "engine/core/text.h"
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
@@ -195,8 +196,8 @@ DataFacts textFacts(const TaskConfig& task) {
     return {tensorsOf(task, characters), parts[0].samples, parts[1].samples, notesOf(characters)};
 }
 
-/// Returns the Python function split(part), which makes samples and their classes of a part of the
-/// text.
+/// Returns the source of the Python function split(part), which turns a part of the text into
+/// samples and their classes.
 const char* pythonSplit(const TaskConfig& task) {
     if (predictsEvery(task))
         return R"(

@@ -79,7 +79,7 @@ public:
         fill(left, top + kCellHeight - 1, kCellWidth, 1, kInk);
     }
 
-    /// Draws a line through the middle of a row.
+    /// Draws a line at half the height of a row.
     void line(int row) {
         fill(kMargin, kMargin + row * kCellHeight + kCellHeight / 2, kTextColumns * kCellWidth, 1,
              kInk);
@@ -104,7 +104,7 @@ uint64_t glyphAt(std::span<const std::string> names, int32_t place) {
     return at < names.size() ? glyphOf(names[at]) : kOther;
 }
 
-/// Draws characters from a cell on; wrong ones stand on orange.
+/// Draws characters, beginning at a cell; wrong ones have an orange background.
 void drawJudged(Sheet& sheet, int from, std::span<const std::string> names,
                 std::span<const int32_t> shown, std::span<const int32_t> right) {
     require(shown.size() == right.size(), "a character for each that is right");

@@ -1,4 +1,4 @@
-// Characters of a text as a picture, for what a network expects to follow and for what it writes.
+// Draws characters of a text as a picture: what a network expects to follow and what it writes.
 #pragma once
 
 #include "engine/io/picture.h"
@@ -20,17 +20,17 @@ Picture textSheet(std::span<const std::string> names, std::span<const int32_t> s
 
 inline constexpr int kWrittenCharacters = 5 * kTextColumns, kJudgedCharacters = 4 * kTextColumns;
 
-/// What a lane writes and predicts, as places in the names.
+/// What a lane writes and predicts, as indices into the names.
 struct WrittenText {
-    std::span<const int32_t> prompt;       ///< the end of it is shown
+    std::span<const int32_t> prompt;       ///< only the end of it is shown
     std::span<const int32_t> written;      ///< at most kWrittenCharacters, behind the prompt
-    std::span<const int32_t> first;        ///< what lane A has written, as many
+    std::span<const int32_t> first;        ///< what lane A has written; as long as `written`
     std::span<const int32_t> shown, right; ///< at most kJudgedCharacters, as in textSheet()
 };
 
-/// As large as textSheet(). The first row is the prompt, on grey; what follows is written, and
-/// where it differs from lane A's it is underlined, on blue. Below a line, `shown` as in
-/// textSheet().
+/// Returns a picture as large as textSheet(). The first row holds the prompt, on grey. The written
+/// text follows; where it differs from lane A's, it is underlined, on blue. `shown` stands below a
+/// line, drawn as in textSheet().
 Picture writtenSheet(std::span<const std::string> names, const WrittenText&);
 
 } // namespace halfscope

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 18;
 
-/// See CsvReader::Separator.
+/// Returns the separator that the header has, see CsvReader::Separator.
 char separatorOf(std::string_view header, bool tabFirst) {
     constexpr std::string_view kAll = ",\t;";
     std::array<int64_t, kAll.size()> counts{};
@@ -26,7 +26,7 @@ char separatorOf(std::string_view header, bool tabFirst) {
         if (at != kAll.npos) ++counts[at];
     }
     if (tabFirst && counts[kAll.find('\t')] > 0) return '\t';
-    const auto most = std::max_element(counts.begin(), counts.end()); // the first of equals
+    const auto most = std::max_element(counts.begin(), counts.end()); // the first of equal ones
     return kAll[static_cast<size_t>(most - counts.begin())];
 }
 
@@ -110,7 +110,7 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
                              quotedText(m_record));
     }
     if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
-    if (m_rule != Separator::Comma) {                  // the header; the other records are like it
+    if (m_rule != Separator::Comma) {                  // the header; it decides for all records
         m_record.erase(0, m_record.size() - withoutByteOrderMark(m_record).size());
         m_separator = separatorOf(m_record, m_rule == Separator::TabFirst);
         m_rule = Separator::Comma;
@@ -130,11 +130,12 @@ void CsvReader::split(std::vector<std::string_view>& fields) {
             at = end;
         }
         if (at == record.size()) return;
-        ++at; // the separator
+        ++at; // skips the separator
     }
 }
 
-/// `at` goes from the opening quotation mark to the separator behind the closing one.
+/// Returns the text of a quoted field. Moves `at` from the opening quotation mark to the separator
+/// behind the closing one.
 std::string_view CsvReader::quotedField(size_t& at) {
     std::string& text = m_texts.emplace_back();
     for (++at;; ++at) {

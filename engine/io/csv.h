@@ -1,6 +1,6 @@
-// Reads a csv file record by record, as RFC 4180 has them: commas, quoted texts that may hold
-// commas, line ends and doubled quotation marks. Tables of other programs may have semicolons or
-// tabs in place of commas. What the fields mean is the callers' business.
+// Reads a csv file record by record, as RFC 4180 describes it: fields are separated by commas, and
+// quoted ones may hold commas, line ends and doubled quotation marks. Tables of other programs may
+// have semicolons or tabs instead of commas. The callers decide what the fields mean.
 #pragma once
 
 #include "engine/core/text.h"
@@ -23,14 +23,13 @@ public:
     /// Whether the last line must have a line end: in a file that a program wrote row by row, a
     /// line without one was cut off.
     enum class LastLine : uint8_t { MustEnd, MayLackEnd };
-    /// What stands between fields. Where the header tells, a byte order mark before it is no part
-    /// of it.
+    /// What separates fields. When the header decides, a byte order mark before it is skipped.
     enum class Separator : uint8_t {
         Comma,
-        /// What the first record, the header, has most of outside quotation marks: commas, tabs or
-        /// semicolons, of equally many the first of this list.
+        /// The one of comma, tab and semicolon that the first record, the header, has most often
+        /// outside quotation marks; on a tie, the first in this order.
         AsHeader,
-        /// Tabs where the header has any, else AsHeader: in a file of that name, a comma belongs to
+        /// Tabs when the header has any, else as AsHeader. For .tsv files: a comma there belongs to
         /// a column's name.
         TabFirst
     };
@@ -46,7 +45,7 @@ public:
     bool next(std::vector<std::string_view>& fields);
     /// Whether the file ended in the middle of a line; known after next() returned false.
     bool cutOff() const { return m_cutOff; }
-    /// ',', '\t' or ';': known once next() has been called.
+    /// Returns ',', '\t' or ';'. It is known once next() has been called.
     char separator() const { return m_separator; }
     /// The last record as it stands in the file, without its line end.
     std::string_view text() const { return m_record; }

@@ -103,7 +103,7 @@ private:
 /// What the header says.
 struct Header {
     ArrayInfo info;
-    bool swapped = false;      ///< the other byte order than this machine's
+    bool swapped = false;      ///< the byte order is not this machine's
     bool columnsFirst = false; ///< Fortran order
 };
 
@@ -199,14 +199,14 @@ Header headerOf(const NpySource& file) {
     return header;
 }
 
-/// Each value of `size` bytes with its first byte last.
+/// Reverses the bytes of each value of `size` bytes.
 void swapBytes(std::span<std::byte> bytes, size_t size) {
     for (size_t at = 0; at < bytes.size(); at += size)
         std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
                      bytes.begin() + static_cast<std::ptrdiff_t>(at + size));
 }
 
-/// Values whose first axis runs fastest, with the last one running fastest. Cancellable.
+/// Returns the values of an array in Fortran order rearranged in C order. Cancellable.
 std::vector<std::byte> rowsFirst(const Array& from) {
     const std::vector<int64_t>& shape = from.info.shape;
     const size_t size = bytesOf(from.info.type);

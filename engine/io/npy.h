@@ -1,6 +1,6 @@
 // Reads and writes .npy, NumPy's file of one array: versions 1 to 3, numbers and bool in either
-// byte order, rows first (C order) or columns first (Fortran order). What is read has this
-// machine's byte order and rows first.
+// byte order, rows first (C order) or columns first (Fortran order). Arrays that were read are in
+// this machine's byte order, rows first.
 #pragma once
 
 #include "engine/io/array.h"
@@ -15,11 +15,11 @@ ArrayInfo npyInfo(const std::string& path);
 /// Also reads the values. Can be cancelled.
 Array readNpy(const std::string& path);
 
-/// The bytes of such a file that lies within another one.
+/// The bytes of an .npy file that is stored inside another file.
 struct NpySource {
-    std::string name; ///< for errors
+    std::string name; ///< for error messages
     int64_t bytes = 0;
-    std::function<size_t(std::span<char>)> read; ///< 0 at the end only
+    std::function<size_t(std::span<char>)> read; ///< returns 0 only at the end
 };
 ArrayInfo npyInfo(const NpySource&);
 Array readNpy(const NpySource&);

@@ -1,4 +1,4 @@
-// An array of an archive is an .npy file within a file.
+// Each array of an archive is an .npy file inside it.
 #include "engine/io/npz.h"
 
 #include "engine/core/error.h"
@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kEnding = ".npy";
 
-/// Calls with the array's bytes.
+/// Calls `call` with the array's bytes and returns its result. Throws InputError when there is no
+/// such array.
 template <class Call>
 auto withArray(const std::string& path, std::string_view name, const Call& call) {
     ZipFile zip(path);

@@ -11,12 +11,13 @@
 
 namespace halfscope {
 
-/// Of the arrays, without ".npy", in their order. InputError, see ZipFile.
+/// Returns the names of the arrays, without ".npy", in the order of the archive. Throws InputError
+/// as ZipFile does.
 std::vector<std::string> npzNames(const std::string& path);
-/// Of an array's header; its name is set. InputError where there is none of this name or it is
-/// damaged, see npyInfo().
+/// Returns what an array's header says; its name is set. Throws InputError when no array has this
+/// name or it is damaged, see npyInfo().
 ArrayInfo npzInfo(const std::string& path, std::string_view name);
-/// Its values too. Cancellable.
+/// Also reads the array's values. Cancellable.
 Array readNpz(const std::string& path, std::string_view name);
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// The list of files stands at the end of an archive, and each file has a header of its own.
+// An archive has the list of its files at its end, and each file has a header of its own.
 #include "engine/io/zip.h"
 
 #include "engine/core/cancel.h"
@@ -18,13 +18,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are read as they are");
 
-constexpr int64_t kEndBytes = 22, kMostComment = 65535; ///< of the record at the end
-constexpr size_t kListBytes = 46, kHeaderBytes = 30;    ///< before the names
+constexpr int64_t kEndBytes = 22, kMostComment = 65535; ///< sizes, of the record at the end
+constexpr size_t kListBytes = 46, kHeaderBytes = 30;    ///< sizes, without the names
 constexpr int kStored = 0, kDeflated = 8;
 constexpr size_t kBlock = 65536;
-constexpr int64_t kMostRatio = 1032; ///< deflate makes at most so many bytes of one
+constexpr int64_t kMostRatio = 1032; ///< deflate makes at most this many bytes of one
 constexpr uint32_t kElsewhere = 0xffffffff;
-constexpr uint16_t kElsewhereShort = 0xffff; ///< the number stands in a record of zip64
+constexpr uint16_t kElsewhereShort = 0xffff; ///< the real number is in a record of zip64
 
 template <class T>
 T numberAt(std::string_view bytes, size_t at) {
@@ -130,7 +130,7 @@ ZipReader::ZipReader(ZipFile& zip, const ZipEntry& entry)
 
 ZipReader::~ZipReader() = default;
 
-/// Packed bytes into the block; how many.
+/// Reads packed bytes into the block and returns how many.
 size_t ZipReader::fill() {
     const int64_t wanted = std::min<int64_t>(m_packedLeft, static_cast<int64_t>(m_block.size()));
     const size_t count =
@@ -147,7 +147,7 @@ size_t ZipReader::unpack(std::span<char> into) {
     while (z.avail_out == into.size() && code != Z_STREAM_END) {
         if (z.avail_in == 0) {
             const size_t count = fill();
-            if (count == 0) break; // ends before its bytes are there
+            if (count == 0) break; // the packed data end too early
             z.next_in = reinterpret_cast<Bytef*>(m_block.data());
             z.avail_in = static_cast<uInt>(count);
         }

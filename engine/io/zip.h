@@ -1,5 +1,5 @@
-// Reads zip archives of plain or deflated files. Archives may come from strangers: what a header
-// says is checked against the archive's size before anything is read or allocated.
+// Reads zip archives of stored or deflated files. Archives may come from strangers, so what a
+// header says is checked against the archive's size before anything is read or allocated.
 #pragma once
 
 #include "engine/core/message.h"
@@ -13,21 +13,21 @@
 
 namespace halfscope {
 
-/// A file in an archive, as the list at the archive's end has it.
+/// A file in an archive, as described by the list at the archive's end.
 struct ZipEntry {
     std::string name;
-    int64_t header = 0; ///< where its own header begins
-    int64_t packed = 0; ///< bytes in the archive
-    int64_t bytes = 0;  ///< bytes of the file
+    int64_t header = 0; ///< position of the file's own header
+    int64_t packed = 0; ///< size in the archive, in bytes
+    int64_t bytes = 0;  ///< size of the file, in bytes
     uint32_t checksum = 0;
-    int method = 0; ///< 0: as it is; 8: deflated
+    int method = 0; ///< 0: stored; 8: deflated
     bool encrypted = false;
 };
 
 class ZipFile {
 public:
-    /// Reads the list. InputError "PATH: not a zip archive that can be read: WHAT", also for one of
-    /// more than 4 GiB or 65,534 files.
+    /// Reads the list. Throws InputError "PATH: not a zip archive that can be read: WHAT", also for
+    /// an archive of more than 4 GiB or 65,534 files.
     explicit ZipFile(std::string path);
 
     std::span<const ZipEntry> entries() const { return m_entries; }
@@ -40,23 +40,23 @@ private:
 
     std::string m_path;
     InputFile m_file;
-    int64_t m_list = 0; ///< where the list begins, behind all files
+    int64_t m_list = 0; ///< position of the list, behind all files
     std::vector<ZipEntry> m_entries;
 };
 
-/// The content of one file, from its start to its end. One at a time of an archive, which outlives
-/// it.
+/// Reads the content of one file, from its start to its end. An archive can have only one reader at
+/// a time and must outlive it.
 class ZipReader {
 public:
-    /// InputError for what is encrypted or packed in another way, for a damaged header, and for
-    /// more bytes than the packed ones can hold.
+    /// Throws InputError when the file is encrypted or packed by another method, when its header is
+    /// damaged, and when it claims more bytes than the packed ones can hold.
     ZipReader(ZipFile&, const ZipEntry&);
     ~ZipReader();
     ZipReader(const ZipReader&) = delete;
     ZipReader& operator=(const ZipReader&) = delete;
 
-    /// 0 at the end only, after the checksum was compared. Cancellable. InputError for what is
-    /// damaged.
+    /// Returns 0 only at the end, after it has compared the checksum. Cancellable. Throws
+    /// InputError when the file is damaged.
     size_t read(std::span<char> into);
 
 private:
@@ -66,10 +66,10 @@ private:
 
     ZipFile& m_zip;
     const ZipEntry m_entry;
-    int64_t m_packedLeft, m_left; ///< bytes
+    int64_t m_packedLeft, m_left; ///< bytes still to read and to return
     uint32_t m_checksum = 0;
     std::vector<char> m_block;
-    std::unique_ptr<Stream> m_stream; ///< of a deflated file
+    std::unique_ptr<Stream> m_stream; ///< only for a deflated file
 };
 
 } // namespace halfscope

@@ -56,7 +56,7 @@ struct ArgInfo {
     /// A truth argument that must be True for this one to act; otherwise this one is printed as
     /// False.
     std::string_view with{};
-    /// Takes 'same' and 'valid' too: the row's `complete` sets the numbers beside the word.
+    /// Allows 'same' and 'valid', too: the row's `complete` sets the numbers beside the word.
     bool paddingWords = false;
 };
 

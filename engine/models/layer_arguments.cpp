@@ -92,7 +92,7 @@ bool takeNumbers(const ArgInfo& info, const Value& value, ArgValue& to) {
     return true;
 }
 
-/// As programmers write it, and as PyTorch prints it.
+/// Whether the value is a word for a padding, as programmers write it or as PyTorch prints it.
 bool isPaddingWord(const Value& value) {
     return (value.kind == Kind::String || value.kind == Kind::Name) &&
            (value.text == "same" || value.text == "valid");

@@ -1,4 +1,4 @@
-// The activations. They are elementwise, so all but PReLU take images in either layout.
+// The activations. All of them but PReLU are elementwise and so take images in either layout.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 

@@ -69,7 +69,7 @@ constexpr ArgInfo kConvArgs[] = {
     {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
 };
 
-/// What 'same' and 'valid' mean for this kernel, as numbers beside the word.
+/// Sets the numbers that 'same' and 'valid' mean for this kernel, beside the word.
 void completeConv(LayerSpec& layer) {
     const auto isPadding = [](const ArgInfo& info) { return info.paddingWords; };
     const auto found = std::find_if(layer.info->args.begin(), layer.info->args.end(), isPadding);
@@ -81,7 +81,7 @@ void completeConv(LayerSpec& layer) {
             layer.refuse(phrase("Model", "padding='same' needs a stride of 1, as in PyTorch"));
     padding.numbers.clear();
     for (const double kernel : layer.value("kernel_size").numbers) {
-        const auto beside = static_cast<int64_t>(kernel) - 1; // values that one row of it lacks
+        const auto beside = static_cast<int64_t>(kernel) - 1; // a row loses so many values
         if (same && beside % 2 != 0)
             layer.refuse(phrase("Model", "padding='same' with a kernel of even size is not "
                                          "supported: it pads one side more than the other"));

@@ -162,7 +162,8 @@ std::string emitLeakyRelu(const Layer& layer, const std::string& x) {
     return layer.node("LeakyRelu", {x}, {{"alpha", slope}});
 }
 
-/// Slopes of (channels, 1, 1): ONNX lays shapes over each other from their ends.
+/// Emits a PRelu with slopes of shape (channels, 1, 1), because ONNX aligns shapes at their last
+/// axes.
 std::string emitPrelu(const Layer& layer, const std::string& x) {
     const int64_t slopes = layer.spec.whole("num_parameters");
     std::vector<int64_t> shape{slopes};

@@ -131,7 +131,7 @@ private:
 /// mean of the two in the middle. A nan counts as larger than all other values, inf included.
 /// Returns nan when there are no values.
 double trailingMedian(const Column&, int64_t upTo, size_t count);
-/// The same of any values.
+/// Returns the median of these values by the same rules.
 double medianWithNan(std::vector<double>);
 
 } // namespace halfscope

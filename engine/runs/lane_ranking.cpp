@@ -13,7 +13,7 @@ namespace halfscope {
 
 namespace {
 
-/// What is least is best; inf where it is not known.
+/// Returns what ranks a value, the least first: inf when it is missing or nan.
 double cost(std::optional<double> value) {
     return value && !std::isnan(*value) ? *value : std::numeric_limits<double>::infinity();
 }

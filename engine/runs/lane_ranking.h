@@ -1,4 +1,4 @@
-// Which lane of a run did best, by what judges it most fairly.
+// Decides which lane of a run did best, by the fairest criterion that there is.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace halfscope {
 
-/// The last losses of a lane: a single step may be far off.
+/// The last losses of a lane; the loss of a single step may be far off.
 class LatestLosses {
 public:
     static constexpr size_t kMost = 25;
     void add(double loss);
-    /// The middle one; nan without losses, and where most of them are nan.
+    /// Returns the median; nan when there are no losses or most of them are nan.
     double median() const;
 
 private:
@@ -24,12 +24,12 @@ private:
 struct LaneScore {
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     double loss = 0;                                ///< LatestLosses::median()
-    int64_t skipped = 0;                            ///< steps
+    int64_t skipped = 0;                            ///< skipped steps
 };
 
-/// The lanes from the best to the worst: by accuracy where there are classes, then by the loss of
-/// the validation, then by that of the last steps, then by the fewest skipped steps. What is nan or
-/// missing comes last; lanes that are alike keep their order.
+/// Returns the lanes from the best to the worst: by accuracy when there are classes, then by the
+/// validation loss, then by the loss of the last steps, then by the number of skipped steps, fewest
+/// first. A value that is nan or missing ranks last; equal lanes keep their order.
 std::vector<size_t> ranked(std::span<const LaneScore>);
 
 } // namespace halfscope

@@ -25,7 +25,7 @@ public:
     /// The newest row; step 0 when there is none.
     const StepRow& last() const { return m_last; }
     const SkipTally& skips() const { return m_skips; }
-    /// The sentence about the last overflow; empty without one.
+    /// Returns the sentence about the last overflow; empty when there was none.
     const Message& lastOverflow() const { return m_lastOverflow; }
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }

@@ -349,7 +349,8 @@ GradientHistory& Run::historyOf(int32_t lane) {
     // orders the reads of the last reader of a snapshot before the writes that follow
     std::atomic_thread_fence(std::memory_order_acquire);
 #if defined(__SANITIZE_THREAD__)
-    // ThreadSanitizer does not know fences; the count of a copy gives it the same order.
+    // ThreadSanitizer does not understand fences; counting a copy of the pointer gives it the same
+    // order.
     const auto counted = own;
 #endif
     return *own;

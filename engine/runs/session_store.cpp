@@ -119,7 +119,7 @@ public:
     }
     ~Writer() {
         m_thread.request_stop();
-        removeDiscarded(); // at once: nobody may wait for what is still being written
+        removeDiscarded(); // at once: nobody should wait for what is still being written
         m_thread.join();
         removeDiscarded();
     }
@@ -174,7 +174,7 @@ private:
     void removeDiscarded() {
         try {
             if (m_discards) m_lock.removeSession();
-        } catch (const std::bad_alloc&) { // it is offered at the next start
+        } catch (const std::bad_alloc&) { // the session stays, and the next start offers it
         }
     }
     void work(const std::stop_token&);
@@ -209,7 +209,7 @@ private:
     const Message m_memoryProblem; ///< made in advance, while there is memory
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false};
-    std::atomic<uint64_t> m_pulse{0}; ///< moves while the thread gets on
+    std::atomic<uint64_t> m_pulse{0}; ///< changes while the thread makes progress
 
     std::vector<Watched> m_runs;  ///< this and what follows belong to the thread
     Clock::time_point m_failed{}; ///< last

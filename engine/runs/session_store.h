@@ -39,8 +39,9 @@ public:
     /// Stores a run from now on. `preset`: see RunInfo.
     void watch(std::shared_ptr<const Run>, const std::string& name);
     void forget(const Run*);
-    /// Everything that is there now is on disk when this returns true, unless there is a problem().
-    /// False where nothing more of it got there for so long: the disk does not answer.
+    /// Waits until everything that is there now is on disk and returns true, also when there is a
+    /// problem() and it is not. Returns false when nothing more of it was written for as long as
+    /// `patience`: the disk does not answer.
     bool flush(std::chrono::milliseconds patience = std::chrono::hours(24));
     /// The same without waiting: whether isWritten() of the result.
     uint64_t askToWrite();

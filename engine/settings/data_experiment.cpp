@@ -50,8 +50,8 @@ LossKind lossFor(const TaskConfig& task) {
     return whole && areFewClasses(*classes) ? LossKind::CrossEntropy : LossKind::Mse;
 }
 
-/// Columns of too many words to be inputs are left out where the table cannot be used otherwise;
-/// DataFacts::notes tells which.
+/// Returns data.drop. Leaves out columns that have too many words to be inputs when the table
+/// cannot be used otherwise; DataFacts::notes names them.
 std::string dropFor(const TaskConfig& task) {
     if (!infoOf(task.kind).has("data.drop")) return task.drop;
     const bool usable = factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse);

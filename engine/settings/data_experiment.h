@@ -26,8 +26,8 @@ void checkCanBeExperiment(const std::string& path);
 /// Returns the error for a folder that holds neither such data nor a saved run.
 InputError nothingInFolder(const std::string& path);
 
-/// model.layers for samples of indices with a class each: two layers of a transformer's encoder, or
-/// where each position has a class, causal ones.
+/// Returns model.layers for samples of indices that have classes: two layers of a transformer's
+/// encoder, which are causal when each position has a class.
 std::string encoderLayers(const DataFacts&);
 
 } // namespace halfscope

@@ -114,12 +114,12 @@ void checkEdited(const RunConfig&, const Field& edited);
 /// initial scale. Throws InputError for any other key, and for a value that is not allowed.
 void checkLiveEdit(std::string_view key, const FieldValue&);
 
-/// Lanes by precision, "fp32,amp-fp16", each as its precision starts it. `before`, the lanes that
-/// they replace: the nth lane of a precision keeps the settings of the nth that was there, and
-/// further ones those of the last.
+/// Reads a list of lanes by precision, "fp32,amp-fp16"; each has the settings that its precision
+/// starts with. `before` holds the lanes that they replace: the nth lane of a precision keeps the
+/// settings of the nth one there, and further ones have those of the last.
 std::vector<LaneConfig> parseLanes(std::string_view list, std::span<const LaneConfig> before = {});
-/// Whether a lane that scales its loss replaces one whose loss scaler had other settings than its
-/// precision starts with, which are lost: the two precisions' names; empty ones otherwise.
+/// The names of two precisions, when a lane that scales its loss replaces one whose loss scaler had
+/// other settings than its precision starts with: those settings are lost. Empty names otherwise.
 struct LostScaler {
     std::string had, has;
 };

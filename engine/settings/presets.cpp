@@ -305,8 +305,8 @@ Preset transformerTiny() {
     return made;
 }
 
-/// A language model of the same size: every character of a sample is predicted from those before
-/// it. The mask of its layers hides the others.
+/// Returns a language model of the same size. It predicts every character of a sample from those
+/// before it; the mask of its layers hides the others.
 Preset transformerLm() {
     Preset made =
         preset("transformer-lm", kExamples, phrase("Presets", "Language model"),
@@ -321,7 +321,7 @@ Preset transformerLm() {
     made.config.task.batch = 16;
     made.config.model.layers = encoderLayers(factsOf(made.config.task));
     made.config.optimizer.lr = 2e-3;
-    made.config.epochs = 15; // the end of the text, which is held back, gets no better after that
+    made.config.epochs = 15; // more epochs do not improve the end of the text, which is held back
     return made;
 }
 
@@ -463,7 +463,7 @@ Preset picture() {
 std::vector<LaneConfig> parseLanes(std::string_view list, std::span<const LaneConfig> before) {
     const Field& field = *findField("precision");
     std::vector<LaneConfig> lanes;
-    std::map<Precision, size_t> taken; // how many of `before`
+    std::map<Precision, size_t> taken; // how far into `before` each precision has got
     for (const std::string_view name : partsOf(list, ',')) {
         Precision precision{};
         field_parts::fromValue(precision, parseValue(field, name));

@@ -1,4 +1,4 @@
-// Lists of values as lanes.
+// Turns lists of values into lanes.
 #include "engine/settings/sweep.h"
 
 #include "engine/core/error.h"
@@ -35,7 +35,8 @@ const Field& sweptField(std::string_view key) {
     return *field;
 }
 
-/// All lanes once more, with the swept setting in those that know it.
+/// Returns the configuration with each lane in which the setting means something repeated for each
+/// of its values.
 RunConfig swept(const RunConfig& config, const Sweep& sweep) {
     RunConfig made = config;
     made.lanes.clear();
@@ -82,7 +83,8 @@ void applySweeps(RunConfig& config, std::span<const Sweep> sweeps) {
             if (sweeps[before].field == sweeps[i].field)
                 throw InputError(phrase("Settings", "--sweep: %1 is given twice"),
                                  sweeps[i].field->key);
-        // with six lanes at most before it, and a list that somebody typed, this is no large number
+        // this is not a large number: there are at most six lanes before it, and somebody typed the
+        // list
         RunConfig next = swept(config, sweeps[i]);
         if (next.lanes.size() > kMaxLanes)
             throw InputError(
@@ -100,7 +102,7 @@ std::string sweptText(const RunConfig& config, size_t lane, std::span<const Swee
         if (!appliesTo(*sweep.field, config, lane)) continue;
         const FieldValue value = sweep.field->get(config, static_cast<int>(lane));
         std::string words = settingWords(*sweep.field, value);
-        if (words.empty()) // "default", which has no words of its own
+        if (words.empty()) // "default" has no words of its own
             words =
                 sweep.field->key.substr(sweep.field->key.find('.') + 1) + ' ' + valueText(value);
         text += (text.empty() ? "" : ", ") + words;

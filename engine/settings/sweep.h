@@ -1,5 +1,5 @@
-// Many settings in one run: the values of a sweep become lanes, which share weights, data and
-// batches, so that nothing but the swept settings sets them apart.
+// Tries many settings in one run: the values of a sweep become lanes. These share weights, data and
+// batches, so that they differ in nothing but the swept settings.
 #pragma once
 
 #include "engine/settings/fields.h"
@@ -14,24 +14,25 @@ namespace halfscope {
 /// A lane's setting and the values to try.
 struct Sweep {
     const Field* field = nullptr;
-    std::vector<FieldValue> values; ///< checked, no two alike
+    std::vector<FieldValue> values; ///< checked; no two are equal
 };
 
-/// "scaler.init_scale=2^10,2^16". InputError for what is no list of values of a lane's setting:
-/// settings of the run, texts and paths, a value twice.
+/// Reads a sweep, "scaler.init_scale=2^10,2^16". Throws InputError when the text is not a list of
+/// values of a lane's setting (settings of the run, texts and paths are not), and when a value is
+/// given twice.
 Sweep parseSweep(std::string_view text);
 
-/// Every lane in which a swept setting means something becomes one lane for each of its values; of
-/// several sweeps, one for each combination. Other lanes stay as they are. Forks and edits of lanes
-/// go, as the lanes are others. InputError for more than 6 lanes, a setting that means nothing in
-/// any lane and one that is swept twice.
+/// Replaces every lane in which a swept setting means something by one lane for each of its values;
+/// with several sweeps, by one for each combination. Other lanes stay as they are. Removes forks
+/// and edits of lanes, because the lanes are different ones. Throws InputError for more than 6
+/// lanes, for a setting that means nothing in any lane, and for one that is swept twice.
 void applySweeps(RunConfig&, std::span<const Sweep>);
 
-/// What a lane has of the swept settings: "growth_interval 100, init_scale 2^16"; empty where they
-/// mean nothing.
+/// Returns the swept settings of a lane: "growth_interval 100, init_scale 2^16"; empty when they
+/// mean nothing there.
 std::string sweptText(const RunConfig&, size_t lane, std::span<const Sweep>);
 
-/// What is recorded of lanes that are replaced by others: forks and edits of lanes.
+/// Removes what is recorded of lanes that others replace: forks and edits of lanes.
 void forgetLanes(RunConfig&);
 
 } // namespace halfscope

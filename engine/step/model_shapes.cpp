@@ -22,8 +22,8 @@ void checkTemplate(const RunConfig& config, const BatchShape& batch) {
                          batch.positions > 0 ? "transformer-lm" : "transformer-tiny");
 }
 
-/// Returns the first encoder without a mask, through which each position sees those behind it; null
-/// where there is none. It is easily mistaken for a causal one.
+/// Returns the first encoder without a mask, in which each position sees those behind it; null when
+/// there is none. It is easily mistaken for a causal one.
 const LayerSpec* looksAhead(const LayerSpec& layer) {
     if (layer.info->name == "TransformerEncoderLayer") return &layer;
     for (const LayerSpec& child : layer.children)

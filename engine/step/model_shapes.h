@@ -34,9 +34,9 @@ struct ModelShapes {
     Message error;                  ///< why the network cannot be trained so; empty where it can
     Message warning;                ///< see modelWarning()
 };
-/// Tells what is wrong with a network that can be trained all the same: it is to predict every
-/// character of a text and sees them. Empty where nothing is known to be wrong. Throws InputError
-/// where model.layers cannot be read.
+/// Tells what is wrong with a network that can be trained all the same: one that sees the
+/// characters of a text that it is to predict. Empty when no fault is known. Throws InputError when
+/// model.layers cannot be read.
 Message modelWarning(const RunConfig&);
 
 /// Reads no file: whether a picture's colours fit is told when the run is built.

@@ -538,7 +538,7 @@ void Experiment::addGalleries(Snapshot& snapshot) {
     if (!gallery || snapshot.outputs.empty()) return;
     std::vector<Picture> galleries;
     std::vector<int32_t> first;   // what lane A has written
-    const bool leftOver = m_stop; // such a request is not for the texts
+    const bool leftOver = m_stop; // an earlier request to stop is not meant for the texts
     try {
         for (const auto& lane : m_lanes) {
             const auto scores = lane->probe(gallery->samples);
@@ -555,7 +555,7 @@ void Experiment::addGalleries(Snapshot& snapshot) {
                 galleryWithText(*gallery, *scores, view().classes, *written, first));
         }
     } catch (const EngineError&) {
-        return; // no room for it beside the training: the tables are shown
+        return; // the device has no room for it beside the training: only the tables are shown
     }
     galleries.push_back(galleryWithClasses(*gallery, view().classes));
     snapshot.galleries = std::move(galleries);

@@ -1,4 +1,4 @@
-// The search: strides that double, then halves.
+// Searches with strides that double until the answer lies between two trials, then halves the rest.
 #include "engine/train/fitting_scale.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr int kBelowLeast = kLeastExponent - 1;
 constexpr int kAboveMost = std::numeric_limits<float>::max_exponent; // 2^128 is inf
 
-/// The least exponent whose power is `scale` or more.
+/// Returns the smallest exponent whose power of two is at least `scale`.
 int exponentAbove(float scale) {
     if (!std::isfinite(scale)) return kAboveMost;
     int exponent = 0;
@@ -33,7 +33,7 @@ int firstTrial(const FittingScale& guess, int over) {
 
 std::optional<FittingScale> fittingScale(float scale, const FittingScale& guess,
                                          const ScaleTrial& overflows) {
-    // a scale that is nan, 0 or negative is no power of two's neighbour
+    // nothing can be tried below a scale that is nan, 0, negative or at most the least one
     if (!(scale > std::ldexp(1.0f, kLeastExponent))) return FittingScale{};
     int over = exponentAbove(scale), fit = kBelowLeast;
     int stride = 1;
@@ -41,7 +41,7 @@ std::optional<FittingScale> fittingScale(float scale, const FittingScale& guess,
         const std::optional<bool> answer = overflows(std::ldexp(1.0f, at));
         if (!answer) return std::nullopt;
         (*answer ? over : fit) = at;
-        // strides that double, towards the side that is not known, then halves
+        // doubles the stride while one side is unknown, then halves the interval
         at = fit == kBelowLeast ? std::max(over - stride, kLeastExponent)
                                 : std::min(fit + stride, std::midpoint(fit, over));
         stride *= 2;

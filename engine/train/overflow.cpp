@@ -79,7 +79,7 @@ Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Mess
     return event;
 }
 
-/// What follows the sentence about an overflow: empty, or another one.
+/// Returns the sentence that follows the one about an overflow; empty when there is nothing to say.
 Message helpText(const FittingScale& fitting) {
     switch (fitting.known) {
     case FittingScale::Known::Nothing: break;

@@ -35,10 +35,10 @@ private:
         m_gradients; ///< nodes that are a parameter's gradient, with its name
 };
 
-/// Of a culprit's tensor: whether it came before the loss was scaled. Then no loss scale would have
-/// been small enough.
+/// Whether a culprit's tensor was computed before the loss was scaled. If so, no loss scale would
+/// have been small enough.
 bool isBeforeScaling(const Message& tensor);
-/// The same of an event, a saved one too; false where nobody knows the tensor.
+/// The same for an event, saved ones included; false when the tensor is not known.
 bool overflowedBeforeScaling(const Event&);
 
 /// Why a step was skipped, and what would have helped.

@@ -27,7 +27,7 @@ public:
     /// all states that the graph has.
     std::optional<std::vector<float>>
     run(const std::function<void(Executor&, const Graph&)>& weights);
-    /// Do the same in two parts, for inputs of one shape that follow one another.
+    /// These two do the same in two parts, for several inputs of one shape.
     void setWeights(const std::function<void(Executor&, const Graph&)>& weights);
     std::optional<std::vector<float>> run(const Batch& inputs);
     /// From any thread.
@@ -41,8 +41,8 @@ private:
     std::shared_ptr<const Program> m_program;
 };
 
-/// Names a probe to whoever asks for a stop, only while it runs: a request between two steps is the
-/// next step's.
+/// Shows a probe to threads that ask for a stop, but only while it runs: a request that comes
+/// between two steps is meant for the next step.
 class RunningProbe {
 public:
     RunningProbe(std::atomic<Probe*>& running, Probe& probe) : m_running(running) {

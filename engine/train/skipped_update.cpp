@@ -1,4 +1,4 @@
-// Runs the batches of an update again, as they were, value by value or at other scales.
+// Runs the batches of an update again: as they were, value by value, or at other scales.
 #include "engine/train/skipped_update.h"
 
 #include "engine/core/error.h"
@@ -13,9 +13,10 @@ namespace halfscope {
 
 namespace {
 
-constexpr int64_t kMostBatches = 16; // each is a whole step
+constexpr int64_t kMostBatches = 16; // each one takes a whole step
 
-/// Turns the counters of dropout and the like back, so that a step draws the same numbers again.
+/// Turns back the counters of random layers, such as dropout, so that a step draws the same numbers
+/// again.
 void rewindRandom(const Graph& graph, StateValues& values, int64_t steps) {
     std::set<NodeId> counters;
     for (NodeId id = 0; id < graph.size(); ++id)
@@ -31,7 +32,7 @@ void rewindRandom(const Graph& graph, StateValues& values, int64_t steps) {
     }
 }
 
-/// Those that a step changes.
+/// Returns the states that a step changes.
 StateValues statesOf(const LaneStep& at) {
     return downloadStates(at.executor(), at.graph(), WhichStates::Written);
 }

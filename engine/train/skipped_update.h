@@ -1,5 +1,5 @@
-// A skipped update, run again: which tensor overflowed first, and which loss scale would have
-// fitted. Leaves the words to overflow.h and the search among scales to fitting_scale.h.
+// Runs a skipped update again, to find which tensor overflowed first and which loss scale would
+// have fitted. Leaves the wording to overflow.h and the search for a scale to fitting_scale.h.
 #pragma once
 
 #include "engine/train/fitting_scale.h"
@@ -10,21 +10,23 @@
 
 namespace halfscope {
 
-/// The lane must be where the skipped step left it, and is there again afterwards: batches, states
-/// and all. A skip leaves parameters and moments alone, and accumulated gradients at zero.
+/// The lane must be in the state in which the skipped step left it, and is in that state again
+/// afterwards, batches included. A skip leaves parameters and moments unchanged, and accumulated
+/// gradients at zero.
 class SkippedUpdate {
 public:
-    /// Moves the lane's states to the step for the batch of that number, and that batch with them.
+    /// Returns the step for the batch with this number, after it has moved the lane's states there
+    /// and loaded the batch.
     using Use = std::function<const LaneStep&(int64_t step)>;
 
-    /// `step`: the last one. `batches`: whose gradients it added up.
+    /// `step` is the last step; `batches` is how many batches' gradients it added up.
     SkippedUpdate(Use, int64_t step, int64_t batches);
 
-    /// Looks into the step's own batch, then into the earlier ones. Nothing when it was stopped
-    /// midway; not known where the device rounds otherwise while it shows values.
+    /// Searches the step's own batch, then the earlier ones. Returns nothing when it was stopped
+    /// midway, and an unknown culprit when the device rounds differently while it shows values.
     std::optional<Culprit> culprit(float scale) const;
-    /// Each trial is the whole update. Nothing when one was stopped midway; not known of more than
-    /// 16 batches.
+    /// Returns the scale that fits; each trial runs the whole update. Returns nothing when a trial
+    /// was stopped midway, and an unknown scale for more than 16 batches.
     std::optional<FittingScale> fitting(float scale, const FittingScale& guess) const;
 
 private:

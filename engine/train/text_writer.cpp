@@ -1,4 +1,5 @@
-// The network sees a window of the last characters, which moves on with each that is drawn.
+// The network sees a window of the last characters; each character that is drawn moves it on by
+// one.
 #include "engine/train/text_writer.h"
 
 #include "engine/core/error.h"
@@ -11,14 +12,14 @@ namespace halfscope {
 
 namespace {
 
-constexpr uint64_t kWritingStream = 32; // of the run's seed
+constexpr uint64_t kWritingStream = 32; // random stream of the run's seed
 
 } // namespace
 
 int32_t drawnClass(std::span<const float> scores, double chance) {
     float highest = -INFINITY;
     for (const float score : scores)
-        highest = std::fmax(highest, score); // leaves nan out
+        highest = std::fmax(highest, score); // ignores nan
     const auto best = std::find(scores.begin(), scores.end(), highest);
     if (best == scores.end() || std::isinf(highest))
         return static_cast<int32_t>(highest > 0 ? best - scores.begin() : std::ssize(scores));
@@ -51,7 +52,7 @@ TextWriter::write(std::span<const int32_t> prompt, size_t characters,
     while (written.size() < characters) {
         const auto scores = m_probe.run(m_window);
         if (!scores) return std::nullopt;
-        const auto last = std::span(*scores).last(m_classes); // of the last position
+        const auto last = std::span(*scores).last(m_classes); // scores at the last position
         written.push_back(drawnClass(last, double{chances.uniform(written.size())}));
         if (static_cast<size_t>(written.back()) == m_classes) break;
         std::copy(window.begin() + 1, window.end(), window.begin());

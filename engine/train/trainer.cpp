@@ -162,7 +162,7 @@ struct Trainer::Impl {
     std::unique_ptr<TextWriter> writer;   ///< likewise
     std::atomic<Probe*> runningProbe{nullptr};
     Culprit culprit;      ///< of the last step; kept while the loss stays bad
-    FittingScale fitting; ///< of the last overflow in a backward pass: where to look first
+    FittingScale fitting; ///< of the last overflow in a backward pass: a first guess
     bool lossWasBad = false;
     SeenSamples seen; ///< of the epoch so far
 
@@ -200,7 +200,8 @@ struct Trainer::Impl {
         at->loadBatch(step);
     }
 
-    /// lastStep with the batches whose gradients it added up; weights have not changed since those.
+    /// Returns the update of lastStep, with all batches whose gradients it added up; the weights
+    /// have not changed since the first of them.
     SkippedUpdate skippedUpdate() {
         if (!keptPrediction) keptPrediction = at->prediction();
         return {[this](int64_t step) -> const LaneStep& {
@@ -210,9 +211,9 @@ struct Trainer::Impl {
                 lastStep, config.gradients.accumulate};
     }
 
-    /// At which scales the update would have been taken. Not known where only one optimizer skipped
-    /// it, as the other one's weights have changed, and where one lets updates pass. Nothing when
-    /// it was stopped midway.
+    /// Returns the scales at which the update would have been taken. They are unknown when only one
+    /// optimizer skipped it, because the other one's weights have changed, and when one optimizer
+    /// sits updates out. Returns nothing when it was stopped midway.
     std::optional<FittingScale> fittingScaleOf(const StepRecord& record) {
         if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor))
             return FittingScale{FittingScale::Known::None, 0};

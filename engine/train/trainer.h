@@ -34,13 +34,13 @@ Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop 
 /// What a lane predicts for the validation samples, in their order.
 struct Predictions {
     int64_t samples = 0, outputs = 0;
-    int64_t positions = 0; ///< classes of a sample, one at each position; 0: it has no positions
-    std::vector<float> values; ///< row-major, of shape(); nan where a sample cannot be read
-    /// Likewise; of classes (samples) or (samples, positions), the number of each.
+    int64_t positions = 0;     ///< classes of a sample, one at each position; 0: no positions
+    std::vector<float> values; ///< row-major, of shape(); nan where a sample could not be read
+    /// Likewise. For classes, their numbers, of shape (samples) or (samples, positions).
     std::vector<float> targets;
     std::vector<int64_t> numbers; ///< (samples), see Dataset::number()
 
-    /// Returns (samples, outputs) or (samples, positions, outputs).
+    /// Returns the shape of `values`: (samples, outputs) or (samples, positions, outputs).
     std::vector<int64_t> shape() const {
         if (positions == 0) return {samples, outputs};
         return {samples, positions, outputs};
@@ -105,8 +105,8 @@ public:
     /// between.
     std::optional<std::vector<float>> probe(const Batch& inputs);
 
-    /// Lets the network write so many characters behind a prompt that is as long as a sample, see
-    /// TextWriter. Returns nothing when requestStop() came in between.
+    /// Lets the network write this many characters behind a prompt that is as long as a sample, see
+    /// TextWriter. Returns nothing when requestStop() was called meanwhile.
     std::optional<std::vector<int32_t>> write(std::span<const int32_t> prompt, size_t characters);
 
     /// Whether evaluate() has samples: the batches' data set has some to validate on.
