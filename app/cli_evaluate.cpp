@@ -86,7 +86,8 @@ void tellLeftOut(std::span<const Message> reasons) {
         printNote("And " + std::to_string(reasons.size() - kMost) + " more are left out.\n");
 }
 
-/// Takes the samples of another file, which has no targets.
+/// Sets the task to predict the samples of `options.predict`, a file without targets. Throws
+/// InputError for data that are neither a table nor arrays, and without --out.
 void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     const TaskKind kind = config.task.kind;
     if (kind != TaskKind::Csv && kind != TaskKind::Arrays)

@@ -31,11 +31,12 @@ struct ExperimentOptions {
     std::vector<std::string> settings, sweeps;
 
     void addTo(CLI::App& command, Trains = Trains::Yes);
-    /// Only where many lanes are compared.
+    /// Adds --sweep, for commands that compare many lanes.
     void addSweepTo(CLI::App& command);
-    /// File or preset, then --lanes, then the named options, then --set and then --sweep from left
-    /// to right; the whole is checked. InputError.
-    /// `note`: takes a sentence about settings that --lanes has dropped, if it has; or null.
+    /// Returns the configuration of the file or preset, changed by --lanes, then by the named
+    /// options, then by --set and then by --sweep, from left to right. Checks the whole; throws
+    /// InputError. `note`, unless it is null, takes a sentence about settings that --lanes has
+    /// dropped, if it has dropped any.
     RunConfig config(std::string* note = nullptr) const;
     std::vector<Sweep> swept() const;
     /// The folder, where the file is that of a saved run; else empty.

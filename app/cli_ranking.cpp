@@ -21,7 +21,7 @@ std::string percent(double share, int digits) { return shortNumber(100 * share, 
 
 std::string numberOr(std::optional<double> value) { return value ? shortNumber(*value, 6) : "-"; }
 
-/// Without those that have nothing to tell of any lane.
+/// Returns the columns of the table, without those that have nothing to tell about any lane.
 std::vector<Column> columnsOf(std::span<const RankedLane> lanes) {
     const auto any = [lanes](auto&& has) { return std::any_of(lanes.begin(), lanes.end(), has); };
     std::vector<Column> columns{{"lane", [](const RankedLane& each) { return each.name; }}};

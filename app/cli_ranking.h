@@ -12,15 +12,15 @@ namespace halfscope::cli {
 
 struct RankedLane {
     std::string name;     ///< "amp-fp16-2"
-    std::string settings; ///< "init_scale 2^16"; empty of a lane that was not swept
+    std::string settings; ///< "init_scale 2^16"; empty for a lane that was not swept
     LaneScore score;
     double lastLoss = 0;
-    std::string scale;             ///< after the last step; "-" without one
-    std::optional<double> zeros{}; ///< share of the gradients, 0 to 1
-    double milliseconds = 0;       ///< of a step on its device, the median
+    std::string scale;             ///< loss scale after the last step; "-" when there is none
+    std::optional<double> zeros{}; ///< share of the gradients that are 0, from 0 to 1
+    double milliseconds = 0;       ///< median time of a step on its device
 };
 
-/// Ends with a line that explains the columns.
+/// Returns the table as text; the last line explains the columns.
 std::string rankingTable(std::span<const RankedLane>);
 
 } // namespace halfscope::cli

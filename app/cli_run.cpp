@@ -102,7 +102,8 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
     return text;
 }
 
-/// Of each lane that skipped steps, whether that is normal, and why the last one was skipped.
+/// Says for each lane that skipped steps whether that is normal, and why it skipped the last of
+/// them.
 std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> totals) {
     std::string text;
     for (size_t i = 0; i < totals.size(); ++i) {
@@ -118,7 +119,7 @@ std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> 
     return text;
 }
 
-/// The lanes of a sweep from the best to the worst.
+/// Returns the table of the lanes of a sweep, from the best to the worst.
 std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweeps,
                       std::span<const LaneTotals> totals, std::span<const RecentTimes> times,
                       std::span<const LatestLosses> losses, std::span<const GradientRange> ranges) {
@@ -172,7 +173,8 @@ struct OnnxTarget {
     std::string file;
 };
 
-/// The files of --onnx: with the lane in their names where there are several, critics beside them.
+/// Returns the files that --onnx writes. Their names contain the lane when there are several lanes;
+/// a critic gets a file beside that of its generator.
 std::vector<OnnxTarget> onnxTargets(const std::string& path, const Experiment& experiment) {
     const std::filesystem::path given(path);
     std::vector<OnnxTarget> targets;
@@ -189,7 +191,8 @@ std::vector<OnnxTarget> onnxTargets(const std::string& path, const Experiment& e
     return targets;
 }
 
-/// InputError, RunError: before the training, not after hours of it.
+/// Throws InputError or RunError when the ONNX files cannot be written: before the training, not
+/// after hours of it.
 void checkOnnxTargets(const std::string& path, const Experiment& experiment) {
     checkOnnx(experiment.config());
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -387,7 +390,7 @@ private:
     }
 
     std::string ranking(RunOutcome outcome) {
-        std::vector<GradientRange> ranges; // whoever interrupts waits for no more steps
+        std::vector<GradientRange> ranges; // empty after an interruption, to end without delay
         if (outcome != RunOutcome::Interrupted) ranges = m_experiment.gradientRanges();
         return rankingOf(m_experiment, m_sweeps, m_totals, m_times, m_losses, ranges);
     }
@@ -447,8 +450,8 @@ struct Start {
     std::optional<ExperimentState> state; // of a run that continues
     std::string checkpoint;               // its path
     std::vector<Assignment> edits;        // given beside it
-    std::string note;                     // about what was given
-    std::optional<RunPast> past;          // its rows
+    std::string note;                     // a sentence about the given options
+    std::optional<RunPast> past;          // the rows that the run has so far
 };
 
 /// Whether a setting only says where a machine has its devices and files: no number of a run

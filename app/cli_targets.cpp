@@ -1,4 +1,4 @@
-// What lies at a path, in words. Whether a disk has room is seen when it is written.
+// Says in words what lies at a path. Whether the disk has room shows only when the file is written.
 #include "app/cli_targets.h"
 
 #include "engine/core/text.h"
@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Behind links. A path that cannot be looked at counts as missing: opening it says why.
+/// Returns the type of what lies at `path`, following links. A path that cannot be examined counts
+/// as missing: the attempt to open it says why.
 fs::file_type typeAt(const std::string& path) {
     std::error_code ignored;
     return fs::status(path, ignored).type();

@@ -1,5 +1,5 @@
-// Names of files and folders that a command writes: what cannot take them is refused before
-// anything is trained.
+// Checks the names of files and folders that a command writes: those that cannot be written are
+// refused before anything is trained.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,13 +8,13 @@
 
 namespace halfscope::cli {
 
-/// Why a command does not write a file of this name; empty where it does: in place of a regular
-/// file, or as a new one. Devices, pipes and folders stay what they are.
+/// Returns why a command does not write a file of this name; empty when it does, as a new file or
+/// in place of a regular one. Devices, pipes and folders are never replaced.
 std::string fileObstacle(const std::string& path);
-/// The same of a folder, which is made where it is missing.
+/// Returns the same for a folder, which is made when it is missing.
 std::string folderObstacle(const std::string& path);
 
-/// Refuses an option whose file or folder cannot be written.
+/// Makes the option refuse a file or a folder that cannot be written.
 void writesFile(CLI::Option&);
 void writesFolder(CLI::Option&);
 

@@ -1,5 +1,5 @@
-// halfscope-cli on tables and arrays as people have them: a training from one command, the closing
-// table, and predictions for samples without targets.
+// Runs halfscope-cli on tables and arrays as people have them: a training from one command, the
+// closing table, and predictions for samples without targets.
 #include "engine/io/npy.h"
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
@@ -32,7 +32,7 @@ private:
     Outcome m_trained; ///< the run in the folder "out"
 };
 
-/// Of a table from Excel in Europe: red ones are cats.
+/// Trains on a table as Excel writes it in Europe, in which the red ones are cats.
 void TestCliPredict::initTestCase() {
     std::string text = "colour;size;kind\r\n";
     for (int i = 0; i < 60; ++i)
@@ -65,7 +65,7 @@ void TestCliPredict::closingTableHasBoth() {
     }
 }
 
-/// With other separators, in another order and without the target.
+/// The table to predict has other separators, another order of columns and no target.
 void TestCliPredict::predictsTables() {
     const QString table = file("new.csv", "size,name,colour\n3.5,a,red\n4,b,blue\n9.25,c,red\n");
     const Outcome outcome =
@@ -81,7 +81,7 @@ void TestCliPredict::predictsTables() {
              (QStringList{"predictions_amp-fp16.npy", "predictions_fp32.npy", "samples.csv"}));
     const Array y = readNpy(path("predicted/predictions_fp32.npy").toStdString());
     QCOMPARE(y.info.shape, (std::vector<int64_t>{3, 2}));
-    // the samples of the table itself have the outputs that they were judged by
+    // samples of the training table get the same outputs as when they were judged
     const Outcome judged = call({"evaluate", path("out"), "--out", path("judged")});
     QVERIFY2(judged.code == 0, judged.error);
     const Outcome all =
@@ -93,7 +93,7 @@ void TestCliPredict::predictsTables() {
     const QList<QByteArray> samples = contentOf(path("judged/samples.csv")).split('\n');
     for (int64_t row = 0; row < held.info.shape[0]; ++row) {
         const int64_t stored = samples[row + 1].split(',')[0].toLongLong();
-        for (int64_t k = 0; k < 2; ++k) // sums of another batch may have another order
+        for (int64_t k = 0; k < 2; ++k) // another batch may sum in another order
             QVERIFY(std::abs(held.at(2 * row + k) - whole.at(2 * stored + k)) < 1e-5);
     }
 }

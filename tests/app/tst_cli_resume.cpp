@@ -371,7 +371,7 @@ void TestCliResume::evaluatesEachLane() {
     QVERIFY2(alone.code == 2 && alone.error.contains("--weights is missing"), told(alone));
 }
 
-/// Of a text whose every character is predicted: a line for each position, and the perplexity.
+/// A text whose every character is predicted gets a line for each position, and the perplexity.
 void TestCliResume::evaluatesEveryCharacter() {
     const QString folder = m_folder.filePath("text"), out = m_folder.filePath("text scores");
     const QString text = m_folder.filePath("birds.txt");

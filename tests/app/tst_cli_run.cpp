@@ -465,7 +465,7 @@ void TestCliRun::specialFilesAreRefused_data() {
     add({"get", "mnist"}, "/dev/null", "it is a device, " + folder);
 }
 
-/// What is no file or folder stays what it is, and so does what lies beside it.
+/// What is neither a regular file nor a folder stays as it is, and so does what lies beside it.
 void TestCliRun::specialFilesAreRefused() {
     QFETCH(QStringList, arguments);
     QFETCH(QString, path);

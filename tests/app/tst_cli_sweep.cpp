@@ -1,6 +1,6 @@
-// halfscope-cli run with many settings at once: lanes by name that keep a preset's settings, values
-// that become lanes, the table that ranks them, and the sentence about a scale that would have
-// fitted.
+// Runs halfscope-cli with many settings at once: lanes given by name that keep a preset's settings,
+// values that become lanes, the table that ranks them, and the sentence about a scale that would
+// have fitted.
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
 
@@ -78,7 +78,8 @@ private slots:
                  qPrintable(lines[6]));
     }
 
-    /// What the lanes are is all that a sweep decides: the file alone gives the same bits.
+    /// A sweep decides only what the lanes are: the saved experiment, run without it, gives the
+    /// same bits.
     void aSweepIsAnExperimentLikeOthers() {
         QTemporaryDir folder;
         const QString out = folder.filePath("o"), again = folder.filePath("again");
@@ -90,7 +91,7 @@ private slots:
             QCOMPARE(contentOf(again + file), contentOf(out + file));
     }
 
-    /// Where lanes are judged, the judgement comes first.
+    /// When the lanes have an accuracy, they are ranked by it first.
     void accuracyRanksFirst() {
         QTemporaryDir folder;
         const Outcome outcome =

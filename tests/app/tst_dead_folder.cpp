@@ -68,7 +68,7 @@ void TestDeadFolder::ends_data() {
         QTest::addRow("the data, %s", kind) << plan << QStringList{data, "--play"};
         QTest::addRow("the weights, %s", kind) << plan << QStringList{weights, "--play"};
     }
-    // the home: settings, runs that were left, the run that trains
+    // in the home folder: the settings, runs that were left behind, the run that trains
     const QString trained = experiment("trained.json", {});
     for (const char* kind : {"open", "write"})
         QTest::addRow("the settings, %s", kind)

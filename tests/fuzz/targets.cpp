@@ -102,8 +102,8 @@ void checkArray(const Array& array) {
     if (array.info.elements() > 0) array.at(array.info.elements() - 1);
 }
 
-/// As numbers and as classes, and as lines without targets beside themselves. What follows a line
-/// "--" is data.drop.
+/// Reads a table with numbers and with classes as targets, and predicts its own lines as those of a
+/// second table. What follows a line "--" is data.drop.
 void csv(std::string_view bytes) {
     constexpr std::string_view kEnd = "\n--\n";
     const size_t end = std::min(bytes.rfind(kEnd), bytes.size());
@@ -172,7 +172,7 @@ void idx(std::string_view bytes) {
     if (info.elements() <= int64_t{64} << 20) checkArray(readIdx(file.path()));
 }
 
-/// An array, or an archive of them.
+/// Reads an array, or the arrays of an archive.
 void npy(std::string_view bytes) {
     const MemoryFile file(bytes);
     if (!bytes.starts_with("PK")) {

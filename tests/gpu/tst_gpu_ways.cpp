@@ -22,7 +22,7 @@ const std::vector<cuda::Variant>& ways() {
         cuda::variantsOf(cuda::SourceOptions{}, cuda::kWarpgroupCapability);
     return all;
 }
-/// Alone: without a search for a faster one.
+/// Returns the way of this name, without a search for a faster one.
 cuda::Variant wayNamed(const std::string& name) {
     for (cuda::Variant way : ways())
         if (way.name == name) {
@@ -49,9 +49,10 @@ Left oneStep(StepRunner& runner) {
     return left;
 }
 
-/// Whose products those of a way are held against. Generated kernels round operands of TF32 to the
-/// nearest, as the CPU does; a library may cut them off, which takes results further apart than any
-/// order of sums, so that only ways that leave products to it are compared with it.
+/// Says whether the products that a way is compared with come from libraries. Generated kernels
+/// round operands of TF32 to the nearest, as the CPU does; a library may truncate them, which moves
+/// results further apart than any order of sums does. So only ways that leave products to a library
+/// are compared with it.
 cuda::Libraries librariesBeside(int lane, const cuda::Variant& way) {
     const bool tf32 = std::string_view(kLanes[lane]) == "tf32";
     return tf32 && way.options.chains == cuda::Chains::Fused ? cuda::Libraries::Unused

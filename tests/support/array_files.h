@@ -52,12 +52,13 @@ inline std::string npyBytes(std::string_view dict, std::string_view values, char
     return bytes.append(header).append(values);
 }
 
-/// A file of an archive: deflated where `packed` says so.
+/// A file of an archive, deflated when `packed` is true.
 struct ZipPart {
     std::string name, content;
     bool packed = false;
 };
-/// As numpy.savez and numpy.savez_compressed write it; `comment` ends it.
+/// Returns an archive as numpy.savez and numpy.savez_compressed write it, with `comment` at its
+/// end.
 inline std::string zipBytes(const std::vector<ZipPart>& parts, std::string_view comment = {}) {
     std::string files, list;
     const auto add = [](std::string& to, uint64_t value, size_t bytes) {
@@ -85,7 +86,7 @@ inline std::string zipBytes(const std::vector<ZipPart>& parts, std::string_view 
             add(to, 20, 2);
             add(to, 0, 2);
             add(to, part.packed ? 8U : 0U, 2);
-            add(to, 0, 4); // when it was changed
+            add(to, 0, 4); // time and date of the last change
             add(to, checksum, 4);
             add(to, data.size(), 4);
             add(to, part.content.size(), 4);
@@ -93,12 +94,12 @@ inline std::string zipBytes(const std::vector<ZipPart>& parts, std::string_view 
         };
         files += "PK\3\4";
         describe(files);
-        add(files, 4, 2); // NumPy has more here than in the list
+        add(files, 4, 2); // length of an extra field, which NumPy has here but not in the list
         files.append(part.name).append("more").append(data);
         list += "PK\1\2";
         add(list, 20, 2);
         describe(list);
-        add(list, 0, 12); // no more, no comment, the first disk, attributes
+        add(list, 0, 12); // no extra field, no comment, the first disk, attributes
         add(list, start, 4);
         list += part.name;
     }

@@ -1,6 +1,6 @@
-// Makes two threads call functions at the same time, many times. Nothing but the locks of these
-// functions orders the calls, so ThreadSanitizer (./dev sanitize threads) reports a lock that is
-// missing in either of them.
+// Makes two threads call functions at the same time, many times. Only the locks of these functions
+// order the calls, so ThreadSanitizer (./dev sanitize threads) reports a lock that is missing in
+// either of them.
 #pragma once
 
 #include <atomic>

@@ -27,7 +27,7 @@ class GetMnistDialog : public QDialog {
     Q_OBJECT
 public:
     explicit GetMnistDialog(QWidget* parent = nullptr);
-    /// Stops the download; does not wait for a server or a disk that says nothing.
+    /// Stops the download. Does not wait for a server or a disk that does not answer.
     ~GetMnistDialog() override;
 
     /// Replaces the public files and mirrors.
@@ -51,9 +51,9 @@ private:
     QProgressBar* m_bar = nullptr;
     QLabel* m_error = nullptr;
     QPushButton *m_browse = nullptr, *m_start = nullptr;
-    /// Bytes, with the thread.
+    /// The bytes downloaded so far; shared with the thread.
     std::shared_ptr<std::atomic<int64_t>> m_have = std::make_shared<std::atomic<int64_t>>(0);
-    std::unique_ptr<FileJob> m_job; ///< null while nothing is fetched
+    std::unique_ptr<FileJob> m_job; ///< null while nothing is downloaded
 };
 
 } // namespace halfscope

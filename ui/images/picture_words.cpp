@@ -1,4 +1,4 @@
-// Holds each sentence twice: in full, and with half as many words where room is short.
+// Holds each sentence twice: in full, and with half as many words for when there is little room.
 #include "ui/images/picture_words.h"
 
 #include <QCoreApplication>

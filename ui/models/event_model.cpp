@@ -174,7 +174,7 @@ QString EventModel::sentenceOf(const Event& event) {
                            laneTag(event.lane).toStdString(), laneTag(event.parent).toStdString()});
     QString text = translated(event.text);
     const bool saved = event.text.format().empty();
-    // the words about a damaged sample are mostly its path
+    // the words about a damaged sample are mostly its path, whose numbers stay plain
     if (saved && event.kind != EventKind::Damaged) text = groupedNumbers(text);
     const auto lane = saved ? text.lastIndexOf(kInLane) : -1;
     if (event.kind == EventKind::Edit && event.lane >= 0 && lane > 0)

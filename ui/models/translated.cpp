@@ -12,13 +12,14 @@
 namespace halfscope {
 namespace {
 
-/// A number, as "2005" or "65536 (2^16)", as the window writes it; any other text as it is.
+/// Returns a number such as "2005" or "65536 (2^16)" as the window writes it, and any other text
+/// unchanged.
 QString shownData(const QString& text) {
     static const QRegularExpression s_whole(QStringLiteral("^\\d+( \\(2\\^\\d+\\))?$"));
     return s_whole.match(text).hasMatch() ? groupedNumbers(text) : text;
 }
 
-/// What stands in for %1 to %9 is not searched for them.
+/// Puts the arguments in place of %1 to %9; the arguments themselves are not searched for these.
 QString filled(const QString& format, const QStringList& arguments) {
     QString text;
     for (qsizetype i = 0; i < format.size(); ++i) {
@@ -43,7 +44,7 @@ QString translated(const Phrase& phrase) {
 }
 
 QString groupedNumbers(const QString& text) {
-    // alone: no part of a name, a path, a date or a fraction
+    // a number that is not part of a name, a path, a date or a fraction
     static const QRegularExpression s_number(
         QStringLiteral("(?<![\\w.,^/-])\\d{4,18}(?![\\w/-]|[.,]\\w)"));
     QString grouped;

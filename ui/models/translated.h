@@ -11,11 +11,12 @@ namespace halfscope {
 
 /// Returns the English text when no translation is loaded or none has it. Any thread may call.
 QString translated(const Phrase&);
-/// Arguments are put in place as they are, translated where they are messages themselves; those
-/// that are whole numbers are written as groupedNumbers() does.
+/// Returns the message in the user's language. Arguments that are messages themselves are
+/// translated, whole numbers are written as groupedNumbers() writes them, and all others stay as
+/// they are.
 QString translated(const Message&);
-/// A sentence with its whole numbers in the digits of the user's locale: "step 2,005". Files keep
-/// them plain. Numbers that belong to a name, a path or a fraction stay as they are.
+/// Returns a sentence with its whole numbers written as in the user's locale: "step 2,005". Files
+/// keep them plain. Numbers that belong to a name, a path or a fraction stay as they are.
 QString groupedNumbers(const QString& text);
 /// Of an error without a message, its words.
 QString translated(const std::exception&);

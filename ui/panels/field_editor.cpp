@@ -237,8 +237,9 @@ QString FieldEditor::problemText() const {
     return problem ? translated(*problem) : QString();
 }
 
-/// What became of a table, beside its path, or beside the setting that leaves lines out or fills
-/// them; beside a path, that it is being read.
+/// Returns what became of the data. For a table this stands beside its path, or beside the setting
+/// that leaves lines out or fills them. While the data are being read, the note beside a path says
+/// so.
 QString FieldEditor::noteText() const {
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     const TaskConfig& task = m_model.config().task;

@@ -37,7 +37,8 @@ int quantile(const GradientShares& shares, double part, double all) {
 
 QString stepText(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
 
-/// The powers between which most lie, in a phrase of %1 and %2; nothing where none is finite.
+/// Puts the powers between which most gradients lie in place of %1 and %2. Returns an empty text
+/// when no gradient is finite.
 QString mostIn(const QString& phrase, const GradientShares& shares) {
     const double finite = shares.between(Counts::kLowest, Counts::kLowest + Counts::kBuckets);
     if (finite <= 0) return {};
@@ -197,7 +198,7 @@ void GradientMap::showValues(std::optional<qint64> step) {
         return m_readout->fits();
     };
     QStringList texts = textsAt(step);
-    // half a number would be another number: whole parts are left out, at last all of them
+    // a number cut in half would be another number: whole parts are left out, in the end all
     texts << QString();
     for (const QString& text : texts)
         if (show(text)) return;

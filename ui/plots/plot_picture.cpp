@@ -1,4 +1,5 @@
-// Drawn in memory: who writes it does so aside, and knows why a disk does not take it.
+// Draws the picture in memory. The caller writes it on another thread, and knows why a disk does
+// not take it.
 #include "ui/plots/plot_picture.h"
 
 #include <qcustomplot.h>

@@ -1,4 +1,4 @@
-// A QCustomPlot as the content of a picture's file.
+// Turns a QCustomPlot into the content of a picture file.
 #pragma once
 
 #include <QByteArray>
@@ -9,7 +9,7 @@ namespace halfscope {
 
 /// Returns the text of an SVG file that shows the plot as it is on screen.
 QByteArray plotSvg(QCustomPlot&);
-/// The bytes of a PNG file of twice the size on screen.
+/// Returns the bytes of a PNG file of twice the size on screen.
 QByteArray plotPng(QCustomPlot&);
 
 } // namespace halfscope

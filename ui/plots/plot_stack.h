@@ -74,7 +74,8 @@ public:
     qint64 lastStep() const { return m_lastStep; }
     int lanes() const { return static_cast<int>(m_labels.size()); }
 
-    /// As shown now: the bytes of a file, of an SVG or of a PNG of twice the size on screen.
+    /// Returns the plots as they are shown now, as the bytes of an SVG file or of a PNG file of
+    /// twice the size on screen.
     QByteArray svg();
     QByteArray png();
     QImage picture();

@@ -1,4 +1,4 @@
-// The thread that reads; its signals reach the window through Qt's queue.
+// Runs the thread that reads; its signals reach the window through Qt's queue.
 #include "ui/session/restore_job.h"
 
 #include "engine/core/cancel.h"
@@ -19,9 +19,9 @@ constexpr int kBetweenWrites = 64;
 
 struct RestoreJob::Work {
     void run();
-    /// False when it was stopped.
+    /// Reads one run and emits it. Returns false when it was stopped.
     bool restore(const LeftRun&);
-    /// Unless the job is gone.
+    /// Calls `emitSignal` unless the job is gone.
     template <class Emit>
     void tell(Emit emitSignal) {
         const std::lock_guard lock(mutex);
@@ -30,7 +30,7 @@ struct RestoreJob::Work {
 
     std::shared_ptr<const LeftSession> session;
     std::shared_ptr<SessionStore> store;
-    std::mutex mutex; ///< held while the job tells
+    std::mutex mutex; ///< held while a signal is emitted
     RestoreJob* job;  ///< null once it is gone
 };
 

@@ -1,5 +1,5 @@
-// Reads the runs of a session that was left behind, on a thread of its own. While long ones are
-// read they are written to this session's store on disk: they may be larger than memory.
+// Reads the runs of a session that was left behind, on a thread of its own. While long runs are
+// read, they are written to this session's store on disk, because they may be larger than memory.
 #pragma once
 
 #include "engine/runs/left_session.h"
@@ -14,15 +14,16 @@ namespace halfscope {
 class RestoreJob : public QObject {
     Q_OBJECT
 public:
-    /// `store`: of this session; null where there is none.
+    /// `store` is this session's store, or null when there is none.
     RestoreJob(std::shared_ptr<const LeftSession>, std::shared_ptr<SessionStore> store);
-    /// Stops after a few thousand rows; does not wait for it, see FileJob::Leaving.
+    /// Stops the thread, which may read a few thousand rows more; does not wait for it, see
+    /// FileJob::Leaving.
     ~RestoreJob() override;
     RestoreJob(const RestoreJob&) = delete;
     RestoreJob& operator=(const RestoreJob&) = delete;
 
-    /// Once. finished() is the last signal, unless the job is destroyed before; both come from the
-    /// thread.
+    /// Starts the thread; must be called only once. finished() is the last signal, unless the job
+    /// is destroyed first. Both signals come from the thread.
     void start();
 
 signals:
@@ -32,7 +33,7 @@ signals:
     void finished(const halfscope::Message& reason);
 
 private:
-    /// What the thread uses.
+    /// What the job shares with its thread.
     struct Work;
     std::shared_ptr<Work> m_work;
     std::unique_ptr<FileJob> m_job; ///< null until it starts

@@ -334,7 +334,7 @@ void TrainingWorker::keepState() {
     m_checkpoints.made(bytes, start, secondsOf(Clock::now()));
 }
 
-/// Once of networks of one size: the user may want to save them by hand.
+/// Tells, once for networks of one size, that they are not kept: the user may want to save them.
 void TrainingWorker::tellTooLarge(size_t bytes) {
     if (std::exchange(m_toldBytes, bytes) == bytes) return;
     const auto mebibytes = [](size_t size) {

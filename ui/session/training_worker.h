@@ -81,8 +81,8 @@ private:
     std::chrono::steady_clock::time_point m_nextPicture{};
     double m_pictureSeconds = 0;     ///< what the last picture took
     int64_t m_keptStep = -1;         ///< of the last checkpoint
-    size_t m_toldBytes = 0;          ///< of networks that are too large to be kept
-    CheckpointPace m_checkpoints{0}; ///< of the run, as the next one
+    size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
+    CheckpointPace m_checkpoints{0}; ///< for this run, as is m_counts
     GradientPace m_counts;
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory

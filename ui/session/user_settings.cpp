@@ -1,4 +1,4 @@
-// QSettings behind a thread that reads and one that writes; both own what they use.
+// Uses QSettings on one thread that reads and one that writes; both own what they use.
 #include "ui/session/user_settings.h"
 
 #include "engine/core/error.h"
@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{50};
 
-/// With the threads.
+/// What the window's thread shares with the two others.
 struct Shared {
     std::mutex mutex;
-    QVariantMap read;            ///< last
-    QVariantMap coming, written; ///< to be written, being written
+    QVariantMap read;            ///< as they were last read
+    QVariantMap coming, written; ///< waiting to be written; being written
     bool wasRead = false, writes = false;
 };
 
@@ -37,7 +37,7 @@ void readAll(const SharedPtr& shared) {
     shared->wasRead = true;
 }
 
-/// Until nothing comes any more.
+/// Writes until nothing is waiting any more.
 void writeAll(const SharedPtr& shared) {
     for (;;) {
         QVariantMap now;
@@ -62,11 +62,11 @@ public:
     bool finish(std::chrono::milliseconds patience);
 
 private:
-    /// Null where the system has no thread to give.
+    /// Starts `work` on a thread. Returns null when the system has no thread to give.
     static std::unique_ptr<FileJob> start(std::function<void()> work);
 
     SharedPtr m_shared = std::make_shared<Shared>();
-    std::unique_ptr<FileJob> m_reads, m_writes; ///< the last ones
+    std::unique_ptr<FileJob> m_reads, m_writes; ///< the last thread of each kind
 };
 
 std::unique_ptr<FileJob> UserSettings::start(std::function<void()> work) {
@@ -78,7 +78,7 @@ std::unique_ptr<FileJob> UserSettings::start(std::function<void()> work) {
 }
 
 QVariantMap UserSettings::all() {
-    if (!m_reads || m_reads->isDone()) { // one that hangs is not waited for again
+    if (!m_reads || m_reads->isDone()) { // a thread that hangs is not waited for again
         m_reads = start([shared = m_shared] { readAll(shared); });
         const bool known = [this] {
             const std::lock_guard lock(m_shared->mutex);
@@ -98,7 +98,7 @@ void UserSettings::keep(const QVariantMap& values) {
     m_shared->coming.insert(values);
     if (m_shared->writes) return;
     m_writes = start([shared = m_shared] { writeAll(shared); });
-    m_shared->writes = m_writes != nullptr; // else with the next ones
+    m_shared->writes = m_writes != nullptr; // without a thread, the next call writes them
 }
 
 bool UserSettings::finish(std::chrono::milliseconds patience) {

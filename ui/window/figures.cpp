@@ -16,15 +16,15 @@ constexpr int kFiguresMs = 200;
 // The sentence that invites the user to start is larger than those that say what happens.
 constexpr double kTitleSize = 1.35;
 
-/// All of it where there is one alone.
+/// Returns the first sentence; the whole text when there is only one sentence.
 QString firstSentence(const QString& text) {
     const auto end = text.indexOf(QLatin1String(". "));
     return end < 0 ? text : text.left(end + 1);
 }
 
-/// An event's words with its lane, where there are lanes to tell apart and the words name none; in
-/// full, with the lane's letter alone, without what would have helped, and as the lane's card says
-/// it.
+/// Returns an event's words, from long to short: in full, with the lane's letter alone, without
+/// what would have helped, and as the lane's card says it. The lane comes first when there are
+/// lanes to tell apart and the words name none.
 QStringList newsOf(const Event& event, const RunModel& run) {
     const QString text = EventModel::sentenceOf(event);
     // an edit's text names the lane

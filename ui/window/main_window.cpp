@@ -41,7 +41,7 @@ namespace {
 // Raised when the layout changes: older saved layouts are then forgotten.
 constexpr int kLayoutVersion = 1;
 constexpr size_t kWindowReserve = size_t{1} << 20;
-constexpr std::chrono::milliseconds kForSettings{300}; // of a window that is gone
+constexpr std::chrono::milliseconds kForSettings{300}; // how long closing waits for the settings
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options)

@@ -28,9 +28,9 @@ namespace {
 constexpr int kBetweenRecoveryLooks = 250; // ms
 constexpr size_t kMebibyte = size_t{1} << 20;
 const QString kBudgetKey = QStringLiteral("memory/budgetMiB");
-constexpr std::chrono::milliseconds kMadeAtOnce{50}; // what takes longer is done aside
-constexpr std::chrono::milliseconds kClosing{500};   // of a window that is gone
-/// With a disk that gets on no more, before the program is told that not all is kept.
+constexpr std::chrono::milliseconds kMadeAtOnce{50}; // how long the window waits for its store
+constexpr std::chrono::milliseconds kClosing{500};   // how long closing waits for the disk
+/// How long keep() waits for a disk that makes no progress before it says that not all is kept.
 constexpr std::chrono::milliseconds kKeeping{1500};
 
 QString keptInMemory(const QString& reason) {
@@ -63,7 +63,7 @@ void SessionKeeper::close() {
     if (m_discards) m_store->discard();
     const FileJob job(
         [store = std::exchange(m_store, nullptr), runs = std::exchange(m_watched, {})]() mutable {
-            while (store.use_count() > 1) // a run is being restored up to here
+            while (store.use_count() > 1) // a job that restores a run still uses it
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             store.reset();
             runs.clear();
@@ -161,7 +161,7 @@ void SessionKeeper::watchRuns() {
     for (const auto& [run, holder] : m_watched)
         if (watched.count(run) == 0) m_store->forget(run);
     m_watched = std::move(watched);
-    if (!m_making) m_changes = changes; // else once the store is there
+    if (!m_making) m_changes = changes; // otherwise once the store is there
 }
 
 void SessionKeeper::tellProblems() {

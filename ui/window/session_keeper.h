@@ -29,7 +29,8 @@ public:
     /// `folder` is where sessions are kept.
     SessionKeeper(QString folder, RunModels&, ExperimentController&, ShownRun&, const WindowParts&,
                   QWidget& window);
-    /// Waits a moment until the disk has what it should; one that does not answer is left alone.
+    /// Waits a moment until the disk has what it should have; a disk that does not answer is left
+    /// alone.
     ~SessionKeeper() override;
 
     /// Looks for runs of windows that ended without being closed, on a thread of its own, because a
@@ -55,11 +56,12 @@ private:
     void offer(const LeftSessions&);
     void look();
     void watchRuns();
-    /// Makes it, aside: false while that lasts, and where there can be none.
+    /// Makes the store on another thread, at the first call. Returns false while that lasts, and
+    /// when there can be no store.
     bool hasStore();
-    bool takeStore(); ///< of the thread that makes it
+    bool takeStore(); ///< from the thread that makes it; whether there is a store
     void close();
-    /// What the disk may take long for.
+    /// Runs work that may take the disk long, on a thread of its own.
     void aside(std::function<void()> work);
     void tellProblems();
     void removeRestored();
@@ -74,11 +76,11 @@ private:
     QWidget& m_window;
     QTimer m_timer;
     using StorePtr = std::shared_ptr<SessionStore>;
-    StorePtr m_store;                   ///< from the first run on; null where it cannot be made
-    std::shared_ptr<StorePtr> m_coming; ///< what the next one makes
+    StorePtr m_store;                   ///< from the first run on; null when it cannot be made
+    std::shared_ptr<StorePtr> m_coming; ///< where the thread of m_making puts the store
     std::unique_ptr<FileJob> m_making;  ///< makes the store; null otherwise
-    bool m_discards = false;            ///< the store, when the window goes
-    bool m_tried = false;               ///< to make it
+    bool m_discards = false;            ///< whether closing the window discards the store
+    bool m_tried = false;               ///< whether making the store was tried
     std::vector<std::unique_ptr<FileJob>> m_errands;
     Message m_told; ///< the problem that the banner told
     std::map<const Run*, std::shared_ptr<const Run>> m_watched;

@@ -459,7 +459,7 @@ void WindowFiles::aside(const Errand& errand, const std::function<void()>& work)
     QProgressDialog dialog(errand.text, {}, 0, 0, &m_window);
     dialog.setWindowTitle(errand.title);
     dialog.setWindowModality(Qt::WindowModal);
-    // by itself it would wait for seconds, as its bar has no end
+    // by itself the dialog would wait for seconds, because its bar has no end
     QTimer::singleShot(kBeforeDialog, &dialog, &QWidget::show);
     std::unique_ptr<FileJob> job;
     try {

@@ -83,9 +83,10 @@ public:
     void stopLiveBoard();
     bool chooseResultsFolder(); ///< whether they were saved
     void choosePlots();
-    /// An SVG, or a PNG by the ending of the name. RunError.
+    /// Saves the plots as an SVG, or as a PNG when the name has that ending. Throws RunError.
     void savePlots(const QString& path);
-    /// Those of the results' files that are in a folder already. RunError where it does not answer.
+    /// Returns those of the results' files that are in the folder already. Throws RunError when the
+    /// folder does not answer.
     QStringList resultsIn(const QString& folder);
     /// To the clipboard, for slides.
     void copyPlots();
@@ -113,16 +114,17 @@ private:
     bool networksAreGone() const;
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);
-    /// On a thread of its own, as long tables take their time: the window is drawn meanwhile. The
-    /// work owns all that it uses, for a dead network is not waited for when the window has closed
-    /// or the user has enough: RunError "PATH: ...".
+    /// What aside() shows while work is done, and when it stops waiting for the work.
     struct Errand {
         QString title, text, path;
-        /// Of a path that did not answer.
+        /// What to say of a path that did not answer.
         Phrase late = phrase("Files", "%1: did not answer in time; what was being saved there may "
                                       "be incomplete");
-        std::chrono::milliseconds afterClosing = kForFiles; ///< it is waited for so long
+        std::chrono::milliseconds afterClosing = kForFiles; ///< how long work is waited for
     };
+    /// Runs `work` on a thread of its own, because long tables take their time: the window is drawn
+    /// meanwhile. The work must own all that it uses: a dead network is not waited for when the
+    /// window has closed or the user stops waiting. Throws RunError "PATH: ..." then.
     void aside(const Errand&, const std::function<void()>& work);
 
     RunModels& m_models;

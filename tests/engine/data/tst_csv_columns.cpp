@@ -1,5 +1,5 @@
-// Columns of csv tables: what stands between them, words and truths as inputs, columns that are
-// left out, and another table's lines as samples without targets.
+// Columns of csv tables: separators, words and truth values as inputs, columns that are left out,
+// and the lines of another table as samples without targets.
 #include "engine/core/error.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/dataset.h"
@@ -47,7 +47,7 @@ QStringList notesOf(const TaskConfig& task) {
     return notes;
 }
 
-/// `count` lines "wN,N,0" below a header.
+/// Returns `count` lines "wN,N,0" below a header.
 std::string tableOfWords(int count) {
     std::string text = "w,n,y\n";
     for (int i = 0; i < count; ++i)
@@ -125,7 +125,7 @@ void TestCsvColumns::separators_data() {
     row("as many of each", "t.csv", "a;,b\t,y;\t\n1,2.5,3\n4,5,6\n", "");
 }
 
-/// By the header, and told.
+/// The separator is found in the header, and a note names it.
 void TestCsvColumns::separators() {
     QFETCH(const QByteArray, name);
     QFETCH(const QByteArray, text);
@@ -136,7 +136,7 @@ void TestCsvColumns::separators() {
     QCOMPARE(notesOf(task), note.isEmpty() ? QStringList() : QStringList(note));
 }
 
-/// 1.234 is another number among decimal commas.
+/// Points and decimal commas are not mixed: among commas, 1.234 may mean another number.
 void TestCsvColumns::decimalMarks() {
     const auto error = [&](const char* text) {
         const TaskConfig task = csv(text);
@@ -153,7 +153,7 @@ void TestCsvColumns::decimalMarks() {
                            "number, as other lines have there; data.drop leaves columns out"));
     QVERIFY(error("a\ty\n1\t2\n1,5\t3\n").find("\"1,5\" in the column \"a\"") != std::string::npos);
     TaskConfig classes = csv("a;y\n1;10,5\n2;9,5\n");
-    classes.loss.kind = LossKind::CrossEntropy; // in the order of numbers
+    classes.loss.kind = LossKind::CrossEntropy; // sorted as numbers
     QCOMPARE(makeDataset(classes, 0)->view().classes, (std::vector<std::string>{"9,5", "10,5"}));
     QVERIFY(!makeDataset(classes, 0)->tensors()[kTarget].wholeClasses);
 }
@@ -168,8 +168,8 @@ void TestCsvColumns::quotedFields() {
             }).ends_with("has text after a closing quotation mark; only a semicolon may follow"));
 }
 
-/// As pandas.get_dummies(table.drop(columns="y"), dtype=float) of pandas 3.1 has them: size, dry,
-/// colour_blue, colour_green, colour_red, weight_L, weight_M, weight_S.
+/// The inputs are those of pandas.get_dummies(table.drop(columns="y"), dtype=float) in pandas 3.1:
+/// size, dry, colour_blue, colour_green, colour_red, weight_L, weight_M, weight_S.
 void TestCsvColumns::words() {
     const TaskConfig task = csv(kColours);
     QCOMPARE(inputsOf(task), (Floats{1,    1, 0, 0, 1, 1, 0, 0, //
@@ -195,7 +195,7 @@ void TestCsvColumns::truths() {
             }).ends_with("\"no\" in the column \"y\" is not allowed: a finite number"));
 }
 
-/// A word that is not known has the share that each word has among the others.
+/// Where a word is missing, each word's input is that word's share among the words that are there.
 void TestCsvColumns::wordsWithGaps() {
     TaskConfig task = csv("a,b,y\nx,1,1\n,2,2\nz,3,3\nx,4,4\nx,NA,5\n");
     QVERIFY(thrownBy<InputError>([&] {
@@ -205,7 +205,7 @@ void TestCsvColumns::wordsWithGaps() {
     QCOMPARE(inputsOf(task), (Floats{1, 1, 0, 2, 0.75f, 0.25f, 3, 0, 1, 4, 1, 0, 2.5f, 1, 0}));
     task.missing = Missing::Drop;
     QCOMPARE(inputsOf(task), (Floats{1, 1, 0, 3, 0, 1, 4, 1, 0}));
-    // a word that only dropped lines have is no input
+    // a word that occurs only in dropped lines makes no input
     QCOMPARE(inputsOf([&] {
                  TaskConfig other = csv("a,b,y\nx,1,1\nq,,2\n");
                  other.missing = Missing::Drop;
@@ -231,7 +231,7 @@ void TestCsvColumns::manyWords() {
                          "to leave such columns out, set data.drop to w");
     QCOMPARE(dropWithManyWords(task), std::string("w"));
     task.drop = "n";
-    QCOMPARE(dropWithManyWords(task), std::string("n")); // nothing would be left
+    QCOMPARE(dropWithManyWords(task), std::string("n")); // no input would be left
     task.drop = dropWithManyWords(csv(tableOfWords(101)));
     QCOMPARE(makeDataset(task, 0)->tensors()[kX].shape, (Shape{1}));
     QCOMPARE(dropWithManyWords(csv(kColours)), std::string());
@@ -242,7 +242,7 @@ void TestCsvColumns::dropped() {
     task.drop = " \"b, c\", \"d \"\"e\"\"\" ,z";
     QCOMPARE(droppedColumns(task.drop), (std::vector<std::string>{"b, c", "d \"e\"", "z"}));
     QCOMPARE(inputsOf(task), (Floats{1}));
-    QCOMPARE(targetsOf(task), (Floats{4})); // the last one that is left
+    QCOMPARE(targetsOf(task), (Floats{4})); // the last column that is left
     QCOMPARE(notesOf(task), QStringList{"Left out by data.drop: b, c, d \"e\", z."});
     const auto refused = [&](const char* drop, const char* target = "") {
         task.drop = drop;
@@ -257,7 +257,7 @@ void TestCsvColumns::dropped() {
              "data.drop: " + task.path + " has no column left to be an input");
 }
 
-/// As pandas writes the index of the lines, and reads it again.
+/// The index of the lines is left out, under the names that pandas writes and reads it with.
 void TestCsvColumns::unnamed() {
     const QStringList told{"A column without a name is left out: pandas writes the numbers of "
                            "lines into one."};
@@ -289,7 +289,7 @@ void TestCsvColumns::predicts() {
     QCOMPARE(factsOf(task).validation, int64_t{2});
 }
 
-/// Means and deviations are those of the samples that were trained on.
+/// The means and deviations are those of the samples that the network was trained on.
 void TestCsvColumns::predictsAsItWasTrained() {
     TaskConfig task = csv("a,y\n1,0\n3,0\n5,0\n7,0\n");
     task.standardise = true;

@@ -173,7 +173,7 @@ void TestFileData::bothInOneFile() {
             }).ends_with("there are 2 arrays in the file and none is called y"));
 }
 
-/// The names that people give, or an only array.
+/// The arrays of an archive are found by the names that people give them, or as its only array.
 void TestFileData::archives() {
     const std::string x = npy("<f4", "(2,)", bytesOfValues<float>({1, 2}));
     const std::string y = npy("|u1", "(2,)", "\3\4"), other = npy("|u1", "(1,)", "\1");
@@ -202,7 +202,7 @@ void TestFileData::archives() {
     QCOMPARE(labelsOf(allOf(*makeDataset(task, 0), Split::Train)), (std::vector<int32_t>{3, 4}));
 }
 
-/// Samples without targets stand behind those that were trained on.
+/// Samples without targets follow those that were trained on, as the validation part.
 void TestFileData::predictsArrays() {
     for (const bool classes : {false, true}) {
         TaskConfig task = arrays(npy("<f4", "(3, 2)", bytesOfValues<float>({1, 2, 3, 4, 5, 6})),

@@ -262,8 +262,8 @@ void TestGallery::textIsWritten() {
              0);
 }
 
-/// A prompt on grey, what is written behind it, underlined on blue where lane A writes something
-/// else, and predictions in the last rows.
+/// A picture shows the prompt on grey, then the text that the lane writes, underlined on blue where
+/// lane A writes something else, and predictions in its last rows.
 void TestGallery::lanesWrite() {
     TaskConfig task;
     task.kind = TaskKind::Text;
@@ -295,7 +295,7 @@ void TestGallery::lanesWrite() {
         QCOMPARE(same.caption, std::string("104/104"));
 
         std::vector<int32_t> b = a;
-        b[27] = (b[27] + 1) % 76; // in the third row, one to the right
+        b[27] = (b[27] + 1) % 76; // the second character of the third row
         scores[names.size() * 103 + static_cast<size_t>(labels[103] + 1) % 76] = 2;
         const Picture other = galleryWithText(*gallery, scores, names, b, a);
         QCOMPARE(other.caption, std::string("103/104"));
@@ -320,7 +320,7 @@ void TestGallery::lanesWrite() {
         QVERIFY(wrong[2] < wrong[0]); // orange
         QCOMPARE(right, white);
     }
-    // a text of which hardly anything is held back has less to show
+    // when hardly anything of a text is held back, there is less to show
     task.context = 64;
     task.validation = 65.0 / 35149;
     const auto one = galleryOf(*makeDataset(task, 0));

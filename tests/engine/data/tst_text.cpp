@@ -107,8 +107,8 @@ void TestText::endIsHeldBack() {
     QCOMPARE(makeDataset(made, 0)->samples(Split::Validation), int64_t{0});
 }
 
-/// Samples lie side by side, each with the next character at every position; what is left over at
-/// the end of a part is too short for another one.
+/// Samples lie side by side, and the target at every position is the next character; what is left
+/// over at the end of a part is too short for another sample.
 void TestText::everyCharacter() {
     TaskConfig made = task("abcdefghijklm", 2);
     made.predicted = Predicted::Every;
@@ -135,7 +135,7 @@ void TestText::everyCharacter() {
     const BatchShape shape = batchShape(facts.tensors, 5);
     QCOMPARE(shape.target(), (Shape{5, 2}));
     QCOMPARE(shape.prediction(), (Shape{5, 2, 13}));
-    made.validation = 0.15; // two characters are no sample
+    made.validation = 0.15; // two characters are too few for a sample
     QCOMPARE(makeDataset(made, 0)->samples(Split::Validation), int64_t{0});
     made.validation = 0;
     made.context = 13;

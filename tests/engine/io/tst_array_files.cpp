@@ -141,7 +141,7 @@ void TestArrayFiles::readsNpy() {
     QCOMPARE(both[1], static_cast<float>(last));
 }
 
-/// Of 24 values, those that numpy.arange(24).reshape(2, 3, 4) has with order="F" in the file.
+/// The file holds the 24 values of numpy.arange(24).reshape(2, 3, 4) with order="F".
 void TestArrayFiles::readsColumnsFirst() {
     std::string values;
     for (int k = 0; k < 4; ++k)

@@ -1,5 +1,5 @@
-// Zip archives and the arrays in them: what NumPy writes is read, and what is damaged, cut off or
-// lies about itself is refused in one sentence that names the archive.
+// Zip archives and the arrays in them: what NumPy writes is read, and an archive that is damaged,
+// cut off or lies about itself is refused in one sentence that names it.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/io/npz.h"
@@ -71,7 +71,7 @@ void TestZip::readsArrays() {
                     "there is no array \"z\" in it"));
 }
 
-/// Longer ones than the blocks they are read in, and those without a byte.
+/// Reads files that are longer than the blocks they are read in, and files without a byte.
 void TestZip::readsFiles() {
     std::string large;
     for (int i = 0; i < 300'000; ++i)
@@ -126,7 +126,7 @@ void TestZip::refuses() {
              error.c_str());
 }
 
-/// A changed byte of what is packed is seen, or changes nothing.
+/// A changed byte in the packed data is noticed, or it changes nothing.
 void TestZip::everyByteMatters() {
     const std::string good = zipBytes({{"x.npy", kInputs, true}});
     const size_t start = 30 + 5 + 4, end = good.find("PK\1\2");

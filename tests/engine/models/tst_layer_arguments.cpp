@@ -1,5 +1,5 @@
-// Arguments that are words or numbers, and those that must fit the input: what is taken, printed as
-// PyTorch prints it, written for PyTorch, and refused. Values are compared in tst_layers.
+// Arguments that are words or numbers, and those that must fit the input: which are accepted and
+// which refused, and how they are printed and written for PyTorch. tst_layers compares the values.
 #include "engine/core/error.h"
 #include "engine/models/layer_arguments.h"
 #include "engine/models/model_spec.h"

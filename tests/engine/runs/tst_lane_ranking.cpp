@@ -14,7 +14,7 @@ class TestLaneRanking : public QObject {
 
 private slots:
     void theFairestJudgeDecides() {
-        // each one is best by one criterion more than the one behind it
+        // each one is better than the one before it by a criterion that counts more
         const LaneScore worst{0.5, 1.0, 1.0, 0}, loss{0.5, 1.0, 0.5, 9},
             validated{0.5, 0.5, 2.0, 9}, accurate{0.6, 9.0, 9.0, 9};
         const LaneScore scores[] = {worst, loss, validated, accurate};
@@ -23,7 +23,7 @@ private slots:
 
     void withoutValidationTheLossDecides() {
         const LaneScore scores[] = {{{}, {}, 2, 0}, {{}, {}, 1, 5}, {{}, {}, 1, 4}, {{}, {}, 1, 4}};
-        QCOMPARE(ranked(scores), (std::vector<size_t>{2, 3, 1, 0})); // equals in their order
+        QCOMPARE(ranked(scores), (std::vector<size_t>{2, 3, 1, 0})); // equal lanes keep their order
     }
 
     void whatIsNotKnownComesLast() {
@@ -44,7 +44,7 @@ private slots:
         for (size_t i = 0; i < LatestLosses::kMost; ++i)
             losses.add(7);
         QCOMPARE(losses.median(), 7.0);
-        losses.add(NAN); // one of many
+        losses.add(NAN); // one among many
         QCOMPARE(losses.median(), 7.0);
         for (size_t i = 0; i < LatestLosses::kMost; ++i)
             losses.add(NAN);

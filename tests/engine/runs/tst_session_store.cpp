@@ -427,7 +427,8 @@ void TestSessionStore::aForgottenRunIsNotOffered() {
     QCOMPARE(difference(left[0].read(left[0].runs()[0])->now(), two->now()), std::string());
 }
 
-/// Whether or not the store has looked at the run before it is forgotten and watched again.
+/// The run is offered whether or not the store looked at it before it was forgotten and watched
+/// again.
 void TestSessionStore::aRunThatComesBackIsOffered() {
     for (const bool looked : {false, true}) {
         const QTemporaryDir folder;

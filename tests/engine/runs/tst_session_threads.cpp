@@ -1,6 +1,6 @@
 // A session's store while other threads work: calls from the window, a run that grows, readers of
 // values that were dropped from memory, saving, and the end of the session. Under ThreadSanitizer
-// the test fails when any lock of the store is taken out.
+// the test fails if any lock of the store is removed.
 #include "engine/runs/left_session.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
@@ -30,7 +30,7 @@ using halfscope::test::sizeFor;
 
 namespace {
 
-/// Noise, which no coding makes small enough to stay in memory.
+/// Returns noise, which no compression makes small enough to stay in memory.
 float valueAt(int64_t step, int lane) {
     return static_cast<float>(std::sin(static_cast<double>(step * (lane + 3)) * 12.9898));
 }
@@ -81,7 +81,7 @@ void keep(Run& run, int64_t step) {
     run.append(std::move(batch));
 }
 
-/// Counts wrong values and missing steps between two random steps.
+/// Counts the wrong values and the missing steps between two random steps.
 int64_t wrongOf(const RunSnapshot& now, int lane, std::mt19937& random) {
     const int64_t last = now.column(lane, metric::Loss).lastStep();
     if (last == 0) return 0;
@@ -95,7 +95,7 @@ int64_t wrongOf(const RunSnapshot& now, int lane, std::mt19937& random) {
     return wrong + (next != to + 1) + (all.finite != to - from + 1);
 }
 
-/// A thread that appends everything that a run may have until the object goes.
+/// Appends everything that a run may have, on a thread of its own, until the object is destroyed.
 class Training {
 public:
     explicit Training(Run& run) : m_run(run) {
@@ -125,7 +125,7 @@ private:
 
     Run& m_run;
     std::atomic<int64_t> m_step{0};
-    std::jthread m_thread; ///< last: it uses the rest
+    std::jthread m_thread; ///< declared last, because it uses the other members
 };
 
 } // namespace
@@ -147,7 +147,7 @@ private slots:
 namespace {
 
 using Runs = std::vector<std::shared_ptr<Run>>;
-/// A call of the window while the store's own thread looks at the runs all the time.
+/// A call that the window makes while the store's own thread keeps looking at the runs.
 struct Call {
     const char* name;
     void (*make)(SessionStore&, const Runs&, size_t i);
@@ -213,7 +213,7 @@ void TestSessionThreads::eachRequestHasItsNumber() {
     QTRY_VERIFY(store.isWritten(*all.rbegin()));
 }
 
-/// Runs cannot be erased on a full disk; the window asks for the problem meanwhile.
+/// Runs cannot be erased on a full disk, and meanwhile the window asks what the problem is.
 void TestSessionThreads::aFullDiskBesideTheWindow() {
     const QTemporaryDir folder;
     SessionStore store({folder.path().toStdString(), usualBudget(), 0ms});
@@ -245,7 +245,7 @@ void TestSessionThreads::aFullDiskBesideTheWindow() {
     QVERIFY2(seen.starts_with(store.path() + ": "), seen.c_str());
 }
 
-/// They share one connection, and the writer drops again what they have read.
+/// The readers share one connection, and the writer drops again what they have read.
 void TestSessionThreads::droppedValuesAreReadByMany() {
     const QTemporaryDir folder;
     const std::shared_ptr<Run> run = madeRun(5 * 4096);
@@ -290,7 +290,7 @@ void TestSessionThreads::checkpointsAreReadByMany() {
     QCOMPARE(wrong.load(), 0);
 }
 
-/// The store lets go of checkpoints and values while another thread reads them.
+/// The store frees checkpoints and values while another thread reads them.
 void TestSessionThreads::storedWhileTheyAreRead() {
     const QTemporaryDir folder;
     const std::shared_ptr<Run> run = madeRun(100);

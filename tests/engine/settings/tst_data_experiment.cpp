@@ -161,7 +161,8 @@ void TestDataExperiment::tablesOfOtherPrograms() {
         checkConfig(*each);
 }
 
-/// As the names of passengers in a list of them: left out, and told so.
+/// A column of many words, such as the names in a list of passengers, is left out, and a note says
+/// so.
 void TestDataExperiment::manyWords() {
     std::string text = "name,age,cabin,alive\n";
     for (int i = 0; i < 240; ++i)

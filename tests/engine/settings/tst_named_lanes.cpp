@@ -1,4 +1,5 @@
-// Lanes by name in place of an experiment's own: what they keep of its settings, and what is lost.
+// Lanes given by name in place of an experiment's own: what they keep of its settings, and what is
+// lost.
 #include "engine/settings/fields.h"
 
 #include <QTest>
@@ -11,7 +12,7 @@ namespace {
 
 RunConfig presetConfig(const char* name) { return presetNamed(name).config; }
 
-/// The lanes of a preset, replaced by name.
+/// Returns the lanes of a preset, replaced by those that `list` names.
 std::vector<LaneConfig> named(const char* preset, std::string_view list) {
     return parseLanes(list, presetConfig(preset).lanes);
 }
@@ -28,7 +29,7 @@ class TestNamedLanes : public QObject {
     Q_OBJECT
 
 private slots:
-    /// Whatever the preset: its lanes by their own names are its lanes.
+    /// In every preset, the lanes given by their own names are the preset's lanes.
     void namedLanesKeepTheirSettings() {
         for (const Preset& preset : presets()) {
             std::string list;
@@ -45,7 +46,7 @@ private slots:
         const auto overflow = named("overflow", "amp-fp16,fp32,amp-fp16,apex-o2");
         QCOMPARE(overflow[0].scaler.initScale, 0x1p24);
         QCOMPARE(overflow[0].scaler.rules.growthInterval, int64_t{20});
-        QVERIFY(same(overflow[2], overflow[0])); // further ones as the last
+        QVERIFY(same(overflow[2], overflow[0])); // a further lane is like the last one
         QVERIFY(same(overflow[3], defaultLane(Precision::ApexO2)));
         const auto fixed = named("static-scales", "amp-fp16,amp-fp16,amp-fp16,amp-fp16");
         QCOMPARE(fixed[0].scaler.initScale, 1.0 / 1024);
@@ -61,10 +62,10 @@ private slots:
             return found.had + ">" + found.has;
         };
         QCOMPARE(lost("overflow", "fp32,torch-cpu-fp16"), std::string("amp-fp16>torch-cpu-fp16"));
-        QCOMPARE(lost("overflow", "amp-fp16,torch-cpu-fp16"), std::string(">")); // it is there
-        QCOMPARE(lost("overflow", "fp32"), std::string(">"));     // nothing that would have it
-        QCOMPARE(lost("overflow", "amp-bf16"), std::string(">")); // likewise
-        QCOMPARE(lost("checkerboard", "torch-cpu-fp16"), std::string(">")); // the usual settings
+        QCOMPARE(lost("overflow", "amp-fp16,torch-cpu-fp16"), std::string(">")); // it is kept
+        QCOMPARE(lost("overflow", "fp32"), std::string(">"));               // no lane could have it
+        QCOMPARE(lost("overflow", "amp-bf16"), std::string(">"));           // likewise
+        QCOMPARE(lost("checkerboard", "torch-cpu-fp16"), std::string(">")); // default settings
     }
 };
 

@@ -1,4 +1,4 @@
-// Lanes out of lists of a setting's values. Lists of precisions are in tst_named_lanes.
+// Lanes made from lists of a setting's values. tst_named_lanes tests lists of precisions.
 #include "engine/core/error.h"
 #include "engine/settings/sweep.h"
 #include "tests/support/thrown.h"
@@ -40,7 +40,7 @@ private slots:
         RunConfig config = presetConfig("overflow");
         sweepBy(config, {"scaler.init_scale=2^10, 2^16,1048576"});
         QCOMPARE(firstScales(config), (std::vector<double>{65536, 1024, 65536, 0x1p20}));
-        QVERIFY(config.lanes[0].precision == Precision::Fp32); // it scales nothing: as it was
+        QVERIFY(config.lanes[0].precision == Precision::Fp32); // unchanged: it has no scale
         for (size_t i = 1; i < config.lanes.size(); ++i)
             QCOMPARE(config.lanes[i].scaler.rules.growthInterval, int64_t{20}); // of the preset
     }

@@ -236,7 +236,7 @@ void TestCheckpoint::editInTheMiddleOfAStep() {
     const auto ofAStep = (std::chrono::steady_clock::now() - start) / 4;
     for (int tried = 0; part.experiment->atStepBoundary(); ++tried) {
         QVERIFY(tried < 1000);
-        std::thread other([&] { // some request comes while the second lane has not finished
+        std::thread other([&] { // one of the requests comes before the second lane has finished
             std::this_thread::sleep_for(ofAStep * (tried * 37 % 100) / 50);
             part.experiment->requestStop();
         });

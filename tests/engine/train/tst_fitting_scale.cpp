@@ -1,5 +1,5 @@
-// The loss scale that would have fitted: the search, and that a step which runs again at that scale
-// is taken, and at twice that scale is skipped.
+// The loss scale that would have fitted: how it is searched for, and that a step run again is taken
+// at that scale and skipped at twice that scale.
 #include "engine/train/fitting_scale.h"
 #include "engine/train/overflow.h"
 #include "tests/support/lane.h"
@@ -18,7 +18,7 @@ using Known = FittingScale::Known;
 
 namespace {
 
-/// 0 where the sentence names none.
+/// Returns the scale that the sentence names; 0 when it names none.
 float fittingIn(const Event& event) {
     const std::string text = event.text.english();
     const std::string lead = " The step would have fitted at ";
@@ -26,7 +26,8 @@ float fittingIn(const Event& event) {
     return at == std::string::npos ? 0.0f : std::stof(text.substr(at + lead.size()));
 }
 
-/// Whether the steps from `first` to `last`, the last one of an update, skip it.
+/// Runs the steps after `before` up to `last`, the last one of an update, at `scale`. Returns
+/// whether the update is skipped.
 bool skips(Trainer& trainer, const LaneState& before, float scale, int64_t last) {
     trainer.restore(before);
     trainer.setScale(scale);
@@ -40,8 +41,9 @@ bool skips(Trainer& trainer, const LaneState& before, float scale, int64_t last)
     return skipped;
 }
 
-/// Of each overflow the sentence's scale fits and twice as much does not, tried on a lane of its
-/// own that starts where the step did. How many different scales there were.
+/// Checks for each overflow that the scale in the sentence fits and twice that scale does not: both
+/// are tried on a second lane that starts where the step did. Returns how many different scales
+/// there were.
 size_t checkedScales(const RunConfig& config, int batches, int64_t steps) {
     Lane lane(config, {64, 10, 1}, batches);
     Lane other(config, {64, 10, 1}, batches);
@@ -77,7 +79,7 @@ class TestFittingScale : public QObject {
 
 private slots:
     void everyLimitIsFound_data() {
-        QTest::addColumn<int>("guess"); // an exponent, or one of these two
+        QTest::addColumn<int>("guess"); // an exponent, or one of the two numbers below
         QTest::newRow("without a guess") << 1000;
         QTest::newRow("after one at which none fitted") << -1000;
         QTest::newRow("small") << -100;
@@ -106,14 +108,14 @@ private slots:
                 }
                 QCOMPARE(found->known, Known::Largest);
                 QCOMPARE(found->largest, std::ldexp(1.0f, limit));
-                QVERIFY(fitting.contains(found->largest)); // tried, not supposed
+                QVERIFY(fitting.contains(found->largest)); // tried, not assumed
                 QVERIFY(2 * found->largest >= scale || over.contains(2 * found->largest));
                 QVERIFY(fitting.size() + over.size() < 20);
             }
         }
     }
 
-    /// The step after has often the same limit: then it is only confirmed.
+    /// The next step often has the same limit, which is then only confirmed.
     void aRightGuessTakesTwoTrials() {
         int trials = 0;
         const auto found = fittingScale(0x1p20f, {Known::Largest, 0x1p11f}, [&](float tried) {
@@ -169,7 +171,7 @@ private slots:
         QVERIFY2(scales > 1, QByteArray::number(qulonglong(scales)));
     }
 
-    /// The lane goes on as if nobody had looked.
+    /// The lane goes on as if there had been no search.
     void theSearchLeavesNoTrace() {
         RunConfig config = overflowing();
         config.model.layers = "nn.Sequential(nn.Linear(10, 20), nn.Dropout(0.5), "
@@ -178,7 +180,7 @@ private slots:
         const LaneState before = skipping.trainer.state();
         QVERIFY(skipping.step(1).flags & kSkipped);
         QVERIFY(fittingIn(skipping.events.front()) > 0);
-        // the same step where nothing is looked for: taken with inf in the gradients
+        // the same step without a search: it is taken with inf in the gradients
         config.lanes[0].scaler.onOverflow = OverflowAction::Step;
         Lane taking(config, {64, 10, 1}, 3);
         QVERIFY(taking.step(1).flags & kSteppedOnOverflow);
@@ -190,7 +192,7 @@ private slots:
             QVERIFY2(after.at(name) == before.states.at(name), name);
     }
 
-    /// What is lost before the loss is scaled is not mended by a scale.
+    /// No loss scale mends what overflows before the loss is scaled.
     void noScaleHelpsTheForwardPass() {
         const FixedDataset::Batch batch{std::vector<float>(64, 60000), std::vector<float>(64, 0)};
         Lane lane(overflowing(), {{64, 1, 1}, {batch}});
@@ -206,7 +208,8 @@ private slots:
         }
     }
 
-    /// One optimizer stepped: its weights are others now, so nothing is claimed.
+    /// When one of the optimizers has stepped, its weights have changed, so the sentence names no
+    /// scale.
     void nothingIsToldOfHalfASkip() {
         RunConfig config = overflowing();
         config.model.networks = 2;

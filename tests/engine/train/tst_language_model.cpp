@@ -1,6 +1,6 @@
-// Texts whose every character is predicted: loss and gradients of one step as PyTorch has them
+// Texts whose every character is predicted: loss and gradients of one step compared with PyTorch's
 // (recorded by tests/golden/record_language_model.py), what is counted at each position, and a run
-// that goes on from a checkpoint.
+// that continues from a checkpoint.
 #include "engine/core/philox.h"
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
@@ -37,7 +37,7 @@ const json& recordedCases() {
     return file["cases"];
 }
 
-/// Six steps, each on 4 samples of the licence.
+/// Returns a run of six steps, each on 4 samples of the licence.
 RunConfig smallRun() {
     RunConfig config = presetNamed("transformer-lm").config;
     config.task.context = 8;
@@ -83,7 +83,7 @@ void TestLanguageModel::lossAndGradients_data() {
             << static_cast<int>(i);
 }
 
-/// In float64, of the numbers that the recording script tells.
+/// Computes in float64, from the numbers that the recording script describes.
 void TestLanguageModel::lossAndGradients() {
     QFETCH(const int, index);
     const json& r = recordedCases()[static_cast<size_t>(index)];
@@ -133,7 +133,7 @@ void TestLanguageModel::lossAndGradients() {
     }
 }
 
-/// Accuracies, tables and predictions have each position of each sample once.
+/// Accuracies, tables and predictions count each position of each sample once.
 void TestLanguageModel::countsEveryPosition() {
     Experiment experiment(smallRun());
     const std::vector<StepRecord> records = train(experiment, 3);
@@ -142,7 +142,7 @@ void TestLanguageModel::countsEveryPosition() {
     QCOMPARE(samples, int64_t{(3515 - 1) / 8});
     QCOMPARE(lane.classCounts().samples(), positions);
     QCOMPARE(lane.prediction().size(), size_t{4 * 8 * 76});
-    // of 3 batches of 4 samples
+    // the accuracy is that of 3 batches of 4 samples
     const double right = records[4].trainingAccuracy.value() * 3 * 4 * 8;
     QVERIFY2(std::abs(right - std::round(right)) < 1e-9, qPrintable(QString::number(right)));
 
@@ -181,7 +181,8 @@ void TestLanguageModel::goesOnWithTheSameBits() {
         QVERIFY(whole.lane(lane).weights() == second.lane(lane).weights());
 }
 
-/// By e to the scores divided by the temperature.
+/// The chance of a class is in proportion to e to the power of its score divided by the
+/// temperature.
 void TestLanguageModel::draws() {
     const std::vector<float> scores{0, 0.8f, std::nanf(""), -INFINITY, 1.6f};
     const double e = std::exp(1.0), sum = 1 + e + e * e;
@@ -198,8 +199,8 @@ void TestLanguageModel::draws() {
     QCOMPARE(drawnClass(std::vector{-INFINITY, std::nanf(""), -INFINITY}, 0.5), 3);
 }
 
-/// Each character from the last ones alone, by chances that all lanes share; training sees nothing
-/// of it.
+/// Each character is drawn from the last ones alone, with random numbers that all lanes share;
+/// training is not affected.
 void TestLanguageModel::lanesWrite() {
     RunConfig config = smallRun();
     config.lanes = parseLanes("fp32,fp32,amp-fp16");
@@ -213,7 +214,7 @@ void TestLanguageModel::lanesWrite() {
     QVERIFY(experiment.lane(0).write(prompt, 20).value() == a);
     const Philox chances(config.seed, 32);
     std::vector<int32_t> all = prompt;
-    std::list<Batch> windows; // which a probe wants to be there
+    std::list<Batch> windows; // the batch of a probe must exist until the next one
     for (const int32_t character : a) {
         windows.push_back(Batch::of(factsOf(config.task).tensors, 1));
         std::copy(all.end() - 8, all.end(), windows.back().labels(kX).begin());
@@ -230,7 +231,7 @@ void TestLanguageModel::lanesWrite() {
     const auto rest = train(experiment, 4), same = train(untouched, 4);
     for (size_t i = 0; i < rest.size(); ++i)
         QCOMPARE(rest[i].loss, same[i].loss);
-    // weights that are not numbers write nothing
+    // a lane whose weights are not numbers writes nothing
     Weights lost = experiment.lane(0).weights();
     std::fill(lost.begin()->second.begin(), lost.begin()->second.end(), std::nanf(""));
     experiment.lane(0).setWeights(lost);

@@ -33,7 +33,7 @@ private:
     static constexpr int kFew = 8;
     static QString nameOf(int i) { return QString("val/%1/%2.png").arg(i % 2).arg(i); }
     void mend(int i) const { put(nameOf(i), plain(0, 0, 1)); }
-    /// Puts pictures to train on and as many to validate on; all but the first of those are
+    /// Writes pictures to train on and as many to validate on; all but the first of the latter are
     /// damaged.
     void putDamaged() const {
         for (int i = 0; i < kFew; ++i) {

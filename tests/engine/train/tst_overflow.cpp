@@ -106,7 +106,7 @@ private slots:
         // y = 400, dy = 2 * 400 / 256 * 32 = 100; dW1 = sum of 256 * 100 * 100 = 2.56e6 > 65504
         QVERIFY(lane.step(1).flags & kSkipped);
         QCOMPARE(lane.events.front().tensor, std::string("gradient of 2.weight"));
-        // 40000 at a scale of 0.5, and 80000 at 1
+        // the sum is 40000 at a scale of 0.5, and 80000 at 1
         const std::string text = lane.events.front().text.english();
         QVERIFY2(text.ends_with(" The step would have fitted at 0.5 (2^-1) or below."),
                  text.c_str());

@@ -76,7 +76,8 @@ private slots:
 private:
     /// Makes a table whose last column has three classes, in an order that does not repeat.
     QString table() const;
-    /// One as Excel writes it in Europe, with an index, words, truths and a column too many.
+    /// Makes a table as Excel writes it in Europe, with an index, words, truth values and a column
+    /// too many.
     QString wordTable() const;
     /// Small pictures of three classes, of the size in which they are learnt.
     QString pictures() const;
@@ -266,7 +267,7 @@ void TestPyTorchRuns::follows_data() {
     row("table",
         {"data.kind=csv", "data.path=" + table(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "task.label_smoothing=0.1", "run.epochs=25"});
-    // four batches an epoch of the 48 lines without a gap, and of all 60
+    // an epoch has four batches, of the 48 lines without a gap and of all 60 lines
     for (const auto& [missing, batch] : {std::pair{"drop", "12"}, {"mean", "16"}})
         row(missing,
             {"data.kind=csv", "data.path=" + wordTable(), "data.target=kind", "data.drop=\"d;e\"",

@@ -48,7 +48,7 @@ QString textOf(const QDialog& dialog) {
 class TestGetMnist : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase() { // has separators
+    void initTestCase() { // numbers get separators
         QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
     }
     void asksTriesAgainAndEnds();

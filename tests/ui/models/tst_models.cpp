@@ -356,7 +356,7 @@ void TestModels::numbersAreGrouped_data() {
         add(name, name);
 }
 
-/// In whichever way a sentence came: with its numbers apart, or whole from a saved run.
+/// Numbers are grouped whether a sentence comes with its numbers apart, or whole from a saved run.
 void TestModels::numbersAreGrouped() {
     QFETCH(QString, text);
     QFETCH(QString, grouped);
@@ -375,7 +375,7 @@ void TestModels::numbersAreGrouped() {
              qPrintable(sentence));
     events.front().text = Message::data(events.front().text.english());
     QCOMPARE(EventModel::sentenceOf(events.front()), sentence);
-    QVERIFY(events.front().text.english().starts_with("Step 2005 ")); // files have it plain
+    QVERIFY(events.front().text.english().starts_with("Step 2005 ")); // files keep it plain
     QCOMPARE(translated(Message(phrase("Files", "%1: cannot be read: %2"), "2005.csv", 2005)),
              QStringLiteral("2005.csv: cannot be read: 2,005"));
 }

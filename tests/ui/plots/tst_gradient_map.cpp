@@ -377,7 +377,7 @@ void TestGradientMap::headerLeavesOutWholeParts() {
                               QStringLiteral("mostly 2^-20 to 2^-19"),
                               QStringLiteral("2^-20 to 2^-19"), QString()};
     QCOMPARE(texts.mid(texts.size() - shorter.size()), shorter);
-    show(328, 700); // of a window that is 960 wide
+    show(328, 700); // as in a window 960 pixels wide
     draw();
     QCOMPARE(said(), QStringLiteral("2^-20 to 2^-19"));
 }
@@ -406,7 +406,7 @@ void TestGradientMap::isExported() {
     const QByteArray text = m_stack->svg();
     QVERIFY(text.contains("Gradients over time"));
     QVERIFY(text.contains("<image"));
-    const QImage image = QImage::fromData(m_stack->png(), "PNG"); // twice as large
+    const QImage image = QImage::fromData(m_stack->png(), "PNG"); // twice the size
     const Colors colors = colorsFor(m_stack->palette());
     QVERIFY(strength(image, 2 * xOf(5.3), 2 * yOf(0.5), colors) > 5);
     QVERIFY(strength(image, 2 * xOf(5.3), 2 * yOf(3.5), colors) < 2);

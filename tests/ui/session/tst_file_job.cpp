@@ -115,7 +115,7 @@ void TestFileJob::cancelled() {
     QVERIFY(asked);
 }
 
-/// A thread that was left owns all that it uses. It tells nobody when it comes back.
+/// A thread that is left to itself owns all that it uses, and tells nobody when it comes back.
 void TestFileJob::leftToItself() {
     struct Network {
         std::promise<void> answers;
@@ -156,7 +156,7 @@ void TestFileJob::aHeldThread() {
     thread.join();
 }
 
-/// The thread pauses now and then, as it would for a disk.
+/// A thread that pauses now and then, as it would for a disk, is not held.
 void TestFileJob::aThreadAtWork() {
     std::atomic<bool> done{false};
     std::thread thread([&] {

@@ -252,7 +252,8 @@ void TestSession::pauseKeepsWhatWasTrained() {
              session.seen.wholeSteps(2)); // the picture belongs to the present step
 }
 
-/// Nor is a run that has none asked for any. Who could lose a network is told so, once.
+/// A run without a state is not asked for one either. A user who could lose a network is told so,
+/// once.
 void TestSession::largeStatesAreNotCopied() {
     for (const auto& [bytes, kept] : {std::pair(size_t{0}, 0), std::pair(size_t{256} << 20, 1),
                                       std::pair((size_t{256} << 20) + 1, 0)}) {

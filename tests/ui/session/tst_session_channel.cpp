@@ -1,6 +1,6 @@
 // The channel between the window and the training thread, with one call of each thread at the same
-// time: nothing is lost, comes twice or comes out of order. Under ThreadSanitizer the test fails
-// when any lock of the channel is taken out. tst_session tests the threads that use the channel.
+// time: nothing is lost, comes twice or comes out of order. Under ThreadSanitizer the test fails if
+// any lock of the channel is removed. tst_session tests the threads that use the channel.
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/side_by_side.h"
 #include "ui/session/session_channel.h"
@@ -26,7 +26,7 @@ bool follow(const std::vector<int64_t>& steps) {
                               [](int64_t a, int64_t b) { return b != a + 1; }) == steps.end();
 }
 
-/// Whether these can be the steps of values of which only the newest is kept: some are missing,
+/// Whether these can be the steps of values of which only the newest is kept: some may be missing,
 /// none comes twice, and the last one is there.
 bool rise(const std::vector<int64_t>& steps, int64_t last) {
     return !steps.empty() && steps.back() == last &&
@@ -57,7 +57,8 @@ struct Taken {
     }
 };
 
-/// Calls `publish(channel, i)` on one thread while the other takes what has come.
+/// Calls `publish(channel, i)` on one thread while another takes what has come. Returns all it
+/// took.
 template <class Publish>
 Taken takenOf(const Publish& publish) {
     SessionChannel channel(64);
@@ -91,7 +92,8 @@ private slots:
     void commandsAreSeenToWait();
 };
 
-/// Also when the training thread only looks and does not wait, as it does while it trains.
+/// Commands come in order, also when the training thread only looks for them and does not wait, as
+/// it does while it trains.
 void TestSessionChannel::commandsComeInOrder() {
     for (const auto patience : {0ms, 1ms}) {
         SessionChannel channel;
@@ -120,7 +122,7 @@ void TestSessionChannel::aResetStopsTheRunThatIsBuilt() {
         kTimes, [&](int) { stopped += channel.newRun().stop_requested(); },
         [&](int) { channel.post(ResetCommand{}); });
     QVERIFY(channel.newRun().stop_requested());
-    QCOMPARE(channel.waitForCommands(0ms).size(), size_t{1}); // the others are void
+    QCOMPARE(channel.waitForCommands(0ms).size(), size_t{1}); // the last one voids the others
     QVERIFY(!channel.newRun().stop_requested());
     QVERIFY(stopped <= kTimes);
 }
@@ -149,7 +151,7 @@ void TestSessionChannel::interruptedRunsAreThere() {
     QCOMPARE(script.alive.load(), 0);
 }
 
-/// A run that was interrupted goes on once all commands are obeyed.
+/// An interrupted run goes on once all commands are carried out.
 void TestSessionChannel::requestsToStopAreForgotten() {
     SessionChannel channel;
     FakeScript script;
@@ -258,7 +260,7 @@ void TestSessionChannel::noticesComeInOrder() {
     QVERIFY(follow(seen));
 }
 
-/// After listen(nullptr) the function that told the window is not called any more.
+/// After listen(nullptr) the function that told the window is no longer called.
 void TestSessionChannel::nobodyIsToldAfterTheEnd() {
     SessionChannel channel;
     std::atomic<int> late{0};
@@ -276,7 +278,7 @@ void TestSessionChannel::nobodyIsToldAfterTheEnd() {
     QCOMPARE(late.load(), 0);
 }
 
-/// A picture is wanted when the window has taken the one before.
+/// A picture is wanted once the window has taken the previous one.
 void TestSessionChannel::picturesAreWantedOnceTaken() {
     SessionChannel channel;
     int published = 0;

@@ -127,7 +127,7 @@ void TestClosing::anotherFileEndsReading() {
     QVERIFY(window.bannerText().isEmpty());
 }
 
-/// Into a pipe that nobody reads: as a disk of a network that is dead.
+/// Saves into a pipe that nobody reads, which behaves like a disk on a dead network.
 void TestClosing::plotsAreSavedAside() {
     const QString pipe = m_folder.filePath(QStringLiteral("plots.svg"));
     QCOMPARE(mkfifo(qPrintable(pipe), 0600), 0);
@@ -154,7 +154,7 @@ void TestClosing::plotsAreSavedAside() {
     QVERIFY(asked);
     QCOMPARE(told, pipe + QStringLiteral(": did not answer in time; what was being saved there may "
                                          "be incomplete"));
-    QFile reader(pipe); // lets the thread go that was left to itself
+    QFile reader(pipe); // frees the thread that was left to itself
     QVERIFY(reader.open(QIODevice::ReadWrite));
     QTest::qWait(100);
 }

@@ -178,7 +178,7 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
                              << "";
 }
 
-/// Data on the window, then Play: nothing else is needed.
+/// Once data are dropped on the window, Play is all that is needed.
 void TestWindowDrops::dataBecomesAnExperiment() {
     QFETCH(const QString, name);
     QFETCH(const QByteArray, bytes);

@@ -223,8 +223,8 @@ void TestWindowFiles::copiesAPyTorchProgram() {
     QVERIFY(opened.window.bannerText().isEmpty());
 }
 
-/// By the ending of the name. A limit on the size of files fails the write, as a full disk does;
-/// the reason is told.
+/// The ending of the name chooses the format. A limit on the size of files makes the write fail, as
+/// a full disk does, and the error gives the reason.
 void TestWindowFiles::plotsAreSaved() {
     Opened opened(tinyConfig(10));
     const QTemporaryDir folder;
