@@ -191,7 +191,7 @@ private:
     void writeGradients(Watched&, const RunSnapshot&);
     void writePictures(Watched&, const RunSnapshot&);
     void writeCheckpoint(Watched&, const RunSnapshot&);
-    void erase(const Run*);
+    void erase(int64_t key);
     void dropOver(size_t budget);
 
     SessionOptions m_options;
@@ -211,8 +211,9 @@ private:
     std::atomic<bool> m_full{false}, m_discards{false};
     std::atomic<uint64_t> m_pulse{0}; ///< changes while the thread makes progress
 
-    std::vector<Watched> m_runs;  ///< this and what follows belong to the thread
-    Clock::time_point m_failed{}; ///< last
+    std::vector<Watched> m_runs;   ///< this and what follows belong to the thread
+    std::vector<int64_t> m_erased; ///< the keys of forgotten runs that the file still has
+    Clock::time_point m_failed{};  ///< last
     std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< in the open transaction
     /// Checkpoints of the open transaction, with their runs.
     std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
@@ -254,21 +255,26 @@ void SessionStore::Writer::turn(bool all) {
 }
 
 void SessionStore::Writer::takeNews() {
-    std::vector<const Run*> going;
-    {
-        const std::lock_guard lock(m_mutex);
-        m_runs.reserve(m_runs.size() + m_coming.size()); // either all of them are taken, or none
-        for (Watched& each : m_coming)
-            m_runs.push_back(std::move(each));
-        m_coming.clear();
-        going.swap(m_going);
+    const std::lock_guard lock(m_mutex);
+    // either all of them are taken, or none
+    m_runs.reserve(m_runs.size() + m_coming.size());
+    m_erased.reserve(m_erased.size() + m_going.size());
+    for (Watched& each : m_coming)
+        m_runs.push_back(std::move(each));
+    m_coming.clear();
+    for (const Run* run : m_going) {
+        const auto found = std::find_if(m_runs.begin(), m_runs.end(), [run](const Watched& each) {
+            return each.run.get() == run;
+        });
+        if (found == m_runs.end()) continue;
+        m_erased.push_back(found->key);
+        m_runs.erase(found);
     }
-    for (const Run* run : going)
-        erase(run);
+    m_going.clear();
 }
 
-/// Looks at all runs and writes what is new; with `all`, also pictures and gradients. After a
-/// failure it tries again now and then, because a full disk may have room again.
+/// Erases forgotten runs, looks at all others and writes what is new; with `all`, also pictures and
+/// gradients. After a failure it tries again now and then, because a full disk may have room again.
 void SessionStore::Writer::look(bool all) {
     const bool failed = !problem().empty();
     if (!all && failed && Clock::now() - m_failed < kBetweenTries) return;
@@ -278,9 +284,12 @@ void SessionStore::Writer::look(bool all) {
     m_kept.clear();
     try {
         m_database.run("BEGIN");
+        for (const int64_t key : m_erased)
+            erase(key);
         for (Watched& each : m_runs)
             write(each, all);
         m_database.run("COMMIT");
+        m_erased.clear();
     } catch (const std::exception& error) {
         m_runs = std::move(before);
         m_failed = Clock::now();
@@ -464,22 +473,12 @@ void SessionStore::Writer::writeCheckpoint(Watched& watched, const RunSnapshot& 
 
 /// Erases a run but not its chunks: somebody may still hold the run, whose dropped values are read
 /// from them.
-void SessionStore::Writer::erase(const Run* run) {
-    const auto found = std::find_if(m_runs.begin(), m_runs.end(),
-                                    [run](const Watched& each) { return each.run.get() == run; });
-    if (found == m_runs.end()) return;
-    const int64_t key = found->key;
-    m_runs.erase(found);
-    try {
-        for (const char* table : kTablesOfRuns)
-            m_database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
-                .bind(1, key)
-                .run();
-        m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
-    } catch (const RunError& error) {
-        const std::lock_guard lock(m_mutex);
-        m_problem = messageOf(error);
-    }
+void SessionStore::Writer::erase(int64_t key) {
+    for (const char* table : kTablesOfRuns)
+        m_database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
+            .bind(1, key)
+            .run();
+    m_database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
 }
 
 /// Drops values until they fit, the oldest of each run first.

@@ -155,6 +155,25 @@ public:
     mutable int reads = 0;
 };
 
+/// As long as it exists, files do not grow beyond a size, as on a full disk.
+class GrowthLimit {
+public:
+    explicit GrowthLimit(size_t bytes) : m_signal(std::signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &m_usual);
+        const struct rlimit small { bytes, m_usual.rlim_max };
+        setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~GrowthLimit() {
+        setrlimit(RLIMIT_FSIZE, &m_usual);
+        std::signal(SIGXFSZ, m_signal);
+    }
+    Q_DISABLE_COPY_MOVE(GrowthLimit)
+
+private:
+    struct rlimit m_usual {};
+    void (*m_signal)(int);
+};
+
 } // namespace
 
 class TestSessionStore : public QObject {
@@ -170,6 +189,7 @@ private slots:
     void aFullDisk();
     void eventsCountToo();
     void aForgottenRunIsNotOffered();
+    void aRunIsForgottenOnAFullDisk();
     void aRunThatComesBackIsOffered();
     void damagedFiles();
     void aKilledProgramLosesLittle();
@@ -363,7 +383,7 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     QCOMPARE(difference(whole->now(), run->now()), std::string());
 }
 
-/// Files may not grow, as on a full disk; later they may again.
+/// Files may not grow; later they may again.
 void TestSessionStore::aFullDisk() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
@@ -372,16 +392,13 @@ void TestSessionStore::aFullDisk() {
         SessionStore store({sessions, usualBudget(), 10ms});
         store.watch(run, "one");
         store.flush();
-        struct rlimit usual {};
-        QCOMPARE(getrlimit(RLIMIT_FSIZE, &usual), 0);
-        const struct rlimit small { size_t{1} << 20, usual.rlim_max };
-        const auto before = std::signal(SIGXFSZ, SIG_IGN);
-        QCOMPARE(setrlimit(RLIMIT_FSIZE, &small), 0);
-        appendRows(*run, 9001, 60000, 3);
-        store.flush();
-        const std::string problem = store.problem().english();
-        QCOMPARE(setrlimit(RLIMIT_FSIZE, &usual), 0);
-        std::signal(SIGXFSZ, before);
+        std::string problem;
+        {
+            const GrowthLimit limit(size_t{1} << 20);
+            appendRows(*run, 9001, 60000, 3);
+            store.flush();
+            problem = store.problem().english();
+        }
         QVERIFY2(problem.starts_with(store.path() + ": "), problem.c_str());
         appendRows(*run, 60001, 60100, 3);
         store.flush();
@@ -425,6 +442,31 @@ void TestSessionStore::aForgottenRunIsNotOffered() {
     QCOMPARE(left[0].runs().size(), size_t{1});
     QCOMPARE(left[0].runs()[0].name, std::string("two"));
     QCOMPARE(difference(left[0].read(left[0].runs()[0])->now(), two->now()), std::string());
+}
+
+/// Nothing can be written when the run is forgotten; it is erased when that is possible again.
+void TestSessionStore::aRunIsForgottenOnAFullDisk() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> one = madeRun(6000), two = madeRun(7000);
+    {
+        SessionStore store({sessions, usualBudget(), 1h});
+        store.watch(one, "one");
+        store.watch(two, "two");
+        store.flush();
+        std::string problem;
+        {
+            const GrowthLimit limit(1);
+            store.forget(one.get());
+            store.flush();
+            problem = store.problem().english();
+        }
+        QVERIFY2(problem.starts_with(store.path() + ": "), problem.c_str());
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().size(), size_t{1});
+    QCOMPARE(left[0].runs()[0].name, std::string("two"));
 }
 
 /// The run is offered whether or not the store looked at it before it was forgotten and watched
