@@ -2,6 +2,7 @@
 #include "engine/core/message.h"
 
 #include "engine/core/escape.h"
+#include "engine/core/text.h"
 
 #include <cstdint>
 #include <cstring>
@@ -11,7 +12,7 @@ namespace halfscope {
 
 namespace {
 
-constexpr char kPhrase = 'P', kData = 'D';
+constexpr char kPhrase = 'P', kData = 'D', kNumber = 'N';
 
 template <class T>
 void append(std::string& code, const T& value) {
@@ -35,7 +36,9 @@ public:
         const auto format = take<Phrase>();
         return {format, take<uint8_t>()};
     }
-    std::string_view data() {
+    bool atNumber() const { return !m_code.empty() && m_code.front() == kNumber; }
+    /// Returns the text of data or of a number.
+    std::string_view leaf() {
         if (m_code.empty()) return {};
         m_code.remove_prefix(1);
         const auto size = take<size_t>();
@@ -51,12 +54,13 @@ public:
         message.m_code = from.substr(0, from.size() - m_code.size());
         return message;
     }
-    std::string text(const Message::Translate& translate) {
-        if (!atPhrase()) return std::string(data());
+    std::string text(const Message::Translate& translate, const Message::ShowNumber& show) {
+        if (atNumber() && show) return show(leaf());
+        if (!atPhrase()) return std::string(leaf());
         const auto [format, count] = phrase();
         std::vector<std::string> arguments;
         for (size_t i = 0; i < count; ++i)
-            arguments.push_back(text(translate));
+            arguments.push_back(text(translate, show));
         return filled(translate(format), arguments);
     }
 
@@ -70,7 +74,7 @@ private:
     }
     void skip() {
         if (!atPhrase()) {
-            data();
+            leaf();
             return;
         }
         for (size_t left = phrase().second; left > 0; --left)
@@ -111,15 +115,21 @@ void Message::add(const Message& argument) {
     append(m_code, size_t{0});
 }
 
-Message Message::data(std::string_view text) {
+Message Message::leaf(char kind, std::string_view text) {
     Message message;
     if (text.empty()) return message;
-    message.m_code += kData;
-    const std::string shown = messageText(text);
-    append(message.m_code, shown.size());
-    message.m_code += shown;
+    message.m_code += kind;
+    append(message.m_code, text.size());
+    message.m_code += text;
     return message;
 }
+
+Message Message::data(std::string_view text) { return leaf(kData, messageText(text)); }
+
+Message Message::number(int64_t x) { return leaf(kNumber, numberText(x)); }
+Message Message::number(uint64_t x) { return leaf(kNumber, std::to_string(x)); }
+Message Message::number(double x) { return leaf(kNumber, numberText(x)); }
+Message Message::number(float x) { return leaf(kNumber, numberText(x)); }
 
 Phrase Message::format() const {
     MessageReader reader(*this);
@@ -138,8 +148,8 @@ std::string Message::english() const {
     return text([](const Phrase& format) { return std::string(format.text()); });
 }
 
-std::string Message::text(const Translate& translate) const {
-    return MessageReader(*this).text(translate);
+std::string Message::text(const Translate& translate, const ShowNumber& show) const {
+    return MessageReader(*this).text(translate, show);
 }
 
 Message within(std::string_view place, const Message& what) {

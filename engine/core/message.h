@@ -3,6 +3,7 @@
 // and words of the settings are the same in every language and are left to others.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -38,13 +39,14 @@ private:
 consteval Phrase phrase(const char* context, const char* text) { return {context, text}; }
 
 /// A phrase whose %1 to %9 stand for arguments, which are messages too: data, shown the same in any
-/// language (names, numbers, text from the system), or a message of its own. An argument's text is
-/// never searched for %1. Small enough to be kept with each event: one block of memory.
+/// language (names, text from the system), a number of the program's own, or a message of its own.
+/// An argument's text is never searched for %1. Small enough to be kept with each event: one block
+/// of memory.
 class Message {
 public:
     /// Makes an empty message.
     Message() = default;
-    /// Takes messages, phrases, texts and whole numbers as arguments.
+    /// Takes messages, phrases, texts and numbers as arguments.
     template <class... Arguments>
     Message(Phrase format, const Arguments&... arguments) {
         static_assert(sizeof...(arguments) <= 9, "%1 to %9");
@@ -54,6 +56,11 @@ public:
     /// Makes a message from text that no translation may touch. The text is stored escaped and not
     /// too long, as messageText() returns it, see escape.h.
     static Message data(std::string_view text);
+    /// Makes a message from a number, as numberText() writes it; text() may show it otherwise.
+    static Message number(int64_t);
+    static Message number(uint64_t);
+    static Message number(double);
+    static Message number(float);
     /// Converts an argument to a message.
     template <class T>
     static Message of(const T& argument) {
@@ -63,10 +70,12 @@ public:
             return Message(argument);
         } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
             return data(argument);
+        } else if constexpr (std::is_floating_point_v<T>) {
+            return number(argument);
         } else {
-            static_assert(std::is_integral_v<T> && sizeof(T) > 1,
-                          "numberText() makes a text of it");
-            return data(std::to_string(argument));
+            static_assert(std::is_integral_v<T> && sizeof(T) > 1, "a number, no bool or character");
+            using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+            return number(static_cast<Wide>(argument));
         }
     }
 
@@ -76,21 +85,25 @@ public:
     bool empty() const { return m_code.empty(); }
 
     std::string english() const;
-    /// Returns the text with the format, and likewise the arguments, translated.
     using Translate = std::function<std::string(const Phrase&)>;
-    std::string text(const Translate&) const;
+    using ShowNumber = std::function<std::string(std::string_view)>;
+    /// Returns the text with the format, and likewise the arguments, translated, and with numbers
+    /// as `show` writes them; without it they stay as they are.
+    std::string text(const Translate&, const ShowNumber& show = nullptr) const;
 
     friend bool operator==(const Message& a, const Message& b) {
         return a.english() == b.english();
     }
 
 private:
+    static Message leaf(char kind, std::string_view text);
     void begin(Phrase format, size_t arguments);
     void add(const Message& argument);
     friend class MessageReader;
 
     /// A tree in the order of its nodes. A phrase is kPhrase, the Phrase and the number of
-    /// arguments that follow; data is kData, the number of bytes and the bytes.
+    /// arguments that follow; data is kData, the number of bytes and the bytes; a number is the
+    /// same with kNumber.
     std::string m_code;
 };
 

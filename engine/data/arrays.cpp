@@ -120,7 +120,7 @@ std::vector<int32_t> labelsOf(const Place& place, const Array& y) {
         const double label = y.at(i);
         if (label < 0 || label >= double{kMostClasses})
             throw InputError(phrase("Data", "%1: sample %2 has the label %3: 0 to %4 are allowed"),
-                             shown(place), i, numberText(label), kMostClasses - 1);
+                             shown(place), i, label, kMostClasses - 1);
         labels.push_back(static_cast<int32_t>(label));
     }
     return labels;

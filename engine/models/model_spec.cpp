@@ -268,7 +268,7 @@ void checkSize(const LayerSpec& layer, double& total) {
     if (total > static_cast<double>(kMaxElements))
         layer.refuse(
             {phrase("Model", "up to here the model has %1 parameters: at most %2 are allowed"),
-             numberText(total), numberText(kMaxElements)});
+             total, kMaxElements});
     for (const LayerSpec& child : layer.children)
         checkSize(child, total);
 }
@@ -338,7 +338,7 @@ NodeType checkedOutput(const LayerSpec& layer, const NodeType& in) {
     const NodeType out = layer.info->output(layer, in);
     if (elementsOf(out.shape) > static_cast<double>(kMaxElements))
         layer.refuse({phrase("Model", "its result, %1, has more than %2 values"),
-                      shapeText(out.shape), numberText(kMaxElements)});
+                      shapeText(out.shape), kMaxElements});
     return out;
 }
 

@@ -5,18 +5,17 @@ namespace halfscope {
 namespace {
 
 /// Returns "50 steps": a number with the unit of its field, if it has one.
-Message amountOf(const Field& field, const std::string& number) {
-    if (field.unit.empty()) return Message::data(number);
-    if (number == "1" && field.unit == phrase("Settings", "steps"))
-        return phrase("Events", "1 step");
-    if (number == "1" && field.unit == phrase("Settings", "epochs"))
-        return phrase("Events", "1 epoch");
-    return {phrase("Events", "%1 %2"), number, field.unit};
+Message amountOf(const Field& field, const FieldValue& value) {
+    if (field.unit.empty()) return valueMessage(value);
+    const bool one = valueText(value) == "1";
+    if (one && field.unit == phrase("Settings", "steps")) return phrase("Events", "1 step");
+    if (one && field.unit == phrase("Settings", "epochs")) return phrase("Events", "1 epoch");
+    return {phrase("Events", "%1 %2"), valueMessage(value), field.unit};
 }
 
 Message lengthOf(const RunConfig& config) {
     const Field& field = *findField(config.epochs > 0 ? "run.epochs" : "run.steps");
-    return amountOf(field, valueText(field.get(config, -1)));
+    return amountOf(field, field.get(config, -1));
 }
 
 } // namespace
@@ -27,8 +26,7 @@ Message editWords(const Field& field, const FieldValue& value, const RunConfig& 
         return {kLengthChange, lengthOf(after), lengthOf(before)};
     const Message name = field.label.empty() ? Message::data(field.key) : field.label;
     if (const bool* on = std::get_if<bool>(&value)) return {*on ? kSwitchedOn : kSwitchedOff, name};
-    return {kSettingChange, name, amountOf(field, valueText(value)),
-            valueText(field.get(before, lane))};
+    return {kSettingChange, name, amountOf(field, value), valueMessage(field.get(before, lane))};
 }
 
 } // namespace halfscope

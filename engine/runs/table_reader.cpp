@@ -55,7 +55,7 @@ bool TableReader::next() {
 int64_t TableReader::whole(int column, int64_t least, int64_t most) const {
     int64_t value = 0;
     if (!parsed(text(column), value) || value < least || value > most)
-        refuse(column, least == most ? Message::data(std::to_string(least))
+        refuse(column, least == most ? Message::number(least)
                                      : Message(phrase("Engine", "a whole number from %1 to %2"),
                                                least, most));
     return value;

@@ -96,12 +96,11 @@ const char* nameOf(HysteresisRefill refill) {
     return "";
 }
 
-std::string scaleText(float scale) {
-    std::string text = numberText(scale);
+Message scaleText(float scale) {
+    const Message number = Message::number(scale);
     int exponent = 0;
-    if (std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5f)
-        text += " (2^" + std::to_string(exponent - 1) + ")";
-    return text;
+    if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5f) return number;
+    return {phrase("Engine", "%1 (2^%2)"), number, exponent - 1};
 }
 
 } // namespace halfscope

@@ -3,6 +3,7 @@
 // guards that PyTorch lacks. engine/scaler/scaler_presets.h names the combinations.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/scaler/scaler_rule.h"
 
 #include <array>
@@ -52,6 +53,6 @@ const char* nameOf(OverflowAction);   ///< "skip", "step"
 const char* nameOf(HysteresisRefill); ///< "growth", "clean-step"
 
 /// Returns a loss scale in words: "65536 (2^16)", "1000".
-std::string scaleText(float scale);
+Message scaleText(float scale);
 
 } // namespace halfscope

@@ -67,7 +67,7 @@ int64_t countIn(const ScalerStateDict& state, const char* key, double most) {
         throw InputError(
             phrase("Scaler",
                    "The source state dict has the %1 %2: a whole number from %3 to %4 is allowed."),
-            key, numberText(count), numberText(-most), numberText(most));
+            key, count, -most, most);
     return static_cast<int64_t>(count);
 }
 

@@ -26,9 +26,10 @@ constexpr size_t kMaxTextBytes = 4096;
 constexpr std::string_view kDeviceKey = "run.device";
 constexpr std::string_view kLayersKey = "precision.layers";
 
-std::string shown(const FieldValue& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return quotedText(*text);
-    return valueText(value);
+Message shown(const FieldValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value))
+        return Message::data(quotedText(*text));
+    return valueMessage(value);
 }
 
 [[noreturn]] void refuse(const Field& field, const Message& value, const Message& allowed) {
@@ -155,8 +156,7 @@ Message keyHint(std::string_view key) {
 void checkValue(const Field& field, const FieldValue& value) {
     if (const auto* text = std::get_if<std::string>(&value); text && field.check)
         return field.check(*text);
-    if (!isAllowed(field, value))
-        refuse(field, Message::data(shown(value)), allowedText(field, value));
+    if (!isAllowed(field, value)) refuse(field, shown(value), allowedText(field, value));
 }
 
 FieldValue parseValue(const Field& field, std::string_view given) {
@@ -199,12 +199,18 @@ std::string valueText(const FieldValue& value) {
     return std::get<std::string>(value);
 }
 
+Message valueMessage(const FieldValue& value) {
+    if (const auto* whole = std::get_if<int64_t>(&value)) return Message::number(*whole);
+    if (const auto* real = std::get_if<double>(&value)) return Message::number(*real);
+    return Message::data(valueText(value));
+}
+
 Message allowedText(const Field& field) {
     const auto number = [&field](double x) {
         const bool whole = field.kind == FieldKind::Integer;
-        if (!whole) return numberText(x);
+        if (!whole) return Message::number(x);
         // 2^63 as a double is one more than the largest int64_t
-        return numberText(x >= 9223372036854775807.0 ? INT64_MAX : static_cast<int64_t>(x));
+        return Message::number(x >= 9223372036854775807.0 ? INT64_MAX : static_cast<int64_t>(x));
     };
     switch (field.kind) {
     case FieldKind::Bool: return phrase("Settings", "true or false");
@@ -241,7 +247,7 @@ Message allowedText(const Field& field, const FieldValue& refused) {
         field.kind == FieldKind::Real && real && *real > field.minimum && *real < field.maximum;
     if (!rounds) return allowedText(field);
     return {phrase("Settings", "%1; as float32 it is %2"), allowedText(field),
-            numberText(static_cast<float>(*real))};
+            static_cast<float>(*real)};
 }
 
 void setField(RunConfig& config, int lane, std::string_view key, const FieldValue& value) {
@@ -310,7 +316,7 @@ void checkScaler(const ScalerConfig& scaler, size_t lane) {
     const ScalerRules& rules = scaler.rules;
     if (rules.mode != ScalerMode::Dynamic) return;
     const auto refuseBeyond = [&](const char* key, double limit, Phrase allowed) {
-        throw InputError(allowed, lane, numberText(scaler.initScale), key, numberText(limit));
+        throw InputError(allowed, lane, scaler.initScale, key, limit);
     };
     if (scaler.initScale < rules.floor)
         refuseBeyond(
@@ -331,7 +337,7 @@ void checkLengths(const RunConfig& config) {
         throw InputError(
             phrase("Settings",
                    "run.epochs: %1 is not allowed: at most %2, for an epoch has %3 steps"),
-            numberText(config.epochs), numberText(kMostSteps / perEpoch), numberText(perEpoch));
+            config.epochs, kMostSteps / perEpoch, perEpoch);
     if (config.schedule.kind == ScheduleKind::Constant) return;
     if (config.schedule.totalSteps == 1)
         throw InputError(phrase("Settings", "schedule.total_steps: 1 is not allowed: 0, for as "
@@ -341,7 +347,7 @@ void checkLengths(const RunConfig& config) {
     if (length > longest)
         throw InputError(phrase("Settings", "schedule.total_steps: 0 is not allowed for a run of "
                                             "%1 updates: a schedule has at most %2"),
-                         numberText(length), numberText(longest));
+                         length, longest);
 }
 
 /// Checks the last batch of an epoch, which has its own number of samples: a single sample has no
@@ -360,13 +366,13 @@ void checkBatches(const RunConfig& config) {
     if (!data.fromFiles && config.task.batch > config.task.samples) {
         throw InputError(
             phrase("Settings", "task.batch: %1 is not allowed: at most task.samples, %2"),
-            numberText(config.task.batch), numberText(config.task.samples));
+            config.task.batch, config.task.samples);
     }
     if (const auto facts = knownFactsOf(config); facts && config.task.batch > facts->train)
         throw InputError(phrase("Settings",
                                 "task.batch: %1 is not allowed: at most %2, the samples "
                                 "to train on"),
-                         numberText(config.task.batch), numberText(facts->train));
+                         config.task.batch, facts->train);
     if (!config.model.layers.empty() || config.model.norm != Norm::BatchNorm) return;
     if (config.task.batch == 1) {
         throw InputError(phrase("Settings", "task.batch: 1 is not allowed with model.norm batch: a "
@@ -377,7 +383,7 @@ void checkBatches(const RunConfig& config) {
             phrase("Settings",
                    "data.last_batch: keep is not allowed with model.norm batch where one of %1 "
                    "samples is left over: drop, or another batch"),
-            numberText(epochPlanOf(config).samples));
+            epochPlanOf(config).samples);
 }
 
 /// Refuses the combinations that torch.optim.SGD and a cycle of three phases refuse.
@@ -394,7 +400,7 @@ void checkTraining(const RunConfig& config) {
         throw InputError(phrase("Settings",
                                 "schedule.pct_start: %1 is not allowed with schedule.three_phase: "
                                 "at most 0.5, because the second phase is as long as the first"),
-                         numberText(schedule.pctStart));
+                         schedule.pctStart);
 }
 
 /// Checks the settings of a critic, which compares predictions with targets of their kind and has a
@@ -410,7 +416,7 @@ void checkAdversary(const RunConfig& config) {
     if (config.gradients.penalty != 0)
         throw InputError(phrase("Settings", "gradients.penalty: %1 is not allowed with "
                                             "model.adversary %2: only 0 is"),
-                         numberText(config.gradients.penalty), adversary);
+                         config.gradients.penalty, adversary);
 }
 
 /// Returns the configuration with the lanes of all forks.
@@ -424,7 +430,7 @@ RunConfig withForks(const RunConfig& config) {
             throw InputError(
                 phrase("Settings",
                        "%1.step: %2 is not allowed: at least 1 and the step of the fork before it"),
-                path, numberText(fork.step));
+                path, fork.step);
         if (fork.parent < 0 || fork.parent >= lanes)
             throw InputError(
                 phrase("Settings", "%1.parent: %2 is not allowed: a lane that is there, 0 to %3"),
@@ -435,7 +441,7 @@ RunConfig withForks(const RunConfig& config) {
             throw InputError(
                 phrase("Settings",
                        "%1.after_edits: %2 is not allowed: %3 to the number of edits, %4"),
-                path, numberText(fork.afterEdits), numberText(least), numberText(edits));
+                path, fork.afterEdits, least, edits);
         whole.lanes.push_back(fork.lane);
     }
     return whole;
@@ -460,7 +466,7 @@ void checkEdits(const RunConfig& config) {
             throw InputError(
                 phrase("Settings",
                        "%1.step: %2 is not allowed: at least 1 and the step of the edit before it"),
-                path, numberText(edit.step));
+                path, edit.step);
         const auto forks =
             std::count_if(config.forks.begin(), config.forks.end(), [i](const LaneFork& fork) {
                 return fork.afterEdits <= static_cast<int64_t>(i);
@@ -471,7 +477,7 @@ void checkEdits(const RunConfig& config) {
                 phrase(
                     "Settings",
                     "%1.lane: %2 is not allowed: a lane that is there, 0 to %3, or none for all"),
-                path, edit.lane, numberText(lanes - 1));
+                path, edit.lane, lanes - 1);
         try {
             checkLiveEdit(edit.key, edit.value);
         } catch (const InputError& error) {

@@ -75,6 +75,8 @@ FieldValue parseValue(const Field&, std::string_view text);
 /// Returns a checked value in the type that the field's kind has: 8 becomes 8.0 for a real number.
 FieldValue valueFor(const Field&, const FieldValue&);
 std::string valueText(const FieldValue&);
+/// Returns the same for use in a message, in which a number is one.
+Message valueMessage(const FieldValue&);
 /// Returns what is allowed, in words: "a whole number from 1 to 8".
 Message allowedText(const Field&);
 /// Returns the same and, for a number inside the range, why it is refused: devices hold it as

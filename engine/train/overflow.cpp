@@ -100,7 +100,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
         what = phrase("Events", "Step %1 skipped by the first optimizer: %2; %3.");
     if (record.flags & kSteppedOnOverflow)
         what = phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
-    const std::string scale = scaleText(record.scale);
+    const Message scale = scaleText(record.scale);
     Message why(culprit.reachedInf ? phrase("Events", "%1 reached inf at loss scale %2")
                                    : phrase("Events", "%1 became nan at loss scale %2"),
                 culprit.tensor, scale);
@@ -204,7 +204,7 @@ bool overflowedBeforeScaling(const Event& event) {
 void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& reason,
                   bool lossWasFinite, std::vector<Event>& events) {
     const Culprit& culprit = reason.culprit;
-    const std::string from = scaleText(record.scale), to = scaleText(scaleAfter);
+    const Message from = scaleText(record.scale), to = scaleText(scaleAfter);
     // A step that is taken despite an overflow may make weights nan. The loss is nan from the next
     // step on then, and those steps are not reported again.
     const bool stepped = (record.flags & kSteppedOnOverflow) && !(record.flags & kLossNotFinite);

@@ -12,27 +12,12 @@
 namespace halfscope {
 namespace {
 
-/// Returns a number such as "2005" or "65536 (2^16)" as the window writes it, and any other text
-/// unchanged.
-QString shownData(const QString& text) {
-    static const QRegularExpression s_whole(QStringLiteral("^\\d+( \\(2\\^\\d+\\))?$"));
-    return s_whole.match(text).hasMatch() ? groupedNumbers(text) : text;
-}
-
-/// Puts the arguments in place of %1 to %9; the arguments themselves are not searched for these.
-QString filled(const QString& format, const QStringList& arguments) {
-    QString text;
-    for (qsizetype i = 0; i < format.size(); ++i) {
-        const int place =
-            format[i] == u'%' && i + 1 < format.size() ? format[i + 1].unicode() - u'1' : -1;
-        if (place < 0 || place >= arguments.size()) {
-            text += format[i];
-            continue;
-        }
-        text += arguments[place];
-        ++i;
-    }
-    return text;
+/// Returns a number of a message as the window writes it: "2,005", or "0,5" where that is usual.
+QString shownNumber(std::string_view number) {
+    QString text = QString::fromLatin1(number.data(), static_cast<qsizetype>(number.size()));
+    bool whole = false;
+    const qlonglong value = text.toLongLong(&whole);
+    return whole ? QLocale().toString(value) : text.replace(u'.', QLocale().decimalPoint());
 }
 
 } // namespace
@@ -58,11 +43,9 @@ QString groupedNumbers(const QString& text) {
 }
 
 QString translated(const Message& message) {
-    if (message.format().empty()) return shownData(QString::fromStdString(message.english()));
-    QStringList parts;
-    for (const Message& each : message.arguments())
-        parts << translated(each);
-    return filled(translated(message.format()), parts);
+    return QString::fromStdString(
+        message.text([](const Phrase& format) { return translated(format).toStdString(); },
+                     [](std::string_view number) { return shownNumber(number).toStdString(); }));
 }
 
 QString translated(const std::exception& error) { return translated(messageOf(error)); }

@@ -12,11 +12,11 @@ namespace halfscope {
 /// Returns the English text when no translation is loaded or none has it. Any thread may call.
 QString translated(const Phrase&);
 /// Returns the message in the user's language. Arguments that are messages themselves are
-/// translated, whole numbers are written as groupedNumbers() writes them, and all others stay as
-/// they are.
+/// translated, numbers are written as in the user's locale ("2,005"), and data stay as they are.
 QString translated(const Message&);
-/// Returns a sentence with its whole numbers written as in the user's locale: "step 2,005". Files
-/// keep them plain. Numbers that belong to a name, a path or a fraction stay as they are.
+/// Returns a sentence of a saved run, which is whole, with its whole numbers written as in the
+/// user's locale: "step 2,005". Numbers that belong to a name, a path or a fraction stay as they
+/// are.
 QString groupedNumbers(const QString& text);
 /// Of an error without a message, its words.
 QString translated(const std::exception&);

@@ -7,6 +7,7 @@
 #include "tests/support/thrown.h"
 
 #include <QTest>
+#include <limits>
 
 namespace tst_message {
 
@@ -32,6 +33,7 @@ private slots:
     void argumentsAreNotSearched();
     void nested();
     void otherLanguage();
+    void numbersAreNoData();
     void partsComeBack();
     void empty();
     void lists();
@@ -73,6 +75,18 @@ void TestMessage::otherLanguage() {
     const Message message(phrase("Test", "%1, then %2"), phrase("Test", "first"), "data");
     QCOMPARE(message.english(), std::string("first, then data"));
     QCOMPARE(message.text(inAnotherLanguage), std::string("data nach FIRST"));
+}
+
+/// A number may be shown in another way, a text of the same digits may not.
+void TestMessage::numbersAreNoData() {
+    const Message message(phrase("Test", "%1 %2 %3 %4"), "2005", 2005, 0.5f,
+                          Message(phrase("Test", "(%1)"), std::numeric_limits<uint64_t>::max()));
+    QCOMPARE(message.english(), std::string("2005 2005 0.5 (18446744073709551615)"));
+    const auto bracketed = [](std::string_view x) { return '<' + std::string(x) + '>'; };
+    QCOMPARE(message.text(inAnotherLanguage, bracketed),
+             std::string("2005 <2005> <0.5> (<18446744073709551615>)"));
+    QCOMPARE(Message::number(int64_t{-7}).text(inAnotherLanguage, bracketed), std::string("<-7>"));
+    QVERIFY(message.arguments()[1] == Message::number(2005.0));
 }
 
 void TestMessage::partsComeBack() {

@@ -221,7 +221,7 @@ private slots:
             if (!(record.flags & (kFirstStepped | kSecondStepped))) continue;
             half = true;
             QVERIFY(lane.events.front().text.english().ends_with(
-                "falls to " + scaleText(lane.events.front().scaleAfter) + "."));
+                "falls to " + scaleText(lane.events.front().scaleAfter).english() + "."));
         }
         QVERIFY(half);
     }

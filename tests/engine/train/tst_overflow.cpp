@@ -395,11 +395,11 @@ private slots:
     }
 
     void scaleInWords() {
-        QCOMPARE(scaleText(65536), std::string("65536 (2^16)"));
-        QCOMPARE(scaleText(1), std::string("1 (2^0)"));
-        QCOMPARE(scaleText(1000), std::string("1000"));
-        QCOMPARE(scaleText(0.125f), std::string("0.125 (2^-3)"));
-        QCOMPARE(scaleText(0), std::string("0"));
+        QCOMPARE(scaleText(65536).english(), std::string("65536 (2^16)"));
+        QCOMPARE(scaleText(1).english(), std::string("1 (2^0)"));
+        QCOMPARE(scaleText(1000).english(), std::string("1000"));
+        QCOMPARE(scaleText(0.125f).english(), std::string("0.125 (2^-3)"));
+        QCOMPARE(scaleText(0).english(), std::string("0"));
     }
 };
 

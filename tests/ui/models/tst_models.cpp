@@ -376,8 +376,12 @@ void TestModels::numbersAreGrouped() {
     events.front().text = Message::data(events.front().text.english());
     QCOMPARE(EventModel::sentenceOf(events.front()), sentence);
     QVERIFY(events.front().text.english().starts_with("Step 2005 ")); // files keep it plain
-    QCOMPARE(translated(Message(phrase("Files", "%1: cannot be read: %2"), "2005.csv", 2005)),
-             QStringLiteral("2005.csv: cannot be read: 2,005"));
+    const Message read(phrase("Files", "%1: cannot be read: %2"), "2005", 2005);
+    QCOMPARE(translated(read), QStringLiteral("2005: cannot be read: 2,005")); // a file's name
+    QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
+    const Phrase pair = phrase("Engine", "%1, %2");
+    QCOMPARE(translated(Message(pair, 65536, 0.5)), QStringLiteral("65.536, 0,5"));
+    QCOMPARE(translated(Message(pair, -2005, 1e-8f)), QStringLiteral("-2.005, 1e-08"));
 }
 
 void TestModels::movingTheStopIsNoNewsOfALane() {
