@@ -29,7 +29,7 @@ struct NumberText {
 
     /// Replaces a decimal comma by a point when `commas` allows it: in 1,5 but not in 1,234.5.
     NumberText(std::string_view field, bool commas) : text(field) {
-        if (text.starts_with('+')) text.remove_prefix(1);
+        if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
         if (!commas) return;
         const size_t comma = text.find(',');
         if (text.find('.') != text.npos) mark = '.';

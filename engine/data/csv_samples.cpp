@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <span>
@@ -133,8 +132,9 @@ private:
             return value;
         }
         if (code == std::errc::result_out_of_range) {
-            const double wide = std::strtod(std::string(number.text).c_str(), nullptr);
-            if (std::abs(wide) < 1) return static_cast<float>(wide); // too small, not too large
+            long double wide = 0; // 1e-400 is no double
+            const bool small = number.read(wide) == std::errc{} && std::abs(wide) < 1;
+            if (small) return static_cast<float>(wide); // too small, not too large
         }
         if (isMissing(text(column))) refuseMissing(column);
         const bool input = m_table.layout.columns[column].use == ColumnUse::Number;

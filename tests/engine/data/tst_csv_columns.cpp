@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+#include <clocale>
 #include <cmath>
 #include <numeric>
 
@@ -47,9 +49,9 @@ QStringList notesOf(const TaskConfig& task) {
     return notes;
 }
 
-/// Returns `count` lines "wN,N,0" below a header.
-std::string tableOfWords(int count) {
-    std::string text = "w,n,y\n";
+/// Returns `count` lines "wN,N,0" below a header whose first name is `name`.
+std::string tableOfWords(int count, const std::string& name = "w") {
+    std::string text = name + ",n,y\n";
     for (int i = 0; i < count; ++i)
         text += "w" + std::to_string(i) + "," + std::to_string(i) + ",0\n";
     return text;
@@ -77,6 +79,7 @@ private slots:
     void wordsAmongNumbers();
     void manyWords();
     void dropped();
+    void numbersInAnyLocale();
     void unnamed();
     void emptyLines();
     void predicts();
@@ -215,6 +218,8 @@ void TestCsvColumns::wordsWithGaps() {
 }
 
 void TestCsvColumns::wordsAmongNumbers() {
+    QCOMPARE(inputsOf(csv("a,y\n+1,1\n-2,2\n")), (Floats{1, -2}));
+    QCOMPARE(inputsOf(csv("a,y\n+-1,1\n+-2,2\n")), (Floats{1, 0, 0, 1})); // words
     TaskConfig task = csv("a,b,y\n1,2,3\nx,2,3\n");
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
              task.path + ", line 3: \"x\" in the column \"a\" is not allowed: a finite number, as "
@@ -235,6 +240,23 @@ void TestCsvColumns::manyWords() {
     task.drop = dropWithManyWords(csv(tableOfWords(101)));
     QCOMPARE(makeDataset(task, 0)->tensors()[kX].shape, (Shape{1}));
     QCOMPARE(dropWithManyWords(csv(kColours)), std::string());
+}
+
+/// Numbers that float32 rounds to 0 are read with a point where the user's country has a comma.
+void TestCsvColumns::numbersInAnyLocale() {
+    const char* texts[] = {"1.5e-60", "-0.5e-400"};
+    const auto check = [&] {
+        for (const char* text : texts)
+            QCOMPARE(inputsOf(csv("a,y\n" + std::string(text) + ",2\n")), (Floats{0}));
+        const std::string error =
+            thrownBy<InputError>([&] { makeDataset(csv("a,y\n0.5e60,2\n"), 0); });
+        QVERIFY2(error.ends_with("\"0.5e60\" in the column \"a\" is not allowed: a finite number"),
+                 error.c_str());
+    };
+    check();
+    if (!std::setlocale(LC_NUMERIC, "de_DE.UTF-8")) QSKIP("this machine has no German locale");
+    check();
+    std::setlocale(LC_NUMERIC, "C");
 }
 
 void TestCsvColumns::dropped() {
