@@ -6,6 +6,7 @@
 #include "engine/data/csv_fields.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,17 +16,21 @@ namespace {
 
 constexpr size_t kMostWords = 100; // most different words in a column of inputs
 constexpr size_t kMostListed = 8;  // most names in a sentence
+constexpr size_t kMostDrop = 4096; // most bytes in data.drop, as in any setting
 
 /// Returns the names, with commas between them; of many, only the first few.
 std::string listed(const std::vector<std::string>& names) {
     std::string text;
     for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i)
-        text += (i > 0 ? ", " : "") + pathText(names[i]);
+        text += (i > 0 ? ", " : "") + (names[i].empty() ? "\"\"" : pathText(names[i]));
     return names.size() > kMostListed ? text + ", ..." : text;
 }
 
-/// Returns the names in the form that data.drop takes.
-std::string dropText(const std::vector<std::string>& names) {
+/// Returns data.drop with more columns; nothing when it cannot name them: a setting is one line of
+/// text.
+std::optional<std::string> dropAlso(const TaskConfig& task, const std::vector<std::string>& more) {
+    std::vector<std::string> names = droppedColumns(task.drop);
+    names.insert(names.end(), more.begin(), more.end());
     std::string text;
     for (const std::string& name : names) {
         const bool quoted = name.find_first_of(",\"") != name.npos;
@@ -33,8 +38,9 @@ std::string dropText(const std::vector<std::string>& names) {
         for (const char c : name)
             field += c == '"' ? std::string("\"\"") : std::string(1, c);
         text += (text.empty() ? "" : ", ") + (quoted ? '"' + field + '"' : name);
+        if (name.empty() || text.size() > kMostDrop) return std::nullopt;
     }
-    return text;
+    return isPlainText(text) ? std::optional(text) : std::nullopt;
 }
 
 /// What was seen in the fields of a column.
@@ -96,18 +102,16 @@ public:
 
 private:
     void markDropped() {
-        for (const std::string& name : droppedColumns(m_task.drop)) {
-            bool found = false;
-            for (size_t i = 0; i < m_names.size(); ++i) {
-                const bool same = m_names[i] == name;
-                m_dropped[i] = m_dropped[i] || same;
-                found = found || same;
-            }
-            if (!found)
+        const std::vector<std::string> dropped = droppedColumns(m_task.drop);
+        const std::set<std::string_view> unwanted(dropped.begin(), dropped.end());
+        const std::set<std::string_view> known(m_names.begin(), m_names.end());
+        for (const std::string& name : dropped)
+            if (!known.contains(name))
                 throw InputError(phrase("Data", "data.drop: %1 has no column %2%3"),
                                  pathText(m_task.path), quotedText(name),
                                  nearestHint(name, m_names));
-        }
+        for (size_t i = 0; i < m_names.size(); ++i)
+            m_dropped[i] = unwanted.contains(m_names[i]);
     }
     /// Returns the column of data.target; without that setting, the last column that has a name and
     /// is not dropped.
@@ -208,12 +212,16 @@ CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
 void useWords(const TaskConfig& task, CsvLayout& layout) {
     std::vector<Seen> seen = lookThrough(task, layout);
     if (const auto many = namesWithManyWords(layout, seen); !many.empty()) {
-        std::vector<std::string> all = droppedColumns(task.drop);
-        all.insert(all.end(), many.begin(), many.end());
+        const auto drop = dropAlso(task, many);
+        if (!drop)
+            throw InputError(phrase("Data", "%1: more than %2 different words are too many for "
+                                            "columns of inputs: %3; save the table without such "
+                                            "columns"),
+                             pathText(task.path), kMostWords, listed(many));
         throw InputError(phrase("Data", "%1: more than %2 different words are too many for "
                                         "columns of inputs: %3; to leave such columns out, set "
                                         "data.drop to %4"),
-                         pathText(task.path), kMostWords, listed(many), dropText(all));
+                         pathText(task.path), kMostWords, listed(many), *drop);
     }
     for (size_t i = 0; i < seen.size(); ++i) {
         CsvColumn& column = layout.columns[i];
@@ -224,6 +232,10 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
             column.words.assign(seen[i].words.begin(), seen[i].words.end());
     }
     placeInputs(layout);
+    if (layout.inputs > CsvFile::kMostColumns)
+        throw InputError(phrase("Data", "%1: %2 inputs are not allowed: at most %3; each word of a "
+                                        "column of words is one, and data.drop leaves columns out"),
+                         pathText(task.path), layout.inputs, CsvFile::kMostColumns);
 }
 
 std::string dropWithManyWords(const TaskConfig& task) {
@@ -234,9 +246,7 @@ std::string dropWithManyWords(const TaskConfig& task) {
                                       [](const CsvColumn& column) { return column.inputs() > 0; }) -
                         static_cast<std::ptrdiff_t>(many.size());
     if (many.empty() || others == 0) return task.drop;
-    std::vector<std::string> all = droppedColumns(task.drop);
-    all.insert(all.end(), many.begin(), many.end());
-    return dropText(all);
+    return dropAlso(task, many).value_or(task.drop);
 }
 
 std::vector<std::string> droppedColumns(std::string_view text) {

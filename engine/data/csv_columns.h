@@ -54,12 +54,12 @@ bool isUnnamed(std::string_view name);
 /// that name wrong columns, and when no input is left.
 CsvLayout csvLayout(const TaskConfig&, CsvFile&);
 /// Looks through task.path and finds the columns that hold words. Throws InputError when a column
-/// has too many different words.
+/// has too many different words, or when the words make too many inputs.
 void useWords(const TaskConfig&, CsvLayout&);
 
 /// Returns data.drop with the columns added that hold too many different words to be inputs.
-/// Returns it unchanged when there are no such columns, or no other inputs. Throws InputError as
-/// CsvFile and csvLayout() do.
+/// Returns it unchanged when there are no such columns or no other inputs, and when the setting
+/// cannot hold their names. Throws InputError as CsvFile and csvLayout() do.
 std::string dropWithManyWords(const TaskConfig&);
 /// Returns the names in data.drop, which has commas between them; names with a comma are in
 /// quotation marks.

@@ -30,8 +30,9 @@ public:
         m_table.layout = std::move(layout);
     }
 
+    /// Where the layout has its words from.
+    enum class Words : uint8_t { NotKnown, ThisFile, TrainingData };
     /// Returns nothing when a column of numbers holds a word and the words are not known yet.
-    enum class Words : uint8_t { NotKnown, Known };
     std::optional<CsvTable> read(Words words) {
         m_words = words;
         while (m_file.next()) {
@@ -142,7 +143,7 @@ private:
             m_metWord = true;
             return 0;
         }
-        if (code == std::errc::invalid_argument && input)
+        if (code == std::errc::invalid_argument && input && m_words == Words::ThisFile)
             throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite "
                                             "number, as other lines have there; data.drop leaves "
                                             "columns out"),
@@ -203,7 +204,7 @@ private:
     const TaskConfig& m_task;
     CsvFile& m_file;
     bool m_classes;
-    Words m_words = Words::Known;
+    Words m_words = Words::NotKnown;
     bool m_metWord = false;
     char m_mark = 0;                          ///< of the numbers so far, in a table with semicolons
     std::map<std::string, int32_t> m_indices; ///< of the classes, as they first appear
@@ -220,7 +221,7 @@ CsvTable readSamples(const TaskConfig& task) {
     if (again.readHeader().size() != layout.columns.size())
         throw InputError(phrase("Data", "%1: the file changed while it was read"),
                          pathText(task.path));
-    return *CsvSamples(task, again, layout).read(CsvSamples::Words::Known);
+    return *CsvSamples(task, again, layout).read(CsvSamples::Words::ThisFile);
 }
 
 } // namespace
@@ -246,22 +247,24 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
     CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
     for (const std::string& name : names)
         layout.columns.push_back({name, ColumnUse::LeftOut});
+    std::multimap<std::string_view, size_t> places; // a name may occur twice
+    for (size_t i = 0; i < names.size(); ++i)
+        places.emplace(names[i], i);
     for (const CsvColumn& wanted : like.columns) {
         if (wanted.inputs() == 0) continue;
-        const auto isFree = [&](const CsvColumn& each) { // a name may occur twice
-            return each.name == wanted.name && each.use == ColumnUse::LeftOut;
-        };
-        const auto found = std::find_if(layout.columns.begin(), layout.columns.end(), isFree);
-        if (found == layout.columns.end())
+        const auto found = places.lower_bound(wanted.name);
+        if (found == places.end() || found->first != wanted.name)
             throw InputError(phrase("Data", "%1: there is no column %2, which the network was "
                                             "trained on%3"),
                              pathText(task.predict), quotedText(wanted.name),
                              nearestHint(wanted.name, names));
-        *found = wanted;
+        layout.columns[found->second] = wanted;
+        places.erase(found);
     }
     TaskConfig inputs = task;
     inputs.loss.kind = LossKind::Mse; // so that no classes are sorted
-    CsvTable table = *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::Known);
+    CsvTable table =
+        *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::TrainingData);
     checkSampleCount(pathText(task.predict), table.samples);
     return table;
 }

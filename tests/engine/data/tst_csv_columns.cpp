@@ -78,6 +78,8 @@ private slots:
     void wordsWithGaps();
     void wordsAmongNumbers();
     void manyWords();
+    void manyWordsWithoutSetting();
+    void manyInputs();
     void dropped();
     void numbersInAnyLocale();
     void unnamed();
@@ -242,6 +244,39 @@ void TestCsvColumns::manyWords() {
     QCOMPARE(dropWithManyWords(csv(kColours)), std::string());
 }
 
+/// A setting is one line of at most 4096 bytes; some names do not fit into it.
+void TestCsvColumns::manyWordsWithoutSetting() {
+    const std::string longName(5000, 'w');
+    for (const std::string& name : {std::string("\"a\nb\""), std::string(), longName}) {
+        TaskConfig task = csv(tableOfWords(101, name));
+        QCOMPARE(dropWithManyWords(task), std::string());
+        if (name.empty()) continue; // is left out
+        const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
+        QVERIFY2(error.ends_with("; save the table without such columns"), error.c_str());
+    }
+    TaskConfig task = csv(",,y\n" + tableOfWords(101, "").substr(5)); // no column has a name
+    QVERIFY(thrownBy<InputError>([&] {
+                makeDataset(task, 0);
+            }).ends_with("; save the table without such columns"));
+}
+
+/// Columns of words may make many inputs of a small file.
+void TestCsvColumns::manyInputs() {
+    std::string text, line;
+    for (int column = 0; column < 1001; ++column)
+        text += "c" + std::to_string(column) + ",";
+    text += "y\n";
+    for (int row = 0; row < 100; ++row) {
+        for (int column = 0; column < 1001; ++column)
+            text += "w" + std::to_string(row) + ",";
+        text += "0\n";
+    }
+    const TaskConfig task = csv(text);
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.path + ": 100100 inputs are not allowed: at most 100000; each word of a column "
+                         "of words is one, and data.drop leaves columns out");
+}
+
 /// Numbers that float32 rounds to 0 are read with a point where the user's country has a comma.
 void TestCsvColumns::numbersInAnyLocale() {
     const char* texts[] = {"1.5e-60", "-0.5e-400"};
@@ -344,6 +379,9 @@ void TestCsvColumns::refusesToPredict() {
     QCOMPARE(refused("colour,size,dry,weight\nred,1,2,S\n"),
              task.predict + ", line 2: \"2\" in the column \"dry\" is none of the words that the "
                             "training data have there");
+    QCOMPARE(refused("colour,size,dry,weight\nred,big,no,S\n"),
+             task.predict + ", line 2: \"big\" in the column \"size\" is not allowed: a finite "
+                            "number");
     QVERIFY(refused("colour,size,dry,weight\n").find("0 samples are not allowed") !=
             std::string::npos);
 }
