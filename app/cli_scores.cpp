@@ -110,7 +110,7 @@ std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool cla
 enum class WithTargets : uint8_t { Yes, No };
 
 /// Writes a line for each sample, or for each of its positions: the sample's number in the data,
-/// its target, and what each lane predicts. Without targets, samples are numbered from 0.
+/// its target if it has one, and what each lane predicts.
 std::string samplesCsv(std::span<const Judged> lanes, WithTargets targets) {
     const Judged& first = lanes.front();
     const Predictions& all = first.predictions;
@@ -138,7 +138,7 @@ std::string samplesCsv(std::span<const Judged> lanes, WithTargets targets) {
     };
     const size_t each = everywhere ? static_cast<size_t>(all.positions) : 1; // lines per sample
     for (size_t row = 0; row < static_cast<size_t>(all.samples) * each; ++row) {
-        text += std::to_string(judged ? all.numbers[row / each] : static_cast<int64_t>(row / each));
+        text += std::to_string(all.numbers[row / each]);
         if (everywhere) text += "," + std::to_string(row % each);
         for (size_t i = 0; judged && i < columns; ++i)
             text += "," + fieldOf(all.targets[row * columns + i]);

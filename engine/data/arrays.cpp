@@ -16,6 +16,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -136,15 +137,17 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
 Place placeOfPredicted(const TaskConfig& task) {
     return {"evaluate: --predict", task.predict, "x"};
 }
-/// Returns the header of the array to predict. Throws InputError when its samples do not have the
-/// shape of those in data.x.
-ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
+/// Throws InputError when the samples to predict do not have the shape of those in data.x.
+void checkPredicted(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& info) {
     const Place place = placeOfPredicted(task);
-    ArrayInfo info = infoAt(place);
     if (sampleShape(place, info) != sampleShape(placeOfX(task), x))
         throw InputError(phrase("Data", "%1: the shape %2 does not fit the samples of data.x, %3"),
                          shown(place), info.shapeText(), x.shapeText());
     checkSampleCount(shown(place), x.shape[0] + info.shape[0]);
+}
+ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
+    ArrayInfo info = infoAt(placeOfPredicted(task));
+    checkPredicted(task, x, info);
     return info;
 }
 
@@ -188,10 +191,12 @@ private:
     void addPredicted(const TaskConfig& task) {
         const int64_t first = m_x.info.shape[0];
         m_predicted = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
-        const int64_t all = first + m_predicted.info.shape[0];
-        m_splits.validation.clear();
-        for (int64_t row = first; row < all; ++row)
-            m_splits.validation.push_back(static_cast<int32_t>(row));
+        checkPredicted(task, m_x.info, m_predicted.info); // the file may have changed since
+        const int64_t more = m_predicted.info.shape[0];
+        m_numbers.resize(static_cast<size_t>(first + more));
+        std::iota(m_numbers.begin(), m_numbers.begin() + first, int64_t{0});
+        std::iota(m_numbers.begin() + first, m_numbers.end(), int64_t{0});
+        judgeFrom(first);
     }
 
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {

@@ -68,6 +68,7 @@ private:
             default: readInput(i, x);
             }
         }
+        m_table.places.push_back(m_table.samples + m_table.dropped);
         ++m_table.samples;
     }
 

@@ -12,6 +12,8 @@ struct CsvTable {
     std::vector<int32_t> labels;      ///< the targets as indices of classes
     std::vector<std::string> classes; ///< as written in the file
     bool wholeClasses = false;        ///< all classes are whole numbers
+    /// The places of the samples among the lines of the file, from 0; empty lines do not count.
+    std::vector<int64_t> places;
     int64_t samples = 0;
     int64_t dropped = 0; ///< lines left out because a value is missing
     int64_t filled = 0;  ///< missing values in x

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -21,6 +22,7 @@ public:
         : m_table(readCsvTable(task)), m_inputs(m_table.layout.inputs),
           m_notes(columnNotes(m_table.layout, task)) {
         m_splits = HeldBack(m_table.samples, task.validation);
+        m_numbers = std::move(m_table.places);
         m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_inputs)}}, TensorSpec{"target", {1}}};
         if (!m_table.labels.empty()) {
             const auto classes = static_cast<int64_t>(m_table.classes.size());
@@ -61,13 +63,12 @@ private:
             m_table.numbers.resize(all, 0.0f);
         else
             m_table.labels.resize(all, 0);
+        m_numbers.insert(m_numbers.end(), more.places.begin(), more.places.end());
         m_table.filled += more.filled;
         if (more.dropped > 0)
             m_notes.push_back({phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
                                pathText(task.predict), more.dropped, more.dropped + more.samples});
-        m_splits.validation.clear();
-        for (int64_t row = first; row < m_table.samples; ++row)
-            m_splits.validation.push_back(static_cast<int32_t>(row));
+        judgeFrom(first);
     }
 
     void noteDropped() {

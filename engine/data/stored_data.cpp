@@ -3,6 +3,8 @@
 
 #include "engine/core/error.h"
 
+#include <numeric>
+
 namespace halfscope {
 
 std::span<float> SamplePlace::floats(size_t tensor) const {
@@ -27,6 +29,11 @@ std::vector<Unread> StoredData::read(Pass pass, std::span<const int64_t> samples
         }
     }
     return unread;
+}
+
+void StoredData::judgeFrom(int64_t first) {
+    m_splits.validation.resize(m_numbers.size() - static_cast<size_t>(first));
+    std::iota(m_splits.validation.begin(), m_splits.validation.end(), static_cast<int32_t>(first));
 }
 
 } // namespace halfscope

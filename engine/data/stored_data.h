@@ -26,7 +26,8 @@ public:
         return static_cast<int64_t>(m_splits.of(split).size());
     }
     int64_t number(Split split, int64_t sample) const final {
-        return m_splits.of(split)[static_cast<size_t>(sample)];
+        const int32_t stored = m_splits.of(split)[static_cast<size_t>(sample)];
+        return m_numbers.empty() ? stored : m_numbers[static_cast<size_t>(stored)];
     }
     /// Skips a sample that cannot be read if m_damaged says so.
     std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const final;
@@ -37,9 +38,16 @@ protected:
     /// Throws InputError when the sample cannot be read.
     virtual void readStored(int32_t stored, int64_t epoch, const SamplePlace&) const = 0;
 
+    /// Makes the samples that are stored from `first` on the only ones to validate on; m_numbers
+    /// has them all.
+    void judgeFrom(int64_t first);
+
     // Set by the constructors of the data sets.
     std::vector<TensorSpec> m_tensors;
     HeldBack m_splits;
+    /// The places of the stored samples in their files, from 0; empty when they are stored in the
+    /// order of one file.
+    std::vector<int64_t> m_numbers;
     TaskView m_view;
     Damaged m_damaged = Damaged::Refuse;
 };

@@ -81,6 +81,7 @@ private slots:
     void manyWordsWithoutSetting();
     void manyInputs();
     void dropped();
+    void samplesKeepTheirPlaces();
     void numbersInAnyLocale();
     void unnamed();
     void emptyLines();
@@ -275,6 +276,25 @@ void TestCsvColumns::manyInputs() {
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
              task.path + ": 100100 inputs are not allowed: at most 100000; each word of a column "
                          "of words is one, and data.drop leaves columns out");
+}
+
+/// A sample is known by its place in the file, whatever is left out before it.
+void TestCsvColumns::samplesKeepTheirPlaces() {
+    TaskConfig task = csv("a,y\n1,0\n,0\n\n5,0\n7,0\n");
+    task.missing = Missing::Drop;
+    task.validation = 0.4;
+    const auto data = makeDataset(task, 0);
+    std::vector<int64_t> places;
+    for (const Split split : {Split::Train, Split::Validation})
+        for (int64_t sample = 0; sample < data->samples(split); ++sample)
+            places.push_back(data->number(split, sample));
+    std::sort(places.begin(), places.end());
+    QCOMPARE(places, (std::vector<int64_t>{0, 2, 3}));
+    task.predict = file("new.csv", "a\n4\nNA\n9\n");
+    const auto predicted = makeDataset(task, 0);
+    QCOMPARE(predicted->samples(Split::Validation), int64_t{2});
+    QCOMPARE(predicted->number(Split::Validation, 0), int64_t{0});
+    QCOMPARE(predicted->number(Split::Validation, 1), int64_t{2});
 }
 
 /// Numbers that float32 rounds to 0 are read with a point where the user's country has a comma.

@@ -212,6 +212,7 @@ void TestFileData::predictsArrays() {
         const auto data = makeDataset(task, 0);
         QCOMPARE(data->samples(Split::Train), int64_t{2});
         QCOMPARE(floatsOf(allOf(*data, Split::Validation), kX), (std::vector<float>{7, 8, 9, 10}));
+        QCOMPARE(data->number(Split::Validation, 1), int64_t{1}); // its place in its own file
         QCOMPARE(factsOf(task).validation, int64_t{2});
         QCOMPARE(factsOf(task).train, int64_t{2});
         task.predict = file("wide.npy", npy("|u1", "(2, 3)", "abcdef"));
