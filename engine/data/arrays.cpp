@@ -33,8 +33,9 @@ struct Place {
     const char* name; ///< "x"
 };
 
-bool isTensors(const std::string& path) { return path.ends_with(".safetensors"); }
-bool isArchive(const std::string& path) { return path.ends_with(".npz"); }
+bool isArray(const std::string& path) { return lowerCase(path).ends_with(".npy"); }
+bool isArchive(const std::string& path) { return lowerCase(path).ends_with(".npz"); }
+bool isTensors(const std::string& path) { return lowerCase(path).ends_with(".safetensors"); }
 
 Place placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
 /// Returns where y is: without a setting of its own, in the file of x if that can hold several
@@ -276,14 +277,14 @@ std::string partnerOf(const std::filesystem::path& path, std::string_view from,
     return {};
 }
 
-/// Whether a file holds x and y; false also when it is damaged, as it may be weights or a
-/// checkpoint.
+/// Whether a file holds x and y. Throws InputError for an archive that cannot be read; returns
+/// false for such a safetensors file, as it may be weights or a checkpoint.
 bool holdsBoth(const std::string& path) {
+    if (isArchive(path)) {
+        const std::string x = nameIn(path, "x"), y = nameIn(path, "y");
+        return !x.empty() && !y.empty() && x != y;
+    }
     try {
-        if (isArchive(path)) {
-            const std::string x = nameIn(path, "x"), y = nameIn(path, "y");
-            return !x.empty() && !y.empty() && x != y;
-        }
         const SafetensorsInfo info = safetensorsInfo(path);
         return info.find("x") && info.find("y");
     } catch (const InputError&) {
@@ -297,7 +298,7 @@ std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) 
     std::pair<std::string, std::string> pair;
     for (const std::string& name : namesIn(folder.string(), Entries::Files)) {
         const bool inputs = name.starts_with('x') || name.starts_with('X');
-        if (!inputs || !name.ends_with(".npy")) continue;
+        if (!inputs || !isArray(name)) continue;
         const std::string partner = partnerOf(folder / name, "xX", "yY");
         if (partner.empty()) continue;
         if (!pair.first.empty()) return {};
@@ -317,7 +318,7 @@ bool opensArrays(const std::string& path, TaskConfig& task) {
         task.y.clear();
         return holdsBoth(path);
     }
-    if (!path.ends_with(".npy")) return false;
+    if (!isArray(path)) return false;
     task.x = path;
     task.y = partnerOf(path, "xX", "yY");
     if (!task.y.empty()) return true;
@@ -343,14 +344,13 @@ def tensor(array):  # in the byte order of this machine
 
 
 def array(path, name):
-    if path.endswith(".npy"):
+    if path.lower().endswith(".npy"):
         return tensor(numpy.load(path))
-    if path.endswith(".npz"):
-        arrays = {key: tensor(value) for key, value in numpy.load(path).items()}
-    else:
-        arrays = load_file(path)
+    archive = path.lower().endswith(".npz")
+    arrays = numpy.load(path) if archive else load_file(path)
     names = [name, name.upper(), name + "_train", name.upper() + "_train", *arrays]
-    return next(arrays[each] for each in names if each in arrays)
+    found = next(arrays[each] for each in names if each in arrays)
+    return tensor(found) if archive else found
 
 
 def samples():

@@ -215,7 +215,7 @@ constexpr std::string_view kPythonSamples = R"(
 
 def samples():
     with open(TABLE, newline="", encoding="utf-8-sig") as file:
-        header = file.readline()
+        header = re.sub('"[^"]*"', "", file.readline())
         separator = {SEPARATOR}
         file.seek(0)
         rows = [[field.strip() for field in row] for row in csv.reader(file, delimiter=separator)]

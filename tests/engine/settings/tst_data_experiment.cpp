@@ -12,6 +12,7 @@
 #include "tests/support/thrown.h"
 
 #include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -200,6 +201,11 @@ void TestDataExperiment::archives() {
     checkConfig(*config);
     writeBytes(path("one.npz"), zipBytes({{"x.npy", array("(4, 2)", 32)}}));
     QVERIFY(!experimentOn(path("one.npz")));
+    writeBytes(path("cut.npz"), "PK\3\4");
+    QVERIFY(isAbout(thrownBy<InputError>([&] { experimentOn(path("cut.npz")); }), path("cut.npz"),
+                    "not a zip archive that can be read: it has no list of its files"));
+    QVERIFY(QFile::copy(QString::fromStdString(path("both.npz")), m_folder.filePath("B.NPZ")));
+    QVERIFY(experimentOn(path("B.NPZ"))); // endings may be in upper case, as those of tables
 }
 
 /// The network fits pictures of the size that is asked for.
