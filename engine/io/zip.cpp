@@ -22,7 +22,8 @@ constexpr int64_t kEndBytes = 22, kMostComment = 65535; ///< sizes, of the recor
 constexpr size_t kListBytes = 46, kHeaderBytes = 30;    ///< sizes, without the names
 constexpr int kStored = 0, kDeflated = 8;
 constexpr size_t kBlock = 65536;
-constexpr int64_t kMostRatio = 1032; ///< deflate makes at most this many bytes of one
+constexpr int64_t kMostRatio = 1032;     ///< deflate makes at most this many bytes of one
+constexpr uint32_t kMostList = 64 << 20; ///< bytes; the list is read as a whole
 constexpr uint32_t kElsewhere = 0xffffffff;
 constexpr uint16_t kElsewhereShort = 0xffff; ///< the real number is in a record of zip64
 
@@ -65,6 +66,7 @@ ZipFile::ZipFile(std::string path) : m_path(std::move(path)), m_file(m_path) {
     const auto offset = numberAt<uint32_t>(last, end + 16);
     if (count == kElsewhereShort || bytes == kElsewhere || offset == kElsewhere)
         fail(phrase("Files", "it has more than 4 GiB or 65,534 files"));
+    if (bytes > kMostList) fail(phrase("Files", "the list of its files is damaged"));
     m_list = int64_t{offset};
     const std::string list = readAt(m_list, int64_t{bytes});
     std::string_view rest = list;

@@ -99,6 +99,7 @@ void TestZip::refuses_data() {
     row("empty", "", "it has no list of its files");
     row("a text", "step,loss\n", "it has no list of its files");
     row("cut", good.substr(0, good.size() - 5), "it has no list of its files");
+    row("long list", with(end + 12, "\1\0\0\4"s), "the list of its files is damaged");
     row("list elsewhere", with(end + 16, "\xff\xff\xff\x7f"), "it was cut off");
     row("list is none", with(list, "PK\1\1"), "the list of its files is damaged");
     row("more files", with(end + 10, "\2"), "the list of its files is damaged");
