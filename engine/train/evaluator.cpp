@@ -18,6 +18,14 @@ namespace {
 /// Enough rows for matrix products at full speed, with little memory compared with a training
 /// step's.
 constexpr int64_t kRows = 500;
+/// The same for samples with a target at each position: 128 rows of 64 positions.
+constexpr int64_t kPositions = 8192;
+
+int64_t rowsFor(const Dataset& data) {
+    const int64_t positions = batchShape(data.tensors(), 1).positions;
+    const int64_t most = positions > 0 ? std::max<int64_t>(kPositions / positions, 1) : kRows;
+    return std::min({kRows, most, data.samples(Split::Validation)});
+}
 
 } // namespace
 
@@ -25,7 +33,7 @@ Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const D
                      std::function<std::unique_ptr<Executor>()> makeExecutor)
     : m_config(config), m_plan(plan), m_data(data), m_makeExecutor(std::move(makeExecutor)),
       m_samples(data.samples(Split::Validation)) {
-    const int64_t rows = std::min(kRows, m_samples);
+    const int64_t rows = rowsFor(data);
     addSize(rows);
     if (m_samples % rows != 0) addSize(m_samples % rows);
     m_usualSizes = m_sizes.size();

@@ -10,7 +10,9 @@
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "engine/train/text_writer.h"
+#include "tests/support/array_files.h"
 
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <nlohmann/json.hpp>
@@ -70,6 +72,7 @@ private slots:
     void lossAndGradients_data();
     void lossAndGradients();
     void countsEveryPosition();
+    void validationNeedsLittleMemory();
     void goesOnWithTheSameBits();
     void draws();
     void lanesWrite();
@@ -162,6 +165,30 @@ void TestLanguageModel::countsEveryPosition() {
         loss += std::log(sum) - double{scores[static_cast<size_t>(all.targets[at])]};
     }
     QVERIFY(std::abs(loss / static_cast<double>(positions) - found.loss) < 1e-5);
+}
+
+/// A forward pass over as many characters as a training step has keeps less than the step does, and
+/// it has not more of them, however many samples are judged.
+void TestLanguageModel::validationNeedsLittleMemory() {
+    QTemporaryDir folder;
+    std::string text;
+    while (text.size() < 300'000)
+        text += "abcd efgh\n";
+    RunConfig config = smallRun();
+    config.lanes.resize(1);
+    config.task.path = writeBytes(folder.filePath("t.txt").toStdString(), text);
+    config.task.context = 256;
+    config.task.batch = 32;
+    config.model.layers = "nn.Sequential(nn.Embedding(10, 8), PositionalEmbedding(256, 8), "
+                          "CausalTransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), "
+                          "nn.Linear(8, 10))";
+    const auto peak = [&](double validation) {
+        config.task.validation = validation;
+        Experiment experiment(config);
+        return experiment.lane(0).memory().peakBytes;
+    };
+    const size_t alone = peak(0), both = peak(0.5);
+    QVERIFY2(both > alone && both < 2 * alone, std::to_string(both).c_str());
 }
 
 void TestLanguageModel::goesOnWithTheSameBits() {
