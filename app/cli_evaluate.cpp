@@ -7,6 +7,7 @@
 #include "app/cli_signals.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
 #include "engine/io/output_folder.h"
@@ -106,7 +107,7 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int6
     print(std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
           pathText(options.predict) +
           " predicted; there are no scores, because the file's targets are not read\nFiles: " +
-          options.out + "\n");
+          pathText(options.out) + "\n");
 }
 
 void checkCanJudge(const RunConfig& config) {
@@ -154,7 +155,7 @@ int evaluate(const EvaluateOptions& options) {
     if (keeps) writeScores(OutputFolder(options.out), lanes);
     if (options.quiet) return 0;
     print(std::to_string(lanes.front().samples) + " validation samples\n" + scoresTable(lanes));
-    if (keeps) print("Files: " + options.out + "\n");
+    if (keeps) print("Files: " + pathText(options.out) + "\n");
     return 0;
 }
 

@@ -155,7 +155,7 @@ void exportRun(const LeftSession& session, const LeftRun& left, const std::strin
     } else {
         printNote("This run has no checkpoint, so there are no weights to export.\n");
     }
-    print("Files: " + out + "\n");
+    print("Files: " + pathText(out) + "\n");
 }
 
 } // namespace
