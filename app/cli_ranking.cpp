@@ -15,6 +15,7 @@ namespace {
 struct Column {
     const char* heading;
     std::function<std::string(const RankedLane&)> cell;
+    std::string about{}; ///< for a heading that does not explain itself
 };
 
 std::string percent(double share, int digits) { return shortNumber(100 * share, digits) + " %"; }
@@ -37,16 +38,18 @@ std::vector<Column> columnsOf(std::span<const RankedLane> lanes) {
         columns.push_back({"val. loss", [](const RankedLane& each) {
                                return numberOr(each.score.validationLoss);
                            }});
-    columns.push_back({"loss", [](const RankedLane& each) { return numberOr(each.score.loss); }});
+    columns.push_back({"loss", [](const RankedLane& each) { return numberOr(each.score.loss); },
+                       "the median of the last " + std::to_string(LatestLosses::kMost) + " steps"});
     columns.push_back(
         {"last loss", [](const RankedLane& each) { return numberOr(each.lastLoss); }});
     columns.push_back(
         {"skipped", [](const RankedLane& each) { return std::to_string(each.score.skipped); }});
     columns.push_back({"scale", [](const RankedLane& each) { return each.scale; }});
     if (any([](const RankedLane& each) { return each.zeros.has_value(); }))
-        columns.push_back({"zero", [](const RankedLane& each) {
-                               return each.zeros ? percent(*each.zeros, 3) : "-";
-                           }});
+        columns.push_back(
+            {"zero",
+             [](const RankedLane& each) { return each.zeros ? percent(*each.zeros, 3) : "-"; },
+             "gradients that are zero, rounded to it or exactly, as behind a ReLU"});
     columns.push_back(
         {"ms/step", [](const RankedLane& each) { return shortNumber(each.milliseconds, 3); }});
     columns.push_back({"settings", [](const RankedLane& each) { return each.settings; }});
@@ -63,7 +66,10 @@ std::string rankingTable(std::span<const RankedLane> lanes) {
     std::vector<std::string> lines(order.size() + 1);
     for (size_t i = 0; i < lines.size(); ++i)
         lines[i] = padded(i == 0 ? "" : std::to_string(i), 3);
+    std::string abouts;
     for (const Column& column : columnsOf(lanes)) {
+        if (!column.about.empty())
+            abouts += (abouts.empty() ? "" : "; ") + (column.heading + (": " + column.about));
         std::vector<std::string> cells{column.heading};
         for (const size_t lane : order)
             cells.push_back(column.cell(lanes[lane]));
@@ -76,8 +82,7 @@ std::string rankingTable(std::span<const RankedLane> lanes) {
     std::string text;
     for (std::string& line : lines)
         text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
-    return text + "loss: the median of the last " + std::to_string(LatestLosses::kMost) +
-           " steps; zero: gradients that are zero, rounded to it or exactly, as behind a ReLU\n";
+    return text + abouts + "\n";
 }
 
 } // namespace halfscope::cli

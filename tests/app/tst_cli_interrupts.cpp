@@ -42,6 +42,7 @@ private slots:
     void interruptKeepsFiles_data();
     void interruptKeepsFiles();
     void interruptedStepsAreThoseOfTheWholeRun();
+    void interruptedSweepIsRanked();
     void signalsAtOnceAreOne();
     void secondInterruptEnds();
     void oneRunInAFolder();
@@ -104,6 +105,18 @@ void TestCliInterrupts::interruptedStepsAreThoseOfTheWholeRun() {
     const QString whole = folder.filePath("whole");
     QCOMPARE(call(smallRun(whole, size + QStringList{"--steps", QString::number(count)})).code, 0);
     QCOMPARE(contentOf(whole + "/steps.csv"), steps);
+}
+
+/// Gradients are not counted after an interruption, so nothing is said of their column.
+void TestCliInterrupts::interruptedSweepIsRanked() {
+    QTemporaryDir folder;
+    QProcess process;
+    QVERIFY(startEndless(process, folder.filePath("s"), {"--sweep", "scaler.init_scale=1,2"}));
+    process.terminate();
+    const Outcome outcome = outcomeOf(process);
+    QCOMPARE(outcome.code, 130);
+    QVERIFY2(outcome.out.contains("\nloss: the median of the last 25 steps\n"), outcome.out);
+    QVERIFY2(!outcome.out.contains("zero"), outcome.out);
 }
 
 /// Signals come as timeout sends them: to the program and to its group.
