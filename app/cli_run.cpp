@@ -70,22 +70,34 @@ size_t nameWidth(const Experiment& experiment) {
     return width;
 }
 
-std::string closingTable(Experiment& experiment, std::span<const LaneTotals> totals,
-                         std::span<const RecentTimes> times) {
+/// What the steps of one lane add up to.
+struct LaneSums {
+    LaneTotals totals;
+    RecentTimes times;
+    LatestLosses losses;
+
+    void add(const StepRow& row) {
+        totals.add(row);
+        times.add(row.deviceSeconds());
+        losses.add(static_cast<double>(row.loss()));
+    }
+    double milliseconds() const { return 1000 * times.median(); } ///< of a step
+};
+
+std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes) {
     const size_t width = nameWidth(experiment);
     constexpr size_t kLoss = 12, kAccuracy = 10;
-    const bool judged = totals.front().validationLoss().has_value();
-    const bool classes = totals.front().accuracy().has_value();
+    const bool judged = lanes.front().totals.validationLoss().has_value();
+    const bool classes = lanes.front().totals.accuracy().has_value();
     std::string text = padded("lane", width) + "  final loss  ";
     if (judged) text += padded("val. loss", kLoss);
     if (classes) text += padded("accuracy", kAccuracy);
     text += "skipped  scale     ms/step  peak\n";
     const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
     for (int i = 0; i < experiment.lanes(); ++i) {
-        const LaneTotals& lane = totals[static_cast<size_t>(i)];
+        const LaneTotals& lane = lanes[static_cast<size_t>(i)].totals;
         const StepRow& last = lane.last();
         const LaneConfig& config = experiment.config().lanes[static_cast<size_t>(i)];
-        const double ms = times[static_cast<size_t>(i)].median() * 1000;
         text += padded(experiment.laneName(i), width) + "  " +
                 padded(shortNumber(static_cast<double>(last.loss()), 6), kLoss);
         const auto loss = lane.validationLoss(), accuracy = lane.accuracy();
@@ -94,7 +106,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
             text += padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "", kAccuracy);
         text += padded(std::to_string(last.skippedSoFar()), 9) +
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
-                padded(shortNumber(ms, 3), 9);
+                padded(shortNumber(lanes[static_cast<size_t>(i)].milliseconds(), 3), 9);
         const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
         const std::string apart = differencesText(titles[static_cast<size_t>(i)]);
         text += apart.empty() ? peak + "\n" : padded(peak, 10) + apart + "\n";
@@ -104,15 +116,16 @@ std::string closingTable(Experiment& experiment, std::span<const LaneTotals> tot
 
 /// Says for each lane that skipped steps whether that is normal, and why it skipped the last of
 /// them.
-std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> totals) {
+std::string skipNotes(const Experiment& experiment, std::span<const LaneSums> lanes) {
     std::string text;
-    for (size_t i = 0; i < totals.size(); ++i) {
+    for (size_t i = 0; i < lanes.size(); ++i) {
         const LaneConfig& lane = experiment.config().lanes[i];
+        const LaneTotals& totals = lanes[i].totals;
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
-        const std::string sentence = totals[i].skips().sentence(dynamic).english();
+        const std::string sentence = totals.skips().sentence(dynamic).english();
         if (sentence.empty()) continue;
         text += experiment.laneName(static_cast<int>(i)) + ": " + sentence + "\n";
-        if (const Message& last = totals[i].lastOverflow(); !last.empty())
+        if (const Message& last = totals.lastOverflow(); !last.empty())
             text += padded("", experiment.laneName(static_cast<int>(i)).size()) + "  " +
                     last.english() + "\n";
     }
@@ -121,25 +134,24 @@ std::string skipNotes(const Experiment& experiment, std::span<const LaneTotals> 
 
 /// Returns the table of the lanes of a sweep, from the best to the worst.
 std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweeps,
-                      std::span<const LaneTotals> totals, std::span<const RecentTimes> times,
-                      std::span<const LatestLosses> losses, std::span<const GradientRange> ranges) {
-    std::vector<RankedLane> lanes;
-    for (size_t i = 0; i < totals.size(); ++i) {
-        const LaneTotals& lane = totals[i];
+                      std::span<const LaneSums> lanes, std::span<const GradientRange> ranges) {
+    std::vector<RankedLane> table;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        const LaneTotals& lane = lanes[i].totals;
         const StepRow& last = lane.last();
         RankedLane each{
             experiment.laneName(static_cast<int>(i)),
             sweptText(experiment.config(), i, sweeps),
-            {lane.accuracy(), lane.validationLoss(), losses[i].median(), last.skippedSoFar()},
+            {lane.accuracy(), lane.validationLoss(), lanes[i].losses.median(), last.skippedSoFar()},
             static_cast<double>(last.loss()),
             scalesLoss(experiment.config().lanes[i]) ? scaleText(lane.scaleAfter()) : "-"};
         if (i < ranges.size() && ranges[i].total() > 0)
             each.zeros =
                 static_cast<double>(ranges[i].zeros()) / static_cast<double>(ranges[i].total());
-        each.milliseconds = times[i].median() * 1000;
-        lanes.push_back(std::move(each));
+        each.milliseconds = lanes[i].milliseconds();
+        table.push_back(std::move(each));
     }
-    return rankingTable(lanes);
+    return rankingTable(table);
 }
 
 /// What the lanes' gradients were last: in which dtype, and which shares of them are lost in it.
@@ -209,10 +221,9 @@ public:
     /// `events` came before the first step.
     Loop(Experiment& experiment, const RunOptions& options, const RunPast* past,
          std::vector<Event> events)
-        : m_experiment(experiment), m_totals(static_cast<size_t>(experiment.lanes())),
-          m_times(m_totals.size()), m_losses(m_totals.size()), m_sweeps(options.experiment.swept()),
-          m_countEvery(options.countGradients), m_saveEvery(options.checkpointEvery),
-          m_events(std::move(events)) {
+        : m_experiment(experiment), m_lanes(static_cast<size_t>(experiment.lanes())),
+          m_sweeps(options.experiment.swept()), m_countEvery(options.countGradients),
+          m_saveEvery(options.checkpointEvery), m_events(std::move(events)) {
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
@@ -265,10 +276,9 @@ public:
                   std::to_string(m_experiment.config().steps) +
                   "; --steps or --epochs sets a later end\n");
         if (m_hasRows) {
-            print(m_sweeps.empty() ? closingTable(m_experiment, m_totals, m_times)
-                                   : ranking(outcome));
+            print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
             print(learntText());
-            print(skipNotes(m_experiment, m_totals));
+            print(skipNotes(m_experiment, m_lanes));
             print(gradientTable(m_experiment, m_ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
@@ -292,7 +302,7 @@ private:
         std::vector<StepRecord> records;
         if (!m_experiment.advance(records, m_events)) return false;
         RunBatch batch;
-        batch.lanes = lanesFrom(m_totals.size()); // those that were forked
+        batch.lanes = lanesFrom(m_lanes.size()); // those that were forked
         for (const StepRecord& record : records)
             batch.rows.push_back(rowOf(record));
         batch.events = std::exchange(m_events, {});
@@ -336,19 +346,15 @@ private:
 
     /// Adds to what the closing table shows; returns how many seconds the devices worked on it.
     double add(const RunBatch& batch) {
-        m_totals.resize(m_totals.size() + batch.lanes.size());
-        m_times.resize(m_totals.size());
-        m_losses.resize(m_totals.size());
+        m_lanes.resize(m_lanes.size() + batch.lanes.size());
         double seconds = 0;
         m_hasRows = m_hasRows || !batch.rows.empty();
         for (const StepRow& row : batch.rows) {
-            m_totals[static_cast<size_t>(row.lane)].add(row);
-            m_times[static_cast<size_t>(row.lane)].add(row.deviceSeconds());
-            m_losses[static_cast<size_t>(row.lane)].add(static_cast<double>(row.loss()));
+            m_lanes[static_cast<size_t>(row.lane)].add(row);
             seconds += row.deviceSeconds();
         }
         for (const Event& event : batch.events)
-            if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
+            if (event.lane >= 0) m_lanes[static_cast<size_t>(event.lane)].totals.add(event);
         return seconds;
     }
 
@@ -373,7 +379,7 @@ private:
 
     void finishFiles(RunOutcome outcome) {
         const bool kept =
-            m_pictures.step == m_experiment.step() && m_pictures.outputs.size() == m_totals.size();
+            m_pictures.step == m_experiment.step() && m_pictures.outputs.size() == m_lanes.size();
         if (m_experiment.step() > 0 && !kept) m_pictures = m_experiment.snapshot();
         if (outcome != RunOutcome::Interrupted) addGalleries();
         RunInfo info = runInfo(m_experiment, HALFSCOPE_VERSION);
@@ -392,7 +398,7 @@ private:
     std::string ranking(RunOutcome outcome) {
         std::vector<GradientRange> ranges; // empty after an interruption, to end without delay
         if (outcome != RunOutcome::Interrupted) ranges = m_experiment.gradientRanges();
-        return rankingOf(m_experiment, m_sweeps, m_totals, m_times, m_losses, ranges);
+        return rankingOf(m_experiment, m_sweeps, m_lanes, ranges);
     }
 
     /// The coefficients that the lanes have learnt, where they can be told in words.
@@ -414,18 +420,16 @@ private:
         if (ranges.empty()) return; // in the middle of a step, or there are no gradients
         m_ranges = ranges;
         RunBatch batch;
-        batch.lanes = lanesFrom(m_totals.size());
+        batch.lanes = lanesFrom(m_lanes.size());
         batch.gradients.push_back(std::move(ranges));
         take(batch);
         m_counted = step;
     }
 
     Experiment& m_experiment;
-    std::vector<LaneTotals> m_totals; // by lane
-    std::vector<RecentTimes> m_times;
-    std::vector<LatestLosses> m_losses;
+    std::vector<LaneSums> m_lanes;
     const std::vector<Sweep> m_sweeps;
-    bool m_hasRows = false; ///< in these two
+    bool m_hasRows = false; ///< in m_lanes
     const int m_countEvery, m_saveEvery;
     std::vector<Event> m_events;         // since the last step
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
