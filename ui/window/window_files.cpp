@@ -370,8 +370,8 @@ void WindowFiles::chooseCheckpoint() {
     if (!m_controller.info() || networksAreGone()) {
         m_parts.banner->showText(
             m_controller.info()
-                ? tr("The run that is shown is over and its networks are gone, so "
-                     "that there is no checkpoint of it to save.")
+                ? tr("The run that is shown is over and its networks are gone, so there is no "
+                     "checkpoint to save.")
                 : tr("There are no networks yet, so there is no checkpoint to save."));
         return;
     }

@@ -273,6 +273,12 @@ void TestSavedCheckpoint::oneThatIsGoneIsTold() {
                                             "this run was opened");
     QVERIFY(!QFileInfo::exists(QDir(path("without")).filePath(kName)));
     QVERIFY(contentOf(path("without"), "steps.csv") == contentOf(path("gone"), "steps.csv"));
+    QVERIFY(other.window.tryFile(path("without")));
+    QVERIFY(showsSaved(other.window));
+    fileAction(other.window, QStringLiteral("Save &checkpoint…"))->trigger();
+    QCOMPARE(other.window.bannerText(),
+             QStringLiteral("The run that is shown is over and its networks are gone, so there is "
+                            "no checkpoint to save."));
 }
 
 } // namespace tst_saved_checkpoint
