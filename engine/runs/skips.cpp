@@ -18,6 +18,27 @@ constexpr int64_t kLongStart = 32;
 /// Some scalers tolerate one or two overflows before the scale falls, but not this many in a row.
 constexpr int64_t kForgiven = 10;
 
+// Before a step has changed the weights, neither the learning rate nor clipping, which follows the
+// overflow, can be the cure: the data or the initial weights are too large for the type.
+constexpr Phrase kLost = phrase(
+    "Events", "%1. That is not normal: the loss is not finite from step %2 on. No loss scale "
+              "can fix that; a lower learning rate, clipping or a wider type may help.");
+constexpr Phrase kLostAtOnce =
+    phrase("Events",
+           "%1. That is not normal: the loss is not finite from step %2 on, before any step "
+           "changed the weights. No loss scale, learning rate or clipping can fix that. Look for "
+           "inf or nan in the data, and for values that fp16 cannot hold (it ends at 65,504); "
+           "smaller inputs or a wider type may help.");
+constexpr Phrase kBelow =
+    phrase("Events", "%1. That is not normal: the loss scale fell below 1, so the gradients "
+                     "overflow even unscaled. A lower learning rate, clipping or bf16 may help.");
+constexpr Phrase kBelowAtOnce =
+    phrase("Events",
+           "%1. That is not normal: the loss scale fell below 1 before any step changed the "
+           "weights, so the gradients overflow even unscaled. No learning rate or clipping can "
+           "fix that. Smaller targets or inputs, such as divided by their standard deviation, or "
+           "bf16 may help.");
+
 /// Adds a cause; a cause that explains all skips needs no number.
 void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase words) {
     if (count == all)
@@ -30,14 +51,17 @@ void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase w
 
 void SkipTally::add(const StepRow& row) {
     ++m_steps;
-    const bool crossed = m_fell && m_scale >= 1;
+    m_learned = m_learned || row.step > m_steps; // the lane goes on from weights of other steps
+    const bool crossed = m_fell && m_scale >= 1 && row.scale() < 1;
     m_belowOne = row.scale() < 1 && (m_belowOne || crossed);
+    if (crossed) m_belowAtOnce = !m_learned;
     m_fell = row.has(kBackedOff);
     m_scale = row.scale();
     if (!row.has(kLossNotFinite)) {
         m_lossLostAt = 0;
     } else if (m_lossLostAt == 0) {
         m_lossLostAt = row.step;
+        m_lostAtOnce = !m_learned;
         ++m_losses;
     }
     m_lost += row.has(kLossNotFinite) && row.has(kSkipped);
@@ -45,6 +69,7 @@ void SkipTally::add(const StepRow& row) {
         ++(!m_settled ? m_start : m_trial ? m_trials : m_others);
         m_trial = false;
     }
+    m_learned = m_learned || !row.has(kSkipped);
     m_unanswered = row.has(kSkipped) && !row.has(kBackedOff) ? m_unanswered + 1 : 0;
     m_settled = m_settled || row.has(kGrew) || row.growthTracker() >= kSettled;
     m_trial = m_trial || row.has(kGrew);
@@ -74,23 +99,14 @@ Message SkipTally::countText() const {
 Message SkipTally::sentence(bool dynamic) const {
     if (skipped() == 0) return {};
     const Message count = countText();
-    if (m_lossLostAt > 0)
-        return {
-            phrase("Events",
-                   "%1. That is not normal: the loss is not finite from step %2 on. No loss scale "
-                   "can fix that; a lower learning rate, clipping or a wider type may help."),
-            count, m_lossLostAt};
+    if (m_lossLostAt > 0) return {m_lostAtOnce ? kLostAtOnce : kLost, count, m_lossLostAt};
     if (losesAgain())
         return {phrase("Events",
                        "%1. That is not normal: in %2 of them the loss itself was not finite, "
                        "which no loss scale causes. Look for inf or nan in the data; a lower "
                        "learning rate or clipping may help."),
                 count, m_lost};
-    if (m_belowOne)
-        return {phrase("Events",
-                       "%1. That is not normal: the loss scale fell below 1, so the gradients "
-                       "overflow even unscaled. A lower learning rate, clipping or bf16 may help."),
-                count};
+    if (m_belowOne) return {m_belowAtOnce ? kBelowAtOnce : kBelow, count};
     if (held(dynamic))
         return {phrase("Events", "%1. That is not normal: the loss scale is held at %2, where the "
                                  "gradients overflow. Use a smaller scale, or a dynamic one."),

@@ -48,15 +48,18 @@ private:
     bool often(int64_t count) const;
 
     int64_t m_steps = 0, m_start = 0, m_trials = 0, m_others = 0;
-    int64_t m_lossLostAt = 0; ///< the step since which the loss is not finite; 0 when it is
-    int64_t m_lost = 0;       ///< skipped steps whose loss was not finite
-    int64_t m_losses = 0;     ///< how often the loss was lost, having come back in between
-    int64_t m_unanswered = 0; ///< skipped steps in a row after which the scale did not change
-    bool m_settled = false;   ///< whether the start is over
-    bool m_trial = false;     ///< whether the scale has grown and not overflowed since
-    bool m_fell = false;      ///< whether it fell after the last step
-    bool m_belowOne = false;  ///< whether falls have brought the scale below one
-    float m_scale = 1;        ///< the scale that the last step used
+    int64_t m_lossLostAt = 0;   ///< the step since which the loss is not finite; 0 when it is
+    int64_t m_lost = 0;         ///< skipped steps whose loss was not finite
+    int64_t m_losses = 0;       ///< how often the loss was lost, having come back in between
+    int64_t m_unanswered = 0;   ///< skipped steps in a row after which the scale did not change
+    bool m_settled = false;     ///< whether the start is over
+    bool m_trial = false;       ///< whether the scale has grown and not overflowed since
+    bool m_fell = false;        ///< whether it fell after the last step
+    bool m_belowOne = false;    ///< whether falls have brought the scale below one
+    bool m_learned = false;     ///< whether a step has changed the weights
+    bool m_lostAtOnce = false;  ///< whether the loss was lost before a step changed the weights
+    bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one
+    float m_scale = 1;          ///< the scale that the last step used
 };
 
 } // namespace halfscope

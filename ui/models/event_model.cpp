@@ -193,8 +193,15 @@ QString EventModel::briefSentenceOf(const Event& event) {
 }
 
 QString EventModel::whyText(const Event& event) {
+    const bool first = event.step == 1; // the learning rate has had no effect yet
     switch (event.kind) {
     case EventKind::Overflow:
+        if (overflowedBeforeScaling(event) && first)
+            return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
+                      "%1). The loss is scaled only after that, so no other loss scale would "
+                      "have helped. Look for inf, nan and large values in the data; smaller "
+                      "inputs or a wider type may help.")
+                .arg(largestHalf());
         if (overflowedBeforeScaling(event))
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
                       "%1). The loss is scaled only after that, so no other loss scale would "
@@ -204,7 +211,12 @@ QString EventModel::whyText(const Event& event) {
                   "(fp16 holds up to %1).")
                    .arg(largestHalf()) +
                u'\n' +
-               (event.scaleAfter == event.scaleBefore
+               (event.scaleBefore <= 1
+                    ? tr("What to do: no usual loss scale fits, because the gradient overflows "
+                         "even unscaled. Divide the targets and the inputs by their standard "
+                         "deviation, or use bf16; if it went well at first, lower the learning "
+                         "rate.")
+                : event.scaleAfter == event.scaleBefore
                     ? tr("What to do: set another loss scale. This one stays, so the next step "
                          "may overflow as well.")
                     : tr("What to do: nothing, if it happens now and then. If many steps are "
@@ -215,6 +227,10 @@ QString EventModel::whyText(const Event& event) {
             "gradients from rounding to zero. If it is too large, the next overflow undoes it.");
     case EventKind::Backoff: return tr("Why: after an overflow, a smaller scale is tried.");
     case EventKind::LossNotFinite:
+        if (first)
+            return tr("Why: the output of the network is inf or nan even before the loss is "
+                      "scaled, so no loss scale can fix that. Look for inf, nan and large values "
+                      "in the data; smaller inputs or a wider type may help.");
         return tr("Why: the output of the network is inf or nan even before the loss is scaled. No "
                   "loss scale can fix that; a lower learning rate or a wider type may.");
     case EventKind::Damaged:

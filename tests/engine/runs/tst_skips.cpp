@@ -38,12 +38,14 @@ public:
             add(kSkipped | kBackedOff | kLossNotFinite);
         return *this;
     }
+    /// The steps before the first one were done elsewhere, as those of a fork's parent.
+    History& from(int64_t step) { return m_before = step - 1, *this; }
     const SkipTally& tally() const { return m_tally; }
 
 private:
     void add(uint32_t flags) {
         StepRecord record;
-        record.step = m_tally.steps() + 1;
+        record.step = m_before + m_tally.steps() + 1;
         record.flags = flags;
         record.scale = m_scale;
         m_tracker = (flags & (kSkipped | kGrew)) ? 0 : m_tracker + 1;
@@ -55,6 +57,7 @@ private:
     SkipTally m_tally;
     float m_scale;
     int m_tracker = 0;
+    int64_t m_before = 0;
 };
 
 /// Returns what a lane of an experiment leaves.
@@ -152,6 +155,27 @@ void TestSkips::tooMany_data() {
         << "in 2 of them the loss itself was not finite";
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
     QTest::newRow("past 1") << History(1.5f).skip(1).clean(1).tally() << true << "fell below 1";
+    // weights that no step has changed: the learning rate and clipping have done nothing yet
+    QTest::newRow("down to 1/8 at once, then trained")
+        << History(4).skip(6).clean(9).tally() << true
+        << "fell below 1 before any step changed the weights, so the gradients overflow even "
+           "unscaled. No learning rate or clipping can fix that. Smaller targets";
+    QTest::newRow("down to 1/8 later")
+        << History(4).clean(1).skip(6).tally() << true
+        << "fell below 1, so the gradients overflow even unscaled. A lower learning rate";
+    QTest::newRow("below 1 again, from above")
+        << History(1).skip(1).clean(2).grow().clean(2).skip(1).clean(1).tally() << true
+        << "fell below 1, so the gradients";
+    QTest::newRow("the loss is lost at once")
+        << History(65536).lose(5).tally() << true
+        << "the loss is not finite from step 1 on, before any step changed the weights. No loss "
+           "scale, learning rate or clipping can fix that. Look for inf or nan";
+    QTest::newRow("a fork's loss is lost at once")
+        << History(65536).from(50).lose(5).tally() << true
+        << "from step 50 on. No loss scale can fix that; a lower learning rate";
+    QTest::newRow("the loss is lost later")
+        << History(65536).skip(1).clean(1).lose(5).tally() << true
+        << "from step 3 on. No loss scale can fix that; a lower learning rate";
     QTest::newRow("static") << History(65536).skipAtFloor(3).clean(1).tally() << false
                             << "the loss scale is held at 65536 (2^16)";
     QTest::newRow("a floor") << History(128).skipAtFloor(11).tally() << true

@@ -51,6 +51,7 @@ private slots:
     void oneStepHeldUpIsNotTheSpeed();
     void sumsUp();
     void whyAnOverflow();
+    void whyInTheFirstStep();
     void eventsNewestFirst();
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
@@ -240,6 +241,17 @@ void TestModels::whyAnOverflow() {
     QVERIFY(EventModel::whyText(event).contains(
         QStringLiteral("\nWhat to do: set another loss scale.")));
     QVERIFY(EventModel::whyText(event).contains(QStringLiteral("65504")));
+    // at 1 and below, another scale is no way out
+    for (const float scale : {1.0f, 0.125f}) {
+        event.scaleBefore = scale;
+        for (const float after : {scale, scale / 2}) {
+            event.scaleAfter = after;
+            const QString why = EventModel::whyText(event);
+            QVERIFY2(why.contains(QStringLiteral("the gradient overflows even unscaled")),
+                     qPrintable(why));
+            QVERIFY2(!why.contains(QStringLiteral("nothing, if")), qPrintable(why));
+        }
+    }
     for (const char* tensor : {"forward pass of layer 1", "the loss"}) {
         event.tensor = tensor;
         QVERIFY2(EventModel::whyText(event).contains(QStringLiteral("no other loss scale")),
@@ -250,6 +262,21 @@ void TestModels::whyAnOverflow() {
         QVERIFY2(!EventModel::whyText(event).contains(QStringLiteral("no other loss scale")),
                  tensor);
     }
+}
+
+/// In the first step, the learning rate has had no effect yet.
+void TestModels::whyInTheFirstStep() {
+    Event event;
+    event.tensor = "the loss";
+    for (const EventKind kind : {EventKind::Overflow, EventKind::LossNotFinite})
+        for (const int64_t step : {1, 2}) {
+            event.kind = kind;
+            event.step = step;
+            const QString why = EventModel::whyText(event);
+            QVERIFY2(why.contains(QStringLiteral("a lower learning rate")) == (step > 1),
+                     qPrintable(why));
+            QVERIFY2(why.contains(QStringLiteral("in the data")) == (step == 1), qPrintable(why));
+        }
 }
 
 void TestModels::eventsNewestFirst() {
