@@ -204,12 +204,20 @@ std::vector<OnnxTarget> onnxTargets(const std::string& path, const Experiment& e
 }
 
 /// Throws InputError or RunError when the ONNX files cannot be written: before the training, not
-/// after hours of it.
-void checkOnnxTargets(const std::string& path, const Experiment& experiment) {
+/// after hours of it. They may lie in the folder of the run, which is made after this.
+void checkOnnxTargets(const RunOptions& options, const Experiment& experiment) {
     checkOnnx(experiment.config());
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    const OpenFolder there(folder.empty() ? "." : folder.string());
-    for (const OnnxTarget& each : onnxTargets(path, experiment))
+    const auto plain = [](const std::filesystem::path& path) {
+        return (path / "").lexically_normal();
+    };
+    std::filesystem::path folder = std::filesystem::path(options.onnx).parent_path();
+    if (folder.empty()) folder = ".";
+    std::error_code ignored;
+    const bool willBeMade = !options.out.empty() && plain(folder) == plain(options.out) &&
+                            !std::filesystem::exists(folder, ignored);
+    if (willBeMade) return;
+    const OpenFolder there(folder.string());
+    for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
         if (const std::string reason = fileObstacle(each.file); !reason.empty())
             throw InputError(
                 Message::data("--onnx: " + quotedText(each.file) + " is not allowed: " + reason));
@@ -538,7 +546,7 @@ int run(const RunOptions& options) {
     SignalWatch signals; // before the engine starts threads
     const std::unique_ptr<Experiment> made = experimentOf(start);
     Experiment& experiment = *made;
-    if (!options.onnx.empty()) checkOnnxTargets(options.onnx, experiment);
+    if (!options.onnx.empty()) checkOnnxTargets(options, experiment);
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;

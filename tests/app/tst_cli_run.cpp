@@ -433,6 +433,12 @@ void TestCliRun::onnxFiles() {
     QCOMPARE(refused.code, 1);
     QVERIFY2(refused.saysOneLine() && refused.error.contains("no/such: cannot open the folder"),
              refused.error);
+    // the folder of the run need not be there yet
+    const QString both = folder.filePath("run");
+    const Outcome inside =
+        call(smallRun(both, {"--lanes", "fp32"}) + QStringList{"--onnx", both + "/./net.onnx"});
+    QVERIFY2(inside.code == 0, inside.error);
+    QVERIFY(contentOf(both + "/net.onnx").startsWith("\x08\x08\x12\x09halfscope"));
     QVERIFY(QDir(folder.path()).mkdir("deep_fp32.onnx")); // where a lane's file would be
     const Outcome taken = onnx("deep.onnx", {"--steps", "1000000000"});
     QCOMPARE(taken.code, 2);
