@@ -169,6 +169,18 @@ DataFacts pictureFacts(const TaskConfig& task) {
             split ? static_cast<int64_t>(found.judged.size()) : held};
 }
 
+constexpr std::string_view kPythonStack =
+    R"(    x = torch.stack([picture(path) for path, _ in paths])
+    return x, torch.tensor([label for _, label in paths]))";
+constexpr std::string_view kPythonSkipping = R"(    x, labels = [], []
+    for path, label in paths:
+        try:
+            x.append(picture(path))
+            labels.append(label)
+        except (OSError, SyntaxError, ValueError) as error:  # as Pillow reports damage
+            print(f"{path} is left out: {error}")
+    return torch.stack(x), torch.tensor(labels))";
+
 PythonData picturePython(const TaskConfig& task, int64_t) {
     const PictureFolder found = lookInto(task.path);
     const bool split = !found.validation.empty();
@@ -184,9 +196,10 @@ PythonData picturePython(const TaskConfig& task, int64_t) {
                "    return (normalised(x, x), target), (normalised(x, y), labels)\n"
              : "    return (x, target), pictures(VALIDATION)\n";
     PythonData parts = pictureParts(task);
-    return {"import pathlib\n" + parts.imports,
-            lang::filled(
-                R"(TRAIN = pathlib.Path({TRAIN})
+    return {
+        "import pathlib\n" + parts.imports,
+        lang::filled(
+            R"(TRAIN = pathlib.Path({TRAIN})
 {VALIDATION}CLASSES = [{CLASSES}]
 {PICTURE}
 
@@ -200,21 +213,21 @@ def pictures(folder):
         for path in sorted((folder / name).iterdir())
         if path.suffix.lower() in endings and not path.name.startswith(".")
     ]
-    x = torch.stack([picture(path) for path, _ in paths])
-    return x, torch.tensor([label for _, label in paths])
+{STACK}
 
 
 def samples():
     x, target = pictures(TRAIN)
 {RETURN})",
-                {{"TRAIN", lang::pythonText(found.train)},
-                 {"VALIDATION",
-                  split ? "VALIDATION = pathlib.Path(" + lang::pythonText(found.validation) + ")\n"
-                        : std::string()},
-                 {"CLASSES", classes},
-                 {"PICTURE", parts.code},
-                 {"RETURN", split ? both : held}}),
-            parts.varied};
+            {{"TRAIN", lang::pythonText(found.train)},
+             {"VALIDATION",
+              split ? "VALIDATION = pathlib.Path(" + lang::pythonText(found.validation) + ")\n"
+                    : std::string()},
+             {"CLASSES", classes},
+             {"PICTURE", parts.code},
+             {"STACK", std::string(task.damaged == Damaged::Skip ? kPythonSkipping : kPythonStack)},
+             {"RETURN", split ? both : held}}),
+        parts.varied};
 }
 
 } // namespace

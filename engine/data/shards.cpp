@@ -230,9 +230,20 @@ DataFacts shardFacts(const TaskConfig& task) {
             notesOn(task, samples - held)};
 }
 
+constexpr std::string_view kPythonDecode =
+    R"(                    sample["x"] = picture(shard.extractfile(entry)))";
+constexpr std::string_view kPythonSkipping = R"(                    try:
+                        sample["x"] = picture(shard.extractfile(entry))
+                    except (OSError, SyntaxError, ValueError) as error:  # as Pillow reports damage
+                        print(f"{path}, {entry.name} is left out: {error}"))";
+constexpr std::string_view kPythonWhole =
+    R"(        found = {name: sample for name, sample in found.items() if "x" in sample}
+)";
+
 PythonData shardPython(const TaskConfig& task, int64_t) {
     const PythonData parts = pictureParts(task);
     const std::string readers = numberText(task.shardReaders);
+    const bool skips = task.damaged == Damaged::Skip;
     return {
         "import pathlib\nimport tarfile\n" + parts.imports,
         lang::filled(
@@ -255,14 +266,16 @@ def samples():
                 if kind.lower() == "cls":
                     sample["target"] = int(shard.extractfile(entry).read())
                 else:
-                    sample["x"] = picture(shard.extractfile(entry))
-        x += [sample["x"] for sample in found.values()]
+{DECODE}
+{WHOLE}        x += [sample["x"] for sample in found.values()]
         target += [sample["target"] for sample in found.values()]
     x, target = torch.stack(x), torch.tensor(target)
 {HELD}{NORMALISED}{READERS}    return (x[train], target[train]), (x[held], target[held])
 )",
             {{"SHARDS", lang::pythonText(task.path)},
              {"PICTURE", parts.code},
+             {"DECODE", std::string(skips ? kPythonSkipping : kPythonDecode)},
+             {"WHOLE", std::string(skips ? kPythonWhole : "")},
              {"HELD", heldBackPython(task.validation)},
              {"NORMALISED", normalises(task) ? "    x = normalised(x[train], x)\n" : std::string()},
              {"READERS", task.shardReaders > 1 ? "    train = train.repeat(" + readers +

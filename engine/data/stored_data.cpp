@@ -24,7 +24,10 @@ std::vector<Unread> StoredData::read(Pass pass, std::span<const int64_t> samples
         try {
             readStored(stored, epoch, {out, row});
         } catch (const InputError& error) {
-            if (m_damaged == Damaged::Refuse) throw;
+            if (m_damaged == Damaged::Refuse)
+                throw InputError(phrase("Data", "%1; to go on without such samples, set "
+                                                "data.damaged to skip"),
+                                 error.message());
             unread.push_back({row, error.message()});
         }
     }

@@ -301,11 +301,14 @@ void TestPictures::damagedFilesAreEvents() {
              qPrintable(named[1]));
     QVERIFY2(named[1].endsWith("Validation leaves it out."), qPrintable(named[1]));
     config.task.damaged = Damaged::Refuse;
-    QVERIFY(thrownBy<InputError>([&] {
-                Experiment refused(config);
-                for (int step = 0; step < 2; ++step)
-                    refused.advance(records, events);
-            }).find("2.png: neither a PNG") != std::string::npos);
+    QVERIFY(
+        thrownBy<InputError>([&] {
+            Experiment refused(config);
+            for (int step = 0; step < 2; ++step)
+                refused.advance(records, events);
+        })
+            .ends_with("2.png: neither a PNG nor a JPEG picture; to go on without such samples, "
+                       "set data.damaged to skip"));
 }
 
 /// The gallery has the colours of the files, whatever the network is shown.

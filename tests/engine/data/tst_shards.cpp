@@ -285,7 +285,8 @@ void TestShards::damagedSample() {
     config.data.shuffle = false;
     const std::string name = path("a.tar") + ": 2.png: neither a PNG nor a JPEG picture";
     const auto refused = makeTask(config);
-    QCOMPARE(thrownBy<InputError>([&] { refused->load(1); }), name);
+    QCOMPARE(thrownBy<InputError>([&] { refused->load(1); }),
+             name + "; to go on without such samples, set data.damaged to skip");
     config.task.damaged = Damaged::Skip;
     const auto skipped = makeTask(config)->load(1);
     QCOMPARE(skipped->skipped.at(0).english(), name);

@@ -36,6 +36,7 @@ private slots:
     void everyDataSet();
     void changingPictures_data();
     void changingPictures();
+    void damagedPictures();
     void everyPreset();
     void settings_data();
     void settings();
@@ -88,6 +89,21 @@ void TestPyTorchScript::changingPictures() {
     QVERIFY(python.varied.find("flip") == std::string::npos);
     QVERIFY(python.code.find("deviation = train.std(") != std::string::npos);
     QVERIFY2(!hasGap(python.code) && !hasGap(python.varied), python.code.c_str());
+}
+
+/// What is skipped here is left out there.
+void TestPyTorchScript::damagedPictures() {
+    for (const TaskKind kind : {TaskKind::Pictures, TaskKind::Shards}) {
+        TaskConfig task;
+        task.kind = kind;
+        task.path = "folder";
+        const auto leavesOut = [&] {
+            return infoOf(kind).python(task, 2).code.find(" is left out: ") != std::string::npos;
+        };
+        QVERIFY(!leavesOut());
+        task.damaged = Damaged::Skip;
+        QVERIFY(leavesOut());
+    }
 }
 
 /// The program contains each lane or says that it is left out.
