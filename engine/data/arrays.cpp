@@ -181,6 +181,7 @@ public:
         m_splits = HeldBack(m_x.info.shape[0], task.validation);
         noteOddities(m_x, "x");
         if (m_labels.empty()) noteOddities(m_y, "y");
+        noteChannels();
         setView();
         if (!task.predict.empty()) addPredicted(task);
     }
@@ -218,12 +219,14 @@ private:
     static void copy(const Array& from, int64_t stored, std::span<float> to) {
         from.toFloats(stored * static_cast<int64_t>(to.size()), to);
     }
-    /// Notes values that no training survives, with the first sample that has one.
+    /// Notes values that no training survives, with the first sample that has one, and inputs that
+    /// fp16 does not hold.
     void noteOddities(const Array& array, const char* name) {
-        if (isWhole(array.info.type)) return;
+        constexpr float kInfiniteInHalf = 65520; // and above: rounds to inf
         const int64_t samples = array.info.shape[0], each = array.info.elements() / samples;
         std::vector<float> values(static_cast<size_t>(each));
         int64_t count = 0, first = 0;
+        float largest = 0;
         for (int64_t sample = 0; sample < samples; ++sample) {
             checkCancelled();
             array.toFloats(sample * each, values);
@@ -231,12 +234,32 @@ private:
                                               [](float x) { return !std::isfinite(x); });
             if (odd > 0 && count == 0) first = sample;
             count += odd;
+            for (const float x : values)
+                if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
         }
         if (count > 0)
             m_notes.push_back({phrase("Data", "Values of %1 that are inf or nan as float32: %2, "
                                               "the first in sample %3 (counted from 0). The loss "
                                               "of each batch with such a sample is not finite."),
                                name, count, first});
+        if (&array == &m_x && largest >= kInfiniteInHalf)
+            m_notes.push_back(
+                {phrase("Data", "Values of %1 reach %2, and fp16 ends at 65,504: where "
+                                "a lane casts them to fp16, they become inf. Divided "
+                                "by their standard deviation, they fit."),
+                 name, numberText(double{largest})});
+    }
+    /// Notes pictures whose last axis seems to be that of the channels.
+    void noteChannels() {
+        constexpr int64_t kMostChannels = 4;
+        const Shape& sample = m_tensors[kX].shape;
+        if (sample.rank() != 3 || sample[2] > kMostChannels || sample[2] == 2 ||
+            sample[0] <= kMostChannels)
+            return;
+        m_notes.push_back({phrase("Data", "Samples of x are read as %1 channels of %2 x %3 pixels. "
+                                          "If the channels are the last axis, "
+                                          "numpy.moveaxis(x, -1, 1) puts them first."),
+                           sample[0], sample[1], sample[2]});
     }
     void setView() {
         if (!m_labels.empty()) {

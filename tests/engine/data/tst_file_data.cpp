@@ -60,6 +60,8 @@ private slots:
     void arraysOfClasses();
     void bothInOneFile();
     void notesOddValues();
+    void notesLargeValues();
+    void notesChannelsLast();
     void refusesArrays_data();
     void refusesArrays();
     void tableOfNumbers();
@@ -236,6 +238,37 @@ void TestFileData::notesOddValues() {
     const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, INFINITY}));
     QCOMPARE(notesOf(arrays(labels, y)).size(), size_t{1});
     QVERIFY(notesOf(arrays(labels, labels, true)).empty());
+}
+
+/// fp16 has no number from 65520 on; targets are never cast.
+void TestFileData::notesLargeValues() {
+    const auto notesOf = [&](float largest) {
+        const auto x = npy("<f4", "(3, 2)", bytesOfValues<float>({0, 1, largest, -2, NAN, 3}));
+        const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, 1e6f}));
+        QStringList notes;
+        for (const Message& note : makeDataset(arrays(x, y), 0)->notes())
+            notes << QString::fromStdString(note.english());
+        return notes.mid(1); // the first is about nan
+    };
+    QCOMPARE(notesOf(65504), QStringList());
+    for (const float largest : {70000.0f, -70000.0f})
+        QCOMPARE(notesOf(largest),
+                 QStringList("Values of x reach 70000, and fp16 ends at 65,504: where a lane casts "
+                             "them to fp16, they become inf. Divided by their standard deviation, "
+                             "they fit."));
+}
+
+void TestFileData::notesChannelsLast() {
+    const auto notesOf = [&](const char* shape, size_t bytes) {
+        const auto x = npy("|u1", shape, std::string(bytes, '\1'));
+        return makeDataset(arrays(x, npy("|u1", "(2,)", "\0\1"s), true), 0)->notes();
+    };
+    QCOMPARE(notesOf("(2, 6, 5, 3)", 180).at(0).english(),
+             std::string("Samples of x are read as 6 channels of 5 x 3 pixels. If the channels are "
+                         "the last axis, numpy.moveaxis(x, -1, 1) puts them first."));
+    QVERIFY(notesOf("(2, 3, 6, 5)", 180).empty());
+    QVERIFY(notesOf("(2, 3, 5, 3)", 90).empty());
+    QVERIFY(notesOf("(2, 6, 3)", 36).empty());
 }
 
 void TestFileData::refusesArrays_data() {
