@@ -9,6 +9,31 @@
 
 namespace halfscope {
 
+namespace {
+
+/// Refuses what would otherwise be read as a table of other columns, or of no lines.
+void checkStart(const std::string& path, std::string_view record,
+                const std::vector<std::string>& names) {
+    if (record.starts_with("\xFF\xFE") || record.starts_with("\xFE\xFF"))
+        throw InputError(phrase("Data", "%1: the text is UTF-16; save the table as UTF-8"),
+                         pathText(path));
+    if (record.find('\0') != record.npos)
+        throw InputError(
+            phrase("Data", "%1: this is not a csv table: it has bytes that no text has"),
+            pathText(path));
+    if (names.size() == 2 && names[0] == "sep=" && names[1].empty())
+        throw InputError(phrase("Data", "%1: its first line, %2, is for Excel alone; remove it, so "
+                                        "that the first line names the columns"),
+                         pathText(path), quotedText(record));
+    const size_t end = record.find('\r');
+    if (end != record.npos && end + 1 < record.size() && record[end + 1] != '\n')
+        throw InputError(phrase("Data", "%1: the lines end with CR alone, as on old Macs; save the "
+                                        "table with LF or CR LF at the ends of its lines"),
+                         pathText(path));
+}
+
+} // namespace
+
 bool isMissing(std::string_view text) {
     return std::find(kMissingWords.begin(), kMissingWords.end(), text) != kMissingWords.end();
 }
@@ -40,6 +65,7 @@ std::vector<std::string> CsvFile::readHeader() {
     std::vector<std::string> names;
     for (const std::string_view field : fields)
         names.emplace_back(trimmed(field));
+    checkStart(m_path, m_reader.text(), names);
     if (names.size() > kMostColumns)
         throw InputError(phrase("Data", "%1: %2 columns are not allowed: at most %3"), place(),
                          names.size(), kMostColumns);

@@ -64,8 +64,8 @@ public:
     /// Throws InputError as CsvReader does. The path must outlive this object.
     explicit CsvFile(const std::string& path);
 
-    /// Returns the names of the columns. Throws InputError when the file is empty or has more than
-    /// kMostColumns columns.
+    /// Returns the names of the columns. Throws InputError when the file is empty, has more than
+    /// kMostColumns columns, or begins as no table does that could be read (UTF-16, for example).
     std::vector<std::string> readHeader();
     /// Reads the next line that has a value; returns false after the last one. Throws InputError
     /// when a line has more or fewer fields than the header.

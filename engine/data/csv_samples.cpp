@@ -150,9 +150,12 @@ private:
                                             "columns out"),
                              m_file.place(), quotedText(m_file.fields[column]),
                              quotedText(nameOf(column)));
-        throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
-                         m_file.place(), quotedText(m_file.fields[column]),
-                         quotedText(nameOf(column)));
+        throw InputError(
+            code == std::errc::result_out_of_range
+                ? phrase("Data", "%1: %2 in the column %3 is not allowed: a number "
+                                 "that float32 holds, at most 3.4e+38")
+                : phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
+            m_file.place(), quotedText(m_file.fields[column]), quotedText(nameOf(column)));
     }
 
     /// Returns the target of the line. With the loss that takes 0 and 1, it may be a truth.
@@ -238,6 +241,9 @@ CsvTable readCsvTable(const TaskConfig& task) {
                              : phrase("Data", "%1: every line lacks a value, so data.missing "
                                               "%2 leaves no samples"),
                          pathText(task.path), nameOf(task.missing));
+    if (table.samples == 0)
+        throw InputError(phrase("Data", "%1: no line of values follows the names of the columns"),
+                         pathText(task.path));
     checkSampleCount(pathText(task.path), table.samples);
     return table;
 }

@@ -404,6 +404,9 @@ void TestCsvColumns::refusesToPredict() {
                             "number");
     QVERIFY(refused("colour,size,dry,weight\n").find("0 samples are not allowed") !=
             std::string::npos);
+    file("new.csv", std::string("PK\3\4\0\0x.npy\n1", 13)); // an .npz file
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             task.predict + ": this is not a csv table: it has bytes that no text has");
 }
 
 } // namespace tst_csv_columns

@@ -469,7 +469,19 @@ void TestFileData::refusesTables_data() {
         QTest::newRow(what) << QByteArray(text) << QByteArray(about);
     };
     row("empty", "", "the file is empty");
-    row("header alone", "a,b\n", "0 samples are not allowed: 1 to");
+    row("header alone", "a,b\n", ": no line of values follows the names of the columns");
+    row("UTF-16",
+        "\xFF\xFE"
+        "a,b\n1,2\n",
+        ": the text is UTF-16; save the table as UTF-8");
+    row("UTF-16, the other order",
+        "\xFE\xFF"
+        "a,b\n1,2\n",
+        ": the text is UTF-16; save");
+    row("line for Excel", "sep=;\na;b\n1;2\n", "its first line, \"sep=;\", is for Excel alone");
+    row("ends of lines of old Macs", "a,b\r1,2\r", ": the lines end with CR alone, as on old Macs");
+    row("beyond float32", "a,b\n1,2\n1e300,2\n",
+        "line 3: \"1e300\" in the column \"a\" is not allowed: a number that float32 holds");
     row("one column", "a\n1\n", "line 1: 1 columns are not allowed: 2 to 100000");
     row("a word", "a,b\n1,2\nx,2\n",
         "line 3: \"x\" in the column \"a\" is not allowed: a finite number, as other lines have "
