@@ -56,6 +56,7 @@ struct Seen {
         allTruths = allTruths && truthOf(text);
         if (words.size() <= kMostWords) words.emplace(text);
     }
+    bool hasNothing() const { return !numbers && words.empty(); }
     bool hasManyWords() const { return words.size() > kMostWords; }
 };
 
@@ -238,15 +239,20 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
                          pathText(task.path), layout.inputs, CsvFile::kMostColumns);
 }
 
-std::string dropWithManyWords(const TaskConfig& task) {
+std::string dropWithUnusable(const TaskConfig& task) {
     CsvFile file(task.path);
     const CsvLayout layout = csvLayout(task, file);
-    const auto many = namesWithManyWords(layout, lookThrough(task, layout));
+    const std::vector<Seen> seen = lookThrough(task, layout);
+    std::vector<std::string> out;
+    for (size_t i = 0; i < seen.size(); ++i)
+        if (layout.columns[i].use == ColumnUse::Number &&
+            (seen[i].hasManyWords() || seen[i].hasNothing()))
+            out.push_back(layout.columns[i].name);
     const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
                                       [](const CsvColumn& column) { return column.inputs() > 0; }) -
-                        static_cast<std::ptrdiff_t>(many.size());
-    if (many.empty() || others == 0) return task.drop;
-    return dropAlso(task, many).value_or(task.drop);
+                        static_cast<std::ptrdiff_t>(out.size());
+    if (out.empty() || others == 0) return task.drop;
+    return dropAlso(task, out).value_or(task.drop);
 }
 
 std::vector<std::string> droppedColumns(std::string_view text) {

@@ -57,10 +57,11 @@ CsvLayout csvLayout(const TaskConfig&, CsvFile&);
 /// has too many different words, or when the words make too many inputs.
 void useWords(const TaskConfig&, CsvLayout&);
 
-/// Returns data.drop with the columns added that hold too many different words to be inputs.
-/// Returns it unchanged when there are no such columns or no other inputs, and when the setting
-/// cannot hold their names. Throws InputError as CsvFile and csvLayout() do.
-std::string dropWithManyWords(const TaskConfig&);
+/// Returns data.drop with the columns added that cannot be inputs: those with too many different
+/// words, and those without any value. Returns it unchanged when there are no such columns or no
+/// other inputs, and when the setting cannot hold their names. Throws InputError as CsvFile and
+/// csvLayout() do.
+std::string dropWithUnusable(const TaskConfig&);
 /// Returns the names in data.drop, which has commas between them; names with a comma are in
 /// quotation marks.
 std::vector<std::string> droppedColumns(std::string_view text);

@@ -44,30 +44,40 @@ LossKind lossFor(const TaskConfig& task) {
     if (targets != Targets::AsTheLoss)
         return targets == Targets::Classes ? LossKind::CrossEntropy : LossKind::Mse;
     const auto classes = factsWith(task, LossKind::CrossEntropy);
-    if (!classes) return LossKind::Mse;
-    if (!factsWith(task, LossKind::Mse)) return LossKind::CrossEntropy;
+    const auto numbers = factsWith(task, LossKind::Mse);
+    // of a table that neither fits, the columns of inputs are what to tell about, not its target
+    const bool table = infoOf(task.kind).has("data.target");
+    if (!classes) return numbers || !table ? LossKind::Mse : LossKind::CrossEntropy;
+    if (!numbers) return LossKind::CrossEntropy;
     const bool whole = classes->tensors[kTarget].wholeClasses;
     return whole && areFewClasses(*classes) ? LossKind::CrossEntropy : LossKind::Mse;
 }
 
-/// Returns data.drop. Leaves out columns that have too many words to be inputs when the table
-/// cannot be used otherwise; DataFacts::notes names them.
+/// Returns data.drop. Leaves out columns that have too many words to be inputs, or no value, when
+/// the table cannot be used otherwise; DataFacts::notes names them.
 std::string dropFor(const TaskConfig& task) {
     if (!infoOf(task.kind).has("data.drop")) return task.drop;
     const bool usable = factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse);
-    return usable ? task.drop : dropWithManyWords(task);
+    return usable ? task.drop : dropWithUnusable(task);
 }
 
 /// Lines that lack a value are dropped only where the table cannot be used otherwise, or where many
-/// different targets are then all numbers; DataFacts::notes tells how many lines were dropped.
+/// different targets are then all numbers. Where that would leave out more than half of them, means
+/// fill the gaps. DataFacts::notes tells how many lines or values that concerns.
 Missing missingFor(TaskConfig task) {
     if (!infoOf(task.kind).has("data.missing")) return Missing::Refuse;
     const auto classes = factsWith(task, LossKind::CrossEntropy);
     if (factsWith(task, LossKind::Mse) || (classes && areFewClasses(*classes)))
         return Missing::Refuse;
-    task.missing = Missing::Drop;
-    if (factsWith(task, LossKind::Mse)) return Missing::Drop;
-    return classes || !factsWith(task, LossKind::CrossEntropy) ? Missing::Refuse : Missing::Drop;
+    const auto samplesWith = [&](Missing missing) {
+        task.missing = missing;
+        auto facts = factsWith(task, LossKind::Mse);
+        if (!facts && !classes) facts = factsWith(task, LossKind::CrossEntropy);
+        return facts ? facts->train + facts->validation : 0;
+    };
+    const int64_t dropped = samplesWith(Missing::Drop), filled = samplesWith(Missing::Mean);
+    if (dropped == 0 && filled == 0) return Missing::Refuse;
+    return 2 * dropped < filled ? Missing::Mean : Missing::Drop;
 }
 
 /// Returns two convolutions, each followed by pooling, and two layers on what is left.

@@ -123,7 +123,7 @@ void csv(std::string_view bytes) {
         std::unique_ptr<Dataset> data;
         try {
             data = infoOf(task.kind).make(task, 0);
-            task.drop = dropWithManyWords(task);
+            task.drop = dropWithUnusable(task);
         } catch (const InputError& error) {
             checkSentence(error.what());
             continue; // words are no numbers, but may be classes

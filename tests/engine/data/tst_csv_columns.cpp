@@ -237,12 +237,14 @@ void TestCsvColumns::manyWords() {
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
              task.path + ": more than 100 different words are too many for columns of inputs: w; "
                          "to leave such columns out, set data.drop to w");
-    QCOMPARE(dropWithManyWords(task), std::string("w"));
+    QCOMPARE(dropWithUnusable(task), std::string("w"));
     task.drop = "n";
-    QCOMPARE(dropWithManyWords(task), std::string("n")); // no input would be left
-    task.drop = dropWithManyWords(csv(tableOfWords(101)));
+    QCOMPARE(dropWithUnusable(task), std::string("n")); // no input would be left
+    QCOMPARE(dropWithUnusable(csv("a,b,c,y\n1,NA,2,3\n4,,5,6\n")), std::string("b")); // no value
+    QCOMPARE(dropWithUnusable(csv("a,b,y\n,NA,3\n,,6\n")), std::string());
+    task.drop = dropWithUnusable(csv(tableOfWords(101)));
     QCOMPARE(makeDataset(task, 0)->tensors()[kX].shape, (Shape{1}));
-    QCOMPARE(dropWithManyWords(csv(kColours)), std::string());
+    QCOMPARE(dropWithUnusable(csv(kColours)), std::string());
 }
 
 /// A setting is one line of at most 4096 bytes; some names do not fit into it.

@@ -46,6 +46,8 @@ private slots:
     void tables_data();
     void tables();
     void missingValues();
+    void gapsInMostLines();
+    void unusableColumns();
     void chosenColumn();
     void tablesOfOtherPrograms();
     void manyWords();
@@ -118,6 +120,44 @@ void TestDataExperiment::missingValues() {
         QCOMPARE(facts.train + facts.validation, int64_t{missing ? 60 : 61});
         QCOMPARE(facts.notes.size(), size_t(missing));
     }
+}
+
+/// Means fill the gaps where few lines would be left without them, and columns without any value
+/// are left out.
+void TestDataExperiment::gapsInMostLines() {
+    for (const int whole : {25, 35}) { // of 60 lines
+        std::string text = "a,empty,b,c,what\n";
+        for (int i = 0; i < 60; ++i) {
+            const std::string n = std::to_string(i);
+            text += (i < whole || i % 2 ? n : "") + ",," + (i < whole || i % 2 == 0 ? n : "NA") +
+                    "," + n + (i % 3 ? ",low\n" : ",high\n");
+        }
+        const std::string file = path(QString("gaps%1.csv").arg(whole));
+        writeBytes(file, text);
+        const auto config = experimentOn(file);
+        QVERIFY(config);
+        QCOMPARE(config->task.drop, std::string("empty"));
+        QCOMPARE(config->task.missing, whole < 30 ? Missing::Mean : Missing::Drop);
+        QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+        checkConfig(*config);
+    }
+}
+
+/// Of a table that cannot be used, the reason is told, not that its classes are no numbers.
+void TestDataExperiment::unusableColumns() {
+    std::string text = "id,note,a,what\n";
+    for (int i = 0; i < 200; ++i)
+        text += "C" + std::to_string(i) + ",note " + std::to_string(i) + "," + std::to_string(i) +
+                (i % 2 ? ",yes\n" : ",no\n");
+    const std::string file = path("notes.csv");
+    writeBytes(file, text);
+    QCOMPARE(experimentOn(file)->task.drop, std::string("id, note"));
+    const Assignment one[] = {parseAssignment("data.drop=id")};
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(file, one); }),
+             file + ": more than 100 different words are too many for columns of inputs: note; to "
+                    "leave such columns out, set data.drop to id, note");
+    const Assignment both[] = {parseAssignment("data.drop=id,note")};
+    QCOMPARE(experimentOn(file, both)->task.loss.kind, LossKind::CrossEntropy);
 }
 
 /// The column to predict is known before the loss is chosen.
