@@ -247,7 +247,7 @@ private:
                 {phrase("Data", "Values of %1 reach %2, and fp16 ends at 65,504: where "
                                 "a lane casts them to fp16, they become inf. Divided "
                                 "by their standard deviation, they fit."),
-                 name, numberText(double{largest})});
+                 name, numberText(std::round(double{largest}))});
     }
     /// Notes pictures whose last axis seems to be that of the channels.
     void noteChannels() {

@@ -277,12 +277,15 @@ std::vector<std::string> droppedColumns(std::string_view text) {
 
 std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task) {
     std::vector<Message> notes;
-    std::vector<std::string> truths, words;
-    bool unnamed = false, unnamedInput = false;
+    std::vector<std::string> truths, words, formatted;
+    bool unnamed = false, unnamedInput = false, named = false;
     for (const CsvColumn& column : layout.columns) {
         const bool input = column.inputs() > 0;
         unnamed = unnamed || (column.use == ColumnUse::LeftOut && isUnnamed(column.name));
         unnamedInput = unnamedInput || (input && isUnnamed(column.name));
+        named = named || !NumberText(column.name, layout.separator == ';').isNumber();
+        if (std::any_of(column.words.begin(), column.words.end(), isFormattedNumber))
+            formatted.push_back(column.name);
         if (column.use == ColumnUse::Truth) truths.push_back(column.name);
         if (column.use == ColumnUse::Words)
             words.push_back(column.name + " (" + std::to_string(column.words.size()) + ")");
@@ -294,6 +297,9 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task
                             ? phrase("Data", "The columns are separated by semicolons, and "
                                              "numbers have decimal commas.")
                             : phrase("Data", "The columns are separated by semicolons."));
+    if (!named)
+        notes.push_back(phrase("Data", "The names of the columns are numbers. If the first line is "
+                                       "a sample, write a line of names above it."));
     if (unnamed)
         notes.push_back(phrase("Data", "A column without a name is left out: pandas writes the "
                                        "numbers of lines into one."));
@@ -311,6 +317,10 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task
         notes.push_back({phrase("Data", "Columns of words became an input of 0 and 1 for each "
                                         "word: %1."),
                          listed(words)});
+    if (!formatted.empty())
+        notes.push_back({phrase("Data", "Numbers with thousands separators, percent signs or signs "
+                                        "of currency are taken for words, in the columns: %1."),
+                         listed(formatted)});
     return notes;
 }
 

@@ -11,6 +11,33 @@ namespace halfscope {
 
 namespace {
 
+/// Returns how many digits follow one another from there on.
+size_t digitsAt(std::string_view text, size_t at) {
+    const size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+    return end - std::min(at, end);
+}
+
+/// Removes signs of currency, a percent sign, and the sign of the number; returns whether there was
+/// any of the first two.
+bool removeMarks(std::string_view& text) {
+    constexpr std::array<std::string_view, 9> kMarks{"%",   "$",   "€",   "£",  "¥",
+                                                     "EUR", "USD", "GBP", "CHF"};
+    const auto removeSign = [&text] {
+        if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+    };
+    bool marked = false;
+    removeSign();
+    for (const std::string_view mark : kMarks) {
+        const bool before = text.starts_with(mark), after = !before && text.ends_with(mark);
+        if (before) text.remove_prefix(mark.size());
+        if (after) text.remove_suffix(mark.size());
+        marked = marked || before || after;
+    }
+    text = trimmed(text);
+    removeSign();
+    return marked;
+}
+
 /// Refuses what would otherwise be read as a table of other columns, or of no lines.
 void checkStart(const std::string& path, std::string_view record,
                 const std::vector<std::string>& names) {
@@ -50,6 +77,21 @@ std::optional<float> truthOf(std::string_view text) {
 double numberOf(std::string_view text, bool commas) {
     double value = NAN;
     return NumberText(text, commas).read(value) == std::errc{} ? value : double{NAN};
+}
+
+bool isFormattedNumber(std::string_view text) {
+    const bool marked = removeMarks(text);
+    const size_t first = digitsAt(text, 0);
+    size_t at = first;
+    const char separator = first > 0 && first <= 3 && at < text.size() ? text[at] : '\0';
+    bool groups = false;
+    if (std::string_view(".,' ").find(separator) != std::string_view::npos)
+        for (; at < text.size() && text[at] == separator && digitsAt(text, at + 1) == 3; at += 4)
+            groups = true;
+    const bool decimals = at < text.size() && (text[at] == '.' || text[at] == ',') &&
+                          !(groups && text[at] == separator);
+    if (decimals) at += 1 + digitsAt(text, at + 1);
+    return first > 0 && at == text.size() && (marked || groups);
 }
 
 CsvFile::CsvFile(const std::string& path)

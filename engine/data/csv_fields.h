@@ -21,6 +21,10 @@ bool isMissing(std::string_view text);
 /// Returns 1 for true and yes, 0 for false and no, in upper or lower case; nothing for other texts.
 std::optional<float> truthOf(std::string_view text);
 
+/// Whether the text is a number that is not read as one, because it has thousands separators, a
+/// percent sign or a sign of currency: "1.234,56", "$5", "12 %".
+bool isFormattedNumber(std::string_view text);
+
 /// A field's text in the form that from_chars reads.
 struct NumberText {
     std::string_view text;

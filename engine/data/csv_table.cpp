@@ -30,6 +30,7 @@ public:
                 "target", {}, DType::I32, std::max<int64_t>(2, classes), m_table.wholeClasses};
         }
         setView();
+        noteTarget();
         noteDropped();
         if (!task.predict.empty()) addPredicted(task);
         noteFilled();
@@ -71,6 +72,28 @@ private:
         judgeFrom(first);
     }
 
+    /// Puts first what the network learns: which column was chosen, and as what, is seen nowhere
+    /// else.
+    void noteTarget() {
+        const auto& columns = m_table.layout.columns;
+        const auto target =
+            std::find_if(columns.begin(), columns.end(),
+                         [](const CsvColumn& column) { return column.use == ColumnUse::Target; });
+        const std::string name = pathText(target->name);
+        const auto& numbers = m_table.numbers;
+        const bool same = m_table.labels.empty()
+                              ? std::equal(numbers.begin() + 1, numbers.end(), numbers.begin())
+                              : m_table.classes.size() == 1;
+        Message note{phrase("Data", "The column %1 is predicted, as a number."), name};
+        if (!m_table.labels.empty())
+            note = {phrase("Data", "The column %1 is predicted, as one of %2 classes."), name,
+                    m_table.classes.size()};
+        if (same)
+            note = {phrase("Data", "The column %1 is predicted, which has one value in all lines: "
+                                   "there is nothing to learn."),
+                    name};
+        m_notes.insert(m_notes.begin(), std::move(note));
+    }
     void noteDropped() {
         if (m_table.dropped > 0)
             m_notes.push_back({phrase("Data", "%1 of %2 lines lack a value and are left out."),

@@ -5,6 +5,7 @@
 #include "engine/core/shape.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_columns.h"
+#include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
 #include "engine/io/safetensors.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 namespace halfscope {
@@ -38,6 +40,26 @@ bool areFewClasses(const DataFacts& facts) {
     return classes <= kMostClasses && facts.train + facts.validation >= kLeastOfEach * classes;
 }
 
+/// Throws InputError when the classes are numbers that only look like words: "1.234,56" would
+/// silently be a class of its own.
+void checkClassesAreWords(TaskConfig task) {
+    task.loss.kind = LossKind::CrossEntropy;
+    const TaskView view = makeDataset(task, 0)->view();
+    const auto formatted =
+        std::find_if(view.classes.begin(), view.classes.end(), isFormattedNumber);
+    const bool numbers =
+        std::all_of(view.classes.begin(), view.classes.end(), [](const std::string& name) {
+            return isFormattedNumber(name) || !std::isnan(numberOf(name, true));
+        });
+    if (formatted != view.classes.end() && numbers)
+        throw InputError(phrase("Data",
+                                "%1: the values to predict, such as %2, are no numbers that "
+                                "can be read: they have thousands separators, percent "
+                                "signs or signs of currency; with task.loss cross-entropy "
+                                "each is a class"),
+                         pathText(task.path), quotedText(*formatted));
+}
+
 /// Targets that could be either are taken for classes when they are words or few whole numbers.
 LossKind lossFor(const TaskConfig& task) {
     const Targets targets = infoOf(task.kind).targets;
@@ -48,7 +70,10 @@ LossKind lossFor(const TaskConfig& task) {
     // of a table that neither fits, the columns of inputs are what to tell about, not its target
     const bool table = infoOf(task.kind).has("data.target");
     if (!classes) return numbers || !table ? LossKind::Mse : LossKind::CrossEntropy;
-    if (!numbers) return LossKind::CrossEntropy;
+    if (!numbers) {
+        if (table && !areFewClasses(*classes)) checkClassesAreWords(task);
+        return LossKind::CrossEntropy;
+    }
     const bool whole = classes->tensors[kTarget].wholeClasses;
     return whole && areFewClasses(*classes) ? LossKind::CrossEntropy : LossKind::Mse;
 }

@@ -2,6 +2,7 @@
 // and the lines of another table as samples without targets.
 #include "engine/core/error.h"
 #include "engine/data/csv_columns.h"
+#include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
@@ -76,6 +77,11 @@ private slots:
     void words();
     void truths();
     void wordsWithGaps();
+    void target();
+    void formattedNumbers_data();
+    void formattedNumbers();
+    void formattedInputs();
+    void namesThatAreNumbers();
     void wordsAmongNumbers();
     void manyWords();
     void manyWordsWithoutSetting();
@@ -139,7 +145,7 @@ void TestCsvColumns::separators() {
     const TaskConfig task = csv(text.toStdString(), name.constData());
     QCOMPARE(inputsOf(task), (Floats{1, 2.5f, 4, 5}));
     QCOMPARE(targetsOf(task), (Floats{3, 6}));
-    QCOMPARE(notesOf(task), note.isEmpty() ? QStringList() : QStringList(note));
+    QCOMPARE(notesOf(task).mid(1), note.isEmpty() ? QStringList() : QStringList(note));
 }
 
 /// Points and decimal commas are not mixed: among commas, 1.234 may mean another number.
@@ -184,7 +190,8 @@ void TestCsvColumns::words() {
                                      4,    0, 0, 1, 0, 0, 0, 1}));
     QCOMPARE(targetsOf(task), (Floats{5, 6, 7, 8}));
     QCOMPARE(notesOf(task),
-             (QStringList{"True and yes are 1, false and no are 0, in the columns: dry.",
+             (QStringList{"The column y is predicted, as a number.",
+                          "True and yes are 1, false and no are 0, in the columns: dry.",
                           "Columns of words became an input of 0 and 1 for each word: colour (3), "
                           "weight (3)."}));
 }
@@ -218,6 +225,56 @@ void TestCsvColumns::wordsWithGaps() {
                  return other;
              }()),
              (Floats{1, 1}));
+}
+
+/// What is predicted is told first, as the program understood it.
+void TestCsvColumns::target() {
+    QCOMPARE(notesOf(csv("a,y\n1,2\n2,3\n")).value(0),
+             QString("The column y is predicted, as a number."));
+    TaskConfig classes = csv("a,y,b\n1,x,1\n2,z,2\n3,x,3\n");
+    classes.loss.kind = LossKind::CrossEntropy;
+    classes.target = "y";
+    QCOMPARE(notesOf(classes).value(0), QString("The column y is predicted, as one of 2 classes."));
+    const QString same = "The column y is predicted, which has one value in all lines: there is "
+                         "nothing to learn.";
+    QCOMPARE(notesOf(csv("a,y\n1,7\n2,7\n")).value(0), same);
+    classes = csv("a,y\n1,x\n2,x\n");
+    classes.loss.kind = LossKind::CrossEntropy;
+    QCOMPARE(notesOf(classes).value(0), same);
+}
+
+void TestCsvColumns::formattedNumbers_data() {
+    QTest::addColumn<bool>("formatted");
+    for (const char* text :
+         {"1,234", "1.234,56", "1,234,567.8", "1'234.50", "1 234", "12%", "12.5 %", "$5",
+          "-$1,234.50", "\u20AC 7,5", "7,5 \u20AC", "EUR 3", "3 EUR", "+1,234"})
+        QTest::newRow(text) << true;
+    for (const char* text : {"", "$", "%", "1", "1.5", "1,5", "12,34,56", "1234,567,890", "1,2345",
+                             "05.01.2024", "2024-01-05", "C100001", "1,234x", "1,234.567,8", "EUR",
+                             "12 kg", "1.2.3", "192.168.1.10"})
+        QTest::addRow("not %s", text) << false;
+}
+
+void TestCsvColumns::formattedNumbers() {
+    QFETCH(const bool, formatted);
+    const QByteArray tag = QTest::currentDataTag();
+    QCOMPARE(isFormattedNumber((formatted ? tag : tag.mid(4)).toStdString()), formatted);
+}
+
+/// Inputs that are such numbers are told, because they became words.
+void TestCsvColumns::formattedInputs() {
+    QCOMPARE(notesOf(csv("a,b,y\n50%,1,1\n60%,2,2\n")).last(),
+             QString("Numbers with thousands separators, percent signs or signs of currency are "
+                     "taken for words, in the columns: a."));
+}
+
+/// Tables without a line of names are told apart by numbers in its place.
+void TestCsvColumns::namesThatAreNumbers() {
+    const QString note = "The names of the columns are numbers. If the first line is a sample, "
+                         "write a line of names above it.";
+    QCOMPARE(notesOf(csv("0.5,2,1\n1,2,3\n")).value(1), note);
+    QCOMPARE(notesOf(csv("0,5;2;1\n1;2;3\n")).value(2), note);
+    QCOMPARE(notesOf(csv("2019,2020,y\n1,2,3\n")).size(), 1);
 }
 
 void TestCsvColumns::wordsAmongNumbers() {
@@ -322,7 +379,7 @@ void TestCsvColumns::dropped() {
     QCOMPARE(droppedColumns(task.drop), (std::vector<std::string>{"b, c", "d \"e\"", "z"}));
     QCOMPARE(inputsOf(task), (Floats{1}));
     QCOMPARE(targetsOf(task), (Floats{4})); // the last column that is left
-    QCOMPARE(notesOf(task), QStringList{"Left out by data.drop: b, c, d \"e\", z."});
+    QCOMPARE(notesOf(task).mid(1), QStringList{"Left out by data.drop: b, c, d \"e\", z."});
     const auto refused = [&](const char* drop, const char* target = "") {
         task.drop = drop;
         task.target = target;
@@ -341,13 +398,13 @@ void TestCsvColumns::unnamed() {
     const QStringList told{"A column without a name is left out: pandas writes the numbers of "
                            "lines into one."};
     QCOMPARE(inputsOf(csv(",a,b\n0,1,2\n1,3,4\n")), (Floats{1, 3}));
-    QCOMPARE(notesOf(csv(",a,b\n0,1,2\n1,3,5\n")), told);
+    QCOMPARE(notesOf(csv(",a,b\n0,1,2\n1,3,5\n")).mid(1), told);
     QCOMPARE(inputsOf(csv("Unnamed: 0,a,b\n0,1,2\n")), (Floats{1}));
     QCOMPARE(inputsOf(csv("Unnamed: x,a,b\n0,1,2\n")), (Floats{0, 1}));
     QCOMPARE(targetsOf(csv("a;b;\n1;2;\n")), (Floats{2})); // a separator at the end of each line
     const TaskConfig only = csv(",b\n7,2\n");
     QCOMPARE(inputsOf(only), (Floats{7}));
-    QVERIFY(notesOf(only).join(' ').startsWith("A column without a name is an input."));
+    QVERIFY(notesOf(only).value(1).startsWith("A column without a name is an input."));
 }
 
 void TestCsvColumns::emptyLines() {

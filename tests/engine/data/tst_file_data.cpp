@@ -407,7 +407,7 @@ void TestFileData::missingValues() {
     QCOMPARE(targets.join(' '), target);
     for (const Message& note : factsOf(task).notes)
         told << QString::fromStdString(note.english());
-    QCOMPARE(told, notes);
+    QCOMPARE(told.mid(1), notes); // the first is about the target
     TaskConfig refused = task;
     refused.missing = Missing::Refuse;
     const std::string error = thrownBy<InputError>([&] { makeDataset(refused, 0); });

@@ -48,6 +48,7 @@ private slots:
     void missingValues();
     void gapsInMostLines();
     void unusableColumns();
+    void formattedTargets();
     void chosenColumn();
     void tablesOfOtherPrograms();
     void manyWords();
@@ -118,7 +119,7 @@ void TestDataExperiment::missingValues() {
         QCOMPARE(config->task.missing, missing ? Missing::Drop : Missing::Refuse);
         const auto facts = factsOf(config->task);
         QCOMPARE(facts.train + facts.validation, int64_t{missing ? 60 : 61});
-        QCOMPARE(facts.notes.size(), size_t(missing));
+        QCOMPARE(facts.notes.size(), size_t(missing) + 1);
     }
 }
 
@@ -160,6 +161,26 @@ void TestDataExperiment::unusableColumns() {
     QCOMPARE(experimentOn(file, both)->task.loss.kind, LossKind::CrossEntropy);
 }
 
+/// Prices with thousands separators are no classes, unless someone says so.
+void TestDataExperiment::formattedTargets() {
+    std::string prices = "a;price\n", few = "a,share\n";
+    for (int i = 0; i < 60; ++i) {
+        prices +=
+            std::to_string(i) + ";" + (i % 3 ? "1.1" + std::to_string(10 + i) : "950") + ",50\n";
+        few += std::to_string(i) + (i % 2 ? ",5%\n" : ",10%\n");
+    }
+    writeBytes(path("prices.csv"), prices);
+    writeBytes(path("few.csv"), few);
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(path("prices.csv")); }),
+             path("prices.csv") +
+                 ": the values to predict, such as \"1.111,50\", are no numbers that can be read: "
+                 "they have thousands separators, percent signs or signs of currency; with "
+                 "task.loss cross-entropy each is a class");
+    const Assignment loss[] = {parseAssignment("task.loss=cross-entropy")};
+    QCOMPARE(experimentOn(path("prices.csv"), loss)->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(experimentOn(path("few.csv"))->task.loss.kind, LossKind::CrossEntropy);
+}
+
 /// The column to predict is known before the loss is chosen.
 void TestDataExperiment::chosenColumn() {
     std::string text = "what,a,b\n";
@@ -197,7 +218,7 @@ void TestDataExperiment::tablesOfOtherPrograms() {
     QCOMPARE(factsOf(first->task).tensors[kX].shape, (Shape{3})); // without the index
     QCOMPARE(second->task.loss.kind, LossKind::Mse);
     QCOMPARE(factsOf(second->task).tensors[kX].shape, (Shape{4}));
-    QCOMPARE(factsOf(second->task).notes.size(), size_t{3});
+    QCOMPARE(factsOf(second->task).notes.size(), size_t{4});
     for (const auto& each : {first, second})
         checkConfig(*each);
 }
@@ -215,7 +236,7 @@ void TestDataExperiment::manyWords() {
     QCOMPARE(config->task.drop, std::string("name, cabin"));
     QCOMPARE(config->task.missing, Missing::Drop);
     const DataFacts facts = factsOf(config->task);
-    QCOMPARE(facts.notes.front().english(), std::string("Left out by data.drop: name, cabin."));
+    QCOMPARE(facts.notes[1].english(), std::string("Left out by data.drop: name, cabin."));
     QCOMPARE(facts.train + facts.validation, int64_t{240 - 35});
     QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
     const Assignment given[] = {parseAssignment("data.drop=name"),

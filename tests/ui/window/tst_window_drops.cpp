@@ -150,24 +150,25 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
                                      [](const std::string& i, bool even) {
                                          return i + ",7" + (even ? ",cat" : ",dog");
                                      })
-                            << "";
+                            << "The column kind is predicted, as one of 2 classes.";
     QTest::newRow("tabs, words and an index")
         << "pets.tsv"
         << lines("\tcolour\tweight\tkind\n",
                  [](const std::string& i, bool even) {
                      return i + (even ? "\tred\t" : "\tblue\t") + i + (even ? "\tcat" : "\tdog");
                  })
-        << "The columns are separated by tabs. A column without a name is left out: pandas writes "
-           "the numbers of lines into one. Columns of words became an input of 0 and 1 for each "
-           "word: colour (2).";
+        << "The column kind is predicted, as one of 2 classes. The columns are separated by tabs. "
+           "A column without a name is left out: pandas writes the numbers of lines into one. "
+           "Columns of words became an input of 0 and 1 for each word: colour (2).";
     QTest::newRow("Excel in Europe")
         << "pets.csv"
         << lines("\xEF\xBB\xBFweight;tame;kind\r\n",
                  [](const std::string& i, bool even) {
                      return i + ",5" + (even ? ";yes;cat" : ";no;dog") + "\r";
                  })
-        << "The columns are separated by semicolons, and numbers have decimal commas. True and yes "
-           "are 1, false and no are 0, in the columns: tame.";
+        << "The column kind is predicted, as one of 2 classes. The columns are separated by "
+           "semicolons, and numbers have decimal commas. True and yes are 1, false and no are 0, "
+           "in the columns: tame.";
     const std::string x = npyBytes("{'descr': '>f4', 'fortran_order': True, 'shape': (40, 2)}",
                                    std::string(320, '\0'));
     const std::string y = npyBytes("{'descr': '|b1', 'fortran_order': False, 'shape': (40,)}",
