@@ -3,14 +3,14 @@
 of its samples, in float64 on the CPU. Loss and gradients of
 F.cross_entropy(model(x).flatten(0, 1), target.flatten()), without label smoothing and with it.
 
-Value i of parameter k (of the state dict) is (0.3 + 0.1 (k % 4)) sin(0.7 i + k); value i of x is
-(5 i) % 7, of the target (3 i + 1) % 7.
+Parameters are the waves of networks.py; value i of x is (5 i) % 7, of the target (3 i + 1) % 7.
 """
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 import recording
+from networks import CausalTransformerEncoderLayer, put_waves  # noqa: F401, for the source
 
 SAMPLES, LENGTH, CLASSES = 3, 5, 7
 
@@ -26,14 +26,6 @@ class PositionalEmbedding(nn.Module):
         return x + self.embedding.weight[: x.shape[1]]
 
 
-class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
-    """With the mask alone, and no hint of what it is."""
-
-    def forward(self, x):
-        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=x.dtype)
-        return super().forward(x, src_mask=mask)
-
-
 LAYER = "CausalTransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True, norm_first=True)"
 SOURCE = (f"nn.Sequential(nn.Embedding({CLASSES}, 8), PositionalEmbedding({LENGTH}, 8), {LAYER}, "
           f"{LAYER}, nn.LayerNorm(8), nn.Linear(8, {CLASSES}))")
@@ -41,10 +33,7 @@ SOURCE = (f"nn.Sequential(nn.Embedding({CLASSES}, 8), PositionalEmbedding({LENGT
 
 def recorded(smoothing):
     model = eval(SOURCE).double()
-    with torch.no_grad():
-        for k, value in enumerate(model.state_dict().values()):
-            wave = (0.7 * torch.arange(value.numel(), dtype=torch.float64) + k).sin()
-            value.copy_(((0.3 + 0.1 * (k % 4)) * wave).reshape(value.shape))
+    put_waves(model)
     count = torch.arange(SAMPLES * LENGTH).reshape(SAMPLES, LENGTH)
     x, target = (5 * count) % CLASSES, (3 * count + 1) % CLASSES
     loss = F.cross_entropy(model(x).flatten(0, 1), target.flatten(), label_smoothing=smoothing)

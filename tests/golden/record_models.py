@@ -7,9 +7,9 @@ largest magnitude over many draws, which approaches the bound of the uniform rul
 have "indices", how many there are. "printed" is null where print() leaves arguments out. "cleared": the
 rows that begin with zeros, by parameter, where there are any.
 
-"values": outputs and gradients in float64. Value i of parameter k (of the state dict) is
-(0.3 + 0.1 (k % 4)) sin(0.7 i + k); value i of the input is (5 i) % indices, or sin(0.9 i); the
-gradients are those of the sum of output i times cos(0.6 i).
+"values": outputs and gradients in float64. Parameters are the waves of networks.py; value i of the
+input is (5 i) % indices, or sin(0.9 i); the gradients are those of the sum of output i times
+cos(0.6 i).
 """
 from collections import OrderedDict  # noqa: F401, for the sources
 
@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 import recording
+from networks import CausalTransformerEncoderLayer, put_waves  # noqa: F401, for the sources
 
 SOURCES = [
     ("nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 1))", (4, 10)),
@@ -61,21 +62,10 @@ SOURCES = [
 ]
 
 
-class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
-    """With the mask alone, and no hint of what it is."""
-
-    def forward(self, x):
-        mask = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=x.dtype)
-        return super().forward(x, src_mask=mask)
-
-
 def values(source, shape, indices):
     """Of one model, see above."""
     model = eval(source).double()
-    with torch.no_grad():
-        for k, (name, value) in enumerate(model.state_dict().items()):
-            wave = (0.7 * torch.arange(value.numel(), dtype=torch.float64) + k).sin()
-            value.copy_(((0.3 + 0.1 * (k % 4)) * wave).reshape(value.shape))
+    put_waves(model)
     count = torch.arange(torch.Size(shape).numel())
     x = (5 * count) % indices if indices else (0.9 * count.double()).sin()
     output = model(x.reshape(shape))
