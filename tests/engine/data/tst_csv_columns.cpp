@@ -3,7 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
-#include "engine/data/dataset.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <clocale>
 #include <cmath>
-#include <numeric>
 
 namespace tst_csv_columns {
 
@@ -22,14 +21,6 @@ using namespace halfscope;
 namespace {
 
 using Floats = std::vector<float>;
-
-Batch allOf(const Dataset& data, Split split) {
-    std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
-    std::iota(all.begin(), all.end(), 0);
-    Batch batch = Batch::of(data.tensors(), data.samples(split));
-    data.read(split, all, batch);
-    return batch;
-}
 
 Floats inputsOf(const TaskConfig& task, Split split = Split::Train) {
     const Batch batch = allOf(*makeDataset(task, 0), split);

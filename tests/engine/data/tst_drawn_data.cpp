@@ -1,17 +1,16 @@
 // The small sets that are drawn from the seed, curves and points of two classes: compared with
 // their definitions, their noise and their splits; and every set is shown as its row says.
-#include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/data/targets.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
+#include "tests/support/all_samples.h"
 
 #include <QtTest>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <set>
 
 namespace tst_drawn_data {
@@ -29,15 +28,6 @@ TaskConfig taskOf(const char* kind, int64_t samples, double noise, double valida
     config.task.noise = noise;
     config.task.validation = validation;
     return config.task;
-}
-
-/// Returns all samples of a split, in order.
-Batch allOf(const Dataset& data, Split split = Split::Train) {
-    std::vector<int64_t> numbers(static_cast<size_t>(data.samples(split)));
-    std::iota(numbers.begin(), numbers.end(), 0);
-    Batch batch = Batch::of(data.tensors(), data.samples(split));
-    if (!data.read(split, numbers, batch).empty()) qFatal("a sample cannot be read");
-    return batch;
 }
 
 /// Returns sample i of its class as scikit-learn and TensorFlow Playground define it without noise,

@@ -6,6 +6,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/experiment.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <set>
 
@@ -28,15 +28,6 @@ namespace {
 std::string npy(const std::string& descr, const std::string& shape, const std::string& values) {
     return npyBytes("{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }",
                     values);
-}
-
-/// Returns all samples of a split.
-Batch allOf(const Dataset& data, Split split) {
-    std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
-    std::iota(all.begin(), all.end(), 0);
-    Batch batch = Batch::of(data.tensors(), data.samples(split));
-    data.read(split, all, batch);
-    return batch;
 }
 
 std::vector<float> floatsOf(const Batch& batch, size_t tensor) {

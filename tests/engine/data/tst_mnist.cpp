@@ -5,6 +5,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
@@ -176,10 +177,7 @@ void TestMnist::sample() {
     QCOMPARE(factsOf(task).train, int64_t{2000});
     for (const auto& [split, count] : {std::pair{Split::Train, 2000}, {Split::Validation, 500}}) {
         QCOMPARE(data->samples(split), int64_t{count});
-        std::vector<int64_t> all(static_cast<size_t>(count));
-        std::iota(all.begin(), all.end(), 0);
-        Batch batch = Batch::of(data->tensors(), count);
-        QVERIFY(data->read(split, all, batch).empty());
+        const Batch batch = allOf(*data, split);
         std::array<int, 10> seen{};
         for (const int32_t label : batch.labels(kTarget))
             ++seen.at(static_cast<size_t>(label));

@@ -5,6 +5,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/experiment.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
@@ -36,19 +37,6 @@ Picture picture(int channels) {
         for (int c = 0; c < channels; ++c)
             made.values.push_back(static_cast<float>(10 * c + p) / 255);
     return made;
-}
-
-std::vector<int64_t> allOf(int64_t count) {
-    std::vector<int64_t> samples(static_cast<size_t>(count));
-    std::iota(samples.begin(), samples.end(), 0);
-    return samples;
-}
-
-Batch readAll(const Dataset& data, Split split) {
-    Batch batch = Batch::of(data.tensors(), data.samples(split));
-    const auto missing = data.read(split, allOf(data.samples(split)), batch);
-    require(missing.empty(), "every sample is read");
-    return batch;
 }
 
 } // namespace
@@ -99,7 +87,7 @@ void TestPictures::classesAreFolders() {
     QCOMPARE(data->view().classes, (std::vector<std::string>{"ant", "cat", "dog"}));
     QCOMPARE(data->tensors()[kTarget].classes, int64_t{3});
     QCOMPARE(data->samples(Split::Train), int64_t{4});
-    const Batch batch = readAll(*data, Split::Train);
+    const Batch batch = allOf(*data, Split::Train);
     const auto labels = batch.labels(kTarget);
     QCOMPARE(std::vector<int32_t>(labels.begin(), labels.end()),
              (std::vector<int32_t>{0, 1, 1, 2}));
@@ -124,7 +112,7 @@ void TestPictures::splitFolders() {
     const auto data = makeDataset(config, 0);
     QCOMPARE(data->samples(Split::Train), int64_t{3});
     QCOMPARE(data->samples(Split::Validation), int64_t{1});
-    QCOMPARE(readAll(*data, Split::Validation).labels(kTarget)[0], 1);
+    QCOMPARE(allOf(*data, Split::Validation).labels(kTarget)[0], 1);
     QCOMPARE(factsOf(config).validation, int64_t{1});
     put(judged + "/new/1.png", picture(3));
     const std::string error = thrownBy<InputError>([&] { makeDataset(config, 0); });
@@ -161,7 +149,7 @@ void TestPictures::values() {
     put("b/1.png", plain(1, 0.5f, 0));
     TaskConfig config = task();
     config.grey = grey;
-    const Batch batch = readAll(*makeDataset(config, 0), Split::Train);
+    const Batch batch = allOf(*makeDataset(config, 0), Split::Train);
     const auto x = batch.floats(kX);
     const int channels = grey ? 1 : 3;
     QCOMPARE(x.size(), static_cast<size_t>(2 * channels * kPixels));
@@ -184,7 +172,7 @@ void TestPictures::heldBack() {
     QCOMPARE(data->samples(Split::Validation), int64_t{3});
     std::vector<float> seen;
     for (const Split split : {Split::Train, Split::Validation}) {
-        const Batch batch = readAll(*data, split);
+        const Batch batch = allOf(*data, split);
         for (int64_t i = 0; i < batch.rows(); ++i)
             seen.push_back(batch.floats(kX)[static_cast<size_t>(3 * kPixels * i)]);
     }
@@ -196,9 +184,9 @@ void TestPictures::decodesOnce() {
     put("a/1.png", picture(3));
     put("b/1.png", plain(1, 0, 0));
     const auto data = makeDataset(task(), 0);
-    const Batch first = readAll(*data, Split::Train);
+    const Batch first = allOf(*data, Split::Train);
     QVERIFY(QDir(m_folder->filePath("a")).removeRecursively());
-    const Batch again = readAll(*data, Split::Train);
+    const Batch again = allOf(*data, Split::Train);
     QCOMPARE(again.tensors[kX].bytes, first.tensors[kX].bytes);
 }
 
@@ -453,7 +441,7 @@ void TestPictures::meanAndDeviation() {
     config.mean = mean.toStdString();
     config.deviation = deviation.toStdString();
     const auto data = makeDataset(config, 0);
-    const Batch trained = readAll(*data, Split::Train), judged = readAll(*data, Split::Validation);
+    const Batch trained = allOf(*data, Split::Train), judged = allOf(*data, Split::Validation);
     for (const Batch* batch : {&trained, &judged}) {
         QVERIFY(std::abs(double{batch->floats(kX)[0]} - red) < 1e-5);
         QVERIFY(std::abs(double{batch->floats(kX)[2 * kPixels]} - blue) < 1e-5);

@@ -5,6 +5,7 @@
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/ordinary_user.h"
 #include "tests/support/picture_folder.h"
@@ -17,7 +18,6 @@
 
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include <fcntl.h>
@@ -84,10 +84,7 @@ void TestShards::samples() {
     QCOMPARE(data->samples(Split::Train), int64_t{10});
     QCOMPARE(data->tensors()[kX].shape, (Shape{1, kPictureSide, kPictureSide}));
     QCOMPARE(data->tensors()[kTarget].classes, int64_t{3});
-    Batch batch = Batch::of(data->tensors(), 10);
-    std::vector<int64_t> all(10);
-    std::iota(all.begin(), all.end(), 0);
-    QVERIFY(data->read(Split::Train, all, batch).empty());
+    const Batch batch = allOf(*data);
     for (size_t i = 0; i < 10; ++i) { // shards by name, samples as they lie in them
         QVERIFY(std::abs(batch.floats(kX)[16 * i] - 0.1f * float(i)) < 0.003f);
         QCOMPARE(batch.labels(kTarget)[i], int(i % 3));

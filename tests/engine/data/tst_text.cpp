@@ -6,6 +6,7 @@
 #include "engine/data/shipped_data.h"
 #include "engine/settings/fields.h"
 #include "engine/step/model_shapes.h"
+#include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
@@ -24,13 +25,10 @@ namespace {
 using Row = std::pair<std::vector<int32_t>, int32_t>; ///< a sample and its class
 
 std::vector<Row> rowsOf(const Dataset& data, Split split) {
-    std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
-    std::iota(all.begin(), all.end(), 0);
-    Batch batch = Batch::of(data.tensors(), data.samples(split));
-    data.read(split, all, batch);
+    const Batch batch = allOf(data, split);
     const auto length = data.tensors()[kX].shape.elements();
     std::vector<Row> rows;
-    for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t i = 0; i < batch.labels(kTarget).size(); ++i) {
         const auto x = batch.labels(kX).begin() + static_cast<std::ptrdiff_t>(i) * length;
         rows.push_back({{x, x + length}, batch.labels(kTarget)[i]});
     }

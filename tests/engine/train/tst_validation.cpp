@@ -9,12 +9,12 @@
 #include "engine/train/experiment.h"
 #include "engine/train/lane_file.h"
 #include "engine/train/run_info.h"
+#include "tests/support/all_samples.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
 #include <cmath>
-#include <numeric>
 
 namespace tst_validation {
 
@@ -51,10 +51,7 @@ std::vector<int64_t> validatedSteps(const RunConfig& config) {
 Validation byHand(const RunConfig& config, const Weights& weights) {
     const auto data = makeDataset(config.task, config.seed);
     const auto count = static_cast<size_t>(data->samples(Split::Validation));
-    std::vector<int64_t> all(count);
-    std::iota(all.begin(), all.end(), 0);
-    Batch batch = Batch::of(data->tensors(), static_cast<int64_t>(count));
-    data->read(Split::Validation, all, batch);
+    const Batch batch = allOf(*data, Split::Validation);
     constexpr size_t kPixels = 784, kClasses = 10;
     const auto at = [&](const char* name, size_t i) { return double{weights.at(name).at(i)}; };
     double loss = 0;

@@ -1,0 +1,21 @@
+// All samples of a split in one batch, for tests of data sets.
+#pragma once
+
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+
+#include <numeric>
+#include <vector>
+
+namespace halfscope {
+
+/// Returns the samples in the order of the data. Each one must be readable.
+inline Batch allOf(const Dataset& data, Split split = Split::Train) {
+    std::vector<int64_t> all(static_cast<size_t>(data.samples(split)));
+    std::iota(all.begin(), all.end(), 0);
+    Batch batch = Batch::of(data.tensors(), data.samples(split));
+    require(data.read(split, all, batch).empty(), "every sample can be read");
+    return batch;
+}
+
+} // namespace halfscope
