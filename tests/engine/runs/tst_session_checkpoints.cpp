@@ -4,7 +4,7 @@
 #include "engine/io/database.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_store.h"
-#include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -32,12 +32,7 @@ void appendRows(Run& run, int64_t from, int64_t to) {
 }
 
 std::shared_ptr<Run> madeRun(int64_t steps) {
-    RunInfo info;
-    info.config = info.recorded = defaultConfig();
-    info.device = DeviceInfo{"A CPU", "cpu", "a library 1.0", size_t{1} << 30};
-    info.program = "0.1.0";
-    info.memory.resize(info.config.lanes.size());
-    auto run = std::make_shared<Run>(info, lanesOf(info.config));
+    auto run = std::make_shared<Run>(cpuRunInfo(), lanesOf(defaultConfig()));
     appendRows(*run, 1, steps);
     return run;
 }

@@ -5,7 +5,7 @@
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_store.h"
-#include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -33,14 +33,9 @@ namespace {
 
 constexpr int64_t kFork = 4999;
 
-RunInfo infoOf(RunConfig config) {
-    RunInfo info;
-    info.recorded = config;
-    info.config = settingsAtEnd(std::move(config));
+RunInfo infoOf(const RunConfig& config) {
+    RunInfo info = cpuRunInfo(config);
     info.preset = "overflow";
-    info.device = DeviceInfo{"A CPU", "cpu", "a library 1.0", size_t{1} << 30};
-    info.program = "0.1.0";
-    info.memory.resize(info.config.lanes.size());
     return info;
 }
 

@@ -5,7 +5,7 @@
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
 #include "engine/runs/session_store.h"
-#include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
 #include "tests/support/side_by_side.h"
 #include "tests/support/under_sanitizer.h"
 
@@ -57,12 +57,7 @@ RunBatch batchOf(int64_t from, int64_t to, int lanes) {
 }
 
 std::shared_ptr<Run> madeRun(int64_t steps) {
-    RunInfo info;
-    info.config = info.recorded = defaultConfig();
-    info.device = DeviceInfo{"A CPU", "cpu", "a library 1.0", size_t{1} << 30};
-    info.program = "0.1.0";
-    info.memory.resize(info.config.lanes.size());
-    auto run = std::make_shared<Run>(info, lanesOf(info.config));
+    auto run = std::make_shared<Run>(cpuRunInfo(), lanesOf(defaultConfig()));
     run->append(batchOf(1, steps, 2));
     return run;
 }

@@ -1,6 +1,6 @@
 // Windows that end without being closed, and what the next window offers.
 #include "engine/runs/session_file.h"
-#include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
 #include "tests/support/opened_window.h"
 #include "ui/models/run_list_model.h"
 #include "ui/panels/banner.h"
@@ -194,12 +194,7 @@ void TestSessionKeeper::restoresMoreThanMemoryHolds() {
     const std::string before = folder.filePath("before").toStdString();
     size_t whole = 0;
     {
-        RunInfo info;
-        info.config = info.recorded = defaultConfig();
-        info.device = DeviceInfo{"A CPU", "cpu", "a library 1.0", size_t{1} << 30};
-        info.program = "0.1.0";
-        info.memory.resize(info.config.lanes.size());
-        const auto run = std::make_shared<Run>(info, lanesOf(info.config));
+        const auto run = std::make_shared<Run>(cpuRunInfo(), lanesOf(defaultConfig()));
         for (int64_t step = 1; step <= kSteps;) {
             RunBatch batch;
             for (const int64_t end = step + 1000; step < end; ++step)
