@@ -3,10 +3,10 @@
 // which records what PyTorch itself prints.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/exec/reference.h"
 #include "engine/models/emit_model.h"
 #include "engine/passes/autodiff.h"
 #include "tests/support/mutations.h"
+#include "tests/support/recorded_leaves.h"
 
 #include <QTest>
 
@@ -318,30 +318,19 @@ private slots:
         ModelOptions options;
         options.storage = DType::F64; // constants, too
         const EmittedModel made = emitModel(b, model, {x, b.shapeOf(x)}, options);
-        std::map<NodeId, RefTensor> leaves;
-        const auto put = [&](NodeId node, auto valueAt) {
-            RefTensor& tensor = leaves[node] = {graph[node].shape, {}};
-            for (int64_t i = 0; i < graph[node].elements(); ++i)
-                tensor.values.push_back(valueAt(static_cast<double>(i)));
-        };
+        RecordedLeaves leaves(graph);
         const double indices = r["indices"];
-        put(x,
-            [&](double i) { return indices > 0 ? std::fmod(5 * i, indices) : std::sin(0.9 * i); });
-        std::vector<NodeId> parameters;
-        int k = 0;
-        for (const NamedParameter& p : parametersOf(model)) {
-            parameters.push_back(graph.state(p.name));
-            put(parameters.back(),
-                [k](double i) { return (0.3 + 0.1 * (k % 4)) * std::sin(0.7 * i + k); });
-            ++k;
-        }
+        leaves.put(x, [&](double i) {
+            return indices > 0 ? std::fmod(5 * i, indices) : std::sin(0.9 * i);
+        });
+        const std::vector<NodeId> parameters = leaves.putParameters(model);
         const NodeId waves = b.input("waves", b.shapeOf(made.output), DType::F64);
-        put(waves, [](double i) { return std::cos(0.6 * i); });
+        leaves.put(waves, [](double i) { return std::cos(0.6 * i); });
         const NodeId sum = b.sumAll(b.mul(made.output, waves));
         std::vector<NodeId> wanted{made.output};
         for (const auto& gradient : gradients(b, sum, parameters))
             wanted.push_back(gradient.value());
-        const auto values = evaluate(graph, leaves, wanted, RefRounding::None);
+        const auto values = evaluate(graph, leaves.values(), wanted, RefRounding::None);
         const auto agree = [&](NodeId node, const json& recorded) {
             const std::vector<double>& ours = values.at(node).values;
             if (ours.size() != recorded.size()) return false;

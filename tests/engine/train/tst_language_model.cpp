@@ -4,13 +4,13 @@
 #include "engine/core/philox.h"
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
-#include "engine/exec/reference.h"
 #include "engine/models/emit_model.h"
 #include "engine/passes/autodiff.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "engine/train/text_writer.h"
 #include "tests/support/array_files.h"
+#include "tests/support/recorded_leaves.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -103,26 +103,14 @@ void TestLanguageModel::lossAndGradients() {
     const LossSpec spec{.kind = LossKind::CrossEntropy, .labelSmoothing = r["smoothing"]};
     const NodeId loss = infoOf(spec.kind).emit(b, spec, output, target);
 
-    std::map<NodeId, RefTensor> leaves;
-    const auto put = [&](NodeId node, auto valueAt) {
-        RefTensor& tensor = leaves[node] = {graph[node].shape, {}};
-        for (int64_t i = 0; i < graph[node].elements(); ++i)
-            tensor.values.push_back(valueAt(static_cast<double>(i)));
-    };
-    put(x, [&](double i) { return std::fmod(5 * i, classes); });
-    put(target, [&](double i) { return std::fmod(3 * i + 1, classes); });
-    std::vector<NodeId> parameters;
-    int k = 0;
-    for (const NamedParameter& p : parametersOf(model)) {
-        parameters.push_back(graph.state(p.name));
-        put(parameters.back(),
-            [k](double i) { return (0.3 + 0.1 * (k % 4)) * std::sin(0.7 * i + k); });
-        ++k;
-    }
+    RecordedLeaves leaves(graph);
+    leaves.put(x, [&](double i) { return std::fmod(5 * i, classes); });
+    leaves.put(target, [&](double i) { return std::fmod(3 * i + 1, classes); });
+    const std::vector<NodeId> parameters = leaves.putParameters(model);
     std::vector<NodeId> wanted{loss};
     for (const auto& gradient : gradients(b, loss, parameters))
         wanted.push_back(gradient.value());
-    const auto values = evaluate(graph, leaves, wanted, RefRounding::None);
+    const auto values = evaluate(graph, leaves.values(), wanted, RefRounding::None);
     constexpr double kBound = 1e-12;
     const double ours = values.at(loss).values.at(0), theirs = r["loss"];
     QVERIFY2(std::abs(ours - theirs) < kBound, qPrintable(QString::number(ours)));
