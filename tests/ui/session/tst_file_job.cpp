@@ -2,6 +2,7 @@
 // thread that does not come back is left to itself. Also the watch that finds such a thread.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "tests/support/dead_network.h"
 #include "tests/support/thrown.h"
 #include "ui/session/file_job.h"
 #include "ui/session/left_threads.h"
@@ -117,28 +118,10 @@ void TestFileJob::cancelled() {
 
 /// A thread that is left to itself owns all that it uses, and tells nobody when it comes back.
 void TestFileJob::leftToItself() {
-    struct Network {
-        std::promise<void> answers;
-        std::atomic<bool> asked{false};
-    };
-    auto network = std::make_shared<Network>();
-    const std::weak_ptr<Network> used = network;
-    QElapsedTimer clock;
-    {
-        FileJob job(
-            [network] {
-                network->asked = true;
-                network->answers.get_future().wait();
-            },
-            FileJob::Leaving::Abandons);
-        QTRY_VERIFY(network->asked.load());
-        clock.start();
-    }
-    QVERIFY2(clock.elapsed() < 2000, qPrintable(QString::number(clock.elapsed())));
-    QVERIFY(anyThreadLeft());
-    network->answers.set_value();
-    network.reset();
-    QTRY_VERIFY_WITH_TIMEOUT(used.expired(), 30000);
+    checkLeavesItsThread([](const std::shared_ptr<DeadNetwork>& network) {
+        return std::make_unique<FileJob>([network] { network->wait(); },
+                                         FileJob::Leaving::Abandons);
+    });
 }
 
 void TestFileJob::aHeldThread() {

@@ -1,13 +1,12 @@
 // The way of rows, events and commands between the training thread and the window: nothing is lost
 // or mixed up, everything can be stopped, and errors leave a session that still works.
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/dead_network.h"
 #include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
-#include "ui/session/left_threads.h"
 
 #include <QSignalSpy>
 #include <QTest>
-#include <future>
 #include <random>
 
 namespace tst_session {
@@ -330,28 +329,14 @@ void TestSession::closeReachesABuild() {
 
 /// A dead network holds the thread: it owns all that it uses, and ends when the network answers.
 void TestSession::closeLeavesAHeldThread() {
-    struct Network {
-        std::promise<void> answers;
-        std::atomic<bool> asked{false};
-    };
-    auto network = std::make_shared<Network>();
-    const std::weak_ptr<Network> used = network;
-    QElapsedTimer clock;
-    {
-        Session session;
-        session.reset(tinyConfig(10), [network] {
-            network->asked = true;
-            network->answers.get_future().wait();
+    checkLeavesItsThread([](const std::shared_ptr<DeadNetwork>& network) {
+        auto session = std::make_unique<Session>();
+        session->reset(tinyConfig(10), [network] {
+            network->wait();
             return Beginning{};
         });
-        QTRY_VERIFY_WITH_TIMEOUT(network->asked.load(), 30000);
-        clock.start();
-    }
-    QVERIFY2(clock.elapsed() < 2000, qPrintable(QString::number(clock.elapsed())));
-    QVERIFY(anyThreadLeft());
-    network->answers.set_value();
-    network.reset();
-    QTRY_VERIFY_WITH_TIMEOUT(used.expired(), 30000);
+        return session;
+    });
 }
 
 /// The window waits longer for such a thread than for one that is held.
