@@ -57,6 +57,19 @@ inline QString copyOf(const QString& folder, const QString& copy) {
     return copy;
 }
 
+/// A test of one saved run and of copies of it.
+class SavedRunTest : public QObject {
+protected:
+    QString copyOfResults() {
+        return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
+    }
+    const QTemporaryDir m_folder;
+    const QString m_results = m_folder.filePath(QStringLiteral("results")); ///< not written yet
+
+private:
+    int m_copies = 0;
+};
+
 inline QList<QByteArray> sortedLines(const std::string& text) {
     QList<QByteArray> lines = QByteArray::fromStdString(text).split('\n');
     std::sort(lines.begin(), lines.end());

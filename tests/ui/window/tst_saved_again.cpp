@@ -12,29 +12,18 @@ constexpr int64_t kTrained = 30;
 
 } // namespace
 
-class TestSavedAgain : public QObject {
+class TestSavedAgain : public SavedRunTest {
     Q_OBJECT
 private slots:
-    void initTestCase();
+    void initTestCase() {
+        QLocale::setDefault(QLocale::c());
+        trainElsewhere(m_results, skippingConfig(kTrained));
+    }
     void itIsTheSame();
     void itHasNoMore();
     void withItsOwnSettings();
     void onceItIsShown();
-
-private:
-    QString copyOfResults() {
-        return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
-    }
-    QTemporaryDir m_folder;
-    QString m_results; ///< trained by the command line on another machine, gradients counted
-    int m_copies = 0;
 };
-
-void TestSavedAgain::initTestCase() {
-    QLocale::setDefault(QLocale::c());
-    m_results = m_folder.filePath(QStringLiteral("results"));
-    trainElsewhere(m_results, skippingConfig(kTrained));
-}
 
 /// All files, also those that the window shows in part; and once more after the run was brought
 /// back.

@@ -82,10 +82,13 @@ bool plotsSay(MainWindow& window, const QString& words) {
 
 } // namespace
 
-class TestSavedResults : public QObject {
+class TestSavedResults : public SavedRunTest {
     Q_OBJECT
 private slots:
-    void initTestCase();
+    void initTestCase() {
+        QLocale::setDefault(QLocale::c());
+        trainElsewhere(m_results, skippingConfig(kTrained));
+    }
     void tellsWhatTrainedIt();
     void withoutSummary();
     void anotherSummaryIsRefused();
@@ -93,21 +96,7 @@ private slots:
     void gradientsOfTheCommandLine();
     void withoutGradients();
     void otherGradientsAreRefused();
-
-private:
-    QString copyOfResults() {
-        return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
-    }
-    QTemporaryDir m_folder;
-    QString m_results; ///< trained by the command line on another machine, gradients counted
-    int m_copies = 0;
 };
-
-void TestSavedResults::initTestCase() {
-    QLocale::setDefault(QLocale::c());
-    m_results = m_folder.filePath(QStringLiteral("results"));
-    trainElsewhere(m_results, skippingConfig(kTrained));
-}
 
 /// The window does not name the machine that shows the run, until that machine trains.
 void TestSavedResults::tellsWhatTrainedIt() {

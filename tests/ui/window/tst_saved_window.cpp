@@ -36,7 +36,7 @@ std::string longTable(int64_t steps) {
 
 } // namespace
 
-class TestSavedWindow : public QObject {
+class TestSavedWindow : public SavedRunTest {
     Q_OBJECT
 private slots:
     void initTestCase();
@@ -57,15 +57,9 @@ private slots:
     void anotherExperimentEndsReading();
 
 private:
-    QString copyOfResults() {
-        return copyOf(m_results, m_folder.filePath(QStringLiteral("copy%1").arg(++m_copies)));
-    }
     QString longResults(int64_t steps);
-    QTemporaryDir m_folder;
-    QString m_results; ///< saved by a window
     std::vector<double> m_losses, m_scales, m_speeds;
     QStringList m_sentences; ///< those of the event list
-    int m_copies = 0;
 };
 
 void TestSavedWindow::initTestCase() {
@@ -80,7 +74,6 @@ void TestSavedWindow::initTestCase() {
     m_speeds = pointsOf(opened.window, "Throughput (steps/s)/A fp32");
     m_sentences = sentencesOf(opened.window);
     QVERIFY(!m_scales.empty() && !m_speeds.empty() && !m_sentences.isEmpty());
-    m_results = m_folder.filePath(QStringLiteral("results"));
     opened.window.saveResults(m_results);
     // the run would continue from there: tst_saved_checkpoint
     QVERIFY(QFile::remove(QDir(m_results).filePath(QStringLiteral("checkpoint.safetensors"))));
