@@ -169,6 +169,9 @@ void TestCsvColumns::quotedFields() {
     QVERIFY(thrownBy<InputError>([&] {
                 makeDataset(csv("a;b\n\"1\"x;2\n"), 0);
             }).ends_with("has text after a closing quotation mark; only a semicolon may follow"));
+    QVERIFY(thrownBy<InputError>([&] {
+                makeDataset(csv("a\tb\n\"1\"x\t2\n"), 0);
+            }).ends_with("has text after a closing quotation mark; only a tab may follow"));
 }
 
 /// The inputs are those of pandas.get_dummies(table.drop(columns="y"), dtype=float) in pandas 3.1:
@@ -190,6 +193,7 @@ void TestCsvColumns::words() {
 void TestCsvColumns::truths() {
     QCOMPARE(inputsOf(csv("a,b,y\nyes,TRUE,1\nNo,true,2\n")), (Floats{1, 1, 0, 1}));
     QCOMPARE(inputsOf(csv("a,y\nyes,1\nmaybe,2\n")), (Floats{0, 1, 1, 0})); // words
+    QCOMPARE(inputsOf(csv("a,y\nmaybe,2\nyes,1\n")), (Floats{1, 0, 0, 1}));
     TaskConfig task = csv("a,y\n1,no\n2,yes\n");
     task.loss.kind = LossKind::BceWithLogits;
     QCOMPARE(targetsOf(task), (Floats{0, 1}));
@@ -209,6 +213,16 @@ void TestCsvColumns::wordsWithGaps() {
     QCOMPARE(inputsOf(task), (Floats{1, 1, 0, 2, 0.75f, 0.25f, 3, 0, 1, 4, 1, 0, 2.5f, 1, 0}));
     task.missing = Missing::Drop;
     QCOMPARE(inputsOf(task), (Floats{1, 1, 0, 3, 0, 1, 4, 1, 0}));
+    // a word that no line has to train on is named; one of the two lines is held back
+    task.missing = Missing::Mean;
+    task.validation = 0.5;
+    std::string errors;
+    for (const char* text : {"a,y\nx,1\n,2\n", "a,y\n,1\nx,2\n"}) {
+        task.path = csv(text).path;
+        errors += thrownBy<InputError>([&] { makeDataset(task, 0); });
+    }
+    QVERIFY2(errors.find("the column \"a_x\" has no value among the training") != errors.npos,
+             errors.c_str());
     // a word that occurs only in dropped lines makes no input
     QCOMPARE(inputsOf([&] {
                  TaskConfig other = csv("a,b,y\nx,1,1\nq,,2\n");
@@ -293,6 +307,18 @@ void TestCsvColumns::manyWords() {
     task.drop = dropWithUnusable(csv(tableOfWords(101)));
     QCOMPARE(makeDataset(task, 0)->tensors()[kX].shape, (Shape{1}));
     QCOMPARE(dropWithUnusable(csv(kColours)), std::string());
+    const TaskConfig marks = csv("\"w, \"\"v\"\"\"" + tableOfWords(101).substr(1));
+    QCOMPARE(dropWithUnusable(marks), std::string("\"w, \"\"v\"\"\""));
+    std::string nine = "a,b,c,d,e,f,g,h,i,y\n";
+    for (int i = 0; i < 101; ++i) {
+        for (int column = 0; column < 9; ++column)
+            nine += "w" + std::to_string(i) + ",";
+        nine += "0\n";
+    }
+    const std::string several = thrownBy<InputError>([&] { makeDataset(csv(nine), 0); });
+    QVERIFY2(several.ends_with(": a, b, c, d, e, f, g, h, ...; to leave such columns out, set "
+                               "data.drop to a, b, c, d, e, f, g, h, i"),
+             several.c_str());
 }
 
 /// A setting is one line of at most 4096 bytes; some names do not fit into it.
@@ -300,7 +326,7 @@ void TestCsvColumns::manyWordsWithoutSetting() {
     const std::string longName(5000, 'w');
     for (const std::string& name : {std::string("\"a\nb\""), std::string(), longName}) {
         TaskConfig task = csv(tableOfWords(101, name));
-        QCOMPARE(dropWithManyWords(task), std::string());
+        QCOMPARE(dropWithUnusable(task), std::string());
         if (name.empty()) continue; // is left out
         const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
         QVERIFY2(error.ends_with("; save the table without such columns"), error.c_str());
@@ -414,6 +440,9 @@ void TestCsvColumns::predicts() {
     QCOMPARE(inputsOf(task, Split::Validation),
              (Floats{7.5f, 0, 0, 1, 0, 0, 0, 1, 8, 1, 1, 0, 0, 0, 1, 0}));
     QCOMPARE(factsOf(task).validation, int64_t{2});
+    TaskConfig twice = csv("a,a,y\n1,2,3\n");
+    twice.predict = file("new.csv", "a,b,a\n4,5,6\n");
+    QCOMPARE(inputsOf(twice, Split::Validation), (Floats{4, 6}));
 }
 
 /// The means and deviations are those of the samples that the network was trained on.
@@ -443,9 +472,11 @@ void TestCsvColumns::refusesToPredict() {
     QCOMPARE(refused("colour,sice,dry,weight\nred,1,no,S\n"),
              task.predict + ": there is no column \"size\", which the network was trained on; the "
                             "nearest one is sice");
-    QCOMPARE(refused("colour,size,dry,weight\nteal,1,no,S\n"),
-             task.predict + ", line 2: \"teal\" in the column \"colour\" is none of the words that "
-                            "the training data have there");
+    for (const std::string word : {"cyan", "teal"}) // one sorts among the known ones, one last
+        QCOMPARE(refused(("colour,size,dry,weight\n" + word + ",1,no,S\n").c_str()),
+                 task.predict + ", line 2: \"" + word +
+                     "\" in the column \"colour\" is none of the words that the training data have "
+                     "there");
     QCOMPARE(refused("colour,size,dry,weight\nred,1,2,S\n"),
              task.predict + ", line 2: \"2\" in the column \"dry\" is none of the words that the "
                             "training data have there");
