@@ -99,9 +99,11 @@ inline std::string zipBytes(const std::vector<ZipPart>& parts, std::string_view 
         list += "PK\1\2";
         add(list, 20, 2);
         describe(list);
-        add(list, 0, 12); // no extra field, no comment, the first disk, attributes
+        add(list, 3, 2); // lengths of an extra field and of a comment, which other programs write
+        add(list, 2, 2);
+        add(list, 0, 8); // the first disk, attributes
         add(list, start, 4);
-        list += part.name;
+        list += part.name + "extra";
     }
     std::string end = "PK\5\6";
     add(end, 0, 4);

@@ -44,6 +44,7 @@ private slots:
     void refuses();
     void everyByteMatters();
     void givesUpWhenAsked();
+    void givesUpBetweenBlocks();
 
 private:
     std::string file(const std::string& bytes) const {
@@ -65,6 +66,7 @@ void TestZip::readsArrays() {
     QCOMPARE(npzNames(path), (std::vector<std::string>{"x", "y"}));
     QCOMPARE(npzInfo(path, "x").shape, (std::vector<int64_t>{2, 3}));
     QCOMPARE(npzInfo(path, "x").name, "x"s);
+    QCOMPARE(readNpz(path, "x").info.name, "x"s);
     QCOMPARE(readNpz(path, "x").at(5), 6.0);
     QCOMPARE(readNpz(path, "y").at(1), 4.0);
     QVERIFY(isAbout(thrownBy<InputError>([&] { readNpz(path, "z"); }), path,
@@ -150,6 +152,18 @@ void TestZip::givesUpWhenAsked() {
     stop.request_stop();
     const Cancellable cancellable(stop.get_token());
     QVERIFY_EXCEPTION_THROWN(readNpz(path, "x"), Cancelled);
+}
+
+/// Zeros are packed so well that all of the file is in memory after the first block.
+void TestZip::givesUpBetweenBlocks() {
+    ZipFile zip(file(zipBytes({{"zeros", std::string(1'000'000, '\0'), true}})));
+    ZipReader reader(zip, zip.entries()[0]);
+    std::string block(1000, '\0');
+    std::stop_source stop;
+    const Cancellable cancellable(stop.get_token());
+    QCOMPARE(reader.read(block), block.size());
+    stop.request_stop();
+    QVERIFY_EXCEPTION_THROWN(reader.read(block), Cancelled);
 }
 
 } // namespace tst_zip
