@@ -132,7 +132,8 @@ void TestFileData::arraysOfClasses() {
     const auto data = makeDataset(task, 0);
     QCOMPARE(data->tensors()[kTarget].classes, int64_t{7});
     QCOMPARE(data->samples(Split::Validation), int64_t{2});
-    QCOMPARE(factsOf(task).train, int64_t{2});
+    // factsOf() would return what makeDataset() found
+    QCOMPARE(infoOf(task.kind).facts(task).train, int64_t{2});
     std::vector<float> x = floatsOf(allOf(*data, Split::Train), kX);
     const std::vector<float> held = floatsOf(allOf(*data, Split::Validation), kX);
     x.insert(x.end(), held.begin(), held.end());
@@ -206,8 +207,9 @@ void TestFileData::predictsArrays() {
         QCOMPARE(data->samples(Split::Train), int64_t{2});
         QCOMPARE(floatsOf(allOf(*data, Split::Validation), kX), (std::vector<float>{7, 8, 9, 10}));
         QCOMPARE(data->number(Split::Validation, 1), int64_t{1}); // its place in its own file
-        QCOMPARE(factsOf(task).validation, int64_t{2});
-        QCOMPARE(factsOf(task).train, int64_t{2});
+        const DataFacts facts = infoOf(task.kind).facts(task);
+        QCOMPARE(facts.validation, int64_t{2});
+        QCOMPARE(facts.train, int64_t{2});
         task.predict = file("wide.npy", npy("|u1", "(2, 3)", "abcdef"));
         const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
         QVERIFY2(error.ends_with("the shape (2, 3) does not fit the samples of data.x, (3, 2)"),

@@ -174,7 +174,7 @@ void TestMnist::refuses() {
 void TestMnist::sample() {
     const TaskConfig task = taskOf({});
     const auto data = makeDataset(task, 0);
-    QCOMPARE(factsOf(task).train, int64_t{2000});
+    QCOMPARE(infoOf(task.kind).facts(task).train, int64_t{2000});
     for (const auto& [split, count] : {std::pair{Split::Train, 2000}, {Split::Validation, 500}}) {
         QCOMPARE(data->samples(split), int64_t{count});
         const Batch batch = allOf(*data, split);
