@@ -62,6 +62,7 @@ private slots:
     void closedFolder();
     void texts();
     void foldersOfArrays();
+    void otherArrays();
     void notData();
     void otherFiles_data();
     void otherFiles();
@@ -443,6 +444,9 @@ void TestDataExperiment::foldersOfArrays() {
     QCOMPARE(config->task.x, path("pair/x.npy"));
     QCOMPARE(config->task.y, path("pair/y.npy"));
     QCOMPARE(config->title, std::string("pair"));
+    for (const char* name : {"pair/x_notes.txt", "pair/y_notes.txt"})
+        writeBytes(path(name), "");
+    QVERIFY(experimentOn(path("pair")));
     for (const char* name : {"pair/x_test.npy", "pair/y_test.npy"})
         write(name);
     QVERIFY(!experimentOn(path("pair")));
@@ -480,6 +484,19 @@ void TestDataExperiment::otherFiles() {
                                          std::string(1, '\1')));
     QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
              tensors + ": there are no arrays x and y in it to train on; it has X");
+}
+
+/// Of many arrays the first few are named.
+void TestDataExperiment::otherArrays() {
+    std::string header;
+    for (int i = 0; i < 9; ++i)
+        header += (i > 0 ? ",\"" : "{\"") + std::string(1, static_cast<char>('a' + i)) +
+                  R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) + "," +
+                  std::to_string(i + 1) + "]}";
+    const std::string file = path("many.safetensors");
+    writeBytes(file, safetensorsBytes(header + "}", std::string(9, '\1')));
+    const std::string error = thrownBy<InputError>([&] { checkCanBeExperiment(file); });
+    QVERIFY2(error.ends_with("; it has a, b, c, d, e, f, g, h, ..."), error.c_str());
 }
 
 void TestDataExperiment::notData() {
