@@ -398,6 +398,8 @@ void TestCliResume::evaluatesEveryCharacter() {
             right += line.split(',')[2] == line.split(',')[3 + lane];
         QCOMPARE(each["accuracy"].toDouble(), right / (kSamples * 16.0));
     }
+    const Outcome smoothed = call({"evaluate", folder, "--set", "task.label_smoothing=0.1"});
+    QVERIFY2(smoothed.code == 0 && !smoothed.out.contains("perplexity"), told(smoothed));
 }
 
 void TestCliResume::evaluateEndsAtASignal_data() { signalLeavesOne_data(); }

@@ -79,6 +79,7 @@ private slots:
     void numbersOfClasses();
     void textIsWritten();
     void lanesWrite();
+    void lettersAreThoseWritten();
     void noPictures();
 };
 
@@ -268,7 +269,7 @@ void TestGallery::lanesWrite() {
     TaskConfig task;
     task.kind = TaskKind::Text;
     task.predicted = Predicted::Every;
-    for (const int64_t context : {1, 8, 64, 200}) {
+    for (const int64_t context : {1, 8, 64, 200, 400}) {
         task.context = context;
         const auto data = makeDataset(task, 0);
         const auto gallery = galleryOf(*data);
@@ -327,6 +328,40 @@ void TestGallery::lanesWrite() {
     QCOMPARE(one->samples.rows(), int64_t{1});
     QCOMPARE(one->continued.size(), size_t{1});
     galleryWithClasses(*one, {});
+}
+
+/// A picture has the end of the prompt, what the lane wrote, not lane A, and a line below.
+void TestGallery::lettersAreThoseWritten() {
+    TaskConfig task;
+    task.kind = TaskKind::Text;
+    task.predicted = Predicted::Every;
+    task.context = 64;
+    const auto data = makeDataset(task, 0);
+    const auto gallery = galleryOf(*data);
+    const auto names = data->view().classes;
+    const std::vector<float> scores(gallery->samples.labels(kTarget).size() * names.size());
+    const auto sheet = [&](std::span<const int32_t> written, std::span<const int32_t> first) {
+        return galleryWithText(*gallery, scores, names, written, first);
+    };
+    constexpr int kWide = 2 * 6, kHigh = 2 * 14, kMargin = 2 * 3;
+    const auto inkOf = [](const Picture& picture, int column, int row) { // above the underline
+        std::vector<bool> ink;
+        for (int y = kMargin + row * kHigh; y < kMargin + row * kHigh + kHigh - 2; ++y)
+            for (int x = kMargin + column * kWide; x < kMargin + (column + 1) * kWide; ++x)
+                ink.push_back(picture.values[static_cast<size_t>((y * picture.width + x) * 3)] ==
+                              0.0f);
+        return ink;
+    };
+    const std::vector<int32_t>& a = gallery->continued;
+    std::vector<int32_t> b = a;
+    b[27] = (b[27] + 1) % 76; // the second character of the third row
+    QVERIFY(inkOf(sheet(b, a), 1, 2) == inkOf(sheet(b, b), 1, 2));
+    QVERIFY(inkOf(sheet(b, a), 1, 2) != inkOf(sheet(a, a), 1, 2));
+    const std::vector<bool> line = inkOf(sheet(a, a), 3, 6);
+    QCOMPARE(std::count(line.begin(), line.end(), true), std::ptrdiff_t{2 * kWide});
+    Gallery end = *gallery;
+    end.prompt.erase(end.prompt.begin(), end.prompt.end() - 26);
+    QVERIFY(galleryWithClasses(end, names).values == galleryWithClasses(*gallery, names).values);
 }
 
 void TestGallery::noPictures() {
