@@ -49,7 +49,7 @@ private slots:
         QTemporaryDir folder;
         const QString out = folder.filePath("o");
         const Outcome outcome =
-            call(overflowRun(out, {"--sweep", "scaler.init_scale=2^10,2^24", "--sweep",
+            call(overflowRun(out, {"--sweep", "scaler.init_scale=2^24,2^10", "--sweep",
                                    "scaler.growth_interval=20,2000"}));
         QVERIFY2(outcome.code == 0, outcome.error);
         const RunConfig config = experimentIn(out);
@@ -96,7 +96,7 @@ private slots:
         QTemporaryDir folder;
         const Outcome outcome =
             call({"run", "--preset", "moons", "--epochs", "2", "--device", "cpu", "--lanes",
-                  "amp-fp16", "--sweep", "scaler.init_scale=2^10,2^60"});
+                  "amp-fp16", "--sweep", "scaler.init_scale=2^60,2^10"});
         QVERIFY2(outcome.code == 0, outcome.error);
         const QStringList lines = QString::fromUtf8(outcome.out).split('\n');
         QVERIFY2(lines[0].simplified().startsWith("lane accuracy val. loss loss "),

@@ -81,6 +81,7 @@ private slots:
         RunConfig config = presetConfig("overflow");
         config.forks.push_back({5, 1, 0, config.lanes[1]});
         config.edits.push_back({6, 1, kLiveScale, 8.0});
+        config.edits.push_back({6, 1, "scaler.growth_interval", int64_t{7}});
         config.edits.push_back({7, -1, "optimizer.lr", 0.5});
         sweepBy(config, {"scaler.init_scale=4,8"});
         QVERIFY(config.forks.empty());
