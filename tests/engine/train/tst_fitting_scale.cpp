@@ -95,12 +95,14 @@ private slots:
             for (int limit = kLeastExponent - 1; limit <= 126; ++limit) {
                 if (!(std::ldexp(1.0f, limit) < scale)) break;
                 std::set<float> fitting, over{scale};
+                bool below = true;
                 const auto found = fittingScale(scale, earlier, [&](float tried) {
+                    below = below && tried < scale;
                     const bool fits = tried <= std::ldexp(1.0f, limit);
                     (fits ? fitting : over).insert(tried);
                     return !fits;
                 });
-                QVERIFY(found.has_value());
+                QVERIFY(found.has_value() && below);
                 if (limit < kLeastExponent) {
                     QCOMPARE(found->known, Known::None);
                     QVERIFY(over.contains(std::ldexp(1.0f, kLeastExponent)));

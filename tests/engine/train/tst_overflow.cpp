@@ -137,6 +137,23 @@ private slots:
         QCOMPARE(differentWeights(lane.trainer.weights(), weights), 0);
     }
 
+    /// So many batches are not run at other scales, and what the search shows is not kept.
+    void nothingIsToldOfVeryManyBatches() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.model = {4, 0, Norm::None, Activation::Relu};
+        config.lanes[0].scaler.initScale = 512; // divided among 17 batches
+        config.gradients.accumulate = 17;
+        std::vector<FixedDataset::Batch> batches(17, batchOf(256, 0.125f));
+        batches[9] = batchOf(256, 100);
+        Lane lane(config, {{256, 1, 1}, batches});
+        setOnes(lane.trainer);
+        for (int64_t step = 1; step <= 17; ++step)
+            QCOMPARE((lane.step(step).flags & kSkipped) != 0, step == 17);
+        const std::string text = lane.events.front().text.english();
+        QVERIFY2(text.ends_with("the scale falls to 256 (2^8)."), text.c_str());
+        QCOMPARE(lane.trainer.prediction(), std::vector<float>(256, 0.5f));
+    }
+
     /// A search that does not find the overflow again has taken the step: that must not count.
     void aSearchLeavesNoTrace() {
         RunConfig config = laneConfig(Precision::AmpFp16);
