@@ -21,6 +21,7 @@ private slots:
     void shows();
     void exports();
     void exportsNetworks();
+    void exportsBothNetworks();
     void deletes();
     void usedSessionsAreLeftAlone();
     void findsTheWindowsFolder();
@@ -40,6 +41,7 @@ private:
             if (!line.isEmpty()) names << QString::fromUtf8(line).section(' ', 0, 0);
         return names;
     }
+    QString leaveWithNetworks(const QString& folder, int64_t steps) const;
     QTemporaryDir m_folder;
     std::unique_ptr<QTemporaryDir> m_sessions; ///< of one test function
 };
@@ -91,6 +93,8 @@ void TestCliRuns::shows() {
 void TestCliRuns::exports() {
     const Outcome outcome = runs({"export", names().last(), "--out", path("exported")});
     QVERIFY2(outcome.code == 0 && outcome.out.contains("Files: "), outcome.error);
+    QCOMPARE(outcome.error, QByteArray("This run has no checkpoint, so there are no weights to "
+                                       "export.\n"));
     for (const char* file :
          {"steps.csv", "events.csv", "timing.csv", "output_fp32.png", "experiment.json"})
         QVERIFY2(contentOf(path("exported/") + file) == contentOf(path("long/") + file), file);
@@ -104,6 +108,21 @@ void TestCliRuns::exports() {
     QCOMPARE(call({"run", path("exported"), "--steps", "3"}).code, 0);
 }
 
+/// Leaves a run in another session, with its networks after its last step, and returns its name.
+QString TestCliRuns::leaveWithNetworks(const QString& folder, int64_t steps) const {
+    const auto run = readRun(folder.toStdString());
+    RunBatch batch;
+    batch.checkpoint = std::make_shared<const RunCheckpoint>(
+        steps, [&] { return contentOf(folder + "/checkpoint.safetensors").toStdString(); });
+    run->append(std::move(batch));
+    {
+        SessionStore store({sessions().toStdString()});
+        store.watch(run, "Trained");
+        store.flush();
+    }
+    return names().last();
+}
+
 /// The networks from the session equal those that the command line writes, and training continues
 /// from them.
 void TestCliRuns::exportsNetworks() {
@@ -114,17 +133,7 @@ void TestCliRuns::exportsNetworks() {
                                           trained, "--onnx", path("net.onnx")})
                  .code,
              0);
-    {
-        const auto run = readRun(trained.toStdString());
-        RunBatch batch;
-        batch.checkpoint = std::make_shared<const RunCheckpoint>(
-            12, [&] { return contentOf(trained + "/checkpoint.safetensors").toStdString(); });
-        run->append(std::move(batch));
-        SessionStore store({sessions().toStdString()});
-        store.watch(run, "Trained");
-        store.flush();
-    }
-    const QString name = names().last();
+    const QString name = leaveWithNetworks(trained, 12);
     QVERIFY2(runs({"show", name}).out.contains("\ncheckpoint after step 12\n"),
              runs({"show", name}).out);
     const Outcome outcome = runs({"export", name, "--out", out});
@@ -155,6 +164,18 @@ void TestCliRuns::exportsNetworks() {
     QCOMPARE(went.size(), whole.size());
     QCOMPARE(went.at(30).split(',').mid(0, 12), whole.at(30).split(',').mid(0, 12)); // step 15
     QCOMPARE(went.at(40), whole.at(40));
+}
+
+void TestCliRuns::exportsBothNetworks() {
+    const QString trained = path("adversarial"), out = path("both networks");
+    QCOMPARE(call({"run", "--preset", "gan", "--set", "model.width=8", "--device", "cpu", "--quiet",
+                   "--steps", "2", "--checkpoint-every", "1", "--out", trained})
+                 .code,
+             0);
+    const Outcome outcome = runs({"export", leaveWithNetworks(trained, 2), "--out", out});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    for (const char* file : {"network_fp32.onnx", "critic_fp32.onnx"})
+        QVERIFY2(contentOf(out + "/" + file).size() > 100, file);
 }
 
 void TestCliRuns::deletes() {
