@@ -2,6 +2,7 @@
 // never a part of it.
 #include "engine/data/dataset.h"
 #include "tests/support/opened_window.h"
+#include "ui/look/text_fit.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/window/figures.h"
 #include "ui/window/headline.h"
@@ -58,10 +59,14 @@ void TestHeadline::presetsInvite() {
     for (const Preset& preset : presets()) {
         const QString about = QString::fromUtf8(preset.about.text());
         const QString title = QString::fromUtf8(preset.title.text());
-        headline.say(Figures::invitations(about, Figures::Press::Nothing, title));
-        QCOMPARE(headline.said(), about);
-        QVERIFY2(!headline.text().isEmpty() && !headline.text().contains(kCut),
-                 qPrintable(headline.text()));
+        for (const double size : {1.0, 1.5}) {
+            headline.say(Figures::invitations(about, Figures::Press::Nothing, title), size);
+            const QString shown = headline.text();
+            QCOMPARE(headline.said(), about);
+            QVERIFY2(!shown.isEmpty() && !shown.contains(kCut), qPrintable(shown));
+            QVERIFY2(heightOf(shown, headline.font(), width) <= headline.height(),
+                     qPrintable(shown));
+        }
     }
 }
 
