@@ -98,7 +98,7 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     if (options.out.empty())
         throw InputError(Message::data(
             "evaluate: --predict needs --out, the folder that the predictions are written into"));
-    config.task.predict = std::filesystem::absolute(options.predict).string();
+    config.task.predictFile = std::filesystem::absolute(options.predict).string();
 }
 
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int64_t samples) {

@@ -136,7 +136,7 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
 }
 
 Place placeOfPredicted(const TaskConfig& task) {
-    return {"evaluate: --predict", task.predict, "x"};
+    return {"evaluate: --predict", task.predictFile, "x"};
 }
 /// Throws InputError when the samples to predict do not have the shape of those in data.x.
 void checkPredicted(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& info) {
@@ -160,7 +160,7 @@ DataFacts arrayFacts(const TaskConfig& task) {
     std::vector<int32_t> labels;
     if (wantsClasses(task)) labels = labelsOf(placeOfY(task), readAt(placeOfY(task), y));
     const int64_t held = HeldBack::count(x.shape[0], task.validation);
-    const bool predicts = !task.predict.empty();
+    const bool predicts = !task.predictFile.empty();
     return {{TensorSpec{"x", sampleShape(placeOfX(task), x)}, targetSpec(task, y, labels)},
             x.shape[0] - held,
             predicts ? predictedInfo(task, x).shape[0] : held};
@@ -183,13 +183,14 @@ public:
         if (m_labels.empty()) noteOddities(m_y, "y");
         noteChannels();
         setView();
-        if (!task.predict.empty()) addPredicted(task);
+        if (!task.predictFile.empty()) addPredicted(task);
     }
 
     std::vector<Message> notes() const override { return m_notes; }
 
 private:
-    /// Appends the samples of task.predict behind the others; from then on, only they are judged.
+    /// Appends the samples of task.predictFile behind the others; from then on, only they are
+    /// judged.
     void addPredicted(const TaskConfig& task) {
         const int64_t first = m_x.info.shape[0];
         m_predicted = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));

@@ -249,7 +249,7 @@ CsvTable readCsvTable(const TaskConfig& task) {
 }
 
 CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
-    CsvFile file(task.predict);
+    CsvFile file(task.predictFile);
     const std::vector<std::string> names = file.readHeader();
     CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
     for (const std::string& name : names)
@@ -263,7 +263,7 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
         if (found == places.end() || found->first != wanted.name)
             throw InputError(phrase("Data", "%1: there is no column %2, which the network was "
                                             "trained on%3"),
-                             pathText(task.predict), quotedText(wanted.name),
+                             pathText(task.predictFile), quotedText(wanted.name),
                              nearestHint(wanted.name, names));
         layout.columns[found->second] = wanted;
         places.erase(found);
@@ -272,7 +272,7 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
     inputs.loss.kind = LossKind::Mse; // so that no classes are sorted
     CsvTable table =
         *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::TrainingData);
-    checkSampleCount(pathText(task.predict), table.samples);
+    checkSampleCount(pathText(task.predictFile), table.samples);
     return table;
 }
 

@@ -21,9 +21,9 @@ struct CsvTable {
 
 /// Reads task.path. Cancellable. Throws InputError with the path and the line.
 CsvTable readCsvTable(const TaskConfig&);
-/// Reads the inputs of another file, task.predict, from the columns with the names in `like`; no
-/// target is needed. Throws InputError when a column is missing, and for words that `like` does not
-/// have.
+/// Reads the inputs of another file, task.predictFile, from the columns with the names in `like`;
+/// no target is needed. Throws InputError when a column is missing, and for words that `like` does
+/// not have.
 CsvTable readCsvInputs(const TaskConfig&, const CsvLayout& like);
 
 } // namespace halfscope

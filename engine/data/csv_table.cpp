@@ -32,7 +32,7 @@ public:
         setView();
         noteTarget();
         noteDropped();
-        if (!task.predict.empty()) addPredicted(task);
+        if (!task.predictFile.empty()) addPredicted(task);
         noteFilled();
         if (m_table.filled > 0) fill(task.path);
         if (task.standardise) standardise();
@@ -51,13 +51,13 @@ private:
             place.label() = m_table.labels[row];
     }
 
-    /// Appends the samples of task.predict behind those of the table; from then on, only they are
-    /// judged. Their targets are unknown, so any values will do.
+    /// Appends the samples of task.predictFile behind those of the table; from then on, only they
+    /// are judged. Their targets are unknown, so any values will do.
     void addPredicted(const TaskConfig& task) {
         const CsvTable more = readCsvInputs(task, m_table.layout);
         const int64_t first = m_table.samples;
         m_table.samples += more.samples;
-        checkSampleCount(pathText(task.predict), m_table.samples);
+        checkSampleCount(pathText(task.predictFile), m_table.samples);
         m_table.x.insert(m_table.x.end(), more.x.begin(), more.x.end());
         const auto all = static_cast<size_t>(m_table.samples);
         if (m_table.labels.empty())
@@ -68,7 +68,8 @@ private:
         m_table.filled += more.filled;
         if (more.dropped > 0)
             m_notes.push_back({phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
-                               pathText(task.predict), more.dropped, more.dropped + more.samples});
+                               pathText(task.predictFile), more.dropped,
+                               more.dropped + more.samples});
         judgeFrom(first);
     }
 

@@ -39,7 +39,7 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             task.y,
             task.target,
             task.drop,
-            task.predict,
+            task.predictFile,
             numberText(task.validation),
             nameOf(task.loss.kind),
             task.standardise ? "standardised" : "",
@@ -86,7 +86,7 @@ bool namesFiles(const TaskConfig& task) { return !pathOf(task).empty(); }
 /// Returns a hash, because many are kept.
 size_t filesOf(const TaskConfig& task) {
     std::string stamps = stampOf(task.path) + "\n" + stampOf(task.x) + "\n" + stampOf(task.y) +
-                         "\n" + stampOf(task.predict);
+                         "\n" + stampOf(task.predictFile);
     for (const DataSetInfo& info : dataSets()) // of every kind: generate reads the files of mnist
         for (const std::string_view folder : info.folders)
             stamps += "\n" + stampOf(std::filesystem::path(task.path) / folder);

@@ -73,7 +73,7 @@ struct TaskConfig {
     std::string drop{};   ///< csv: names of the columns to leave out, see droppedColumns()
     /// Not a setting. csv, arrays: a file of inputs without targets. Its samples are the ones to
     /// validate on. What is learnt from the other samples (means, words) is applied to them.
-    std::string predict{};
+    std::string predictFile{};
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
     bool grey = false;        ///< likewise: one channel in place of three
     bool flip = false;        ///< likewise: half of those to train on are mirrored

@@ -119,7 +119,7 @@ void csv(std::string_view bytes) {
         task.missing = missing;
         task.loss.kind = loss;
         task.drop = drop;
-        if (predicts) task.predict = file.path();
+        if (predicts) task.predictFile = file.path();
         std::unique_ptr<Dataset> data;
         try {
             data = infoOf(task.kind).make(task, 0);

@@ -366,7 +366,7 @@ void TestCsvColumns::samplesKeepTheirPlaces() {
             places.push_back(data->number(split, sample));
     std::sort(places.begin(), places.end());
     QCOMPARE(places, (std::vector<int64_t>{0, 2, 3}));
-    task.predict = file("new.csv", "a\n4\nNA\n9\n");
+    task.predictFile = file("new.csv", "a\n4\nNA\n9\n");
     const auto predicted = makeDataset(task, 0);
     QCOMPARE(predicted->samples(Split::Validation), int64_t{2});
     QCOMPARE(predicted->number(Split::Validation, 0), int64_t{0});
@@ -432,7 +432,7 @@ void TestCsvColumns::emptyLines() {
 void TestCsvColumns::predicts() {
     TaskConfig task = csv(kColours);
     task.validation = 0.5;
-    task.predict =
+    task.predictFile =
         file("new.csv", "weight;extra;size;colour;dry\nS;x;7,5;green;no\nM;y;8;blue;yes\n");
     const auto data = makeDataset(task, 0);
     QCOMPARE(data->samples(Split::Train), int64_t{2});
@@ -441,7 +441,7 @@ void TestCsvColumns::predicts() {
              (Floats{7.5f, 0, 0, 1, 0, 0, 0, 1, 8, 1, 1, 0, 0, 0, 1, 0}));
     QCOMPARE(factsOf(task).validation, int64_t{2});
     TaskConfig twice = csv("a,a,y\n1,2,3\n");
-    twice.predict = file("new.csv", "a,b,a\n4,5,6\n");
+    twice.predictFile = file("new.csv", "a,b,a\n4,5,6\n");
     QCOMPARE(inputsOf(twice, Split::Validation), (Floats{4, 6}));
 }
 
@@ -450,7 +450,7 @@ void TestCsvColumns::predictsAsItWasTrained() {
     TaskConfig task = csv("a,y\n1,0\n3,0\n5,0\n7,0\n");
     task.standardise = true;
     task.missing = Missing::Mean;
-    task.predict = file("new.csv", "a\n4\nNA\n9\n");
+    task.predictFile = file("new.csv", "a\n4\nNA\n9\n");
     const Floats x = inputsOf(task, Split::Validation);
     const float deviation = std::sqrt(5.0f);
     QCOMPARE(x.size(), size_t{3});
@@ -464,30 +464,32 @@ void TestCsvColumns::predictsAsItWasTrained() {
 
 void TestCsvColumns::refusesToPredict() {
     TaskConfig task = csv(kColours);
-    task.predict = m_folder.filePath("new.csv").toStdString();
+    task.predictFile = m_folder.filePath("new.csv").toStdString();
     const auto refused = [&](const char* text) {
         file("new.csv", text);
         return thrownBy<InputError>([&] { makeDataset(task, 0); });
     };
     QCOMPARE(refused("colour,sice,dry,weight\nred,1,no,S\n"),
-             task.predict + ": there is no column \"size\", which the network was trained on; the "
-                            "nearest one is sice");
+             task.predictFile +
+                 ": there is no column \"size\", which the network was trained on; the "
+                 "nearest one is sice");
     for (const std::string word : {"cyan", "teal"}) // one sorts among the known ones, one last
         QCOMPARE(refused(("colour,size,dry,weight\n" + word + ",1,no,S\n").c_str()),
-                 task.predict + ", line 2: \"" + word +
+                 task.predictFile + ", line 2: \"" + word +
                      "\" in the column \"colour\" is none of the words that the training data have "
                      "there");
     QCOMPARE(refused("colour,size,dry,weight\nred,1,2,S\n"),
-             task.predict + ", line 2: \"2\" in the column \"dry\" is none of the words that the "
-                            "training data have there");
+             task.predictFile +
+                 ", line 2: \"2\" in the column \"dry\" is none of the words that the "
+                 "training data have there");
     QCOMPARE(refused("colour,size,dry,weight\nred,big,no,S\n"),
-             task.predict + ", line 2: \"big\" in the column \"size\" is not allowed: a finite "
-                            "number");
+             task.predictFile + ", line 2: \"big\" in the column \"size\" is not allowed: a finite "
+                                "number");
     QVERIFY(refused("colour,size,dry,weight\n").find("0 samples are not allowed") !=
             std::string::npos);
     file("new.csv", std::string("PK\3\4\0\0x.npy\n1", 13)); // an .npz file
     QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
-             task.predict + ": this is not a csv table: it has bytes that no text has");
+             task.predictFile + ": this is not a csv table: it has bytes that no text has");
 }
 
 } // namespace tst_csv_columns

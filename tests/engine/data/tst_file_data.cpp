@@ -202,7 +202,8 @@ void TestFileData::predictsArrays() {
         TaskConfig task = arrays(npy("<f4", "(3, 2)", bytesOfValues<float>({1, 2, 3, 4, 5, 6})),
                                  npy("|u1", "(3,)", "\0\1\2"s), classes);
         task.validation = 0.4;
-        task.predict = file("new.npy", npy("<f8", "(2, 2)", bytesOfValues<double>({7, 8, 9, 10})));
+        task.predictFile =
+            file("new.npy", npy("<f8", "(2, 2)", bytesOfValues<double>({7, 8, 9, 10})));
         const auto data = makeDataset(task, 0);
         QCOMPARE(data->samples(Split::Train), int64_t{2});
         QCOMPARE(floatsOf(allOf(*data, Split::Validation), kX), (std::vector<float>{7, 8, 9, 10}));
@@ -210,7 +211,7 @@ void TestFileData::predictsArrays() {
         const DataFacts facts = infoOf(task.kind).facts(task);
         QCOMPARE(facts.validation, int64_t{2});
         QCOMPARE(facts.train, int64_t{2});
-        task.predict = file("wide.npy", npy("|u1", "(2, 3)", "abcdef"));
+        task.predictFile = file("wide.npy", npy("|u1", "(2, 3)", "abcdef"));
         const std::string error = thrownBy<InputError>([&] { makeDataset(task, 0); });
         QVERIFY2(error.ends_with("the shape (2, 3) does not fit the samples of data.x, (3, 2)"),
                  error.c_str());
