@@ -35,6 +35,9 @@ int quantile(const GradientShares& shares, double part, double all) {
     return Counts::kLowest + bucket;
 }
 
+/// Whether "mostly" would mislead, because it leaves the zeros out.
+bool mostAreZero(const GradientShares& shares) { return static_cast<double>(shares.zeros) > 0.5; }
+
 QString stepText(int64_t step) { return QLocale().toString(static_cast<qlonglong>(step)); }
 
 /// Puts the powers between which most gradients lie in place of %1 and %2. Returns an empty text
@@ -50,9 +53,15 @@ QString mostIn(const QString& phrase, const GradientShares& shares) {
 
 QStringList gradientFigures(const GradientShares& shares, std::optional<bool> half) {
     const auto infinite = static_cast<double>(shares.notFinite);
+    const QString zeros = QCoreApplication::translate("GradientMap", "%1 zero")
+                              .arg(percentText(static_cast<double>(shares.zeros)));
+    const bool zerosFirst = mostAreZero(shares);
     QStringList parts;
-    const QString most =
-        mostIn(QCoreApplication::translate("GradientMap", "mostly 2^%1 to 2^%2"), shares);
+    if (zerosFirst) parts << zeros;
+    const QString most = mostIn(
+        zerosFirst ? QCoreApplication::translate("GradientMap", "the rest mostly 2^%1 to 2^%2")
+                   : QCoreApplication::translate("GradientMap", "mostly 2^%1 to 2^%2"),
+        shares);
     if (!most.isEmpty()) parts << most;
     if (infinite > 0)
         parts << QCoreApplication::translate("GradientMap", "%1 inf or nan")
@@ -71,8 +80,7 @@ QStringList gradientFigures(const GradientShares& shares, std::optional<bool> ha
             parts << QCoreApplication::translate("GradientMap", "in fp16: %1 lost")
                          .arg(percentText(lost));
     }
-    parts << QCoreApplication::translate("GradientMap", "%1 zero")
-                 .arg(percentText(static_cast<double>(shares.zeros)));
+    if (!zerosFirst) parts << zeros;
     return parts;
 }
 
@@ -185,8 +193,9 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
         texts.prepend(all + QCoreApplication::translate("GradientMap", " (counted at step %1)")
                                 .arg(stepText(column->counted)));
     if (parts.size() > 1) texts << parts.first(2).join(QStringLiteral(", "));
-    texts << parts.first()
-          << mostIn(QCoreApplication::translate("GradientMap", "2^%1 to 2^%2"), column->shares);
+    texts << parts.first();
+    if (!mostAreZero(column->shares))
+        texts << mostIn(QCoreApplication::translate("GradientMap", "2^%1 to 2^%2"), column->shares);
     texts.removeAll(QString());
     return texts;
 }

@@ -23,7 +23,9 @@ QString withPrefix(double value) {
 QString percentText(double share) {
     const double percent = 100 * share;
     if (percent > 0 && percent < 0.1) return QStringLiteral("<0.1 %");
-    const bool fine = percent > 0 && percent < 10;
+    if (percent >= 99.95 && percent < 100) return QStringLiteral(">99.9 %");
+    // nearly all of it is not "100 %" beside another "0.3 %"
+    const bool fine = percent > 0 && (percent < 10 || (percent >= 99.5 && percent < 100));
     return QStringLiteral("%1 %").arg(QLocale().toString(percent, 'f', fine ? 1 : 0));
 }
 

@@ -28,6 +28,7 @@ private slots:
     void tickLabels_data();
     void tickLabels();
     void prefixes();
+    void percentages();
     void sharesFillTheirAxis();
     void ratesHaveFewPoints();
 };
@@ -110,6 +111,18 @@ void TestAxes::prefixes() {
     QCOMPARE(withPrefix(45400), QStringLiteral("45.4k"));
     QCOMPARE(withPrefix(-2.5e6), QStringLiteral("-2.5M"));
     QCOMPARE(withPrefix(7e9), QStringLiteral("7G"));
+}
+
+/// What is not all of it is not called 100 %.
+void TestAxes::percentages() {
+    QCOMPARE(percentText(0), QStringLiteral("0 %"));
+    QCOMPARE(percentText(0.0004), QStringLiteral("<0.1 %"));
+    QCOMPARE(percentText(0.032), QStringLiteral("3.2 %"));
+    QCOMPARE(percentText(0.5), QStringLiteral("50 %"));
+    QCOMPARE(percentText(0.994), QStringLiteral("99 %"));
+    QCOMPARE(percentText(0.997), QStringLiteral("99.7 %"));
+    QCOMPARE(percentText(0.9996), QStringLiteral(">99.9 %"));
+    QCOMPARE(percentText(1), QStringLiteral("100 %"));
 }
 
 /// Accuracies of 96 and 97 % are far apart on the axis, and no axis reaches far beyond 100 %.

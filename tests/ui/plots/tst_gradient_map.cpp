@@ -359,6 +359,10 @@ void TestGradientMap::saysWhatIsThere() {
     QCOMPARE(
         gradientFigures(GradientShares::of(range), false).join(QStringLiteral("; ")),
         QStringLiteral("mostly 2^-19 to 2^18; 50 % inf or nan; in fp16: 4.0 % inf; 10 % zero"));
+    range.outputs.notFinite = 0;
+    range.outputs.zeros = 159600; // 400 are not zero
+    QCOMPARE(gradientFigures(GradientShares::of(range), true).join(QStringLiteral("; ")),
+             QStringLiteral("99.8 % zero; the rest mostly 2^-19 to 2^18; <0.1 % subnormal"));
 }
 
 /// Half a number would be another number.
