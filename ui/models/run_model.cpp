@@ -69,11 +69,12 @@ QString shownNumber(double value, int digits) {
 
 QString scaleText(double scale) {
     int exponent = 0;
-    if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5) return shownNumber(scale);
-    // whole numbers that one reads at a glance are written out, others as the power alone
-    const QString power = QStringLiteral("2^%1").arg(exponent - 1);
-    if (scale < 1.0 || scale > 16777216.0) return power;
-    return QStringLiteral("%1 = %2").arg(QLocale().toString(scale, 'f', 0), power);
+    const bool power = std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5;
+    const QString asPower = power ? QStringLiteral("2^%1").arg(exponent - 1) : shownNumber(scale);
+    // whole numbers that one reads at a glance are written out
+    if (!(scale >= 1.0 && scale <= 16777216.0) || scale != std::floor(scale)) return asPower;
+    const QString whole = QLocale().toString(scale, 'f', 0);
+    return power ? QStringLiteral("%1 = %2").arg(whole, asPower) : whole;
 }
 
 void RunModel::setRun(std::shared_ptr<const Run> run) {

@@ -79,9 +79,10 @@ QString valueText(const Metric& metric, double value) {
     if (isCount(metric)) return QString::number(value, 'f', 0);
     if (metric.axis != PlotAxis::Log2) return QString::number(value, 'g', 4);
     const QString power = powerOfTwo(value);
-    if (value >= 2 && value <= 16777216 && power.startsWith(QLatin1String("2^")))
-        return QStringLiteral("%1 = %2").arg(QLocale().toString(value, 'f', 0), power);
-    return value == 1 ? QStringLiteral("1") : power;
+    if (value < 1 || value > 16777216 || value != std::floor(value)) return power;
+    const QString whole = QLocale().toString(value, 'f', 0);
+    const bool both = value > 1 && power.startsWith(QLatin1String("2^"));
+    return both ? QStringLiteral("%1 = %2").arg(whole, power) : whole;
 }
 
 QString shortValueText(const Metric& metric, const QString& text) {

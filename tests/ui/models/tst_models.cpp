@@ -70,6 +70,8 @@ void TestModels::scaleWords_data() {
     QTest::newRow("larger") << 33554432.0 << "2^25";
     QTest::newRow("half") << 0.5 << "2^-1";
     QTest::newRow("no power") << 1000.0 << "1000";
+    QTest::newRow("no power, many digits") << 98304.0 << "98304";
+    QTest::newRow("no power, huge") << 1e30 << "1e+30";
     QTest::newRow("infinite") << double(std::numeric_limits<double>::infinity()) << "infinite";
 }
 

@@ -29,6 +29,7 @@ private slots:
     void tickLabels();
     void prefixes();
     void percentages();
+    void scalesOfAnySize();
     void sharesFillTheirAxis();
     void ratesHaveFewPoints();
 };
@@ -123,6 +124,16 @@ void TestAxes::percentages() {
     QCOMPARE(percentText(0.997), QStringLiteral("99.7 %"));
     QCOMPARE(percentText(0.9996), QStringLiteral(">99.9 %"));
     QCOMPARE(percentText(1), QStringLiteral("100 %"));
+}
+
+/// A scale that is no power of two is written out, too, as in the sentences about it.
+void TestAxes::scalesOfAnySize() {
+    const Metric& scale = knownMetrics()[metric::Scale];
+    const QLocale locale; // groups digits
+    QCOMPARE(valueText(scale, 65536), locale.toString(65536) + QStringLiteral(" = 2^16"));
+    QCOMPARE(valueText(scale, 70000), locale.toString(70000));
+    QCOMPARE(valueText(scale, 0.3), QStringLiteral("0.3"));
+    QCOMPARE(valueText(scale, 1e30), QStringLiteral("1e+30"));
 }
 
 /// Accuracies of 96 and 97 % are far apart on the axis, and no axis reaches far beyond 100 %.
