@@ -7,6 +7,15 @@
 
 namespace halfscope {
 
+namespace {
+/// Returns the next smaller of the steps 1, 2 and 5 times a power of ten.
+double finer(double step) {
+    const double power = std::pow(10, std::floor(std::log10(step) + 1e-9));
+    const double first = step / power;
+    return power * (first > 5.01 ? 5 : first > 2.01 ? 2 : first > 1.01 ? 1 : 0.5);
+}
+} // namespace
+
 QString shortNumber(double value) { return QString::number(value, 'g', 3); }
 
 QString withPrefix(double value) {
@@ -61,10 +70,24 @@ QVector<double> SpacedTicker::spaced(const QVector<double>& ticks, const QCPRang
     return kept;
 }
 
+template <class Ticks>
+QVector<double> SpacedTicker::atLeastTwo(double step, double least, Ticks ticks) {
+    constexpr int kTries = 2; // yet smaller steps have labels that nobody expects
+    QVector<double> best = ticks(step);
+    for (int i = 0; i < kTries && best.size() < 2; ++i) {
+        step = finer(step);
+        if (step < least) break;
+        if (const QVector<double> more = ticks(step); more.size() > best.size()) best = more;
+    }
+    return best;
+}
+
 QVector<double> PrefixTicker::createTickVector(double step, const QCPRange& range) {
     // a plot too low for two labels shows its highest figure rather than zero
-    return spaced(QCPAxisTicker::createTickVector(step, range), range, Keep::Highest,
-                  [](double value) { return value; });
+    return atLeastTwo(step, m_wholeNumbers ? 1 : 0, [&](double each) {
+        return spaced(QCPAxisTicker::createTickVector(each, range), range, Keep::Highest,
+                      [](double value) { return value; });
+    });
 }
 
 double PrefixTicker::getTickStep(const QCPRange& range) {
@@ -85,24 +108,28 @@ QString PrefixTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
 
 QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
     if (!(range.lower > 0) || !std::isfinite(range.upper)) return {};
-    return spaced(powers(range), range, Keep::Lowest, [](double value) { return std::log(value); });
-}
-
-QVector<double> PowerTicker::powers(const QCPRange& range) {
-    QVector<double> ticks;
+    const auto place = [](double value) { return std::log(value); };
     const double logBase = std::log(m_base);
     const double low = std::log(range.lower) / logBase, high = std::log(range.upper) / logBase;
     if (m_base == 10 && high - low < 1) {
         // inside a decade: even steps read better than a single power
-        ticks = QCPAxisTicker::createTickVector(QCPAxisTicker::getTickStep(range), range);
-        ticks.erase(std::remove_if(ticks.begin(), ticks.end(), [](double t) { return t <= 0; }),
-                    ticks.end());
-        return ticks;
+        return atLeastTwo(QCPAxisTicker::getTickStep(range), 0, [&](double step) {
+            return spaced(QCPAxisTicker::createTickVector(step, range), range, Keep::Lowest, place);
+        });
     }
-    int stride = std::max(1, static_cast<int>(std::ceil((high - low) / tickCount())));
-    // multiples of the stride, so that ticks stay in place while the range moves; one is in range
-    while (stride > 1 && std::floor(high / stride) < std::ceil(low / stride))
-        --stride;
+    QVector<double> best;
+    const int coarsest = std::max(1, static_cast<int>(std::ceil((high - low) / tickCount())));
+    for (int stride = coarsest; stride > 0 && best.size() < 2; --stride)
+        if (const QVector<double> ticks =
+                spaced(powers(stride, low, high), range, Keep::Lowest, place);
+            ticks.size() > best.size())
+            best = ticks;
+    return best;
+}
+
+/// Returns multiples of the stride, so that ticks stay in place while the range moves.
+QVector<double> PowerTicker::powers(int stride, double low, double high) const {
+    QVector<double> ticks;
     const int firstTick = static_cast<int>(std::floor(low / stride)) * stride;
     for (int exponent = firstTick; exponent <= high + stride; exponent += stride)
         ticks.append(std::pow(m_base, exponent));

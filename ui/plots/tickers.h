@@ -36,6 +36,10 @@ protected:
     /// lies, in any linear unit.
     template <class Place>
     QVector<double> spaced(const QVector<double>& ticks, const QCPRange&, Keep, Place place) const;
+    /// Returns `ticks(step)`, with a smaller step, down to `least`, where it gives fewer than two
+    /// ticks: one label does not say how far apart two values are.
+    template <class Ticks>
+    static QVector<double> atLeastTwo(double step, double least, Ticks ticks);
 
 private:
     double m_labelShare = 0;
@@ -68,7 +72,7 @@ protected:
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
 
 private:
-    QVector<double> powers(const QCPRange&);
+    QVector<double> powers(int stride, double low, double high) const;
 
     int m_base;
 };

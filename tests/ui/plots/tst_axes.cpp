@@ -27,6 +27,8 @@ private slots:
     void controlsHaveOutlines();
     void tickLabels_data();
     void tickLabels();
+    void labelsInLittleRoom_data();
+    void labelsInLittleRoom();
     void prefixes();
     void percentages();
     void scalesOfAnySize();
@@ -102,6 +104,44 @@ void TestAxes::tickLabels() {
     for (qsizetype i = 0; i < ticks.size(); ++i)
         if (range.contains(ticks[i])) inside << texts[i];
     QCOMPARE(inside, labels);
+}
+
+void TestAxes::labelsInLittleRoom_data() {
+    QTest::addColumn<QString>("ticker");
+    QTest::addColumn<double>("lower");
+    QTest::addColumn<double>("upper");
+    QTest::addColumn<double>("share"); // of the axis, which a label needs
+    QTest::addColumn<QStringList>("labels");
+    QTest::newRow("validation loss") << "ten" << 0.53 << 0.92 << 0.9 << QStringList{"0.6"};
+    QTest::newRow("two fit") << "ten" << 0.53 << 0.92 << 0.45 << QStringList{"0.6", "0.8"};
+    QTest::newRow("a staircase") << "two" << std::exp2(10.5) << std::exp2(24.5) << 0.45
+                                 << QStringList{"2^12", "2^24"};
+    QTest::newRow("scales held fixed")
+        << "two" << std::exp2(-10.5) << std::exp2(16.5) << 0.45 << QStringList{"2^0", "2^16"};
+    QTest::newRow("one octave") << "two" << std::exp2(15.5) << std::exp2(17.5) << 0.9
+                                << QStringList{"2^16"};
+    QTest::newRow("accuracy") << "share" << 0.72 << 0.93 << 0.4 << QStringList{"0.8", "0.9"};
+    QTest::newRow("skipped steps") << "count" << 0.0 << 1.18 << 0.45 << QStringList{"0", "1"};
+}
+
+/// One label does not say how far apart two values are: there are two wherever two fit.
+void TestAxes::labelsInLittleRoom() {
+    QFETCH(QString, ticker);
+    QFETCH(double, lower);
+    QFETCH(double, upper);
+    QFETCH(double, share);
+    QFETCH(QStringList, labels);
+    QSharedPointer<SpacedTicker> made;
+    if (ticker == QLatin1String("count") || ticker == QLatin1String("share"))
+        made = QSharedPointer<PrefixTicker>::create(ticker == QLatin1String("count"));
+    else
+        made = QSharedPointer<PowerTicker>::create(ticker == QLatin1String("two") ? 2 : 10);
+    made->setTickCount(1);
+    made->setLabelShare(share);
+    QVector<double> ticks;
+    QVector<QString> texts;
+    made->generate(QCPRange(lower, upper), QLocale::c(), u'g', 6, ticks, nullptr, &texts);
+    QCOMPARE(QStringList(texts.begin(), texts.end()), labels);
 }
 
 /// Numbers have at most three digits, and never an exponent.
