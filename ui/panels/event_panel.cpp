@@ -11,8 +11,10 @@
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QItemSelectionModel>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLocale>
+#include <QPersistentModelIndex>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -23,6 +25,26 @@ namespace halfscope {
 namespace {
 constexpr int kSentenceLines = 4; // kept for the sentence, when there is room
 constexpr int kFewRows = 4;       // of the table; they come before the sentence
+constexpr int kFewestRows = 2;    // remain when a sentence needs more room
+
+/// Tells of rows that the arrow keys choose, too, and keeps the chosen row in sight when the
+/// sentence below takes room.
+class EventTable : public QTableView {
+public:
+    using QTableView::QTableView;
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override {
+        const QPersistentModelIndex before = currentIndex();
+        QTableView::keyPressEvent(event);
+        if (currentIndex().isValid() && before != currentIndex()) emit activated(currentIndex());
+    }
+    void resizeEvent(QResizeEvent* event) override {
+        QTableView::resizeEvent(event);
+        // rows that moved below a pressed button would make a click one of another row
+        if (QGuiApplication::mouseButtons() == Qt::NoButton) scrollTo(currentIndex());
+    }
+};
 } // namespace
 
 EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
@@ -30,7 +52,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     QFont bold = font();
     bold.setBold(true);
     m_heading->setFont(bold);
-    m_table = make<QTableView>(this);
+    m_table = make<EventTable>(this);
     m_table->setModel(&model);
     m_table->setAccessibleName(tr("Events, newest first"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -70,6 +92,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             &EventPanel::showSentence);
     const auto jump = [this](const QModelIndex& index) {
+        m_table->scrollTo(index);
         emit stepChosen(index.data(EventModel::StepRole).toLongLong());
     };
     connect(m_table, &QTableView::clicked, this, jump);
@@ -115,7 +138,7 @@ void EventPanel::fitTable() {
     const int row = m_table->verticalHeader()->defaultSectionSize();
     const int line = fontMetrics().lineSpacing();
     const int least = std::clamp(room - header - kFewRows * row, line, kSentenceLines * line);
-    const int most = std::max(least, (room - header) / 2);
+    const int most = std::max({least, (room - header) / 2, room - header - kFewestRows * row});
     const int sentence = std::clamp(heightOf(m_text, m_sentence->font(), textWidth), least, most);
     const int rows = std::max(1, (room - sentence - header) / row);
     // one row is all that the table may demand: a panel that asks for more than it has would keep

@@ -524,6 +524,11 @@ void TestPanels::eventsJump() {
     QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, rect.center());
     QCOMPARE(chosen.count(), 1);
     QCOMPARE(chosen.front().front().toLongLong(), 30);
+    QTest::keyClick(panel.table(), Qt::Key_Down);
+    QCOMPARE(chosen.count(), 2); // the plots follow the keys as well
+    QCOMPARE(chosen.back().front().toLongLong(), 20);
+    QTest::keyClick(panel.table(), Qt::Key_Return);
+    QCOMPARE(chosen.count(), 3);
     panel.choose(0); // the first event is in the last row
     QCOMPARE(panel.table()->currentIndex().row(), 2);
     panel.choose(99);

@@ -89,6 +89,7 @@ private slots:
     void fullScreenByOthers();
     void eventsSayWhy();
     void sentencesInLittleRoom();
+    void adviceBeforeRows();
     void longTipsAreWrapped();
     void rateOfAScheduleWaits();
     void everythingLarger();
@@ -356,11 +357,44 @@ void TestWindowUse::sentencesInLittleRoom() {
         QCoreApplication::processEvents();
         QVERIFY(heightOf(sentence->text(), sentence->font(), sentence->width()) <=
                 sentence->height());
-        QCOMPARE(sentence->text().endsWith(QChar(0x2026)), height < 600);
+        QCOMPARE(sentence->text().endsWith(QChar(0x2026)), height < 240);
         QVERIFY(sentence->toolTip().endsWith(QStringLiteral("or a longer growth interval.")));
         // a column that is cut off would hide that there is more
         QCOMPARE(header->length(), panel.table()->viewport()->width());
     }
+}
+
+/// A few rows are enough to choose from: the advice comes before more of them, and the chosen row
+/// stays in sight.
+void TestWindowUse::adviceBeforeRows() {
+    FedEvents model;
+    EventPanel panel(model);
+    std::vector<Event> events(30);
+    for (Event& event : events) {
+        event.kind = EventKind::Overflow;
+        event.scaleBefore = 2;
+        event.text =
+            Message::data("Step 48 skipped: gradient of the loss reached inf at loss scale "
+                          "2^24; the scale falls to 2^23. It would have fitted at 2^11.");
+    }
+    model.append(events);
+    panel.resize(270, 600);
+    panel.show();
+    panel.choose(26); // the fourth row, as the newest comes first
+    QCoreApplication::processEvents();
+    const auto* sentence = panel.findChildren<QLabel*>().last();
+    const QString whole = sentence->toolTip();
+    QCOMPARE(sentence->text(), whole);
+    const int text = heightOf(whole, sentence->font(), sentence->width());
+    const int others = panel.height() - sentence->height() - panel.table()->viewport()->height();
+    const int height = others + text + 2 * panel.table()->rowHeight(0);
+    panel.resize(270, height);
+    QTRY_COMPARE(panel.height(), height);
+    QCoreApplication::processEvents();
+    QCOMPARE(sentence->text(), whole);
+    const QModelIndex chosen = panel.table()->currentIndex();
+    QCOMPARE(chosen.row(), 3);
+    QVERIFY(panel.table()->viewport()->rect().contains(panel.table()->visualRect(chosen)));
 }
 
 void TestWindowUse::longTipsAreWrapped() {
