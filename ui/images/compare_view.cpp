@@ -23,6 +23,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -228,6 +229,10 @@ void CompareView::setAlone(bool alone) {
 void CompareView::setPictures(qint64 step, const QVector<Picture>& pictures) {
     const bool rebuild = pictures.size() > static_cast<qsizetype>(m_views.size());
     m_pictures = pictures;
+    m_notFinite = std::any_of(pictures.begin(), pictures.end(), [](const Picture& picture) {
+        return std::any_of(picture.values.begin(), picture.values.end(),
+                           [](float value) { return std::isnan(value); });
+    });
     m_step = step;
     if (rebuild) return rebuildViews();
     showPictures();
@@ -271,6 +276,7 @@ void CompareView::setTarget(const Picture& target) {
 
 void CompareView::clear() {
     m_pictures.clear();
+    m_notFinite = false;
     m_galleries.clear();
     m_validated = 0;
     m_target = {};
@@ -498,15 +504,18 @@ QString CompareView::namesBehind(const QString& sentence) const {
 }
 
 QString CompareView::readoutText(const QString& about) const {
+    const bool magenta = m_notFinite && m_kind != ViewKind::Classes; // tables have no such colour
+    const QString damage = magenta ? tr("Magenta: not finite.") : QString();
     if (m_kind != ViewKind::Painted) {
         QStringList parts;
         for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
             if (const QString caption = captionOf(i); !caption.isEmpty())
                 parts << laneLetter(i) + QStringLiteral(": ") + caption;
         if (!about.isEmpty()) parts << about;
+        if (magenta) parts << damage;
         return parts.join(QStringLiteral("   "));
     }
-    if (!m_pixel) return tr("Point at a picture to read its values.");
+    if (!m_pixel) return (tr("Point at a picture to read its values.") + u' ' + damage).trimmed();
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
     for (int i = 0; i < m_pictures.size(); ++i)
         text += QStringLiteral("  %1 %2").arg(laneLetter(i),

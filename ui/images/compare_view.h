@@ -146,6 +146,7 @@ private:
     SamplesShow m_samples = SamplesShow::Mistakes;
     bool m_alone = false;
     QVector<Picture> m_pictures;
+    bool m_notFinite = false;         ///< whether a value of m_pictures is nan
     std::vector<Picture> m_galleries; ///< by lane, and the target last
     Picture m_target;
     qint64 m_step = -1;

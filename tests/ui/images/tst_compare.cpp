@@ -160,6 +160,10 @@ void TestCompare::readout() {
     QVERIFY(view.readout().contains(QStringLiteral("B nan")));
     Q_EMIT view.view(0).pixelHovered({-1, -1});
     QVERIFY(!view.readout().contains(QStringLiteral("A 0")));
+    QCOMPARE(view.readout(),
+             QStringLiteral("Point at a picture to read its values. Magenta: not finite."));
+    view.setPictures(13, {constant(64, 0.981f), constant(64, 0.979f)});
+    QCOMPARE(view.readout(), QStringLiteral("Point at a picture to read its values."));
 }
 
 void TestCompare::keysSwitch() {
@@ -279,6 +283,10 @@ void TestCompare::scatterIsExplained() {
     QVERIFY2(view.readout().contains(QStringLiteral("diagonal")), qPrintable(view.readout()));
     Q_EMIT view.view(0).pixelHovered({1, 1});
     QVERIFY(view.readout().contains(QStringLiteral("diagonal")));
+    QVERIFY(!view.readout().contains(QStringLiteral("not finite")));
+    view.setPictures(2, {constant(8, kNan)});
+    QVERIFY2(view.readout().endsWith(QStringLiteral("Magenta: not finite.")),
+             qPrintable(view.readout()));
     view.setLanes({QStringLiteral("fp32")});
     view.setPictures(1, {constant(8, 0.5f)});
     QCOMPARE(view.view(0).note(), QStringLiteral("MAE 0.5, PSNR 6.0 dB"));
