@@ -432,12 +432,12 @@ Preset overflow() {
 }
 
 Preset staticScales() {
-    Preset made =
-        preset("static-scales", kScaling, phrase("Presets", "Scales held fixed"),
-               phrase("Presets",
-                      "AMP at fixed loss scales of 1/1024, 1 and 65536: at the smallest, most "
-                      "gradients round to zero in float16, as those of deeper networks do at 1."),
-               "amp-fp16,amp-fp16,amp-fp16");
+    Preset made = preset(
+        "static-scales", kScaling, phrase("Presets", "Scales held fixed"),
+        phrase("Presets", "AMP held at loss scales of 1/1024, 1 and 65536: at the smallest, most "
+                          "gradients round to zero in float16, as in deeper networks at 1; at the "
+                          "largest, every step is skipped."),
+        "amp-fp16,amp-fp16,amp-fp16");
     const double scales[] = {1.0 / 1024, 1, 65536};
     for (size_t i = 0; i < made.config.lanes.size(); ++i) {
         made.config.lanes[i].scaler.initScale = scales[i];
