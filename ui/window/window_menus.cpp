@@ -147,6 +147,7 @@ void WindowMenus::fillScales(QMenu& menu) {
 void WindowMenus::fillHelp(QMenu& help) {
     help.addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
                    &WindowMenus::showHelp);
+    help.addAction(tr("First &lesson"), this, [this] { showHelpPart(QLatin1String(kHelpLesson)); });
     help.addAction(tr("&Questions about AMP"), this,
                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
     help.addAction(tr("&Verify against PyTorch…"), this, &WindowMenus::showVerification);

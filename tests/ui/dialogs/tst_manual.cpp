@@ -109,7 +109,7 @@ void TestManual::everyLinkLeadsSomewhere() {
 }
 
 void TestManual::windowsPlacesExist() {
-    for (const char* address : {kHelpWords, kHelpQuestions, kHelpMarks, kHelpKeys}) {
+    for (const char* address : {kHelpWords, kHelpLesson, kHelpQuestions, kHelpMarks, kHelpKeys}) {
         const ManualPlace place = Manual::placeNamed(QLatin1String(address));
         const int page = m_manual.indexOf(place.page);
         QVERIFY2(page >= 0, address);
