@@ -159,7 +159,8 @@ void HelpDialog::showContents() {
         const ManualPage& page = m_manual.pages()[i];
         if (page.group != name) group = addGroup(*m_list, page.group);
         name = page.group;
-        addItem(group, page.title, i, kNone)->setSelected(i == m_page);
+        QTreeWidgetItem* item = addItem(group, page.title, i, kNone);
+        if (i == m_page) m_list->setCurrentItem(item); // else the focus would open the first page
     }
 }
 
@@ -256,7 +257,7 @@ void HelpDialog::render(int page) {
     m_document = std::move(document);
     if (!m_hits.isEmpty()) return;
     for (QTreeWidgetItemIterator it(m_list); *it; ++it)
-        (*it)->setSelected((*it)->data(0, kPageRole).toInt() == page);
+        if ((*it)->data(0, kPageRole).toInt() == page) m_list->setCurrentItem(*it);
 }
 
 HelpDialog::View HelpDialog::shown() const {

@@ -32,7 +32,8 @@ using namespace halfscope;
 
 namespace {
 
-const char* const kDialogs[] = {"help", "questions", "about", "verify", "layers", "scale"};
+const char* const kDialogs[] = {"help",   "lesson", "questions", "about",
+                                "verify", "layers", "scale"};
 
 /// Returns what a screen reader says about a control: its name or its text.
 QString nameOfControl(const QWidget& widget) {
@@ -123,8 +124,11 @@ QDialog* TestDialogs::open(const QString& name) {
         dialog->open();
         return dialog.release();
     }
-    const std::map<QString, QString> titles{
-        {"help", "Help and"}, {"questions", "Questions"}, {"about", "About"}, {"verify", "Verify"}};
+    const std::map<QString, QString> titles{{"help", "Help and"},
+                                            {"lesson", "First lesson"},
+                                            {"questions", "Questions"},
+                                            {"about", "About"},
+                                            {"verify", "Verify"}};
     for (QAction* action : window.findChildren<QAction*>())
         if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
     const auto dialogs = window.findChildren<QDialog*>();
@@ -145,6 +149,7 @@ void TestDialogs::walk() {
     std::set<QWidget*> reached;
     // in a text, Tab first moves from link to link
     const auto* text = dialog->findChild<QTextBrowser*>();
+    const QString page = text ? text->document()->firstBlock().text() : QString();
     const size_t links = text ? static_cast<size_t>(linksOf(*text).size()) : 0;
     for (size_t i = 0; i < 2 * (stops.size() + links); ++i) {
         if (QWidget* now = dialog->focusWidget()) reached.insert(now);
@@ -153,6 +158,7 @@ void TestDialogs::walk() {
     if (QWidget* now = dialog->focusWidget()) reached.insert(now);
     for (QWidget* stop : stops)
         QVERIFY2(reached.contains(stop), qPrintable(nameOfControl(*stop)));
+    if (text) QCOMPARE(text->document()->firstBlock().text(), page); // only Return turns pages
 }
 
 void TestDialogs::escapeCloses() {
