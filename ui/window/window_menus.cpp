@@ -31,6 +31,7 @@
 #include <QStatusBar>
 
 #include <cmath>
+#include <algorithm>
 #include <utility>
 
 namespace halfscope {
@@ -165,6 +166,7 @@ void WindowMenus::fillView(QMenu& view) {
     addRuns(view);
     addSettings(view);
     addFullScreen(view);
+    addRight(view);
 }
 
 void WindowMenus::fillPlots(QMenu& view) {
@@ -223,6 +225,22 @@ void WindowMenus::addSettings(QMenu& view) {
 
 void WindowMenus::giveWay() {
     constexpr int kLeastMiddle = 300; // pictures and plots
+void WindowMenus::addRight(QMenu& view) {
+    m_right = view.addAction(tr("Lanes and e&vents"));
+    m_right->setShortcut(Qt::Key_F7);
+    m_right->setCheckable(true);
+    m_right->setChecked(true);
+    connect(m_right, &QAction::toggled, this, [this](bool on) {
+        m_parts.right->setVisible(on);
+        // the border may have been pushed to the edge
+        if (on && m_parts.columns->sizes().back() == 0) {
+            const QList<int> now = m_parts.columns->sizes(), first = columnWidths(m_window.width());
+            const int middle = std::max(0, now[1] - first[2]);
+            m_parts.columns->setSizes({now[0], middle, first[2]});
+        }
+    });
+}
+
     const QSplitter& columns = *m_parts.columns;
     const int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle +
                       columns.handleWidth() + m_parts.right->minimumWidth();
@@ -244,6 +262,7 @@ void WindowMenus::addRuns(QMenu& view) {
     connect(m_runs, &QAction::toggled, this, [this](bool on) {
         m_parts.runs->setVisible(on);
         m_parts.borders->divideRight();
+        if (on) m_right->setChecked(true);
     });
     m_runs->setToolTip(tr("The list of runs (F8): compare them, show them again, or repeat them"));
     m_parts.events->addToHeading(m_runs);
@@ -273,6 +292,7 @@ void WindowMenus::restore(const QVariantMap& settings) {
     m_runs->setChecked(settings.value(QStringLiteral("layout/runsShown")).toBool());
     m_previous->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
 }
+    m_right->setChecked(settings.value(QStringLiteral("layout/rightShown"), true).toBool());
 
 void WindowMenus::save(QVariantMap& settings) const {
     settings.insert(QStringLiteral("layout/settingsShown"), m_settings->isChecked() || m_gaveWay);
@@ -280,6 +300,7 @@ void WindowMenus::save(QVariantMap& settings) const {
     settings.insert(QStringLiteral("layout/runsShown"), m_runs->isChecked());
     settings.insert(QStringLiteral("plots/previous"), m_previous->isChecked());
 }
+    settings.insert(QStringLiteral("layout/rightShown"), m_right->isChecked());
 
 void WindowMenus::fillZoom(QMenu& menu) {
     for (const int percent : zooms()) {
@@ -306,6 +327,7 @@ void WindowMenus::addGradients(QMenu& view) {
     connect(m_gradients, &QAction::toggled, this, [this](bool on) {
         m_parts.gradients->setVisible(on);
         m_parts.plots->showGradients(on);
+        if (on) m_right->setChecked(true);
         m_shown.watchGradients(on);
         m_parts.borders->divideRight();
     });

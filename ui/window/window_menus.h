@@ -48,6 +48,8 @@ private:
     void addGradients(QMenu&);
     void addRuns(QMenu&);
     void addSettings(QMenu&);
+    /// Adds the entry that hides the column of the lanes' cards and of the events.
+    void addRight(QMenu&);
     void addFullScreen(QMenu&);
     /// Hides the settings while the window is too narrow for three columns, unless the user asks
     /// for them: the pictures and the lanes' cards would be cut off.
@@ -69,6 +71,7 @@ private:
     SessionKeeper* m_keeper;
     QAction* m_fullScreen = nullptr; ///< the actions are owned by their menus
     QAction* m_settings = nullptr;
+    QAction* m_right = nullptr;
     bool m_narrow = false;  ///< the window is narrow
     bool m_gaveWay = false; ///< the settings are hidden for lack of room
     QAction* m_runs = nullptr;
