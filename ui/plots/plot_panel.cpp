@@ -36,6 +36,13 @@ PlotPanel::~PlotPanel() {
     m_plot.removeItem(m_readout);
 }
 
+void PlotPanel::setHidden(bool hidden) {
+    StackedPlot::setHidden(hidden);
+    m_readout->setVisible(!hidden);
+    for (Behind& behind : m_behind)
+        behind.tag->setVisible(false); // update() shows it again
+}
+
 void PlotPanel::setUpAxis() {
     setUpAxes();
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);

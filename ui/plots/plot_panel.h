@@ -41,6 +41,7 @@ public:
     QString title() const { return titleOf(m_metric); }
     QString explanation() const override { return explanationOf(m_metric); }
     double stretch() const override { return stretchOf(m_metric); }
+    void setHidden(bool) override;
     bool foldsFirst() const override { return m_id == metric::DeviceSeconds; }
     /// Shows a curve for each lane of the run, with these labels.
     void setRun(const std::shared_ptr<const Run>&, const QStringList& labels);

@@ -65,7 +65,19 @@ bool PlotRows::build(std::span<const Metric> all, std::span<const MetricId> metr
         prepare(*rect);
     }
     rows.addElement(row, 0, &m_events);
+    applyHidden();
     return true;
+}
+
+void PlotRows::hide(const QStringList& columns) {
+    m_hidden = columns;
+    applyHidden();
+}
+
+void PlotRows::applyHidden() {
+    for (const auto& panel : m_panels)
+        panel->setHidden(panel->id() != metric::Loss &&
+                         m_hidden.contains(QString::fromStdString(panel->metric().column)));
 }
 
 PlotPanel* PlotRows::of(MetricId id) const {
@@ -95,9 +107,13 @@ void PlotRows::showMap(bool shows) {
 
 std::vector<StackedPlot*> PlotRows::shown() const {
     std::vector<StackedPlot*> plots;
-    for (const auto& panel : m_panels)
-        plots.push_back(panel.get());
-    if (m_map) plots.insert(plots.begin() + kBelowScale, m_map.get());
+    size_t above = 0; // the map
+    for (size_t row = 0; row < m_panels.size(); ++row) {
+        if (m_panels[row]->hidden()) continue;
+        plots.push_back(m_panels[row].get());
+        if (row < size_t{kBelowScale}) ++above;
+    }
+    if (m_map) plots.insert(plots.begin() + static_cast<std::ptrdiff_t>(above), m_map.get());
     return plots;
 }
 

@@ -31,17 +31,23 @@ public:
     /// not shown.
     GradientMap* map() const { return m_map.get(); }
     void showMap(bool);
-    /// Returns all plots, from top to bottom.
+    /// Takes away the plots of the metrics with these columns, now and after each build(); the
+    /// others come back. The loss stays: QCustomPlot would hide every header with the first plot.
+    void hide(const QStringList& columns);
+    const QStringList& hidden() const { return m_hidden; }
+    /// Returns all plots that are not hidden, from top to bottom.
     std::vector<StackedPlot*> shown() const;
 
 private:
     void prepare(QCPAxisRect&);
+    void applyHidden();
 
     QCustomPlot& m_plot;
     QCPAxisRect& m_events;
     Crosshair& m_crosshair;
     std::vector<std::unique_ptr<PlotPanel>> m_panels;
     std::unique_ptr<GradientMap> m_map;
+    QStringList m_hidden; ///< columns of metrics, also of those that this run does not have
 };
 
 } // namespace halfscope

@@ -10,6 +10,7 @@
 #include "ui/plots/plot_mouse.h"
 #include "ui/plots/plot_picture.h"
 #include "ui/plots/plot_rows.h"
+#include "ui/plots/plots_menu.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/smoothing_box.h"
 #include "ui/plots/stack_layout.h"
@@ -19,7 +20,6 @@
 #include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QLocale>
-#include <QMenu>
 #include <QPainter>
 #include <QToolButton>
 #include <QToolTip>
@@ -193,6 +193,22 @@ void PlotStack::showGradients(bool shows) {
     showGradientLane();
     applyMargins();
     applyColors();
+}
+
+void PlotStack::hidePlots(const QStringList& columns) {
+    m_rows->hide(columns);
+    applyMargins();
+    placeOverlays();
+    applyColors();
+}
+
+const QStringList& PlotStack::hiddenPlots() const { return m_rows->hidden(); }
+
+std::vector<Metric> PlotStack::plottable() const {
+    std::vector<Metric> metrics;
+    for (const auto& panel : m_rows->panels())
+        metrics.push_back(panel->metric());
+    return metrics;
 }
 
 void PlotStack::chooseGradientLane(int lane) {
@@ -547,18 +563,8 @@ void PlotStack::goTo(qint64 step) {
 void PlotStack::contextMenuEvent(QContextMenuEvent* event) { openMenu(event->globalPos()); }
 
 void PlotStack::openMenu(const QPoint& onScreen) {
-    auto* menu = make<QMenu>(this);
+    auto* menu = make<PlotsMenu>(*this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    QAction* follow = menu->addAction(tr("Follow the newest step"));
-    follow->setCheckable(true);
-    follow->setChecked(m_following);
-    connect(follow, &QAction::toggled, this, [this](bool on) {
-        setFollow(on);
-        refresh();
-    });
-    menu->addSeparator();
-    menu->addAction(tr("Copy picture of the plots"), this, &PlotStack::copyRequested);
-    menu->addAction(tr("Save picture of the plots…"), this, &PlotStack::saveRequested);
     menu->popup(onScreen); // training is drawn meanwhile
 }
 

@@ -46,6 +46,12 @@ public:
     /// Shows or hides the plot of gradients over time, which lies below the loss scale's.
     void showGradients(bool);
     bool showsGradients() const;
+    /// Hides the plots of the metrics with these columns, in this run and in others. The loss and
+    /// the events stay.
+    void hidePlots(const QStringList& columns);
+    const QStringList& hiddenPlots() const;
+    /// Returns the metrics that have a plot, shown or hidden, from top to bottom.
+    std::vector<Metric> plottable() const;
     /// Returns the lane whose gradients are shown: at first the first lane with a loss scale.
     int gradientLane() const { return m_gradientLane; }
     void chooseGradientLane(int lane);

@@ -15,6 +15,12 @@ void StackedPlot::setFolded(bool folded) {
     m_rect.setMaximumSize(QWIDGETSIZE_MAX, folded ? kNothing : QWIDGETSIZE_MAX);
 }
 
+void StackedPlot::setHidden(bool hidden) {
+    m_hidden = hidden;
+    setFolded(hidden);
+    if (hidden) m_rect.setMargins({});
+}
+
 void StackedPlot::setUpAxes() {
     QCPAxis* value = m_rect.axis(QCPAxis::atLeft);
     QCPAxis* step = m_rect.axis(QCPAxis::atBottom);

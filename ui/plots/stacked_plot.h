@@ -25,6 +25,9 @@ public:
     /// Shows the header alone, for when there is no room for more.
     void setFolded(bool);
     bool folded() const { return m_folded; }
+    /// Takes the plot away, header included; it needs new margins when it comes back.
+    virtual void setHidden(bool);
+    bool hidden() const { return m_hidden; }
 
     /// Returns the share of the height that the plot gets, relative to the other plots.
     virtual double stretch() const = 0;
@@ -50,7 +53,7 @@ protected:
     QCPAxisRect& m_rect;
 
 private:
-    bool m_folded = false;
+    bool m_folded = false, m_hidden = false;
 };
 
 } // namespace halfscope

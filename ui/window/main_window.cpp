@@ -285,6 +285,7 @@ void MainWindow::restoreLayout() {
     m_parts.borders->restore(settings);
     m_menus->restore(settings);
     m_parts.plots->setSmoothing(settings.value(QStringLiteral("plots/smoothing")).toDouble());
+    m_parts.plots->hidePlots(settings.value(QStringLiteral("plots/hidden")).toStringList());
 }
 
 void MainWindow::saveLayout() const {
@@ -295,6 +296,7 @@ void MainWindow::saveLayout() const {
     m_parts.borders->save(settings);
     m_menus->save(settings);
     settings.insert(QStringLiteral("plots/smoothing"), m_parts.plots->smoothing());
+    settings.insert(QStringLiteral("plots/hidden"), m_parts.plots->hiddenPlots());
     settings.insert(QStringLiteral("theme"), nameOf(m_options.theme));
     keepUserSettings(settings);
 }

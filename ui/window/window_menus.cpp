@@ -15,6 +15,7 @@
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
+#include "ui/plots/plots_menu.h"
 #include "ui/plots/smoothing.h"
 #include "ui/window/session_keeper.h"
 #include "ui/window/shown_run.h"
@@ -30,8 +31,8 @@
 #include <QSplitter>
 #include <QStatusBar>
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -165,8 +166,8 @@ void WindowMenus::fillView(QMenu& view) {
     view.addSeparator();
     addRuns(view);
     addSettings(view);
-    addFullScreen(view);
     addRight(view);
+    addFullScreen(view);
 }
 
 void WindowMenus::fillPlots(QMenu& view) {
@@ -176,6 +177,7 @@ void WindowMenus::fillPlots(QMenu& view) {
     follow->setChecked(true);
     connect(follow, &QAction::triggered, plots, &PlotStack::setFollow);
     connect(plots, &PlotStack::followChanged, follow, &QAction::setChecked);
+    listPlots(*view.addMenu(tr("Plots s&hown")), *plots);
     fillSmoothing(*view.addMenu(tr("S&mooth the loss")));
     m_previous = view.addAction(tr("Curves of the previous &run"));
     m_previous->setShortcut(Qt::Key_B);
@@ -223,8 +225,6 @@ void WindowMenus::addSettings(QMenu& view) {
     });
 }
 
-void WindowMenus::giveWay() {
-    constexpr int kLeastMiddle = 300; // pictures and plots
 void WindowMenus::addRight(QMenu& view) {
     m_right = view.addAction(tr("Lanes and e&vents"));
     m_right->setShortcut(Qt::Key_F7);
@@ -241,6 +241,8 @@ void WindowMenus::addRight(QMenu& view) {
     });
 }
 
+void WindowMenus::giveWay() {
+    constexpr int kLeastMiddle = 300; // pictures and plots
     const QSplitter& columns = *m_parts.columns;
     const int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle +
                       columns.handleWidth() + m_parts.right->minimumWidth();
@@ -260,9 +262,9 @@ void WindowMenus::addRuns(QMenu& view) {
     m_runs->setShortcut(Qt::Key_F8);
     m_runs->setCheckable(true);
     connect(m_runs, &QAction::toggled, this, [this](bool on) {
+        if (on) m_right->setChecked(true);
         m_parts.runs->setVisible(on);
         m_parts.borders->divideRight();
-        if (on) m_right->setChecked(true);
     });
     m_runs->setToolTip(tr("The list of runs (F8): compare them, show them again, or repeat them"));
     m_parts.events->addToHeading(m_runs);
@@ -290,17 +292,17 @@ void WindowMenus::restore(const QVariantMap& settings) {
     m_settings->setChecked(settings.value(QStringLiteral("layout/settingsShown"), true).toBool());
     m_gradients->setChecked(settings.value(QStringLiteral("layout/gradientsShown")).toBool());
     m_runs->setChecked(settings.value(QStringLiteral("layout/runsShown")).toBool());
+    m_right->setChecked(settings.value(QStringLiteral("layout/rightShown"), true).toBool());
     m_previous->setChecked(settings.value(QStringLiteral("plots/previous")).toBool());
 }
-    m_right->setChecked(settings.value(QStringLiteral("layout/rightShown"), true).toBool());
 
 void WindowMenus::save(QVariantMap& settings) const {
     settings.insert(QStringLiteral("layout/settingsShown"), m_settings->isChecked() || m_gaveWay);
     settings.insert(QStringLiteral("layout/gradientsShown"), m_gradients->isChecked());
     settings.insert(QStringLiteral("layout/runsShown"), m_runs->isChecked());
+    settings.insert(QStringLiteral("layout/rightShown"), m_right->isChecked());
     settings.insert(QStringLiteral("plots/previous"), m_previous->isChecked());
 }
-    settings.insert(QStringLiteral("layout/rightShown"), m_right->isChecked());
 
 void WindowMenus::fillZoom(QMenu& menu) {
     for (const int percent : zooms()) {
@@ -325,9 +327,9 @@ void WindowMenus::addGradients(QMenu& view) {
         tr("Shows how large the gradients are and which of them underflow or overflow in fp16 (G). "
            "While they are shown, a little time is spent on counting them."));
     connect(m_gradients, &QAction::toggled, this, [this](bool on) {
+        if (on) m_right->setChecked(true);
         m_parts.gradients->setVisible(on);
         m_parts.plots->showGradients(on);
-        if (on) m_right->setChecked(true);
         m_shown.watchGradients(on);
         m_parts.borders->divideRight();
     });

@@ -1,6 +1,7 @@
 // How the plots are laid out: marks at the edges, tick labels, headers that say as much as there is
 // room for, and sizes too small for anything.
 #include "tests/support/shown_plots.h"
+#include "ui/plots/plots_menu.h"
 #include "ui/plots/readout_item.h"
 
 #include <QApplication>
@@ -29,6 +30,9 @@ private slots:
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
     void foldedHeadersHaveValues();
+    void hiddenPlotsGiveTheirRoom();
+    void lossStays();
+    void menuChoosesPlots();
     void laneWithoutScaleHasNone();
     void headersCutNoNumber();
     void sixLanesFitAtTheUsualSize();
@@ -149,6 +153,82 @@ void TestPlotLayout::foldedHeadersHaveValues() {
     const QString speed = QStringLiteral("Throughput (steps/s)/B amp-fp16");
     QVERIFY(!graphNamed(*m_stack, speed)->keyAxis()->axisRect()->visible());
     QCOMPARE(header(2)->entries().at(1).value, QStringLiteral("1k"));
+}
+
+/// Of a hidden plot nothing stays, not even its header, until it comes back as it was.
+void TestPlotLayout::hiddenPlotsGiveTheirRoom() {
+    for (int i = 1; i <= 50; ++i)
+        m_stack->append(1, record(i, 1, 0.5f));
+    show();
+    const auto rectOf = [this](const char* plot) {
+        const QString name = QLatin1String(plot) + QStringLiteral("/B amp-fp16");
+        return graphNamed(*m_stack, name)->keyAxis()->axisRect();
+    };
+    const int before = rectOf("Loss")->height();
+    const QStringList hidden{QStringLiteral("device_seconds"), QStringLiteral("skipped_so_far")};
+    m_stack->hidePlots(hidden);
+    draw();
+    const int less = rectOf("Loss")->height();
+    QVERIFY2(less > before + 40, qPrintable(QStringLiteral("%1 -> %2").arg(before).arg(less)));
+    QVERIFY(rectOf("Loss scale")->visible());
+    QVERIFY(!rectOf("Throughput (steps/s)")->visible() && !rectOf("Skipped steps")->visible());
+    QVERIFY(header(1)->visible() && !header(2)->visible() && !header(3)->visible());
+    QVERIFY(!m_stack->svg().contains("Throughput"));
+    QTest::keyClick(m_stack.get(), Qt::Key_End); // tells screen readers at once
+    QVERIFY(!m_stack->accessibleDescription().contains(QStringLiteral("Throughput")));
+    m_stack->setLanes({QStringLiteral("fp32")}, {}, {Measure::LearningRate}); // another run
+    draw();
+    QCOMPARE(m_stack->hiddenPlots(), hidden);
+    QVERIFY(m_stack->svg().contains("Learning rate") && !m_stack->svg().contains("Throughput"));
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
+    m_stack->append(1, record(1, 1, 0.5f));
+    m_stack->hidePlots({});
+    draw();
+    QCOMPARE(rectOf("Loss")->height(), before);
+    QVERIFY(rectOf("Throughput (steps/s)")->visible() && header(2)->visible());
+    QVERIFY(m_stack->svg().contains("Throughput"));
+}
+
+/// The gradients do without the loss scale above them, and the loss stays whatever a settings file
+/// contains.
+void TestPlotLayout::lossStays() {
+    m_stack->append(1, record(1, 1, 0.5f));
+    show(700, 600);
+    m_stack->showGradients(true);
+    m_stack->hidePlots({QStringLiteral("scale")});
+    draw();
+    const QByteArray svg = m_stack->svg();
+    QVERIFY(svg.contains("Gradients over time") && !svg.contains("Loss scale"));
+    m_stack->hidePlots({QStringLiteral("loss"), QStringLiteral("scale"),
+                        QStringLiteral("device_seconds"), QStringLiteral("skipped_so_far")});
+    draw();
+    m_stack->showStep(1);
+    QVERIFY(header(0)->visible() && !header(1)->visible());
+    QVERIFY(
+        graphNamed(*m_stack, QStringLiteral("Loss/B amp-fp16"))->keyAxis()->axisRect()->visible());
+}
+
+/// The menu has every plot of the run, and never lets the loss go.
+void TestPlotLayout::menuChoosesPlots() {
+    show();
+    QMenu menu;
+    listPlots(menu, *m_stack);
+    const auto entry = [&menu](const char* name) {
+        emit menu.aboutToShow();
+        for (QAction* action : menu.actions())
+            if (action->text() == QLatin1String(name)) return action;
+        return static_cast<QAction*>(nullptr);
+    };
+    QVERIFY(entry("Loss") && entry("Loss scale") && entry("Throughput (steps/s)"));
+    QCOMPARE(menu.actions().size(), qsizetype(4));
+    entry("Throughput (steps/s)")->trigger();
+    QCOMPARE(m_stack->hiddenPlots(), QStringList(QStringLiteral("device_seconds")));
+    QVERIFY(!entry("Throughput (steps/s)")->isChecked());
+    entry("Skipped steps")->trigger();
+    QCOMPARE(m_stack->hiddenPlots().size(), qsizetype(2));
+    entry("Throughput (steps/s)")->trigger();
+    QCOMPARE(m_stack->hiddenPlots(), QStringList(QStringLiteral("skipped_so_far")));
+    QVERIFY(entry("Loss")->isChecked() && !entry("Loss")->isEnabled());
 }
 
 void TestPlotLayout::laneWithoutScaleHasNone() {

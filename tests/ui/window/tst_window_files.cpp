@@ -265,6 +265,9 @@ void TestWindowFiles::remembersTheWindow() {
         QVERIFY(!opened.window.setup().isVisible());
         QTest::keyClick(&opened.window, Qt::Key_G);
         QVERIFY(opened.window.gradients().isVisible());
+        QTest::keyClick(&opened.window, Qt::Key_F7);
+        QVERIFY(!opened.window.gradients().isVisible());
+        opened.window.plots().hidePlots({QStringLiteral("device_seconds")});
         QVERIFY(opened.window.close());
     }
     QCOMPARE(QSettings().value(QStringLiteral("theme")).toString(), QStringLiteral("dark"));
@@ -275,6 +278,11 @@ void TestWindowFiles::remembersTheWindow() {
         if (QLibraryInfo::version() < QVersionNumber(6, 5) || screen == screen.expandedTo(size))
             QCOMPARE(opened.window.size(), size);
         QCOMPARE(opened.window.plots().smoothing(), 0.9);
+        QCOMPARE(opened.window.plots().hiddenPlots(),
+                 QStringList(QStringLiteral("device_seconds")));
+        QVERIFY(!opened.window.gradients().isVisible());
+        QVERIFY(QTest::qWaitForWindowActive(&opened.window));
+        QTest::keyClick(&opened.window, Qt::Key_F7);
         QVERIFY(opened.window.gradients().isVisible());
         QTRY_VERIFY_WITH_TIMEOUT(!opened.window.gradients().figures(0).isEmpty(), kPatience);
         QVERIFY(!opened.window.setup().isVisible());

@@ -1,0 +1,60 @@
+// The entries and what they do.
+#include "ui/plots/plots_menu.h"
+
+#include "ui/plots/measure.h"
+#include "ui/plots/plot_stack.h"
+
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+void showPlot(PlotStack& plots, const QString& column, bool shows) {
+    QStringList hidden = plots.hiddenPlots();
+    hidden.removeAll(column);
+    if (!shows) hidden << column;
+    plots.hidePlots(hidden);
+    plots.refresh();
+}
+
+void addPlots(QMenu& menu, PlotStack& plots) {
+    menu.clear();
+    const std::vector<Metric> all = plots.plottable();
+    const QStringList hidden = plots.hiddenPlots();
+    const std::string& loss = knownMetrics()[metric::Loss].column;
+    for (const Metric& each : all) {
+        const QString column = QString::fromStdString(each.column);
+        const bool stays = each.column == loss;
+        QAction* action = menu.addAction(titleOf(each).replace('&', QLatin1String("&&")));
+        action->setCheckable(true);
+        action->setChecked(stays || !hidden.contains(column));
+        action->setEnabled(!stays);
+        QObject::connect(action, &QAction::toggled, &plots,
+                         [&plots, column](bool shows) { showPlot(plots, column, shows); });
+    }
+}
+
+} // namespace
+
+void listPlots(QMenu& menu, PlotStack& plots) {
+    QObject::connect(&menu, &QMenu::aboutToShow, &plots,
+                     [&menu, &plots] { addPlots(menu, plots); });
+}
+
+PlotsMenu::PlotsMenu(PlotStack& plots) : QMenu(&plots) {
+    QAction* follow = addAction(PlotStack::tr("Follow the newest step"));
+    follow->setCheckable(true);
+    follow->setChecked(plots.following());
+    connect(follow, &QAction::toggled, &plots, [&plots](bool on) {
+        plots.setFollow(on);
+        plots.refresh();
+    });
+    listPlots(*addMenu(PlotStack::tr("Plots shown")), plots);
+    addSeparator();
+    addAction(PlotStack::tr("Copy picture of the plots"), &plots, &PlotStack::copyRequested);
+    addAction(PlotStack::tr("Save picture of the plots…"), &plots, &PlotStack::saveRequested);
+}
+
+} // namespace halfscope

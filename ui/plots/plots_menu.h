@@ -1,0 +1,21 @@
+// The menus of the plots: which of them are shown, and what else can be done with them.
+#pragma once
+
+#include <QMenu>
+
+namespace halfscope {
+
+class PlotStack;
+
+/// Fills the menu, each time it opens, with an entry for each plot of the run that shows or hides
+/// it. The loss is always shown. The plots must outlive the menu.
+void listPlots(QMenu&, PlotStack&);
+
+/// The context menu of the plots. The plots are its parent.
+class PlotsMenu : public QMenu {
+    Q_OBJECT
+public:
+    explicit PlotsMenu(PlotStack&);
+};
+
+} // namespace halfscope
