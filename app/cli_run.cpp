@@ -93,7 +93,8 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
     if (judged) text += padded("val. loss", kLoss);
     if (classes) text += padded("accuracy", kAccuracy);
     text += "skipped  scale     ms/step  peak\n";
-    const std::vector<LaneTitle> titles = laneTitleParts(experiment.config());
+    const std::vector<LaneInfo> infos = lanesOf(experiment.recorded());
+    const std::vector<LaneTitle> titles = laneTitleParts(experiment.config(), parentsOf(infos));
     for (int i = 0; i < experiment.lanes(); ++i) {
         const LaneTotals& lane = lanes[static_cast<size_t>(i)].totals;
         const StepRow& last = lane.last();
@@ -108,7 +109,10 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
                 padded(shortNumber(lanes[static_cast<size_t>(i)].milliseconds(), 3), 9);
         const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
-        const std::string apart = differencesText(titles[static_cast<size_t>(i)]);
+        const LaneTitle& title = titles[static_cast<size_t>(i)];
+        std::string apart = differencesText(title);
+        if (title.parent >= 0)
+            apart += (apart.empty() ? "from " : ", from ") + experiment.laneName(title.parent);
         text += apart.empty() ? peak + "\n" : padded(peak, 10) + apart + "\n";
     }
     return text;

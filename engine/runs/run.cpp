@@ -40,7 +40,10 @@ std::vector<LaneInfo> lanesOf(const RunConfig& config) {
     all.forks.clear();
     for (const LaneFork& fork : config.forks)
         all.lanes.push_back(fork.lane);
-    const std::vector<LaneTitle> titles = laneTitleParts(all);
+    std::vector<int> parents(config.lanes.size(), -1);
+    for (const LaneFork& fork : config.forks)
+        parents.push_back(fork.parent);
+    const std::vector<LaneTitle> titles = laneTitleParts(all, parents);
     const std::vector<std::string> names = laneNames(all);
     std::vector<LaneInfo> lanes;
     for (size_t i = 0; i < names.size(); ++i)
@@ -51,6 +54,13 @@ std::vector<LaneInfo> lanesOf(const RunConfig& config) {
         lane.forkStep = config.forks[i].step - 1;
     }
     return lanes;
+}
+
+std::vector<int> parentsOf(std::span<const LaneInfo> lanes) {
+    std::vector<int> parents;
+    for (const LaneInfo& lane : lanes)
+        parents.push_back(lane.parent);
+    return parents;
 }
 
 bool RunBatch::empty() const {

@@ -39,6 +39,8 @@ struct LaneInfo {
 };
 /// Returns the lanes that a configuration starts with, then those that it forks, in order.
 std::vector<LaneInfo> lanesOf(const RunConfig&);
+/// Returns the parents of the lanes, for laneTitleParts().
+std::vector<int> parentsOf(std::span<const LaneInfo>);
 
 struct RunInfo {
     RunInfo();          // out of line: GCC 12 takes the strings of an inline one for uninitialised

@@ -2,6 +2,7 @@
 #include "engine/settings/lane_titles.h"
 
 #include "engine/scaler/scaler_presets.h"
+#include "engine/settings/precision.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,22 +49,34 @@ bool scalersTell(const RunConfig& config, const std::vector<int>& peers) {
     return names.size() > 1 && !names.contains(kCustomScaler);
 }
 
+int parentOf(std::span<const int> parents, size_t lane) {
+    return lane < parents.size() ? parents[lane] : -1;
+}
+
 /// Returns the differences of `lane` from its peers; first come those that hold for most peers.
-std::vector<std::string> differences(const RunConfig& config, size_t lane) {
+std::vector<std::string> differences(const RunConfig& config, size_t lane,
+                                     std::span<const int> parents) {
     const int own = static_cast<int>(lane);
     const std::vector<int> peers = peersOf(config, lane);
+    const auto takesScale = [&](int peer) { // from its parent
+        const int parent = parentOf(parents, static_cast<size_t>(peer));
+        return parent >= 0 && scalesLoss(config.lanes[static_cast<size_t>(parent)]);
+    };
     const bool named = scalersTell(config, peers);
     const bool dynamic = config.lanes[lane].scaler.rules.mode == ScalerMode::Dynamic;
     std::vector<std::pair<std::ptrdiff_t, std::string>> found; // from how many peers, and the words
     for (const Field& field : fieldTable()) {
         if (field.scope != FieldScope::Lane || field.key == kPrecision) continue;
         if (field.applies && !field.applies(config, own)) continue;
+        const bool first = field.key == kFirstScale;
+        if (first && takesScale(own)) continue;
         const FieldValue value = field.get(config, own);
-        const auto others = std::count_if(
-            peers.begin(), peers.end(), [&](int peer) { return field.get(config, peer) != value; });
+        const auto others = std::count_if(peers.begin(), peers.end(), [&](int peer) {
+            return field.get(config, peer) != value && !(first && takesScale(peer));
+        });
         if (others == 0) continue;
         // the name of a scaler tells its rules and, for a dynamic one, its initial scale
-        const bool says = field.key != kFirstScale || dynamic;
+        const bool says = !first || dynamic;
         const bool ofScaler = field.key.starts_with(kOfScaler);
         if (field.key == kScalerPreset ? !named : named && ofScaler && says) continue;
         if (const std::string text = settingWords(field, value); !text.empty())
@@ -89,11 +102,12 @@ std::string settingWords(const Field& field, const FieldValue& value) {
     return (scaler ? field.key.substr(0, dot) : field.key.substr(dot + 1)) + ' ' + text;
 }
 
-std::vector<LaneTitle> laneTitleParts(const RunConfig& config) {
+std::vector<LaneTitle> laneTitleParts(const RunConfig& config, std::span<const int> parents) {
     std::vector<LaneTitle> titles;
     std::map<std::string, int> seen;
     for (size_t i = 0; i < config.lanes.size(); ++i) {
-        LaneTitle title{nameOf(config.lanes[i].precision), differences(config, i)};
+        LaneTitle title{nameOf(config.lanes[i].precision), differences(config, i, parents)};
+        if (peersOf(config, i).size() > 1) title.parent = parentOf(parents, i);
         title.more = title.words.size() > kMost;
         if (title.more) title.words.resize(kMost);
         ++seen[titleText(title)];

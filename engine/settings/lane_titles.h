@@ -5,6 +5,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_config.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,14 @@ struct LaneTitle {
     std::vector<std::string>
         words;         ///< "init_scale 2^24", "scaler apex"; the first one matters most
     bool more = false; ///< there are more differences than words
+    int parent = -1;   ///< the lane that it continues, if it continues one and others have the same
+                       ///< precision
 };
 
-/// Returns the titles by lane; no two have the same text.
-std::vector<LaneTitle> laneTitleParts(const RunConfig&);
+/// Returns the titles by lane; no two have the same text. `parents` has the lanes that forked lanes
+/// continue, and -1 for others; lanes behind its end continue none. A forked lane began at its
+/// parent's loss scale, if the parent has one; then its title does not name a first scale.
+std::vector<LaneTitle> laneTitleParts(const RunConfig&, std::span<const int> parents = {});
 /// Returns only the differences: "init_scale 2^24, growth_interval 20, ..."; empty when there are
 /// none.
 std::string differencesText(const LaneTitle&);

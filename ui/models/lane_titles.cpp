@@ -2,7 +2,10 @@
 #include "ui/models/lane_titles.h"
 
 #include "engine/settings/lane_titles.h"
+#include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
+
+#include <QCoreApplication>
 
 #include <algorithm>
 
@@ -22,10 +25,16 @@ QStringList partsFrom(const QString& name, bool end) {
 }
 } // namespace
 
-QStringList laneTitles(const RunConfig& config) {
+QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
     QStringList titles;
-    for (const LaneTitle& title : laneTitleParts(config))
+    for (const LaneTitle& title : laneTitleParts(config, parents)) {
         titles << safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
+        if (title.parent < 0) continue;
+        // one word for labelForms(), whose briefest form is the last word
+        titles.back() += kBetweenParts + QCoreApplication::translate("LaneTitles", "from %1")
+                                             .arg(laneTag(title.parent))
+                                             .replace(QChar(u' '), QChar(QChar::Nbsp));
+    }
     return titles;
 }
 

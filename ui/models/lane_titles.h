@@ -5,12 +5,15 @@
 
 #include <QStringList>
 
+#include <span>
+
 namespace halfscope {
 
 /// Returns a name for each lane: its precision and, when other lanes have the same one, what sets
 /// it apart from them: "fp32", "amp-fp16, init_scale 2^24", "amp-fp16, scaler apex". When nothing
-/// does, the number of laneNames() is added.
-QStringList laneTitles(const RunConfig&);
+/// does, the number of laneNames() is added. A lane that continues another one says so:
+/// "amp-fp16, from A". See laneTitleParts() for `parents`.
+QStringList laneTitles(const RunConfig&, std::span<const int> parents = {});
 
 /// Shortens a letter and a title by the precision that other lanes have, too: "A amp-fp16,
 /// init_scale 2^24" becomes "A init_scale 2^24". Other labels stay as they are.

@@ -32,7 +32,7 @@ bool growsExactly(const RunConfig& config, int lane) {
 }
 
 QStringList laneTitlesOf(const RunSnapshot& run) {
-    const QStringList titles = laneTitles(run.info().config);
+    const QStringList titles = laneTitles(run.info().config, parentsOf(run.lanes()));
     if (titles.size() == static_cast<qsizetype>(run.lanes().size())) return titles;
     QStringList own; // the settings describe more lanes than the run has, or other ones
     for (const LaneInfo& lane : run.lanes())

@@ -71,7 +71,8 @@ private:
     /// Returns what the window calls the lanes; a live edit may change it.
     std::vector<std::string> titles() const {
         std::vector<std::string> titles;
-        for (const QString& label : laneLabels(laneTitles(m_experiment.config())))
+        const std::vector<LaneInfo> lanes = lanesOf(m_experiment.recorded());
+        for (const QString& label : laneLabels(laneTitles(m_experiment.config(), parentsOf(lanes))))
             titles.push_back(briefLabel(label).toStdString());
         return titles;
     }

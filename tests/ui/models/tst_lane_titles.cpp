@@ -51,6 +51,8 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void titles_data();
     void titles();
+    void forkNamesItsParent_data();
+    void forkNamesItsParent();
     void presetsHaveTitlesOfTheirOwn();
     void forms();
     void barestForms_data();
@@ -107,6 +109,43 @@ void TestLaneTitles::titles() {
     QFETCH(const RunConfig, config);
     QFETCH(const QString, titles);
     QCOMPARE(laneTitles(config).join(QStringLiteral(" | ")), titles);
+}
+
+void TestLaneTitles::forkNamesItsParent_data() {
+    QTest::addColumn<RunConfig>("config");
+    QTest::addColumn<int>("parent");
+    QTest::addColumn<QString>("titles");
+    QTest::newRow("another first scale, which it never used")
+        << withLanes("amp-fp16,amp-fp16,amp-fp16",
+                     {"lanes.0.scaler.init_scale=4", "lanes.1.scaler.init_scale=8"})
+        << 0
+        << QStringLiteral("amp-fp16, init_scale 4 | amp-fp16, init_scale 8 | amp-fp16, from A");
+    QTest::newRow("another rule") << withLanes("fp32,amp-fp16,amp-fp16",
+                                               {"lanes.2.scaler.growth_interval=20"})
+                                  << 1
+                                  << QStringLiteral("fp32 | amp-fp16, growth_interval 2000 | "
+                                                    "amp-fp16, growth_interval 20, from B");
+    QTest::newRow("the same in all") << withLanes("fp32,amp-fp16,amp-fp16") << 1
+                                     << QStringLiteral("fp32 | amp-fp16 | amp-fp16-2, from B");
+    QTest::newRow("its parent has no scale")
+        << withLanes("fp32,amp-fp16,amp-fp16", {"lanes.2.scaler.init_scale=8"}) << 0
+        << QStringLiteral("fp32 | amp-fp16, init_scale 2^16 | amp-fp16, init_scale 8, from A");
+    QTest::newRow("another precision")
+        << withLanes("fp32,amp-fp16,amp-bf16") << 1 << QStringLiteral("fp32 | amp-fp16 | amp-bf16");
+}
+
+/// A forked lane starts at the loss scale that its parent had then: a title with its setting
+/// "init_scale" would name a scale that it never had.
+void TestLaneTitles::forkNamesItsParent() {
+    QFETCH(const RunConfig, config);
+    QFETCH(const int, parent);
+    QFETCH(const QString, titles);
+    const std::vector<int> parents{-1, -1, parent};
+    QString text = laneTitles(config, parents).join(QStringLiteral(" | "));
+    QCOMPARE(text.replace(QChar(QChar::Nbsp), QChar(u' ')), titles);
+    const QString fork = QStringLiteral("C ") + laneTitles(config, parents).back();
+    QVERIFY(labelForms(fork).back() != QStringLiteral("C A"));
+    QVERIFY(labelForms(fork).back() != QStringLiteral("C B"));
 }
 
 /// No two lanes of a preset have the same name, and none is called by a bare number.
