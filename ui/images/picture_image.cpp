@@ -151,9 +151,9 @@ QString errorText(const PictureError& error, ErrorText form) {
         return QCoreApplication::translate("PictureError", "%1 dB").arg(ratio);
     if (form == ErrorText::Short)
         return QCoreApplication::translate("PictureError", "PSNR %1 dB").arg(ratio);
+    // zeros at the end stay, or the text would change its width from step to step
     return QCoreApplication::translate("PictureError", "MAE %1, PSNR %2 dB")
-        .arg(error.meanAbsolute, 0, 'g', 3)
-        .arg(ratio);
+        .arg(QString::asprintf("%#.3g", error.meanAbsolute), ratio);
 }
 
 QString pixelText(const Picture& picture, int x, int y) {

@@ -90,7 +90,7 @@ void TestCompare::compareShowsTargetAndDifference() {
     view.setPictures(12, {constant(8, 0.75f), constant(8, 0.5f)});
     QCOMPARE(view.view(0).title(), QStringLiteral("A fp32"));
     QCOMPARE(view.view(1).title(), QStringLiteral("B amp-fp16"));
-    QCOMPARE(view.view(1).note(), QStringLiteral("MAE 0.5, PSNR 6.0 dB"));
+    QCOMPARE(view.view(1).note(), QStringLiteral("MAE 0.500, PSNR 6.0 dB"));
     view.resize(480, 230); // in less space all notes are short, or none could be compared
     QCoreApplication::processEvents();
     QCOMPARE(view.view(0).note(), QStringLiteral("12.0 dB"));
@@ -100,7 +100,7 @@ void TestCompare::compareShowsTargetAndDifference() {
     QCoreApplication::processEvents();
     QCOMPARE(view.view(0).note(), QString());
     QCOMPARE(view.view(1).note(), QString());
-    QVERIFY2(view.view(1).toolTip().contains(QStringLiteral("MAE 0.5, PSNR 6.0 dB")),
+    QVERIFY2(view.view(1).toolTip().contains(QStringLiteral("MAE 0.500, PSNR 6.0 dB")),
              qPrintable(view.view(1).toolTip()));
     view.resize(480, 230);
     QVERIFY(!(view.shows() == CompareView::Shows::Difference));
@@ -289,7 +289,7 @@ void TestCompare::scatterIsExplained() {
              qPrintable(view.readout()));
     view.setLanes({QStringLiteral("fp32")});
     view.setPictures(1, {constant(8, 0.5f)});
-    QCOMPARE(view.view(0).note(), QStringLiteral("MAE 0.5, PSNR 6.0 dB"));
+    QCOMPARE(view.view(0).note(), QStringLiteral("MAE 0.500, PSNR 6.0 dB"));
 }
 
 void TestCompare::formulasStandByTheirCurves() {

@@ -301,7 +301,7 @@ void TestImages::errors_data() {
     QTest::newRow("equal") << 0.5f << "equal"
                            << "equal";
     // mean square 0.01: 20 dB below a peak of 1
-    QTest::newRow("a tenth off") << 0.6f << "MAE 0.1, PSNR 20.0 dB"
+    QTest::newRow("a tenth off") << 0.6f << "MAE 0.100, PSNR 20.0 dB"
                                  << "PSNR 20.0 dB";
     QTest::newRow("nan") << kNan << "16 not finite"
                          << "16 not finite";
