@@ -447,6 +447,7 @@ private:
             if (all.outputs.back().width == 0) return std::nullopt;
         }
         all.galleries = galleries();
+        all.fromFiles = true;
         return all;
     }
 

@@ -359,7 +359,8 @@ QString CompareView::captionOf(int pane) const {
 }
 
 PictureError CompareView::errorOf(int pane) const {
-    if (m_kind != ViewKind::Painted) return {};
+    // a saved picture is cut off at black and white: its error would be too small
+    if (m_kind != ViewKind::Painted || (m_painted && m_painted->fromFiles)) return {};
     if (pane < static_cast<int>(m_views.size()))
         return errorBetween(m_pictures.value(pane), m_target);
     const auto [shows, other] = mode();

@@ -497,6 +497,7 @@ void TestRunFolder::galleries() {
     for (const char* name : names)
         QVERIFY(bytesOf(m_folder->folder(), name) == bytesOf(other.path(), name));
     const auto found = [this] { return readRun(folder())->now().pictures(); };
+    QVERIFY(found().fromFiles);
     QCOMPARE(found().galleries.size(), size_t{3});
     QCOMPARE(found().galleries[2].caption, std::string("0 shirt"));
     QVERIFY(found().galleries[0].values == now.pictures().galleries[0].values);

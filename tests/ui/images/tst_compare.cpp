@@ -1,5 +1,7 @@
 // The pictures of all lanes side by side: their places, titles and notes, what the last pane shows,
 // and the pixel that is read, by pointer and by keys.
+#include "engine/settings/run_config.h"
+#include "tests/support/fed_run.h"
 #include "tests/support/pictures.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
@@ -24,6 +26,7 @@ private slots:
     void panesFillTheirArea_data();
     void panesFillTheirArea();
     void compareShowsTargetAndDifference();
+    void savedPicturesHaveNoErrors();
     void compareGrows();
     void readout();
     void keysSwitch();
@@ -119,6 +122,27 @@ void TestCompare::compareShowsTargetAndDifference() {
     QCOMPARE(view.view(2).title(), QStringLiteral("Target"));
     view.clear();
     QVERIFY(view.view(0).picture().values.empty() && view.view(2).picture().values.empty());
+}
+
+/// What a network paints may lie outside of 0 and 1, and a file cuts that off: after a run is
+/// opened again, the picture of a network that had learnt nothing would seem closer to its target.
+void TestCompare::savedPicturesHaveNoErrors() {
+    for (const bool saved : {false, true}) {
+        FedRun fed;
+        fed.start({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, defaultConfig());
+        RunBatch batch;
+        batch.pictures = LanePictures{12, {constant(8, 0.75f), constant(8, saved ? 0 : -0.5f)}};
+        batch.pictures->fromFiles = saved;
+        fed.run->append(std::move(batch));
+        CompareView view;
+        view.resize(1200, 400);
+        view.show();
+        view.setRun(fed.run);
+        view.setTarget(constant(8, 1));
+        QCOMPARE(view.view(0).note(),
+                 saved ? QString() : QStringLiteral("MAE 0.250, PSNR 12.0 dB"));
+        QCOMPARE(view.view(1).toolTip().contains(QStringLiteral("PSNR")), !saved);
+    }
 }
 
 void TestCompare::compareGrows() {
