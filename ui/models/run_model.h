@@ -1,5 +1,5 @@
 // The state of the lanes of a run: one row for each lane with its newest values, and the speeds of
-// the last second. All of it follows from the run.
+// the last seconds. All of it follows from the run.
 #pragma once
 
 #include "engine/runs/run.h"

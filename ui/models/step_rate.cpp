@@ -1,4 +1,4 @@
-// Uses the median time of the steps of the last second.
+// Uses the median time of the steps of the last seconds.
 #include "ui/models/step_rate.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace halfscope {
 
 void StepRate::add(double wallSeconds, double deviceSeconds) {
-    constexpr double kWindowSeconds = 1.0;
+    constexpr double kWindowSeconds = 5.0;
     constexpr size_t kMost = 255; // enough for a median, however many steps a second has
     if (!(deviceSeconds > 0) || !std::isfinite(deviceSeconds)) return;
     m_times.push_back({wallSeconds, deviceSeconds});

@@ -5,9 +5,10 @@
 
 namespace halfscope {
 
-/// Steps per second, from the median of the device's times of the last second. Not the mean: one
-/// step that the system delayed for a hundred times its length would make a lane look slow for a
-/// second, and for good when the run ends with it.
+/// Steps per second, from the median of the device's times of the last five seconds. Not the mean:
+/// one step that the system delayed for a hundred times its length would make a lane look slow, and
+/// for good when the run ends with it. Not of one second: that is a dozen steps of a slow training,
+/// and whatever else the machine does in that second would look like a difference between lanes.
 class StepRate {
 public:
     /// Adds a step: when it ended, in seconds since the start, and how many seconds its device

@@ -273,8 +273,9 @@ void TransportBar::setFigures(const RunModel& run) {
         full << letter + tr("%1 steps/s").arg(figure);
         brief << letter + tr("%1/s").arg(withPrefix(speed));
     }
-    QStringList all{tr("Steps per second of each lane (the median over the last second), then how "
-                       "much faster lane B is than lane A")};
+    QStringList all{
+        tr("Steps per second of each lane (the median over the last five seconds), then how "
+           "much faster lane B is than lane A")};
     for (int i = 0; i < run.lanes(); ++i)
         if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
             all << tr("%1: %2 steps/s")

@@ -344,8 +344,8 @@ void TestLaneTitles::plotAndFigureAgree() {
         const QString lead = QStringLiteral("Throughput (steps/s), A fp32 ");
         return text.mid(text.indexOf(lead) + lead.size()).section(u';', 0, 0);
     };
-    // medians of the last second that begin one step apart
-    QVERIFY2(std::abs(spoken(300).toDouble() - run.lane(0).stepsPerSecond) <= 1,
+    // the plot's last point may lie a tenth of a second before, and the median half as far
+    QVERIFY2(std::abs(spoken(300).toDouble() - run.lane(0).stepsPerSecond) <= 5,
              qPrintable(spoken(300)));
     QVERIFY2(spoken(160).toDouble() > 400, qPrintable(spoken(160)));
 }

@@ -48,6 +48,7 @@ private slots:
     void runKeepsTheNewest();
     void runScaleOfTheNextStep();
     void runSpeedsOfTheLastSecond();
+    void oneMomentIsNotTheSpeed();
     void oneStepHeldUpIsNotTheSpeed();
     void sumsUp();
     void whyAnOverflow();
@@ -157,6 +158,21 @@ void TestModels::runSpeedsOfTheLastSecond() {
     QVERIFY2(std::abs(model.lane(0).stepsPerSecond - 1000) < 1,
              qPrintable(QString::number(model.lane(0).stepsPerSecond)));
     QVERIFY2(std::abs(model.speedRatio() - 2) < 1e-6,
+             qPrintable(QString::number(model.speedRatio())));
+}
+
+/// Lanes that are equally fast differ for a moment, when the machine has other work to do.
+void TestModels::oneMomentIsNotTheSpeed() {
+    FedModel model;
+    model.start({"fp32", "amp-fp16"});
+    std::vector<StepRecord> rows;
+    for (int i = 1; i <= 100; ++i) {
+        const bool moment = i > 88; // the last second
+        rows.push_back(record(0, i, moment ? 0.055 : 0.04, 0.08 * i));
+        rows.push_back(record(1, i, moment ? 0.025 : 0.04, 0.08 * i));
+    }
+    model.append(rows, {});
+    QVERIFY2(std::abs(model.speedRatio() - 1) < 1e-6,
              qPrintable(QString::number(model.speedRatio())));
 }
 
