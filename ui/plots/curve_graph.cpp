@@ -4,6 +4,7 @@
 namespace halfscope {
 namespace {
 constexpr double kSmallPixels = 1.5; // device pixels in one pixel of the window
+constexpr int kFewPoints = 1000;     // so few take no time worth saving
 } // namespace
 
 CurveGraph::CurveGraph(QCPAxis* step, QCPAxis* value) : QCPGraph(step, value) {
@@ -14,7 +15,7 @@ CurveGraph::CurveGraph(QCPAxis* step, QCPAxis* value) : QCPGraph(step, value) {
 void CurveGraph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& lines) const {
     QCPGraph::drawLinePlot(painter, lines);
     const double ratio = painter->device()->devicePixelRatioF();
-    if (ratio < kSmallPixels || pen().widthF() > 1) return;
+    if (pen().widthF() > 1 || (ratio < kSmallPixels && data()->size() > kFewPoints)) return;
     painter->save();
     painter->QPainter::translate(0, 1 / ratio);
     QCPGraph::drawLinePlot(painter, lines);

@@ -1,6 +1,6 @@
 // A curve of the plots. Thin lines without antialiasing are drawn 20 to 60 times faster than
-// others, so a growing curve is a hairline; on a screen with small pixels it is drawn as two
-// hairlines side by side.
+// others, so a growing curve is a hairline. It is drawn as two hairlines side by side on a screen
+// with small pixels, and, to be seen from the last row of a lecture, while it has few points.
 #pragma once
 
 #include <qcustomplot.h>

@@ -69,6 +69,7 @@ private slots:
     void weightHasLimits();
     void sliderAndValues();
     void fineLinesAtRest();
+    void growingCurvesAreSeenFromAfar();
     void exportsAreFine();
     void sentencesStayInTheRun();
     void marksAtTheEdgesAreShown();
@@ -189,6 +190,23 @@ void TestTrend::fineLinesAtRest() {
     append(51, 5000); // more points than pixels: thick lines would cost time and hide them
     draw();
     QVERIFY(loss->pen().widthF() <= 1 && !loss->antialiased());
+}
+
+/// A curve of one pixel cannot be seen from afar.
+void TestTrend::growingCurvesAreSeenFromAfar() {
+    const auto thickness = [this] {
+        draw();
+        const QCPGraph* loss = graph("Loss/A fp32");
+        const QRect place = loss->keyAxis()->axisRect()->rect();
+        const QImage image = plotOf(*m_stack).grab().toImage();
+        int pixels = 0;
+        for (int y = place.top(); y <= place.bottom(); ++y)
+            pixels += image.pixel(place.center().x() + 3, y) == loss->pen().color().rgb();
+        return pixels;
+    };
+    m_stack->append(0, record(1, 0, 0.25f));
+    m_stack->append(0, record(50, 0, 0.5f));
+    QCOMPARE(thickness(), 2);
 }
 
 void TestTrend::exportsAreFine() {
