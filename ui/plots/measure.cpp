@@ -109,7 +109,9 @@ QCPRange rangeOf(const Metric& metric, double lowest, double highest) {
         // at least two octaves, or a constant scale would have no scale to be read on
         const double low = std::floor(std::log2(empty ? 1 : lowest));
         const double high = std::max(std::ceil(std::log2(empty ? 1 : highest)), low + 1);
-        return QCPRange(std::exp2(low - 0.5), std::exp2(high + 0.5));
+        // of scales far apart, the lowest must not lie on the axis
+        const double pad = std::max(0.5, kPadding * (high - low));
+        return QCPRange(std::exp2(low - pad), std::exp2(high + pad));
     }
     if (isCount(metric))
         return QCPRange(0, std::max(empty ? 1.0 : highest, 1.0) * (1 + 3 * kPadding));

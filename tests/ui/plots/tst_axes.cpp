@@ -33,6 +33,7 @@ private slots:
     void percentages();
     void scalesOfAnySize();
     void sharesFillTheirAxis();
+    void scalesFarApartStayOffTheAxis();
     void ratesHaveFewPoints();
 };
 
@@ -185,6 +186,17 @@ void TestAxes::sharesFillTheirAxis() {
     QVERIFY(all.lower == 0 && all.upper > 1 && all.upper < 1.2);
     const QCPRange one = rangeOf(accuracy, 0.5, 0.5);
     QVERIFY(one.lower < 0.5 && one.upper > 0.5);
+}
+
+/// The line of the smallest of several fixed scales is seen beside the axis, not below it.
+void TestAxes::scalesFarApartStayOffTheAxis() {
+    const Metric& scale = knownMetrics()[metric::Scale];
+    const auto shareBelow = [&](double lowest, double highest) {
+        const QCPRange range = rangeOf(scale, lowest, highest);
+        return std::log2(lowest / range.lower) / std::log2(range.upper / range.lower);
+    };
+    QVERIFY(shareBelow(std::exp2(-10), 65536) > 0.05);
+    QCOMPARE(rangeOf(scale, 32768, 65536).lower, std::exp2(14.5)); // a few keep half an octave
 }
 
 void TestAxes::ratesHaveFewPoints() {
