@@ -131,6 +131,17 @@ QString GradientView::heading() const {
                   : tr("Scaled gradients after step %1").arg(step);
 }
 
+QString GradientView::headingIn(int width, const QFontMetrics& metrics) const {
+    QStringList forms{heading()};
+    if (!m_ranges.empty()) {
+        const auto trained = std::max<int64_t>(0, m_ranges.front().step - 1);
+        const QString step = QLocale().toString(static_cast<qlonglong>(trained));
+        if (m_anew) forms << tr("After step %1 (next training)").arg(step);
+        forms << tr("Gradients after step %1").arg(step);
+    }
+    return widest(forms, metrics, width);
+}
+
 QString GradientView::figures(int lane) const {
     if (lane < 0 || lane >= static_cast<int>(m_ranges.size())) return {};
     const GradientRange& range = m_ranges[static_cast<size_t>(lane)];
@@ -196,7 +207,8 @@ void GradientView::paintEvent(QPaintEvent*) {
     bold.setBold(true);
     painter.setFont(bold);
     painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(QRect(room.left(), 0, room.width(), line), Qt::AlignLeft, heading());
+    painter.drawText(QRect(room.left(), 0, room.width(), line), Qt::AlignLeft,
+                     headingIn(room.width(), painter.fontMetrics()));
     painter.setFont(font());
     if (m_ranges.empty() && !m_note.isEmpty()) {
         painter.drawText(room.adjusted(0, line + kBetweenBars, 0, 0),

@@ -40,6 +40,8 @@ public:
     /// Returns "0.1 % zero, 12 % subnormal" for a lane; empty before there are gradients.
     QString figures(int lane) const;
     QString heading() const;
+    /// Returns the heading in as many words as fit into so many pixels of a font.
+    QString headingIn(int width, const QFontMetrics&) const;
     /// Returns what the drawing means, in two lines.
     QString legend() const;
 

@@ -85,6 +85,24 @@ class TestGradientView : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
 
+    /// Half a heading, as in a narrow column of large letters, would leave out its last bracket.
+    void headingIsNotCutOff() {
+        GradientView view;
+        view.setLanes({QStringLiteral("fp32")});
+        const QFontMetrics metrics(view.font());
+        view.setRanges({rangeOf(DType::F32)}, true);
+        const QString full = QStringLiteral("Gradients after step 1199 (next training)");
+        const int width = metrics.horizontalAdvance(full);
+        QCOMPARE(view.headingIn(width + 1, metrics), full);
+        QCOMPARE(view.headingIn(width - 1, metrics),
+                 QStringLiteral("After step 1199 (next training)"));
+        const QString least = QStringLiteral("Gradients after step 1199");
+        const int narrow = metrics.horizontalAdvance(least) + 1;
+        QCOMPARE(view.headingIn(narrow, metrics), least);
+        view.setRanges({rangeOf(DType::F32)});
+        QCOMPARE(view.headingIn(narrow, metrics), least);
+    }
+
     void saysWhatFp16Does() {
         GradientView view;
         view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
