@@ -52,7 +52,7 @@ const char* nameOf(FloorAction);      ///< "continue", "stop"
 const char* nameOf(OverflowAction);   ///< "skip", "step"
 const char* nameOf(HysteresisRefill); ///< "growth", "clean-step"
 
-/// Returns a loss scale in words: "65536 (2^16)", "1000".
+/// Returns a loss scale in words: "65536 (2^16)", "1000", "2^-36".
 Message scaleText(float scale);
 
 } // namespace halfscope

@@ -217,7 +217,7 @@ QString EventModel::whyText(const Event& event) {
                          "deviation, or use bf16; if it went well at first, lower the learning "
                          "rate.")
                 : event.scaleAfter == event.scaleBefore
-                    ? tr("What to do: set another loss scale. This one stays, so the next step "
+                    ? tr("What to do: set a smaller loss scale. This one stays, so the next step "
                          "may overflow as well.")
                     : tr("What to do: nothing, if it happens now and then. If many steps are "
                          "skipped: a smaller first scale, or a longer growth interval."));

@@ -416,6 +416,7 @@ private slots:
         QCOMPARE(scaleText(1).english(), std::string("1 (2^0)"));
         QCOMPARE(scaleText(1000).english(), std::string("1000"));
         QCOMPARE(scaleText(0.125f).english(), std::string("0.125 (2^-3)"));
+        QCOMPARE(scaleText(0x1p-36f).english(), std::string("2^-36"));
         QCOMPARE(scaleText(0).english(), std::string("0"));
     }
 };

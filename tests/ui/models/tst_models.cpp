@@ -257,7 +257,7 @@ void TestModels::whyAnOverflow() {
     event.scaleAfter = 1024;
     QVERIFY(!EventModel::whyText(event).contains(QStringLiteral("smaller")));
     QVERIFY(EventModel::whyText(event).contains(
-        QStringLiteral("\nWhat to do: set another loss scale.")));
+        QStringLiteral("\nWhat to do: set a smaller loss scale.")));
     QVERIFY(EventModel::whyText(event).contains(QStringLiteral("65504")));
     // at 1 and below, another scale is no way out
     for (const float scale : {1.0f, 0.125f}) {
