@@ -237,17 +237,18 @@ QString FieldEditor::problemText() const {
     return problem ? translated(*problem) : QString();
 }
 
-/// Returns what became of the data. For a table this stands beside its path, or beside the setting
-/// that leaves lines out or fills them. While the data are being read, the note beside a path says
-/// so.
+/// Returns what became of the data. It stands beside their path, or beside the setting that leaves
+/// lines out or fills them, or that of several readers. While the data are being read, the note
+/// beside the path says so.
 QString FieldEditor::noteText() const {
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     const TaskConfig& task = m_model.config().task;
     const bool missing = key == QLatin1String("data.missing") && task.missing != Missing::Refuse;
     const bool readers = key == QLatin1String("data.shard_readers") && task.shardReaders > 1;
     if (namesData() && applies() && factsPending(task)) return tr("Reading the data…");
-    const bool table = namesData() && task.kind == TaskKind::Csv && task.missing == Missing::Refuse;
-    if ((!missing && !readers && !table) || !applies()) return {};
+    const bool path = namesData() && namesFiles(task) && task.shardReaders == 1 &&
+                      (task.kind != TaskKind::Csv || task.missing == Missing::Refuse);
+    if ((!missing && !readers && !path) || !applies()) return {};
     const std::optional<DataFacts> facts = knownFactsOf(m_model.config());
     QStringList notes;
     if (facts)

@@ -2,6 +2,7 @@
 // says that it is reading, and shows what follows from the data when that is known.
 #include "engine/data/known_facts.h"
 #include "engine/step/pytorch_script.h"
+#include "tests/support/array_files.h"
 #include "tests/support/large_table.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/model_dialog.h"
@@ -16,6 +17,7 @@
 #include <QTimer>
 
 #include <memory>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -32,8 +34,8 @@ void type(MainWindow& window, const char* key, const QString& text) {
     QVERIFY(model.setData(model.index(model.rowOf(key)), text));
 }
 
-QString noteOf(MainWindow& window) {
-    return window.setup().editor(kPath)->findChild<QLabel*>(QStringLiteral("note"))->text();
+QString noteOf(MainWindow& window, const char* key = kPath) {
+    return window.setup().editor(key)->findChild<QLabel*>(QStringLiteral("note"))->text();
 }
 
 /// Whether the table was read: what it predicts is told.
@@ -84,6 +86,7 @@ private slots:
     void refusesAtTheRestart();
     void theNetworkWaitsForItsShape();
     void copiesTheProgramLater();
+    void tellsOfArraysThatFp16CannotHold();
 
 private:
     /// Writes a csv table of so many lines under a name of its own: what is known of a path stays
@@ -219,6 +222,33 @@ void TestDataPaths::copiesTheProgramLater() {
         QTest::qWaitFor([] { return !QGuiApplication::clipboard()->text().isEmpty(); }, kPatience));
     QCOMPARE(QGuiApplication::clipboard()->text(),
              QString::fromStdString(pytorchScript(window.config().config())));
+}
+
+/// What only their values tell is known from the training on.
+void TestDataPaths::tellsOfArraysThatFp16CannotHold() {
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    constexpr int kSamples = 200;
+    const std::vector<float> values(kSamples, 1e5f);
+    const std::string array =
+        npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (200, 1)}",
+                 {reinterpret_cast<const char*>(values.data()), sizeof(float) * kSamples});
+    type(window, "data.kind", QStringLiteral("arrays"));
+    for (const char* key : {"data.x", "data.y"}) {
+        const QString path = m_folder.filePath(QLatin1String(key) + QStringLiteral(".npy"));
+        writeBytes(path.toStdString(), array);
+        type(window, key, path);
+    }
+    QVERIFY(noteOf(window, "data.x").isEmpty() ||
+            noteOf(window, "data.x") == QStringLiteral("Reading the data…"));
+    window.restart();
+    const auto told = [&] {
+        return noteOf(window, "data.x")
+            .remove(u'\u200b')
+            .contains(QStringLiteral("fp16 ends at 65,504"));
+    };
+    QVERIFY2(QTest::qWaitFor(told, kPatience), qPrintable(noteOf(window, "data.x")));
 }
 
 } // namespace tst_data_paths
