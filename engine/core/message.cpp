@@ -130,6 +130,7 @@ Message Message::number(int64_t x) { return leaf(kNumber, numberText(x)); }
 Message Message::number(uint64_t x) { return leaf(kNumber, std::to_string(x)); }
 Message Message::number(double x) { return leaf(kNumber, numberText(x)); }
 Message Message::number(float x) { return leaf(kNumber, numberText(x)); }
+Message Message::number(std::string_view text) { return leaf(kNumber, text); }
 
 Phrase Message::format() const {
     MessageReader reader(*this);

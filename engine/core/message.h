@@ -61,6 +61,8 @@ public:
     static Message number(uint64_t);
     static Message number(double);
     static Message number(float);
+    /// Makes one from a number in text that no translation may touch: "65536 (2^16)".
+    static Message number(std::string_view text);
     /// Converts an argument to a message.
     template <class T>
     static Message of(const T& argument) {

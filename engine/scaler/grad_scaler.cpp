@@ -97,12 +97,12 @@ const char* nameOf(HysteresisRefill refill) {
 }
 
 Message scaleText(float scale) {
-    const Message number = Message::number(scale);
     int exponent = 0;
-    if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5f) return number;
+    if (!std::isfinite(scale) || std::frexp(scale, &exponent) != 0.5f)
+        return Message::number(scale);
+    const std::string power = "2^" + std::to_string(exponent - 1);
     constexpr float kSmall = 0x1p-10f; // 1.4551915e-11 says nothing that 2^-36 does not
-    if (scale < kSmall) return {phrase("Engine", "2^%1"), exponent - 1};
-    return {phrase("Engine", "%1 (2^%2)"), number, exponent - 1};
+    return Message::number(scale < kSmall ? power : numberText(scale) + " (" + power + ")");
 }
 
 } // namespace halfscope

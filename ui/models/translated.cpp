@@ -12,12 +12,16 @@
 namespace halfscope {
 namespace {
 
-/// Returns a number of a message as the window writes it: "2,005", or "0,5" where that is usual.
+/// Returns a number of a message as the window writes it: "2,005", "65,536 (2^16)", or "0,5" where
+/// that is usual.
 QString shownNumber(std::string_view number) {
-    QString text = QString::fromLatin1(number.data(), static_cast<qsizetype>(number.size()));
+    const QString text = QString::fromLatin1(number.data(), static_cast<qsizetype>(number.size()));
+    QString digits = text.section(u' ', 0, 0);
     bool whole = false;
-    const qlonglong value = text.toLongLong(&whole);
-    return whole ? QLocale().toString(value) : text.replace(u'.', QLocale().decimalPoint());
+    const qlonglong value = digits.toLongLong(&whole);
+    const QString rest = text.mid(digits.size()); // before it changes
+    return (whole ? QLocale().toString(value) : digits.replace(u'.', QLocale().decimalPoint())) +
+           rest;
 }
 
 } // namespace
