@@ -95,9 +95,9 @@ void CompareView::buildBar() {
     m_what->addItem(tr("Table of classes"), false);
     m_what->hide();
     bar->addWidget(m_what);
-    auto* label = make<QLabel>(tr("Last pane:"), this);
+    auto* label = make<QLabel>(tr("Last picture:"), this);
     m_mode = make<QComboBox>(this);
-    m_mode->setAccessibleName(tr("Last pane"));
+    m_mode->setAccessibleName(tr("Last picture"));
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents); // lanes come and go
     m_mode->setToolTip(tr("What the last pane shows (keys 1, 2 and 3)"));
     label->setBuddy(m_mode);

@@ -28,7 +28,7 @@ constexpr int kFewRows = 4;       // of the table; they come before the sentence
 constexpr int kFewestRows = 2;    // remain when a sentence needs more room
 
 /// Tells of rows that the arrow keys choose, too, and keeps the chosen row in sight when the
-/// sentence below takes room.
+/// sentence below takes room and when new rows push it down.
 class EventTable : public QTableView {
 public:
     using QTableView::QTableView;
@@ -38,6 +38,13 @@ protected:
         const QPersistentModelIndex before = currentIndex();
         QTableView::keyPressEvent(event);
         if (currentIndex().isValid() && before != currentIndex()) emit activated(currentIndex());
+    }
+    void rowsInserted(const QModelIndex& parent, int first, int last) override {
+        const QModelIndex chosen = currentIndex(); // it is counted with the new rows already
+        const QModelIndex before = chosen.siblingAtRow(chosen.row() - (last - first + 1));
+        const bool inSight = before.isValid() && viewport()->rect().intersects(visualRect(before));
+        QTableView::rowsInserted(parent, first, last);
+        if (inSight) scrollTo(chosen);
     }
     void resizeEvent(QResizeEvent* event) override {
         QTableView::resizeEvent(event);

@@ -217,10 +217,12 @@ void LaneCard::show(const LaneStatus& status) {
     m_lastScale = static_cast<double>(status.scale());
     m_setScale->setEnabled(m_live);
     fitScale();
+    const double share = status.skippedShare();
+    const QString skipped = locale.toString(static_cast<qlonglong>(status.last.skippedSoFar()));
     m_skipped->showFigure(
-        tr("%1 (%2 %)")
-            .arg(locale.toString(static_cast<qlonglong>(status.last.skippedSoFar())),
-                 locale.toString(100.0 * status.skippedShare(), 'f', 2)));
+        share > 0
+            ? tr("%1 (%2 %)").arg(skipped, locale.toString(100 * share, 'f', share < 1 ? 2 : 0))
+            : skipped);
     showSkipVerdict(status);
     m_clean->showFigure(
         grows ? tr("%1 of %2")

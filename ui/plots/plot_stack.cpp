@@ -50,7 +50,7 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     m_plot->setMinimumSize(1,
                            1); // QCustomPlot complains about painting on nothing
     m_live = make<QToolButton>(this);
-    m_live->setText(tr("Back to live"));
+    m_live->setText(tr("To the newest step"));
     m_live->setToolTip(tr("Show the whole run and follow the newest step (F)"));
     m_live->setAccessibleName(m_live->text());
     m_live->setFocusPolicy(Qt::TabFocus);

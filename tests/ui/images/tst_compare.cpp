@@ -86,7 +86,7 @@ void TestCompare::compareShowsTargetAndDifference() {
     view.resize(1200, 400);
     view.show();
     for (const auto* box : view.findChildren<QComboBox*>()) // only a difference has a gain
-        QCOMPARE(box->isVisible(), box->accessibleName() == QLatin1String("Last pane"));
+        QCOMPARE(box->isVisible(), box->accessibleName() == QLatin1String("Last picture"));
     view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")});
     QCOMPARE(view.panes(), 3);
     view.setTarget(constant(8, 1));

@@ -79,6 +79,7 @@ private slots:
     void largeStepsAreNotCutOff();
     void eventsShowWholeRows();
     void eventsJump();
+    void chosenEventStaysInSight();
     void bannerComesAndGoes();
     void everyControlHasAName();
 };
@@ -533,6 +534,40 @@ void TestPanels::eventsJump() {
     QCOMPARE(panel.table()->currentIndex().row(), 2);
     panel.choose(99);
     QCOMPARE(panel.table()->currentIndex().row(), 2);
+}
+
+/// An event that is being read stays in sight while newer ones come above it. One that was scrolled
+/// away stays away.
+void TestPanels::chosenEventStaysInSight() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(300, 300);
+    panel.show();
+    int64_t step = 0;
+    const auto append = [&](size_t count) {
+        std::vector<Event> events(count);
+        for (Event& event : events)
+            event.step = ++step;
+        model.append(events);
+    };
+    const auto inSight = [&] {
+        QTableView& table = *panel.table();
+        return table.viewport()->rect().intersects(table.visualRect(table.currentIndex()));
+    };
+    append(30);
+    const QRect rect = panel.table()->visualRect(model.index(1, 0));
+    QTest::mouseClick(panel.table()->viewport(), Qt::LeftButton, {}, rect.center());
+    for (int i = 0; i < 20; ++i) {
+        append(1);
+        QVERIFY(inSight());
+    }
+    append(30);
+    QCOMPARE(panel.table()->currentIndex().row(), 51);
+    QVERIFY(inSight());
+    panel.table()->scrollToTop();
+    QVERIFY(!inSight());
+    append(1);
+    QVERIFY(!inSight());
 }
 
 void TestPanels::bannerComesAndGoes() {
