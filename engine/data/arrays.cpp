@@ -166,6 +166,33 @@ DataFacts arrayFacts(const TaskConfig& task) {
             predicts ? predictedInfo(task, x).shape[0] : held};
 }
 
+/// What may be odd about the values of an array.
+struct Extremes {
+    int64_t notFinite = 0;   ///< how many are inf or nan as float32
+    int64_t firstSample = 0; ///< the first sample with one of them
+    float largest = 0;       ///< of the finite ones, without their signs
+};
+
+Extremes extremesOf(const Array& array) {
+    Extremes found;
+    if (isWhole(array.info.type) && bytesOf(array.info.type) == 1) return found; // up to 255
+    const int64_t samples = array.info.shape[0], each = array.info.elements() / samples;
+    std::vector<float> values(static_cast<size_t>(each));
+    for (int64_t sample = 0; sample < samples; ++sample) {
+        checkCancelled();
+        array.toFloats(sample * each, values);
+        int64_t odd = 0;
+        for (const float x : values)
+            if (std::isfinite(x))
+                found.largest = std::max(found.largest, std::abs(x));
+            else
+                ++odd;
+        if (odd > 0 && found.notFinite == 0) found.firstSample = sample;
+        found.notFinite += odd;
+    }
+    return found;
+}
+
 /// Holds the values as they were in the files.
 class ArrayData final : public StoredData {
 public:
@@ -179,8 +206,10 @@ public:
         m_tensors = {TensorSpec{"x", sampleShape(placeOfX(task), m_x.info)},
                      targetSpec(task, m_y.info, m_labels)};
         m_splits = HeldBack(m_x.info.shape[0], task.validation);
-        noteOddities(m_x, "x");
-        if (m_labels.empty()) noteOddities(m_y, "y");
+        const Extremes inputs = extremesOf(m_x);
+        noteNotFinite(inputs, "x");
+        if (m_labels.empty()) noteNotFinite(extremesOf(m_y), "y");
+        noteTooLarge(inputs);
         noteChannels();
         setView();
         if (!task.predictFile.empty()) addPredicted(task);
@@ -220,35 +249,23 @@ private:
     static void copy(const Array& from, int64_t stored, std::span<float> to) {
         from.toFloats(stored * static_cast<int64_t>(to.size()), to);
     }
-    /// Notes values that no training survives, with the first sample that has one, and inputs that
-    /// fp16 does not hold.
-    void noteOddities(const Array& array, const char* name) {
-        constexpr float kInfiniteInHalf = 65520; // and above: rounds to inf
-        const int64_t samples = array.info.shape[0], each = array.info.elements() / samples;
-        std::vector<float> values(static_cast<size_t>(each));
-        int64_t count = 0, first = 0;
-        float largest = 0;
-        for (int64_t sample = 0; sample < samples; ++sample) {
-            checkCancelled();
-            array.toFloats(sample * each, values);
-            const int64_t odd = std::count_if(values.begin(), values.end(),
-                                              [](float x) { return !std::isfinite(x); });
-            if (odd > 0 && count == 0) first = sample;
-            count += odd;
-            for (const float x : values)
-                if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
-        }
-        if (count > 0)
+    /// Notes values that no training survives, with the first sample that has one.
+    void noteNotFinite(const Extremes& values, const char* name) {
+        if (values.notFinite > 0)
             m_notes.push_back({phrase("Data", "Values of %1 that are inf or nan as float32: %2, "
                                               "the first in sample %3 (counted from 0). The loss "
                                               "of each batch with such a sample is not finite."),
-                               name, count, first});
-        if (&array == &m_x && largest >= kInfiniteInHalf)
+                               name, values.notFinite, values.firstSample});
+    }
+    /// Notes inputs that fp16 does not hold.
+    void noteTooLarge(const Extremes& values) {
+        constexpr float kInfiniteInHalf = 65520; // and above: rounds to inf
+        if (values.largest >= kInfiniteInHalf)
             m_notes.push_back(
-                {phrase("Data", "Values of %1 reach %2, and fp16 ends at 65,504: where "
+                {phrase("Data", "Values of x reach %1, and fp16 ends at 65,504: where "
                                 "a lane casts them to fp16, they become inf. Divided "
                                 "by their standard deviation, they fit."),
-                 name, numberText(std::round(double{largest}))});
+                 std::round(values.largest)});
     }
     /// Notes pictures whose last axis seems to be that of the channels.
     void noteChannels() {

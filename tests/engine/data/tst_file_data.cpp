@@ -250,6 +250,13 @@ void TestFileData::notesLargeValues() {
                  QStringList("Values of x reach 70000, and fp16 ends at 65,504: where a lane casts "
                              "them to fp16, they become inf. Divided by their standard deviation, "
                              "they fit."));
+    const auto whole = npy("<i4", "(3, 1)", bytesOfValues<int32_t>({1, -70000, 2}));
+    const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, 2}));
+    QVERIFY(makeDataset(arrays(whole, y), 0)
+                ->notes()
+                .at(0)
+                .english()
+                .starts_with("Values of x reach 70000,"));
 }
 
 void TestFileData::notesChannelsLast() {
