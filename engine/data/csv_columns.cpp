@@ -16,7 +16,6 @@ namespace {
 
 constexpr size_t kMostWords = 100; // most different words in a column of inputs
 constexpr size_t kMostListed = 8;  // most names in a sentence
-constexpr size_t kMostDrop = 4096; // most bytes in data.drop, as in any setting
 
 /// Returns the names, with commas between them; of many, only the first few.
 std::string listed(const std::vector<std::string>& names) {
@@ -38,7 +37,7 @@ std::optional<std::string> dropAlso(const TaskConfig& task, const std::vector<st
         for (const char c : name)
             field += c == '"' ? std::string("\"\"") : std::string(1, c);
         text += (text.empty() ? "" : ", ") + (quoted ? '"' + field + '"' : name);
-        if (name.empty() || text.size() > kMostDrop) return std::nullopt;
+        if (name.empty() || text.size() > kMostSettingBytes) return std::nullopt;
     }
     return isPlainText(text) ? std::optional(text) : std::nullopt;
 }

@@ -48,7 +48,7 @@ public:
     /// read and are to be skipped; throws InputError when unreadable samples are not to be skipped.
     virtual std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const = 0;
     /// Returns the number, from 0, that a sample of a split has in the data as they are stored: the
-    /// row of an array, or the line of a table, not counting its header and the lines left out.
+    /// row of an array, or the line of a table, not counting its header and empty lines.
     virtual int64_t number(Split, int64_t sample) const { return sample; }
     /// Whether samples differ from epoch to epoch.
     virtual bool varies() const { return false; }

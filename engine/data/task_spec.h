@@ -51,6 +51,8 @@ enum class Damaged : uint8_t {
 };
 const char* nameOf(Damaged); ///< "refuse", "skip"
 
+inline constexpr size_t kMostSettingBytes = 4096; ///< of a setting that is a text or a path
+
 /// Which characters of a text are predicted from a sample.
 enum class Predicted : uint8_t {
     Last,  ///< the character that follows the sample

@@ -22,7 +22,6 @@ namespace halfscope {
 namespace {
 
 constexpr double kExactWhole = 9007199254740992.0; // 2^53: above it, doubles skip whole numbers
-constexpr size_t kMaxTextBytes = 4096;
 constexpr std::string_view kDeviceKey = "run.device";
 constexpr std::string_view kLayersKey = "precision.layers";
 
@@ -76,7 +75,7 @@ bool isAllowed(const Field& field, const FieldValue& value) {
                std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
     case FieldKind::Path:
     case FieldKind::Text:
-        if (!text || text->size() > kMaxTextBytes || !isPlainText(*text)) return false;
+        if (!text || text->size() > kMostSettingBytes || !isPlainText(*text)) return false;
         if (field.key == kLayersKey) return forcedLayers(*text).has_value();
         return field.key != kDeviceKey || isDeviceText(*text);
     }
