@@ -152,8 +152,9 @@ QString errorText(const PictureError& error, ErrorText form) {
     if (form == ErrorText::Short)
         return QCoreApplication::translate("PictureError", "PSNR %1 dB").arg(ratio);
     // zeros at the end stay, or the text would change its width from step to step
-    return QCoreApplication::translate("PictureError", "MAE %1, PSNR %2 dB")
-        .arg(QString::asprintf("%#.3g", error.meanAbsolute), ratio);
+    QString mean = QString::asprintf("%#.3g", error.meanAbsolute);
+    if (mean.endsWith(u'.')) mean.chop(1); // of 100 and more
+    return QCoreApplication::translate("PictureError", "MAE %1, PSNR %2 dB").arg(mean, ratio);
 }
 
 QString pixelText(const Picture& picture, int x, int y) {

@@ -303,6 +303,8 @@ void TestImages::errors_data() {
     // mean square 0.01: 20 dB below a peak of 1
     QTest::newRow("a tenth off") << 0.6f << "MAE 0.100, PSNR 20.0 dB"
                                  << "PSNR 20.0 dB";
+    QTest::newRow("far off") << 200.5f << "MAE 200, PSNR -46.0 dB"
+                             << "PSNR -46.0 dB";
     QTest::newRow("nan") << kNan << "16 not finite"
                          << "16 not finite";
     QTest::newRow("inf") << kInf << "16 not finite"

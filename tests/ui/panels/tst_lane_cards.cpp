@@ -1,5 +1,5 @@
-// The lanes' cards when room is short: they leave out what a tool tip has, so that two of them can
-// be compared.
+// The lanes' cards: the words for skipped steps, and what is left out when room is short because a
+// tool tip has it, so that two cards can be compared.
 #include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
 #include "ui/panels/memory_bar.h"
@@ -63,6 +63,24 @@ class TestLaneCards : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
+
+    void skippedShare() {
+        Cards cards;
+        QVERIFY(cards.texts().contains(QStringLiteral("0")));
+        StepRecord record;
+        record.lane = 1;
+        record.loss = 0.25F;
+        record.growthTracker = 1;
+        const auto shows = [&](int64_t step, int64_t skipped, const char* text) {
+            record.step = step;
+            record.skippedSoFar = skipped;
+            cards.run.append(std::vector{record}, {});
+            cards.panel.refresh(cards.run);
+            return cards.texts().contains(QLatin1String(text));
+        };
+        QVERIFY(shows(2, 2, "2 (100 %)"));
+        QVERIFY(shows(1000, 7, "7 (0.70 %)"));
+    }
 
     void compactWhereTwoDoNotFit() {
         Cards cards;
