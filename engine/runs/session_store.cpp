@@ -2,6 +2,7 @@
 #include "engine/runs/session_store.h"
 
 #include "engine/core/error.h"
+#include "engine/core/held_watch.h"
 #include "engine/io/database.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/session_file.h"
@@ -32,6 +33,7 @@ using Clock = std::chrono::steady_clock;
 /// Pictures and gradients over time are large, and losing a few seconds of them does no harm.
 constexpr auto kBetweenLarge = 2s;
 constexpr auto kBetweenTries = 5s; ///< after a failure
+constexpr auto kBetweenWatches = 10ms;
 /// About what an event with its sentence takes. Events stay in memory, because lists show any of
 /// them at any time.
 constexpr size_t kEventBytes = sizeof(Event) + 200;
@@ -149,13 +151,11 @@ public:
     }
     bool flush(std::chrono::milliseconds patience) {
         const uint64_t asked = ask();
+        HeldWatch watch(m_thread.native_handle());
         std::unique_lock lock(m_mutex);
-        uint64_t seen = 0;
-        do {
-            seen = m_pulse;
-            if (m_flushed.wait_for(lock, patience, [&] { return m_done >= asked; })) return true;
-        } while (m_pulse != seen);
-        return false;
+        while (!m_flushed.wait_for(lock, kBetweenWatches, [&] { return m_done >= asked; }))
+            if (watch.isHeld(patience)) return false;
+        return true;
     }
     void discard() { m_discards = true; }
     void setBudget(size_t bytes) {
@@ -209,7 +209,6 @@ private:
     const Message m_memoryProblem; ///< made in advance, while there is memory
     std::atomic<size_t> m_resident{0};
     std::atomic<bool> m_full{false}, m_discards{false};
-    std::atomic<uint64_t> m_pulse{0}; ///< changes while the thread makes progress
 
     std::vector<Watched> m_runs;   ///< this and what follows belong to the thread
     std::vector<int64_t> m_erased; ///< the keys of forgotten runs that the file still has
@@ -321,7 +320,6 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
     const uint64_t version = watched.run->version();
     // of thousands of runs most are over, and these are skipped without a snapshot
     if (watched.version == version && watched.largeVersion == version) return;
-    ++m_pulse;
     const RunSnapshot now = watched.run->snapshot();
     if (watched.key == 0) begin(watched, now);
     const bool large = all || Clock::now() - watched.large >= kBetweenLarge;
@@ -336,7 +334,6 @@ void SessionStore::Writer::write(Watched& watched, bool all) {
     watched.largeVersion = now.version();
     writeGradients(watched, now);
     writePictures(watched, now);
-    ++m_pulse;
     writeCheckpoint(watched, now);
 }
 
@@ -397,7 +394,6 @@ int64_t SessionStore::Writer::writeChunk(const ColumnChunk& chunk) {
     const auto found = std::find_if(m_stored.begin(), m_stored.end(),
                                     [&](const auto& each) { return each.first == &chunk; });
     if (found != m_stored.end()) return found->second;
-    ++m_pulse;
     m_database.prepare("INSERT INTO chunks(data) VALUES(?1)")
         .bind(1, chunk.values()->packed(ColumnChunk::kValues, chunk.runs()))
         .run();

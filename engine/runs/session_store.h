@@ -40,8 +40,8 @@ public:
     void watch(std::shared_ptr<const Run>, const std::string& name);
     void forget(const Run*);
     /// Waits until everything that is there now is on disk and returns true, also when there is a
-    /// problem() and it is not. Returns false when nothing more of it was written for as long as
-    /// `patience`: the disk does not answer.
+    /// problem() and it is not. Returns false when the thread that writes has computed next to
+    /// nothing for `patience`: the disk does not answer.
     bool flush(std::chrono::milliseconds patience = std::chrono::hours(24));
     /// The same without waiting: whether isWritten() of the result.
     uint64_t askToWrite();

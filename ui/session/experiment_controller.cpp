@@ -2,6 +2,7 @@
 // dropped by their run number.
 #include "ui/session/experiment_controller.h"
 
+#include "engine/core/held_watch.h"
 #include "ui/session/left_threads.h"
 
 #include <pthread.h>
@@ -36,7 +37,7 @@ ExperimentController::~ExperimentController() {
     m_channel->listen(nullptr);
     if (!m_thread.joinable()) return;
     m_channel->quit();
-    HeldWatch watch(m_thread);
+    HeldWatch watch(m_thread.native_handle());
     const auto ended = [this] { return m_ended.wait_for(5ms) == std::future_status::ready; };
     do
         m_channel->interrupt();

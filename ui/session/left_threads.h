@@ -12,22 +12,6 @@ namespace halfscope {
 /// asked for: a slow disk may need long to confirm a write, and the window is gone meanwhile.
 inline constexpr std::chrono::milliseconds kForReading{700}, kForFiles{30000};
 
-/// Watches whether a thread that was asked to end is still at work.
-class HeldWatch {
-public:
-    explicit HeldWatch(std::thread&);
-    /// Whether the thread has computed next to nothing for `patience`, as a thread does that a
-    /// system call holds. Ask often.
-    bool isHeld(std::chrono::milliseconds patience);
-
-private:
-    std::chrono::nanoseconds computed() const;
-
-    pthread_t m_thread;
-    std::chrono::steady_clock::time_point m_since;
-    std::chrono::nanoseconds m_computed;
-};
-
 /// Joins a thread that has ended. Any other is left to itself: it must own all that it uses.
 void leaveOrJoin(std::thread&, const std::future<void>& ended);
 /// Records that a thread was left by other means.

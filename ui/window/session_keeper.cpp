@@ -25,13 +25,16 @@
 namespace halfscope {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr int kBetweenRecoveryLooks = 250; // ms
 constexpr size_t kMebibyte = size_t{1} << 20;
 const QString kBudgetKey = QStringLiteral("memory/budgetMiB");
 constexpr std::chrono::milliseconds kMadeAtOnce{50}; // how long the window waits for its store
 constexpr std::chrono::milliseconds kClosing{500};   // how long closing waits for the disk
-/// How long keep() waits for a disk that makes no progress before it says that not all is kept.
-constexpr std::chrono::milliseconds kKeeping{1500};
+/// How long keep() waits for a disk that does not answer before it says that not all is kept. What
+/// the system has taken is not lost then, because only its confirmation is missing.
+constexpr std::chrono::milliseconds kKeeping{700};
 
 QString keptInMemory(const QString& reason) {
     return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
@@ -58,7 +61,8 @@ SessionKeeper::~SessionKeeper() {
 
 /// Closes the store aside. The runs go with it: what they have on its disk is closed with them.
 void SessionKeeper::close() {
-    if (m_making && m_making->isDone(kClosing)) takeStore();
+    const std::chrono::milliseconds patience = m_late ? 0ms : kClosing;
+    if (m_making && m_making->isDone(patience)) takeStore();
     if (!m_store) return;
     if (m_discards) m_store->discard();
     const FileJob job(
@@ -69,7 +73,7 @@ void SessionKeeper::close() {
             runs.clear();
         },
         FileJob::Leaving::Abandons);
-    job.isDone(kClosing);
+    job.isDone(patience);
 }
 
 size_t SessionKeeper::budget() {
@@ -190,9 +194,10 @@ Message SessionKeeper::keep() {
     } catch (const std::bad_alloc&) { // what is watched already is kept
     }
     if (m_making && m_making->isDone(kKeeping)) look();
-    const Message late(phrase("Files", "%1: did not answer in time"), m_folder.toStdString());
-    if (!m_store) return m_making ? late : Message();
-    return m_store->flush(kKeeping) ? m_store->problem() : late;
+    m_late = m_store ? !m_store->flush(kKeeping) : m_making != nullptr;
+    if (m_late)
+        return Message(phrase("Files", "%1: did not answer in time"), m_folder.toStdString());
+    return m_store ? m_store->problem() : Message();
 }
 
 void SessionKeeper::discard() {

@@ -1,5 +1,5 @@
 // Jobs on a thread of their own: the end is told once, nothing is told once the job is gone, and a
-// thread that does not come back is left to itself. Also the watch that finds such a thread.
+// thread that does not come back is left to itself.
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "tests/support/dead_network.h"
@@ -41,8 +41,6 @@ private slots:
     void failuresAreThrown();
     void cancelled();
     void leftToItself();
-    void aHeldThread();
-    void aThreadAtWork();
     void joinsWhatHasEnded();
 };
 
@@ -124,45 +122,11 @@ void TestFileJob::leftToItself() {
     });
 }
 
-void TestFileJob::aHeldThread() {
-    std::promise<void> answers;
-    std::thread thread([&] { answers.get_future().wait(); });
-    HeldWatch watch(thread);
-    QElapsedTimer clock;
-    clock.start();
-    QVERIFY(!watch.isHeld(300ms));
-    while (!watch.isHeld(300ms))
-        std::this_thread::sleep_for(5ms);
-    QVERIFY2(clock.elapsed() >= 299 && clock.elapsed() < 10000,
-             qPrintable(QString::number(clock.elapsed())));
-    answers.set_value();
-    thread.join();
-}
-
-/// A thread that pauses now and then, as it would for a disk, is not held.
-void TestFileJob::aThreadAtWork() {
-    std::atomic<bool> done{false};
-    std::thread thread([&] {
-        while (!done) {
-            compute(2ms);
-            std::this_thread::sleep_for(2ms);
-        }
-    });
-    HeldWatch watch(thread);
-    QElapsedTimer clock;
-    for (clock.start(); clock.elapsed() < 1500; std::this_thread::sleep_for(5ms))
-        QVERIFY(!watch.isHeld(500ms));
-    done = true;
-    thread.join();
-}
-
 void TestFileJob::joinsWhatHasEnded() {
     std::promise<void> end;
     const std::future<void> ended = end.get_future();
     std::thread thread([&] { end.set_value(); });
     ended.wait();
-    HeldWatch watch(thread);
-    (void)watch.isHeld(0ms); // the thread may be gone by now
     leaveOrJoin(thread, ended);
     QVERIFY(!thread.joinable());
 }
