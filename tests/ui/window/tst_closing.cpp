@@ -66,6 +66,12 @@ void TestClosing::initTestCase() {
     while (edits.size() < 2'500'000)
         edits += ",{}";
     write(m_folder, QStringLiteral("long.json"), edits + "]}");
+    std::string lanes = "{\"version\":1,\"lanes\":[{}";
+    while (lanes.size() < 1'000'000)
+        lanes += ",{}";
+    write(m_folder, QStringLiteral("lanes.json"), lanes + "]}");
+    write(m_folder, QStringLiteral("key.json"),
+          "{\"version\":1,\"" + std::string(1'000'000, 'k') + "\":1}");
     RunConfig painted = tinyConfig(20);
     painted.task.kind = TaskKind::Image;
     painted.task.image = m_folder.filePath(QStringLiteral("scans.jpg")).toStdString();
@@ -85,6 +91,14 @@ void TestClosing::initTestCase() {
     spoilt("with a quotation mark", "steps.csv");
     put(m_folder.filePath(QStringLiteral("with a quotation mark")), "steps.csv",
         '"' + std::string(1'000'000, '\n'));
+    spoilt("with long words", "events.csv");
+    const QString worded = m_folder.filePath(QStringLiteral("with long words"));
+    Json summary = Json::parse(contentOf(worded, "summary.json"));
+    summary["device"]["name"] = std::string(1'000'000, 'W');
+    put(worded, "summary.json", summary.dump());
+    put(worded, "events.csv",
+        contentOf(m_results, "events.csv") + "3,amp-fp16,edit,1,1,t,\"" +
+            std::string(1'000'000, 'W') + "\"\n");
     spoilt("with scans", "output_fp32.png");
     QVERIFY(QFile::copy(m_folder.filePath(QStringLiteral("scans.jpg")),
                         m_folder.filePath(QStringLiteral("with scans/output_fp32.png"))));
@@ -92,9 +106,9 @@ void TestClosing::initTestCase() {
 
 void TestClosing::holdsNothing_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name :
-         {"scans.jpg", "pipe.png", "pipe.json", "long.json", "painted.json", "with a pipe",
-          "with a pipe as picture", "with a quotation mark", "with scans", "results"})
+    for (const char* name : {"scans.jpg", "pipe.png", "pipe.json", "long.json", "lanes.json",
+                             "key.json", "painted.json", "with a pipe", "with a pipe as picture",
+                             "with a quotation mark", "with long words", "with scans", "results"})
         QTest::newRow(name) << QString::fromLatin1(name);
 }
 
