@@ -10,8 +10,13 @@ folder="$2"
 limit=55000000
 
 programs=("$build/halfscope-cli")
-for test in "$build"/gpu-profile "$build"/tst_gpu_*; do
-    if [ -x "$test" ] && [ ! -d "$test" ]; then programs+=("$test"); fi
+links=() # each test of a suite is a link to its program
+for test in "$build"/gpu-profile "$build"/halfscope-gpu-tests "$build"/tst_gpu_*; do
+    if [ -h "$test" ]; then
+        links+=("$test")
+    elif [ -x "$test" ] && [ ! -d "$test" ]; then
+        programs+=("$test")
+    fi
 done
 modules=()
 if [ -f "$build/libhalfscope_cuda.so" ]; then modules+=("$build/libhalfscope_cuda.so"); fi
@@ -22,6 +27,7 @@ for file in "${programs[@]}" "${modules[@]}"; do
     cp "$file" "$folder/programs/"
     strip --strip-unneeded "$folder/programs/$(basename "$file")"
 done
+if [ "${#links[@]}" -gt 0 ]; then cp -P "${links[@]}" "$folder/programs/"; fi
 
 # All of glibc, whose parts must be of one build (libresolv calls what only its own libc has), and what
 # belongs to the machine's driver and toolkit.
@@ -49,7 +55,7 @@ fi
 lib="$unpacked/lib"
 # The later of the two C++ libraries: CUDA's may want more than ours has.
 newest() { grep -ao 'GLIBCXX_3\.4\.[0-9]*' "$1" | sort -Vu | tail -n 1; }
-theirs="$(ldconfig -p 2>/dev/null | awk '$1 == "libstdc++.so.6" && /x86-64|AArch64/ { print $NF; exit }')"
+theirs="$(ldconfig -p 2>/dev/null | awk '$1 == "libstdc++.so.6" && /x86-64|AArch64/ && !found++ { print $NF }')"
 ours="$lib/libstdc++.so.6"
 if [ -n "$theirs" ] && [ -f "$ours" ] &&
     [ "$(printf '%s\n' "$(newest "$ours")" "$(newest "$theirs")" | sort -V | tail -n 1)" = "$(newest "$theirs")" ]; then

@@ -261,8 +261,8 @@ runRows() { # TEST ROWS-FILE: output to NAME.log.N
 # "passed", "skipped" or "failed" and the row, for each row of a program.
 results() { # LOG ROWS-FILE
     awk 'FILENAME == ARGV[1] {
-            if (/^PASS/) { sub(/^PASS *: [^:]*::/, ""); passed[$0] = 1 }
-            if (/^SKIP/) { sub(/^SKIP *: [^:]*::/, ""); skip[++skips] = $0; all = all || /^initTestCase\(\)/ }
+            if (/^PASS/) { sub(/^PASS *: ([A-Za-z0-9_]+::)+/, ""); passed[$0] = 1 }
+            if (/^SKIP/) { sub(/^SKIP *: ([A-Za-z0-9_]+::)+/, ""); skip[++skips] = $0; all = all || /^initTestCase\(\)/ }
             next
         }
         {

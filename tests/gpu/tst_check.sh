@@ -72,9 +72,9 @@ case "$1" in
         ;;
 esac
 CLI
-    rows tst_gpu_steps TestGpuSteps smallStep sameBits:fp32 sameBits:amp
-    rows tst_gpu_ways TestGpuWays 'ways:amp-fp16 usual' 'ways:fp32 usual' 'manyTiles:amp-fp16 usual' 'manyTiles:fp32 usual'
-    rows tst_gpu_device TestGpuDevice absentIndexIsRefused
+    rows tst_gpu_steps tst_gpu_steps::TestGpuSteps smallStep sameBits:fp32 sameBits:amp
+    rows tst_gpu_ways tst_gpu_ways::TestGpuWays 'ways:amp-fp16 usual' 'ways:fp32 usual' 'manyTiles:amp-fp16 usual' 'manyTiles:fp32 usual'
+    rows tst_gpu_device tst_gpu_device::TestGpuDevice absentIndexIsRefused
     program gpu-profile <<'PROFILE'
 if [ "${4:-}" = step ]; then exit 0; fi
 echo "$2 ${3:-}: profiled" | tee -a "$1/profile.txt"
@@ -126,7 +126,7 @@ if [ -s "$work/odd" ]; then fail "rows that did not run as often as wanted: $(ca
 
 # What fails is told with its values, runs again alone, and leaves what is needed to mend it.
 fresh
-rows tst_gpu_ways TestGpuWays 'ways:good' 'ways:BAD one' 'ways:GONE' 'ways:after'
+rows tst_gpu_ways tst_gpu_ways::TestGpuWays 'ways:good' 'ways:BAD one' 'ways:GONE' 'ways:after'
 check correct 1 '^tst_gpu_ways \(4 rows\) +failed, ' '^  tst_gpu_ways ways:BAD one: FAIL! : .*not the same \| Actual \(x\): 1 of 4 \| alone: FAIL!' \
     '^  tst_gpu_ways ways:GONE: it did not come to its end \| alone: passes launch by launch' '^  tst_gpu_ways .4 rows. failed: 2 of 4 rows' 'Something failed'
 has "$work/said" 'at launch 3 of 9, launch3: matmul layer 1'
@@ -136,20 +136,20 @@ has "$work/programs/tst_gpu_ways.log" 'PASS .*ways\(good\)'
 
 # A fault takes all rows that come after it in the process: they run alone, and pass.
 fresh
-rows tst_gpu_ways TestGpuWays 'ways:GONE' 'other:GONE' 'third:GONE'
+rows tst_gpu_ways tst_gpu_ways::TestGpuWays 'ways:GONE' 'other:GONE' 'third:GONE'
 HALFSCOPE_CHECK_JOBS=1 check correct 1 'ways:GONE: it did not' 'other:GONE: it did not .* passes launch by launch' 'third:GONE'
 
 # Many failures: the last 60 lines still name each check.
 fresh
 mapfile -t many < <(seq -f 'ways:BAD %g' 60)
-rows tst_gpu_ways TestGpuWays "${many[@]}"
-rows tst_gpu_steps TestGpuSteps smallStep sameBits:BAD
+rows tst_gpu_ways tst_gpu_ways::TestGpuWays "${many[@]}"
+rows tst_gpu_steps tst_gpu_steps::TestGpuSteps smallStep sameBits:BAD
 check correct 1 '^first-step +passed' '^tst_gpu_ways \(60 rows\) +failed' 'failed: 60 of 60 rows' '^  tst_gpu_steps .* failed: 1 of 2' '^verify +passed' 'everything is in'
 
 # All rows of one name are in one process.
 fresh
 mapfile -t many < <(seq -f 'one:name %g' 30; seq -f 'other:name %g' 30)
-rows tst_gpu_ways TestGpuWays "${many[@]}"
+rows tst_gpu_ways tst_gpu_ways::TestGpuWays "${many[@]}"
 check correct 0 '^tst_gpu_ways \(60 rows\) +passed'
 awk -F'name ' '{ if (seen[$2]++ == 1 && last != $2) far++; last = $2 } END { exit far > 45 }' "$work/tst_gpu_ways.ran" || fail "rows of one name run apart"
 
@@ -176,7 +176,7 @@ check correct 1 'tst_gpu_ways .* failed: all rows were skipped: SKIP .*there is 
 
 # A hang costs its limit, and what was learnt before it is there.
 fresh
-rows tst_gpu_ways TestGpuWays 'ways:LONG' 'ways:good'
+rows tst_gpu_ways tst_gpu_ways::TestGpuWays 'ways:LONG' 'ways:good'
 HALFSCOPE_CHECK_SECONDS=12 check correct 1 '^tst_gpu_steps .* passed' '^tst_gpu_ways .* failed' '^  tst_gpu_ways ways:LONG: it did not come to its end' '^verify +passed'
 has "$work/out/correct.json" '"name": "tst_gpu_ways \(2 rows\)", "result": "failed: 1 of 2 rows"'
 

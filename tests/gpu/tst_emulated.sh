@@ -22,7 +22,7 @@ has "$work/described" '^One way to run this step on cuda \(Fake GPU\)\.$'
 "$build/tst_gpu_device" >"$work/device"
 has "$work/device" '^Totals: .* 0 failed, 0 skipped'
 "$build/tst_gpu_steps" smallStep >"$work/step"
-has "$work/step" '^PASS   : TestGpuSteps::smallStep'
+has "$work/step" '^PASS   : tst_gpu_steps::TestGpuSteps::smallStep'
 HALFSCOPE_CUDA_DEBUG="$work/debug" "$build/gpu-profile" "$work" mlp-10-20-1 amp-fp16 >"$work/printed"
 has "$work/profile.txt" '^mlp-10-20-1 amp-fp16: loaded in [0-9.]+ s'
 has "$work/profile.txt" "first loss [0-9.]+, the CPU's [0-9.]+$"

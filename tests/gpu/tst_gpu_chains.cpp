@@ -3,6 +3,8 @@
 // run.
 #include "tests/support/gpu_steps.h"
 
+namespace tst_gpu_chains {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -64,5 +66,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGpuChains)
+} // namespace tst_gpu_chains
+
+QTEST_GUILESS_MAIN(tst_gpu_chains::TestGpuChains)
 #include "tst_gpu_chains.moc"

@@ -3,6 +3,8 @@
 #include "tests/support/gpu_device.h"
 #include "tests/support/thrown.h"
 
+namespace tst_gpu_device {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -37,5 +39,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGpuDevice)
+} // namespace tst_gpu_device
+
+QTEST_GUILESS_MAIN(tst_gpu_device::TestGpuDevice)
 #include "tst_gpu_device.moc"

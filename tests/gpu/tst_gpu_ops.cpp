@@ -12,6 +12,8 @@
 #include <regex>
 #include <set>
 
+namespace tst_gpu_ops {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -251,5 +253,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGpuOps)
+} // namespace tst_gpu_ops
+
+QTEST_GUILESS_MAIN(tst_gpu_ops::TestGpuOps)
 #include "tst_gpu_ops.moc"

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cmath>
 
+namespace tst_gpu_steps {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -252,5 +254,7 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGpuSteps)
+} // namespace tst_gpu_steps
+
+QTEST_GUILESS_MAIN(tst_gpu_steps::TestGpuSteps)
 #include "tst_gpu_steps.moc"

@@ -8,6 +8,8 @@
 
 #include <map>
 
+namespace tst_gpu_ways {
+
 using namespace halfscope;
 using namespace halfscope::test;
 
@@ -17,14 +19,14 @@ constexpr int kSteps = 3; ///< whose bits are compared
 constexpr const char* kUnfused = "unfused";
 
 /// All ways that a device with products of warpgroups has. Others write the same text for some.
-const std::vector<cuda::Variant>& ways() {
+const std::vector<cuda::Variant>& allWays() {
     static const std::vector<cuda::Variant> all =
         cuda::variantsOf(cuda::SourceOptions{}, cuda::kWarpgroupCapability);
     return all;
 }
 /// Returns the way of this name, without a search for a faster one.
 cuda::Variant wayNamed(const std::string& name) {
-    for (cuda::Variant way : ways())
+    for (cuda::Variant way : allWays())
         if (way.name == name) {
             way.options.searchSeconds = 0;
             return way;
@@ -84,7 +86,7 @@ private slots:
     void ways_data() {
         QTest::addColumn<int>("lane");
         QTest::addColumn<std::string>("way");
-        for (const cuda::Variant& way : ::ways())
+        for (const cuda::Variant& way : allWays())
             for (const int lane : {2, 0, 1, 3, 4}) { // amp-fp16 first
                 const bool half = lane >= 2;
                 if (way.name == kUnfused || (way.options.tiles.warpgroups && !half)) continue;
@@ -156,5 +158,7 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGpuWays)
+} // namespace tst_gpu_ways
+
+QTEST_GUILESS_MAIN(tst_gpu_ways::TestGpuWays)
 #include "tst_gpu_ways.moc"
