@@ -262,9 +262,7 @@ void TestCliFaults::pairsInPart() {
     if (Faults::clash()) QSKIP(Faults::clash());
     QTemporaryDir folder;
     for (const char* name : {"x.npy", "y.npy", "x_test.npy", "y_test.npy"})
-        writeBytes(folder.filePath(name).toStdString(),
-                   npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}",
-                            std::string(16, '\0')));
+        writeBytes(folder.filePath(name).toStdString(), npy("<f4", "(4,)", std::string(16, '\0')));
     int number = 1;
     for (bool came = true; came; ++number) {
         const Faults faults(QStringLiteral("list:%1:once").arg(number));

@@ -104,16 +104,13 @@ void TestCliPredict::predictsArrays() {
         x += bytesOfValues<float>({static_cast<float>(i), 1});
         y += bytesOfValues<float>({static_cast<float>(2 * i)});
     }
-    const auto dict = [](const char* shape) {
-        return std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape + "}";
-    };
-    const QString data = file("data.npz", zipBytes({{"x.npy", npyBytes(dict("(20, 2)"), x), true},
-                                                    {"y.npy", npyBytes(dict("(20,)"), y), true}}));
+    const QString data = file("data.npz", zipBytes({{"x.npy", npy("<f4", "(20, 2)", x), true},
+                                                    {"y.npy", npy("<f4", "(20,)", y), true}}));
     const Outcome trained =
         call({"run", data, "--device", "cpu", "--steps", "5", "--out", path("numbers")});
     QVERIFY2(trained.code == 0, trained.error);
     QVERIFY2(trained.out.contains("val. loss") && !trained.out.contains("accuracy"), trained.out);
-    const QString news = file("x.npy", npyBytes(dict("(3, 2)"), x.substr(0, 24)));
+    const QString news = file("x.npy", npy("<f4", "(3, 2)", x.substr(0, 24)));
     const Outcome outcome =
         call({"evaluate", path("numbers"), "--predict", news, "--out", path("made")});
     QVERIFY2(outcome.code == 0, outcome.error);

@@ -52,6 +52,12 @@ inline std::string npyBytes(std::string_view dict, std::string_view values, char
     return bytes.append(header).append(values);
 }
 
+/// Returns an .npy file as NumPy writes it, for example of the type "<f4" and the shape "(2, 3)".
+inline std::string npy(const std::string& type, const std::string& shape, std::string_view values) {
+    return npyBytes("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }",
+                    values);
+}
+
 /// A file of an archive, deflated when `packed` is true.
 struct ZipPart {
     std::string name, content;

@@ -25,11 +25,6 @@ using namespace std::string_literals;
 
 namespace {
 
-std::string npy(const std::string& descr, const std::string& shape, const std::string& values) {
-    return npyBytes("{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }",
-                    values);
-}
-
 std::vector<float> floatsOf(const Batch& batch, size_t tensor) {
     const auto values = batch.floats(tensor);
     return {values.begin(), values.end()};

@@ -17,10 +17,8 @@ using namespace std::string_literals;
 
 namespace {
 
-const std::string kInputs = npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}",
-                                     bytesOfValues<float>({1, 2, 3, 4, 5, 6}));
-const std::string kTargets =
-    npyBytes("{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}", "\3\4");
+const std::string kInputs = npy("<f4", "(2, 3)", bytesOfValues<float>({1, 2, 3, 4, 5, 6}));
+const std::string kTargets = npy("|u1", "(2,)", "\3\4");
 
 std::string contentOf(const std::string& path, size_t entry) {
     ZipFile zip(path);

@@ -249,9 +249,7 @@ void TestDataExperiment::manyWords() {
 
 void TestDataExperiment::archives() {
     const auto array = [](const char* shape, size_t bytes) {
-        return npyBytes(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': ") + shape +
-                            "}",
-                        std::string(bytes, '\0'));
+        return npy("<f4", shape, std::string(bytes, '\0'));
     };
     writeBytes(path("both.npz"), zipBytes({{"x_train.npy", array("(4, 2)", 32)},
                                            {"y_train.npy", array("(4,)", 16)}}));
@@ -308,10 +306,8 @@ void TestDataExperiment::arrays() {
     const QString folder = m_folder.filePath(QTest::currentDataTag());
     QDir().mkpath(folder);
     const std::string xs = (folder + "/" + x).toStdString(), ys = (folder + "/" + y).toStdString();
-    writeBytes(xs, npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2)}",
-                            std::string(32, '\0')));
-    writeBytes(ys, npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}",
-                            std::string(16, '\0')));
+    writeBytes(xs, npy("<f4", "(4, 2)", std::string(32, '\0')));
+    writeBytes(ys, npy("<f4", "(4,)", std::string(16, '\0')));
     for (const std::string& each : {xs, ys}) {
         if (!found) {
             const std::string error = thrownBy<InputError>([&] { experimentOn(each); });
@@ -432,8 +428,7 @@ void TestDataExperiment::texts() {
 /// the user must choose.
 void TestDataExperiment::foldersOfArrays() {
     const auto write = [&](const char* name) {
-        const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}";
-        writeBytes(path(name), npyBytes(header, std::string(16, '\0')));
+        writeBytes(path(name), npy("<f4", "(4,)", std::string(16, '\0')));
     };
     QDir().mkpath(m_folder.filePath("pair"));
     for (const char* name : {"pair/x.npy", "pair/y.npy", "pair/mean.npy"})

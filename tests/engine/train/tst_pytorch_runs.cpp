@@ -135,16 +135,11 @@ QString TestPyTorchRuns::archive() const {
         x += bytesOfValues<float>({std::sin(at), std::cos(at), static_cast<float>(i % 7) / 7});
         y += bytesOfValues<int64_t>({i % 3});
     }
-    const auto array = [](const char* type, const char* shape, const std::string& values) {
-        return npyBytes(std::string("{'descr': '") + type +
-                            "', 'fortran_order': False, 'shape': " + shape + "}",
-                        values);
-    };
     const QString path = m_folder.filePath("data.npz");
     writeBytes(path.toStdString(),
-               zipBytes({{"names.npy", array("<U1", "(1,)", bytesOfValues<char32_t>({U'a'}))},
-                         {"x.npy", array("<f4", "(60, 3)", x), true},
-                         {"y_train.npy", array("<i8", "(60,)", y)}}));
+               zipBytes({{"names.npy", npy("<U1", "(1,)", bytesOfValues<char32_t>({U'a'}))},
+                         {"x.npy", npy("<f4", "(60, 3)", x), true},
+                         {"y_train.npy", npy("<i8", "(60,)", y)}}));
     return path;
 }
 

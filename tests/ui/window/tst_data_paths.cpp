@@ -232,8 +232,8 @@ void TestDataPaths::tellsOfArraysThatFp16CannotHold() {
     constexpr int kSamples = 200;
     const std::vector<float> values(kSamples, 1e5f);
     const std::string array =
-        npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (200, 1)}",
-                 {reinterpret_cast<const char*>(values.data()), sizeof(float) * kSamples});
+        npy("<f4", "(200, 1)",
+            {reinterpret_cast<const char*>(values.data()), sizeof(float) * kSamples});
     type(window, "data.kind", QStringLiteral("arrays"));
     for (const char* key : {"data.x", "data.y"}) {
         const QString path = m_folder.filePath(QLatin1String(key) + QStringLiteral(".npy"));

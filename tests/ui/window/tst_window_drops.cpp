@@ -171,8 +171,7 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
            "in the columns: tame.";
     const std::string x = npyBytes("{'descr': '>f4', 'fortran_order': True, 'shape': (40, 2)}",
                                    std::string(320, '\0'));
-    const std::string y = npyBytes("{'descr': '|b1', 'fortran_order': False, 'shape': (40,)}",
-                                   std::string(20, '\0') + std::string(20, '\1'));
+    const std::string y = npy("|b1", "(40,)", std::string(20, '\0') + std::string(20, '\1'));
     QTest::newRow("archive") << "pets.npz"
                              << QByteArray::fromStdString(
                                     zipBytes({{"x.npy", x, true}, {"y.npy", y}}))
