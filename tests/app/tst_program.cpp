@@ -60,7 +60,7 @@ void TestProgram::signalsKeepTheRun_data() {
     QTest::newRow("SIGHUP") << SIGHUP;
 }
 
-/// The program ends at once, and the next start finds what it trained.
+/// The program ends in order, and the next start finds what it trained.
 void TestProgram::signalsKeepTheRun() {
     QFETCH(int, signal);
     const QTemporaryDir folder;
@@ -80,6 +80,9 @@ void TestProgram::signalsKeepTheRun() {
     QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);
     QCOMPARE(process.exitCode(), 128 + signal);
+    // the log is gone once the session's file has everything; the window was closed, not dropped
+    QVERIFY(!QFile::exists(QString::fromStdString(file())));
+    QVERIFY(QFile::exists(folder.filePath("Halfscope/halfscope.conf")));
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});
     QVERIFY(left[0].runs().at(0).steps > 10);

@@ -28,6 +28,24 @@ bool hasGap(const std::string& script) {
     return gap.match(QString::fromStdString(script)).hasMatch();
 }
 
+/// Whether the program chooses a device once and puts everything there. On a machine without a GPU
+/// it also runs when it does not.
+bool usesOneDevice(const std::string& script) {
+    const QString text = QString::fromStdString(script);
+    const auto always = [&text](const char* call, const char* device) {
+        const QString start = QString::fromLatin1(call);
+        return text.count(start) == text.count(start + QLatin1String(device));
+    };
+    const QString chosen = "\nDEVICE = \"cuda\" if torch.cuda.is_available() else \"cpu\"\n";
+    return text.contains(chosen) && text.count("\"cuda\"") == 1 && text.count("\"cpu\"") == 1 &&
+           text.contains("x.to(DEVICE") && text.contains("target.to(DEVICE)") &&
+           text.contains("model.to(DEVICE") && always("x.to(", "DEVICE") &&
+           always("target.to(", "DEVICE") && always("torch.autocast(", "DEVICE, ") &&
+           always("torch.amp.GradScaler(", "DEVICE, ") &&
+           always("torch.rand(len(x), 1", ", device=DEVICE)\n        between") &&
+           always("generate_square_subsequent_mask(", "size, x.device, ");
+}
+
 } // namespace
 
 class TestPyTorchScript : public QObject {
@@ -112,6 +130,7 @@ void TestPyTorchScript::everyPreset() {
         const RunConfig& config = preset.config;
         const std::string script = pytorchScript(config);
         QVERIFY2(!hasGap(script), script.c_str());
+        QVERIFY2(usesOneDevice(script), script.c_str());
         for (const std::string& lane : laneNames(config)) {
             const bool trains = script.find("\n    \"" + lane + "\": dict(") != std::string::npos;
             const bool left = script.find("nothing like it: the lane " + lane) != std::string::npos;

@@ -12,6 +12,7 @@
 #include <QMessageBox>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QThread>
 #include <QTimer>
 
 #include <cmath>
@@ -77,6 +78,7 @@ private slots:
     void deletes();
     void asksAgain();
     void aClosedWindowLeavesNothing();
+    void endsWithTheLastSteps();
     void aFolderThatCannotBeMade();
     void pausesWhenMemoryIsFull();
     void aRunKeepsItsNetworksBesideOneThatGoesOn();
@@ -272,6 +274,33 @@ void TestSessionKeeper::aClosedWindowLeavesNothing() {
     QVERIFY(sessionsIn(keeping(sessions).sessions.toStdString()).empty());
     Opened next(tinyConfig(9), keeping(sessions));
     QVERIFY(!offer(next.window, 300));
+}
+
+/// When the program is told to end, what has just been trained is on disk before the window goes.
+void TestSessionKeeper::endsWithTheLastSteps() {
+    const QTemporaryDir sessions, copy;
+    RunConfig config = tinyConfig(100'000'000);
+    config.pace = 1000;
+    Opened opened(config, keeping(sessions));
+    MainWindow& window = opened.window;
+    const QDir folder(keeping(sessions).sessions);
+    window.play();
+    QVERIFY(QTest::qWaitFor(
+        [&] { return !sessionsIn(folder.path().toStdString()).empty() && window.run().step() > 9; },
+        kPatience));
+    const int64_t before = window.run().step();
+    while (window.run().step() < before + 9) {
+        QThread::msleep(50); // the training goes on meanwhile, and the store knows nothing of it
+        window.shown().frame();
+    }
+    QVERIFY(window.endSession().empty());
+    const int64_t trained = window.run().step();
+    for (const QFileInfo& file : folder.entryInfoList(QDir::Files))
+        if (file.suffix() != "lock")
+            QVERIFY(QFile::copy(file.filePath(), copy.filePath(file.fileName())));
+    const std::vector<LeftSession> left = leftSessions(copy.path().toStdString());
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().at(0).steps, trained);
 }
 
 void TestSessionKeeper::aFolderThatCannotBeMade() {
