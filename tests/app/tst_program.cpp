@@ -12,6 +12,10 @@
 
 #include <csignal>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace tst_program {
 
 using namespace halfscope;
@@ -51,6 +55,7 @@ private slots:
     void badFileOfADesktop();
     void signalsKeepTheRun_data();
     void signalsKeepTheRun();
+    void keepsSettingsThatCameLate();
 };
 
 void TestProgram::signalsKeepTheRun_data() {
@@ -86,6 +91,36 @@ void TestProgram::signalsKeepTheRun() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});
     QVERIFY(left[0].runs().at(0).steps > 10);
+}
+
+/// A disk that answers only after the window has been built: what the window shows meanwhile must
+/// not replace what the user's settings say.
+void TestProgram::keepsSettingsThatCameLate() {
+    const QTemporaryDir folder;
+    QVERIFY(QDir(folder.path()).mkpath("Halfscope"));
+    const QString settings = folder.filePath("Halfscope/halfscope.conf");
+    const QByteArray path = settings.toUtf8(), theme = "[General]\ntheme=dark\n";
+    QCOMPARE(mkfifo(path, 0600), 0); // whoever opens it waits for a writer
+    RunConfig config = tinyConfig(100'000'000);
+    config.pace = 1000;
+    QProcess process;
+    start(process, folder, {writeFile(folder, "small.json", configText(config)), "--play"});
+    const std::string sessions = folder.filePath("Halfscope/halfscope/sessions").toStdString();
+    QVERIFY(QTest::qWaitFor([&] { return !sessionsIn(sessions).empty(); }, kPatience));
+    int pipe = -1;
+    const auto isRead = [&] { return (pipe = open(path, O_WRONLY | O_NONBLOCK)) >= 0; };
+    QVERIFY(QTest::qWaitFor(isRead, kPatience));
+    QCOMPARE(::write(pipe, theme, static_cast<size_t>(theme.size())), ssize_t{theme.size()});
+    close(pipe);
+    QVERIFY(QFile::remove(settings));
+    QCOMPARE(QFile(writeFile(folder, "Halfscope/halfscope.conf", theme.toStdString())).size(),
+             qint64{theme.size()});
+    kill(static_cast<pid_t>(process.processId()), SIGTERM);
+    QVERIFY2(process.waitForFinished(kPatience), qPrintable(process.errorString()));
+    QCOMPARE(process.exitCode(), 128 + SIGTERM);
+    QFile kept(settings);
+    QVERIFY(kept.open(QIODevice::ReadOnly));
+    QCOMPARE(kept.readAll(), theme);
 }
 
 void TestProgram::takesAPicture() {

@@ -43,7 +43,8 @@ void writeAll(const SharedPtr& shared) {
         QVariantMap now;
         {
             const std::lock_guard lock(shared->mutex);
-            shared->written.clear();
+            // known from now on, even when the disk does not answer the next read
+            shared->read.insert(std::exchange(shared->written, {}));
             shared->writes = !shared->coming.isEmpty();
             if (!shared->writes) return;
             now = shared->written = std::exchange(shared->coming, {});
@@ -60,6 +61,7 @@ public:
     QVariantMap all();
     void keep(const QVariantMap& values);
     bool finish(std::chrono::milliseconds patience);
+    bool missed() const { return m_missed; }
 
 private:
     /// Starts `work` on a thread. Returns null when the system has no thread to give.
@@ -67,6 +69,7 @@ private:
 
     SharedPtr m_shared = std::make_shared<Shared>();
     std::unique_ptr<FileJob> m_reads, m_writes; ///< the last thread of each kind
+    bool m_missed = false; ///< all() has returned before the disk had ever answered
 };
 
 std::unique_ptr<FileJob> UserSettings::start(std::function<void()> work) {
@@ -87,6 +90,7 @@ QVariantMap UserSettings::all() {
         if (m_reads) m_reads->isDone(known ? kAtOnce : kForReading);
     }
     const std::lock_guard lock(m_shared->mutex);
+    m_missed = m_missed || !m_shared->wasRead;
     QVariantMap values = m_shared->read;
     for (const QVariantMap& later : {m_shared->written, m_shared->coming})
         values.insert(later);
@@ -116,6 +120,8 @@ UserSettings& settingsOfUser() {
 } // namespace
 
 QVariantMap userSettings() { return settingsOfUser().all(); }
+
+bool missedUserSettings() { return settingsOfUser().missed(); }
 
 void keepUserSettings(const QVariantMap& values) { settingsOfUser().keep(values); }
 

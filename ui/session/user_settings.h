@@ -13,6 +13,9 @@ namespace halfscope {
 /// Returns all settings, by key, as they are now. When the disk does not answer at once, returns
 /// them as they were when it last answered; nothing if it never did.
 QVariantMap userSettings();
+/// Whether a call of userSettings() has returned before the disk ever answered. What was used in
+/// place of the settings must not be kept: it would replace those that the disk has.
+bool missedUserSettings();
 /// Gives these keys these values from now on; they are written to the disk soon.
 void keepUserSettings(const QVariantMap& values);
 /// Waits until all values are on the disk, but at most `patience`; returns whether they are. Call

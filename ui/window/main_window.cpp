@@ -289,6 +289,7 @@ void MainWindow::restoreLayout() {
 }
 
 void MainWindow::saveLayout() const {
+    if (missedUserSettings()) return;
     QVariantMap settings;
     settings.insert(QStringLiteral("layout/version"), kLayoutVersion);
     settings.insert(QStringLiteral("layout/geometry"), saveGeometry());
