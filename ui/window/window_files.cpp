@@ -16,6 +16,7 @@
 #include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
+#include "ui/look/owned.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
@@ -32,6 +33,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QLabel>
 #include <QLocale>
 #include <QProgressDialog>
 #include <QScopeGuard>
@@ -327,7 +329,7 @@ void WindowFiles::choose() {
 
 void WindowFiles::saveExperiment(const QString& path) {
     checkConfig(m_models.config.config());
-    aside({tr("Save experiment"), tr("Saving the experiment in %1…").arg(path), path},
+    aside({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
           [to = path.toStdString(), text = configText(m_models.config.config())] {
               writeFileAtomically(to, text);
           });
@@ -425,7 +427,7 @@ void WindowFiles::chooseTensorBoard() {
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();
-        aside({tr("Save for TensorBoard"), tr("Saving the run in %1…").arg(folder), folder},
+        aside({tr("Save for TensorBoard"), tr("Saving the run in %1…"), folder},
               [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
         emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
                       .arg(safeText(folder.toStdString())));
@@ -451,12 +453,13 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
                        program = QCoreApplication::applicationVersion().toStdString()] {
         *files = saveWithCheckpoint(run, folder, name, program, std::span(&plots, 1));
     };
-    aside({tr("Save results"), tr("Saving the run in %1…").arg(folder), folder}, save);
+    aside({tr("Save results"), tr("Saving the run in %1…"), folder}, save);
     return std::move(*files);
 }
 
 void WindowFiles::aside(const Errand& errand, const std::function<void()>& work) {
-    QProgressDialog dialog(errand.text, {}, 0, 0, &m_window);
+    QProgressDialog dialog({}, {}, 0, 0, &m_window);
+    dialog.setLabel(make<QLabel>(errand.text.arg(safeText(errand.path.toStdString()))));
     dialog.setWindowTitle(errand.title);
     dialog.setWindowModality(Qt::WindowModal);
     // by itself the dialog would wait for seconds, because its bar has no end
@@ -490,7 +493,7 @@ void WindowFiles::aside(const Errand& errand, const std::function<void()>& work)
 
 QStringList WindowFiles::resultsIn(const QString& folder) {
     const auto there = std::make_shared<QStringList>();
-    aside({tr("Save results"), tr("Looking for results in %1…").arg(folder), folder,
+    aside({tr("Save results"), tr("Looking for results in %1…"), folder,
            phrase("Files", "%1: did not answer in time"), kForReading},
           [there, folder, names = resultNames()] {
               for (const QString& name : names)
@@ -534,7 +537,7 @@ bool WindowFiles::chooseResultsFolder() {
     guarded(*m_parts.banner, [&] {
         const QString names = saveResults(folder).join(QStringLiteral(", "));
         saved = true;
-        emit told(tr("Saved in %1: %2").arg(folder, names));
+        emit told(tr("Saved in %1: %2").arg(safeText(folder.toStdString()), names));
         m_parts.banner->dismiss();
         if (!m_leftOut.isEmpty()) m_parts.banner->showText(m_leftOut);
     });
@@ -561,7 +564,7 @@ void WindowFiles::choosePlots() {
 void WindowFiles::savePlots(const QString& path) {
     const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
     const QByteArray picture = png ? m_parts.plots->png() : m_parts.plots->svg();
-    aside({tr("Save picture of the plots"), tr("Saving the plots in %1…").arg(path), path},
+    aside({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
           [to = path.toStdString(), bytes = picture.toStdString()] {
               writeFileAtomically(to, bytes);
           });

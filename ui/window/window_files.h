@@ -116,11 +116,14 @@ private:
     SavedFiles write(const RunSnapshot&, const QString& folder);
     /// What aside() shows while work is done, and when it stops waiting for the work.
     struct Errand {
-        QString title, text, path;
+        QString title;
+        QString text; ///< with %1 for the path
+        QString path;
         /// What to say of a path that did not answer.
         Phrase late = phrase("Files", "%1: did not answer in time; what was being saved there may "
                                       "be incomplete");
-        std::chrono::milliseconds afterClosing = kForFiles; ///< how long work is waited for
+        std::chrono::milliseconds afterClosing = kForFiles; ///< how long to wait for the work
+                                                            ///< once the window has closed
     };
     /// Runs `work` on a thread of its own, because long tables take their time: the window is drawn
     /// meanwhile. The work must own all that it uses: a dead network is not waited for when the

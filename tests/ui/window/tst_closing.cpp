@@ -5,6 +5,7 @@
 #include "tests/support/saved_run_parts.h"
 
 #include <QElapsedTimer>
+#include <QLabel>
 #include <QProgressDialog>
 #include <QTimer>
 
@@ -143,16 +144,19 @@ void TestClosing::anotherFileEndsReading() {
 
 /// Saves into a pipe that nobody reads, which behaves like a disk on a dead network.
 void TestClosing::plotsAreSavedAside() {
-    const QString pipe = m_folder.filePath(QStringLiteral("plots.svg"));
+    const QString pipe = m_folder.filePath(QStringLiteral("<i>plots<i>.svg"));
     QCOMPARE(mkfifo(qPrintable(pipe), 0600), 0);
     MainWindow window;
     window.show();
     QTest::qWait(50);
     Hold hold;
     bool asked = false;
+    QString label;
     QTimer::singleShot(1000, &window, [&] {
         auto* dialog = window.findChild<QProgressDialog*>();
         asked = dialog && dialog->isVisible();
+        for (const auto* each : dialog ? dialog->findChildren<QLabel*>() : QList<QLabel*>())
+            if (each->textFormat() == Qt::PlainText) label += each->text();
         if (dialog) dialog->cancel();
     });
     QString told;
@@ -166,6 +170,7 @@ void TestClosing::plotsAreSavedAside() {
     QVERIFY2(clock.elapsed() < 2000, QByteArray::number(clock.elapsed()));
     QVERIFY2(hold.longest() < kLongestHold, QByteArray::number(hold.longest()));
     QVERIFY(asked);
+    QCOMPARE(label, QStringLiteral("Saving the plots in %1…").arg(pipe)); // a name is no markup
     QCOMPARE(told, pipe + QStringLiteral(": did not answer in time; what was being saved there may "
                                          "be incomplete"));
     QFile reader(pipe); // frees the thread that was left to itself
