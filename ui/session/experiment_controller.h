@@ -77,7 +77,7 @@ signals:
     /// A command contradicts the settings of the run, or the state that the run was to continue
     /// from cannot be used. The run continues, or begins, without it.
     void refused(const halfscope::Message& reason);
-    /// A file of the run could not be written.
+    /// A file of the run could not be written, or its networks are too large to be kept with it.
     void notSaved(const halfscope::Message& reason);
     void saved(const QString& path, qint64 step);
     void laneSaved(const QString& path, qint64 step);

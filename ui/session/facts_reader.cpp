@@ -57,7 +57,6 @@ void FactsReader::ask(const TaskConfig& task) {
     m_waiting.push_back(task);
     // not at once: the code that asks must not be called back meanwhile
     if (!m_timer.isActive()) m_timer.start(0);
-    // meanwhile
 }
 
 void FactsReader::keepOnly(std::span<const FactsKey> wanted) {

@@ -97,7 +97,7 @@ struct FailedNotice {
 struct RefusedNotice {
     Message reason;
 };
-/// A file of the run could not be written.
+/// A file of the run could not be written, or its networks are too large to be kept with it.
 struct NotSavedNotice {
     Message reason;
 };

@@ -39,8 +39,8 @@ public:
         return count;
     }
 
-    /// Consumer only. Appends everything that is there to `out` and returns how many rows that
-    /// were.
+    /// Consumer only. Appends everything that is there to `out` and returns how many rows
+    /// there were.
     size_t drain(std::vector<T>& out) {
         const size_t tail = m_tail.load(std::memory_order_relaxed);
         const size_t head = m_head.load(std::memory_order_acquire);

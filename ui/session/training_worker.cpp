@@ -342,9 +342,9 @@ void TrainingWorker::tellTooLarge(size_t bytes) {
         return static_cast<int64_t>((size + kMebibyte - 1) / kMebibyte);
     };
     tell(NotSavedNotice{
-        {phrase("Training", "A reset or a crash loses these networks, which are too large to be "
-                            "kept with their run (%1 MiB with the optimizer's state; at most %2 "
-                            "MiB are): File > Save checkpoint… keeps them in a file."),
+        {phrase("Training", "These networks are too large to be kept with their run (%1 MiB with "
+                            "the optimizer's state; the limit is %2 MiB). A reset or a crash loses "
+                            "them, unless File > Save checkpoint… has saved them."),
          mebibytes(bytes), mebibytes(kMostStateBytes)}});
 }
 

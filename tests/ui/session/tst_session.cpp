@@ -275,10 +275,10 @@ void TestSession::largeStatesAreNotCopied() {
         QCOMPARE(told.size(), size_t{tooLarge ? 1u : 0u});
         if (tooLarge)
             QCOMPARE(told[0],
-                     std::string("A reset or a crash loses these networks, which are too large to "
-                                 "be kept with their run (257 MiB with the optimizer's state; at "
-                                 "most 256 MiB are): File > Save checkpoint… keeps them in a "
-                                 "file."));
+                     std::string("These networks are too large to be kept with their run (257 MiB "
+                                 "with the optimizer's state; the limit is 256 MiB). A reset or a "
+                                 "crash loses them, unless File > Save checkpoint… has saved "
+                                 "them."));
     }
 }
 
