@@ -6,6 +6,7 @@
 #include "engine/data/get_mnist.h"
 #include "engine/io/open_folder.h"
 #include "tests/support/array_files.h"
+#include "tests/support/growth_limit.h"
 #include "tests/support/http_server.h"
 #include "tests/support/thrown.h"
 
@@ -17,11 +18,9 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace tst_download {
@@ -232,14 +231,10 @@ void TestDownload::noNetwork() {
 void TestDownload::fullDisk() {
     HttpServer server;
     server.put("data.gz", {kContent});
-    const auto before = std::signal(SIGXFSZ, SIG_IGN);
-    rlimit limit{};
-    ::getrlimit(RLIMIT_FSIZE, &limit);
-    const rlimit small{50'000, limit.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-    const std::string refused = error({server.address()});
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    std::signal(SIGXFSZ, before);
+    const std::string refused = [&] {
+        const GrowthLimit limit(50'000);
+        return error({server.address()});
+    }();
     QCOMPARE(refused, path("data.gz.part").toStdString() + ": cannot write: File too large");
     fetch({server.address()});
     QCOMPARE(server.asked(), (std::vector<size_t>{0, 50'000}));

@@ -11,6 +11,7 @@
 #include "engine/io/open_folder.h"
 #include "engine/io/output_folder.h"
 #include "engine/io/picture.h"
+#include "tests/support/growth_limit.h"
 #include "tests/support/ordinary_user.h"
 #include "tests/support/thrown.h"
 
@@ -20,13 +21,11 @@
 #include <QTest>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -37,26 +36,7 @@ namespace tst_io {
 using namespace halfscope;
 namespace fs = std::filesystem;
 
-namespace {
-
-/// Limits the size of files that this process writes: the smallest of full disks.
-class SizeLimit {
-public:
-    explicit SizeLimit(rlim_t bytes) {
-        std::signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &m_before);
-        const rlimit limited{bytes, m_before.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &limited);
-    }
-    ~SizeLimit() { setrlimit(RLIMIT_FSIZE, &m_before); }
-    SizeLimit(const SizeLimit&) = delete;
-    SizeLimit& operator=(const SizeLimit&) = delete;
-
-private:
-    rlimit m_before{};
-};
-
-} // namespace
+namespace {} // namespace
 
 class TestIo : public QObject {
     Q_OBJECT
@@ -177,7 +157,7 @@ void TestIo::failedWriteLeavesNothing() {
     const std::string name = path("kept.png");
     writeFileAtomically(name, "old");
     {
-        const SizeLimit limit(1000);
+        const GrowthLimit limit(1000);
         const std::string large(5000, 'x');
         QVERIFY(isAbout(thrownBy<RunError>([&] { writeFileAtomically(name, large); }), name,
                         "cannot write: File too large"));
@@ -481,7 +461,7 @@ void TestIo::growingFileOnFullDisk() {
     const OpenFolder folder(m_folder.path().toStdString());
     const std::string name = path("steps.csv");
     {
-        const SizeLimit limit(500'000);
+        const GrowthLimit limit(500'000);
         const std::string text = thrownBy<RunError>([&] {
             GrowingFile file(folder, "steps.csv");
             file.place();
@@ -497,7 +477,7 @@ void TestIo::growingFileOnFullDisk() {
     QCOMPARE(rows.size() % std::string("a row of the table\n").size(), size_t{0});
     QCOMPARE(files(), QStringList("steps.csv"));
     { // a last row that is longer than a piece
-        const SizeLimit limit(500'000);
+        const GrowthLimit limit(500'000);
         GrowingFile file(folder, "long.csv");
         file.place();
         QVERIFY_THROWS_EXCEPTION(RunError, [&] {
@@ -508,7 +488,7 @@ void TestIo::growingFileOnFullDisk() {
     }
     QCOMPARE(readFile(path("long.csv")), std::string("first\n"));
     {
-        const SizeLimit limit(0);
+        const GrowthLimit limit(0);
         QVERIFY(isAbout(thrownBy<RunError>([&] {
                             GrowingFile file(folder, "other.csv");
                             file.append("x\n");

@@ -6,6 +6,7 @@
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"
+#include "tests/support/growth_limit.h"
 #include "tests/support/missing_texts.h"
 #include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"
@@ -13,10 +14,7 @@
 #include <QDir>
 #include <QTest>
 
-#include <csignal>
 #include <filesystem>
-
-#include <sys/resource.h>
 
 namespace tst_cut_runs {
 
@@ -223,20 +221,16 @@ void TestCutRuns::rowsAreThereWhileItTrains() {
 
 /// The first table that runs out of room cuts the others.
 void TestCutRuns::tablesEndAtACommonStep() {
-    std::signal(SIGXFSZ, SIG_IGN);
-    rlimit before{};
-    getrlimit(RLIMIT_FSIZE, &before);
     std::string error;
     {
+        std::optional<GrowthLimit> limit; // lasts longer than the writer
         RunWriter files(folder(), infoOf(), lanesOf(defaultConfig()), {1, 1, 1, {0}});
-        const rlimit limited{100'001, before.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &limited);
+        limit.emplace(100'001);
         error = thrownBy<RunError>([&] {
             for (int64_t step = 1; step < 100'000; ++step)
                 files.append(batchOf(step));
         });
     }
-    setrlimit(RLIMIT_FSIZE, &before);
     QCOMPARE(error, m_folder->file("steps.csv") + ": cannot write: File too large");
     const auto run = readRun(folder());
     QVERIFY(run->step() > 1000);

@@ -4,18 +4,14 @@
 #include "engine/runs/run_manifest.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/file_menu.h"
+#include "tests/support/growth_limit.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
 #include "ui/window/window_files.h"
 
 #include <QFileDialog>
-#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTimer>
-
-#include <csignal>
-
-#include <sys/resource.h>
 
 namespace tst_saved_checkpoint {
 
@@ -189,23 +185,6 @@ void TestSavedCheckpoint::anOpenedCheckpointIsSavedWithItsRows() {
 
 namespace {
 
-/// Limits the bytes of this process's files, which makes a write fail as a full disk does.
-class SmallDisk {
-public:
-    explicit SmallDisk(rlim_t bytes) {
-        std::signal(SIGXFSZ, SIG_IGN);
-        ::getrlimit(RLIMIT_FSIZE, &m_before);
-        const rlimit small{bytes, m_before.rlim_max};
-        ::setrlimit(RLIMIT_FSIZE, &small);
-    }
-    ~SmallDisk() { ::setrlimit(RLIMIT_FSIZE, &m_before); }
-    SmallDisk(const SmallDisk&) = delete;
-    SmallDisk& operator=(const SmallDisk&) = delete;
-
-private:
-    rlimit m_before{};
-};
-
 /// Returns all files except the lock.
 QMap<QString, QByteArray> filesIn(const QString& folder) {
     QMap<QString, QByteArray> files;
@@ -234,7 +213,7 @@ void TestSavedCheckpoint::aFullDiskLosesNothing() {
     QVERIFY(stepsTo(opened.window, 6));
     {
         // as kept in memory there is room for it: it names no run there, which saves 32 bytes
-        const SmallDisk disk(static_cast<rlim_t>(size - 16));
+        const GrowthLimit limit(static_cast<rlim_t>(size - 16));
         QCOMPARE(QString::fromStdString(
                      thrownBy<RunError>([&] { opened.window.saveResults(path("full")); })),
                  path("full") + "/checkpoint.safetensors: cannot write: File too large");

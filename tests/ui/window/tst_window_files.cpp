@@ -3,6 +3,7 @@
 #include "engine/io/input_file.h"
 #include "engine/step/pytorch_script.h"
 #include "tests/support/file_menu.h"
+#include "tests/support/growth_limit.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"
@@ -18,17 +19,12 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QLibraryInfo>
-#include <QScopeGuard>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QVersionNumber>
-
-#include <csignal>
-
-#include <sys/resource.h>
 
 namespace tst_window_files {
 
@@ -235,12 +231,7 @@ void TestWindowFiles::plotsAreSaved() {
     QVERIFY(file.open(QIODevice::ReadOnly) && file.readAll().trimmed().endsWith("</svg>"));
     QVERIFY(!QImage(png, "PNG").isNull());
     QVERIFY(QFile::remove(svg) && QFile::remove(png));
-    rlimit before{};
-    QCOMPARE(::getrlimit(RLIMIT_FSIZE, &before), 0);
-    const auto restore = qScopeGuard([&] { ::setrlimit(RLIMIT_FSIZE, &before); });
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit small{1000, before.rlim_max};
-    QCOMPARE(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const GrowthLimit limit(1000);
     for (const QString& path : {svg, png})
         QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(path); }),
                  path.toStdString() + ": cannot write: File too large");
