@@ -7,6 +7,7 @@
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -386,9 +387,9 @@ void TestCsvColumns::numbersInAnyLocale() {
                  error.c_str());
     };
     check();
+    const auto restore = qScopeGuard([] { std::setlocale(LC_NUMERIC, "C"); });
     if (!std::setlocale(LC_NUMERIC, "de_DE.UTF-8")) QSKIP("this machine has no German locale");
     check();
-    std::setlocale(LC_NUMERIC, "C");
 }
 
 void TestCsvColumns::dropped() {
