@@ -6,11 +6,11 @@
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cpu_run.h"
+#include "tests/support/growth_limit.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -148,25 +148,6 @@ public:
     }
     std::map<int64_t, std::vector<std::byte>> chunks;
     mutable int reads = 0;
-};
-
-/// As long as it exists, files do not grow beyond a size, as on a full disk.
-class GrowthLimit {
-public:
-    explicit GrowthLimit(size_t bytes) : m_signal(std::signal(SIGXFSZ, SIG_IGN)) {
-        getrlimit(RLIMIT_FSIZE, &m_usual);
-        const struct rlimit small { bytes, m_usual.rlim_max };
-        setrlimit(RLIMIT_FSIZE, &small);
-    }
-    ~GrowthLimit() {
-        setrlimit(RLIMIT_FSIZE, &m_usual);
-        std::signal(SIGXFSZ, m_signal);
-    }
-    Q_DISABLE_COPY_MOVE(GrowthLimit)
-
-private:
-    struct rlimit m_usual {};
-    void (*m_signal)(int);
 };
 
 } // namespace
@@ -509,8 +490,7 @@ void TestSessionStore::damagedFiles() {
         for (const LeftSession& left : leftSessions(sessions))
             for (const LeftRun& run : left.runs()) {
                 try {
-                    const std::shared_ptr<Run> back = left.read(run);
-                    QVERIFY(back->now().lastStep() > 0 || back->now().lastStep() == 0);
+                    QVERIFY(left.read(run) != nullptr);
                 } catch (const std::runtime_error& error) {
                     QVERIFY(*error.what() != '\0');
                 }
