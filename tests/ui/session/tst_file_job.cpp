@@ -46,23 +46,31 @@ private slots:
     void joinsWhatHasEnded();
 };
 
-/// When a job is done, what its work wrote can be read.
+/// When a job is done, what its work wrote can be read. A signal before connect() would not be
+/// heard.
 void TestFileJob::endsAreToldOnce() {
     for (const FileJob::Leaving leaving : kEither)
         for (int i = 0; i < 100; ++i) {
             int written = 0, told = 0;
-            FileJob job([&written, i] { written = i + 1; }, leaving);
+            std::atomic<bool> connected{false};
+            const auto write = [&] {
+                while (!connected)
+                    std::this_thread::yield();
+                written = i + 1;
+            };
+            FileJob job(write, leaving);
             connect(
                 &job, &FileJob::done, &job, [&told] { ++told; }, Qt::QueuedConnection);
-            QTRY_VERIFY(job.isDone());
-            QCOMPARE(written, i + 1);
-            job.result();
-            QVERIFY(job.isDone()); // and stays so
+            connected = true;
             QTimer late;
             late.setSingleShot(true);
             for (late.start(kPatience); told == 0 && late.isActive();)
                 QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
             QCOMPARE(told, 1);
+            QVERIFY(job.isDone());
+            QCOMPARE(written, i + 1);
+            job.result();
+            QVERIFY(job.isDone()); // and stays so
             QCoreApplication::processEvents();
             QCOMPARE(told, 1);
         }
