@@ -317,7 +317,9 @@ Message MainWindow::endSession() {
     m_ends = true;
     try {
         m_controller->pause();
-    } catch (const std::bad_alloc&) { // what is trained meanwhile is kept, too
+        // takes the steps since the last frame
+        m_shown->frame();
+    } catch (const std::bad_alloc&) { // what the window has is kept
     }
     const Message problem = keepSession();
     close();
