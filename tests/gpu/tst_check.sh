@@ -169,8 +169,8 @@ rm "$work/path/nvidia-smi"
 # A program that skips everything proves nothing.
 fresh
 program tst_gpu_ways <<'TEST'
-if [ "$1" = -datatags ]; then echo 'TestGpuWays ways a'; exit 0; fi
-echo 'SKIP   : TestGpuWays::initTestCase() there is no device'
+if [ "$1" = -datatags ]; then echo 'tst_gpu_ways::TestGpuWays ways a'; exit 0; fi
+echo 'SKIP   : tst_gpu_ways::TestGpuWays::initTestCase() there is no device'
 TEST
 check correct 1 'tst_gpu_ways .* failed: all rows were skipped: SKIP .*there is no device'
 
