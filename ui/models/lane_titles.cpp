@@ -15,6 +15,17 @@ const QString kBetweenParts = QStringLiteral(", "); // the engine puts it betwee
 constexpr char16_t kInName = u'-';                  // stands between the parts of a precision's
                                                     // name
 
+const QLatin1String kFirstScale("init_scale"); // the setting's name in a title
+
+/// Returns the value of a difference like "growth_interval 20". A first loss scale is where the
+/// lane began: its number alone would look like the scale of now, which moves and can be set.
+QString valueOf(const QString& difference) {
+    const QString value = difference.section(u' ', -1);
+    if (difference.section(u' ', -2, -2) != kFirstScale) return value;
+    //: %1 is the loss scale that a lane began with
+    return QCoreApplication::translate("LaneTitles", "from %1", "loss scale").arg(value);
+}
+
 QString nameIn(const QString& label) { return label.section(u' ', 1); }
 
 /// Returns the parts of a name, in order or, with `end`, from the last to the first.
@@ -47,7 +58,7 @@ QStringList labelForms(const QString& label) {
     const QString brief = briefLabel(label), first = brief.section(kBetweenParts, 0, 0);
     QStringList forms{label, brief};
     if (first != brief) forms << first + QChar(0x2026);
-    if (brief != label) forms << label.section(u' ', 0, 0) + u' ' + first.section(u' ', -1);
+    if (brief != label) forms << label.section(u' ', 0, 0) + u' ' + valueOf(first);
     return forms;
 }
 

@@ -164,9 +164,12 @@ void TestLaneTitles::forms() {
     QCOMPARE(labelForms(QStringLiteral("A fp32")).join(u'|'), QStringLiteral("A fp32|A fp32"));
     const QStringList forms =
         labelForms(QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20"));
-    QCOMPARE(forms.join(u'|'),
-             QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
-                            "B init_scale 2^24, growth_interval 20|B init_scale 2^24…|B 2^24"));
+    QCOMPARE(
+        forms.join(u'|'),
+        QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
+                       "B init_scale 2^24, growth_interval 20|B init_scale 2^24…|B from 2^24"));
+    QCOMPARE(labelForms(QStringLiteral("B amp-fp16, growth_interval 20")).back(),
+             QStringLiteral("B 20"));
     const QFontMetrics metrics{QFont()};
     for (const QString& form : forms) // each in a width where it just fits
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
