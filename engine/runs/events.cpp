@@ -1,4 +1,4 @@
-// Names of events.
+// Names of events, and what is told apart by their formats.
 #include "engine/runs/events.h"
 
 namespace halfscope {
@@ -13,6 +13,11 @@ const char* nameOf(EventKind kind) {
     case EventKind::Damaged: return "damaged-sample";
     }
     return "";
+}
+
+bool tellsFork(const Message& text) {
+    const Phrase format = text.format();
+    return format == kForkOfLane || format == kForkOfScale;
 }
 
 } // namespace halfscope

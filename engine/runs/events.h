@@ -18,6 +18,13 @@ const char* nameOf(EventKind);
 inline constexpr Phrase kEditOfAll = phrase("Events", "From step %1: %2.");
 inline constexpr Phrase kEditOfLane = phrase("Events", "From step %1: %2 in lane %3.");
 inline constexpr Phrase kForkOfLane = phrase("Events", "From step %1: lane %2 continues lane %3.");
+/// The same for a fork whose settings have another first loss scale than its parent's, which is
+/// not used: the lane continues with the scale that its parent has.
+inline constexpr Phrase kForkOfScale =
+    phrase("Events", "From step %1: lane %2 continues lane %3, at the loss scale of %3; the first "
+                     "scale of %2, %4, is not used.");
+/// Whether a sentence has one of the two formats about forks.
+bool tellsFork(const Message& text);
 /// A change of the current loss scale; for changes of settings, see edit_words.h.
 inline constexpr Phrase kScaleSet = phrase("Events", "Loss scale set to %1");
 

@@ -454,7 +454,15 @@ void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
     event.lane = lanes() - 1;
     event.tensor = "fork";
     event.parent = parent;
-    event.text = {kForkOfLane, event.step, m_names.back(), m_names[static_cast<size_t>(parent)]};
+    const std::string& name = m_names.back();
+    const std::string& from = m_names[static_cast<size_t>(parent)];
+    const LaneConfig &own = m_config.lanes.back(),
+                     &other = m_config.lanes[static_cast<size_t>(parent)];
+    const bool scales = scalesLoss(own) && scalesLoss(other);
+    event.text = {kForkOfLane, event.step, name, from};
+    if (scales && own.scaler.initScale != other.scaler.initScale)
+        event.text = {kForkOfScale, event.step, name, from,
+                      scaleText(static_cast<float>(own.scaler.initScale))};
     events.push_back(std::move(event));
 }
 

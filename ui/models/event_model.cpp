@@ -1,4 +1,4 @@
-// Rows run from the newest event to the oldest; storage runs the other way, so appending is cheap.
+// Rows run from the latest step to the first; storage runs the other way, so appending is cheap.
 #include "ui/models/event_model.h"
 
 #include "engine/runs/edit_words.h"
@@ -10,12 +10,14 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace halfscope {
 namespace {
 
-const QLatin1String kInLane(" in lane "); // as in the text of a saved run
+// as in the text of a saved run
+const QLatin1String kInLane(" in lane "), kAtScaleOf(", at the loss scale of ");
 
 QString changeText(const Event& event) {
     if (event.scaleAfter == event.scaleBefore) return EventModel::tr("scale stays");
@@ -52,7 +54,7 @@ QString savedEditText(const Event& event) {
     QString text = groupedNumbers(translated(event.text));
     const QString lead = QStringLiteral(": ");
     if (text.startsWith(QLatin1String("From step "))) text = text.mid(text.indexOf(lead) + 2);
-    for (const QLatin1String tail : {QLatin1String(" (before: "), kInLane})
+    for (const QLatin1String tail : {QLatin1String(" (before: "), kInLane, kAtScaleOf})
         if (const auto end = text.indexOf(tail); end > 0) text.truncate(end);
     if (text.endsWith(u'.')) text.chop(1);
     if (text.isEmpty()) return EventModel::tr("Edit");
@@ -71,9 +73,9 @@ QString savedEditText(const Event& event) {
 QString editText(const Event& event) {
     const Phrase format = event.text.format();
     const std::vector<Message> parts = event.text.arguments();
-    if (format == kForkOfLane && event.parent >= 0)
+    if (tellsFork(event.text) && event.parent >= 0)
         return EventModel::tr("Continues lane %1").arg(laneTag(event.parent));
-    if (format == kForkOfLane)
+    if (tellsFork(event.text))
         return translated({phrase("Events", "Lane %1 continues lane %2"), parts[1], parts[2]});
     if (!(format == kEditOfAll || format == kEditOfLane)) return savedEditText(event);
     return briefEdit(parts[1]);
@@ -130,15 +132,37 @@ bool EventModel::refresh() {
         const Event& event = events[m_taken];
         if (gravity(event.kind) > (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = event;
     }
-    if (rows.empty()) return true;
-    beginInsertRows({}, 0, static_cast<int>(rows.size()) - 1);
-    m_rows.insert(m_rows.end(), rows.begin(), rows.end());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [this](uint32_t a, uint32_t b) { return isBefore(a, b); });
+    auto next = rows.begin();
+    for (; next != rows.end() && !m_rows.empty() && isBefore(*next, m_rows.back()); ++next)
+        insert(*next);
+    if (next == rows.end()) return true;
+    beginInsertRows({}, 0, static_cast<int>(rows.end() - next) - 1);
+    m_rows.insert(m_rows.end(), next, rows.end());
     endInsertRows();
     return true;
 }
 
+bool EventModel::isBefore(uint32_t a, uint32_t b) const {
+    const Event &left = m_run->events()[a], &right = m_run->events()[b];
+    return std::tuple(left.step, left.lane, a) < std::tuple(right.step, right.lane, b);
+}
+
+/// Inserts the row of an event whose step is not the latest.
+void EventModel::insert(uint32_t index) {
+    const auto place = std::upper_bound(m_rows.begin(), m_rows.end(), index,
+                                        [this](uint32_t a, uint32_t b) { return isBefore(a, b); });
+    const int row = static_cast<int>(m_rows.end() - place);
+    beginInsertRows({}, row, row);
+    m_rows.insert(place, index);
+    endInsertRows();
+}
+
 int EventModel::rowOf(size_t index) const {
-    const auto found = std::lower_bound(m_rows.begin(), m_rows.end(), index);
+    if (!m_run || index >= m_taken) return -1;
+    const auto found = std::lower_bound(m_rows.begin(), m_rows.end(), static_cast<uint32_t>(index),
+                                        [this](uint32_t a, uint32_t b) { return isBefore(a, b); });
     if (found == m_rows.end() || *found != index) return -1;
     return static_cast<int>(m_rows.end() - found) - 1;
 }
@@ -169,9 +193,12 @@ QString EventModel::sentenceOf(const Event& event) {
         if (event.text.format() == kEditOfAll) return translated(event.text);
         return translated({kEditOfLane, parts[0], parts[1], laneTag(event.lane).toStdString()});
     }
-    if (event.text.format() == kForkOfLane && event.parent >= 0)
-        return translated({kForkOfLane, event.text.arguments()[0],
-                           laneTag(event.lane).toStdString(), laneTag(event.parent).toStdString()});
+    if (tellsFork(event.text) && event.parent >= 0) {
+        const std::vector<Message> parts = event.text.arguments();
+        return translated({event.text.format(), parts[0], laneTag(event.lane).toStdString(),
+                           laneTag(event.parent).toStdString(),
+                           parts.size() > 3 ? parts[3] : Message()});
+    }
     QString text = translated(event.text);
     const bool saved = event.text.format().empty();
     // the words about a damaged sample are mostly its path, whose numbers stay plain

@@ -1,5 +1,5 @@
-// The rare events of a run as a table, newest first: step, lane, what happened, and the sentence
-// that explains it. Knows which events of a run have a row; the events stay in the run.
+// The rare events of a run as a table, the latest step first: step, lane, what happened, and the
+// sentence that explains it. Knows which events of a run have a row; the events stay in the run.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -27,10 +27,13 @@ public:
     void setRun(std::shared_ptr<const Run>);
     /// Takes the events that came since the last call; returns whether there were any.
     bool refresh();
+    /// Returns how many of the run's events were looked at.
+    size_t taken() const { return m_taken; }
     const Event& eventAt(int row) const { return m_run->events()[indexAt(row)]; }
     /// Returns the index, among the run's events, of the event in `row`.
     size_t indexAt(int row) const { return m_rows[m_rows.size() - 1 - static_cast<size_t>(row)]; }
-    /// Returns the row of an event of the run; -1 when it has none.
+    /// Returns the row of an event of the run; -1 when it has none. Rows are in the order of steps,
+    /// and within a step in that of lanes: an edit is told before the steps that it waits for.
     int rowOf(size_t index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -53,8 +56,11 @@ public:
     const std::optional<Event>& gravest() const { return m_gravest; }
 
 private:
+    bool isBefore(uint32_t a, uint32_t b) const;
+    void insert(uint32_t index);
+
     std::shared_ptr<const Run> m_run;
-    std::vector<uint32_t> m_rows; ///< indices of the events that have a row, oldest first
+    std::vector<uint32_t> m_rows; ///< indices of the events that have a row, the last row first
     size_t m_taken = 0;           ///< how many of its events were taken
     std::optional<Event> m_gravest;
 };

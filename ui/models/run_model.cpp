@@ -139,7 +139,8 @@ void RunModel::remember(LaneStatus& status, const Event& event) {
     // An overflow and the backoff that follows from it are one incident; the overflow tells all of
     // it.
     const bool sameStory = event.kind == EventKind::Backoff && status.lastEventStep == event.step;
-    if (sameStory || movesTheStop(event)) return;
+    // an edit is told before the steps that it waits for: it stays the last event of the lane
+    if (sameStory || movesTheStop(event) || event.step < status.lastEventStep) return;
     status.lastEvent = EventModel::sentenceOf(event);
     status.lastBrief = EventModel::briefSentenceOf(event);
     status.lastEventStep = event.step;

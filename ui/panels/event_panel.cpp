@@ -41,7 +41,8 @@ protected:
     }
     void rowsInserted(const QModelIndex& parent, int first, int last) override {
         const QModelIndex chosen = currentIndex(); // it is counted with the new rows already
-        const QModelIndex before = chosen.siblingAtRow(chosen.row() - (last - first + 1));
+        const int above = first < chosen.row() ? last - first + 1 : 0;
+        const QModelIndex before = chosen.siblingAtRow(chosen.row() - above);
         const bool inSight = before.isValid() && viewport()->rect().intersects(visualRect(before));
         QTableView::rowsInserted(parent, first, last);
         if (inSight) scrollTo(chosen);

@@ -150,7 +150,10 @@ QString SetupPanel::forkText(int lane, int parent, const QString& label) const {
     else if (m_scaleOf)
         scale = m_scaleOf(parent);
     if (!scale || !scalesLoss(own)) return tr("Continue lane %1").arg(label);
-    return tr("Continue lane %1, at loss scale %2").arg(label, scaleText(*scale));
+    if (!scalesLoss(other) || own.scaler.initScale == other.scaler.initScale)
+        return tr("Continue lane %1, at loss scale %2").arg(label, scaleText(*scale));
+    return tr("Continue lane %1, at its loss scale %2 (First scale %3 is not used)")
+        .arg(label, scaleText(*scale), scaleText(own.scaler.initScale));
 }
 
 void SetupPanel::addLaneButton(QWidget* content) {

@@ -61,10 +61,10 @@ void Figures::forget(int64_t begin) {
     m_news.clear();
 }
 
-void Figures::tell(const EventModel& events, int rows) {
-    for (int row = 0; row < rows; ++row) { // the newest comes first
-        if (movesTheStop(events.eventAt(row))) continue;
-        m_news = newsOf(events.eventAt(row), m_models.run);
+void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
+    for (size_t i = events.size(); i-- > first;) {
+        if (movesTheStop(events[i]) || isEcho(events, i)) continue;
+        m_news = newsOf(events[i], m_models.run);
         m_new = true; // the model may have been read before the event came
         return;
     }

@@ -26,8 +26,8 @@ public:
     void forget(int64_t begin = 0);
     /// Tells that there is something new to show.
     void changed() { m_new = true; }
-    /// Makes the newest of the last `rows` events the news.
-    void tell(const EventModel&, int rows);
+    /// Makes the newest of the run's events from `first` on the news.
+    void tell(const GrowingList<Event>::View&, size_t first);
     bool hasNews() const { return !m_news.isEmpty(); }
     /// Shows what is new, unless the figures were shown a moment ago and the run goes on. `lead` is
     /// a sentence about a run that is over, put before its outcome; otherwise empty.

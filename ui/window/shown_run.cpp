@@ -406,9 +406,8 @@ bool ShownRun::frame() {
     if (arrived) enlist();
     m_models.list.refresh();
     if (m_models.run.refresh()) m_figures.changed();
-    const int before = m_models.events.rowCount();
-    if (m_models.events.refresh() && !showsSaved())
-        m_figures.tell(m_models.events, m_models.events.rowCount() - before);
+    const size_t told = m_models.events.taken();
+    if (m_models.events.refresh() && !showsSaved()) m_figures.tell(m_shown.run->events(), told);
     m_parts.pictures->refresh();
     m_parts.gradients->refresh();
     explainGradients();

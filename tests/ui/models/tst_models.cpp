@@ -54,6 +54,7 @@ private slots:
     void whyAnOverflow();
     void whyInTheFirstStep();
     void eventsNewestFirst();
+    void eventsInOrderOfSteps();
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
     void numbersAreGrouped_data();
@@ -316,6 +317,35 @@ void TestModels::eventsNewestFirst() {
     model.clear();
     QCOMPARE(model.rowCount(), 0);
     QCOMPARE(model.total(), int64_t(0));
+}
+
+/// An edit in the middle of a step is told before events of that step, and events of one step may
+/// come in any order of lanes.
+void TestModels::eventsInOrderOfSteps() {
+    FedEvents model;
+    const QAbstractItemModelTester tester(&model, kFatal);
+    const auto told = [&model] {
+        QStringList words;
+        for (int row = model.rowCount() - 1; row >= 0; --row)
+            words << model.index(row, EventModel::TextColumn).data().toString();
+        return words.join(u' ');
+    };
+    const auto event = [](EventKind kind, int64_t step, int lane, const char* text) {
+        return eventOf(kind, step, lane, text);
+    };
+    model.append(std::vector{event(EventKind::Edit, 3, -1, "edit")});
+    model.append(std::vector{event(EventKind::Overflow, 2, 1, "b"),
+                             event(EventKind::Overflow, 2, 0, "a"),
+                             event(EventKind::Growth, 3, 0, "c")});
+    QCOMPARE(told(), QStringLiteral("a b edit c"));
+    model.append(std::vector{event(EventKind::Edit, 5, 1, "late")});
+    model.append(std::vector{event(EventKind::Growth, 4, 1, "d")});
+    model.append(std::vector{event(EventKind::Growth, 5, 1, "e")});
+    QCOMPARE(told(), QStringLiteral("a b edit c d late e"));
+    for (int row = 0; row < model.rowCount(); ++row) // marks of the plots choose a row this way
+        QCOMPARE(model.rowOf(model.indexAt(row)), row);
+    QCOMPARE(model.indexAt(0), size_t{6});
+    QCOMPARE(model.rowOf(99), -1);
 }
 
 void TestModels::overflowAndBackoffAreOneEvent() {

@@ -73,6 +73,7 @@ private slots:
     void whatCannotBeForkedIsRefused();
     void inTheMiddleOfAStep();
     void namesTheScaleItStartsAt();
+    void saysThatTheFirstScaleIsNotUsed();
 };
 
 void TestForks::goesOnWithItsPast() {
@@ -227,6 +228,38 @@ void TestForks::namesTheScaleItStartsAt() {
     QVERIFY(button);
     emit button->menu()->aboutToShow();
     QCOMPARE(button->menu()->actions().at(1)->text(), QStringLiteral("Continue lane B amp-fp16"));
+}
+
+/// A fork continues at its parent's scale. Where its settings ask for another first one, the menu
+/// and the event say that it is not used.
+void TestForks::saysThatTheFirstScaleIsNotUsed() {
+    Opened opened(tinyConfig(kSteps));
+    MainWindow& window = opened.window;
+    QVERIFY(stepsTo(window, 2));
+    window.setup().addLane();
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("scaler.init_scale", 2)), 8));
+    QToolButton* button = forkButton(window, 2);
+    QVERIFY(button);
+    emit button->menu()->aboutToShow();
+    QAction* way = button->menu()->actions().at(1);
+    const double scale = window.run().lane(1).scale();
+    QCOMPARE(way->text(), QStringLiteral("Continue lane B amp-fp16, at its loss scale %1 (First "
+                                         "scale 8 = 2^3 is not used)")
+                              .arg(scaleText(scale)));
+    way->trigger();
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QCOMPARE(double(window.run().lane(2).scale()), scale);
+    const Event& fork = window.events().eventAt(0);
+    QCOMPARE(EventModel::whatText(fork), QStringLiteral("Continues lane B"));
+    const QString told = QStringLiteral("From step 3: lane C continues lane B, at the loss scale "
+                                        "of B; the first scale of C, 8 (2^3), is not used.");
+    QCOMPARE(EventModel::sentenceOf(fork), told);
+    Event saved = fork; // as its file has it
+    saved.parent = -1;
+    saved.text = Message::data(fork.text.english());
+    QCOMPARE(EventModel::whatText(saved),
+             QStringLiteral("Lane amp-fp16-2 continues lane amp-fp16"));
 }
 
 } // namespace tst_forks
