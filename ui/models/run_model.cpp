@@ -268,7 +268,7 @@ QVariant RunModel::headerData(int section, Qt::Orientation orientation, int role
     case LaneColumn: return tr("Lane");
     case StepColumn: return tr("Step");
     case LossColumn: return tr("Loss");
-    case ScaleColumn: return tr("Loss scale");
+    case ScaleColumn: return tr("Next loss scale");
     case TrackerColumn: return tr("Clean steps");
     case SkippedColumn: return tr("Skipped");
     case RateColumn: return tr("Skipped share");

@@ -168,7 +168,7 @@ void LaneCard::explain(FigureLabel* figure, const QString& tip) {
 }
 
 void LaneCard::addScale(QGridLayout& grid, int row) {
-    m_scale = addFigure(grid, row, tr("Loss scale"), 1);
+    m_scale = addFigure(grid, row, tr("Next loss scale"), 1);
     // fitWords() shortens it before the card becomes wider than the panel
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
     explain(m_scale,
@@ -247,7 +247,7 @@ void LaneCard::setCompact(bool on) {
     grid->addWidget(m_title, kTitleRow, 1, 1, on ? 1 : 3);
     grid->addWidget(m_loss, on ? kTitleRow : kLossRow, 2, 1, 2);
     // a card without a scale has no name in the title's column
-    grid->setColumnMinimumWidth(1, on ? fontMetrics().horizontalAdvance(tr("Skipped steps")) : 0);
+    grid->setColumnMinimumWidth(1, on ? fontMetrics().horizontalAdvance(tr("Next loss scale")) : 0);
     grid->setContentsMargins(8, on ? 2 : 6, 8, on ? 2 : 6);
     showLoss();
     grid->activate();

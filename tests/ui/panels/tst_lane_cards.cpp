@@ -82,6 +82,30 @@ private slots:
         QVERIFY(shows(1000, 7, "7 (0.70 %)"));
     }
 
+    /// The plot shows the scale that a step used; after a growth, the card has another number, and
+    /// its name says which.
+    void namesTheScaleOfTheNextStep() {
+        Cards cards;
+        StepRecord record;
+        record.lane = 1;
+        record.step = 2;
+        record.scale = 1024;
+        Event growth;
+        growth.kind = EventKind::Growth;
+        growth.step = 2;
+        growth.lane = 1;
+        growth.scaleBefore = 1024;
+        growth.scaleAfter = 2048;
+        cards.run.append(std::vector{record}, std::vector{growth});
+        cards.panel.refresh(cards.run);
+        QStringList shown;
+        for (const QLabel* name : cards.panel.findChildren<QLabel*>())
+            if (name->text() == QLatin1String("Next loss scale"))
+                shown << static_cast<const QLabel*>(name->buddy())->text();
+        QCOMPARE(shown.join(u'|'), QStringLiteral("2048 = 2^11"));
+        QVERIFY(!cards.texts().contains(QStringLiteral("Loss scale")));
+    }
+
     void compactWhereTwoDoNotFit() {
         Cards cards;
         cards.panel.fitInto(kRoomy);
