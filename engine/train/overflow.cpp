@@ -68,6 +68,22 @@ std::vector<bool> maskedNodes(const Graph& graph) {
     return masked;
 }
 
+/// Returns, by the name of a parameter, the layer that computes with it: "layer 1", "Linear 2".
+std::map<std::string, std::string> layersOf(const Graph& graph) {
+    std::map<NodeId, std::string> parameters;
+    for (const StateInfo& state : graph.states())
+        if (state.role == StateRole::Parameter) parameters.emplace(state.node, state.name);
+    std::map<std::string, std::string> layers;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+        const Cause& cause = graph[id].cause;
+        if (cause.phase != Phase::Forward || cause.label.empty()) continue;
+        for (const NodeId in : graph[id].in)
+            if (const auto found = parameters.find(in); found != parameters.end())
+                layers.try_emplace(found->second, cause.label);
+    }
+    return layers;
+}
+
 Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Message text) {
     Event event;
     event.kind = kind;
@@ -124,16 +140,20 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
 } // namespace
 
 OverflowFinder::OverflowFinder(const Graph& graph) : m_masked(maskedNodes(graph)) {
+    const std::map<std::string, std::string> layers = layersOf(graph);
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& check = graph[id];
         if (check.op != Op::CountNonFinite || !check.cause.label.ends_with(kGradientLabel))
             continue;
         const std::string parameter =
             check.cause.label.substr(0, check.cause.label.size() - kGradientLabel.size());
+        Message name = Message::data(parameter);
+        if (const auto found = layers.find(parameter); found != layers.end())
+            name = {phrase("Events", "%1 (%2)"), parameter, found->second};
         // Casts, for example to F32, carry the gradient on, and so does its sum with those of
         // earlier batches; the first op below them makes it.
         for (NodeId at = check.in[0];;) {
-            m_gradients.emplace(at, parameter);
+            m_gradients.emplace(at, name);
             const Node& node = graph[at];
             const bool sums = node.op == Op::Add && node.cause.label == parameter + " accumulated";
             if (!sums && !onlyCarries(node.op)) break;

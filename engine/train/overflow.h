@@ -31,8 +31,8 @@ private:
     Message nameOfNode(const Graph&, NodeId) const;
 
     std::vector<bool> m_masked; ///< by node: true when it holds a mask's -inf
-    std::map<NodeId, std::string>
-        m_gradients; ///< nodes that are a parameter's gradient, with its name
+    std::map<NodeId, Message>
+        m_gradients; ///< nodes that are a parameter's gradient, with its name and layer
 };
 
 /// Whether a culprit's tensor was computed before the loss was scaled. If so, no loss scale would

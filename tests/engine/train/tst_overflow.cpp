@@ -105,11 +105,23 @@ private slots:
         setOnes(lane.trainer);
         // y = 400, dy = 2 * 400 / 256 * 32 = 100; dW1 = sum of 256 * 100 * 100 = 2.56e6 > 65504
         QVERIFY(lane.step(1).flags & kSkipped);
-        QCOMPARE(lane.events.front().tensor, std::string("gradient of 2.weight"));
+        QCOMPARE(lane.events.front().tensor, std::string("gradient of 2.weight (output layer)"));
         // the sum is 40000 at a scale of 0.5, and 80000 at 1
         const std::string text = lane.events.front().text.english();
         QVERIFY2(text.ends_with(" The step would have fitted at 0.5 (2^-1) or below."),
                  text.c_str());
+    }
+
+    /// In a network that was written as text, the layer is named by its kind and place.
+    void namesTheLayerOfTheGradient() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.model.layers = "nn.Sequential(nn.ReLU(), nn.Linear(1, 1))";
+        config.lanes[0].scaler.initScale = 32;
+        Lane lane(config, {{256, 1, 1}, {batchOf(256, 100)}});
+        setOnes(lane.trainer);
+        QVERIFY(lane.step(1).flags & kSkipped);
+        QCOMPARE(lane.events.front().tensor, std::string("gradient of 1.weight (Linear 1)"));
+        QVERIFY(!overflowedBeforeScaling(lane.events.front()));
     }
 
     /// The overflow of an earlier batch is named at the update that it spoils, and the search for
@@ -131,7 +143,7 @@ private slots:
             const float x = step == 2 ? 100.0f : 0.125f;
             QCOMPARE(lane.trainer.prediction(), std::vector<float>(256, 4 * x));
         }
-        QCOMPARE(lane.events.front().tensor, std::string("gradient of 2.weight"));
+        QCOMPARE(lane.events.front().tensor, std::string("gradient of 2.weight (output layer)"));
         QCOMPARE(lane.events.front().step, int64_t{4});
         QVERIFY(losses[4] == losses[0]); // the first batch again, with unchanged weights
         QCOMPARE(differentWeights(lane.trainer.weights(), weights), 0);
