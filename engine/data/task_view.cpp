@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <numbers>
 
 namespace halfscope {
 
@@ -20,29 +21,20 @@ constexpr float kWhite = 1.0f, kLine = 0.7f, kPoint = 0.1f;
 constexpr int kPlotSide = 384; // side of a curve and of a map
 constexpr int kGrid = 65;      // places along a side of a map about which the network is asked
 
-Picture blank(int side) {
-    const auto pixels = static_cast<size_t>(side) * static_cast<size_t>(side);
-    return {side, side, 1, std::vector<float>(pixels, kWhite)};
-}
-
-float& pixel(Picture& picture, int column, int rowFromBottom) {
-    const int row = picture.height - 1 - rowFromBottom;
-    return picture.values[static_cast<size_t>(row * picture.width + column)];
-}
-
 /// Returns the column of a value, or its row from the bottom.
 int place(const TaskView& view, double value) {
     const double share = (value - view.centre + view.reach) / (2 * view.reach);
     return static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * (kSide - 1)));
 }
 
-/// Draws a point three pixels wide.
-void drawPoint(Picture& picture, const TaskView& view, int column, float value, float shade) {
-    const bool missing = std::isnan(value);
-    const int row = missing ? 0 : place(view, double{value});
-    for (int y = std::max(row - 1, 0); y <= std::min(row + 1, kSide - 1); ++y)
-        for (int x = std::max(column - 1, 0); x <= std::min(column + 1, kSide - 1); ++x)
-            pixel(picture, x, y) = missing ? std::nanf("") : shade;
+/// Returns the radius of a dot for so many samples, in pixels: as large as leaves the picture
+/// readable, because a lecture is watched from ten metres.
+double dotRadius(int side, size_t samples) {
+    constexpr double kLargest = 0.02, kLeast = 0.006; // shares of the side
+    constexpr double kCovered = 0.16; // the share of the picture that dots cover side by side
+    const double covering = std::sqrt(
+        kCovered / (std::numbers::pi * static_cast<double>(std::max<size_t>(samples, 1))));
+    return side * std::clamp(covering, kLeast, kLargest);
 }
 
 Picture painted(const TaskView& view, std::span<const float> values) {
@@ -54,12 +46,27 @@ Picture painted(const TaskView& view, std::span<const float> values) {
 
 Picture scatter(const TaskView& view, std::span<const float> targets,
                 std::span<const float> predictions) {
-    Picture picture = blank(kSide);
+    constexpr double kRim = 1; // keeps dots apart that touch
+    Sketch sketch(kSide, 1, grey(kWhite));
     for (int at = 0; at < kSide; ++at)
-        pixel(picture, at, at) = kLine;
-    for (size_t i = 0; i < std::min(targets.size(), predictions.size()); ++i)
-        drawPoint(picture, view, place(view, double{targets[i]}), predictions[i], kPoint);
-    return picture;
+        sketch.pixel(at, kSide - 1 - at, grey(kLine));
+    const size_t samples = std::min(targets.size(), predictions.size());
+    const double radius = dotRadius(kSide, samples);
+    const auto middle = [&view](double value) { return place(view, value) + 0.5; };
+    std::vector<double> lacking; // drawn last, so that no dot hides them
+    for (size_t i = 0; i < samples; ++i) {
+        const double across = middle(double{targets[i]});
+        if (std::isnan(predictions[i])) {
+            lacking.push_back(across);
+            continue;
+        }
+        const Spot spot{across, kSide - middle(double{predictions[i]})};
+        sketch.disc(spot, radius + kRim, grey(kWhite));
+        sketch.disc(spot, radius, grey(kPoint));
+    }
+    for (const double across : lacking)
+        sketch.missing({across, kSide}, radius);
+    return sketch.take();
 }
 
 /// Draws as many samples as fill a square, row by row, with lines between them.
@@ -91,7 +98,7 @@ Spot spotOf(const TaskView& view, double x, double y) {
 
 /// Draws the batch's samples as points, and `predictions` as a curve over the places of the probe.
 Picture curve(const TaskView& view, const Batch& batch, std::span<const float> predictions) {
-    constexpr double kRadius = 5, kWidth = 3, kAxis = 1.5;
+    constexpr double kWidth = 3, kAxis = 1.5;
     constexpr Shade kAxisShade = grey(0.8f), kSample = grey(0.6f), kCurve = grey(0);
     Sketch sketch(kPlotSide, 1, grey(kWhite));
     const Spot origin = spotOf(view, 0, 0);
@@ -102,8 +109,10 @@ Picture curve(const TaskView& view, const Batch& batch, std::span<const float> p
         return double{x[row * (x.size() / static_cast<size_t>(of.rows())) + view.axisInput]};
     };
     const std::span<const float> targets = batch.floats(kTarget);
-    for (size_t i = 0; i < static_cast<size_t>(batch.rows()); ++i)
-        sketch.disc(spotOf(view, axisOf(batch, i), double{targets[i]}), kRadius, kSample);
+    const auto samples = static_cast<size_t>(batch.rows());
+    const double radius = dotRadius(kPlotSide, samples);
+    for (size_t i = 0; i < samples; ++i)
+        sketch.disc(spotOf(view, axisOf(batch, i), double{targets[i]}), radius, kSample);
     std::vector<Spot> path;
     for (size_t i = 0; i < predictions.size(); ++i) {
         path.push_back(spotOf(view, axisOf(*view.probe, i), double{predictions[i]}));
@@ -161,15 +170,16 @@ Shade mixed(Shade from, Shade to, double share) {
 }
 
 void drawMarks(const TaskView& view, Sketch& sketch) {
-    constexpr double kRadius = 5, kStroke = 3, kRim = 1.5;
+    constexpr double kRim = 1.5;
+    const double radius = dotRadius(kPlotSide, view.marks.size()), stroke = 0.6 * radius;
     for (const PlaneMark& mark : view.marks) {
         const Spot spot = spotOf(view, double{mark.x}, double{mark.y});
         if (mark.label == 0) {
-            sketch.disc(spot, kRadius + kRim, grey(kWhite));
-            sketch.disc(spot, kRadius, kMarks[0]);
+            sketch.disc(spot, radius + kRim, grey(kWhite));
+            sketch.disc(spot, radius, kMarks[0]);
         } else {
-            sketch.cross(spot, kRadius + kRim, kStroke + 2 * kRim, grey(kWhite));
-            sketch.cross(spot, kRadius, kStroke, kMarks[1]);
+            sketch.cross(spot, radius + kRim, stroke + 2 * kRim, grey(kWhite));
+            sketch.cross(spot, radius, stroke, kMarks[1]);
         }
     }
 }

@@ -58,6 +58,7 @@ private slots:
     void wholeSetNeverChanges();
     void seedsDiffer();
     void scatter();
+    void dotsShrinkWithTheirNumber();
 };
 
 void TestDataset::checkerboard_data() {
@@ -274,9 +275,26 @@ void TestDataset::scatter() {
     const Picture target = data->targetPicture();
     for (int row = 0; row < 256; ++row) {
         for (int x = 0; x < 256; ++x) {
-            if (std::abs(x - (255 - row)) > 2) QCOMPARE(at(target, x, row), 1.0f);
+            if (std::abs(x - (255 - row)) > 9) QCOMPARE(at(target, x, row), 1.0f);
         }
     }
+}
+
+/// A few dots are large enough for a lecture room; many are smaller, so that they do not hide each
+/// other.
+void TestDataset::dotsShrinkWithTheirNumber() {
+    const auto widthOf = [](int batch) {
+        const auto data = makeTask(regression(4096, batch, 9));
+        const Values values = batchOf(*data, 1);
+        std::vector<float> prediction(values.target.size(), -INFINITY); // all but one at the edge
+        prediction[0] = 1e9f;                                           // at the upper one
+        const Picture picture = data->picture(prediction, 1);
+        return std::count_if(picture.values.begin(), picture.values.begin() + picture.width,
+                             [](float value) { return value < 0.5f; });
+    };
+    QCOMPARE(widthOf(4), widthOf(64));
+    QVERIFY2(widthOf(64) >= 9, qPrintable(QString::number(widthOf(64))));
+    QVERIFY2(widthOf(4096) >= 2 && widthOf(4096) <= 4, qPrintable(QString::number(widthOf(4096))));
 }
 
 } // namespace tst_dataset
