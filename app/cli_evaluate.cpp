@@ -9,14 +9,12 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
-#include "engine/data/targets.h"
 #include "engine/io/output_folder.h"
 #include "engine/runs/run_folder.h"
 #include "engine/train/experiment.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -44,9 +42,6 @@ Judged judge(Experiment& experiment, int lane, const std::string& weights, bool 
         trainer.evaluate(stop, keeps ? &judged.predictions : nullptr);
     require(found.has_value(), "nobody asked the evaluation to stop");
     judged.validation = *found;
-    const TaskConfig& task = experiment.config().task;
-    if (predictsEvery(task) && task.loss.labelSmoothing == 0) // smoothed targets are not the text's
-        judged.perplexity = std::exp(judged.validation.loss);
     judged.counts = trainer.classCounts();
     judged.classes = experiment.view().classes;
     judged.leftOut = trainer.skippedSamples();

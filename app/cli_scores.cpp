@@ -85,7 +85,7 @@ std::string scoresJson(std::span<const Judged> lanes) {
         if (!shared) lane["weights"] = each.weights;
         lane["loss"] = each.validation.loss;
         if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
-        if (each.perplexity) lane["perplexity"] = *each.perplexity;
+        if (each.validation.perplexity) lane["perplexity"] = *each.validation.perplexity;
         if (hasClasses) lane["confusion"] = confusionJson(each.counts);
         list.push_back(std::move(lane));
     }
@@ -165,14 +165,15 @@ std::string scoresTable(std::span<const Judged> lanes) {
         width = std::max(width, each.lane.size());
     constexpr size_t kColumn = 12;
     const bool classes = lanes.front().validation.accuracy.has_value();
-    const bool perplexes = lanes.front().perplexity.has_value();
+    const bool perplexes = lanes.front().validation.perplexity.has_value();
     std::string text = padded("lane", width) + "  " + (classes ? padded("loss", kColumn) : "loss");
     if (perplexes) text += padded("perplexity", kColumn);
     text += classes ? "accuracy\n" : "\n";
     for (const Judged& each : lanes) {
         const std::string loss = shortNumber(each.validation.loss, 6);
         text += padded(each.lane, width) + "  " + (classes ? padded(loss, kColumn) : loss);
-        if (each.perplexity) text += padded(shortNumber(*each.perplexity, 4), kColumn);
+        if (each.validation.perplexity)
+            text += padded(shortNumber(*each.validation.perplexity, 4), kColumn);
         if (classes) text += shortNumber(100 * *each.validation.accuracy, 4) + " %";
         text += "\n";
     }

@@ -18,8 +18,6 @@ namespace halfscope::cli {
 struct Judged {
     std::string lane, weights; ///< the lane's name, and the file of its weights
     Validation validation;
-    /// e to the power of the loss, when the loss is the cross entropy of every character of a text.
-    std::optional<double> perplexity{};
     ClassCounts counts;               ///< has no classes when the targets are numbers
     std::vector<std::string> classes; ///< their names
     int64_t samples = 0;              ///< how many could be read

@@ -10,5 +10,8 @@ namespace halfscope {
 bool targetsAreClasses(const TaskConfig&);
 /// Whether samples are text whose target at each position is the next character.
 bool predictsEvery(const TaskConfig&);
+/// Whether e to the power of the loss is the perplexity of the text: not with smoothed targets,
+/// which are not the text's.
+bool measuresPerplexity(const TaskConfig&);
 
 } // namespace halfscope

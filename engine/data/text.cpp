@@ -250,6 +250,10 @@ bool predictsEvery(const TaskConfig& task) {
     return task.kind == TaskKind::Text && task.predicted == Predicted::Every;
 }
 
+bool measuresPerplexity(const TaskConfig& task) {
+    return predictsEvery(task) && task.loss.labelSmoothing == 0;
+}
+
 extern const DataSetInfo kTextData;
 const DataSetInfo kTextData{
     .name = "text",

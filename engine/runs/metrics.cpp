@@ -81,6 +81,10 @@ std::span<const Metric> knownMetrics() {
                            "when their step was trained, over the epoch so far. "
                            "If it stays above the validation accuracy, the network overfits."),
          Share, Steps, Float64, false},
+        {"perplexity", phrase("Metrics", "Perplexity"), phrase("Metrics", "Perpl."), kNoUnit,
+         phrase("Metrics", "e to the power of the validation loss: among how many characters, all "
+                           "equally likely, the network would be as unsure of the next one."),
+         Log10, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -35,6 +35,7 @@ enum Known : MetricId {
     ValidationLoss,
     Accuracy,
     TrainingAccuracy,
+    Perplexity,
     kKnown ///< how many there are
 };
 } // namespace metric

@@ -11,6 +11,8 @@ namespace halfscope {
 struct Validation {
     double loss = 0;                  ///< the mean over the samples
     std::optional<double> accuracy{}; ///< share of samples; nothing where targets are numbers
+    /// e to the power of the loss; nothing where measuresPerplexity() says so.
+    std::optional<double> perplexity{};
 };
 
 struct StepRecord {
@@ -47,6 +49,8 @@ inline StepRow rowOf(const StepRecord& record) {
     if (record.validation) {
         row.set(metric::ValidationLoss, record.validation->loss);
         if (record.validation->accuracy) row.set(metric::Accuracy, *record.validation->accuracy);
+        if (record.validation->perplexity)
+            row.set(metric::Perplexity, *record.validation->perplexity);
     }
     if (record.trainingAccuracy) row.set(metric::TrainingAccuracy, *record.trainingAccuracy);
     return row;

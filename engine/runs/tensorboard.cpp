@@ -140,6 +140,7 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::ValidationLoss: return "validation/loss";
     case metric::Accuracy: return "validation/accuracy";
     case metric::TrainingAccuracy: return "accuracy";
+    case metric::Perplexity: return "validation/perplexity";
     case metric::Grew:
     case metric::BackedOff:   // the scale of the next step tells both
     case metric::WallSeconds: // it is the time of every event

@@ -2,11 +2,13 @@
 #include "engine/train/evaluator.h"
 
 #include "engine/core/error.h"
+#include "engine/data/targets.h"
 #include "engine/passes/compile.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/step_runner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -182,7 +184,8 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     if (m_read == 0)
         throw RunError(phrase("Data", "%1 (and no other validation sample can be read)"),
                        m_skipped.front());
-    Validation result{m_loss / static_cast<double>(m_read), {}};
+    Validation result{m_loss / static_cast<double>(m_read)};
+    if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);
     if (m_data.tensors()[kTarget].dtype == DType::I32) {
         m_counts = m_running;
         result.accuracy =

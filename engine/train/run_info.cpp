@@ -1,6 +1,8 @@
 // Copies what a run keeps out of an experiment.
 #include "engine/train/run_info.h"
 
+#include "engine/data/targets.h"
+
 #include <utility>
 
 namespace halfscope {
@@ -26,6 +28,8 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
     if (experiment.validates()) extra.push_back(metric::ValidationLoss);
     if (experiment.hasClasses() && experiment.validates()) extra.push_back(metric::Accuracy);
     if (experiment.hasClasses()) extra.push_back(metric::TrainingAccuracy);
+    if (experiment.validates() && measuresPerplexity(experiment.config().task))
+        extra.push_back(metric::Perplexity);
     return extra;
 }
 

@@ -58,14 +58,16 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot& run) {
     const auto isKnown = [](MetricId id) { return id < metric::kKnown; };
     for (MetricId id = 0; id < all; ++id) {
         const bool done = isKnown(id) && id <= metric::SkippedSoFar;
-        const bool late = id == metric::DeviceSeconds; // added below, with the metrics that every
-                                                       // run has
+        // Added below: the metrics that every run has, and the one that another plot shows on
+        // another axis, which folds first when room is short.
+        const bool late = id == metric::DeviceSeconds || id == metric::Perplexity;
         if (run.metrics()[static_cast<size_t>(id)].axis != PlotAxis::None && !done && !late &&
             run.has(id))
             add(id);
     }
     add(metric::DeviceSeconds);
     add(metric::SkippedSoFar);
+    if (run.has(metric::Perplexity)) add(metric::Perplexity);
     return plotted;
 }
 

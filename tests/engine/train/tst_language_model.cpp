@@ -10,6 +10,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/experiment.h"
+#include "engine/train/run_info.h"
 #include "engine/train/text_writer.h"
 #include "tests/support/array_files.h"
 #include "tests/support/recorded_leaves.h"
@@ -156,6 +157,13 @@ void TestLanguageModel::countsEveryPosition() {
     const std::atomic<bool> stop{false};
     const Validation found = lane.evaluate(stop, &all).value();
     QCOMPARE(found.accuracy, records[4].validation->accuracy);
+    QCOMPARE(found.perplexity, std::optional(std::exp(found.loss)));
+    QCOMPARE(rowOf(records[4])[metric::Perplexity], *found.perplexity);
+    QCOMPARE(extraMetrics(experiment).back(), MetricId{metric::Perplexity});
+    config.task.loss.labelSmoothing = 0.1; // its loss is not that of the text
+    Experiment smoothed(config);
+    QVERIFY(!smoothed.lane(0).evaluate(std::atomic<bool>{false})->perplexity);
+    QVERIFY(extraMetrics(smoothed).back() != metric::Perplexity);
     QCOMPARE(all.shape(), (std::vector<int64_t>{samples, 4, 76}));
     QCOMPARE(all.values.size(), static_cast<size_t>(positions * 76));
     QCOMPARE(all.targets.size(), static_cast<size_t>(positions));
