@@ -230,9 +230,9 @@ QStringList RunModel::summaries() const {
     return {summaryIn(Words::All), summaryIn(Words::Few), summaryIn(Words::Fewest)};
 }
 
-double RunModel::speedRatio() const {
-    if (lanes() < 2 || lane(0).stepsPerSecond <= 0) return 0.0;
-    return lane(1).stepsPerSecond / lane(0).stepsPerSecond;
+double RunModel::speedRatio(int of, int over) const {
+    if (lanes() <= std::max(of, over) || lane(over).stepsPerSecond <= 0) return 0.0;
+    return lane(of).stepsPerSecond / lane(over).stepsPerSecond;
 }
 
 int RunModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : lanes(); }

@@ -90,8 +90,8 @@ public:
     QStringList summaries() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
-    /// Returns the speed of lane B relative to lane A; 0 when unknown.
-    double speedRatio() const;
+    /// Returns the speed of lane `of` relative to lane `over`; 0 when unknown.
+    double speedRatio(int of = 1, int over = 0) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

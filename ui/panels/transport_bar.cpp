@@ -173,6 +173,10 @@ void TransportBar::buildFigures() {
     // gets shorter in a small window, rather than keeping it large
     m_speeds->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_speeds->installEventFilter(this);
+    m_speedMenu = make<QMenu>(tr("&Compare the speeds of"), this);
+    m_speedMenu->setObjectName(QStringLiteral("speedMenu"));
+    m_speedMenu->setEnabled(false);
+    connect(m_speedMenu, &QMenu::aboutToShow, this, &TransportBar::fillSpeedMenu);
     m_row->addWidget(m_speeds, 1);
 }
 
@@ -262,9 +266,20 @@ void TransportBar::setFigures(const RunModel& run) {
     const QLocale locale;
     m_counter->setText(tr("step %1").arg(locale.toString(std::max<qint64>(run.step(), m_begin))));
     showEpoch(run.epochText());
+    writeSpeeds(run);
+    if (run.lanes() == m_lanes) return;
+    m_lanes = run.lanes();
+    m_speedMenu->setEnabled(m_lanes > 2);
+    m_speeds->setCursor(m_lanes > 2 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+}
+
+void TransportBar::writeSpeeds(const RunModel& run) {
+    const QLocale locale;
     const Colors colors = colorsFor(QGuiApplication::palette());
     QStringList full, brief;
-    for (int i = 0; i < std::min(run.lanes(), 2); ++i) {
+    const auto [base, other] = comparedIn(run.lanes());
+    for (const int i : {base, other}) {
+        if (i >= run.lanes()) break;
         const double speed = run.lane(i).stepsPerSecond;
         if (speed <= 0) continue;
         const QString letter = QStringLiteral("<b style='color:%1'>%2</b> ")
@@ -275,20 +290,46 @@ void TransportBar::setFigures(const RunModel& run) {
     }
     QStringList all{
         tr("Steps per second of each lane (the median over the last five seconds), then how "
-           "much faster lane B is than lane A")};
+           "much faster lane %1 is than lane %2")
+            .arg(laneLetter(other), laneLetter(base))};
+    if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
     for (int i = 0; i < run.lanes(); ++i)
         if (const double speed = run.lane(i).stepsPerSecond; speed > 0)
             all << tr("%1: %2 steps/s")
                        .arg(laneLabel(i, run.lane(i).title),
                             locale.toString(speed, 'f', speed < 10 ? 2 : 0));
     if (const QString tip = all.join(u'\n'); tip != m_speeds->toolTip()) m_speeds->setToolTip(tip);
-    const QString ratio = run.speedRatio() > 0
-                              ? tr("B/A ×%1").arg(locale.toString(run.speedRatio(), 'f', 2))
-                              : QString();
+    const double times = run.speedRatio(other, base);
+    const QString ratio =
+        times > 0 ? tr("%1/%2 ×%3")
+                        .arg(laneLetter(other), laneLetter(base), locale.toString(times, 'f', 2))
+                  : QString();
     if (!ratio.isEmpty()) full << ratio;
     const QString gap = QStringLiteral("&nbsp;&nbsp;");
     m_speedForms = {full.join(gap), brief.join(gap), ratio};
     showSpeeds();
+}
+
+/// Lists the pairs of lanes, the later one compared with the earlier.
+void TransportBar::fillSpeedMenu() {
+    m_speedMenu->clear();
+    const Pair now = comparedIn(m_lanes);
+    for (int base = 0; base < m_lanes; ++base)
+        for (int other = base + 1; other < m_lanes; ++other) {
+            QAction* action =
+                m_speedMenu->addAction(tr("%1 with %2").arg(laneLetter(other), laneLetter(base)),
+                                       this, [this, base, other] {
+                                           m_compared = {base, other};
+                                           emit speedsChosen();
+                                       });
+            action->setCheckable(true);
+            action->setChecked(base == now.base && other == now.other);
+        }
+}
+
+/// Returns the first two lanes for a run with fewer lanes than the one for which they were chosen.
+TransportBar::Pair TransportBar::comparedIn(int lanes) const {
+    return m_compared.other < lanes ? m_compared : Pair{0, 1};
 }
 
 /// Shows the epoch. The figures change with every frame, so the width only grows.
@@ -332,6 +373,8 @@ void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {
 
 bool TransportBar::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_speeds && event->type() == QEvent::Resize) showSpeeds();
+    if (watched == m_speeds && event->type() == QEvent::MouseButtonRelease && m_lanes > 2)
+        m_speedMenu->popup(m_speeds->mapToGlobal(QPoint(0, m_speeds->height())));
     return QWidget::eventFilter(watched, event);
 }
 

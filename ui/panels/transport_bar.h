@@ -44,6 +44,8 @@ public:
     /// Returns the menu of the experiments that come with the program, in groups.
     QMenu* presetMenu() const;
     QMenu* themeMenu() const { return m_themeMenu; }
+    /// Returns the menu of the pairs of lanes whose speeds can be compared.
+    QMenu* speedMenu() const { return m_speedMenu; }
     /// Returns the size with no more than a narrow window needs.
     QSize minimumSizeHint() const override;
 
@@ -56,6 +58,8 @@ signals:
     void stopStepChosen(qint64 steps);
     void themeChosen(halfscope::Theme theme);
     void helpRequested();
+    /// The user chose two other lanes: setFigures() shows them.
+    void speedsChosen();
 
 protected:
     void changeEvent(QEvent*) override;
@@ -70,6 +74,12 @@ private:
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
     void applyColors();
     void showSpeeds();
+    void writeSpeeds(const RunModel&);
+    void fillSpeedMenu();
+    struct Pair {
+        int base, other; ///< lanes
+    };
+    Pair comparedIn(int lanes) const;
     void showEpoch(const QString& text);
     /// The forms that the bar can take, from the fullest to the tightest.
     enum class Form {
@@ -97,6 +107,9 @@ private:
     QToolButton* m_help = nullptr;
     QMenu* m_themeMenu = nullptr;
     QActionGroup* m_themes = nullptr;
+    QMenu* m_speedMenu = nullptr;
+    Pair m_compared{0, 1};    ///< the lanes whose speeds are shown, as the user chose them
+    int m_lanes = 0;          ///< of the run that is shown
     QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
     bool m_stops = false;     ///< the large button means Pause
     int m_least = 0;          ///< the width of the tightest form, in pixels

@@ -181,6 +181,8 @@ void MainWindow::connectParts() {
     connect(parts.transport, &TransportBar::stopStepChosen, shown, &ShownRun::setStopStep);
     connect(parts.transport->pace(), &PaceSlider::paceChosen, shown, &ShownRun::setPace);
     connect(parts.transport, &TransportBar::themeChosen, this, &MainWindow::chooseTheme);
+    connect(parts.transport, &TransportBar::speedsChosen, this,
+            [this] { m_parts.transport->setFigures(m_models.run); });
     connect(parts.transport, &TransportBar::helpRequested, m_menus.get(), &WindowMenus::showHelp);
     parts.setup->setScaleOfLane([this](int lane) -> std::optional<double> {
         const RunModel& run = m_models.run; // a saved run is not the one that continues

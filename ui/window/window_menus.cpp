@@ -160,6 +160,7 @@ void WindowMenus::fillView(QMenu& view) {
     view.addMenu(m_parts.transport->themeMenu());
     fillZoom(*view.addMenu(tr("Si&ze of everything")));
     fillPlots(view);
+    view.addMenu(m_parts.transport->speedMenu());
     addGradients(view);
     view.addSeparator();
     fillPictures(view);

@@ -1,0 +1,265 @@
+// The bar at the top: its buttons by the run's state, its figures, and what it leaves out where
+// there is little room.
+#include "tests/support/fed_run.h"
+#include "ui/panels/transport_bar.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QLabel>
+#include <QLocale>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTest>
+#include <QToolButton>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace tst_transport_bar {
+
+using namespace halfscope;
+
+class TestTransportBar : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void transportStates_data();
+    void transportStates();
+    void transportSignals();
+    void transportShowsForeignExperiments();
+    void transportFigures();
+    void comparesChosenSpeeds();
+    void transportTellsEpochs();
+    void transportInANarrowWindow();
+    void transportFiguresInLittleRoom();
+};
+
+void TestTransportBar::transportStates_data() {
+    QTest::addColumn<int>("state");
+    QTest::addColumn<QString>("play");
+    QTest::addColumn<bool>("canPlay");
+    QTest::addColumn<bool>("canStep");
+    const auto row = [](const char* name, SessionState state, const char* play, bool canPlay,
+                        bool canStep) {
+        QTest::newRow(name) << static_cast<int>(state) << QString::fromLatin1(play) << canPlay
+                            << canStep;
+    };
+    row("building", SessionState::Building, "Play", true, false);
+    row("ready", SessionState::Ready, "Play", true, true);
+    row("running", SessionState::Running, "Pause", true, false);
+    row("paused", SessionState::Paused, "Play", true, true);
+    row("finished", SessionState::Finished, "Continue", true, false);
+    row("failed", SessionState::Failed, "Play", true, false);
+}
+
+void TestTransportBar::transportStates() {
+    QFETCH(int, state);
+    QFETCH(QString, play);
+    QFETCH(bool, canPlay);
+    QFETCH(bool, canStep);
+    TransportBar bar;
+    bar.setState(static_cast<SessionState>(state));
+    auto* button = bar.findChild<QPushButton*>(QStringLiteral("play"));
+    QCOMPARE(button->text(), play);
+    QCOMPARE(button->isEnabled(), canPlay);
+    QCOMPARE(bar.findChild<QPushButton*>(QStringLiteral("step"))->isEnabled(), canStep);
+}
+
+void TestTransportBar::transportSignals() {
+    TransportBar bar;
+    bar.setState(SessionState::Ready);
+    bar.show();
+    QSignalSpy play(&bar, &TransportBar::playRequested);
+    QSignalSpy step(&bar, &TransportBar::stepRequested);
+    QSignalSpy reset(&bar, &TransportBar::resetRequested);
+    QSignalSpy stop(&bar, &TransportBar::stopStepChosen);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("play")), Qt::LeftButton);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("step")), Qt::LeftButton);
+    QTest::mouseClick(bar.findChild<QPushButton*>(QStringLiteral("reset")), Qt::LeftButton);
+    QCOMPARE(play.count(), 1);
+    QCOMPARE(step.count(), 1);
+    QCOMPARE(reset.count(), 1);
+    bar.setStopStep(500); // shown, not chosen
+    QCOMPARE(stop.count(), 0);
+    bar.findChild<QSpinBox*>(QStringLiteral("stopAt"))->setValue(700);
+    QCOMPARE(stop.count(), 1);
+    QCOMPARE(stop.front().front().toLongLong(), 700);
+}
+
+void TestTransportBar::transportShowsForeignExperiments() {
+    TransportBar bar;
+    auto* box = bar.findChild<QComboBox*>(QStringLiteral("presets"));
+    const int count = box->count();
+    QCOMPARE(count, static_cast<int>(presets().size()));
+    bar.showExperiment({}, QStringLiteral("mine"));
+    QCOMPARE(box->currentText(), QStringLiteral("mine"));
+    bar.showExperiment({}, QStringLiteral("yours"));
+    QCOMPARE(box->currentText(), QStringLiteral("yours"));
+    QCOMPARE(box->count(), count + 1);
+    bar.showExperiment(QStringLiteral("overflow"), QStringLiteral("Overflow"));
+    QCOMPARE(box->currentText(), QStringLiteral("Overflow"));
+    QCOMPARE(box->count(), count);
+}
+
+void TestTransportBar::transportFigures() {
+    TransportBar bar;
+    FedModel run;
+    run.start({"fp32", "amp-fp16"});
+    bar.setFigures(run);
+    QCOMPARE(bar.findChild<QLabel*>(QStringLiteral("counter"))->text(), QStringLiteral("step 0"));
+    StepRecord a, b;
+    a.step = b.step = 1234;
+    b.lane = 1;
+    a.deviceSeconds = 0.01;
+    b.deviceSeconds = 0.004;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    const QString text = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
+    for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
+        QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+    // the tool tip has the other lanes, too
+    run.start({"fp32", "amp-fp16", "amp-bf16"});
+    b.lane = 2;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    const QString tip = bar.findChild<QLabel*>(QStringLiteral("speeds"))->toolTip();
+    QVERIFY2(tip.endsWith(QStringLiteral("A fp32: 100 steps/s\nC amp-bf16: 250 steps/s")),
+             qPrintable(tip));
+}
+
+/// With more than two lanes, the user chooses the two whose speeds are compared.
+void TestTransportBar::comparesChosenSpeeds() {
+    TransportBar bar;
+    const auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
+    const QSignalSpy chosen(&bar, &TransportBar::speedsChosen);
+    FedModel run;
+    const auto start = [&](const std::vector<std::string>& lanes) {
+        run.start(lanes);
+        std::vector<StepRecord> rows(lanes.size());
+        for (size_t i = 0; i < rows.size(); ++i) {
+            rows[i].lane = static_cast<int32_t>(i);
+            rows[i].step = 1;
+            rows[i].deviceSeconds = 0.01 / static_cast<double>(1 + i);
+        }
+        run.append(rows, {});
+        bar.setFigures(run);
+    };
+    const auto shows = [speeds](const char* text) {
+        return speeds->text().contains(QString::fromUtf8(text));
+    };
+    start({"fp32", "amp-fp16"});
+    QVERIFY(!bar.speedMenu()->isEnabled());
+    start({"fp32", "amp-fp16", "amp-bf16"});
+    QVERIFY(bar.speedMenu()->isEnabled() && shows("B/A ×2.00"));
+    emit bar.speedMenu()->aboutToShow();
+    const QList<QAction*> pairs = bar.speedMenu()->actions();
+    QCOMPARE(pairs.size(), qsizetype{3});
+    QVERIFY(pairs[0]->isChecked());
+    QCOMPARE(pairs[2]->text(), QStringLiteral("C with B"));
+    pairs[2]->trigger();
+    QCOMPARE(chosen.size(), 1);
+    bar.setFigures(run);
+    QVERIFY2(shows("C/B ×1.50") && shows(">C</b> 300") && !shows(">A</b>"),
+             qPrintable(speeds->text()));
+    QVERIFY(speeds->toolTip().contains(QStringLiteral("lane C is than lane B")));
+    start({"fp32", "amp-fp16"}); // a run without lane C
+    QVERIFY2(shows("B/A ×2.00"), qPrintable(speeds->text()));
+}
+
+void TestTransportBar::transportTellsEpochs() {
+    TransportBar bar;
+    bar.resize(1280, 60);
+    bar.show();
+    auto* label = bar.findChild<QLabel*>(QStringLiteral("epoch"));
+    FedModel run;
+    run.start({"fp32", "amp-fp16"});
+    run.edit([](RunConfig& config) {
+        config.task = presetNamed("regression").config.task;
+        config.epochs = 10;
+    });
+    bar.setFigures(run);
+    QVERIFY(label->isVisible());
+    QCOMPARE(label->text(), QStringLiteral("10 epochs of 157 batches"));
+    StepRecord a, b;
+    a.step = b.step = 326;
+    a.epoch = b.epoch = 3;
+    a.batch = b.batch = 12;
+    b.lane = 1;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    QCOMPARE(label->text(), QStringLiteral("epoch 3 of 10, batch 12 of 157"));
+    QVERIFY(label->width() >= label->sizeHint().width());
+    // runs that were saved without them, or a task whose steps are epochs
+    run.start({"fp32", "amp-fp16"});
+    run.edit([](RunConfig& config) {
+        config.task = presetNamed("regression").config.task;
+        config.epochs = 10;
+    });
+    a.epoch = b.epoch = a.batch = b.batch = 0;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    QVERIFY(!label->isVisible());
+    run.start({"fp32", "amp-fp16"});
+    bar.setFigures(run);
+    QVERIFY(!label->isVisible());
+}
+
+/// On a projector that magnifies twice, names give way to icons, and nothing is cut off.
+void TestTransportBar::transportInANarrowWindow() {
+    QWidget holder;
+    TransportBar bar(&holder);
+    holder.resize(1600, 100);
+    holder.show();
+    FedModel run;
+    run.start({"fp32", "amp-fp16"});
+    bar.setFigures(run);
+    const auto* reset = bar.findChild<QPushButton*>(QStringLiteral("reset"));
+    const auto* help = bar.findChild<QToolButton*>(QStringLiteral("help"));
+    bar.resize(1400, 50);
+    QTRY_COMPARE(reset->text(), QStringLiteral("Reset"));
+    const int least = bar.minimumSizeHint().width();
+    bar.resize(least, 50);
+    QTRY_COMPARE(reset->text(), QString());
+    QCOMPARE(reset->accessibleName(), QStringLiteral("Reset"));
+    QTRY_VERIFY2(help->geometry().right() < least, qPrintable(QString::number(help->x())));
+    QCOMPARE(bar.minimumSizeHint().width(), least);
+    bar.resize(1400, 50);
+    QTRY_COMPARE(reset->text(), QStringLiteral("Reset"));
+    QCOMPARE(bar.minimumSizeHint().width(), least);
+}
+
+void TestTransportBar::transportFiguresInLittleRoom() {
+    QWidget holder; // a window of its own would keep room for names
+    TransportBar bar(&holder);
+    FedModel run;
+    run.start({"fp32", "amp-fp16"});
+    StepRecord a, b;
+    a.step = b.step = 1234;
+    b.lane = 1;
+    a.deviceSeconds = 1.0 / 110968;
+    b.deviceSeconds = 1.0 / 12670;
+    run.append(std::vector{a, b}, {});
+    holder.show();
+    bar.setFigures(run);
+    auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
+    QStringList forms;
+    for (int width = 1600; width >= 500; width -= 10) {
+        bar.resize(std::max(width, bar.minimumSizeHint().width()), 50);
+        QCoreApplication::processEvents();
+        QVERIFY2(speeds->sizeHint().width() <= speeds->width() || speeds->text().isEmpty(),
+                 qPrintable(speeds->text()));
+        if (forms.isEmpty() || forms.last() != speeds->text()) forms << speeds->text();
+    }
+    QVERIFY2(forms.size() >= 3, qPrintable(forms.join(u'\n')));
+    QVERIFY(forms[0].contains(QStringLiteral("110968 steps/s")));
+    QVERIFY(forms[1].contains(QStringLiteral("111k/s")));
+    QVERIFY(speeds->accessibleName().contains(QStringLiteral("110968 steps/s")));
+}
+
+} // namespace tst_transport_bar
+
+QTEST_MAIN(tst_transport_bar::TestTransportBar)
+#include "tst_transport_bar.moc"
