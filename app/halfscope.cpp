@@ -20,11 +20,14 @@
 #include <QSessionManager>
 #include <QStandardPaths>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <optional>
+#include <vector>
 
 namespace {
 
@@ -40,6 +43,7 @@ struct Options {
     std::optional<QSize> size;
     std::optional<qint64> steps;
     bool play = false;
+    LeftRuns left = LeftRuns::Ask;
 };
 
 void complain(const QString& text) { std::fprintf(stderr, "halfscope: %s\n", qPrintable(text)); }
@@ -75,6 +79,20 @@ qint64 parseSteps(const QString& text) {
     }
 }
 
+/// The option with which the program starts itself again. Users have no need of it.
+QCommandLineOption restoreOption() {
+    QCommandLineOption option(QStringLiteral("restore"), QString(), QStringLiteral("which"));
+    option.setFlags(QCommandLineOption::HiddenFromHelp);
+    return option;
+}
+
+LeftRuns parseRestore(const QString& text) {
+    if (text != QLatin1String("all") && text != QLatin1String("last"))
+        throw InputError(phrase("Program", "--restore: \"%1\" is not allowed: all or last"),
+                         text.toStdString());
+    return text == QLatin1String("all") ? LeftRuns::Restore : LeftRuns::BringBack;
+}
+
 /// Throws InputError for wrong usage. --help and --version end the program here.
 Options parse(QApplication& app) {
     QCommandLineParser parser;
@@ -101,6 +119,7 @@ Options parse(QApplication& app) {
          {QStringLiteral("size"),
           QCoreApplication::translate("Program", "Size of the window, like 1280x800."),
           QStringLiteral("WxH")}});
+    parser.addOption(restoreOption());
     parser.addPositionalArgument(
         QStringLiteral("file"),
         QCoreApplication::translate(
@@ -129,6 +148,8 @@ Options parse(QApplication& app) {
         options.steps = parseSteps(parser.value(QStringLiteral("steps")));
     if (parser.isSet(QStringLiteral("theme")))
         options.theme = parseTheme(parser.value(QStringLiteral("theme")));
+    if (parser.isSet(QStringLiteral("restore")))
+        options.left = parseRestore(parser.value(QStringLiteral("restore")));
     if (parser.isSet(QStringLiteral("size")))
         options.size = parseSize(parser.value(QStringLiteral("size")));
     return options;
@@ -233,8 +254,9 @@ Opening openGiven(MainWindow& window, const Options& options) {
     return opened ? Opening::Done : Opening::Failed;
 }
 
-int runWindow(QApplication& app, const Options& options) {
+int runWindow(QApplication& app, const Options& options, std::optional<QStringList>& again) {
     WindowOptions settings;
+    settings.left = options.left;
     // a screenshot must look the same whatever the user's window looks like
     settings.remember = options.screenshot.isEmpty();
     settings.theme = options.theme.value_or(
@@ -279,18 +301,66 @@ int runWindow(QApplication& app, const Options& options) {
     if (options.play) window.play();
     if (!options.screenshot.isEmpty()) takeScreenshot(window, options);
     window.show();
-    return app.exec();
+    const int code = app.exec();
+    again = window.startsAgain();
+    return code;
 }
 
-/// Sets the zoom now, because Qt reads it when the application object is made.
-void setZoom(int count, char** arguments) {
-    constexpr const char* kFactor = "QT_SCALE_FACTOR";
+constexpr const char* kFactor = "QT_SCALE_FACTOR";
+
+/// Sets the zoom now, because Qt reads it when the application object is made. Returns whether it
+/// set it: the user's own variable has precedence.
+bool setZoom(int count, char** arguments) {
     QStringList list;
     for (int i = 1; i < count; ++i)
         list << QString::fromLocal8Bit(arguments[i]);
     const double factor = startFactor(list);
-    if (factor != 1 && !qEnvironmentVariableIsSet(kFactor))
-        qputenv(kFactor, QByteArray::number(factor));
+    if (factor == 1 || qEnvironmentVariableIsSet(kFactor)) return false;
+    return qputenv(kFactor, QByteArray::number(factor));
+}
+
+/// Replaces this program by a new start of it; `call` has its path and arguments. Threads that were
+/// left and files that are open end with it. Returns only when that fails.
+void startAgain(const QStringList& call, bool zoomed) {
+    if (zoomed) qunsetenv(kFactor); // the new start reads the user's choice
+    std::vector<QByteArray> texts;
+    for (const QString& each : call)
+        texts.push_back(QFile::encodeName(each));
+    std::vector<char*> pointers;
+    for (QByteArray& text : texts)
+        pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    ::execv(pointers.front(), pointers.data());
+    complain(
+        QCoreApplication::translate("Program", "%1: cannot be started again").arg(call.front()));
+}
+
+/// Runs the window. Fills `again` with the call of a new start if the user asked for one.
+int runProgram(int& argc, char** argv, bool zoomed, std::optional<QStringList>& again) {
+    g_usualMessages = qInstallMessageHandler(startMessages);
+    GuardedApplication app(argc, argv);
+    qInstallMessageHandler(g_usualMessages);
+    halfscope::loadTranslation(QLocale(),
+                               translationFolders(QCoreApplication::applicationDirPath()));
+    try {
+        const int code = runWindow(app, parse(app), again);
+        if (again) again->prepend(QCoreApplication::applicationFilePath());
+        if (anyThreadLeft()) {
+            std::fflush(stdout); // only stdout: a thread that was left may hold a file of its own
+            if (again) startAgain(*again, zoomed);
+            std::_Exit(code);
+        }
+        return code;
+    } catch (const halfscope::InputError& error) {
+        complain(halfscope::translated(error));
+        return kBadInput;
+    } catch (const std::bad_alloc&) {
+        std::fputs("halfscope: out of memory\n", stderr);
+        return kFailed;
+    } catch (const std::exception& error) {
+        complain(halfscope::translated(error));
+        return kFailed;
+    }
 }
 
 } // namespace
@@ -310,27 +380,10 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationName(QStringLiteral("halfscope"));
     QCoreApplication::setApplicationVersion(QStringLiteral(HALFSCOPE_VERSION));
     QGuiApplication::setDesktopFileName(QStringLiteral("io.github.halfscope.Halfscope"));
-    setZoom(argc, argv);
-    g_usualMessages = qInstallMessageHandler(startMessages);
-    GuardedApplication app(argc, argv);
-    qInstallMessageHandler(g_usualMessages);
-    halfscope::loadTranslation(QLocale(),
-                               translationFolders(QCoreApplication::applicationDirPath()));
-    try {
-        const int code = runWindow(app, parse(app));
-        if (anyThreadLeft()) {
-            std::fflush(stdout); // only stdout: a thread that was left may hold a file of its own
-            std::_Exit(code);
-        }
-        return code;
-    } catch (const halfscope::InputError& error) {
-        complain(halfscope::translated(error));
-        return kBadInput;
-    } catch (const std::bad_alloc&) {
-        std::fputs("halfscope: out of memory\n", stderr);
-        return kFailed;
-    } catch (const std::exception& error) {
-        complain(halfscope::translated(error));
-        return kFailed;
-    }
+    const bool zoomed = setZoom(argc, argv);
+    std::optional<QStringList> again;
+    const int code = runProgram(argc, argv, zoomed, again);
+    if (!again) return code;
+    startAgain(*again, zoomed);
+    return kFailed;
 }

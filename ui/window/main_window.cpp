@@ -73,7 +73,8 @@ MainWindow::MainWindow(WindowOptions options)
     if (m_options.remember) restoreLayout();
     chooseTheme(m_options.theme);
     m_frames->start([this] { return frame(); });
-    if (m_keeper) QTimer::singleShot(0, m_keeper.get(), &SessionKeeper::offerLeft);
+    if (m_keeper)
+        QTimer::singleShot(0, m_keeper.get(), [this] { m_keeper->offerLeft(m_options.left); });
 }
 
 MainWindow::~MainWindow() {
@@ -206,6 +207,7 @@ void MainWindow::connectParts() {
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
     connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);
+    connect(m_menus.get(), &WindowMenus::restartAsked, this, &MainWindow::startAgain);
     connect(m_files.get(), &WindowFiles::told, this, &MainWindow::tell);
     connect(m_files.get(), &WindowFiles::ended, this, &MainWindow::fileEnded);
     if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
@@ -326,6 +328,38 @@ Message MainWindow::endSession() {
     const Message problem = keepSession();
     close();
     return problem;
+}
+
+/// Closes the window and keeps its runs for the next one. A training pauses first, so that its last
+/// steps and its networks are kept, too.
+void MainWindow::startAgain() {
+    constexpr int kBetweenLooks = 20; // ms
+    m_controller->pause();
+    if (m_controller->running()) {
+        QTimer::singleShot(kBetweenLooks, this, &MainWindow::startAgain);
+        return;
+    }
+    m_shown->frame();
+    const Message problem = keepSession();
+    if (!problem.empty())
+        return m_parts.banner->showText(
+            tr("Halfscope goes on, because a restart would lose runs: %1")
+                .arg(translated(problem)));
+    m_startsAgain = argumentsNow();
+    m_ends = true;
+    close();
+}
+
+/// Returns the arguments of a window that shows what this one shows.
+QStringList MainWindow::argumentsNow() const {
+    const QString restore = QStringLiteral("--restore");
+    const RunPtr& run = m_shown->run();
+    const bool kept = run && run->step() > 0 && run->info().folder.empty();
+    QStringList arguments{restore, kept ? QStringLiteral("last") : QStringLiteral("all")};
+    const QString folder = run ? QString::fromStdString(run->info().folder) : QString();
+    if (!kept && !folder.isEmpty()) return arguments << QStringLiteral("--") << folder;
+    if (!m_shown->preset().isEmpty()) arguments << QStringLiteral("--preset") << m_shown->preset();
+    return arguments;
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

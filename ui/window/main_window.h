@@ -18,6 +18,7 @@
 #include "ui/window/window_parts.h"
 
 #include <QMainWindow>
+#include <QStringList>
 
 #include <optional>
 
@@ -32,6 +33,8 @@ struct WindowOptions {
     double askAfterSeconds = 60;
     /// The folder where runs are kept on disk while they train; empty: they are not kept.
     QString sessions{};
+    /// What happens to the runs that an earlier window left there.
+    LeftRuns left = LeftRuns::Ask;
 };
 
 class MainWindow : public QMainWindow {
@@ -86,6 +89,9 @@ public:
     /// Closes without questions, because the program was told to end. The runs are offered at the
     /// next start. Returns what keepSession() returns.
     Message endSession();
+    /// The arguments with which the program is to start again once the window is closed; nothing
+    /// when it is not to.
+    const std::optional<QStringList>& startsAgain() const { return m_startsAgain; }
 
 signals:
     /// Emitted when nothing has arrived and nothing was drawn for some frames, and nothing is
@@ -112,9 +118,12 @@ private:
     FrameLoop::Done draw();
     void restoreLayout();
     void saveLayout() const;
+    void startAgain();
+    QStringList argumentsNow() const;
 
     WindowOptions m_options;
     bool m_ends = false; ///< closing asks nothing any more
+    std::optional<QStringList> m_startsAgain;
     RunModels m_models;
     FactsReader m_facts; ///< of the data that the settings name
     WindowParts m_parts; ///< the parts are children of the window

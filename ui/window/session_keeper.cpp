@@ -207,7 +207,8 @@ void SessionKeeper::discard() {
     m_discards = true;
 }
 
-void SessionKeeper::offerLeft() {
+void SessionKeeper::offerLeft(LeftRuns asked) {
+    m_asked = asked;
     const auto found = std::make_shared<LeftSessions>();
     guarded(*m_parts.banner, [&] {
         m_search = std::make_unique<FileJob>(
@@ -228,11 +229,16 @@ void SessionKeeper::offerLeft() {
 void SessionKeeper::conclude(const std::shared_ptr<LeftSessions>& found) {
     const std::unique_ptr<FileJob> search = std::move(m_search);
     if (!search) return; // already concluded
-    const LeftSessions left = std::move(*found);
+    LeftSessions left = std::move(*found);
     try {
         search->result();
     } catch (const std::bad_alloc&) { // the sessions are there at the next start, too
         return;
+    }
+    if (m_asked != LeftRuns::Ask && !left.empty()) {
+        m_bringsBack = m_asked == LeftRuns::BringBack;
+        restore(left.back());
+        left.pop_back();
     }
     if (!left.empty()) offer(left);
 }
@@ -298,11 +304,13 @@ void SessionKeeper::restoreNext() {
     connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {
         if (reason.empty()) {
             watchRuns();
+            if (m_bringsBack) m_shown.bringBack();
             if (m_store) m_moving.emplace_back(m_store->askToWrite(), m_left.front());
         } else {
             m_parts.banner->showText(
                 tr("Not all runs could be restored: %1").arg(translated(reason)));
         }
+        m_bringsBack = false;
         m_left.erase(m_left.begin());
         restoreNext();
     });

@@ -72,7 +72,8 @@ public:
     bool frame();
     /// Null before there is one.
     const RunPtr& run() const { return m_shown.run; }
-    const QString& title() const { return m_shown.title; } ///< of run()
+    const QString& title() const { return m_shown.title; }   ///< of run()
+    const QString& preset() const { return m_shown.preset; } ///< of run(); may be empty
     /// The run of the networks that were built last; null before the first.
     const RunPtr& trained() const { return m_current; }
     bool reads() const { return m_savedJob != nullptr; }

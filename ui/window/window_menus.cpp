@@ -23,6 +23,7 @@
 #include "ui/window/window_files.h"
 #include "ui/window/zoom.h"
 
+#include <QAbstractButton>
 #include <QEvent>
 #include <QMainWindow>
 #include <QMenuBar>
@@ -308,7 +309,9 @@ void WindowMenus::save(QVariantMap& settings) const {
 void WindowMenus::fillZoom(QMenu& menu) {
     for (const int percent : zooms()) {
         QAction* action = menu.addAction(tr("%1 %").arg(percent), this, [this, percent] {
+            const bool other = percent != rememberedZoom();
             if (m_remembers) rememberZoom(percent);
+            if (m_remembers && m_keeper && other) return offerRestart(percent);
             constexpr int kReadable = 8000; // ms
             m_window.statusBar()->showMessage(
                 tr("Everything will be shown at %1 % the next time Halfscope starts.").arg(percent),
@@ -318,6 +321,25 @@ void WindowMenus::fillZoom(QMenu& menu) {
         connect(&menu, &QMenu::aboutToShow, action,
                 [action, percent] { action->setChecked(percent == rememberedZoom()); });
     }
+}
+
+void WindowMenus::offerRestart(int percent) {
+    auto* box = make<QMessageBox>(
+        QMessageBox::Question, tr("Size of everything"),
+        tr("Everything will be shown at %1 % when Halfscope starts again.").arg(percent),
+        QMessageBox::Yes | QMessageBox::No, &m_window);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setObjectName(QStringLiteral("restart"));
+    box->setTextFormat(Qt::PlainText);
+    box->setInformativeText(tr("If you restart now, the runs of this session are kept, and the "
+                               "one that is shown can go on from where it is."));
+    box->button(QMessageBox::Yes)->setText(tr("&Restart now"));
+    box->button(QMessageBox::No)->setText(tr("&Later"));
+    box->setDefaultButton(QMessageBox::Yes);
+    connect(box, &QMessageBox::finished, this, [this](int button) {
+        if (button == QMessageBox::Yes) emit restartAsked();
+    });
+    box->open();
 }
 
 void WindowMenus::addGradients(QMenu& view) {

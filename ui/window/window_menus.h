@@ -34,6 +34,10 @@ public:
     void restore(const QVariantMap&);
     void save(QVariantMap&) const;
 
+signals:
+    /// The user wants the program to start again, so that another zoom acts.
+    void restartAsked();
+
 private:
     void fillFile(QMenu&);
     void fillLanes(QMenu&, LaneFile);
@@ -44,6 +48,7 @@ private:
     void fillPictures(QMenu&);
     void fillSmoothing(QMenu&);
     void fillZoom(QMenu&);
+    void offerRestart(int percent);
     void fillHelp(QMenu&);
     void addGradients(QMenu&);
     void addRuns(QMenu&);

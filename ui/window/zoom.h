@@ -1,5 +1,6 @@
 // How large everything in the window is: for projectors and sharp screens. Qt takes the factor when
-// the program starts, so a choice takes effect at the next start.
+// the program starts, so a choice takes effect at the next start, which the window offers to
+// make at once.
 #pragma once
 
 #include <QSize>

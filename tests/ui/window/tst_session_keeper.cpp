@@ -5,6 +5,7 @@
 #include "ui/models/run_list_model.h"
 #include "ui/panels/banner.h"
 #include "ui/session/restore_job.h"
+#include "ui/window/zoom.h"
 
 #include <QAbstractButton>
 #include <QDir>
@@ -15,6 +16,7 @@
 #include <QThread>
 #include <QTimer>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -71,6 +73,7 @@ private slots:
         QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_settings.path());
     }
     void restores();
+    void restartsForAnotherSize();
     void looksForThemAside();
     void closesWhileItLooks();
     void goesOnAfterACrash();
@@ -85,6 +88,7 @@ private slots:
 
 private:
     QTemporaryDir m_settings;
+    int64_t m_steps = 0;
 };
 
 void TestSessionKeeper::restores() {
@@ -106,6 +110,47 @@ void TestSessionKeeper::restores() {
         [&] { return sessionsIn(keeping(sessions).sessions.toStdString()).size() == 1; },
         kPatience));
     opened.window.close();
+}
+
+/// A choice of another size offers a restart. It keeps the run, and the next window shows it and
+/// can go on with it, without a question.
+void TestSessionKeeper::restartsForAnotherSize() {
+    const QTemporaryDir sessions;
+    {
+        WindowOptions options = keeping(sessions);
+        options.remember = true;
+        Opened opened(tinyConfig(100'000), options);
+        MainWindow& window = opened.window;
+        window.play();
+        QVERIFY(QTest::qWaitFor([&] { return window.run().step() >= 5; }, kPatience));
+        const auto actions = window.findChildren<QAction*>();
+        const auto size = std::find_if(actions.begin(), actions.end(), [](const QAction* each) {
+            return each->text() == QLatin1String("150 %");
+        });
+        QVERIFY(size != actions.end());
+        (*size)->trigger();
+        QCOMPARE(rememberedZoom(), 150);
+        auto* box = window.findChild<QMessageBox*>(QStringLiteral("restart"));
+        QVERIFY(box && !window.startsAgain());
+        QTest::mouseClick(box->button(QMessageBox::Yes), Qt::LeftButton);
+        QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
+        QVERIFY(!window.isVisible());
+        QCOMPARE(window.startsAgain()->mid(0, 2).join(u' '), QStringLiteral("--restore last"));
+        m_steps = window.shown().run()->step();
+        (*size)->trigger(); // the same size again: there is nothing to start again for
+        rememberZoom(100);
+    }
+    WindowOptions options = keeping(sessions);
+    options.left = LeftRuns::BringBack;
+    Opened opened(tinyConfig(7), options);
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == m_steps; }, kPatience));
+    QVERIFY(!offer(window, 100));
+    QVERIFY(QTest::qWaitFor([&] { return window.controller().state() == SessionState::Ready; },
+                            kPatience));
+    window.stepOnce(); // on with the same networks
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == m_steps + 1; }, kPatience));
+    window.close();
 }
 
 /// Makes so many copies of a session.
