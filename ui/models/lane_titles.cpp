@@ -17,11 +17,15 @@ constexpr char16_t kInName = u'-';                  // stands between the parts 
 
 const QLatin1String kFirstScale("init_scale"); // the setting's name in a title
 
+bool isFirstScale(const QString& difference) {
+    return difference.section(u' ', -2, -2) == kFirstScale;
+}
+
 /// Returns the value of a difference like "growth_interval 20". A first loss scale is where the
 /// lane began: its number alone would look like the scale of now, which moves and can be set.
 QString valueOf(const QString& difference) {
     const QString value = difference.section(u' ', -1);
-    if (difference.section(u' ', -2, -2) != kFirstScale) return value;
+    if (!isFirstScale(difference)) return value;
     //: %1 is the loss scale that a lane began with
     return QCoreApplication::translate("LaneTitles", "from %1", "loss scale").arg(value);
 }
@@ -56,7 +60,10 @@ QString briefLabel(const QString& label) {
 
 QStringList labelForms(const QString& label) {
     const QString brief = briefLabel(label), first = brief.section(kBetweenParts, 0, 0);
-    QStringList forms{label, brief};
+    QStringList forms{label};
+    // Pictures side by side say it in the same words, although some have room for the setting's
+    // name.
+    if (first != brief || !isFirstScale(first)) forms << brief;
     if (first != brief) forms << first + QChar(0x2026);
     if (brief != label) forms << label.section(u' ', 0, 0) + u' ' + valueOf(first);
     return forms;
