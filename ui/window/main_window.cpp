@@ -1,6 +1,7 @@
 // The layout of the window's parts, what is connected with what, and what is remembered.
 #include "ui/window/main_window.h"
 
+#include "engine/io/atomic_file.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
@@ -16,12 +17,14 @@
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/session/user_settings.h"
+#include "ui/window/guarded.h"
 #include "ui/window/guarded_application.h"
 #include "ui/window/headline.h"
 #include "ui/window/window_borders.h"
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QLabel>
 #include <QMimeData>
@@ -345,12 +348,15 @@ void MainWindow::startAgain() {
         return m_parts.banner->showText(
             tr("Halfscope goes on, because a restart would lose runs: %1")
                 .arg(translated(problem)));
-    m_startsAgain = argumentsNow();
-    m_ends = true;
-    close();
+    guarded(*m_parts.banner, [this] {
+        m_startsAgain = argumentsNow();
+        m_ends = true;
+        close();
+    });
 }
 
-/// Returns the arguments of a window that shows what this one shows.
+/// Returns the arguments of a window that shows what this one shows. Settings that no file has are
+/// written to one.
 QStringList MainWindow::argumentsNow() const {
     const QString restore = QStringLiteral("--restore");
     const RunPtr& run = m_shown->run();
@@ -358,8 +364,15 @@ QStringList MainWindow::argumentsNow() const {
     QStringList arguments{restore, kept ? QStringLiteral("last") : QStringLiteral("all")};
     const QString folder = run ? QString::fromStdString(run->info().folder) : QString();
     if (!kept && !folder.isEmpty()) return arguments << QStringLiteral("--") << folder;
-    if (!m_shown->preset().isEmpty()) arguments << QStringLiteral("--preset") << m_shown->preset();
-    return arguments;
+    const ConfigModel& config = m_models.config;
+    const QString& preset = m_shown->preset();
+    if (!preset.isEmpty() && (kept || config.isStill(config.preset())))
+        return arguments << QStringLiteral("--preset") << preset;
+    if (kept) return arguments;
+    const QString path = QDir(m_options.sessions).filePath(QStringLiteral("experiment.json"));
+    QDir().mkpath(m_options.sessions);
+    writeFileAtomically(path.toStdString(), configText(config.config()));
+    return arguments << QStringLiteral("--") << path;
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

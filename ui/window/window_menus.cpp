@@ -332,7 +332,7 @@ void WindowMenus::offerRestart(int percent) {
     box->setObjectName(QStringLiteral("restart"));
     box->setTextFormat(Qt::PlainText);
     box->setInformativeText(tr("If you restart now, the runs of this session are kept, and the "
-                               "one that is shown can go on from where it is."));
+                               "newest can go on from where it is."));
     box->button(QMessageBox::Yes)->setText(tr("&Restart now"));
     box->button(QMessageBox::No)->setText(tr("&Later"));
     box->setDefaultButton(QMessageBox::Yes);

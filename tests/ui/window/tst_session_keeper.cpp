@@ -74,6 +74,7 @@ private slots:
     }
     void restores();
     void restartsForAnotherSize();
+    void restartKeepsSettings();
     void looksForThemAside();
     void closesWhileItLooks();
     void goesOnAfterACrash();
@@ -88,7 +89,6 @@ private slots:
 
 private:
     QTemporaryDir m_settings;
-    int64_t m_steps = 0;
 };
 
 void TestSessionKeeper::restores() {
@@ -112,10 +112,21 @@ void TestSessionKeeper::restores() {
     opened.window.close();
 }
 
+/// Whether the choice of another size offers a restart, which is accepted.
+bool choosesSize(MainWindow& window) {
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text() == QLatin1String("150 %")) action->trigger();
+    auto* box = window.findChild<QMessageBox*>(QStringLiteral("restart"));
+    if (!box || window.startsAgain()) return false;
+    QTest::mouseClick(box->button(QMessageBox::Yes), Qt::LeftButton);
+    return true;
+}
+
 /// A choice of another size offers a restart. It keeps the run, and the next window shows it and
 /// can go on with it, without a question.
 void TestSessionKeeper::restartsForAnotherSize() {
     const QTemporaryDir sessions;
+    int64_t steps = 0;
     {
         WindowOptions options = keeping(sessions);
         options.remember = true;
@@ -123,34 +134,44 @@ void TestSessionKeeper::restartsForAnotherSize() {
         MainWindow& window = opened.window;
         window.play();
         QVERIFY(QTest::qWaitFor([&] { return window.run().step() >= 5; }, kPatience));
-        const auto actions = window.findChildren<QAction*>();
-        const auto size = std::find_if(actions.begin(), actions.end(), [](const QAction* each) {
-            return each->text() == QLatin1String("150 %");
-        });
-        QVERIFY(size != actions.end());
-        (*size)->trigger();
+        QVERIFY(choosesSize(window));
         QCOMPARE(rememberedZoom(), 150);
-        auto* box = window.findChild<QMessageBox*>(QStringLiteral("restart"));
-        QVERIFY(box && !window.startsAgain());
-        QTest::mouseClick(box->button(QMessageBox::Yes), Qt::LeftButton);
+        rememberZoom(100);
         QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
         QVERIFY(!window.isVisible());
         QCOMPARE(window.startsAgain()->mid(0, 2).join(u' '), QStringLiteral("--restore last"));
-        m_steps = window.shown().run()->step();
-        (*size)->trigger(); // the same size again: there is nothing to start again for
-        rememberZoom(100);
+        steps = window.shown().run()->step();
     }
     WindowOptions options = keeping(sessions);
     options.left = LeftRuns::BringBack;
     Opened opened(tinyConfig(7), options);
     MainWindow& window = opened.window;
-    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == m_steps; }, kPatience));
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience));
     QVERIFY(!offer(window, 100));
     QVERIFY(QTest::qWaitFor([&] { return window.controller().state() == SessionState::Ready; },
                             kPatience));
     window.stepOnce(); // on with the same networks
-    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == m_steps + 1; }, kPatience));
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == steps + 1; }, kPatience));
     window.close();
+}
+
+/// Settings that were not trained yet are in no session: the next start opens a file of them.
+void TestSessionKeeper::restartKeepsSettings() {
+    const QTemporaryDir sessions;
+    WindowOptions options = keeping(sessions);
+    options.remember = true;
+    Opened opened(tinyConfig(7), options);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("optimizer.lr")), 0.125));
+    QVERIFY(choosesSize(window));
+    rememberZoom(100);
+    QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
+    const QStringList& call = *window.startsAgain();
+    QCOMPARE(call.size(), qsizetype{4});
+    QCOMPARE(call.mid(0, 3).join(u' '), QStringLiteral("--restore all --"));
+    QCOMPARE(readConfig(call[3].toStdString()).optimizer.lr, 0.125);
 }
 
 /// Makes so many copies of a session.
