@@ -471,6 +471,9 @@ void TestModels::movingTheStopIsNoNewsOfALane() {
     rate.tensor = "optimizer.lr";
     model.append({}, std::vector{rate});
     QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Learning rate is 1"));
+    // told in the middle of step 9, which ends after it
+    model.append({}, std::vector{eventOf(EventKind::Overflow, 9, 1, "Step 9 skipped")});
+    QCOMPARE(model.lane(1).lastEvent, QStringLiteral("Learning rate is 1"));
 }
 
 /// Nothing is cut: the events stay in the run, and a row costs four bytes.

@@ -375,6 +375,16 @@ void TestPanels::chosenEventStaysInSight() {
     QVERIFY(!inSight());
     append(1);
     QVERIFY(!inSight());
+    // an earlier step's event comes in below the chosen row, which stays as far out of sight as it
+    // is
+    const int chosen = panel.table()->currentIndex().row();
+    panel.table()->scrollTo(model.index(chosen + 1, 0), QAbstractItemView::PositionAtTop);
+    QVERIFY(!inSight());
+    Event early;
+    early.step = 0;
+    model.append(std::vector{early});
+    QCOMPARE(panel.table()->currentIndex().row(), chosen);
+    QVERIFY(!inSight());
 }
 
 void TestPanels::bannerComesAndGoes() {
