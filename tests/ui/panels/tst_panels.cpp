@@ -378,7 +378,7 @@ void TestPanels::chosenEventStaysInSight() {
     // an earlier step's event comes in below the chosen row, which stays as far out of sight as it
     // is
     const int chosen = panel.table()->currentIndex().row();
-    panel.table()->scrollTo(model.index(chosen + 1, 0), QAbstractItemView::PositionAtTop);
+    panel.table()->scrollTo(model.index(chosen - 1, 0), QAbstractItemView::PositionAtBottom);
     QVERIFY(!inSight());
     Event early;
     early.step = 0;
