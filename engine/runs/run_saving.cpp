@@ -184,7 +184,8 @@ private:
                 totals.push_back(m_run.totals(lane));
                 medians.push_back(m_run.medianDeviceSeconds(lane));
             }
-            text = summaryText(m_run.info(), m_run.lanes(), totals, medians);
+            text = summaryText(m_run.info(), m_run.lanes(), totals, medians,
+                               pictureErrors(m_run.info(), m_run.pictures(), m_run.target()));
         }
         add(run_file::kSummary, text);
     }

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/dataset.h"
 #include "engine/io/json_text.h"
 #include "engine/settings/precision.h"
 #include "engine/settings/run_length.h"
@@ -34,8 +35,14 @@ JsonText memoryJson(const MemoryUse& memory) {
     return causes;
 }
 
+void addPicture(JsonText& lane, const PictureError& error) {
+    if (!error.comparable || error.notFinite > 0) return; // such a mean would flatter the lane
+    lane["mae"] = jsonNumber(error.meanAbsolute);
+    lane["psnr"] = jsonNumber(error.psnr());
+}
+
 JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSeconds,
-                  const MemoryUse& memory) {
+                  const MemoryUse& memory, const PictureError& error) {
     const StepRow& last = totals.last();
     const int64_t steps = std::max<int64_t>(0, last.step - info.forkStep); // without the parent's
     JsonText lane;
@@ -52,6 +59,7 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     if (const auto training = totals.trainingAccuracy())
         lane["training_accuracy"] = jsonNumber(*training);
     lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
+    addPicture(lane, error);
     lane["skipped_steps"] = last.skippedSoFar();
     lane["median_device_seconds"] = jsonNumber(medianSeconds);
     lane["peak_bytes"] = memory.peakBytes;
@@ -199,8 +207,18 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
 } // namespace
 
 std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
+std::vector<PictureError> pictureErrors(const RunInfo& info, const LanePictures& pictures,
+                                        const Picture& target) {
+    if (viewKindOf(info.config.task) != ViewKind::Painted || pictures.fromFiles) return {};
+    std::vector<PictureError> errors;
+    for (const Picture& each : pictures.outputs)
+        errors.push_back(errorBetween(each, target));
+    return errors;
+}
+
                         std::span<const LaneTotals> totals,
-                        std::span<const double> medianDeviceSeconds) {
+                        std::span<const double> medianDeviceSeconds,
+                        std::span<const PictureError> errors) {
     int64_t steps = totals.empty() ? 0 : std::numeric_limits<int64_t>::max();
     for (const LaneTotals& each : totals)
         steps = std::min(steps, each.last().step);
@@ -229,7 +247,8 @@ std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
     JsonText list = JsonText::list();
     for (size_t i = 0; i < lanes.size(); ++i)
         list.push_back(laneJson(lanes[i], totals[i], medianDeviceSeconds[i],
-                                i < info.memory.size() ? info.memory[i] : MemoryUse{}));
+                                i < info.memory.size() ? info.memory[i] : MemoryUse{},
+                                i < errors.size() ? errors[i] : PictureError{}));
     summary["lanes"] = std::move(list);
     return summary.text();
 }

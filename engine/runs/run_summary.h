@@ -1,6 +1,7 @@
 // summary.json: the figures of a run, and the machine that trained it.
 #pragma once
 
+#include "engine/io/picture_error.h"
 #include "engine/runs/run.h"
 
 #include <cstddef>
@@ -13,10 +14,15 @@
 
 namespace halfscope {
 
-/// Returns the text of the file. For each lane it has what its rows add up to and the median time
-/// of a step on its device.
+/// Returns how far each lane's picture is from the target; empty when the pictures show something
+/// else than the target itself, and when files have cut them off at black and white.
+std::vector<PictureError> pictureErrors(const RunInfo&, const LanePictures&, const Picture& target);
+
+/// Returns the text of the file. For each lane it has what its rows add up to, the median time of a
+/// step on its device and, if known, how far its last picture is from the target.
 std::string summaryText(const RunInfo&, std::span<const LaneInfo>, std::span<const LaneTotals>,
-                        std::span<const double> medianDeviceSeconds);
+                        std::span<const double> medianDeviceSeconds,
+                        std::span<const PictureError> = {});
 
 /// The largest file that is read; that of six lanes takes 10,000.
 inline constexpr size_t kMostSummaryBytes = size_t{1} << 20;

@@ -2,6 +2,7 @@
 #include "engine/runs/run_writer.h"
 
 #include "engine/core/error.h"
+#include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
 #include "engine/runs/run_manifest.h"
@@ -45,6 +46,7 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
     : m_folder(folder), m_lanes(lanes.begin(), lanes.end()), m_names(namesOf(lanes)),
       m_totals(lanes.size()), m_times(lanes.size()), m_id(past ? past->run : newRunId()),
       m_settings(configText(portableConfig(info.recorded))),
+      m_target(viewKindOf(info.config.task) == ViewKind::Painted ? target : Picture{}),
       m_steps(m_folder, run_file::kSteps, m_names, columnsOf(MetricFile::Steps, measured)),
       m_timing(m_folder, run_file::kTiming, m_names, columnsOf(MetricFile::Timing, measured)),
       m_events(m_folder, run_file::kEvents) {
@@ -253,7 +255,8 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     std::vector<double> medians;
     for (const RecentTimes& times : m_times)
         medians.push_back(times.median());
-    write(run_file::kSummary, summaryText(info, m_lanes, m_totals, medians));
+    write(run_file::kSummary,
+          summaryText(info, m_lanes, m_totals, medians, pictureErrors(info, pictures, m_target)));
     m_folder.sync();
     m_folder.write(run_file::kManifest, manifestText({m_id, true, m_sizes, m_after}));
 }

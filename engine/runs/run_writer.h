@@ -90,6 +90,7 @@ private:
     std::string m_id = {};
     int64_t m_after = 0;                    ///< rows begin after this step
     std::string m_settings;                 ///< experiment.json
+    Picture m_target;                       ///< where outputs are compared with it
     std::map<std::string, int64_t> m_sizes; ///< the sizes of whole files, by name
     StepTable m_steps, m_timing;
     GrowingFile m_events;

@@ -45,10 +45,6 @@ QImage painted(const Picture& picture, F color) {
     return image;
 }
 
-bool sameShape(const Picture& a, const Picture& b) {
-    return a.width == b.width && a.height == b.height && a.channels == b.channels && a.width > 0;
-}
-
 } // namespace
 
 QRgb viridis(double value) {
@@ -114,29 +110,6 @@ Picture absoluteDifference(const Picture& a, const Picture& b) {
     return result;
 }
 
-PictureError errorBetween(const Picture& a, const Picture& b) {
-    PictureError error;
-    error.comparable = sameShape(a, b);
-    if (!error.comparable) return error;
-    double absolute = 0, square = 0;
-    for (size_t i = 0; i < a.values.size(); ++i) {
-        const double d = static_cast<double>(a.values[i]) - static_cast<double>(b.values[i]);
-        if (!std::isfinite(d)) {
-            ++error.notFinite;
-            continue;
-        }
-        absolute += std::abs(d);
-        square += d * d;
-    }
-    const auto counted =
-        static_cast<double>(a.values.size()) - static_cast<double>(error.notFinite);
-    if (counted > 0) {
-        error.meanAbsolute = absolute / counted;
-        error.meanSquare = square / counted;
-    }
-    return error;
-}
-
 QString errorText(const Picture& a, const Picture& b, ErrorText form) {
     return errorText(errorBetween(a, b), form);
 }
@@ -146,7 +119,7 @@ QString errorText(const PictureError& error, ErrorText form) {
     if (error.notFinite > 0)
         return QCoreApplication::translate("PictureError", "%1 not finite").arg(error.notFinite);
     if (error.meanSquare == 0) return QCoreApplication::translate("PictureError", "equal");
-    const QString ratio = QString::number(-10 * std::log10(error.meanSquare), 'f', 1);
+    const QString ratio = QString::number(error.psnr(), 'f', 1);
     if (form == ErrorText::Shortest)
         return QCoreApplication::translate("PictureError", "%1 dB").arg(ratio);
     if (form == ErrorText::Short)

@@ -1,7 +1,7 @@
 // Turns float pictures into images, and tells how far two pictures are apart. No widgets.
 #pragma once
 
-#include "engine/io/picture.h"
+#include "engine/io/picture_error.h"
 
 #include <QColor>
 #include <QImage>
@@ -29,12 +29,6 @@ inline constexpr QRgb kNanColor = 0xffff00ff;
 /// Returns |a - b| by channel, nan where either is nan; empty when the shapes differ.
 Picture absoluteDifference(const Picture& a, const Picture& b);
 
-struct PictureError {
-    bool comparable = false; ///< the pictures have the same shape
-    double meanAbsolute = 0, meanSquare = 0;
-    qint64 notFinite = 0; ///< values that are left out of both means
-};
-PictureError errorBetween(const Picture& a, const Picture& b);
 /// Forms of "MAE 0.0123, PSNR 28.1 dB" (peak 1; short forms "PSNR 28.1 dB", "28.1 dB"), "equal", "5
 /// not finite", or empty for different shapes.
 enum class ErrorText { Full, Short, Shortest };

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
+#include "engine/runs/run_saving.h"
 #include "engine/runs/run_summary.h"
 #include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"
@@ -10,6 +11,8 @@
 
 #include <QTemporaryDir>
 #include <QTest>
+
+#include <cmath>
 
 namespace tst_run_summary {
 
@@ -35,6 +38,7 @@ class TestRunSummary : public QObject {
     Q_OBJECT
 private slots:
     void ofARun();
+    void comparesPictures();
     void ofAnotherMachine();
     void isNotAlwaysThere();
     void refusesValues_data();
@@ -67,6 +71,39 @@ void TestRunSummary::ofARun() {
         QVERIFY(memory.peakByCause == experiment.lane(lane).memory().peakByCause);
     }
     QCOMPARE(info.summary, readFile(folder.filePath("summary.json").toStdString()));
+}
+
+/// A painted picture is compared with its target, in a run's folder as in a saved copy. A scatter
+/// of predictions is no such picture.
+void TestRunSummary::comparesPictures() {
+    const QTemporaryDir folder, copy;
+    RunConfig config = presetNamed("checkerboard").config;
+    config.task.side = 8;
+    config.model.width = 8;
+    config.steps = 3;
+    config.device = "cpu";
+    const auto run = trainInto(folder.path().toStdString(), config);
+    saveRun(run->now(), copy.path().toStdString());
+    for (const QTemporaryDir* each : {&folder, &copy}) {
+        const auto lanes =
+            Json::parse(readFile(each->filePath("summary.json").toStdString()))["lanes"];
+        QCOMPARE(lanes.size(), size_t{2});
+        for (size_t lane = 0; lane < lanes.size(); ++lane) {
+            const PictureError error =
+                errorBetween(run->now().pictures().outputs[lane], run->now().target());
+            QVERIFY(error.comparable && error.notFinite == 0 && error.meanAbsolute > 0);
+            QCOMPARE(lanes[lane]["mae"].get<double>(), error.meanAbsolute);
+            QCOMPARE(lanes[lane]["psnr"].get<double>(), -10 * std::log10(error.meanSquare));
+        }
+    }
+    RunInfo info = run->info();
+    const LanePictures& pictures = run->now().pictures();
+    QCOMPARE(pictureErrors(info, pictures, run->now().target()).size(), size_t{2});
+    LanePictures cutOff = pictures;
+    cutOff.fromFiles = true;
+    QVERIFY(pictureErrors(info, cutOff, run->now().target()).empty());
+    info.config.task.kind = TaskKind::Regression;
+    QVERIFY(pictureErrors(info, pictures, run->now().target()).empty());
 }
 
 void TestRunSummary::ofAnotherMachine() {
