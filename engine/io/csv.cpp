@@ -107,7 +107,7 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
         if (m_cutOff) return false;
         if (!more)
             throw InputError(phrase("Files", "%1: %2 has an unmatched quotation mark"), place(),
-                             quotedText(m_record));
+                             quotedLine());
     }
     if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
     if (m_rule != Separator::Comma) {                  // the header; it decides for all records
@@ -134,6 +134,12 @@ void CsvReader::split(std::vector<std::string_view>& fields) {
     }
 }
 
+/// Returns the first line of the record: after an open quotation mark, a record may be all that
+/// follows in the file.
+std::string CsvReader::quotedLine() const {
+    return quotedText(std::string_view(m_record).substr(0, m_record.find('\n')));
+}
+
 /// Returns the text of a quoted field. Moves `at` from the opening quotation mark to the separator
 /// behind the closing one.
 std::string_view CsvReader::quotedField(size_t& at) {
@@ -142,12 +148,12 @@ std::string_view CsvReader::quotedField(size_t& at) {
         const size_t mark = m_record.find('"', at);
         if (mark == std::string::npos) // its pair is inside an unquoted field
             throw InputError(phrase("Files", "%1: %2 has an unmatched quotation mark"), place(),
-                             quotedText(m_record));
+                             quotedLine());
         text.append(m_record, at, mark - at);
         at = mark + 1;
         if (at == m_record.size() || m_record[at] == m_separator) return text;
         if (m_record[at] != '"')
-            throw InputError(textAfterMark(m_separator), place(), quotedText(m_record));
+            throw InputError(textAfterMark(m_separator), place(), quotedLine());
         text += '"';
     }
 }

@@ -59,6 +59,7 @@ private:
     bool appendLine();
     bool fill();
     void split(std::vector<std::string_view>& fields);
+    std::string quotedLine() const;
     std::string_view quotedField(size_t& at);
 
     std::string m_path;

@@ -312,7 +312,8 @@ void TestIo::openQuotationMark() {
             table.next(fields);
         });
         QVERIFY2(isAbout(error, name + ", line 1", "unmatched quotation mark"), error.c_str());
-        QVERIFY2(error.size() < 1000, error.c_str());
+        QCOMPARE(error,
+                 name + ", line 1: \"\"\" has an unmatched quotation mark"); // not what follows
         QVERIFY2(clock.elapsed() < 500, QByteArray::number(clock.elapsed()));
     }
 }
