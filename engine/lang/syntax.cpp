@@ -119,6 +119,12 @@ private:
                                                          "def",    "if",   "for"};
         const bool program = value.kind == Kind::Name &&
                              std::find(kWords.begin(), kWords.end(), value.text) != kWords.end();
+        if (program && m_text.find("nn.Module)") != m_text.npos)
+            refuseAt(value.place,
+                     phrase("Model", "a class is a program, and only a model by itself is read, "
+                                     "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), "
+                                     "nn.Linear(16, 1)): list the layers of the class in the "
+                                     "order in which its forward() uses them"));
         if (program)
             refuseAt(value.place,
                      phrase("Model", "this is a program; what is allowed here is one model by "

@@ -114,6 +114,10 @@ private slots:
             "line 2, column 1: this is a program; what is allowed here is one model by itself, "
             "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
             "imports, variables and classes");
+        row("class", "class Net(nn.Module):\n    def __init__(self):\n        pass",
+            "line 1, column 1: a class is a program, and only a model by itself is read, such as "
+            "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "
+            "class in the order in which its forward() uses them");
         row("number", "A(12ab)",
             "line 1, column 3: found \"12ab\", where a number such as 3, -1 or 1e-5 is allowed");
         row("huge", "A(1e999)",
