@@ -17,12 +17,13 @@ namespace {
 constexpr size_t kMostWords = 100; // most different words in a column of inputs
 constexpr size_t kMostListed = 8;  // most names in a sentence
 
-/// Returns the names, with commas between them; of many, only the first few.
-std::string listed(const std::vector<std::string>& names) {
+/// Returns the names, with commas between them; of many, the first few and how many more.
+Message listed(const std::vector<std::string>& names) {
     std::string text;
     for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i)
         text += (i > 0 ? ", " : "") + (names[i].empty() ? "\"\"" : pathText(names[i]));
-    return names.size() > kMostListed ? text + ", ..." : text;
+    if (names.size() <= kMostListed) return Message::data(text);
+    return {phrase("Data", "%1 and %2 more"), text, names.size() - kMostListed};
 }
 
 /// Returns data.drop with more columns; nothing when it cannot name them: a setting is one line of

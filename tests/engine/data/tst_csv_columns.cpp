@@ -317,9 +317,10 @@ void TestCsvColumns::manyWords() {
         nine += "0\n";
     }
     const std::string several = thrownBy<InputError>([&] { makeDataset(csv(nine), 0); });
-    QVERIFY2(several.ends_with(": a, b, c, d, e, f, g, h, ...; to leave such columns out, set "
-                               "data.drop to a, b, c, d, e, f, g, h, i"),
-             several.c_str());
+    QVERIFY2(
+        several.ends_with(": a, b, c, d, e, f, g, h and 1 more; to leave such columns out, set "
+                          "data.drop to a, b, c, d, e, f, g, h, i"),
+        several.c_str());
 }
 
 /// A setting is one line of at most 4096 bytes; some names do not fit into it.
