@@ -86,9 +86,22 @@ private:
         } else {
             const auto& words = column.words;
             const auto found = std::lower_bound(words.begin(), words.end(), text(i));
-            if (found == words.end() || *found != text(i)) refuseWord(i);
-            x[static_cast<size_t>(found - words.begin())] = 1;
+            if (found != words.end() && *found == text(i))
+                x[static_cast<size_t>(found - words.begin())] = 1;
+            else
+                takeUnknown(i);
         }
+    }
+
+    /// Leaves all inputs of a column at 0 for a word that the training data lack, as scikit-learn's
+    /// OneHotEncoder(handle_unknown="ignore") and pandas' reindex() do.
+    void takeUnknown(size_t i) {
+        if (m_file.lacks(i)) refuseWord(i);
+        if (m_table.unknown.empty())
+            m_table.firstUnknown = {phrase("Data", "%1: %2 in the column %3"), m_file.place(),
+                                    quotedText(m_file.fields[i]), quotedText(nameOf(i))};
+        if (m_table.unknown.empty() || m_table.unknown.back() != m_table.samples)
+            m_table.unknown.push_back(m_table.samples);
     }
 
     [[noreturn]] void refuseMissing(size_t i) const {

@@ -17,13 +17,16 @@ struct CsvTable {
     int64_t samples = 0;
     int64_t dropped = 0; ///< lines left out because a value is missing
     int64_t filled = 0;  ///< missing values in x
+    /// The samples with words that the training data lack: the inputs of such a column are 0.
+    std::vector<int64_t> unknown;
+    Message firstUnknown; ///< "PATH, line 4: "teal" in the column "colour""
 };
 
 /// Reads task.path. Cancellable. Throws InputError with the path and the line.
 CsvTable readCsvTable(const TaskConfig&);
 /// Reads the inputs of another file, task.predictFile, from the columns with the names in `like`;
-/// no target is needed. Throws InputError when a column is missing, and for words that `like` does
-/// not have.
+/// no target is needed. Throws InputError when a column is missing. Words that `like` does not have
+/// are counted.
 CsvTable readCsvInputs(const TaskConfig&, const CsvLayout& like);
 
 } // namespace halfscope

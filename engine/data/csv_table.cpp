@@ -69,6 +69,11 @@ private:
         if (more.dropped > 0)
             m_notes.push_back({phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
                                pathText(task.predictFile), more.dropped,
+        if (!more.unknown.empty())
+            m_notes.push_back({phrase("Data", "Samples with words that the training data lack: %1 "
+                                              "of %2, the first in %3. Such a column counts as "
+                                              "none of its words."),
+                               more.unknown.size(), more.samples, more.firstUnknown});
                                more.dropped + more.samples});
         judgeFrom(first);
     }
