@@ -89,9 +89,11 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
     constexpr size_t kLoss = 12, kAccuracy = 10;
     const bool judged = lanes.front().totals.validationLoss().has_value();
     const bool classes = lanes.front().totals.accuracy().has_value();
+    const bool errs = lanes.front().totals.validationError().has_value();
     std::string text = padded("lane", width) + "  final loss  ";
     if (judged) text += padded("val. loss", kLoss);
     if (classes) text += padded("accuracy", kAccuracy);
+    if (errs) text += padded("val. MAE", kLoss);
     text += "skipped  scale     ms/step  peak\n";
     const std::vector<LaneInfo> infos = lanesOf(experiment.recorded());
     const std::vector<LaneTitle> titles = laneTitleParts(experiment.config(), parentsOf(infos));
@@ -105,6 +107,7 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
         if (judged) text += padded(loss ? shortNumber(*loss, 6) : "", kLoss);
         if (classes)
             text += padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "", kAccuracy);
+        if (errs) text += padded(shortNumber(lane.validationError().value_or(0), 6), kLoss);
         text += padded(std::to_string(last.skippedSoFar()), 9) +
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
                 padded(shortNumber(lanes[static_cast<size_t>(i)].milliseconds(), 3), 9);

@@ -85,6 +85,7 @@ std::string scoresJson(std::span<const Judged> lanes) {
         if (!shared) lane["weights"] = each.weights;
         lane["loss"] = each.validation.loss;
         if (each.validation.accuracy) lane["accuracy"] = *each.validation.accuracy;
+        if (each.validation.error) lane["mae"] = *each.validation.error;
         if (each.validation.perplexity) lane["perplexity"] = *each.validation.perplexity;
         if (hasClasses) lane["confusion"] = confusionJson(each.counts);
         list.push_back(std::move(lane));
@@ -166,15 +167,20 @@ std::string scoresTable(std::span<const Judged> lanes) {
     constexpr size_t kColumn = 12;
     const bool classes = lanes.front().validation.accuracy.has_value();
     const bool perplexes = lanes.front().validation.perplexity.has_value();
-    std::string text = padded("lane", width) + "  " + (classes ? padded("loss", kColumn) : "loss");
+    const bool errs = lanes.front().validation.error.has_value();
+    const auto lossColumn = [&](const std::string& word) {
+        return classes || errs ? padded(word, kColumn) : word;
+    };
+    std::string text = padded("lane", width) + "  " + lossColumn("loss");
     if (perplexes) text += padded("perplexity", kColumn);
+    if (errs) text += "mean absolute error";
     text += classes ? "accuracy\n" : "\n";
     for (const Judged& each : lanes) {
-        const std::string loss = shortNumber(each.validation.loss, 6);
-        text += padded(each.lane, width) + "  " + (classes ? padded(loss, kColumn) : loss);
+        text += padded(each.lane, width) + "  " + lossColumn(shortNumber(each.validation.loss, 6));
         if (each.validation.perplexity)
             text += padded(shortNumber(*each.validation.perplexity, 4), kColumn);
         if (classes) text += shortNumber(100 * *each.validation.accuracy, 4) + " %";
+        if (each.validation.error) text += shortNumber(*each.validation.error, 6);
         text += "\n";
     }
     if (classes && lanes.front().counts.classes() <= kMostPrinted)

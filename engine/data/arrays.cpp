@@ -3,21 +3,18 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/array_places.h"
 #include "engine/data/losses.h"
 #include "engine/data/stored_data.h"
-#include "engine/io/npy.h"
-#include "engine/io/npz.h"
-#include "engine/io/open_folder.h"
-#include "engine/io/safetensors.h"
+#include "engine/data/target_scale.h"
+#include "engine/data/targets.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <numeric>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 namespace halfscope {
@@ -26,77 +23,13 @@ namespace {
 
 constexpr int64_t kMostClasses = 100'000;
 
-/// Where one of the two is: its setting, its file, and its name, for files with several arrays.
-struct Place {
-    const char* key; ///< "data.x"
-    std::string path;
-    const char* name; ///< "x"
-};
-
-bool isArray(const std::string& path) { return lowerCase(path).ends_with(".npy"); }
-bool isArchive(const std::string& path) { return lowerCase(path).ends_with(".npz"); }
-bool isTensors(const std::string& path) { return lowerCase(path).ends_with(".safetensors"); }
-
-Place placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
-/// Returns where y is: without a setting of its own, in the file of x if that can hold several
-/// arrays.
-Place placeOfY(const TaskConfig& task) {
-    const bool both = task.y.empty() && (isTensors(task.x) || isArchive(task.x));
-    return {"data.y", both ? task.x : task.y, "y"};
-}
-
-std::string shown(const Place& place) { return place.key + (": " + pathText(place.path)); }
-
-/// Returns the names that an array may have in an archive, most wanted first: Keras' MNIST has
-/// x_train.
-std::array<std::string, 4> namesFor(std::string_view name) {
-    const std::string lower(name), upper(1, static_cast<char>(name.front() - 'a' + 'A'));
-    return {lower, upper, lower + "_train", upper + "_train"};
-}
-
-/// Returns the array's name in the archive; empty when there are several arrays and none has one of
-/// the names.
-std::string nameIn(const std::string& path, std::string_view name) {
-    const std::vector<std::string> all = npzNames(path);
-    for (const std::string& each : namesFor(name))
-        if (std::find(all.begin(), all.end(), each) != all.end()) return each;
-    return all.size() == 1 ? all.front() : std::string();
-}
-
-ArrayInfo infoAt(const Place& place) {
-    if (place.path.empty())
-        throw InputError(
-            phrase("Data", "%1: missing; it must be an .npy, .npz or .safetensors file"),
-            place.key);
-    const auto none = [&place](size_t arrays) {
-        return InputError(
-            phrase("Data", "%1: there are %2 arrays in the file and none is called %3"),
-            shown(place), arrays, place.name);
-    };
-    if (isArchive(place.path)) {
-        const std::string name = nameIn(place.path, place.name);
-        if (name.empty()) throw none(npzNames(place.path).size());
-        return npzInfo(place.path, name);
-    }
-    if (!isTensors(place.path)) return npyInfo(place.path);
-    const SafetensorsInfo info = safetensorsInfo(place.path);
-    if (const ArrayInfo* named = info.find(place.name)) return *named;
-    if (info.arrays.size() == 1) return info.arrays.front();
-    throw none(info.arrays.size());
-}
-
-Array readAt(const Place& place, const ArrayInfo& info) {
-    if (isTensors(place.path)) return readSafetensor(place.path, info);
-    return isArchive(place.path) ? readNpz(place.path, info.name) : readNpy(place.path);
-}
-
 /// Returns the shape of one sample; a plain number is a list of one.
-Shape sampleShape(const Place& place, const ArrayInfo& info) {
+Shape sampleShape(const ArrayPlace& place, const ArrayInfo& info) {
     constexpr size_t kMostAxes = kMaxRank - 1; // a batch has one more
     if (info.shape.empty() || info.shape.size() - 1 > kMostAxes || info.elements() == 0)
         throw InputError(phrase("Data", "%1: the shape %2 is not allowed: samples first, at most "
                                         "%3 axes after them, and no extent of 0"),
-                         shown(place), info.shapeText(), kMostAxes);
+                         place.shown(), info.shapeText(), kMostAxes);
     if (info.shape.size() == 1) return {1};
     return Shape(std::span(info.shape).subspan(1));
 }
@@ -104,25 +37,25 @@ Shape sampleShape(const Place& place, const ArrayInfo& info) {
 void checkBoth(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
     sampleShape(placeOfX(task), x);
     sampleShape(placeOfY(task), y);
-    checkSampleCount(shown(placeOfX(task)), x.shape[0]);
+    checkSampleCount(placeOfX(task).shown(), x.shape[0]);
     if (x.shape[0] != y.shape[0])
         throw InputError(phrase("Data", "%1: %2 samples do not fit the %3 of data.x"),
-                         shown(placeOfY(task)), y.shape[0], x.shape[0]);
+                         placeOfY(task).shown(), y.shape[0], x.shape[0]);
 }
 
 /// Returns the class numbers; the highest one plus one is the number of classes.
-std::vector<int32_t> labelsOf(const Place& place, const Array& y) {
+std::vector<int32_t> labelsOf(const ArrayPlace& place, const Array& y) {
     if (!isWhole(y.info.type) || y.info.elements() != y.info.shape[0])
         throw InputError(phrase("Data", "%1: %2 of the shape %3 are not classes: one whole number "
                                         "for each sample"),
-                         shown(place), nameOf(y.info.type), y.info.shapeText());
+                         place.shown(), nameOf(y.info.type), y.info.shapeText());
     std::vector<int32_t> labels;
     labels.reserve(static_cast<size_t>(y.info.shape[0]));
     for (int64_t i = 0; i < y.info.shape[0]; ++i) {
         const double label = y.at(i);
         if (label < 0 || label >= double{kMostClasses})
             throw InputError(phrase("Data", "%1: sample %2 has the label %3: 0 to %4 are allowed"),
-                             shown(place), i, label, kMostClasses - 1);
+                             place.shown(), i, label, kMostClasses - 1);
         labels.push_back(static_cast<int32_t>(label));
     }
     return labels;
@@ -135,16 +68,13 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
     return {"target", {}, DType::I32, std::max<int64_t>(2, classes), true};
 }
 
-Place placeOfPredicted(const TaskConfig& task) {
-    return {"evaluate: --predict", task.predictFile, "x"};
-}
 /// Throws InputError when the samples to predict do not have the shape of those in data.x.
 void checkPredicted(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& info) {
-    const Place place = placeOfPredicted(task);
+    const ArrayPlace place = placeOfPredicted(task);
     if (sampleShape(place, info) != sampleShape(placeOfX(task), x))
         throw InputError(phrase("Data", "%1: the shape %2 does not fit the samples of data.x, %3"),
-                         shown(place), info.shapeText(), x.shapeText());
-    checkSampleCount(shown(place), x.shape[0] + info.shape[0]);
+                         place.shown(), info.shapeText(), x.shapeText());
+    checkSampleCount(place.shown(), x.shape[0] + info.shape[0]);
 }
 ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
     ArrayInfo info = infoAt(placeOfPredicted(task));
@@ -154,16 +84,81 @@ ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
 
 bool wantsClasses(const TaskConfig& task) { return infoOf(task.loss.kind).ofLabels; }
 
+Standardiser scaleOf(const Array& array, const Shape& sample, std::span<const int32_t> train) {
+    return Standardiser::of(sample, train, [&array](int32_t stored, std::span<float> values) {
+        array.toFloats(int64_t{stored} * static_cast<int64_t>(values.size()), values);
+    });
+}
+
+/// Returns the arrays to validate on, where the settings ask for them. Throws InputError when they
+/// are missing or do not fit the others.
+std::optional<TestPart> testOf(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
+    if (!task.test) return std::nullopt;
+    std::optional<TestPart> test = testPartOf(task);
+    if (!test)
+        throw InputError(phrase("Data", "data.test: true needs arrays x_test and y_test beside "
+                                        "those to train on; %1 lacks them"),
+                         pathText(task.x));
+    const auto check = [](const ArrayPlace& place, const ArrayInfo& all, const ArrayInfo& part) {
+        if (sampleShape(place, all) != sampleShape(place, part))
+            throw InputError(phrase("Data", "%1: the shape %2 of %3 does not fit the samples to "
+                                            "train on, %4"),
+                             place.shown(), part.shapeText(), part.name, all.shapeText());
+    };
+    check(placeOfX(task), x, test->x);
+    if (!wantsClasses(task)) check(placeOfY(task), y, test->y);
+    if (test->x.shape[0] != test->y.shape[0])
+        throw InputError(phrase("Data", "%1: %2 has %3 samples and %4 has %5"),
+                         placeOfY(task).shown(), test->x.name, test->x.shape[0], test->y.name,
+                         test->y.shape[0]);
+    checkSampleCount(placeOfX(task).shown(), x.shape[0] + test->x.shape[0]);
+    return test;
+}
+
+/// Throws InputError when the file has changed since its header was read.
+void checkSame(const ArrayPlace& place, const Array& values, const ArrayInfo& info) {
+    if (values.info.shape != info.shape)
+        throw InputError(phrase("Data", "%1: the file changed while it was read"), place.shown());
+}
+
+/// Returns the class numbers of all samples, those of the test part last; empty where targets are
+/// numbers.
+std::vector<int32_t> labelsOf(const TaskConfig& task, const Array& y,
+                              const std::optional<TestPart>& test) {
+    if (!wantsClasses(task)) return {};
+    const ArrayPlace place = placeOfY(task);
+    std::vector<int32_t> labels = labelsOf(place, y);
+    if (!test) return labels;
+    const Array targets = readAt(place, test->y);
+    checkSame(place, targets, test->y);
+    const std::vector<int32_t> more = labelsOf(place, targets);
+    labels.insert(labels.end(), more.begin(), more.end());
+    return labels;
+}
+
+/// Splits the samples to train on; none of them are held back where there is a test part.
+HeldBack splitOf(const TaskConfig& task, const ArrayInfo& x) {
+    return {x.shape[0], task.test ? 0 : task.validation};
+}
+
 DataFacts arrayFacts(const TaskConfig& task) {
     const ArrayInfo x = infoAt(placeOfX(task)), y = infoAt(placeOfY(task));
     checkBoth(task, x, y);
+    const std::optional<TestPart> test = testOf(task, x, y);
     std::vector<int32_t> labels;
-    if (wantsClasses(task)) labels = labelsOf(placeOfY(task), readAt(placeOfY(task), y));
-    const int64_t held = HeldBack::count(x.shape[0], task.validation);
+    if (wantsClasses(task)) labels = labelsOf(task, readAt(placeOfY(task), y), test);
+    const int64_t held = test ? 0 : HeldBack::count(x.shape[0], task.validation);
     const bool predicts = !task.predictFile.empty();
-    return {{TensorSpec{"x", sampleShape(placeOfX(task), x)}, targetSpec(task, y, labels)},
-            x.shape[0] - held,
-            predicts ? predictedInfo(task, x).shape[0] : held};
+    DataFacts facts{{TensorSpec{"x", sampleShape(placeOfX(task), x)}, targetSpec(task, y, labels)},
+                    x.shape[0] - held,
+                    predicts ? predictedInfo(task, x).shape[0]
+                    : test   ? test->x.shape[0]
+                             : held};
+    if (!standardisesTarget(task)) return facts;
+    const Array values = readAt(placeOfY(task), y);
+    checkSame(placeOfY(task), values, y);
+    facts.targetScale = scaleOf(values, facts.tensors[kTarget].shape, splitOf(task, x).train);
+    return facts;
 }
 
 /// What may be odd about the values of an array.
@@ -193,7 +188,7 @@ Extremes extremesOf(const Array& array) {
     return found;
 }
 
-/// Holds the values as they were in the files.
+/// Holds the values as they were in the files; samples are standardised when they are read.
 class ArrayData final : public StoredData {
 public:
     explicit ArrayData(const TaskConfig& task) {
@@ -202,52 +197,78 @@ public:
         m_x = readAt(placeOfX(task), x);
         m_y = readAt(placeOfY(task), y);
         checkBoth(task, m_x.info, m_y.info); // a file may have changed since
-        if (wantsClasses(task)) m_labels = labelsOf(placeOfY(task), m_y);
+        const std::optional<TestPart> test = testOf(task, m_x.info, m_y.info);
+        m_labels = labelsOf(task, m_y, test);
         m_tensors = {TensorSpec{"x", sampleShape(placeOfX(task), m_x.info)},
                      targetSpec(task, m_y.info, m_labels)};
-        m_splits = HeldBack(m_x.info.shape[0], task.validation);
+        m_splits = splitOf(task, m_x.info);
         const Extremes inputs = extremesOf(m_x);
         noteNotFinite(inputs, "x");
         if (m_labels.empty()) noteNotFinite(extremesOf(m_y), "y");
-        noteTooLarge(inputs);
+        if (task.standardiseX)
+            m_inputScale = scaleOf(m_x, m_tensors[kX].shape, m_splits.train);
+        else
+            noteTooLarge(inputs);
         noteChannels();
+        if (takesAnyNumbers(infoOf(task.loss.kind))) scaleTarget(task);
         setView();
-        if (!task.predictFile.empty()) addPredicted(task);
+        noteTest(task, test);
+        if (!task.predictFile.empty())
+            addPredicted(task);
+        else if (test)
+            addTest(task, *test);
     }
 
     std::vector<Message> notes() const override { return m_notes; }
 
 private:
-    /// Appends the samples of task.predictFile behind the others; from then on, only they are
-    /// judged.
+    /// Appends the samples of task.predictFile, whose targets are unknown.
     void addPredicted(const TaskConfig& task) {
+        m_moreX = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
+        checkPredicted(task, m_x.info, m_moreX.info); // the file may have changed since
+        judgeMore();
+    }
+    void addTest(const TaskConfig& task, const TestPart& test) {
+        m_moreX = readAt(placeOfX(task), test.x);
+        m_moreY = readAt(placeOfY(task), test.y);
+        checkSame(placeOfX(task), m_moreX, test.x);
+        checkSame(placeOfY(task), m_moreY, test.y);
+        noteNotFinite(extremesOf(m_moreX), "x_test");
+        if (m_labels.empty()) noteNotFinite(extremesOf(m_moreY), "y_test");
+        judgeMore();
+    }
+    /// Numbers the samples of m_moreX behind the others; from then on, only they are judged.
+    void judgeMore() {
         const int64_t first = m_x.info.shape[0];
-        m_predicted = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
-        checkPredicted(task, m_x.info, m_predicted.info); // the file may have changed since
-        const int64_t more = m_predicted.info.shape[0];
-        m_numbers.resize(static_cast<size_t>(first + more));
+        m_numbers.resize(static_cast<size_t>(first + m_moreX.info.shape[0]));
         std::iota(m_numbers.begin(), m_numbers.begin() + first, int64_t{0});
         std::iota(m_numbers.begin() + first, m_numbers.end(), int64_t{0});
         judgeFrom(first);
     }
 
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
-        if (const int64_t more = stored - m_x.info.shape[0]; more >= 0) {
-            copy(m_predicted, more, place.floats(kX));
-            if (m_labels.empty())
-                std::ranges::fill(place.floats(kTarget), 0.0f); // unknown: any value will do
-            else
-                place.label() = 0;
-            return;
+        const int64_t first = m_x.info.shape[0];
+        const bool more = stored >= first;
+        const int64_t at = more ? stored - first : stored;
+        const bool known = !more || !m_moreY.bytes.empty();
+        copy(more ? m_moreX : m_x, at, place.floats(kX));
+        m_inputScale.standardise(place.floats(kX));
+        if (!m_labels.empty()) {
+            place.label() = known ? m_labels[static_cast<size_t>(stored)] : 0;
+        } else if (known) {
+            copy(more ? m_moreY : m_y, at, place.floats(kTarget));
+            m_targetScale.standardise(place.floats(kTarget));
+        } else {
+            std::ranges::fill(place.floats(kTarget), 0.0f); // any value will do
         }
-        copy(m_x, stored, place.floats(kX));
-        if (m_labels.empty())
-            copy(m_y, stored, place.floats(kTarget));
-        else
-            place.label() = m_labels[static_cast<size_t>(stored)];
     }
     static void copy(const Array& from, int64_t stored, std::span<float> to) {
         from.toFloats(stored * static_cast<int64_t>(to.size()), to);
+    }
+    void scaleTarget(const TaskConfig& task) {
+        const Standardiser scale = scaleOf(m_y, m_tensors[kTarget].shape, m_splits.train);
+        if (auto note = targetScaleNote(scale, task)) m_notes.push_back(*std::move(note));
+        if (standardisesTarget(task)) m_targetScale = scale;
     }
     /// Notes values that no training survives, with the first sample that has one.
     void noteNotFinite(const Extremes& values, const char* name) {
@@ -257,14 +278,26 @@ private:
                                               "of each batch with such a sample is not finite."),
                                name, values.notFinite, values.firstSample});
     }
+    /// Tells what becomes of the test part, if there is one.
+    void noteTest(const TaskConfig& task, const std::optional<TestPart>& test) {
+        if (test)
+            m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are validated on. To hold "
+                                              "back data.validation instead, set data.test to "
+                                              "false."),
+                               test->x.name, test->y.name, test->x.shape[0]});
+        else if (const auto unused = testPartOf(task))
+            m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are not used. To validate on "
+                                              "them, set data.test to true."),
+                               unused->x.name, unused->y.name, unused->x.shape[0]});
+    }
     /// Notes inputs that fp16 does not hold.
     void noteTooLarge(const Extremes& values) {
         constexpr float kInfiniteInHalf = 65520; // and above: rounds to inf
         if (values.largest >= kInfiniteInHalf)
             m_notes.push_back(
                 {phrase("Data", "Values of x reach %1, and fp16 ends at 65,504: where "
-                                "a lane casts them to fp16, they become inf. Divided "
-                                "by their standard deviation, they fit."),
+                                "a lane casts them to fp16, they become inf. With "
+                                "data.standardise_x set to true, they fit."),
                  std::round(values.largest)});
     }
     /// Notes pictures whose last axis seems to be that of the channels.
@@ -286,7 +319,7 @@ private:
         }
         double least = std::numeric_limits<double>::infinity(), most = -least;
         for (int64_t i = 0; i < m_y.info.elements(); ++i) {
-            const double value = m_y.at(i);
+            const double value = m_targetScale.standardised(static_cast<size_t>(i), m_y.at(i));
             if (!std::isfinite(value)) continue;
             least = std::min(least, value);
             most = std::max(most, value);
@@ -294,89 +327,43 @@ private:
         m_view = least <= most ? scatterView(least, most) : scatterView(0, 0);
     }
 
-    Array m_x, m_y, m_predicted;
+    Array m_x, m_y;
+    Array m_moreX, m_moreY; ///< samples that are judged; no targets where they are to be predicted
+    Standardiser m_inputScale;
     std::vector<int32_t> m_labels; ///< where targets are classes
     std::vector<Message> m_notes;
 };
 
-/// Returns the file that belongs to another one, as "y_train.npy" belongs to "X_train.npy". The
-/// last x or y in the name with which a file is found decides; the same case is tried first.
-std::string partnerOf(const std::filesystem::path& path, std::string_view from,
-                      std::string_view to) {
-    const std::string name = path.filename().string();
-    for (size_t at = path.stem().string().size(); at-- > 0;) {
-        const size_t letter = from.find(name[at]);
-        if (letter == std::string_view::npos) continue;
-        for (const char other : {to[letter], to[1 - letter]}) {
-            std::string partner = name;
-            partner[at] = other;
-            std::string found = (path.parent_path() / partner).string();
-            std::error_code ignored;
-            if (std::filesystem::is_regular_file(found, ignored)) return found;
-        }
-    }
-    return {};
-}
-
-/// Whether a file holds x and y. Throws InputError for an archive that cannot be read; returns
-/// false for such a safetensors file, as it may be weights or a checkpoint.
-bool holdsBoth(const std::string& path) {
-    if (isArchive(path)) {
-        const std::string x = nameIn(path, "x"), y = nameIn(path, "y");
-        return !x.empty() && !y.empty() && x != y;
-    }
-    try {
-        const SafetensorsInfo info = safetensorsInfo(path);
-        return info.find("x") && info.find("y");
-    } catch (const InputError&) {
-        return false;
-    }
-}
-
-/// Returns the only pair in a folder; nothing when there are several, or when not all of the folder
-/// can be listed.
-std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) {
-    std::pair<std::string, std::string> pair;
-    for (const std::string& name : namesIn(folder.string(), Entries::Files)) {
-        const bool inputs = name.starts_with('x') || name.starts_with('X');
-        if (!inputs || !isArray(name)) continue;
-        const std::string partner = partnerOf(folder / name, "xX", "yY");
-        if (partner.empty()) continue;
-        if (!pair.first.empty()) return {};
-        pair = {(folder / name).string(), partner};
-    }
-    return pair;
-}
-
-bool opensArrays(const std::string& path, TaskConfig& task) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
-        std::tie(task.x, task.y) = pairIn(path);
-        return !task.x.empty();
-    }
-    if (isTensors(path) || isArchive(path)) {
-        task.x = path;
-        task.y.clear();
-        return holdsBoth(path);
-    }
-    if (!isArray(path)) return false;
-    task.x = path;
-    task.y = partnerOf(path, "xX", "yY");
-    if (!task.y.empty()) return true;
-    task.y = path;
-    task.x = partnerOf(path, "yY", "xX");
-    if (!task.x.empty()) return true;
-    throw InputError(phrase("Data",
-                            "%1: the other array is missing: beside x.npy, with the inputs, "
-                            "there must be a file y.npy with the targets"),
-                     pathText(path));
-}
+constexpr std::string_view kPythonTrainNames =
+    R"([name, name.upper(), name + "_train", name.upper() + "_train", *arrays])";
+constexpr std::string_view kPythonNames =
+    R"([name + part, name.upper() + part]
+    if part == "_train":
+        names = [name, name.upper(), *names, *arrays])";
+constexpr std::string_view kPythonTest = R"(    train = torch.arange(len(x) - len(more))
+    held = torch.arange(len(train), len(x))
+)";
 
 PythonData arrayPython(const TaskConfig& task, int64_t) {
+    const auto isTensors = [](const std::string& path) {
+        return lowerCase(path).ends_with(".safetensors");
+    };
     const bool tensors = isTensors(task.x) || isTensors(task.y);
-    return {std::string("import numpy\n") +
-                (tensors ? "from safetensors.torch import load_file\n" : ""),
-            lang::filled(R"(X = {X}
+    const std::string test =
+        task.test ? lang::filled(R"(    more = array(X, "x", "_test").float()
+    x, y = torch.cat([x, more]), torch.cat([y, array(Y, "y", "_test"){TYPE}])
+)",
+                                 {{"TYPE", wantsClasses(task) ? ".long()" : ".float()"}})
+                  : std::string();
+    std::string scaled; // needs the shapes, which are known by then
+    if (task.standardiseX) scaled = standardisePython("x", factsOf(task).tensors[kX].shape);
+    if (standardisesTarget(task))
+        scaled += scaleTargetPython(task, "y", factsOf(task).tensors[kTarget].shape);
+    return withTargetScale(
+        {std::string("import numpy\n") +
+             (tensors ? "from safetensors.torch import load_file\n" : ""),
+         lang::filled(
+             R"(X = {X}
 Y = {Y}
 
 
@@ -384,28 +371,32 @@ def tensor(array):  # in the byte order of this machine
     return torch.from_numpy(array.astype(array.dtype.newbyteorder("=")))
 
 
-def array(path, name):
+def array(path, name{PART}):
     if path.lower().endswith(".npy"):
         return tensor(numpy.load(path))
     archive = path.lower().endswith(".npz")
     arrays = numpy.load(path) if archive else load_file(path)
-    names = [name, name.upper(), name + "_train", name.upper() + "_train", *arrays]
+    names = {NAMES}
     found = next(arrays[each] for each in names if each in arrays)
     return tensor(found) if archive else found
 
 
 def samples():
     x, y = array(X, "x").float(), array(Y, "y"){TYPE}
-    x = x[:, None] if x.dim() == 1 else x
+{TEST}    x = x[:, None] if x.dim() == 1 else x
     y = {SHAPED}
-{HELD}    return (x[train], y[train]), (x[held], y[held])
+{HELD}{SCALED}    return (x[train], y[train]), (x[held], y[held])
 )",
-                         {{"X", lang::pythonText(task.x)},
-                          {"Y", lang::pythonText(placeOfY(task).path)},
-                          {"TYPE", wantsClasses(task) ? ".long()" : ".float()"},
-                          {"SHAPED", wantsClasses(task) ? "y.flatten()"
-                                                        : "y[:, None] if y.dim() == 1 else y"},
-                          {"HELD", heldBackPython(task.validation)}})};
+             {{"X", lang::pythonText(task.x)},
+              {"Y", lang::pythonText(placeOfY(task).path)},
+              {"TYPE", wantsClasses(task) ? ".long()" : ".float()"},
+              {"SHAPED", wantsClasses(task) ? "y.flatten()" : "y[:, None] if y.dim() == 1 else y"},
+              {"PART", task.test ? ", part=\"_train\"" : ""},
+              {"NAMES", std::string(task.test ? kPythonNames : kPythonTrainNames)},
+              {"TEST", test},
+              {"HELD", task.test ? std::string(kPythonTest) : heldBackPython(task.validation)},
+              {"SCALED", scaled}})},
+        task);
 }
 
 } // namespace
@@ -414,7 +405,8 @@ extern const DataSetInfo kArrayData;
 const DataSetInfo kArrayData{
     .name = "arrays",
     .about = phrase("Settings", "inputs x and targets y from .npy, .npz or .safetensors files"),
-    .settings = {"data.x", "data.y", "data.validation"},
+    .settings = {"data.x", "data.y", "data.standardise_x", "data.standardise_target", "data.test",
+                 "data.validation"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

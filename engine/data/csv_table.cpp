@@ -6,6 +6,8 @@
 #include "engine/data/csv_samples.h"
 #include "engine/data/losses.h"
 #include "engine/data/stored_data.h"
+#include "engine/data/target_scale.h"
+#include "engine/data/targets.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -29,13 +31,14 @@ public:
             m_tensors[kTarget] = {
                 "target", {}, DType::I32, std::max<int64_t>(2, classes), m_table.wholeClasses};
         }
-        setView();
         noteTarget();
+        scaleTarget(task);
+        setView();
         noteDropped();
         if (!task.predictFile.empty()) addPredicted(task);
         noteFilled();
         if (m_table.filled > 0) fill(task.path);
-        if (task.standardise) standardise();
+        if (task.standardise) standardiseInputs();
     }
 
     std::vector<Message> notes() const override { return m_notes; }
@@ -66,14 +69,14 @@ private:
             m_table.labels.resize(all, 0);
         m_numbers.insert(m_numbers.end(), more.places.begin(), more.places.end());
         m_table.filled += more.filled;
-        if (more.dropped > 0)
-            m_notes.push_back({phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
-                               pathText(task.predictFile), more.dropped,
         if (!more.unknown.empty())
             m_notes.push_back({phrase("Data", "Samples with words that the training data lack: %1 "
                                               "of %2, the first in %3. Such a column counts as "
                                               "none of its words."),
                                more.unknown.size(), more.samples, more.firstUnknown});
+        if (more.dropped > 0)
+            m_notes.push_back({phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
+                               pathText(task.predictFile), more.dropped,
                                more.dropped + more.samples});
         judgeFrom(first);
     }
@@ -99,6 +102,19 @@ private:
                                    "there is nothing to learn."),
                     name};
         m_notes.insert(m_notes.begin(), std::move(note));
+    }
+    /// Standardises the targets where the settings ask for it, and tells how they are spread.
+    void scaleTarget(const TaskConfig& task) {
+        if (!takesAnyNumbers(infoOf(task.loss.kind))) return;
+        const auto scale =
+            Standardiser::of({1}, m_splits.train, [this](int32_t row, std::span<float> values) {
+                values[0] = m_table.numbers[static_cast<size_t>(row)];
+            });
+        if (const auto note = targetScaleNote(scale, task))
+            m_notes.insert(m_notes.begin() + 1, *note); // behind the target's own
+        if (!standardisesTarget(task)) return;
+        m_targetScale = scale;
+        m_targetScale.standardise(m_table.numbers);
     }
     void noteDropped() {
         if (m_table.dropped > 0)
@@ -148,25 +164,12 @@ private:
         }
     }
 
-    /// Scales each column to mean 0 and standard deviation 1 over the samples to train on; a column
-    /// with the same value everywhere becomes 0.
-    void standardise() {
-        const auto count = static_cast<double>(m_splits.train.size());
-        for (size_t column = 0; column < m_inputs; ++column) {
-            double mean = 0, squares = 0;
-            bool same = true; // the mean is rounded, so the squares of equal values need not be 0
-            for (const int32_t row : m_splits.train) {
-                mean += double{at(row, column)} / count;
-                same = same && at(row, column) == at(m_splits.train.front(), column);
-            }
-            for (const int32_t row : m_splits.train)
-                squares +=
-                    (double{at(row, column)} - mean) * (double{at(row, column)} - mean) / count;
-            const double scale = same ? 0 : 1 / std::sqrt(squares);
-            for (const auto* rows : {&m_splits.train, &m_splits.validation})
-                for (const int32_t row : *rows)
-                    at(row, column) = static_cast<float>((double{at(row, column)} - mean) * scale);
-        }
+    void standardiseInputs() {
+        const auto scale = Standardiser::of({static_cast<int64_t>(m_inputs)}, m_splits.train,
+                                            [this](int32_t row, std::span<float> values) {
+                                                std::copy_n(&at(row, 0), m_inputs, values.begin());
+                                            });
+        scale.standardise(m_table.x);
     }
 
     CsvTable m_table;
@@ -181,7 +184,8 @@ DataFacts csvFacts(const TaskConfig& task) {
     return {{tensors.begin(), tensors.end()},
             data.samples(Split::Train),
             data.samples(Split::Validation),
-            data.notes()};
+            data.notes(),
+            data.targetScale()};
 }
 
 /// Returns the words as a Python set.
@@ -260,7 +264,7 @@ def samples():
 {MISSING}    parts = [columns([row[i] for row in rows], number) for i in kept]
     parts.sort(key=lambda part: part[0])  # words stand behind numbers
     inputs = [column for _, part in parts for column in part]
-    x = torch.tensor(inputs, dtype=torch.float64).T{TARGET}{HELD}{MEAN}{STANDARDISE}    x = x.float()
+    x = torch.tensor(inputs, dtype=torch.float64).T{TARGET}{HELD}{MEAN}{STANDARDISE}{SCALED}    x = x.float()
     return (x[train], target[train]), (x[held], target[held])
 )";
 
@@ -285,13 +289,15 @@ PythonData csvPython(const TaskConfig& task, int64_t) {
                                          : "")},
          {"MEAN", std::string(fills ? kPythonMean : "")},
          {"HELD", heldBackPython(task.validation)},
-         {"STANDARDISE", std::string(task.standardise ? kPythonStandardise : "")}});
+         {"STANDARDISE", std::string(task.standardise ? kPythonStandardise : "")},
+         {"SCALED", scaleTargetPython(task, "target", {1})}});
     const bool refuses = task.missing == Missing::Refuse;
-    return {"import csv\nimport math\nimport re\n",
-            "TABLE = " + lang::pythonText(task.path) +
-                "\nDROP = " + (names.empty() ? "set()" : pythonSet(names)) +
-                "\nMISSING = " + (refuses ? "set()" : pythonSet(kMissingWords)) +
-                std::string(kPythonColumns) + samples};
+    return withTargetScale({"import csv\nimport math\nimport re\n",
+                            "TABLE = " + lang::pythonText(task.path) +
+                                "\nDROP = " + (names.empty() ? "set()" : pythonSet(names)) +
+                                "\nMISSING = " + (refuses ? "set()" : pythonSet(kMissingWords)) +
+                                std::string(kPythonColumns) + samples},
+                           task);
 }
 
 } // namespace
@@ -301,7 +307,7 @@ const DataSetInfo kCsvData{
     .name = "csv",
     .about = phrase("Settings", "a table, one column of which is the target"),
     .settings = {"data.path", "data.target", "data.drop", "data.missing", "data.standardise",
-                 "data.validation"},
+                 "data.standardise_target", "data.validation"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/known_facts.h"
+#include "engine/data/losses.h"
 #include "engine/data/targets.h"
 
 #include <array>
@@ -54,6 +55,16 @@ const char* nameOf(Predicted predicted) {
     return "";
 }
 
+bool standardisesTarget(const TaskConfig& task) {
+    return task.standardiseTarget && takesAnyNumbers(infoOf(task.loss.kind)) &&
+           infoOf(task.kind).has("data.standardise_target");
+}
+
+const Standardiser& Dataset::targetScale() const {
+    static const Standardiser asTheyAre;
+    return asTheyAre;
+}
+
 DataFacts factsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     if (!info.fromFiles) return info.facts(task);
@@ -90,7 +101,8 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
         knownFacts().put(task, {DataFacts{{tensors.begin(), tensors.end()},
                                           made->samples(Split::Train),
                                           made->samples(Split::Validation),
-                                          made->notes()},
+                                          made->notes(),
+                                          made->targetScale()},
                                 {}});
     }
     return made;

@@ -7,6 +7,7 @@
 
 #include "engine/core/message.h"
 #include "engine/data/batch.h"
+#include "engine/data/standardiser.h"
 #include "engine/data/task_spec.h"
 #include "engine/data/task_view.h"
 
@@ -57,6 +58,8 @@ public:
     /// Returns the scales of x by channel when samples are pictures whose pixels are known; empty
     /// when they are not known.
     virtual std::vector<ChannelScale> channelScales() const { return {}; }
+    /// Returns how the targets were standardised, which predictions are restored with.
+    virtual const Standardiser& targetScale() const;
     /// Returns how predictions on it are shown; its kind is viewKindOf() of the task.
     virtual TaskView view() const = 0;
 };
@@ -66,6 +69,7 @@ struct DataFacts {
     std::vector<TensorSpec> tensors; ///< see Dataset::tensors()
     int64_t train = 1, validation = 0;
     std::vector<Message> notes{}; ///< see Dataset::notes(); only what was seen in the files so far
+    Standardiser targetScale{};   ///< see Dataset::targetScale()
 };
 
 enum class Targets : uint8_t {
@@ -83,6 +87,9 @@ struct PythonData {
     /// varied(x), which varies a batch to train on, if samples differ from epoch to epoch; else
     /// empty.
     std::string varied{};
+    /// Lines of evaluate() that add to `text` what else tells how good a prediction is; often
+    /// empty.
+    std::string judged{};
 };
 
 /// A row of the table of data sets, which is indexed by TaskKind.

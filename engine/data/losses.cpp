@@ -79,6 +79,7 @@ constexpr std::array kLosses{
              .about = phrase("Settings", "for targets between 0 and 1, their binary cross entropy "
                                          "with the sigmoid of the output"),
              .torchName = "binary_cross_entropy_with_logits",
+             .ofShares = true,
              .emit = bceWithLogits},
 };
 
@@ -89,6 +90,8 @@ std::span<const LossInfo> losses() { return kLosses; }
 const LossInfo& infoOf(LossKind kind) { return kLosses[static_cast<size_t>(kind)]; }
 
 bool targetsAreClasses(const TaskConfig& task) { return infoOf(task.loss.kind).ofLabels; }
+
+bool takesAnyNumbers(const LossInfo& loss) { return !loss.ofLabels && !loss.ofShares; }
 
 const char* nameOf(LossKind kind) {
     const auto at = static_cast<size_t>(kind);

@@ -17,6 +17,7 @@ struct LossInfo {
     Phrase about;                ///< for tool tips and the manual, after the name
     const char* torchName = "";  ///< of torch.nn.functional
     bool ofLabels = false;       ///< the target is a class number, per sample or position
+    bool ofShares = false;       ///< targets lie between 0 and 1, so they cannot be standardised
     bool hasDelta = false;       ///< LossSpec::delta acts
     const char* torchDelta = ""; ///< the name of delta in PyTorch
     bool hasSmoothing = false;   ///< LossSpec::labelSmoothing acts
@@ -27,5 +28,7 @@ struct LossInfo {
 
 std::span<const LossInfo> losses(); ///< in the order of the enum
 const LossInfo& infoOf(LossKind);
+/// Whether targets may be any numbers, so that they can be standardised.
+bool takesAnyNumbers(const LossInfo&);
 
 } // namespace halfscope

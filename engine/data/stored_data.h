@@ -32,6 +32,7 @@ public:
     /// Skips a sample that cannot be read if m_damaged says so.
     std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const final;
     TaskView view() const final { return m_view; }
+    const Standardiser& targetScale() const final { return m_targetScale; }
 
 protected:
     /// Fills both tensors of a sample as it is in this epoch, see Pass. Any thread may call it.
@@ -49,6 +50,7 @@ protected:
     /// order of one file.
     std::vector<int64_t> m_numbers;
     TaskView m_view;
+    Standardiser m_targetScale;
     Damaged m_damaged = Damaged::Refuse;
 };
 

@@ -8,6 +8,9 @@ namespace halfscope {
 
 /// Whether the targets are class numbers, as the loss wants them.
 bool targetsAreClasses(const TaskConfig&);
+/// Whether the targets are standardised: they are numbers, the loss takes any numbers, and the
+/// settings ask for it.
+bool standardisesTarget(const TaskConfig&);
 /// Whether samples are text whose target at each position is the next character.
 bool predictsEvery(const TaskConfig&);
 /// Whether e to the power of the loss is the perplexity of the text: not with smoothed targets,

@@ -83,9 +83,13 @@ struct TaskConfig {
     std::string mean{};       ///< likewise: subtracted; a number, one a channel, "auto" or empty
     std::string deviation{};  ///< likewise: divided by
     Damaged damaged = Damaged::Refuse;
-    int64_t shardReaders = 1; ///< shards: how many readers there are; each reads every shard
-    bool standardise = true;  ///< csv: inputs to mean 0 and deviation 1
+    int64_t shardReaders = 1;  ///< shards: how many readers there are; each reads every shard
+    bool standardise = true;   ///< csv: inputs to mean 0 and deviation 1
+    bool standardiseX = false; ///< arrays: likewise
+    /// csv, arrays: targets to mean 0 and deviation 1, where standardisesTarget().
+    bool standardiseTarget = false;
     Missing missing = Missing::Refuse; ///< csv
+    bool test = false;                 ///< arrays: x_test and y_test are validated on
     double validation = 0.1; ///< arrays, csv, moons, text, ...: the share that is held back
     int64_t latent = 64;     ///< generate: random numbers of a sample
     int64_t context = 32;    ///< text: characters of a sample

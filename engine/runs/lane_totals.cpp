@@ -8,7 +8,8 @@ namespace halfscope {
 void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
-    for (const MetricId id : {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy})
+    for (const MetricId id : {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
+                              metric::ValidationError})
         if (row.measured(id)) addValue(id, row[id]);
 }
 
@@ -33,6 +34,7 @@ LaneTotals LaneTotals::ofLane(int32_t lane) const {
 void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::ValidationLoss) m_validationLoss = value;
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
+    if (id == metric::ValidationError) m_validationError = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
     m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);

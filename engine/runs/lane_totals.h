@@ -33,6 +33,8 @@ public:
     /// From the last validation; nothing when there was none.
     std::optional<double> validationLoss() const { return m_validationLoss; }
     std::optional<double> accuracy() const { return m_accuracy; }
+    /// See Validation::error.
+    std::optional<double> validationError() const { return m_validationError; }
     /// The last value on the training batches; nothing when there was none.
     std::optional<double> trainingAccuracy() const { return m_trainingAccuracy; }
     /// The highest accuracy so far.
@@ -44,6 +46,7 @@ private:
     SkipTally m_skips;
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
+    std::optional<double> m_validationError;
     Message m_lastOverflow;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then

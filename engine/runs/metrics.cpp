@@ -85,6 +85,12 @@ std::span<const Metric> knownMetrics() {
          phrase("Metrics", "e to the power of the validation loss: among how many characters, all "
                            "equally likely, the network would be as unsure of the next one."),
          Log10, Steps, Float64, false},
+        {"validation_mae", phrase("Metrics", "Validation error"), phrase("Metrics", "Val. error"),
+         kNoUnit,
+         phrase("Metrics", "The mean absolute error on the validation samples, in the units of the "
+                           "data. It is measured where targets are standardised, because the loss "
+                           "then has no unit."),
+         Log10, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -36,6 +36,7 @@ enum Known : MetricId {
     Accuracy,
     TrainingAccuracy,
     Perplexity,
+    ValidationError,
     kKnown ///< how many there are
 };
 } // namespace metric

@@ -52,14 +52,15 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     lane["steps"] = steps;
     lane["final_loss"] = steps > 0 ? jsonNumber(last.loss()) : JsonText();
     if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
+    if (const auto mae = totals.validationError()) lane["validation_mae"] = jsonNumber(*mae);
     if (const auto accuracy = totals.accuracy()) {
         lane["accuracy"] = jsonNumber(*accuracy);
         lane["best_accuracy"] = jsonNumber(*totals.bestAccuracy());
     }
     if (const auto training = totals.trainingAccuracy())
         lane["training_accuracy"] = jsonNumber(*training);
-    lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     addPicture(lane, error);
+    lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     lane["skipped_steps"] = last.skippedSoFar();
     lane["median_device_seconds"] = jsonNumber(medianSeconds);
     lane["peak_bytes"] = memory.peakBytes;
@@ -206,7 +207,6 @@ TrainedOn readRoot(const Json& root, std::span<const std::string> lanes, int64_t
 
 } // namespace
 
-std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
 std::vector<PictureError> pictureErrors(const RunInfo& info, const LanePictures& pictures,
                                         const Picture& target) {
     if (viewKindOf(info.config.task) != ViewKind::Painted || pictures.fromFiles) return {};
@@ -216,6 +216,7 @@ std::vector<PictureError> pictureErrors(const RunInfo& info, const LanePictures&
     return errors;
 }
 
+std::string summaryText(const RunInfo& info, std::span<const LaneInfo> lanes,
                         std::span<const LaneTotals> totals,
                         std::span<const double> medianDeviceSeconds,
                         std::span<const PictureError> errors) {

@@ -13,6 +13,8 @@ struct Validation {
     std::optional<double> accuracy{}; ///< share of samples; nothing where targets are numbers
     /// e to the power of the loss; nothing where measuresPerplexity() says so.
     std::optional<double> perplexity{};
+    /// The mean absolute error in the units of the data, where targets are standardised.
+    std::optional<double> error{};
 };
 
 struct StepRecord {
@@ -51,6 +53,7 @@ inline StepRow rowOf(const StepRecord& record) {
         if (record.validation->accuracy) row.set(metric::Accuracy, *record.validation->accuracy);
         if (record.validation->perplexity)
             row.set(metric::Perplexity, *record.validation->perplexity);
+        if (record.validation->error) row.set(metric::ValidationError, *record.validation->error);
     }
     if (record.trainingAccuracy) row.set(metric::TrainingAccuracy, *record.trainingAccuracy);
     return row;

@@ -139,6 +139,7 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::DeviceSeconds: return "steps_per_second";
     case metric::ValidationLoss: return "validation/loss";
     case metric::Accuracy: return "validation/accuracy";
+    case metric::ValidationError: return "validation/mae";
     case metric::TrainingAccuracy: return "accuracy";
     case metric::Perplexity: return "validation/perplexity";
     case metric::Grew:

@@ -4,11 +4,11 @@
 #include "engine/core/error.h"
 #include "engine/core/shape.h"
 #include "engine/core/text.h"
+#include "engine/data/array_places.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
-#include "engine/io/safetensors.h"
 #include "engine/settings/run_length.h"
 
 #include <algorithm>
@@ -105,6 +105,13 @@ Missing missingFor(TaskConfig task) {
     return 2 * dropped < filled ? Missing::Mean : Missing::Drop;
 }
 
+/// Targets of very large or small numbers are standardised, because a network does not reach them
+/// in a thousand steps; DataFacts::notes tells how to undo it.
+bool standardisesFor(TaskConfig task) {
+    task.standardiseTarget = true;
+    return factsOf(task).targetScale.isFarOff();
+}
+
 /// Returns two convolutions, each followed by pooling, and two layers on what is left.
 std::string convolutions(const Shape& picture, int64_t classes) {
     const auto number = [](int64_t x) { return std::to_string(x); };
@@ -160,27 +167,10 @@ constexpr Phrase kTorchFile =
                     "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
                     "data of tensors");
 constexpr std::array kOtherFiles{
-    OtherFile{".npz", phrase("Files", "%1: there are no arrays x and y in it to train on; "
-                                      "numpy.savez('data.npz', x=x, y=y) names them")},
-    OtherFile{".pt", kTorchFile},
-    OtherFile{".pth", kTorchFile},
-    OtherFile{".xls", kOtherTable},
-    OtherFile{".xlsx", kOtherTable},
-    OtherFile{".ods", kOtherTable},
-    OtherFile{".parquet", kOtherTable},
-    OtherFile{".feather", kOtherTable},
-    OtherFile{".pkl", kOtherTable}};
-
-/// Returns the names of the arrays in a safetensors file, the first few if there are many: "weight,
-/// bias".
-std::string arrayNames(const std::string& path) {
-    constexpr size_t kShown = 8;
-    const SafetensorsInfo info = safetensorsInfo(path);
-    std::string names;
-    for (size_t i = 0; i < std::min(kShown, info.arrays.size()); ++i)
-        names += (names.empty() ? "" : ", ") + pathText(info.arrays[i].name);
-    return info.arrays.size() > kShown ? names + ", ..." : names;
-}
+    OtherFile{".pt", kTorchFile},       OtherFile{".pth", kTorchFile},
+    OtherFile{".xls", kOtherTable},     OtherFile{".xlsx", kOtherTable},
+    OtherFile{".ods", kOtherTable},     OtherFile{".parquet", kOtherTable},
+    OtherFile{".feather", kOtherTable}, OtherFile{".pkl", kOtherTable}};
 
 } // namespace
 
@@ -223,9 +213,13 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
         if (const std::string_view key = each.field->key;
             key.starts_with("data.") || key.starts_with("task."))
             setField(config, each.lane, key, each.value);
+    if (!isGiven("data.test") && row->has("data.test"))
+        config.task.test = testPartOf(config.task).has_value();
     if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
+    if (!isGiven("data.standardise_target"))
+        config.task.standardiseTarget = standardisesFor(config.task);
     const DataFacts facts = factsOf(config.task);
     if (!isGiven("task.batch")) config.task.batch = std::min(kBatch, facts.train);
     config.model = modelFor(facts);
@@ -242,10 +236,15 @@ void checkCanBeExperiment(const std::string& path) {
     char first = 0;
     InputFile file(path);
     if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
+    if (ending == ".npz")
+        throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
+                                         "and y_train) in it to train on; it has %2; "
+                                         "numpy.savez('data.npz', x=x, y=y) names them"),
+                         pathText(path), listedArrays(path));
     if (ending == ".safetensors")
-        throw InputError(phrase("Files", "%1: there are no arrays x and y in it to train on; it "
-                                         "has %2"),
-                         pathText(path), arrayNames(path));
+        throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
+                                         "and y_train) in it to train on; it has %2"),
+                         pathText(path), listedArrays(path));
     for (const OtherFile& other : kOtherFiles)
         if (ending == other.ending) throw InputError(other.help, pathText(path));
     throw InputError(phrase("Files",

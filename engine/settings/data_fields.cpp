@@ -2,6 +2,7 @@
 // made.
 #include "engine/data/channel_values.h"
 #include "engine/data/dataset.h"
+#include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
 
 namespace halfscope {
@@ -52,10 +53,8 @@ std::vector<Field> fileFields() {
             [](auto& c) -> auto& { return c.task.path; }),
         pathField(
             {"data.x", phrase("Settings", "Inputs"), kNoUnit,
-             phrase("Settings",
-                    "An .npy file whose first axis counts the samples, or an .npz or "
-                    ".safetensors file: its array x, or the only one. The values are taken as "
-                    "they are.")},
+             phrase("Settings", "An .npy file whose first axis counts the samples, or an .npz or "
+                                ".safetensors file: its array x, or the only one.")},
             [](auto& c) -> auto& { return c.task.x; }),
         pathField(
             {"data.y", phrase("Settings", "Targets"), kNoUnit,
@@ -181,7 +180,34 @@ std::vector<Field> preparationFields() {
              phrase("Settings", "Each input column is moved and scaled to mean 0 and "
                                 "standard deviation 1 over the training samples.")},
             [](auto& c) -> auto& { return c.task.standardise; })),
-        ofDataSets(
+        ofDataSets(ofRun(
+            {"data.standardise_x", phrase("Settings", "Standardise x"), kNoUnit,
+             phrase("Settings", "Each column of x is moved and scaled to mean 0 and standard "
+                                "deviation 1 over the training samples; of pictures, each "
+                                "channel.")},
+            [](auto& c) -> auto& { return c.task.standardiseX; })),
+        when(
+            [](const RunConfig& c) {
+                return infoOf(c.task.kind).has("data.standardise_target") &&
+                       takesAnyNumbers(infoOf(c.task.loss.kind));
+            },
+            ofRun(
+                {"data.standardise_target", phrase("Settings", "Standardise the target"), kNoUnit,
+                 phrase("Settings",
+                        "The numbers to predict are moved and scaled to mean 0 and standard "
+                        "deviation 1 over the training samples. The loss then has no unit; mean "
+                        "absolute errors and predictions are in the units of the data.")},
+                [](auto& c) -> auto& { return c.task.standardiseTarget; })),
+        ofDataSets(ofRun(
+            {"data.test", phrase("Settings", "Validate on test arrays"), kNoUnit,
+             phrase("Settings", "The arrays x_test and y_test of an .npz or .safetensors file are "
+                                "the samples to validate on, and none are held back.")},
+            [](auto& c) -> auto& { return c.task.test; })),
+        when(
+            [](const RunConfig& c) {
+                const DataSetInfo& data = infoOf(c.task.kind);
+                return data.has("data.validation") && !(c.task.test && data.has("data.test"));
+            },
             in(ofRun(
                    {"data.validation", phrase("Settings", "Held back"), kNoUnit,
                     phrase("Settings", "The share of the samples that is kept for validation and "

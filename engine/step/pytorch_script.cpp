@@ -549,7 +549,7 @@ def evaluate(lane, model, x, target):
     if (classes)
         text += "        right = (prediction.argmax(-1) == target).float().mean().item()\n"
                 "        text += f\", accuracy {100 * right:.2f} %\"\n";
-    return text + "    return text\n";
+    return text + m_samples.judged + "    return text\n";
 }
 
 std::string ScriptWriter::main() const {

@@ -29,6 +29,21 @@ int64_t rowsFor(const Dataset& data) {
     return std::min({kRows, most, data.samples(Split::Validation)});
 }
 
+/// Returns the numbers or, as numbers, the classes.
+std::vector<float> targetsOf(const Batch& batch) {
+    if (batch.tensors[kTarget].dtype == DType::I32)
+        return {batch.labels(kTarget).begin(), batch.labels(kTarget).end()};
+    return {batch.floats(kTarget).begin(), batch.floats(kTarget).end()};
+}
+
+/// Returns the mean of |a - b|.
+double meanDistance(std::span<const float> a, std::span<const float> b) {
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i)
+        sum += std::abs(double{a[i]} - double{b[i]});
+    return sum / static_cast<double>(a.size());
+}
+
 } // namespace
 
 Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const Dataset& data,
@@ -124,13 +139,9 @@ std::optional<Batch> Evaluator::nextBatch() {
 }
 
 /// Puts each row in the place of its sample.
-void Evaluator::keep(const Batch& batch, std::span<const float> prediction,
+void Evaluator::keep(std::span<const float> targets, std::span<const float> prediction,
                      Predictions& all) const {
     const auto samples = static_cast<size_t>(m_samples);
-    const bool classes = batch.tensors[kTarget].dtype == DType::I32;
-    const std::vector<float> targets =
-        classes ? std::vector<float>(batch.labels(kTarget).begin(), batch.labels(kTarget).end())
-                : std::vector<float>(batch.floats(kTarget).begin(), batch.floats(kTarget).end());
     const auto place = [&](std::span<const float> rows, std::vector<float>& into) {
         const size_t each = rows.size() / m_rows.size();
         if (into.empty()) into.assign(samples * each, std::numeric_limits<float>::quiet_NaN());
@@ -141,7 +152,7 @@ void Evaluator::keep(const Batch& batch, std::span<const float> prediction,
     };
     if (all.values.empty()) {
         all.samples = m_samples;
-        const BatchShape shape = batchShape(m_data.tensors(), batch.rows());
+        const BatchShape shape = batchShape(m_data.tensors(), static_cast<int64_t>(m_rows.size()));
         all.positions = shape.positions;
         all.outputs = shape.outputs;
         for (int64_t sample = 0; sample < m_samples; ++sample)
@@ -161,18 +172,24 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     m_loss += double{loss} * static_cast<double>(size.rows);
     m_read += size.rows;
     const bool classes = batch.tensors[kTarget].dtype == DType::I32;
-    if (!classes && !predictions) return true;
-    const std::vector<float> prediction =
+    const Standardiser& scale = m_data.targetScale();
+    if (!classes && !predictions && !scale.active()) return true;
+    std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
         m_running.add(batch.labels(kTarget), highestClasses(prediction, m_running.classes()));
-    if (predictions) keep(batch, prediction, *predictions);
+    std::vector<float> targets = targetsOf(batch);
+    scale.restore(prediction);
+    scale.restore(targets);
+    if (scale.active())
+        m_error += meanDistance(prediction, targets) * static_cast<double>(size.rows);
+    if (predictions) keep(targets, prediction, *predictions);
     return true;
 }
 
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
                                          Predictions* predictions) {
-    m_loss = 0;
+    m_loss = m_error = 0;
     m_next = m_read = 0;
     m_running = ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes));
     m_skipped.clear();
@@ -186,6 +203,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
                        m_skipped.front());
     Validation result{m_loss / static_cast<double>(m_read)};
     if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);
+    if (m_data.targetScale().active()) result.error = m_error / static_cast<double>(m_read);
     if (m_data.tensors()[kTarget].dtype == DType::I32) {
         m_counts = m_running;
         result.accuracy =

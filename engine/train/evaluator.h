@@ -56,7 +56,8 @@ private:
     const Size& sizeFor(int64_t rows, const Weights&);
     std::optional<Batch> nextBatch();
     bool runBatch(const Size&, const Batch&, Predictions*);
-    void keep(const Batch&, std::span<const float> prediction, Predictions&) const;
+    void keep(std::span<const float> targets, std::span<const float> prediction,
+              Predictions&) const;
 
     const RunConfig& m_config;
     const PrecisionPlan& m_plan;
@@ -71,6 +72,7 @@ private:
     std::vector<int64_t> m_rows;     ///< the samples of the last batch
     int64_t m_read = 0;              ///< how many samples could be read
     double m_loss = 0;               ///< summed over the samples that were read
+    double m_error = 0;              ///< likewise, the absolute errors in the units of the data
     ClassCounts m_counts, m_running; ///< m_running: of the samples so far
     std::vector<Message> m_skipped;
 };

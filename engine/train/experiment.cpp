@@ -220,6 +220,8 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
 
 bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
 
+bool Experiment::scalesTargets() const { return m_task->dataset().targetScale().active(); }
+
 bool Experiment::endsEpoch(int64_t step) const { return step % stepsPerEpoch() == 0; }
 
 bool Experiment::isValidatedAfter(int64_t step) const {

@@ -69,6 +69,8 @@ public:
     bool validates() const { return m_lanes.front()->validates(); }
     /// True when targets are classes; accuracies are measured then.
     bool hasClasses() const;
+    /// True when targets are standardised; errors in the units of the data are measured then.
+    bool scalesTargets() const;
     /// The number of steps that every lane has finished.
     int64_t step() const { return m_step; }
     bool finished() const { return m_step >= m_config.steps; }

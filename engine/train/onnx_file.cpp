@@ -29,10 +29,26 @@ void checkSize(const char* key, const ModelSpec& model, size_t networks) {
                          key, weights);
 }
 
+/// Brings a prediction of standardised targets back into the units of the data.
+std::string restored(OnnxGraph& graph, const std::string& prediction, const Standardiser& scale,
+                     Shape made) {
+    made[0] = 1; // any number of samples
+    const Shape shape = scale.spreads().size() == 1 ? Shape{1} : made;
+    std::vector<float> means, deviations;
+    for (size_t i = 0; i < static_cast<size_t>(shape.elements()); ++i) {
+        means.push_back(static_cast<float>(scale.spreadAt(i).mean));
+        deviations.push_back(static_cast<float>(scale.spreadAt(i).deviation));
+    }
+    graph.setLabel("units");
+    const std::string scaled = graph.node("Mul", {prediction, graph.constant(shape, deviations)});
+    return graph.node("Add", {scaled, graph.constant(shape, means)});
+}
+
 /// Returns the file's bytes. Without weights it only checks.
 std::string modelOf(const RunConfig& config, const Weights* weights,
                     std::map<std::string, std::string> about, const std::string& program) {
-    const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    const DataFacts facts = factsOf(config.task);
+    const BatchShape batch = batchShape(facts.tensors, epochPlanOf(config).batch);
     const ModelSpec model = fittingModel(config, batch, DType::F32);
     const StepParts parts = partsOf(config);
     checkSize("model.layers", model, parts.networks.size());
@@ -54,6 +70,7 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     }
     if (!weights) return {};
     about["model"] = textOf(model);
+    if (facts.targetScale.active()) sum = restored(graph, sum, facts.targetScale, out.shape);
     return graph.modelBytes(input, sum, {"prediction", out.shape}, about, program);
 }
 

@@ -30,6 +30,8 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
     if (experiment.hasClasses()) extra.push_back(metric::TrainingAccuracy);
     if (experiment.validates() && measuresPerplexity(experiment.config().task))
         extra.push_back(metric::Perplexity);
+    if (experiment.scalesTargets() && experiment.validates())
+        extra.push_back(metric::ValidationError);
     return extra;
 }
 

@@ -4,6 +4,8 @@
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -20,6 +22,7 @@ private slots:
     void closingTableHasBoth();
     void predictsTables();
     void predictsArrays();
+    void learnsPrices();
     void refuses_data();
     void refuses();
 
@@ -125,6 +128,45 @@ void TestCliPredict::predictsArrays() {
     QCOMPARE(lines[0], QByteArray("sample,fp32,amp-fp16"));
     const Array made = readNpy(path("made/predictions_fp32.npy").toStdString());
     QCOMPARE(lines[3].split(',')[1].toFloat(), static_cast<float>(made.at(2)));
+}
+
+/// A table of house prices is learnt as it is dropped, in both lanes, and every error and
+/// prediction is a price.
+void TestCliPredict::learnsPrices() {
+    std::string text = "area,rooms,year,price\n";
+    for (int i = 0; i < 300; ++i) {
+        const int area = 40 + 37 * i % 211, rooms = 1 + i % 6, year = 1900 + 17 * i % 120;
+        text += std::to_string(area) + "," + std::to_string(rooms) + "," + std::to_string(year) +
+                "," + std::to_string(60000 + 2600 * area + 15000 * rooms + 900 * (year - 1900)) +
+                "\n";
+    }
+    const QString table = file("houses.csv", text);
+    const Outcome run = call({"run", table, "--device", "cpu", "--out", path("houses")});
+    QVERIFY2(run.code == 0, run.error);
+    QVERIFY2(run.error.contains("Data: The target is standardised (mean ") &&
+                 run.error.contains("set data.standardise_target to false."),
+             run.error);
+    QVERIFY2(run.out.contains("val. loss   val. MAE"), run.out);
+    QVERIFY(contentOf(path("houses/steps.csv")).startsWith("step,lane,loss,"));
+    QVERIFY(contentOf(path("houses/steps.csv")).split('\n')[0].endsWith(",validation_mae"));
+    const Outcome judged = call({"evaluate", path("houses"), "--out", path("scores")});
+    QVERIFY2(judged.code == 0 && judged.out.contains("mean absolute error\n"), judged.error);
+    const auto lanes = [&](const char* name) {
+        return QJsonDocument::fromJson(contentOf(path(name)))["lanes"].toArray();
+    };
+    for (int lane = 0; lane < 2; ++lane) {
+        const double summed = lanes("houses/summary.json").at(lane)["validation_mae"].toDouble();
+        const double mae = lanes("scores/scores.json").at(lane)["mae"].toDouble();
+        QVERIFY2(mae > 1 && mae < 20000, QByteArray::number(mae)); // the deviation is 170,000
+        QVERIFY(std::abs(summed - mae) < 1e-6 * mae);
+    }
+    const Outcome predicted =
+        call({"evaluate", path("houses"), "--predict", table, "--out", path("prices")});
+    QVERIFY2(predicted.code == 0, predicted.error);
+    const Array made = readNpy(path("prices/predictions_amp-fp16.npy").toStdString());
+    const QList<QByteArray> lines = QByteArray::fromStdString(text).split('\n');
+    for (int64_t row = 0; row < 300; ++row)
+        QVERIFY(std::abs(made.at(row) - lines[row + 1].split(',')[3].toDouble()) < 60000);
 }
 
 void TestCliPredict::refuses_data() {

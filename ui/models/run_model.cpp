@@ -122,6 +122,7 @@ void RunModel::update(int index, Lane& lane) {
             scaleSetAfter(status.last.step, run.info().recorded, index).value_or(status.scaleAfter);
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
+    status.validationError = totals.validationError();
     status.growthInterval = growthIntervalOf(run.info().config, index);
     status.exact = growsExactly(run.info().config, index);
     constexpr int64_t kEnough = 4096; // steps: the rate uses no more than the last 255

@@ -37,6 +37,7 @@ struct LaneStatus {
     int64_t lastEventStep = 0;
     SkipTally skips;
     std::optional<double> accuracy, validationLoss; ///< of the last validation
+    std::optional<double> validationError;          ///< likewise, see Validation::error
     bool exact = true; ///< the scale grows only when the clean steps equal the interval
     bool grows() const { return growthInterval > 0; }
     /// Whether the interval was set below the clean steps: the count does not meet it again until

@@ -71,6 +71,12 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
 }
 
 void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
+    if (by == LaneFacts::Judged::ByError) {
+        m_judged = addFigure(grid, kJudgedRow, tr("Validation error"));
+        explain(m_judged, tr("The mean absolute error on validation samples, which the lane does "
+                             "not train on, at the last validation, in the units of the data"));
+        return;
+    }
     const bool accuracy = by == LaneFacts::Judged::ByAccuracy;
     m_judged = addFigure(grid, kJudgedRow, accuracy ? tr("Accuracy") : tr("Validation loss"));
     explain(m_judged, accuracy
@@ -85,6 +91,8 @@ void LaneCard::showJudged(const LaneStatus& status) {
     if (!m_judged) return;
     if (status.accuracy)
         m_judged->showFigure(tr("%1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2)));
+    else if (status.validationError)
+        m_judged->showFigure(shownNumber(*status.validationError));
     else if (status.validationLoss)
         m_judged->showFigure(shownNumber(*status.validationLoss));
 }

@@ -23,7 +23,7 @@ struct LaneFacts {
     QString about{};    ///< its precision in a sentence
     bool live = true;   ///< the lane is trained here, so its settings can be edited
     /// Which value of its validation the card shows; Not when there is no validation.
-    enum class Judged { Not, ByLoss, ByAccuracy } judged = Judged::Not;
+    enum class Judged { Not, ByLoss, ByAccuracy, ByError } judged = Judged::Not;
 };
 
 class LaneCard : public QFrame {

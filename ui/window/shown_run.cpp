@@ -476,6 +476,7 @@ void ShownRun::updateCards() {
     const bool classes = targetsAreClasses(info.config.task);
     const Judged judged = !infoOf(info.config.task.kind).validates ? Judged::Not
                           : classes                                ? Judged::ByAccuracy
+                          : standardisesTarget(info.config.task)   ? Judged::ByError
                                                                    : Judged::ByLoss;
     std::vector<LaneFacts> facts;
     for (int lane = 0; lane < m_shown.run->now().laneCount(); ++lane) {

@@ -45,6 +45,7 @@ class TestDataExperiment : public QObject {
 private slots:
     void tables_data();
     void tables();
+    void farTargets();
     void missingValues();
     void gapsInMostLines();
     void unusableColumns();
@@ -108,6 +109,25 @@ void TestDataExperiment::tables() {
     const int64_t train = rows - rows / 10;
     QCOMPARE(config->task.batch, std::min<int64_t>(64, train));
     QVERIFY(stepsOf(*config) <= 1000 + train);
+}
+
+/// Targets far from mean 0 and deviation 1 are standardised, unless the user decided.
+void TestDataExperiment::farTargets() {
+    const auto of = [&](double step, std::span<const Assignment> given = {}) {
+        const std::string file = path(QString("far %1.csv").arg(step));
+        writeBytes(file, table(300, numbers(99, step)));
+        return experimentOn(file, given)->task.standardiseTarget;
+    };
+    QVERIFY(of(5000.5));
+    QVERIFY(of(0.00015));
+    QVERIFY(!of(0.05));
+    const Assignment given[] = {parseAssignment("data.standardise_target=false")};
+    QVERIFY(!of(5000.5, given));
+    const Assignment shares[] = {parseAssignment("task.loss=bce-with-logits")};
+    QVERIFY(!of(0.0001, shares));
+    writeBytes(path("words.csv"), table(60, {"low", "high"}));
+    QVERIFY(!experimentOn(path("words.csv"))->task.standardiseTarget);
+    QVERIFY(!defaultConfig().task.standardiseTarget); // of an old file that says nothing
 }
 
 /// Lines without a value are left out when they must be.
@@ -219,7 +239,7 @@ void TestDataExperiment::tablesOfOtherPrograms() {
     QCOMPARE(factsOf(first->task).tensors[kX].shape, (Shape{3})); // without the index
     QCOMPARE(second->task.loss.kind, LossKind::Mse);
     QCOMPARE(factsOf(second->task).tensors[kX].shape, (Shape{4}));
-    QCOMPARE(factsOf(second->task).notes.size(), size_t{4});
+    QCOMPARE(factsOf(second->task).notes.size(), size_t{5});
     for (const auto& each : {first, second})
         checkConfig(*each);
 }
@@ -264,6 +284,22 @@ void TestDataExperiment::archives() {
     writeBytes(path("cut.npz"), "PK\3\4");
     QVERIFY(isAbout(thrownBy<InputError>([&] { experimentOn(path("cut.npz")); }), path("cut.npz"),
                     "not a zip archive that can be read: it has no list of its files"));
+    const std::string other = path("other.npz");
+    writeBytes(other,
+               zipBytes({{"inputs.npy", array("(4, 2)", 32)}, {"targets.npy", array("(4,)", 16)}}));
+    QVERIFY(!experimentOn(other));
+    QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(other); }),
+             other + ": there are no arrays x and y (or X and Y, or x_train and y_train) in it to "
+                     "train on; it has inputs, targets; numpy.savez('data.npz', x=x, y=y) names "
+                     "them");
+    QVERIFY(!config->task.test);
+    writeBytes(path("parts.npz"), zipBytes({{"x_train.npy", array("(4, 2)", 32)},
+                                            {"y_train.npy", array("(4,)", 16)},
+                                            {"x_test.npy", array("(2, 2)", 16)},
+                                            {"y_test.npy", array("(2,)", 8)}}));
+    const auto parts = experimentOn(path("parts.npz"));
+    QVERIFY(parts && parts->task.test);
+    QCOMPARE(factsOf(parts->task).train, int64_t{4});
     QVERIFY(QFile::copy(QString::fromStdString(path("both.npz")), m_folder.filePath("B.NPZ")));
     QVERIFY(experimentOn(path("B.NPZ"))); // endings may be in upper case, as those of tables
 }
@@ -453,7 +489,7 @@ void TestDataExperiment::otherFiles_data() {
     const auto row = [](const char* name, const QByteArray& bytes, const char* about) {
         QTest::newRow(name) << bytes << QByteArray(about);
     };
-    row("damaged.npz", "PK\3\4", "numpy.savez('data.npz', x=x, y=y)");
+    row("damaged.npz", "PK\3\4", "not a zip archive that can be read");
     row("data.PT", "PK\3\4", "safetensors.torch.save_file");
     row("table.xlsx", "PK\3\4", "save it as a csv table");
     row("table.parquet", "PAR1", "save it as a csv table");
@@ -478,7 +514,8 @@ void TestDataExperiment::otherFiles() {
     writeBytes(tensors, safetensorsBytes(R"({"X":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
                                          std::string(1, '\1')));
     QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
-             tensors + ": there are no arrays x and y in it to train on; it has X");
+             tensors + ": there are no arrays x and y (or X and Y, or x_train and y_train) in it "
+                       "to train on; it has X");
 }
 
 /// Of many arrays the first few are named.
@@ -491,7 +528,7 @@ void TestDataExperiment::otherArrays() {
     const std::string file = path("many.safetensors");
     writeBytes(file, safetensorsBytes(header + "}", std::string(9, '\1')));
     const std::string error = thrownBy<InputError>([&] { checkCanBeExperiment(file); });
-    QVERIFY2(error.ends_with("; it has a, b, c, d, e, f, g, h, ..."), error.c_str());
+    QVERIFY2(error.ends_with("; it has a, b, c, d, e, f, g, h and 1 more"), error.c_str());
 }
 
 void TestDataExperiment::notData() {

@@ -80,6 +80,7 @@ private slots:
     void imagesAndMixtures();
     void critics();
     void trainedLane();
+    void predictsInUnits();
     void refuses();
 };
 
@@ -198,6 +199,57 @@ for lane, name in enumerate(("fp32", "fp16")):
 print("same")
 )");
     QCOMPARE(python(script, {folder.path()}), QString("same"));
+}
+
+/// The model of standardised targets predicts in the units of the data, as evaluate writes them.
+void TestOnnxFile::predictsInUnits() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
+    const auto array = [](const std::string& values) {
+        return npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (40, 2)}", values);
+    };
+    std::string x, y;
+    for (int i = 0; i < 40; ++i) {
+        const auto at = static_cast<float>(0.7 * i);
+        x += bytesOfValues<float>({std::sin(at), std::cos(at)});
+        y += bytesOfValues<float>({3e5f + 1e5f * std::sin(at), 7 + 0.01f * std::cos(at)});
+    }
+    RunConfig config = presetNamed("regression").config;
+    config.task.kind = TaskKind::Arrays;
+    config.task.x = writeBytes(path("x.npy"), array(x));
+    config.task.y = writeBytes(path("y.npy"), array(y));
+    config.task.standardiseTarget = true;
+    config.task.validation = 0.25;
+    config.task.batch = 10;
+    config.model.layers = "nn.Linear(2, 2)";
+    config.lanes = parseLanes("fp32");
+    config.epochs = 0;
+    config.steps = 3;
+    config.device = "cpu";
+    Experiment experiment(config);
+    Trainer& lane = experiment.lane(0);
+    Predictions made;
+    lane.evaluate(std::atomic<bool>{false}, &made);
+    writeFileAtomically(path("net.onnx"), onnxBytes(lane, config, "1"));
+    writeFileAtomically(path("made.npy"), npyBytes(made.shape(), made.values));
+    std::string rows;
+    for (const int64_t number : made.numbers)
+        rows += (rows.empty() ? "" : ",") + std::to_string(number);
+    QCOMPARE(python(R"(
+import sys
+import numpy as np, onnx, onnxruntime
+base = sys.argv[1]
+onnx.checker.check_model(onnx.load(base + "/net.onnx"), full_check=True)
+x = np.load(base + "/x.npy")[[int(row) for row in sys.argv[2].split(",")]]
+found = onnxruntime.InferenceSession(base + "/net.onnx").run(None, {"x": x})[0]
+made = np.load(base + "/made.npy")
+assert made.shape == (10, 2) and abs(made[:, 0].mean()) > 1e4 and abs(made[:, 1].mean() - 7) < 0.1
+assert np.abs(found / made - 1).max() < 1e-5, (found, made)
+print("same")
+)",
+                    {folder.path(), QString::fromStdString(rows)}),
+             QString("same"));
 }
 
 void TestOnnxFile::refuses() {

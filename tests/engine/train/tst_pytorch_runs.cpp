@@ -44,6 +44,14 @@ for lane in program.LANES.values():
         print(repr(loss), repr(scale), int(skipped))
 )";
 
+/// Prints what is said of the validation samples after the last step of the first lane.
+const QString kJudgingDriver = kImport + R"(
+_, held = program.samples()
+lane = next(iter(program.LANES.values()))
+model, _ = program.train(lane, data, int(sys.argv[3]), weights)
+print(program.evaluate(lane, model, *held))
+)";
+
 /// Trains the first lane and prints the first row of the first layer's weight, before and after.
 const QString kPaddingDriver = kImport + R"(
 lane = next(iter(program.LANES.values()))
@@ -70,6 +78,7 @@ class TestPyTorchRuns : public QObject {
 private slots:
     void follows_data();
     void follows();
+    void judgesInUnits();
     void paddingDecays_data();
     void paddingDecays();
     void causalUnderAutocast();
@@ -82,6 +91,10 @@ private:
     QString wordTable() const;
     /// Makes an archive that holds the same columns as table(), and names.
     QString archive() const;
+    /// Makes a table of prices in the 100,000s.
+    QString prices() const;
+    /// Makes an archive of 60 samples with two large numbers as targets, and of a test part.
+    QString parts() const;
     /// Small pictures of three classes, of the size in which they are learnt.
     QString pictures() const;
 
@@ -140,6 +153,37 @@ QString TestPyTorchRuns::archive() const {
                zipBytes({{"names.npy", npy("<U1", "(1,)", bytesOfValues<char32_t>({U'a'}))},
                          {"x.npy", npy("<f4", "(60, 3)", x), true},
                          {"y_train.npy", npy("<i8", "(60,)", y)}}));
+    return path;
+}
+
+QString TestPyTorchRuns::prices() const {
+    std::string text = "area,rooms,price\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(60 + 7 * (i % 23)) + "," + std::to_string(i % 5) + "," +
+                std::to_string(250000 + 2500 * (i % 23) + 15000 * (i % 5) + 300 * (i % 7)) + "\n";
+    const QString path = m_folder.filePath("prices.csv");
+    writeFileAtomically(path.toStdString(), text);
+    return path;
+}
+
+QString TestPyTorchRuns::parts() const {
+    std::string x, y;
+    for (int i = 0; i < 70; ++i) {
+        const auto at = static_cast<float>(0.7 * i);
+        x += bytesOfValues<float>({1900 + 9 * std::sin(at), 50 * std::cos(at)});
+        y += bytesOfValues<float>({1e5f * std::sin(at), 7 + 0.01f * std::cos(at)});
+    }
+    const auto array = [](const char* rows, const std::string& values) {
+        return npyBytes(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (") + rows +
+                            ", 2)}",
+                        values);
+    };
+    constexpr size_t kTrained = 60 * 2 * sizeof(float);
+    const QString path = m_folder.filePath("parts.npz");
+    writeBytes(path.toStdString(), zipBytes({{"x_train.npy", array("60", x.substr(0, kTrained))},
+                                             {"y_train.npy", array("60", y.substr(0, kTrained))},
+                                             {"x_test.npy", array("10", x.substr(kTrained))},
+                                             {"y_test.npy", array("10", y.substr(kTrained))}}));
     return path;
 }
 
@@ -289,6 +333,13 @@ void TestPyTorchRuns::follows_data() {
         {"data.kind=arrays", "data.x=" + archive(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "run.epochs=25",
          "scaler.init_scale=1024"}); // the usual one skips where gradients are close to 1
+    row("standardised table", {"data.kind=csv", "data.path=" + prices(), "data.validation=0",
+                               "data.shuffle=false", "data.standardise_target=true",
+                               "task.batch=16", "run.epochs=25", "scaler.init_scale=1024"});
+    row("test arrays",
+        {"data.kind=arrays", "data.x=" + parts(), "data.test=true", "data.shuffle=false",
+         "data.standardise_x=true", "data.standardise_target=true", "task.batch=16",
+         "run.epochs=25", "scaler.init_scale=1024"});
     // an epoch has four batches, of the 48 lines without a gap and of all 60 lines
     for (const auto& [missing, batch] : {std::pair{"drop", "12"}, {"mean", "16"}})
         row(missing, {"data.kind=csv", "data.path=" + wordTable(), "data.target=kind",
@@ -326,6 +377,31 @@ void TestPyTorchRuns::follows() {
             QVERIFY2((theirs[2] == "1") == ((record.flags & kSkipped) != 0), where.c_str());
         }
     }
+}
+
+/// The error of a program is in the units of the data, as ours is, and measured on the test part.
+void TestPyTorchRuns::judgesInUnits() {
+    if (lacksPython()) QSKIP(lacksPython());
+    RunConfig config = presetNamed("checkerboard").config;
+    config.lanes = parseLanes("fp32");
+    constexpr int64_t kFew = 10; // many would magnify the differences of sums in another order
+    config.steps = kFew;
+    for (const QString& setting :
+         {QString("data.kind=arrays"), "data.x=" + parts(), QString("data.test=true"),
+          QString("data.standardise_x=true"), QString("data.standardise_target=true"),
+          QString("data.shuffle=false"), QString("task.batch=60"), QString("model.width=16")})
+        applySetting(config, setting.toStdString());
+    Experiment experiment(config);
+    const QString printed = printedBy(kJudgingDriver, config, experiment.lane(0), kFew);
+    const auto ours = train(experiment);
+    const Validation found = ours[0].back().validation.value();
+    const QStringList words = printed.split(' ');
+    QVERIFY2(words.size() > 6, qPrintable(printed));
+    QVERIFY2(printed.endsWith(" in the units of the data"), qPrintable(printed));
+    const double loss = words[2].chopped(1).toDouble(), error = words[6].toDouble();
+    QVERIFY2(std::abs(found.loss - loss) <= 1e-3 * loss, qPrintable(printed));
+    QVERIFY2(std::abs(found.error.value() - error) <= 1e-3 * error, qPrintable(printed));
+    QVERIFY(error > 1000); // not in standard deviations
 }
 
 void TestPyTorchRuns::paddingDecays_data() {

@@ -106,6 +106,22 @@ private slots:
         QVERIFY(!cards.texts().contains(QStringLiteral("Loss scale")));
     }
 
+    /// The error in the units of the data stands in place of a loss without a unit.
+    void errorOfStandardisedTargets() {
+        Cards cards;
+        cards.panel.setLanes(
+            {{.judged = LaneFacts::Judged::ByError}, {.judged = LaneFacts::Judged::ByError}});
+        StepRecord record;
+        record.step = 2;
+        record.validation = Validation{.loss = 0.0078, .error = 14108};
+        cards.run.append(std::vector{record}, {});
+        cards.panel.refresh(cards.run);
+        QVERIFY2(cards.texts().contains("Validation error") &&
+                     !cards.texts().contains("Validation loss"),
+                 qPrintable(cards.texts().join('|')));
+        QVERIFY2(cards.texts().contains(shownNumber(14108)), qPrintable(cards.texts().join('|')));
+    }
+
     void compactWhereTwoDoNotFit() {
         Cards cards;
         cards.panel.fitInto(kRoomy);

@@ -1,0 +1,196 @@
+// Goes by the names that NumPy, Keras and scikit-learn's examples use.
+#include "engine/data/array_places.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/npy.h"
+#include "engine/io/npz.h"
+#include "engine/io/open_folder.h"
+#include "engine/io/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <tuple>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr std::string_view kTrain = "_train", kTest = "_test";
+
+bool isArray(const std::string& path) { return lowerCase(path).ends_with(".npy"); }
+bool isArchive(const std::string& path) { return lowerCase(path).ends_with(".npz"); }
+bool isTensors(const std::string& path) { return lowerCase(path).ends_with(".safetensors"); }
+
+bool holdsSeveral(const std::string& path) { return isArchive(path) || isTensors(path); }
+
+/// Returns the names of the arrays in such a file.
+std::vector<std::string> arrayNames(const std::string& path) {
+    if (isArchive(path)) return npzNames(path);
+    std::vector<std::string> names;
+    for (const ArrayInfo& each : safetensorsInfo(path).arrays)
+        names.push_back(each.name);
+    return names;
+}
+
+bool contains(const std::vector<std::string>& all, const std::string& name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+/// Returns the names that an array may have beside others, most wanted first: Keras' MNIST has
+/// x_train.
+std::array<std::string, 4> namesFor(std::string_view name) {
+    const std::string lower(name), upper(1, static_cast<char>(name.front() - 'a' + 'A'));
+    return {lower, upper, lower + std::string(kTrain), upper + std::string(kTrain)};
+}
+
+/// Returns the name that the array has among these; empty when there are several arrays and none
+/// has one of the names.
+std::string nameIn(const std::vector<std::string>& all, std::string_view name) {
+    for (const std::string& each : namesFor(name))
+        if (contains(all, each)) return each;
+    return all.size() == 1 ? all.front() : std::string();
+}
+
+/// Returns what the header says of the array of this very name.
+ArrayInfo namedInfo(const std::string& path, const std::string& name) {
+    if (isArchive(path)) return npzInfo(path, name);
+    const SafetensorsInfo info = safetensorsInfo(path);
+    if (const ArrayInfo* found = info.find(name)) return *found;
+    throw InputError(phrase("Data", "%1: the file changed while it was read"), pathText(path));
+}
+
+/// Returns the name of the test array beside the place's: x_test for x, X_test for X_train.
+std::string testNameOf(const ArrayPlace& place) {
+    if (place.path.empty() || !holdsSeveral(place.path)) return {};
+    const std::vector<std::string> all = arrayNames(place.path);
+    std::string name = nameIn(all, place.name);
+    if (name.ends_with(kTrain)) name.resize(name.size() - kTrain.size());
+    name += kTest;
+    return contains(all, name) ? name : std::string();
+}
+
+/// Returns the file that belongs to another one, as "y_train.npy" belongs to "X_train.npy". The
+/// last x or y in the name with which a file is found decides; the same case is tried first.
+std::string partnerOf(const std::filesystem::path& path, std::string_view from,
+                      std::string_view to) {
+    const std::string name = path.filename().string();
+    for (size_t at = path.stem().string().size(); at-- > 0;) {
+        const size_t letter = from.find(name[at]);
+        if (letter == std::string_view::npos) continue;
+        for (const char other : {to[letter], to[1 - letter]}) {
+            std::string partner = name;
+            partner[at] = other;
+            std::string found = (path.parent_path() / partner).string();
+            std::error_code ignored;
+            if (std::filesystem::is_regular_file(found, ignored)) return found;
+        }
+    }
+    return {};
+}
+
+/// Whether a file holds x and y. Throws InputError for an archive that cannot be read; returns
+/// false for such a safetensors file, as it may be weights or a checkpoint.
+bool holdsBoth(const std::string& path) {
+    try {
+        const std::vector<std::string> all = arrayNames(path);
+        const std::string x = nameIn(all, "x"), y = nameIn(all, "y");
+        return !x.empty() && !y.empty() && x != y;
+    } catch (const InputError&) {
+        if (isArchive(path)) throw;
+        return false;
+    }
+}
+
+/// Returns the only pair in a folder; nothing when there are several, or when not all of the folder
+/// can be listed.
+std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) {
+    std::pair<std::string, std::string> pair;
+    for (const std::string& name : namesIn(folder.string(), Entries::Files)) {
+        const bool inputs = name.starts_with('x') || name.starts_with('X');
+        if (!inputs || !isArray(name)) continue;
+        const std::string partner = partnerOf(folder / name, "xX", "yY");
+        if (partner.empty()) continue;
+        if (!pair.first.empty()) return {};
+        pair = {(folder / name).string(), partner};
+    }
+    return pair;
+}
+
+} // namespace
+
+Message listedArrays(const std::string& path) {
+    constexpr size_t kShown = 8;
+    const std::vector<std::string> names = arrayNames(path);
+    std::string text;
+    for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
+        text += (text.empty() ? "" : ", ") + pathText(names[i]);
+    if (names.size() <= kShown) return Message::data(text);
+    return {phrase("Data", "%1 and %2 more"), text, names.size() - kShown};
+}
+
+std::string ArrayPlace::shown() const { return key + (": " + pathText(path)); }
+
+ArrayPlace placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
+ArrayPlace placeOfY(const TaskConfig& task) {
+    return {"data.y", task.y.empty() && holdsSeveral(task.x) ? task.x : task.y, "y"};
+}
+ArrayPlace placeOfPredicted(const TaskConfig& task) {
+    return {"evaluate: --predict", task.predictFile, "x"};
+}
+
+ArrayInfo infoAt(const ArrayPlace& place) {
+    if (place.path.empty())
+        throw InputError(
+            phrase("Data", "%1: missing; it must be an .npy, .npz or .safetensors file"),
+            place.key);
+    if (!holdsSeveral(place.path)) return npyInfo(place.path);
+    const std::vector<std::string> all = arrayNames(place.path);
+    const std::string name = nameIn(all, place.name);
+    if (!name.empty()) return namedInfo(place.path, name);
+    const auto names = namesFor(place.name);
+    throw InputError(phrase("Data", "%1: it has the arrays %2; the one to use must be called %3, "
+                                    "%4, %5 or %6"),
+                     place.shown(), listedArrays(place.path), names[0], names[1], names[2],
+                     names[3]);
+}
+
+Array readAt(const ArrayPlace& place, const ArrayInfo& info) {
+    if (isTensors(place.path)) return readSafetensor(place.path, info);
+    return isArchive(place.path) ? readNpz(place.path, info.name) : readNpy(place.path);
+}
+
+std::optional<TestPart> testPartOf(const TaskConfig& task) {
+    const ArrayPlace x = placeOfX(task), y = placeOfY(task);
+    const std::string xName = testNameOf(x), yName = testNameOf(y);
+    if (xName.empty() || yName.empty()) return std::nullopt;
+    return TestPart{namedInfo(x.path, xName), namedInfo(y.path, yName)};
+}
+
+bool opensArrays(const std::string& path, TaskConfig& task) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) {
+        std::tie(task.x, task.y) = pairIn(path);
+        return !task.x.empty();
+    }
+    if (holdsSeveral(path)) {
+        task.x = path;
+        task.y.clear();
+        return holdsBoth(path);
+    }
+    if (!isArray(path)) return false;
+    task.x = path;
+    task.y = partnerOf(path, "xX", "yY");
+    if (!task.y.empty()) return true;
+    task.y = path;
+    task.x = partnerOf(path, "yY", "xX");
+    if (!task.x.empty()) return true;
+    throw InputError(phrase("Data",
+                            "%1: the other array is missing: beside x.npy, with the inputs, "
+                            "there must be a file y.npy with the targets"),
+                     pathText(path));
+}
+
+} // namespace halfscope

@@ -1,0 +1,50 @@
+// Where the arrays of a data set are: in which files, and under which names.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/data/task_spec.h"
+#include "engine/io/array.h"
+
+#include <optional>
+#include <string>
+
+namespace halfscope {
+
+/// Where an array is: its setting, its file, and its name, for files with several arrays.
+struct ArrayPlace {
+    const char* key; ///< "data.x"
+    std::string path;
+    std::string name; ///< "x"
+    /// Returns "data.x: PATH", for messages.
+    std::string shown() const;
+};
+
+ArrayPlace placeOfX(const TaskConfig&);
+/// Returns where y is: without a setting of its own, in the file of x if that can hold several
+/// arrays.
+ArrayPlace placeOfY(const TaskConfig&);
+/// Returns where the inputs are that `evaluate --predict` names.
+ArrayPlace placeOfPredicted(const TaskConfig&);
+
+/// Returns what the header says of the array with the place's name: x, X, x_train or X_train, or
+/// the only one of the file. Throws InputError when there is none.
+ArrayInfo infoAt(const ArrayPlace&);
+/// Reads an array that infoAt() found. Cancellable.
+Array readAt(const ArrayPlace&, const ArrayInfo&);
+
+/// The test part beside the arrays of a task.
+struct TestPart {
+    ArrayInfo x, y;
+};
+/// Returns the arrays x_test and y_test (or X_test and Y_test) of the files of x and y; nothing
+/// when one of them is missing.
+std::optional<TestPart> testPartOf(const TaskConfig&);
+
+/// Returns the names of the arrays in an .npz or .safetensors file, the first few if there are
+/// many. Throws InputError when it cannot be read.
+Message listedArrays(const std::string& path);
+
+/// DataSetInfo::opens of arrays.
+bool opensArrays(const std::string& path, TaskConfig&);
+
+} // namespace halfscope

@@ -1,0 +1,92 @@
+// Measures in two passes, in double, in the order of the samples.
+#include "engine/data/standardiser.h"
+
+#include "engine/core/cancel.h"
+#include "engine/lang/python.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr int kPictureRank = 3; // channels, height, width
+
+/// What a column of numbers adds up to.
+struct Sums {
+    int64_t count = 0; ///< finite values
+    float first = 0;
+    bool same = true; ///< the mean is rounded, so the squares of equal values need not be 0
+    double mean = 0, squares = 0;
+};
+
+} // namespace
+
+Standardiser Standardiser::of(const Shape& sample, std::span<const int32_t> train,
+                              const Read& read) {
+    std::vector<float> values(static_cast<size_t>(sample.elements()));
+    Standardiser made;
+    const bool columns = sample.rank() == 1, channels = sample.rank() == kPictureRank;
+    std::vector<Sums> sums(columns || channels ? static_cast<size_t>(sample[0]) : 1);
+    made.m_together = values.size() / sums.size();
+    const auto eachValue = [&](const auto& take) {
+        for (const int32_t stored : train) {
+            checkCancelled();
+            read(stored, values);
+            for (size_t i = 0; i < values.size(); ++i)
+                if (std::isfinite(values[i])) take(sums[i / made.m_together], values[i]);
+        }
+    };
+    eachValue([](Sums& sum, float value) {
+        if (sum.count++ == 0) sum.first = value;
+        sum.same = sum.same && value == sum.first;
+    });
+    eachValue(
+        [](Sums& sum, float value) { sum.mean += double{value} / static_cast<double>(sum.count); });
+    eachValue([](Sums& sum, float value) {
+        sum.squares += (double{value} - sum.mean) * (double{value} - sum.mean) /
+                       static_cast<double>(sum.count);
+    });
+    for (const Sums& sum : sums) {
+        const double deviation = sum.same ? 0 : std::sqrt(sum.squares);
+        made.m_spreads.push_back({sum.mean, deviation});
+        made.m_factors.push_back(deviation > 0 ? 1 / deviation : 0);
+    }
+    return made;
+}
+
+bool Standardiser::isFarOff() const {
+    constexpr double kFar = 10;
+    return std::any_of(m_spreads.begin(), m_spreads.end(), [](const Spread& spread) {
+        const bool scaled = spread.deviation > kFar || spread.deviation < 1 / kFar;
+        return spread.deviation > 0 && (scaled || std::abs(spread.mean) > kFar);
+    });
+}
+
+void Standardiser::standardise(std::span<float> samples) const {
+    if (!active()) return;
+    for (size_t i = 0; i < samples.size(); ++i)
+        samples[i] = static_cast<float>(standardised(i, double{samples[i]}));
+}
+
+void Standardiser::restore(std::span<float> samples) const {
+    if (!active()) return;
+    for (size_t i = 0; i < samples.size(); ++i) {
+        const Spread& spread = spreadAt(i);
+        samples[i] = static_cast<float>(double{samples[i]} * spread.deviation + spread.mean);
+    }
+}
+
+std::string standardisePython(const std::string& name, const Shape& sample) {
+    const char* axes = sample.rank() == 1              ? "0"
+                       : sample.rank() == kPictureRank ? "(0, 2, 3), keepdim=True"
+                                                       : "None";
+    return lang::filled(R"(    {NAME} = {NAME}.double()
+    mean, deviation = {NAME}[train].mean({AXES}), {NAME}[train].std({AXES}, correction=0)
+    {NAME} = (({NAME} - mean) / deviation.where(deviation > 0, torch.inf)).float()
+)",
+                        {{"NAME", name}, {"AXES", axes}});
+}
+
+} // namespace halfscope

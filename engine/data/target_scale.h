@@ -1,0 +1,25 @@
+// What standardised targets mean to users: a sentence about them, and the same in a PyTorch
+// program.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/data/dataset.h"
+#include "engine/data/standardiser.h"
+#include "engine/data/task_spec.h"
+
+#include <optional>
+#include <string>
+
+namespace halfscope {
+
+/// Returns a sentence that says how targets of this scale are standardised and how to undo that, or
+/// that they had better be; nothing when there is nothing to say. The loss takes any numbers.
+std::optional<Message> targetScaleNote(const Standardiser&, const TaskConfig&);
+
+/// Returns the lines of samples() in a PyTorch program that standardise `name`, the targets, whose
+/// samples have this shape; empty where the settings do not ask for it.
+std::string scaleTargetPython(const TaskConfig&, const std::string& name, const Shape& sample);
+/// Adds to a program with such lines what else they need, and the error in the units of the data.
+PythonData withTargetScale(PythonData, const TaskConfig&);
+
+} // namespace halfscope
