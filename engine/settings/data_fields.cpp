@@ -192,7 +192,7 @@ std::vector<Field> preparationFields() {
                        takesAnyNumbers(infoOf(c.task.loss.kind));
             },
             ofRun(
-                {"data.standardise_target", phrase("Settings", "Standardise the target"), kNoUnit,
+                {"data.standardise_target", phrase("Settings", "Standardise target"), kNoUnit,
                  phrase("Settings",
                         "The numbers to predict are moved and scaled to mean 0 and standard "
                         "deviation 1 over the training samples. The loss then has no unit; mean "

@@ -119,7 +119,12 @@ private slots:
         QVERIFY2(cards.texts().contains("Validation error") &&
                      !cards.texts().contains("Validation loss"),
                  qPrintable(cards.texts().join('|')));
-        QVERIFY2(cards.texts().contains(shownNumber(14108)), qPrintable(cards.texts().join('|')));
+        QVERIFY2(cards.texts().contains("14108"), qPrintable(cards.texts().join('|')));
+        record.step = 3;
+        record.validation->error = 0.01234567;
+        cards.run.append(std::vector{record}, {});
+        cards.panel.refresh(cards.run);
+        QVERIFY2(cards.texts().contains("0.01235"), qPrintable(cards.texts().join('|')));
     }
 
     void compactWhereTwoDoNotFit() {

@@ -3,6 +3,7 @@
 #include "tests/support/array_files.h"
 #include "tests/support/opened_window.h"
 #include "ui/panels/field_editor.h"
+#include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 
 #include <QDragEnterEvent>
@@ -58,6 +59,7 @@ private slots:
     void aSavedRunIsItsFolder();
     void dataBecomesAnExperiment_data();
     void dataBecomesAnExperiment();
+    void pricesAreStandardised();
 };
 
 void TestWindowDrops::filesOnBoxesAreOpened_data() {
@@ -196,6 +198,33 @@ void TestWindowDrops::dataBecomesAnExperiment() {
                      note);
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 20, kPatience);
+    window.pause();
+}
+
+/// A table of prices is standardised as it comes, and its cards tell the error of a price.
+void TestWindowDrops::pricesAreStandardised() {
+    std::string text = "area,rooms,price\n";
+    for (int i = 0; i < 200; ++i)
+        text += std::to_string(40 + 37 * i % 211) + "," + std::to_string(i % 6) + "," +
+                std::to_string(60000 + 2600 * (37 * i % 211) + 15000 * (i % 6)) + "\n";
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(dropFile(window, write(opened.folder, "houses.csv", text)));
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("houses – Halfscope"));
+    QVERIFY(window.config().config().task.standardiseTarget);
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto labels = [&window] {
+        QStringList texts;
+        for (const LaneCard* card : window.findChildren<LaneCard*>())
+            for (const QLabel* label : card->findChildren<QLabel*>())
+                texts << label->text();
+        return texts;
+    };
+    QTRY_COMPARE(labels().count("Validation error"), 2);
+    QVERIFY(!labels().contains("Validation loss"));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().lane(1).validationError.value_or(0) > 10, kPatience);
     window.pause();
 }
 
