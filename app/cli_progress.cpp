@@ -88,7 +88,16 @@ std::string Progress::text(std::span<const StepRecord> records) const {
     return text;
 }
 
-void Progress::show(std::span<const StepRecord> records) {
+void Progress::tell(std::span<const Event> events) {
+    for (const Event& event : events) {
+        if (event.kind != EventKind::Underflow) continue;
+        end();
+        printNote(m_lanes[static_cast<size_t>(event.lane)] + ": " + event.text.english() + "\n");
+    }
+}
+
+void Progress::show(std::span<const StepRecord> records, std::span<const Event> events) {
+    tell(events);
     if (records.empty() || !isTime(records.front().step)) return;
     if (m_terminal)
         redrawNote(text(records));

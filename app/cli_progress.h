@@ -20,8 +20,8 @@ public:
     /// Called after a lane was forked.
     void setLanes(const RunConfig&);
     /// Called after each step; `records` has one entry for each lane. Draws only when it is time
-    /// to.
-    void show(std::span<const StepRecord> records);
+    /// to, and tells of underflow at once: unlike skipped steps, the figures do not show it.
+    void show(std::span<const StepRecord> records, std::span<const Event> events);
     /// Ends the line; call before other output.
     void end();
 
@@ -31,6 +31,7 @@ private:
     bool isTime(int64_t step) const;
     std::string text(std::span<const StepRecord> records) const;
     std::string laneText(const StepRecord&) const;
+    void tell(std::span<const Event> events);
 
     std::vector<std::string> m_lanes;
     std::vector<bool> m_scales; ///< by lane: whether it has a loss scale

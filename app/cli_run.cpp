@@ -122,19 +122,21 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
 }
 
 /// Says for each lane that skipped steps whether that is normal, and why it skipped the last of
-/// them.
-std::string skipNotes(const Experiment& experiment, std::span<const LaneSums> lanes) {
+/// them; and where a lane's gradients were lost.
+std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes) {
     std::string text;
     for (size_t i = 0; i < lanes.size(); ++i) {
         const LaneConfig& lane = experiment.config().lanes[i];
         const LaneTotals& totals = lanes[i].totals;
         const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
+        const std::string name = experiment.laneName(static_cast<int>(i));
+        if (const Message& lost = totals.lastUnderflow(); !lost.empty())
+            text += name + ": " + lost.english() + "\n";
         const std::string sentence = totals.skips().sentence(dynamic).english();
         if (sentence.empty()) continue;
-        text += experiment.laneName(static_cast<int>(i)) + ": " + sentence + "\n";
+        text += name + ": " + sentence + "\n";
         if (const Message& last = totals.lastOverflow(); !last.empty())
-            text += padded("", experiment.laneName(static_cast<int>(i)).size()) + "  " +
-                    last.english() + "\n";
+            text += padded("", name.size()) + "  " + last.english() + "\n";
     }
     return text;
 }
@@ -293,7 +295,7 @@ public:
         if (m_hasRows) {
             print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
             print(learntText());
-            print(skipNotes(m_experiment, m_lanes));
+            print(laneNotes(m_experiment, m_lanes));
             print(gradientTable(m_experiment, m_ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
@@ -322,7 +324,7 @@ private:
             batch.rows.push_back(rowOf(record));
         batch.events = std::exchange(m_events, {});
         take(batch);
-        if (m_progress) m_progress->show(records);
+        if (m_progress) m_progress->show(records, batch.events);
         return true;
     }
 

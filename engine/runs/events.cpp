@@ -11,6 +11,7 @@ const char* nameOf(EventKind kind) {
     case EventKind::LossNotFinite: return "loss-not-finite";
     case EventKind::Edit: return "edit";
     case EventKind::Damaged: return "damaged-sample";
+    case EventKind::Underflow: return "underflow";
     }
     return "";
 }

@@ -8,8 +8,17 @@
 
 namespace halfscope {
 
-enum class EventKind : uint8_t { Overflow, Growth, Backoff, LossNotFinite, Edit, Damaged };
-inline constexpr int kEventKinds = 6;
+/// Files hold the numbers: new kinds come last.
+enum class EventKind : uint8_t {
+    Overflow,
+    Growth,
+    Backoff,
+    LossNotFinite,
+    Edit,
+    Damaged,
+    Underflow
+};
+inline constexpr int kEventKinds = 7;
 /// The name in files and on the command line: "loss-not-finite".
 const char* nameOf(EventKind);
 

@@ -15,6 +15,10 @@ void LaneTotals::add(const StepRow& row) {
 
 void LaneTotals::add(const Event& event) {
     if (event.kind == EventKind::Overflow) m_lastOverflow = event.text;
+    if (event.kind == EventKind::Underflow) {
+        m_lastUnderflow = event.text;
+        m_underflowStep = event.step;
+    }
     if (event.scaleAfter == event.scaleBefore) return;
     m_scaleStep = event.step;
     m_scaleAfter = event.scaleAfter;

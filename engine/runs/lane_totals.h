@@ -27,6 +27,10 @@ public:
     const SkipTally& skips() const { return m_skips; }
     /// Returns the sentence about the last overflow; empty when there was none.
     const Message& lastOverflow() const { return m_lastOverflow; }
+    /// Returns the step at which underflow last began and the sentence about it; 0 and empty when
+    /// it never did.
+    int64_t underflowStep() const { return m_underflowStep; }
+    const Message& lastUnderflow() const { return m_lastUnderflow; }
     /// The loss scale that the last step left; last() has the one that it used.
     float scaleAfter() const { return m_last.step == m_scaleStep ? m_scaleAfter : m_last.scale(); }
 
@@ -47,7 +51,8 @@ private:
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
     std::optional<double> m_validationError;
-    Message m_lastOverflow;
+    Message m_lastOverflow, m_lastUnderflow;
+    int64_t m_underflowStep = 0;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then
 };

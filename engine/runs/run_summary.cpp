@@ -62,6 +62,7 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     addPicture(lane, error);
     lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     lane["skipped_steps"] = last.skippedSoFar();
+    if (totals.underflowStep() > 0) lane["underflow_step"] = totals.underflowStep();
     lane["median_device_seconds"] = jsonNumber(medianSeconds);
     lane["peak_bytes"] = memory.peakBytes;
     lane["peak_bytes_by_cause"] = memoryJson(memory);

@@ -58,6 +58,7 @@ JsonText laneText(const LaneState& lane) {
         json["floor_step"] = lane.atFloor->step;
         json["floor_scale"] = double{lane.atFloor->scale};
     }
+    if (lane.vanished > 0) json["vanished_step"] = lane.vanished;
     return json;
 }
 
@@ -152,6 +153,7 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
     if (reader.has("floor_step"))
         lane.atFloor = {reader.whole("floor_step", 1, step),
                         static_cast<float>(reader.real("floor_scale"))};
+    if (reader.has("vanished_step")) lane.vanished = reader.whole("vanished_step", 1, step);
     return lane;
 }
 

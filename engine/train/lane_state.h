@@ -52,7 +52,8 @@ struct LaneState {
     bool lossWasBad = false; ///< in the last step
     Culprit culprit;         ///< of the last step; kept while the loss stays bad
     std::optional<FloorStop> atFloor;
-    SeenSamples seen; ///< of the epoch so far, where targets are classes
+    int64_t vanished = 0; ///< the last step whose gradients were all zero, see UnderflowWatch
+    SeenSamples seen;     ///< of the epoch so far, where targets are classes
 
     bool operator==(const LaneState&) const = default;
 };

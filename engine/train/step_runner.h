@@ -5,10 +5,9 @@
 
 #include "engine/exec/executor.h"
 #include "engine/settings/run_config.h"
-#include "engine/step/metrics_slots.h"
+#include "engine/train/metrics_row.h"
 #include "engine/train/trainer.h"
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,9 +15,6 @@
 #include <vector>
 
 namespace halfscope {
-
-/// The values of the output "metrics", by MetricsSlot.
-using MetricsRow = std::array<double, kMetricsSlots>;
 
 /// Uploads floats in the node's storage form, with one rounding. There are as many values as
 /// elements.

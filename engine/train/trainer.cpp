@@ -13,9 +13,10 @@
 #include "engine/train/lane_step.h"
 #include "engine/train/overflow.h"
 #include "engine/train/probe.h"
-#include "engine/train/skipped_update.h"
+#include "engine/train/repeated_update.h"
 #include "engine/train/step_runner.h"
 #include "engine/train/text_writer.h"
+#include "engine/train/underflow.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,36 +58,6 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
                              state.name, found->second.size(), wanted);
         uploadFloats(executor, graph, state.node, found->second);
     }
-}
-
-/// Returns the flags of the optimizers that stepped although the step was skipped.
-uint32_t steppedFlags(double foundInf, int64_t optimizers) {
-    if (optimizers < 2 || foundInf == 0) return 0;
-    if (foundInf == 1) return kSecondStepped;
-    return foundInf == 2 ? uint32_t{kFirstStepped} : 0;
-}
-
-uint32_t overflowFlags(double foundInf, int64_t optimizers, OverflowAction action) {
-    if (foundInf == 0) return 0;
-    if (action == OverflowAction::Step) return kSteppedOnOverflow;
-    return kSkipped | steppedFlags(foundInf, optimizers);
-}
-
-/// Returns what the device's row holds; the caller adds step, lane and times.
-StepRecord recordOf(const MetricsRow& row, int64_t optimizers, OverflowAction action) {
-    StepRecord record;
-    record.loss = static_cast<float>(row[kLossMetric]);
-    record.scale = static_cast<float>(row[kScaleMetric]);
-    record.growthTracker = static_cast<int32_t>(row[metricOf(kTrackerSlot)]);
-    record.learningRate = static_cast<float>(row[kLearningRateMetric]);
-    record.gradientNorm = static_cast<float>(row[kGradientNormMetric]);
-    record.flags |= overflowFlags(row[kFoundInfMetric], optimizers, action);
-    if (row[kNextScaleMetric] > row[kScaleMetric]) record.flags |= kGrew;
-    if (row[kNextScaleMetric] < row[kScaleMetric]) record.flags |= kBackedOff;
-    if (!std::isfinite(record.loss)) record.flags |= kLossNotFinite;
-    const bool stops = row[metricOf(kStopSlot)] != 0;
-    if (stops && (record.flags & kSkipped)) record.flags |= kAtFloor;
-    return record;
 }
 
 /// Returns whether two lanes that differ only in their scaler have different steps. The scaler's
@@ -164,6 +135,7 @@ struct Trainer::Impl {
     Culprit culprit;      ///< of the last step; kept while the loss stays bad
     FittingScale fitting; ///< of the last overflow in a backward pass: a first guess
     bool lossWasBad = false;
+    UnderflowWatch underflow;
     SeenSamples seen; ///< of the epoch so far
 
     Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
@@ -202,7 +174,7 @@ struct Trainer::Impl {
 
     /// Returns the update of lastStep, with all batches whose gradients it added up; the weights
     /// have not changed since the first of them.
-    SkippedUpdate skippedUpdate() {
+    RepeatedUpdate repeatedUpdate() {
         if (!keptPrediction) keptPrediction = at->prediction();
         return {[this](int64_t step) -> const LaneStep& {
                     use(step);
@@ -211,15 +183,23 @@ struct Trainer::Impl {
                 lastStep, config.gradients.accumulate};
     }
 
+    /// Whether gradients that are all zero can be tried at another scale: between updates they are
+    /// not complete, and an optimizer that sits updates out has other turns in a trial.
+    bool canTryScales() const {
+        return scalesLoss(lane) && lastStep % config.gradients.accumulate == 0 && !takesTurns();
+    }
+
+    bool takesTurns() const { return isAdversarial(config.model) && config.model.criticSteps > 1; }
+
     /// Returns the scales at which the update would have been taken. They are unknown when only one
     /// optimizer skipped it, because the other one's weights have changed, and when one optimizer
     /// sits updates out. Returns nothing when it was stopped midway.
     std::optional<FittingScale> fittingScaleOf(const StepRecord& record) {
         if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor))
             return FittingScale{FittingScale::Known::None, 0};
-        const bool turns = isAdversarial(config.model) && config.model.criticSteps > 1;
-        if (turns || (record.flags & (kFirstStepped | kSecondStepped))) return FittingScale{};
-        const auto found = skippedUpdate().fitting(record.scale, fitting);
+        if (takesTurns() || (record.flags & (kFirstStepped | kSecondStepped)))
+            return FittingScale{};
+        const auto found = repeatedUpdate().fitting(record.scale, fitting);
         if (found) fitting = *found;
         return found;
     }
@@ -314,6 +294,7 @@ LaneState Trainer::state() const {
     state.lossWasBad = impl.lossWasBad;
     state.culprit = impl.culprit;
     state.atFloor = m_atFloor;
+    state.vanished = impl.underflow.lastStep();
     state.seen = impl.seen;
     return state;
 }
@@ -340,6 +321,7 @@ void Trainer::restore(const LaneState& state) {
     impl.keptPrediction.reset();
     impl.lossWasBad = state.lossWasBad;
     impl.culprit = state.culprit;
+    impl.underflow.setLastStep(state.vanished);
     impl.seen = state.seen;
     m_skipped = state.skipped;
     m_atFloor = state.atFloor;
@@ -352,6 +334,7 @@ void Trainer::continueFrom(Trainer& parent) {
     if (scalesLoss(impl.lane) != scalesLoss(parent.m_impl->lane))
         impl.at->upload("scaler", bytesOfAll(firstScaler(impl.lane)));
     m_atFloor.reset();
+    impl.underflow.setLastStep(0); // the new lane tells of its own
     if (impl.lastStep > 0) impl.keptPrediction = parent.prediction();
 }
 
@@ -395,7 +378,7 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     if (!(record.flags & kSkipped)) {
         impl.culprit = {};
     } else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty()) {
-        const std::optional<Culprit> found = impl.skippedUpdate().culprit(record.scale);
+        const std::optional<Culprit> found = impl.repeatedUpdate().culprit(record.scale);
         if (!found) return std::nullopt;
         impl.culprit = *found;
     }
@@ -405,6 +388,11 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
         if (!found) return std::nullopt;
         fitting = *found;
     }
+    const auto again = [&impl] { return impl.repeatedUpdate(); };
+    if (impl.canTryScales() &&
+        !impl.underflow.look(record, impl.row->scaleAfter, impl.config.gradients.accumulate, again,
+                             events))
+        return std::nullopt;
     m_deviceSeconds = record.deviceSeconds;
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
@@ -526,9 +514,10 @@ void Trainer::setScaler(const ScalerConfig& scaler) {
     if (hasOtherStep(lane, m_impl->lane)) rebuild(lane);
     m_impl->lane = lane;
     m_impl->at->upload("scaler.rules", bytesOfAll(slotsOf(actingRules(lane))));
-    if (scalesLoss(lane) != scaledBefore)
-        m_impl->at->upload("scaler", bytesOfAll(firstScaler(lane)));
     m_atFloor.reset();
+    if (scalesLoss(lane) == scaledBefore) return;
+    m_impl->at->upload("scaler", bytesOfAll(firstScaler(lane)));
+    m_impl->underflow.setLastStep(0);
 }
 
 void Trainer::rebuild(const LaneConfig& lane) {
@@ -559,6 +548,7 @@ void Trainer::setScale(float scale) {
     values[kScaleSlot] = static_cast<double>(scale);
     m_impl->at->upload("scaler", bytesOfAll(values));
     m_atFloor.reset();
+    m_impl->underflow.setLastStep(0);
 }
 
 void Trainer::setLearningRate(double lr) { setLearningRates(lr, m_impl->config.second.lr); }

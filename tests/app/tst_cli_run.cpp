@@ -3,6 +3,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/lane_totals.h"
+#include "engine/runs/run_reader.h"
 #include "engine/runs/run_writer.h"
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
@@ -39,6 +40,7 @@ private slots:
     void stopAtTheFloorKeepsFiles();
     void quietSaysNothing();
     void closingTable();
+    void lostGradients();
     void finalScale();
     void gradients();
     void progressLines();
@@ -245,6 +247,29 @@ void TestCliRun::closingTable() {
                               "scale is coming down.\n"),
         skipping.out);
     QVERIFY2(!skipping.out.contains("fp32:"), skipping.out);
+}
+
+/// Underflow is told at once, at the end, in the events and in the summary, and read back.
+void TestCliRun::lostGradients() {
+    QTemporaryDir folder;
+    const QString out = folder.filePath("u");
+    const QStringList small = smallRun(out, {"--set", "scaler.init_scale=2^-40"});
+    const Outcome outcome = call(small);
+    const QByteArray told =
+        "\namp-fp16: Step 1: all gradients rounded to zero in half precision at "
+        "loss scale 2^-40 (underflow), ";
+    QVERIFY2(outcome.error.count(told) == 1, outcome.error);
+    QVERIFY2(outcome.error.indexOf(told) < outcome.error.indexOf("step 12/12"), outcome.error);
+    QVERIFY2(outcome.out.count(told) == 1, outcome.out);
+    const QByteArray text = contentOf(out + "/summary.json");
+    const QJsonArray lanes = QJsonDocument::fromJson(text).object()["lanes"].toArray();
+    QVERIFY(!lanes[0].toObject().contains("underflow_step"));
+    QCOMPARE(lanes[1].toObject()["underflow_step"].toInt(), 1);
+    const auto run = readRun(out.toStdString());
+    QCOMPARE(run->events().size(), size_t{1});
+    QCOMPARE(run->events()[0].kind, EventKind::Underflow);
+    QCOMPARE(run->now().totals(1).underflowStep(), int64_t{1});
+    QCOMPARE(call(small + QStringList{"--quiet"}).error, QByteArray());
 }
 
 /// The final scale is the one that the next step would use, in the table and in the summary; rows

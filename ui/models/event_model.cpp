@@ -98,7 +98,8 @@ int gravity(EventKind kind) {
     case EventKind::Damaged: return 1;
     case EventKind::Backoff: return 2;
     case EventKind::Overflow: return 3;
-    case EventKind::LossNotFinite: return 4;
+    case EventKind::Underflow: return 4; // an overflow is answered, this is not
+    case EventKind::LossNotFinite: return 5;
     }
     return 0;
 }
@@ -183,6 +184,7 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::LossNotFinite: return tr("Loss not finite");
     case EventKind::Edit: return powersAlone(editText(event));
     case EventKind::Damaged: return tr("Damaged sample");
+    case EventKind::Underflow: return tr("All gradients zero");
     }
     return {};
 }
@@ -264,6 +266,13 @@ QString EventModel::whyText(const Event& event) {
         return tr(
             "Why: its file could not be read as a picture, and data.damaged is skip. The next "
             "sample took its place.");
+    case EventKind::Underflow:
+        return tr("Why: fp16 holds nothing below about 6e-8. Every gradient of this step was "
+                  "smaller, even multiplied by the loss scale, and became zero (underflow). The "
+                  "same step was run again at a larger loss scale, where they are not zero.") +
+               u'\n' +
+               tr("What to do: set a larger loss scale. A scaler that may grow also raises it by "
+                  "itself, but only after enough clean steps.");
     case EventKind::Edit: break;
     }
     return {};

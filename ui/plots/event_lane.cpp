@@ -19,11 +19,12 @@ namespace {
 constexpr int kRowHeight = 17, kLowRowHeight = 13;
 constexpr double kPathSize = 6; // QCustomPlot scales paths by size / 6
 constexpr double kDiamondSize = 11;
+constexpr double kRingSize = 8;     // a zero
 constexpr double kPickDistance = 9; // pixels
 constexpr double kThinning = 2;     // pixels per drawn mark
-constexpr EventKind kAllKinds[] = {EventKind::Growth,   EventKind::Backoff,
-                                   EventKind::Overflow, EventKind::LossNotFinite,
-                                   EventKind::Damaged,  EventKind::Edit};
+constexpr EventKind kAllKinds[] = {
+    EventKind::Growth,  EventKind::Backoff, EventKind::Overflow, EventKind::LossNotFinite,
+    EventKind::Damaged, EventKind::Edit,    EventKind::Underflow};
 
 size_t slot(EventKind kind) { return static_cast<size_t>(kind); }
 
@@ -67,6 +68,9 @@ QCPScatterStyle styleOf(EventKind kind, const Colors& colors) {
     case EventKind::Damaged:
         return QCPScatterStyle(QCPScatterStyle::ssCross, QPen(colors.warning, 2), Qt::NoBrush,
                                kDiamondSize);
+    case EventKind::Underflow:
+        return QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(colors.error, 2), Qt::NoBrush,
+                               kRingSize);
     case EventKind::Edit: break;
     }
     return filled(flagPath(), colors.accent);

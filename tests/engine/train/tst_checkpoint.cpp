@@ -184,6 +184,9 @@ void TestCheckpoint::goesOnWithTheSameBits_data() {
          {"recipe-two-optimizers", "recipe-penalty", "recipe-onecycle", "recipe-schedule-cosine",
           "recipe-adam-amsgrad", "recipe-sgd-nesterov", "recipe-rmsprop", "recipe-clip"})
         row(recipe, recipe, {}, {3, 11}, 20);
+    // the event comes before, at, and after the checkpoint; the scale is edited in between
+    row("underflow", "", {"lanes.1.scaler.init_scale=2^-40", "scaler.growth_interval=9"},
+        {0, 1, 2, 15}, 24);
     row("every precision", "",
         {"lanes.0.precision=fp16", "lanes.1.precision=bf16", "model.norm=layer"}, {5}, 12);
 }

@@ -4,7 +4,9 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace tst_first_lesson {
 
@@ -31,10 +33,11 @@ struct Lesson {
         return records[static_cast<size_t>((step - 1) * experiment.lanes() + lane)];
     }
     bool skipped(int lane, int64_t step) const { return (row(lane, step).flags & kSkipped) != 0; }
-    /// Returns the text of the step's first event.
-    QString eventOf(int64_t step) const {
+    /// Returns the text of the step's first event, or of the first one of a kind.
+    QString eventOf(int64_t step, std::optional<EventKind> kind = std::nullopt) const {
         for (const Event& event : events)
-            if (event.step == step) return QString::fromStdString(event.text.english());
+            if (event.step == step && event.kind == kind.value_or(event.kind))
+                return QString::fromStdString(event.text.english());
         return {};
     }
 
@@ -70,6 +73,14 @@ void TestFirstLesson::overflow() {
              qPrintable(lesson.eventOf(33)));
     const auto ranges = lesson.experiment.gradientRanges();
     const double a = zerosIn(ranges[0]), b = zerosIn(ranges[1]);
+    // a scale of 2^-30 loses all gradients, which an event tells once
+    lesson.experiment.setLive(1, kLiveScale, 0x1p-30, lesson.events);
+    lesson.train(60);
+    QVERIFY2(lesson.eventOf(55, EventKind::Underflow)
+                 .contains(QStringLiteral("(underflow), so nothing is learned")),
+             qPrintable(lesson.eventOf(55, EventKind::Underflow)));
+    for (int64_t step = 56; step <= 60; ++step)
+        QVERIFY(lesson.eventOf(step, EventKind::Underflow).isEmpty());
     QVERIFY2(a > 0.3 && std::abs(a - b) < 0.1, qPrintable(QStringLiteral("%1, %2").arg(a).arg(b)));
 }
 
@@ -80,6 +91,9 @@ void TestFirstLesson::underflow() {
         QVERIFY(!lesson.skipped(0, step) && !lesson.skipped(1, step));
         QVERIFY(lesson.skipped(2, step));
     }
+    QVERIFY(std::none_of(lesson.events.begin(), lesson.events.end(), [](const Event& event) {
+        return event.kind == EventKind::Underflow; // not all gradients of a lane are zero
+    }));
     const auto ranges = lesson.experiment.gradientRanges();
     QVERIFY2(zerosIn(ranges[0]) > 0.9, qPrintable(QString::number(zerosIn(ranges[0]))));
     QVERIFY(zerosIn(ranges[1]) < 0.1 && 2 * ranges[1].subnormals() > ranges[1].total());

@@ -140,6 +140,7 @@ void TestPlots::eventMarks() {
         m_stack->addEvent(eventOf(EventKind::Growth, 30, 1));
         m_stack->addEvent(eventOf(EventKind::LossNotFinite, 40, 0));
         m_stack->addEvent(eventOf(EventKind::Edit, 50, -1)); // in both lanes
+        m_stack->addEvent(eventOf(EventKind::Underflow, 50, 1));
         draw();
         const auto count = [this](const char* name) {
             const QCPGraph* graph = graphNamed(*m_stack, QString::fromLatin1(name));
@@ -155,6 +156,7 @@ void TestPlots::eventMarks() {
                  20.0);
         QCOMPARE(count(named(EventKind::Growth, "B")), 1);
         QCOMPARE(count(named(EventKind::LossNotFinite, "A")), 1);
+        QCOMPARE(count(named(EventKind::Underflow, "B")), 1);
         QCOMPARE(count(named(EventKind::Edit, "A")), 1);
         QCOMPARE(count(named(EventKind::Edit, "B")), 1);
     }
@@ -229,7 +231,7 @@ void TestPlots::recordsOfUnknownLanes() {
         m_stack->append(lane, record(1, lane, 0.5f));
     draw();
     QVERIFY(graphNamed(*m_stack, QStringLiteral("Loss/F fp16"))->data()->size() == 1);
-    QCOMPARE(plotOf(*m_stack).graphCount(), 6 * (5 + 6)); // metrics and kinds of events
+    QCOMPARE(plotOf(*m_stack).graphCount(), 6 * (5 + kEventKinds)); // metrics and kinds of events
 }
 
 void TestPlots::clearing() {

@@ -1,5 +1,5 @@
 // Runs the batches of an update again: as they were, value by value, or at other scales.
-#include "engine/train/skipped_update.h"
+#include "engine/train/repeated_update.h"
 
 #include "engine/core/error.h"
 #include "engine/train/step_runner.h"
@@ -14,6 +14,8 @@ namespace halfscope {
 namespace {
 
 constexpr int64_t kMostBatches = 16; // each one takes a whole step
+// Where the search for lost gradients begins, near where most losses fit, and where it ends.
+constexpr float kUsualScale = 0x1p15F, kMostScale = 0x1p24F;
 
 /// Turns back the counters of random layers, such as dropout, so that a step draws the same numbers
 /// again.
@@ -43,10 +45,10 @@ void putBack(const LaneStep& at, const StateValues& values) {
 
 } // namespace
 
-SkippedUpdate::SkippedUpdate(Use use, int64_t step, int64_t batches)
+RepeatedUpdate::RepeatedUpdate(Use use, int64_t step, int64_t batches)
     : m_use(std::move(use)), m_step(step), m_batches(std::min(batches, step)) {}
 
-std::optional<Culprit> SkippedUpdate::culprit(float scale) const {
+std::optional<Culprit> RepeatedUpdate::culprit(float scale) const {
     const StateValues saved = statesOf(m_use(m_step));
     std::optional<Culprit> found;
     for (int64_t back = 0; back < std::min(m_batches, kMostBatches); ++back) {
@@ -61,18 +63,40 @@ std::optional<Culprit> SkippedUpdate::culprit(float scale) const {
     return found;
 }
 
-std::optional<FittingScale> SkippedUpdate::fitting(float scale, const FittingScale& guess) const {
+std::optional<FittingScale> RepeatedUpdate::fitting(float scale, const FittingScale& guess) const {
+    return search(scale, guess, [](const MetricsRow&) {});
+}
+
+std::optional<float> RepeatedUpdate::scaleWithGradients() const {
+    double norm = 0; // of the largest scale that fits so far: the search only moves up from one
+    const FittingScale usual{FittingScale::Known::Largest, kUsualScale};
+    const auto found = search(2 * kMostScale, usual,
+                              [&norm](const MetricsRow& row) { norm = row[kGradientNormMetric]; });
+    if (!found) return std::nullopt;
+    return norm > 0 ? found->largest : 0;
+}
+
+/// Searches below `scale`; calls `fits` with the row of each trial that does not overflow.
+std::optional<FittingScale> RepeatedUpdate::search(float scale, const FittingScale& guess,
+                                                   const Fits& fits) const {
     if (m_batches > kMostBatches) return FittingScale{};
     const LaneStep& last = m_use(m_step);
     const StateValues saved = statesOf(last);
     StateValues before = saved;
     rewindRandom(last.graph(), before, m_batches);
-    auto found = fittingScale(scale, guess, [&](float tried) { return overflows(before, tried); });
+    auto found = fittingScale(scale, guess, [&](float tried) -> std::optional<bool> {
+        const std::optional<MetricsRow> row = rowAt(before, tried);
+        if (!row) return std::nullopt;
+        const bool overflows = (*row)[kFoundInfMetric] != 0;
+        if (!overflows) fits(*row);
+        return overflows;
+    });
     putBack(m_use(m_step), saved);
     return found;
 }
 
-std::optional<bool> SkippedUpdate::overflows(const StateValues& before, float scale) const {
+/// Returns the metrics of the update at another scale; nothing when it was stopped midway.
+std::optional<MetricsRow> RepeatedUpdate::rowAt(const StateValues& before, float scale) const {
     ScalerSlots scaler{};
     scaler[kScaleSlot] = static_cast<double>(scale);
     for (int64_t back = m_batches; back-- > 0;) {
@@ -87,7 +111,7 @@ std::optional<bool> SkippedUpdate::overflows(const StateValues& before, float sc
     const LaneStep& last = m_use(m_step);
     last.readMetrics(std::as_writable_bytes(std::span(row)));
     last.executor().lastStepSeconds(); // waits for the end of the step: trials must not pile up
-    return row[kFoundInfMetric] != 0;
+    return row;
 }
 
 } // namespace halfscope

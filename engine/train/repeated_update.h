@@ -1,0 +1,49 @@
+// Runs an update again, to find which tensor overflowed first, which loss scale would have fitted,
+// and which one would have kept the gradients from rounding to zero. Leaves the wording to
+// overflow.h and underflow.h, and the search for a scale to fitting_scale.h.
+#pragma once
+
+#include "engine/train/fitting_scale.h"
+#include "engine/train/lane_step.h"
+#include "engine/train/metrics_row.h"
+
+#include <functional>
+#include <optional>
+
+namespace halfscope {
+
+/// The lane must be in the state in which the step left it, and is in that state again afterwards,
+/// batches included. A skip leaves parameters and moments unchanged, and accumulated gradients at
+/// zero.
+class RepeatedUpdate {
+public:
+    /// Returns the step for the batch with this number, after it has moved the lane's states there
+    /// and loaded the batch.
+    using Use = std::function<const LaneStep&(int64_t step)>;
+
+    /// `step` is the last step; `batches` is how many batches' gradients it added up.
+    RepeatedUpdate(Use, int64_t step, int64_t batches);
+
+    /// Searches the batch of a skipped step, then the earlier ones. Returns nothing when it was
+    /// stopped midway, and an unknown culprit when the device rounds differently while it shows
+    /// values.
+    std::optional<Culprit> culprit(float scale) const;
+    /// Returns the scale at which a skipped update fits; each trial runs the whole update. Returns
+    /// nothing when a trial was stopped midway, and an unknown scale for more than 16 batches.
+    std::optional<FittingScale> fitting(float scale, const FittingScale& guess) const;
+    /// Returns the largest power of two up to 2^24 at which the update fits if at least one of its
+    /// gradients is not zero there, otherwise 0; also for more than 16 batches. The weights are
+    /// those after the update. Returns nothing when a trial was stopped midway.
+    std::optional<float> scaleWithGradients() const;
+
+private:
+    using Fits = std::function<void(const MetricsRow&)>;
+    std::optional<FittingScale> search(float scale, const FittingScale& guess,
+                                       const Fits& fits) const;
+    std::optional<MetricsRow> rowAt(const StateValues& before, float scale) const;
+
+    Use m_use;
+    int64_t m_step, m_batches;
+};
+
+} // namespace halfscope

@@ -1,0 +1,34 @@
+// Notices when all gradients of a lane begin to round to zero, and says so in an event. Costs a
+// comparison a step; only the first such step is run again, to be sure.
+#pragma once
+
+#include "engine/runs/step_record.h"
+#include "engine/train/repeated_update.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace halfscope {
+
+/// Whether all gradients of a clean step are zero although its loss is neither zero nor infinite.
+/// That may be underflow; dead units and a loss at its minimum have such gradients, too.
+bool gradientsVanished(const StepRecord&);
+
+class UnderflowWatch {
+public:
+    /// Looks at a finished update of a lane that scales its loss, and adds an event when underflow
+    /// begins. `again` repeats the update; `batches` is how many batches it added up. Returns false
+    /// when that was stopped midway: the same update can be looked at again.
+    bool look(const StepRecord&, float scaleAfter, int64_t batches,
+              const std::function<RepeatedUpdate()>& again, std::vector<Event>&);
+    /// The last step whose gradients were all zero; 0 when there is none, or when a new loss scale
+    /// has been set since.
+    int64_t lastStep() const { return m_lastStep; }
+    void setLastStep(int64_t step) { m_lastStep = step; }
+
+private:
+    int64_t m_lastStep = 0;
+};
+
+} // namespace halfscope

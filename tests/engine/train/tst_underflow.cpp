@@ -1,0 +1,271 @@
+// When all gradients of a lane round to zero: what is told, when, and what is not underflow.
+#include "engine/core/error.h"
+#include "engine/train/trainer.h"
+#include "engine/train/underflow.h"
+#include "tests/support/lane.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+
+namespace tst_underflow {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+constexpr float kTooSmall = 0x1p-30F;
+
+RunConfig configAt(float scale) {
+    RunConfig config = laneConfig(Precision::AmpFp16);
+    config.lanes[0].scaler.initScale = static_cast<double>(scale);
+    config.lanes[0].scaler.rules.mode = ScalerMode::Static;
+    return config;
+}
+
+/// Returns a batch whose only sample is x, with a target of 0.
+FixedDataset::Batch sampleOf(float x) { return {{x}, {0.0f}}; }
+
+/// A lane of one Linear(1, 1) without a bias, y = x, which does not learn: its gradient is 2 x^2 at
+/// every step.
+struct Square : Lane {
+    Square(float scale, std::vector<FixedDataset::Batch> batches, int64_t accumulate = 1)
+        : Lane(config(scale, accumulate), FixedDataset{{1, 1, 1}, std::move(batches)}) {
+        trainer.setWeights({{"0.weight", {1.0f}}});
+    }
+    static RunConfig config(float scale, int64_t accumulate) {
+        RunConfig config = configAt(scale);
+        config.model.layers = "nn.Sequential(nn.Linear(1, 1, bias=False))";
+        config.optimizer.lr = 0;
+        config.gradients.accumulate = accumulate;
+        return config;
+    }
+};
+
+std::vector<int64_t> stepsOf(const std::vector<Event>& events) {
+    std::vector<int64_t> steps;
+    for (const Event& event : events)
+        if (event.kind == EventKind::Underflow) steps.push_back(event.step);
+    return steps;
+}
+
+using Steps = std::vector<int64_t>;
+
+/// An executor that gives up one of its runs.
+class Stopping final : public Executor {
+public:
+    explicit Stopping(int run) : m_left(run) {}
+    const DeviceInfo& device() const override { return m_inner->device(); }
+    void load(std::shared_ptr<const Program> program) override {
+        m_inner->load(std::move(program));
+    }
+    RunResult run(RunMode mode, const Visitor& visitor) override {
+        return m_left-- == 0 ? RunResult::Stopped : m_inner->run(mode, visitor);
+    }
+    void upload(NodeId id, std::span<const std::byte> bytes) override {
+        m_inner->upload(id, bytes);
+    }
+    void download(NodeId id, std::span<std::byte> bytes) override { m_inner->download(id, bytes); }
+    void requestStop() override { m_inner->requestStop(); }
+    double lastStepSeconds() const override { return m_inner->lastStepSeconds(); }
+
+private:
+    std::unique_ptr<Executor> m_inner = makeCpuExecutor(1);
+    int m_left;
+};
+
+} // namespace
+
+class TestUnderflow : public QObject {
+    Q_OBJECT
+
+private slots:
+    void suspicion();
+    void isToldOnce();
+    void theAdviceHolds();
+    void trueZerosAreNotUnderflow();
+    void comesAndGoes();
+    void aNewScaleIsToldAgain();
+    void betweenUpdates();
+    void theTrialLeavesNoTrace();
+    void aStoppedTrial();
+    void goesOnElsewhere();
+    void aForkTellsOfItsOwn();
+};
+
+void TestUnderflow::suspicion() {
+    StepRecord record;
+    record.loss = 1;
+    QVERIFY(gradientsVanished(record));
+    for (const uint32_t flag : {kSkipped, kSteppedOnOverflow, kLossNotFinite}) {
+        record.flags = flag;
+        QVERIFY(!gradientsVanished(record));
+    }
+    record.flags = kGrew;
+    QVERIFY(gradientsVanished(record));
+    record.gradientNorm = std::numeric_limits<float>::denorm_min();
+    QVERIFY(!gradientsVanished(record));
+    record.gradientNorm = record.loss = 0;
+    QVERIFY(!gradientsVanished(record));
+}
+
+void TestUnderflow::isToldOnce() {
+    Lane lane(configAt(kTooSmall));
+    for (int64_t step = 1; step <= 150; ++step) {
+        QCOMPARE(lane.step(step).gradientNorm, 0.0f);
+        QCOMPARE(lane.trainer.scaler().scale, kTooSmall);
+    }
+    QCOMPARE(lane.events.size(), size_t{1});
+    const Event& event = lane.events.front();
+    QCOMPARE(event.kind, EventKind::Underflow);
+    QCOMPARE(event.step, int64_t{1});
+    QCOMPARE(event.scaleBefore, kTooSmall);
+    QCOMPARE(event.scaleAfter, kTooSmall);
+    QCOMPARE(event.text.english(),
+             std::string("Step 1: all gradients rounded to zero in half precision at loss scale "
+                         "2^-30 (underflow), so nothing is learned. Raise the loss scale: at 2048 "
+                         "(2^11) they are not zero, and the step fits."));
+}
+
+/// The scale that the sentence names is the largest that fits, as for a step that overflows.
+void TestUnderflow::theAdviceHolds() {
+    Lane good(configAt(2048)), large(configAt(4096));
+    const StepRecord record = good.step(1);
+    QVERIFY(record.flags == 0 && record.gradientNorm > 0);
+    QVERIFY(large.step(1).flags & kSkipped);
+    // where all scales fit, it ends at 2^24; a gradient that is lost even there is no advice
+    Square small(kTooSmall, {sampleOf(0x1p-13F)});
+    QCOMPARE(small.step(1).gradientNorm, 0.0f);
+    QVERIFY2(small.events.at(0).text.english().find("at 16777216 (2^24)") != std::string::npos,
+             small.events.at(0).text.english().c_str());
+    Square smaller(kTooSmall, {sampleOf(0x1p-26F)});
+    smaller.step(1);
+    QCOMPARE(stepsOf(smaller.events), Steps{});
+}
+
+/// Behind dead units gradients are zero at every scale, and in FP32, too.
+void TestUnderflow::trueZerosAreNotUnderflow() {
+    for (const Precision precision : {Precision::AmpFp16, Precision::Fp32, Precision::AmpBf16}) {
+        RunConfig config = laneConfig(precision);
+        config.lanes[0].scaler.initScale = 1024;
+        config.model.layers = "nn.Sequential(nn.Linear(1, 4), nn.ReLU(), "
+                              "nn.Linear(4, 1, bias=False))";
+        Lane lane(config, FixedDataset{{1, 1, 1}, {{{1.0f}, {3.0f}}}});
+        Weights weights = lane.trainer.weights();
+        std::fill(weights["0.bias"].begin(), weights["0.bias"].end(), -100.0f);
+        lane.trainer.setWeights(weights);
+        for (int64_t step = 1; step <= 3; ++step) {
+            const StepRecord record = lane.step(step);
+            QVERIFY(gradientsVanished(record));
+            QCOMPARE(record.loss, 9.0f);
+        }
+        QVERIFY(lane.events.empty());
+    }
+}
+
+/// Batches with and without gradients do not fill the list of events.
+void TestUnderflow::comesAndGoes() {
+    const auto lost = sampleOf(0x1p-10F), kept = sampleOf(1);
+    Square turns(0x1p-10F, {lost, kept});
+    for (int64_t step = 1; step <= 150; ++step)
+        QCOMPARE(turns.step(step).gradientNorm == 0, step % 2 == 1);
+    QCOMPARE(stepsOf(turns.events), Steps{1});
+    std::vector<FixedDataset::Batch> batches(102, kept);
+    batches.front() = lost;
+    Square apart(0x1p-10F, batches);
+    for (int64_t step = 1; step <= 210; ++step)
+        apart.step(step);
+    QCOMPARE(stepsOf(apart.events), (Steps{1, 103, 205}));
+}
+
+void TestUnderflow::aNewScaleIsToldAgain() {
+    Lane lane(configAt(kTooSmall));
+    auto train = [&, step = int64_t{0}](int64_t steps) mutable {
+        for (const int64_t end = step + steps; step < end;)
+            lane.step(++step);
+    };
+    train(3);
+    lane.trainer.setScale(1024);
+    train(3);
+    QCOMPARE(stepsOf(lane.events), Steps{1});
+    lane.trainer.setScale(kTooSmall);
+    train(3);
+    QCOMPARE(stepsOf(lane.events), (Steps{1, 7}));
+    ScalerConfig other = configAt(kTooSmall).lanes[0].scaler;
+    other.rules.growthInterval = 7; // nothing new about the gradients
+    lane.trainer.setScaler(other);
+    train(3);
+    QCOMPARE(stepsOf(lane.events), (Steps{1, 7}));
+}
+
+/// The gradients of an update are complete at its last batch.
+void TestUnderflow::betweenUpdates() {
+    const auto lost = sampleOf(0x1p-10F), kept = sampleOf(1);
+    Square mixed(0x1p-10F, {lost, kept}, 2);
+    Square all(0x1p-10F, {lost}, 2);
+    for (int64_t step = 1; step <= 8; ++step) {
+        mixed.step(step);
+        all.step(step);
+    }
+    QCOMPARE(stepsOf(mixed.events), Steps{});
+    QCOMPARE(stepsOf(all.events), Steps{2});
+}
+
+/// A lane that does not look, having looked a moment ago, has the same bits.
+void TestUnderflow::theTrialLeavesNoTrace() {
+    RunConfig config = configAt(kTooSmall);
+    config.model.layers = "nn.Sequential(nn.Linear(10, 16), nn.BatchNorm1d(16), nn.Dropout(0.5), "
+                          "nn.Linear(16, 1))";
+    config.optimizer.weightDecay = 0.1;
+    Lane looks(config), plain(config);
+    LaneState start = plain.trainer.state();
+    start.vanished = 1;
+    plain.trainer.restore(start);
+    for (int64_t step = 1; step <= 5; ++step) {
+        const StepRecord a = looks.step(step), b = plain.step(step);
+        QVERIFY(a.loss == b.loss && a.gradientNorm == b.gradientNorm && a.flags == b.flags);
+        QVERIFY(looks.trainer.prediction() == plain.trainer.prediction());
+        QVERIFY(looks.trainer.state().states == plain.trainer.state().states);
+    }
+    QCOMPARE(stepsOf(looks.events), Steps{1});
+    QCOMPARE(stepsOf(plain.events), Steps{});
+}
+
+void TestUnderflow::aStoppedTrial() {
+    const RunConfig config = configAt(kTooSmall);
+    Lane plain(config);
+    for (const int stopped : {1, 2, 3}) { // run 0 is the step itself
+        Trainer trainer(config, 0, "lane", plain.data, std::make_unique<Stopping>(stopped));
+        std::vector<Event> events;
+        QVERIFY(!trainer.step(1, events));
+        QVERIFY(events.empty());
+        QVERIFY(trainer.step(1, events));
+        QVERIFY(trainer.step(2, events));
+        QCOMPARE(stepsOf(events), Steps{1});
+    }
+}
+
+void TestUnderflow::goesOnElsewhere() {
+    Lane first(configAt(kTooSmall)), second(configAt(1024));
+    first.step(1);
+    second.trainer.restore(first.trainer.state());
+    second.step(2);
+    QCOMPARE(stepsOf(second.events), Steps{});
+    first.trainer.setScale(kTooSmall);
+    QCOMPARE(first.trainer.state().vanished, int64_t{0});
+}
+
+void TestUnderflow::aForkTellsOfItsOwn() {
+    Lane parent(configAt(kTooSmall)), fork(configAt(kTooSmall));
+    parent.step(1);
+    fork.trainer.continueFrom(parent.trainer);
+    fork.step(2);
+    QCOMPARE(stepsOf(fork.events), Steps{2});
+}
+
+} // namespace tst_underflow
+
+QTEST_GUILESS_MAIN(tst_underflow::TestUnderflow)
+#include "tst_underflow.moc"
