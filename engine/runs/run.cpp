@@ -65,7 +65,8 @@ std::vector<int> parentsOf(std::span<const LaneInfo> lanes) {
 
 bool RunBatch::empty() const {
     return metrics.empty() && lanes.empty() && rows.empty() && samples.empty() && events.empty() &&
-           gradients.empty() && savedGradients.empty() && !pictures && !checkpoint && !info;
+           gradients.empty() && glance.empty() && savedGradients.empty() && !pictures &&
+           !checkpoint && !info;
 }
 
 MetricId RunSnapshot::metricNamed(std::string_view column) const {
@@ -158,6 +159,7 @@ Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<
     m_now.m_target = std::make_shared<const Picture>(std::move(target));
     m_now.m_pictures = std::make_shared<const LanePictures>();
     m_now.m_lastGradients = std::make_shared<const std::vector<GradientRange>>();
+    m_now.m_newestGradients = m_now.m_lastGradients;
     for (LaneInfo& lane : lanes)
         addLane(std::move(lane));
 }
@@ -176,6 +178,9 @@ void Run::append(RunBatch batch) {
         addLane(std::move(lane));
     for (const auto& ranges : batch.gradients) // they come before the row of their step
         add(ranges);
+    if (!batch.glance.empty())
+        m_now.m_newestGradients =
+            std::make_shared<const std::vector<GradientRange>>(std::move(batch.glance));
     for (const StepRow& row : batch.rows)
         add(row);
     for (const Sample& sample : batch.samples)
@@ -345,6 +350,7 @@ void Run::add(const std::vector<GradientRange>& ranges) {
     for (size_t i = 0; i < ranges.size(); ++i)
         historyOf(static_cast<int32_t>(i)).add(ranges[i]);
     m_now.m_lastGradients = std::make_shared<const std::vector<GradientRange>>(ranges);
+    m_now.m_newestGradients = m_now.m_lastGradients;
 }
 
 /// Returns the history for changes; it becomes a copy of its own when a snapshot shows it, too.

@@ -76,6 +76,8 @@ struct RunBatch {
     std::vector<Metric> metrics; ///< new ones, which go behind those that the run has
     std::vector<LaneInfo> lanes; ///< new ones: forks of lanes that the run has
     std::vector<std::vector<GradientRange>> gradients; ///< in order of counting; each by lane
+    /// The newest count where nobody watches the gradients: for cards, not for histories and files.
+    std::vector<GradientRange> glance;
     std::vector<StepRow> rows;
     std::vector<Sample> samples;
     std::vector<Event> events;
@@ -130,6 +132,8 @@ public:
     }
     /// The last count, by lane; empty when nothing was counted.
     std::span<const GradientRange> lastGradients() const { return *m_lastGradients; }
+    /// The same, or a glance that came later.
+    std::span<const GradientRange> newestGradients() const { return *m_newestGradients; }
     /// The picture that the lanes are to paint; its width is 0 when the task has none.
     const Picture& target() const { return *m_target; }
     /// Step 0 and no outputs until there are pictures.
@@ -155,7 +159,7 @@ private:
     std::vector<LaneTotals> m_totals;
     GrowingList<Event>::View m_events;
     std::vector<std::shared_ptr<const GradientHistory>> m_gradients;
-    std::shared_ptr<const std::vector<GradientRange>> m_lastGradients;
+    std::shared_ptr<const std::vector<GradientRange>> m_lastGradients, m_newestGradients;
     std::shared_ptr<const Picture> m_target;
     std::shared_ptr<const LanePictures> m_pictures;
     std::shared_ptr<const RunCheckpoint> m_checkpoint;

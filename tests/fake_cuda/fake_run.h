@@ -22,6 +22,7 @@ struct FakeScript {
     std::atomic<bool> slowBuild{false}; ///< building lasts until it is asked to stop
     std::atomic<bool> building{false};
     std::atomic<int64_t> steps{0};       ///< of all runs
+    std::atomic<bool> onGpu{false};      ///< they say that they run on one
     std::atomic<int> looks{0};           ///< how often gradients were counted
     std::atomic<int> refusals{0};        ///< that often they are stopped midway
     std::atomic<int64_t> exhaustAt{0};   ///< this step uses up the memory; 0: none does
@@ -46,7 +47,9 @@ public:
 
     const RunConfig& config() const override { return m_config; }
     std::vector<std::string> laneNames() const override { return halfscope::laneNames(m_config); }
-    DeviceInfo device() const override { return {"Test device", "cpu", "none", 0}; }
+    DeviceInfo device() const override {
+        return {"Test device", m_script.onGpu ? "cuda" : "cpu", "none", 0};
+    }
     Message cudaReason() const override { return Message::data("a test needs none"); }
     std::vector<MemoryUse> memory() override {
         MemoryUse use;

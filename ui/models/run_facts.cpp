@@ -19,6 +19,12 @@ bool laneScales(const RunConfig& config, int lane) {
     return lane < static_cast<int>(config.lanes.size()) && scale && scale->applies(config, lane);
 }
 
+bool laneIsHalf(const RunConfig& config, int lane) {
+    if (lane >= static_cast<int>(config.lanes.size())) return false;
+    const PrecisionPreset& row = presetOf(config.lanes[static_cast<size_t>(lane)].precision);
+    return row.model || row.policy != nullptr || row.precision == Precision::User;
+}
+
 int64_t growthIntervalOf(const RunConfig& config, int lane) {
     const Field* field = findField("scaler.growth_interval");
     if (lane >= static_cast<int>(config.lanes.size()) || !field || !field->applies(config, lane))

@@ -11,6 +11,8 @@ namespace halfscope {
 
 /// Whether a lane has a loss scale.
 bool laneScales(const RunConfig&, int lane);
+/// Whether a lane computes gradients in 16 bits, or may do so, by a policy of the user's.
+bool laneIsHalf(const RunConfig&, int lane);
 /// Returns the clean steps before the lane's loss scale grows; 0 when it has no dynamic scaler.
 int64_t growthIntervalOf(const RunConfig&, int lane);
 /// Whether the scale grows at exactly that number of clean steps, as in PyTorch, and not beyond it.

@@ -77,6 +77,23 @@ QString scaleText(double scale) {
     return power ? QStringLiteral("%1 = %2").arg(whole, asPower) : whole;
 }
 
+std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange> ranges, int lane) {
+    const auto share = [](const GradientRange& range) {
+        return static_cast<double>(range.zeros()) / static_cast<double>(range.total());
+    };
+    const auto at = static_cast<size_t>(lane);
+    if (at >= ranges.size() || ranges[at].total() == 0) return std::nullopt;
+    const GradientRange& own = ranges[at];
+    ZeroGradients zeros{own.step - 1, own.scale, share(own), own.notFinite() == 0};
+    for (size_t i = 0; i < ranges.size() && zeros.reference < 0; ++i) {
+        const GradientRange& other = ranges[i];
+        if (other.type != DType::F32 || other.total() == 0 || other.notFinite() > 0) continue;
+        zeros.reference = static_cast<int>(i);
+        zeros.expected = share(other);
+    }
+    return zeros;
+}
+
 void RunModel::setRun(std::shared_ptr<const Run> run) {
     beginResetModel();
     m_run = std::move(run);
@@ -123,6 +140,8 @@ void RunModel::update(int index, Lane& lane) {
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
     status.validationError = totals.validationError();
+    status.underflowStep = totals.underflowStep();
+    status.zeros = zeroGradientsOf(run.newestGradients(), index);
     status.growthInterval = growthIntervalOf(run.info().config, index);
     status.exact = growsExactly(run.info().config, index);
     constexpr int64_t kEnough = 4096; // steps: the rate uses no more than the last 255
@@ -207,6 +226,17 @@ QString RunModel::skipText() const {
     return text;
 }
 
+/// Returns a sentence, after a space, for each lane whose gradients have all rounded to zero.
+QString RunModel::underflowText() const {
+    QString text;
+    for (int i = 0; i < lanes(); ++i)
+        if (const auto step = static_cast<qlonglong>(lane(i).underflowStep); step > 0)
+            text += tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was too "
+                       "small.")
+                        .arg(QLocale().toString(step), laneTag(i));
+    return text;
+}
+
 QString RunModel::summaryIn(Words words) const {
     QStringList losses;
     int64_t skips = 0;   // of all lanes
@@ -217,12 +247,15 @@ QString RunModel::summaryIn(Words words) const {
         normal = normal || lane(i).skipVerdict() == SkipVerdict::Normal;
     }
     const QString step = QLocale().toString(static_cast<qlonglong>(RunModel::step()));
-    const QString all = losses.join(QStringLiteral(", ")), wrong = skipText();
+    const QString all = losses.join(QStringLiteral(", "));
+    const QString skipped = skipText(), lost = underflowText();
     if (words == Words::Fewest)
-        return wrong.isEmpty() ? tr("Loss after step %1: %2.").arg(step, all) : wrong.mid(1);
+        return skipped.isEmpty() && lost.isEmpty() ? tr("Loss after step %1: %2.").arg(step, all)
+                                                   : (skipped + lost).mid(1);
     const QString text = tr("After step %1 the loss is: %2.").arg(step, all);
-    if (!wrong.isEmpty() || !normal) return text + wrong;
-    return text + (skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal."));
+    if (!skipped.isEmpty() || !normal) return text + skipped + lost;
+    return text + (skips == 1 ? tr(" This skip is normal.") : tr(" These skips are normal.")) +
+           lost;
 }
 
 QString RunModel::summary() const { return summaryIn(Words::All); }

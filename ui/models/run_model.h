@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace halfscope {
@@ -25,6 +26,18 @@ QString scaleText(double scale);
 /// "infinite".
 QString shownNumber(double value, int digits = 4);
 
+/// The gradients of a lane that are zero as the lane stores them, when they were last counted.
+struct ZeroGradients {
+    int64_t after = 0;   ///< the step after which they were counted
+    float scale = 1;     ///< the loss scale then
+    double share = 0;    ///< of all values, of layer outputs and weights
+    bool finite = true;  ///< none was inf or nan; else the share tells little
+    int reference = -1;  ///< the first lane with gradients in FP32; -1: none
+    double expected = 0; ///< its share then, in FP32: so many are not lost by rounding
+};
+/// Returns nothing where a lane's gradients were not counted.
+std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange>, int lane);
+
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files
     QString title;              ///< "amp-fp16, init_scale 2^24", on screen
@@ -38,7 +51,9 @@ struct LaneStatus {
     SkipTally skips;
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     std::optional<double> validationError;          ///< likewise, see Validation::error
-    bool exact = true; ///< the scale grows only when the clean steps equal the interval
+    std::optional<ZeroGradients> zeros;             ///< nothing before they are counted
+    int64_t underflowStep = 0; ///< when all gradients last began to round to zero; 0: never
+    bool exact = true;         ///< the scale grows only when the clean steps equal the interval
     bool grows() const { return growthInterval > 0; }
     /// Whether the interval was set below the clean steps: the count does not meet it again until
     /// an overflow resets it.
@@ -104,6 +119,7 @@ private:
     QString summaryIn(Words) const;
     QString lossText(int lane, Words) const;
     QString skipText() const;
+    QString underflowText() const;
     struct Lane {
         LaneStatus status;
         StepRate rate;

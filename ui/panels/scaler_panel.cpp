@@ -8,6 +8,7 @@
 #include "ui/models/lane_titles.h"
 #include "ui/models/translated.h"
 #include "ui/panels/memory_bar.h"
+#include "ui/plots/tickers.h"
 
 #include <QEvent>
 #include <QGridLayout>
@@ -28,7 +29,7 @@ constexpr double kSmall = 0.85; // of the window's font
 
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three rows after it.
 constexpr int kTitleRow = 0, kLossRow = 1, kJudgedRow = 2, kMemoryRow = 3, kBarRow = 4,
-              kScaleRow = 5, kStuckRow = 9, kEventRow = 10, kCardRows = 11;
+              kScaleRow = 5, kStuckRow = 9, kZerosRow = 10, kEventRow = 11, kCardRows = 12;
 
 /// Returns a number in the units of the data: "14,108" as prices are written, not "1.411e+04".
 QString amount(double value) {
@@ -66,6 +67,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
         grid->addWidget(m_noScale, kScaleRow, 1, 1, 2);
         m_extras.push_back(m_noScale);
     }
+    if (facts.half && facts.live) addZeros(*grid);
     m_event = make<FigureLabel>(tr("Last event"), this);
     m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() : 0);
     m_event->setVisible(m_scales);
@@ -101,6 +103,41 @@ void LaneCard::showJudged(const LaneStatus& status) {
         m_judged->showFigure(amount(*status.validationError));
     else if (status.validationLoss)
         m_judged->showFigure(shownNumber(*status.validationLoss));
+}
+
+void LaneCard::addZeros(QGridLayout& grid) {
+    m_zeros = addFigure(grid, kZerosRow, tr("Zero gradients"));
+    m_extras.insert(m_extras.end(), {m_zeros, nameOf(m_zeros)});
+    showZeros({});
+}
+
+/// Shows a dash rather than a share that tells nothing: before a count, and where values overflow.
+void LaneCard::showZeros(const LaneStatus& status) {
+    if (!m_zeros) return;
+    const QLocale locale;
+    QString text = QStringLiteral("–"), when = tr("They have not been counted yet.");
+    if (const auto& zeros = status.zeros) {
+        const QString after = locale.toString(static_cast<qlonglong>(zeros->after));
+        const QString scale = scaleText(static_cast<double>(zeros->scale));
+        when = zeros->finite
+                   ? tr("Counted after step %1, at loss scale %2.").arg(after, scale)
+                   : tr("After step %1, at loss scale %2, some are inf or nan, so the share of "
+                        "zeros tells nothing.")
+                         .arg(after, scale);
+        if (zeros->finite) text = percentText(zeros->share);
+        if (zeros->finite && zeros->reference >= 0)
+            text = tr("%1 (%2: %3)")
+                       .arg(text, laneLetter(zeros->reference), percentText(zeros->expected));
+    }
+    m_zeros->showFigure(text);
+    explain(m_zeros,
+            tr("How many of the gradients' values, of layer outputs and of weights, are zero as "
+               "this lane stores them. Some are zero in every precision, behind ReLU for example. "
+               "What the lane has beyond a lane in FP32, in parentheses, was too small for 16 bits "
+               "(underflow) and is lost; a larger loss scale preserves it.") +
+                QStringLiteral("\n\n") + when + u' ' +
+                tr("That takes about a hundredth of the time; on a GPU it happens while the "
+                   "gradients are shown (G)."));
 }
 
 void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
@@ -226,6 +263,7 @@ void LaneCard::show(const LaneStatus& status) {
     m_lossText = shownNumber(static_cast<double>(status.last.loss()));
     showLoss();
     showJudged(status);
+    showZeros(status);
     m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
@@ -346,6 +384,16 @@ ScalerPanel::ScalerPanel(QWidget* parent) : QScrollArea(parent) {
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("Counters of each lane"));
+}
+
+void ScalerPanel::showEvent(QShowEvent* event) {
+    QScrollArea::showEvent(event);
+    emit seen(true);
+}
+
+void ScalerPanel::hideEvent(QHideEvent* event) {
+    QScrollArea::hideEvent(event);
+    emit seen(false);
 }
 
 QSize ScalerPanel::sizeHint() const { return {280, widget() ? contentHeight() : 240}; }

@@ -24,6 +24,7 @@ struct LaneFacts {
     bool live = true;   ///< the lane is trained here, so its settings can be edited
     /// Which value of its validation the card shows; Not when there is no validation.
     enum class Judged { Not, ByLoss, ByAccuracy, ByError } judged = Judged::Not;
+    bool half = false; ///< computes gradients in 16 bits
 };
 
 class LaneCard : public QFrame {
@@ -58,6 +59,8 @@ private:
     void addMemory(QGridLayout&, const MemoryUse&);
     void addJudged(QGridLayout&, LaneFacts::Judged);
     void showJudged(const LaneStatus&);
+    void addZeros(QGridLayout&);
+    void showZeros(const LaneStatus&);
     void addScaler(QGridLayout&, int row);
     void addScale(QGridLayout&, int row);
     void addStuck(QGridLayout&);
@@ -77,6 +80,7 @@ private:
                                       ///< has none
     FigureLabel* m_loss = nullptr;
     FigureLabel* m_judged = nullptr; ///< null when nothing is validated
+    FigureLabel* m_zeros = nullptr;  ///< null when gradients are not 16 bits, or not counted here
     FigureLabel* m_scale = nullptr;
     QToolButton* m_setScale = nullptr;
     FigureLabel* m_skipped = nullptr;
@@ -108,7 +112,13 @@ public:
     void fitInto(int height);
     QSize sizeHint() const override;
 
+protected:
+    void showEvent(QShowEvent*) override;
+    void hideEvent(QHideEvent*) override;
+
 signals:
+    /// Emitted when the cards come into sight or leave it.
+    void seen(bool on);
     /// Emitted with the user's text for the loss scale of a lane, from the next step on.
     void scaleChosen(int lane, const QString& text);
     /// The user asks that the lane's scale grow as soon as there are at least as many clean steps

@@ -60,6 +60,8 @@ public:
     }
     /// Sets whether gradients are counted, in this run and in later ones.
     void watchGradients(bool on) { m_channel->watchGradients(on); }
+    /// Sets whether they are counted now and then while nobody watches them, on a CPU.
+    void glanceAtGradients(bool on) { m_channel->glanceAtGradients(on); }
 
     /// Limits the steps a second, in this run and in later ones; 0 means as fast as possible.
     void setPace(double stepsPerSecond) { m_channel->setPace(stepsPerSecond); }

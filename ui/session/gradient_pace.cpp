@@ -5,18 +5,29 @@
 
 namespace halfscope {
 
-bool GradientPace::due(int64_t step, double now) {
-    if (m_time >= 0) m_credit = std::min(kAdvance, m_credit + kShare * (now - m_time));
+void GradientPace::grant(double share, double now, double most) {
+    if (m_time >= 0) m_credit = std::min(most, m_credit + share * (now - m_time));
     m_time = now;
+}
+
+bool GradientPace::due(int64_t step, double now) {
+    grant(kShare, now, kAdvance);
     if (m_step == 0) return true;
     if (now - m_last >= kSlowest) return true;
     const bool apart = step - m_step >= std::max<int64_t>(1, step / kMostInSight);
     return m_credit > 0 && (apart || now - m_last >= kUsual);
 }
 
+bool GradientPace::dueForGlance(double now, double stepSeconds) {
+    const double expected = m_seconds > 0 ? m_seconds : kStepsOfCount * stepSeconds;
+    grant(kGlanceShare, now, std::max(kAdvance, expected));
+    return m_credit >= expected && (m_step == 0 || now - m_last >= kGlanceUsual);
+}
+
 void GradientPace::counted(int64_t step, double start, double end) {
     m_step = step;
     m_last = end;
+    if (end > start) m_seconds = end - start;
     m_credit -= end - start;
 }
 

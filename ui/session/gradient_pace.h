@@ -18,15 +18,26 @@ public:
     /// it is counted in any case.
     static constexpr double kUsual = 0.25, kSlowest = 2;
 
-    /// Whether to count the gradients of the step that comes next.
+    /// Likewise for counts of which only a figure is shown. The first one waits until the share
+    /// has paid for it, too, unless it fits into the advance.
+    static constexpr double kGlanceShare = 0.01, kGlanceUsual = 1;
+    /// How many steps a count takes about as long as, before one was made.
+    static constexpr double kStepsOfCount = 3;
+
+    /// Whether to count the gradients of the step that comes next, for somebody who watches them.
     bool due(int64_t step, double now);
+    /// Whether to count them for a figure; `stepSeconds` is what the last step took.
+    bool dueForGlance(double now, double stepSeconds);
     /// Takes the times at which a count of `step` began and ended.
     void counted(int64_t step, double start, double end);
 
 private:
+    void grant(double share, double now, double most);
+
     double m_time = -1;         ///< when due() was called last; negative before the first call
     double m_credit = kAdvance; ///< seconds that may be spent; below zero after a long count
     double m_last = 0;          ///< when the last count ended
+    double m_seconds = 0;       ///< what it took; 0 while only counts at rest were made
     int64_t m_step = 0;         ///< the step that was counted last; 0 when there is none
 };
 

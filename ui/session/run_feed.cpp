@@ -34,13 +34,17 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
     return std::make_shared<Run>(std::move(info), std::move(lanes), session.target);
 }
 
-void RunFeed::take(SessionBatch batch) {
+void RunFeed::take(SessionBatch batch, Counts keep) {
     if (batch.change) takeChange(*batch.change);
     const auto lanes = [this] { return static_cast<size_t>(m_run->now().laneCount()); };
     RunBatch counts; // go before the rows of their steps
     for (std::vector<GradientRange>& ranges : batch.gradients)
         if (ranges.size() <= lanes()) counts.gradients.push_back(std::move(ranges));
-    if (!counts.gradients.empty()) m_run->append(std::move(counts));
+    if (keep == Counts::Glance && !counts.gradients.empty()) {
+        counts.glance = std::move(counts.gradients.back());
+        counts.gradients.clear();
+    }
+    if (!counts.empty()) m_run->append(std::move(counts));
     m_events.insert(m_events.end(), std::make_move_iterator(batch.events.begin()),
                     std::make_move_iterator(batch.events.end()));
     takeRows(batch.records);

@@ -19,7 +19,10 @@ class RunFeed {
 public:
     explicit RunFeed(std::shared_ptr<Run> run) : m_run(std::move(run)) {}
 
-    void take(SessionBatch);
+    /// What becomes of counted gradients: histories and files have only those that the user asked
+    /// to see, so that they do not depend on what a window happens to show.
+    enum class Counts : uint8_t { Keep, Glance };
+    void take(SessionBatch, Counts = Counts::Keep);
 
 private:
     void takeChange(const SessionChange&);

@@ -153,8 +153,7 @@ std::optional<SessionChannel::Told> SessionChannel::takeNotice() {
     return first;
 }
 
-bool SessionChannel::gradientsWanted() const {
-    if (!m_watchGradients) return false;
+bool SessionChannel::hasRoomForGradients() const {
     const std::lock_guard lock(m_mutex);
     return m_gradients.size() < kMostCounts;
 }

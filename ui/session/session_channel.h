@@ -154,6 +154,8 @@ public:
     /// Sets whether somebody looks at gradients: counting them costs the training a share of its
     /// time.
     void watchGradients(bool);
+    /// Sets whether a count now and then is shown, of a hundredth of the training's time.
+    void glanceAtGradients(bool on) { m_glanceAtGradients = on; }
     /// Limits the steps a second, in this run and in later ones; 0 means as fast as possible.
     void setPace(double stepsPerSecond) { m_pace = stepsPerSecond; }
     /// Returns everything of run `run` that has arrived; leftovers of older runs are dropped.
@@ -196,8 +198,9 @@ public:
     /// Whether the window has taken the last picture.
     bool pictureWanted() const;
     bool gradientsWatched() const { return m_watchGradients; }
-    /// Whether they are watched and fewer than kMostCounts of them wait for the window.
-    bool gradientsWanted() const;
+    bool gradientsGlancedAt() const { return m_glanceAtGradients; }
+    /// Whether fewer than kMostCounts of them wait for the window.
+    bool hasRoomForGradients() const;
     double pace() const { return m_pace; }
     /// Whether a command waits; work that can be delayed should then be delayed.
     bool commandWaits() const;
@@ -232,7 +235,7 @@ private:
     std::deque<Told> m_notices;
     std::function<void()> m_told;
     // these outlive a reset, which drops commands
-    std::atomic<bool> m_watchGradients{false};
+    std::atomic<bool> m_watchGradients{false}, m_glanceAtGradients{false};
     std::atomic<double> m_pace{0};
     std::atomic<bool> m_restsMidway{false};
     std::atomic<bool> m_saves{false};

@@ -271,7 +271,9 @@ void TrainingWorker::destroyRun() {
 void TrainingWorker::advance() {
     try {
         if (!m_midway) m_steps.begins(m_channel->pace(), secondsOf(Clock::now()));
+        const auto start = Clock::now();
         m_midway = !m_run->advance(m_records, m_events);
+        m_stepSeconds = secondsOf(Clock::now()) - secondsOf(start);
         publishChange();      // also when a recorded run is repeated
         if (m_midway) return; // interrupted: a command is waiting
         m_channel->publish(m_number, m_records, m_events);
@@ -280,9 +282,7 @@ void TrainingWorker::advance() {
         // when there is time before the next step, each step's picture is shown
         const bool time = wait() > m_pictureSeconds || Clock::now() >= m_nextPicture;
         if (done || onlyOne || (time && m_channel->pictureWanted())) showPicture();
-        if (m_channel->gradientsWanted() &&
-            m_counts.due(m_run->step() + 1, secondsOf(Clock::now())))
-            showGradients();
+        if (gradientsDue()) showGradients();
         if (done || onlyOne || m_checkpoints.due(secondsOf(Clock::now()))) keepState();
         if (done)
             setState(SessionState::Finished);
@@ -348,6 +348,17 @@ void TrainingWorker::tellTooLarge(size_t bytes) {
          mebibytes(bytes), mebibytes(kMostStateBytes)}});
 }
 
+bool TrainingWorker::glances() const {
+    return m_channel->gradientsGlancedAt() && m_run->device().kind == "cpu";
+}
+
+bool TrainingWorker::gradientsDue() {
+    if (!m_channel->hasRoomForGradients()) return false;
+    const double now = secondsOf(Clock::now());
+    if (m_channel->gradientsWatched()) return m_counts.due(m_run->step() + 1, now);
+    return glances() && m_counts.dueForGlance(now, m_stepSeconds);
+}
+
 bool TrainingWorker::showGradients() {
     const auto start = Clock::now();
     std::vector<GradientRange> ranges = m_run->gradientRanges();
@@ -360,7 +371,9 @@ bool TrainingWorker::showGradients() {
 }
 
 void TrainingWorker::look() {
-    if (!m_run || busy() || m_midway || !m_channel->gradientsWatched()) return;
+    if (!m_run || busy() || m_midway) return;
+    const bool trained = m_run->step() > 0; // cards show nothing before
+    if (!m_channel->gradientsWatched() && !(trained && glances())) return;
     try {
         // requests to stop the training may be left over, one for each lane
         for (size_t i = 0; i <= kMaxLanes && !m_channel->commandWaits(); ++i)

@@ -47,6 +47,10 @@ private:
     void publishChange();
     void checkFinished();
     void pause();
+    bool gradientsDue();
+    /// Whether cards show counts of this run: on a GPU they would take memory beside the training,
+    /// and time to build kernels for them.
+    bool glances() const;
     /// Shows gradients while nothing trains, because a setting or the step has changed.
     void look();
     void destroyRun();
@@ -84,6 +88,7 @@ private:
     size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
     CheckpointPace m_checkpoints{0}; ///< for this run, as is m_counts
     GradientPace m_counts;
+    double m_stepSeconds = 0; ///< what the last step took
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory
     std::unique_ptr<char[]> m_reserve; ///< given back before an error is reported

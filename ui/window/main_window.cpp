@@ -197,6 +197,8 @@ void MainWindow::connectParts() {
     connect(parts.setup, &SetupPanel::forkRequested, shown, &ShownRun::fork);
     connect(parts.scaler, &ScalerPanel::scaleChosen, shown, &ShownRun::setScale);
     connect(parts.scaler, &ScalerPanel::atLeastChosen, shown, &ShownRun::growAtLeast);
+    connect(parts.scaler, &ScalerPanel::seen, m_controller.get(),
+            &ExperimentController::glanceAtGradients);
     connect(parts.runs, &RunsPanel::bringBackAsked, shown,
             [shown](RunId id) { shown->bringBack(id); });
     connect(parts.runs, &RunsPanel::repeatAsked, shown, &ShownRun::repeat);

@@ -432,7 +432,6 @@ bool ShownRun::drain() {
     SessionBatch batch = m_controller.drain();
     if (batch.empty()) return false;
     const bool trained = !batch.records.empty();
-    if (!m_watched) batch.gradients.clear();
     // no file records the dtype of a saved run's gradients: the networks built alike tell it
     if (showsSaved() && !m_shown.run->info().folder.empty() && !batch.gradients.empty()) {
         RunBatch counts;
@@ -441,7 +440,7 @@ bool ShownRun::drain() {
     }
     const std::optional<RunConfig> now =
         batch.change ? std::optional(batch.change->now) : std::nullopt;
-    m_feed->take(std::move(batch));
+    m_feed->take(std::move(batch), m_watched ? RunFeed::Counts::Keep : RunFeed::Counts::Glance);
     if (now) follow(*now);
     if (m_shown.run != m_current && trained) {
         m_stays = false;
@@ -483,7 +482,7 @@ void ShownRun::updateCards() {
         const auto at = static_cast<size_t>(lane);
         facts.push_back({laneScales(info.config, lane),
                          at < info.memory.size() ? info.memory[at] : MemoryUse{}, about.value(lane),
-                         !showsSaved(), judged});
+                         !showsSaved(), judged, laneIsHalf(info.config, lane)});
     }
     m_parts.scaler->setLanes(facts);
     m_models.run.refresh();

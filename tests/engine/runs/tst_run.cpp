@@ -383,14 +383,33 @@ void TestRun::gradients() {
     run.append(batchOf(4, 6));
     QCOMPARE(run.now().lastGradients().size(), size_t{2});
     QCOMPARE(run.now().lastGradients()[1].zeros(), int64_t{1});
+    QCOMPARE(run.now().newestGradients()[1].zeros(), int64_t{1});
+    const auto columns = [&run] { return run.now().gradients(0).columns().size(); };
+    const size_t known = columns();
+    GradientRange glance = range; // is in no history
+    glance.step = 7;
+    glance.weights.zeros = 2;
+    RunBatch glances;
+    glances.glance = {glance, glance};
+    QVERIFY(!glances.empty());
+    run.append(std::move(glances));
+    run.append(batchOf(7, 8));
+    QCOMPARE(run.now().newestGradients()[1].zeros(), int64_t{2});
+    QCOMPARE(run.now().lastGradients()[1].zeros(), int64_t{1});
+    QCOMPARE(columns(), known);
+    range.step = 9;
+    RunBatch counted = batchOf(9, 9);
+    counted.gradients = {{range, range}};
+    run.append(std::move(counted));
+    QCOMPARE(run.now().newestGradients()[1].step, int64_t{9});
     QCOMPARE(before.gradients(0).lastStep(), int64_t{3});
-    QCOMPARE(run.now().gradients(0).lastStep(), int64_t{6});
+    QCOMPARE(run.now().gradients(0).lastStep(), int64_t{9});
     RunInfo info;
     info.folder = "saved";
     Run saved(std::move(info), {{"fp32", "fp32"}});
-    RunBatch columns;
-    columns.savedGradients = {{GradientColumn{1, 4, 2, false, GradientShares::of(range)}}};
-    saved.append(std::move(columns));
+    RunBatch kept;
+    kept.savedGradients = {{GradientColumn{1, 4, 2, false, GradientShares::of(range)}}};
+    saved.append(std::move(kept));
     QVERIFY(saved.now().gradients(0).isSaved());
     QCOMPARE(saved.now().gradients(0).columns().size(), size_t{1});
 }

@@ -52,6 +52,7 @@ private slots:
     void oneStepHeldUpIsNotTheSpeed();
     void sumsUp();
     void whyAnOverflow();
+    void underflowInWords();
     void whyInTheFirstStep();
     void eventsNewestFirst();
     void eventsInOrderOfSteps();
@@ -296,6 +297,30 @@ void TestModels::whyInTheFirstStep() {
                      qPrintable(why));
             QVERIFY2(why.contains(QStringLiteral("in the data")) == (step == 1), qPrintable(why));
         }
+}
+
+/// Underflow is graver than an overflow, which the scaler answers.
+void TestModels::underflowInWords() {
+    EventModel events;
+    RunInfo info;
+    info.config = info.recorded = defaultConfig();
+    const auto run = std::make_shared<Run>(info, lanesOf(info.config));
+    RunBatch batch;
+    const Event underflow = eventOf(EventKind::Underflow, 9, 1, "Step 9: lost.");
+    batch.events = {eventOf(EventKind::Overflow, 7, 1), underflow,
+                    eventOf(EventKind::Overflow, 12, 1)};
+    run->append(batch);
+    events.setRun(run);
+    QVERIFY(events.gravest() && events.gravest()->step == 9);
+    QCOMPARE(EventModel::whatText(underflow), QStringLiteral("All gradients zero"));
+    QVERIFY(EventModel::whyText(underflow).contains(QStringLiteral("set a larger loss scale")));
+    RunModel lanes;
+    lanes.setRun(run);
+    QCOMPARE(lanes.lane(0).lastEvent, QString());
+    const QString sentence = QStringLiteral("At step 9 all gradients of B rounded to zero: its "
+                                            "loss scale was too small.");
+    QVERIFY2(lanes.summary().endsWith(u' ' + sentence), qPrintable(lanes.summary()));
+    QCOMPARE(lanes.summaries().last(), sentence);
 }
 
 void TestModels::eventsNewestFirst() {

@@ -51,6 +51,15 @@ struct Cards {
     }
 };
 
+/// Returns the share of zero gradients on the last card that has one; null: none has.
+const QLabel* zerosIn(const ScalerPanel& panel) {
+    const QLabel* figure = nullptr;
+    for (const QLabel* name : panel.findChildren<QLabel*>())
+        if (name->text() == QStringLiteral("Zero gradients"))
+            figure = static_cast<const QLabel*>(name->buddy());
+    return figure;
+}
+
 /// Whether a widget lies entirely in the visible part of the panel.
 bool isSeen(const ScalerPanel& panel, const QWidget& widget) {
     const QRect place(widget.mapTo(panel.viewport(), QPoint()), widget.size());
@@ -149,6 +158,70 @@ private slots:
         QCOMPARE(cards.panel.contentHeight(), full);
         QVERIFY(cards.texts().contains(QStringLiteral("100 KiB")));
         QVERIFY(cards.texts().contains(QStringLiteral("0.25")));
+    }
+
+    /// A share only where one is known, beside that of FP32; the card keeps its height.
+    void zeroGradients() {
+        FedRun fed;
+        fed.start({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true});
+        RunModel run;
+        run.setRun(fed.run);
+        ScalerPanel panel;
+        panel.setLanes({{.scales = false}, {.half = true}});
+        panel.resize(280, kRoomy);
+        panel.show();
+        const QLabel* figure = zerosIn(panel);
+        QVERIFY(figure && figure->parent() == panel.findChildren<LaneCard*>().at(1));
+        StepRecord rows[2];
+        rows[0].step = rows[1].step = 1;
+        rows[1].lane = 1;
+        fed.append(rows, {});
+        const auto text = [&] {
+            run.refresh();
+            panel.refresh(run);
+            return figure->text();
+        };
+        QCOMPARE(text(), QStringLiteral("–"));
+        QVERIFY(figure->toolTip().contains(QStringLiteral("not been counted yet")));
+        const int height = panel.contentHeight();
+        GradientRange exact, half;
+        exact.step = half.step = 2;
+        exact.outputs.buckets[40] = half.weights.buckets[40] = 3;
+        exact.weights.zeros = 1;
+        half.outputs.zeros = 9;
+        half.type = DType::F16;
+        half.scale = 2048;
+        fed.appendGradients({exact, half});
+        QCOMPARE(text(), QStringLiteral("75 % (A: 25 %)"));
+        QVERIFY2(figure->toolTip().contains(
+                     QStringLiteral("Counted after step 1, at loss scale 2048 = 2^11.")),
+                 qPrintable(figure->toolTip()));
+        fed.appendGradients({half, half}); // no lane in FP32
+        QCOMPARE(text(), QStringLiteral("75 %"));
+        half.outputs.notFinite = 1;
+        fed.appendGradients({exact, half});
+        QCOMPARE(text(), QStringLiteral("–"));
+        QVERIFY(figure->toolTip().contains(QStringLiteral("some are inf or nan")));
+        QCOMPARE(panel.contentHeight(), height);
+        panel.setLanes({{.live = false, .half = true}}); // a saved run
+        QVERIFY(!zerosIn(panel));
+    }
+
+    /// Nobody has to open the view of the gradients, whose history stays as it is.
+    void zerosAreCountedWhileCardsAreSeen() {
+        Opened opened(tinyConfig(30));
+        MainWindow& window = opened.window;
+        auto& panel = *window.findChild<ScalerPanel*>();
+        QSignalSpy seen(&panel, &ScalerPanel::seen);
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+        QTRY_VERIFY_WITH_TIMEOUT(zerosIn(panel)->text().contains(QStringLiteral(" % (A: ")),
+                                 kPatience);
+        QVERIFY(window.shown().run()->now().gradients(1).empty());
+        QVERIFY(window.shown().run()->now().lastGradients().empty());
+        panel.hide();
+        QCOMPARE(seen.count(), 1);
+        QVERIFY(!seen.front().front().toBool());
     }
 
     /// Cards that a fork or an edit made anew are as compact.

@@ -366,6 +366,34 @@ private slots:
         QCOMPARE(script.looks.load(), before);
     }
 
+    /// Cards need a count of a run that trains, on a CPU alone, and another after an edit.
+    void glancesNowAndThen() {
+        for (const bool gpu : {false, true}) {
+            FakeScript script;
+            script.onGpu = gpu;
+            ExperimentController controller(fakeFactory(script));
+            controller.glanceAtGradients(true);
+            controller.reset(tinyConfig(50));
+            QVERIFY(reaches(controller, SessionState::Ready));
+            controller.stepOnce();
+            QVERIFY(reaches(controller, SessionState::Paused));
+            controller.edit(-1, "run.steps", FieldValue{int64_t{40}});
+            if (gpu) {
+                controller.play();
+                QVERIFY(reaches(controller, SessionState::Finished));
+                QCOMPARE(script.looks.load(), 0);
+                continue;
+            }
+            QTRY_VERIFY_WITH_TIMEOUT(script.looks >= 2, kPatience);
+            QCOMPARE(nextOf(controller).front().step, int64_t{2});
+            controller.glanceAtGradients(false);
+            const int before = script.looks;
+            controller.play();
+            QVERIFY(reaches(controller, SessionState::Finished));
+            QCOMPARE(script.looks.load(), before);
+        }
+    }
+
     /// A viewer of the old run also watches the new one, even if the reset drops the command.
     void watchesEveryRun() {
         FakeScript script;

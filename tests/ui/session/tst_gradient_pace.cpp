@@ -15,6 +15,9 @@ private slots:
     void paceKeepsItsShare_data();
     void paceKeepsItsShare();
     void smallNetworksAreCountedDensely();
+    void glancesTakeAHundredth_data();
+    void glancesTakeAHundredth();
+    void restCostsAGlanceNothing();
 };
 
 void TestGradientPace::paceKeepsItsShare_data() {
@@ -74,6 +77,50 @@ void TestGradientPace::smallNetworksAreCountedDensely() {
         last = number;
     }
     QCOMPARE(widest, int64_t{4000 / GradientPace::kMostInSight});
+}
+
+void TestGradientPace::glancesTakeAHundredth_data() {
+    QTest::addColumn<double>("step");  // seconds
+    QTest::addColumn<double>("count"); // seconds
+    QTest::addColumn<double>("first"); // seconds until the first glance, at most
+    QTest::newRow("a tiny network") << 2e-5 << 4e-5 << 0.01;
+    QTest::newRow("checkerboard") << 0.025 << 0.06 << 0.05;
+    QTest::newRow("slow counts") << 1e-4 << 0.02 << 0.01;
+    QTest::newRow("a large network") << 0.5 << 1.5 << 140.0;
+    QTest::newRow("a larger one than can be paid for") << 4.0 << 12.0 << 1e9;
+}
+
+/// No count a second is exceeded, nor a hundredth of the time and the advance.
+void TestGradientPace::glancesTakeAHundredth() {
+    QFETCH(const double, step);
+    QFETCH(const double, count);
+    QFETCH(const double, first);
+    GradientPace pace;
+    constexpr double kSeconds = 300, kBegin = 100;
+    double now = kBegin, spent = 0, last = 0, begun = 1e9;
+    while (now < kBegin + kSeconds) {
+        now += step;
+        if (!pace.dueForGlance(now, step)) continue;
+        if (last > 0) QVERIFY(now - last >= GradientPace::kGlanceUsual);
+        begun = std::min(begun, now - kBegin);
+        pace.counted(1, now, now + count);
+        now += count;
+        spent += count;
+        last = now;
+    }
+    QVERIFY2(begun <= first, qPrintable(QString::number(begun)));
+    const double allowed = GradientPace::kAdvance + GradientPace::kGlanceShare * (now - kBegin);
+    QVERIFY2(spent <= allowed, qPrintable(QString::number(spent)));
+}
+
+/// A count while nothing trains, which takes none of the training's time, says nothing of the next.
+void TestGradientPace::restCostsAGlanceNothing() {
+    GradientPace pace;
+    QVERIFY(pace.dueForGlance(100, 0.001));
+    pace.counted(1, 100, 100);
+    QVERIFY(!pace.dueForGlance(100.5, 0.001));
+    QVERIFY(!pace.dueForGlance(102, 1)); // three seconds are not paid for
+    QVERIFY(pace.dueForGlance(103, 0.001));
 }
 
 } // namespace tst_gradient_pace

@@ -89,7 +89,7 @@ private slots:
     void noticesComeInOrder();
     void nobodyIsToldAfterTheEnd();
     void picturesAreWantedOnceTaken();
-    void gradientsAreWantedWhileThereIsRoom();
+    void gradientsComeWhileThereIsRoom();
     void commandsAreSeenToWait();
 };
 
@@ -301,24 +301,23 @@ void TestSessionChannel::picturesAreWantedOnceTaken() {
     QVERIFY(!channel.pictureWanted());
 }
 
-/// Gradients are wanted while somebody watches them and the window has room for more.
-void TestSessionChannel::gradientsAreWantedWhileThereIsRoom() {
+/// Gradients are counted while the window has room for more.
+void TestSessionChannel::gradientsComeWhileThereIsRoom() {
     SessionChannel channel;
-    QVERIFY(!channel.gradientsWanted());
-    channel.watchGradients(true);
+    QVERIFY(!channel.gradientsWatched() && !channel.gradientsGlancedAt());
     sideBySide(
         kTimes,
         [&](int i) {
-            if (channel.gradientsWanted() && i % 16 == 0)
+            if (channel.hasRoomForGradients() && i % 16 == 0)
                 channel.publish(kRun, std::vector<GradientRange>(1));
         },
         [&](int) { channel.take(kRun); });
     channel.take(kRun);
     for (size_t i = 0; i < SessionChannel::kMostCounts; ++i) {
-        QVERIFY(channel.gradientsWanted());
+        QVERIFY(channel.hasRoomForGradients());
         channel.publish(kRun, std::vector<GradientRange>(1));
     }
-    QVERIFY(!channel.gradientsWanted());
+    QVERIFY(!channel.hasRoomForGradients());
 }
 
 void TestSessionChannel::commandsAreSeenToWait() {
