@@ -119,13 +119,19 @@ void LaneCard::showZeros(const LaneStatus& status) {
     if (const auto& zeros = status.zeros) {
         const QString after = locale.toString(static_cast<qlonglong>(zeros->after));
         const QString scale = scaleText(static_cast<double>(zeros->scale));
+        // a share at a scale that was left long ago would be read as that of the present one
+        constexpr double kNear = 4;
+        const double moved = static_cast<double>(status.scale() / zeros->scale);
+        const bool near = !m_scales || (moved <= kNear && moved >= 1 / kNear);
         when = zeros->finite
                    ? tr("Counted after step %1, at loss scale %2.").arg(after, scale)
                    : tr("After step %1, at loss scale %2, some are inf or nan, so the share of "
                         "zeros tells nothing.")
                          .arg(after, scale);
-        if (zeros->finite) text = percentText(zeros->share);
-        if (zeros->finite && zeros->reference >= 0)
+        if (!near) when += u' ' + tr("The loss scale has changed since.");
+        const bool tells = zeros->finite && near;
+        if (tells) text = percentText(zeros->share);
+        if (tells && zeros->reference >= 0)
             text = tr("%1 (%2: %3)")
                        .arg(text, laneLetter(zeros->reference), percentText(zeros->expected));
     }
@@ -250,6 +256,7 @@ void LaneCard::show(const LaneStatus& status) {
     m_label = laneLabel(m_lane, status.title);
     m_news = status.lastBrief;
     setAccessibleName(m_label);
+    showZeros(status);
     showTips(status);
     fitWords();
     const bool grows = status.grows();
@@ -263,7 +270,6 @@ void LaneCard::show(const LaneStatus& status) {
     m_lossText = shownNumber(static_cast<double>(status.last.loss()));
     showLoss();
     showJudged(status);
-    showZeros(status);
     m_event->setVisible(!m_compact && (m_scales || !m_news.isEmpty()));
     if (!m_scales) return;
     m_lastScale = static_cast<double>(status.scale());
@@ -316,6 +322,7 @@ void LaneCard::showTips(const LaneStatus& status) {
     QStringList lines{m_label};
     for (const QString& line : {m_about, m_memoryText, status.lastEvent})
         if (!line.isEmpty()) lines << line;
+    if (m_zeros) lines << tr("Zero gradients: %1").arg(m_zeros->text());
     m_title->setToolTip(lines.join(u'\n'));
     m_event->setToolTip(status.lastEvent);
 }

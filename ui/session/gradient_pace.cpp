@@ -5,13 +5,15 @@
 
 namespace halfscope {
 
-void GradientPace::grant(double share, double now, double most) {
-    if (m_time >= 0) m_credit = std::min(most, m_credit + share * (now - m_time));
+/// Grants the advance at the first call, later the share of the time since the last one, up to
+/// `most`.
+void GradientPace::grant(double share, double advance, double most, double now) {
+    m_credit = m_time < 0 ? advance : std::min(most, m_credit + share * (now - m_time));
     m_time = now;
 }
 
 bool GradientPace::due(int64_t step, double now) {
-    grant(kShare, now, kAdvance);
+    grant(kShare, kAdvance, kAdvance, now);
     if (m_step == 0) return true;
     if (now - m_last >= kSlowest) return true;
     const bool apart = step - m_step >= std::max<int64_t>(1, step / kMostInSight);
@@ -20,7 +22,7 @@ bool GradientPace::due(int64_t step, double now) {
 
 bool GradientPace::dueForGlance(double now, double stepSeconds) {
     const double expected = m_seconds > 0 ? m_seconds : kStepsOfCount * stepSeconds;
-    grant(kGlanceShare, now, std::max(kAdvance, expected));
+    grant(kGlanceShare, kGlanceAdvance, std::max(kGlanceAdvance, expected), now);
     return m_credit >= expected && (m_step == 0 || now - m_last >= kGlanceUsual);
 }
 

@@ -20,7 +20,7 @@ public:
 
     /// Likewise for counts of which only a figure is shown. The first one waits until the share
     /// has paid for it, too, unless it fits into the advance.
-    static constexpr double kGlanceShare = 0.01, kGlanceUsual = 1;
+    static constexpr double kGlanceShare = 0.01, kGlanceAdvance = 1, kGlanceUsual = 1;
     /// How many steps a count takes about as long as, before one was made.
     static constexpr double kStepsOfCount = 3;
 
@@ -32,13 +32,13 @@ public:
     void counted(int64_t step, double start, double end);
 
 private:
-    void grant(double share, double now, double most);
+    void grant(double share, double advance, double most, double now);
 
-    double m_time = -1;         ///< when due() was called last; negative before the first call
-    double m_credit = kAdvance; ///< seconds that may be spent; below zero after a long count
-    double m_last = 0;          ///< when the last count ended
-    double m_seconds = 0;       ///< what it took; 0 while only counts at rest were made
-    int64_t m_step = 0;         ///< the step that was counted last; 0 when there is none
+    double m_time = -1; ///< when due() was called last; negative before the first call
+    double m_credit = kGlanceAdvance; ///< seconds that may be spent; below zero after a long count
+    double m_last = 0;                ///< when the last count ended
+    double m_seconds = 0;             ///< what it took; 0 while only counts at rest were made
+    int64_t m_step = 0;               ///< the step that was counted last; 0 when there is none
 };
 
 } // namespace halfscope

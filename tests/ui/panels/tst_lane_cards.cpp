@@ -10,6 +10,8 @@
 #include <QLocale>
 #include <QSignalSpy>
 
+#include <tuple>
+
 namespace tst_lane_cards {
 
 using namespace halfscope;
@@ -175,6 +177,7 @@ private slots:
         StepRecord rows[2];
         rows[0].step = rows[1].step = 1;
         rows[1].lane = 1;
+        rows[1].scale = 2048;
         fed.append(rows, {});
         const auto text = [&] {
             run.refresh();
@@ -196,8 +199,25 @@ private slots:
         QVERIFY2(figure->toolTip().contains(
                      QStringLiteral("Counted after step 1, at loss scale 2048 = 2^11.")),
                  qPrintable(figure->toolTip()));
+        panel.fitInto(kTight); // the tip has it
+        QVERIFY(!figure->isVisible());
+        QVERIFY(figure->parent()->findChild<QLabel*>()->toolTip().contains(
+            QStringLiteral("\nZero gradients: 75 % (A: 25 %)")));
+        panel.fitInto(kRoomy);
         fed.appendGradients({half, half}); // no lane in FP32
         QCOMPARE(text(), QStringLiteral("75 %"));
+        for (const auto& [step, scale, known] :
+             {std::tuple(2, 512.0F, true), std::tuple(3, 256.0F, false),
+              std::tuple(4, 8192.0F, true), std::tuple(5, 16384.0F, false)}) {
+            rows[0].step = rows[1].step = step;
+            rows[1].scale = scale;
+            fed.append(rows, {});
+            QCOMPARE(text() == QStringLiteral("75 %"), known);
+            QCOMPARE(figure->toolTip().contains(QStringLiteral("has changed since")), !known);
+        }
+        rows[0].step = rows[1].step = 6;
+        rows[1].scale = 2048;
+        fed.append(rows, {});
         half.outputs.notFinite = 1;
         fed.appendGradients({exact, half});
         QCOMPARE(text(), QStringLiteral("–"));
