@@ -34,11 +34,11 @@ public:
 private:
     void grant(double share, double advance, double most, double now);
 
-    double m_time = -1; ///< when due() was called last; negative before the first call
-    double m_credit = kGlanceAdvance; ///< seconds that may be spent; below zero after a long count
-    double m_last = 0;                ///< when the last count ended
-    double m_seconds = 0;             ///< what it took; 0 while only counts at rest were made
-    int64_t m_step = 0;               ///< the step that was counted last; 0 when there is none
+    double m_time = -1;   ///< when due() was called last; negative before the first call
+    double m_credit = 0;  ///< seconds that may be spent; below zero after a long count
+    double m_last = 0;    ///< when the last count ended
+    double m_seconds = 0; ///< what it took; 0 while only counts at rest were made
+    int64_t m_step = 0;   ///< the step that was counted last; 0 when there is none
 };
 
 } // namespace halfscope
