@@ -64,7 +64,10 @@ QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + la
 QString shownNumber(double value, int digits) {
     if (std::isnan(value)) return RunModel::tr("not a number");
     if (std::isinf(value)) return value > 0 ? RunModel::tr("infinite") : RunModel::tr("-infinite");
-    return QLocale().toString(value, 'g', digits);
+    // the least that four digits would write as 1e+04
+    constexpr double kLarge = 9999.5, kTooLong = 1e9;
+    const bool large = std::abs(value) >= kLarge && std::abs(value) < kTooLong;
+    return large ? QLocale().toString(value, 'f', 0) : QLocale().toString(value, 'g', digits);
 }
 
 QString scaleText(double scale) {

@@ -23,7 +23,7 @@ QString laneTag(int lane);
 /// Returns "65536 = 2^16"; other scales to four digits.
 QString scaleText(double scale);
 /// Returns a number to `digits` significant digits, in the user's language, or "not a number" or
-/// "infinite".
+/// "infinite". Large ones are written as prices are: "14,108".
 QString shownNumber(double value, int digits = 4);
 
 /// The gradients of a lane that are zero as the lane stores them, when they were last counted.

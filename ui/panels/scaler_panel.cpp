@@ -31,12 +31,6 @@ constexpr double kSmall = 0.85; // of the window's font
 constexpr int kTitleRow = 0, kLossRow = 1, kJudgedRow = 2, kMemoryRow = 3, kBarRow = 4,
               kScaleRow = 5, kStuckRow = 9, kZerosRow = 10, kEventRow = 11, kCardRows = 12;
 
-/// Returns a number in the units of the data: "14,108" as prices are written, not "1.411e+04".
-QString amount(double value) {
-    constexpr double kFrom = 1e4, kTo = 1e9;
-    return value >= kFrom && value < kTo ? QLocale().toString(value, 'f', 0) : shownNumber(value);
-}
-
 } // namespace
 
 LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
@@ -100,7 +94,7 @@ void LaneCard::showJudged(const LaneStatus& status) {
     if (status.accuracy)
         m_judged->showFigure(tr("%1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2)));
     else if (status.validationError)
-        m_judged->showFigure(amount(*status.validationError));
+        m_judged->showFigure(shownNumber(*status.validationError));
     else if (status.validationLoss)
         m_judged->showFigure(shownNumber(*status.validationLoss));
 }

@@ -1,6 +1,7 @@
 // Names, axes and words of what can be plotted.
 #include "ui/plots/measure.h"
 
+#include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/plots/tickers.h"
@@ -77,7 +78,8 @@ QSharedPointer<SpacedTicker> tickerOf(const Metric& metric) {
 QString valueText(const Metric& metric, double value) {
     if (metric.axis == PlotAxis::Rate) return withPrefix(value);
     if (isCount(metric)) return QString::number(value, 'f', 0);
-    if (metric.axis != PlotAxis::Log2) return QString::number(value, 'g', 4);
+    if (metric.axis != PlotAxis::Log2)
+        return std::abs(value) < 9999.5 ? QString::number(value, 'g', 4) : shownNumber(value);
     const QString power = powerOfTwo(value);
     if (value < 1 || value > 16777216 || value != std::floor(value)) return power;
     const QString whole = QLocale().toString(value, 'f', 0);

@@ -32,6 +32,7 @@ private slots:
     void prefixes();
     void percentages();
     void scalesOfAnySize();
+    void largeValues();
     void sharesFillTheirAxis();
     void scalesFarApartStayOffTheAxis();
     void ratesHaveFewPoints();
@@ -175,6 +176,15 @@ void TestAxes::scalesOfAnySize() {
     QCOMPARE(valueText(scale, 70000), locale.toString(70000));
     QCOMPARE(valueText(scale, 0.3), QStringLiteral("0.3"));
     QCOMPARE(valueText(scale, 1e30), QStringLiteral("1e+30"));
+}
+
+/// An error in the units of the data is written as prices are.
+void TestAxes::largeValues() {
+    const Metric& error = knownMetrics()[metric::ValidationError];
+    QCOMPARE(valueText(error, 11676.4), QLocale().toString(11676));
+    QCOMPARE(valueText(error, 9999.7), QLocale().toString(10000));
+    QCOMPARE(valueText(error, 9999), QStringLiteral("9999"));
+    QCOMPARE(valueText(error, 1.4e11), QStringLiteral("1.4e+11"));
 }
 
 /// Accuracies of 96 and 97 % are far apart on the axis, and no axis reaches far beyond 100 %.
