@@ -121,7 +121,7 @@ void TestRunRefusals::refusesEvents_data() {
     };
     row("another kind", "1,fp32,bang,1,1,,\n",
         ", line 2, kind: \"bang\" is not allowed: one of overflow, growth, backoff, "
-        "loss-not-finite, edit, damaged-sample");
+        "loss-not-finite, edit, damaged-sample, underflow");
     row("another lane", "1,x,edit,1,1,,\n",
         ", line 2, lane: \"x\" is not allowed: one of the lanes of experiment.json, fp32 or "
         "amp-fp16 or all");
