@@ -26,8 +26,8 @@ bool isFirstScale(const QString& difference) {
 QString valueOf(const QString& difference) {
     const QString value = difference.section(u' ', -1);
     if (!isFirstScale(difference)) return value;
-    //: %1 is the loss scale that a lane began with
-    return QCoreApplication::translate("LaneTitles", "from %1", "loss scale").arg(value);
+    //: %1 is the loss scale that a lane began with, and keeps where it is fixed
+    return QCoreApplication::translate("LaneTitles", "init %1").arg(value);
 }
 
 QString nameIn(const QString& label) { return label.section(u' ', 1); }

@@ -167,11 +167,11 @@ void TestLaneTitles::forms() {
     QCOMPARE(
         forms.join(u'|'),
         QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
-                       "B init_scale 2^24, growth_interval 20|B init_scale 2^24…|B from 2^24"));
+                       "B init_scale 2^24, growth_interval 20|B init_scale 2^24…|B init 2^24"));
     QCOMPARE(labelForms(QStringLiteral("B amp-fp16, growth_interval 20")).back(),
              QStringLiteral("B 20"));
     QCOMPARE(labelForms(QStringLiteral("B amp-fp16, init_scale 1")).join(u'|'),
-             QStringLiteral("B amp-fp16, init_scale 1|B from 1"));
+             QStringLiteral("B amp-fp16, init_scale 1|B init 1"));
     const QFontMetrics metrics{QFont()};
     for (const QString& form : forms) // each in a width where it just fits
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
