@@ -9,7 +9,7 @@ void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
     for (const MetricId id : {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
-                              metric::ValidationError})
+                              metric::ValidationError, metric::Perplexity})
         if (row.measured(id)) addValue(id, row[id]);
 }
 
@@ -39,6 +39,7 @@ void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::ValidationLoss) m_validationLoss = value;
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
     if (id == metric::ValidationError) m_validationError = value;
+    if (id == metric::Perplexity) m_perplexity = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
     m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);

@@ -37,8 +37,9 @@ public:
     /// From the last validation; nothing when there was none.
     std::optional<double> validationLoss() const { return m_validationLoss; }
     std::optional<double> accuracy() const { return m_accuracy; }
-    /// See Validation::error.
+    /// See Validation::error and perplexity.
     std::optional<double> validationError() const { return m_validationError; }
+    std::optional<double> perplexity() const { return m_perplexity; }
     /// The last value on the training batches; nothing when there was none.
     std::optional<double> trainingAccuracy() const { return m_trainingAccuracy; }
     /// The highest accuracy so far.
@@ -50,7 +51,7 @@ private:
     SkipTally m_skips;
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
-    std::optional<double> m_validationError;
+    std::optional<double> m_validationError, m_perplexity;
     Message m_lastOverflow, m_lastUnderflow;
     int64_t m_underflowStep = 0;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another

@@ -53,6 +53,7 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     lane["final_loss"] = steps > 0 ? jsonNumber(last.loss()) : JsonText();
     if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
     if (const auto mae = totals.validationError()) lane["validation_mae"] = jsonNumber(*mae);
+    if (const auto perplexity = totals.perplexity()) lane["perplexity"] = jsonNumber(*perplexity);
     if (const auto accuracy = totals.accuracy()) {
         lane["accuracy"] = jsonNumber(*accuracy);
         lane["best_accuracy"] = jsonNumber(*totals.bestAccuracy());

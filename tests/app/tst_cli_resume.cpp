@@ -385,6 +385,8 @@ void TestCliResume::evaluatesEveryCharacter() {
     QVERIFY2(outcome.code == 0 && outcome.out.contains("perplexity"), told(outcome));
     const QJsonArray scores =
         QJsonDocument::fromJson(contentOf(out + "/scores.json")).object()["lanes"].toArray();
+    const QJsonArray summed =
+        QJsonDocument::fromJson(contentOf(folder + "/summary.json")).object()["lanes"].toArray();
     constexpr int kSamples = (72 - 1) / 16;
     const QList<QByteArray> lines = contentOf(out + "/samples.csv").trimmed().split('\n');
     QCOMPARE(lines[0], QByteArray("sample,position,target,fp32,amp-fp16"));
@@ -393,6 +395,7 @@ void TestCliResume::evaluatesEveryCharacter() {
     for (int lane = 0; lane < 2; ++lane) {
         const QJsonObject each = scores[lane].toObject();
         QCOMPARE(each["perplexity"].toDouble(), std::exp(each["loss"].toDouble()));
+        QCOMPARE(summed[lane]["perplexity"].toDouble(), each["perplexity"].toDouble());
         int right = 0;
         for (const QByteArray& line : lines.mid(1))
             right += line.split(',')[2] == line.split(',')[3 + lane];
