@@ -108,7 +108,7 @@ private:
     Flow single(const LayerSpec& layer, const Flow& in) {
         m_lastLabel = m_words + layer.label;
         LabelScope label(m_b, m_lastLabel);
-        const NodeType type = checkedOutput(layer, {in.shape, m_b.dtypeOf(in.node)});
+        const NodeType type = checkedOutput(layer, {in.shape, m_b.dtypeOf(in.node)}, m_parts.mode);
         const bool rows = in.shape.rank() == 4 && takesRows(layer, in.layout) &&
                           (in.layout == Layout::Rows || m_rowStarts.contains(layer));
         const Layout layout = rows ? Layout::Rows : Layout::Planes;

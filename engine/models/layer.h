@@ -13,6 +13,7 @@
 #include "engine/lang/syntax.h"
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -127,6 +128,11 @@ enum class Wants : uint8_t {
     Images    ///< as Samples, but a picture that is painted comes as one image
 };
 
+enum class ModelMode : uint8_t {
+    Train,   ///< batch statistics, dropout
+    Evaluate ///< running statistics, no dropout
+};
+
 struct LayerInfo {
     std::string_view name; ///< as in torch.nn
     Wants wants = Wants::Anything;
@@ -155,6 +161,9 @@ struct LayerInfo {
                                ///< floats
     /// The Python source of the class, when torch.nn has none of this name.
     std::string_view python{};
+    /// Refuses an input that the layer cannot be trained on, although it can be evaluated on it;
+    /// null when there is none.
+    void (*checkTraining)(const LayerSpec&, const NodeType& in) = nullptr;
 };
 
 std::span<const LayerInfo> layerTable();

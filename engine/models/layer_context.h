@@ -31,11 +31,6 @@ struct ModelUpdate {
     double momentum = 0; ///< the weight of the batch's value
 };
 
-enum class ModelMode : uint8_t {
-    Train,   ///< batch statistics, dropout
-    Evaluate ///< running statistics, no dropout
-};
-
 /// What the layers of one model share while they are emitted.
 struct ModelParts {
     ParameterStorage storage;

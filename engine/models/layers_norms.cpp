@@ -52,12 +52,22 @@ void requireChannels(const LayerSpec& layer, const NodeType& in, std::string_vie
 
 NodeType batchOutput(const LayerSpec& layer, const NodeType& in, Phrase wrong) {
     requireChannels(layer, in, "num_features", wrong);
+    return in;
+}
+
+/// Without a variance of the batch, running statistics could not move on; evaluation uses only
+/// them.
+void checkBatch(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.elements() / in.shape[1] < 2)
         layer.refuse(
             {phrase("Model",
                     "the input, %1, has one value a channel, and a variance needs at least two"),
              shapeText(in.shape)});
-    return in;
+}
+
+constexpr LayerInfo ofBatches(LayerInfo row) {
+    row.checkTraining = checkBatch;
+    return row;
 }
 
 NodeType batch1dOutput(const LayerSpec& layer, const NodeType& in) {
@@ -200,9 +210,10 @@ NodeId emitInstanceNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
 }
 
 constexpr LayerInfo kRows[] = {
-    {"BatchNorm1d", Wants::Features, kBatchArgs, batch1dOutput, emitBatchNorm, batchParameters},
-    {"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm, batchParameters,
-     anyLayout},
+    ofBatches({"BatchNorm1d", Wants::Features, kBatchArgs, batch1dOutput, emitBatchNorm,
+               batchParameters}),
+    ofBatches({"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm,
+               batchParameters, anyLayout}),
     {"LayerNorm", Wants::Features, kLayerArgs, layerOutput, emitLayerNorm, layerParameters},
     {"GroupNorm", Wants::Images, kGroupArgs, groupOutput, emitGroupNorm, groupParameters, nullptr,
      completeGroups},

@@ -199,13 +199,13 @@ void collectClasses(const LayerSpec& layer, std::set<std::string_view>& classes)
 /// Passes an input's type through a model.
 class ShapeWalk {
 public:
-    explicit ShapeWalk(std::vector<LayerShape>* seen) : m_seen(seen) {}
+    ShapeWalk(std::vector<LayerShape>* seen, ModelMode mode) : m_seen(seen), m_mode(mode) {}
 
     NodeType run(const LayerSpec& layer, const NodeType& in) {
         ++m_depth;
         NodeType out = in;
         switch (layer.info->holds) {
-        case Holds::Nothing: out = checkedOutput(layer, in); break;
+        case Holds::Nothing: out = checkedOutput(layer, in, m_mode); break;
         case Holds::Chain:
             for (const LayerSpec& child : layer.children)
                 out = run(child, out);
@@ -242,6 +242,7 @@ private:
     }
 
     std::vector<LayerShape>* m_seen;
+    ModelMode m_mode;
     int m_depth = 0;
 };
 
@@ -312,8 +313,9 @@ std::string pythonClassesOf(const ModelSpec& model) {
     return text;
 }
 
-NodeType outputOf(const ModelSpec& model, const NodeType& in, std::vector<LayerShape>* seen) {
-    return ShapeWalk(seen).run(model.root, in);
+NodeType outputOf(const ModelSpec& model, const NodeType& in, std::vector<LayerShape>* seen,
+                  ModelMode mode) {
+    return ShapeWalk(seen, mode).run(model.root, in);
 }
 
 Wants wantedBy(const ModelSpec& model) { return wantedBy(model.root); }
@@ -326,7 +328,7 @@ std::vector<NamedParameter> parametersOf(const ModelSpec& model) {
     return all;
 }
 
-NodeType checkedOutput(const LayerSpec& layer, const NodeType& in) {
+NodeType checkedOutput(const LayerSpec& layer, const NodeType& in, ModelMode mode) {
     const bool indices = in.dtype == DType::I32;
     if (layer.info->takesIndices && !indices)
         layer.refuse(phrase("Model",
@@ -336,6 +338,7 @@ NodeType checkedOutput(const LayerSpec& layer, const NodeType& in) {
         layer.refuse(phrase("Model", "the input holds indices; put an Embedding(...) in front of "
                                      "this layer"));
     const NodeType out = layer.info->output(layer, in);
+    if (mode == ModelMode::Train && layer.info->checkTraining) layer.info->checkTraining(layer, in);
     if (elementsOf(out.shape) > static_cast<double>(kMaxElements))
         layer.refuse({phrase("Model", "its result, %1, has more than %2 values"),
                       shapeText(out.shape), kMaxElements});

@@ -46,7 +46,8 @@ struct LayerShape {
 
 /// Returns the type of the result for an input of any rank; axis 0 counts samples. Throws the
 /// InputError of the first layer that refuses; `seen` then has the layers before it.
-NodeType outputOf(const ModelSpec&, const NodeType& in, std::vector<LayerShape>* seen = nullptr);
+NodeType outputOf(const ModelSpec&, const NodeType& in, std::vector<LayerShape>* seen = nullptr,
+                  ModelMode = ModelMode::Train);
 
 /// Throws the InputError of the first layer that takes fewer than `indices` indices, counted from
 /// 0.
@@ -65,7 +66,7 @@ std::vector<NamedParameter> parametersOf(const ModelSpec&);
 
 /// Returns the type of a layer's result for an input. Throws when the layer refuses the input, and
 /// when the result is too large.
-NodeType checkedOutput(const LayerSpec&, const NodeType& in);
+NodeType checkedOutput(const LayerSpec&, const NodeType& in, ModelMode = ModelMode::Train);
 
 /// The part of a Residual that its input goes through instead of being added unchanged.
 inline constexpr std::string_view kShortcutName = "shortcut";

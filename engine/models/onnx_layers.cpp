@@ -426,7 +426,7 @@ private:
         const Row* row = findRow(spec.info->name);
         if (!row) spec.refuse(phrase("Model", "this layer cannot be written into an ONNX file"));
         const NodeType in = type;
-        type = checkedOutput(spec, in);
+        type = checkedOutput(spec, in, ModelMode::Evaluate);
         m_graph.setLabel(m_prefix + spec.label);
         return row->emit({m_graph, spec, in, type, parametersOf(spec)}, x);
     }

@@ -83,9 +83,10 @@ ModelSpec modelOf(const ModelConfig& config, int64_t inputs, int64_t outputs) {
     return model;
 }
 
-NodeType modelOutput(const ModelConfig& config, const ModelSpec& model, const NodeType& in) {
-    if (config.layers.empty()) return outputOf(model, in);
-    return named([&] { return outputOf(model, in); });
+NodeType modelOutput(const ModelConfig& config, const ModelSpec& model, const NodeType& in,
+                     ModelMode mode) {
+    const auto output = [&] { return outputOf(model, in, nullptr, mode); };
+    return config.layers.empty() ? output() : named(output);
 }
 
 void checkIndices(const ModelConfig& config, const ModelSpec& model, int64_t indices) {
@@ -116,8 +117,8 @@ ModelSpec criticOf(const ModelConfig& config, int64_t inputs) {
                      linearText(config.width, 1) + ")");
 }
 
-void checkScores(const ModelSpec& critic, const NodeType& in) {
-    const Shape made = namedCritic([&] { return outputOf(critic, in); }).shape;
+void checkScores(const ModelSpec& critic, const NodeType& in, ModelMode mode) {
+    const Shape made = namedCritic([&] { return outputOf(critic, in, nullptr, mode); }).shape;
     const Shape wanted{in.shape[0], 1};
     if (!(made == wanted))
         throw InputError(phrase("Model",

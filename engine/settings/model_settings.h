@@ -18,7 +18,8 @@ ModelSpec modelOf(const ModelConfig&, int64_t inputs, int64_t outputs);
 
 /// Returns the type of the model's result. Throws InputError like modelOf() when a layer refuses
 /// its input.
-NodeType modelOutput(const ModelConfig&, const ModelSpec&, const NodeType& in);
+NodeType modelOutput(const ModelConfig&, const ModelSpec&, const NodeType& in,
+                     ModelMode = ModelMode::Train);
 
 /// Throws InputError likewise when an Embedding knows fewer indices than the data have.
 void checkIndices(const ModelConfig&, const ModelSpec&, int64_t indices);
@@ -32,6 +33,6 @@ void checkCriticText(const std::string& text);
 ModelSpec criticOf(const ModelConfig&, int64_t inputs);
 /// Checks that the critic gives each sample one score. Throws InputError likewise, or
 /// "model.critic: ...".
-void checkScores(const ModelSpec& critic, const NodeType& in);
+void checkScores(const ModelSpec& critic, const NodeType& in, ModelMode = ModelMode::Train);
 
 } // namespace halfscope

@@ -55,11 +55,13 @@ SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const Batch
     return {{1, batch.inputs, side, side}, true};
 }
 
-ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType dtype) {
+ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType dtype,
+                       ModelMode mode) {
     checkTemplate(config, batch);
     ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
     const SeenInput input = seenInput(config, model, batch);
-    const NodeType made = modelOutput(config.model, model, {input.shape, batch.xDType(dtype)});
+    const NodeType made =
+        modelOutput(config.model, model, {input.shape, batch.xDType(dtype)}, mode);
     checkIndices(config.model, model, batch.indices);
     const Shape& out = made.shape;
     Shape wanted = batch.prediction();

@@ -25,7 +25,7 @@ SeenInput seenInput(const RunConfig&, const ModelSpec&, const BatchShape&);
 /// Returns the model after checking that it takes this input and has a value for every one of the
 /// target. Throws InputError "model.layers, line 2, column 5: ..." or "model.layers: the model
 /// makes ...".
-ModelSpec fittingModel(const RunConfig&, const BatchShape&, DType);
+ModelSpec fittingModel(const RunConfig&, const BatchShape&, DType, ModelMode = ModelMode::Train);
 
 struct ModelShapes {
     std::string text; ///< of model.layers, or of the template

@@ -66,7 +66,7 @@ void take(Networks& networks, const NetworkPart& part, EmittedModel& made) {
 Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& shape,
                       const PrecisionPlan& plan, ModelMode mode = ModelMode::Train) {
     const DType storage = plan.storage.weights;
-    const ModelSpec model = fittingModel(config, shape, storage);
+    const ModelSpec model = fittingModel(config, shape, storage, mode);
     const NodeId x = b.input("x", shape.x(), shape.xDType(storage));
     ModelInput input = inputOf(config, model, x, shape);
     if (!shape.sample.empty()) input.node = b.reshape(x, input.shape);
@@ -192,7 +192,7 @@ private:
             all = m_b.cast(fn::cat(m_b, judged, 0), m_plan.storage.weights);
         }
         const Shape in = m_b.shapeOf(all);
-        checkScores(model, {in, m_plan.storage.weights});
+        checkScores(model, {in, m_plan.storage.weights}, m_mode);
         EmittedModel made = emitOne(m_b, model, {all, in}, m_plan, part, m_config.seed, m_mode);
         take(networks, part, made);
         LabelScope label(m_b, "critic output");

@@ -23,6 +23,7 @@ private slots:
     void predictsTables();
     void predictsArrays();
     void learnsPrices();
+    void predictsOneSample();
     void refuses_data();
     void refuses();
 
@@ -167,6 +168,18 @@ void TestCliPredict::learnsPrices() {
     const QList<QByteArray> lines = QByteArray::fromStdString(text).split('\n');
     for (int64_t row = 0; row < 300; ++row)
         QVERIFY(std::abs(made.at(row) - lines[row + 1].split(',')[3].toDouble()) < 60000);
+}
+
+/// Batch norm has no variance of one sample, and needs none: it uses running statistics.
+void TestCliPredict::predictsOneSample() {
+    const QString folder = path("normed"), out = path("one");
+    const Outcome trained = call({"run", path("pets.csv"), "--device", "cpu", "--steps", "2",
+                                  "--set", "model.norm=batch", "--out", folder});
+    QVERIFY2(trained.code == 0, trained.error);
+    const QString table = file("one.csv", "size,colour\n3.5,red\n");
+    const Outcome outcome = call({"evaluate", folder, "--predict", table, "--out", out});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(contentOf(out + "/samples.csv").count('\n'), 2);
 }
 
 void TestCliPredict::refuses_data() {
