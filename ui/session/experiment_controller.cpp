@@ -45,10 +45,9 @@ ExperimentController::~ExperimentController() {
     leaveOrJoin(m_thread, m_ended);
 }
 
-/// Takes one notice; called once for each told().
-void ExperimentController::hear() {
+bool ExperimentController::hear() {
     const std::optional<SessionChannel::Told> told = m_channel->takeNotice();
-    if (!told) return;
+    if (!told) return false;
     const bool now = told->run == m_number;
     const auto act = Overloaded{
         [&](const StateNotice& notice) {
@@ -71,13 +70,18 @@ void ExperimentController::hear() {
                 emit laneSaved(path, notice.step);
             else
                 emit saved(path, notice.step);
+        },
+        [&](KeptNotice) {
+            if (now) m_rest = Rest::Kept;
         }};
     std::visit(act, told->notice);
+    return true;
 }
 
 void ExperimentController::reset(const RunConfig& config, BeginningReader from) {
     m_whenBuilt.reset();
     m_asked.reset();
+    m_rest = Rest::No;
     m_channel->post(ResetCommand{config, ++m_number, std::move(from)});
     m_channel->interrupt();
     m_impatience.start();
@@ -139,6 +143,29 @@ void ExperimentController::pause() {
     }
     m_channel->post(PauseCommand{});
     m_impatience.start();
+}
+
+bool ExperimentController::rest(std::chrono::milliseconds patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!restsNow()) {
+        if (std::chrono::steady_clock::now() >= end) return false;
+        std::this_thread::sleep_for(1ms);
+        while (hear()) {
+        }
+    }
+    return true;
+}
+
+bool ExperimentController::restsNow() {
+    const bool kept = m_rest == Rest::Kept && !willTrain();
+    if (!kept && m_rest != Rest::Asked) {
+        pause();
+        if (!m_info) return true; // nothing is built
+        m_channel->post(KeepCommand{});
+        m_rest = Rest::Asked;
+    }
+    if (kept) m_rest = Rest::No;
+    return kept;
 }
 
 void ExperimentController::stepOnce() { train(StepCommand{}); }

@@ -8,6 +8,8 @@
 #include <QString>
 #include <QTimer>
 
+#include <chrono>
+#include <cstdint>
 #include <future>
 #include <optional>
 #include <thread>
@@ -44,6 +46,10 @@ public:
     void play();
     void pause();
     void stepOnce();
+    /// Pauses between two steps, and keeps the networks with their run, so that a later start can
+    /// continue from there. Returns whether that is done; call it again until it is, or let it wait
+    /// for `patience`. Networks that are too large are not kept.
+    bool rest(std::chrono::milliseconds patience = {});
     /// Changes a live field; lane -1 means a field of the run. The change comes back as an Edit
     /// event.
     void edit(int lane, const std::string& key, const FieldValue&);
@@ -87,7 +93,9 @@ signals:
     void told(QPrivateSignal);
 
 private:
-    void hear();
+    /// Takes one notice, if there is one; called once for each told().
+    bool hear();
+    bool restsNow();
     void train(Command);
     void startThread();
     void enter(SessionState);
@@ -102,7 +110,8 @@ private:
     SessionState m_state = SessionState::Building;
     SessionInfoPtr m_info;
     std::optional<Command> m_whenBuilt; ///< play or step, to be sent once the run is built
-    std::optional<bool> m_asked;        ///< the unanswered command: true to train, false to pause
+    enum class Rest : uint8_t { No, Asked, Kept } m_rest = Rest::No;
+    std::optional<bool> m_asked; ///< the unanswered command: true to train, false to pause
 };
 
 } // namespace halfscope

@@ -56,10 +56,13 @@ struct SaveCommand {
     std::optional<LaneFile> file{};
     int lane = 0;
 };
+/// Completes a step that a pause interrupted, then keeps the networks with their run. Answered by a
+/// KeptNotice.
+struct KeepCommand {};
 /// Asks for the gradients from now on, see SessionChannel::watchGradients().
 struct LookCommand {};
 using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
-                             ForkCommand, SaveCommand, LookCommand>;
+                             ForkCommand, SaveCommand, KeepCommand, LookCommand>;
 
 /// What the worker built: fixed for the whole run.
 struct SessionInfo {
@@ -107,9 +110,11 @@ struct SavedNotice {
     int64_t step = 0;
     bool ofLane = false;
 };
+/// The networks are kept with their run, if they are not too large for that.
+struct KeptNotice {};
 /// What the training thread reports; notices are rare.
 using Notice = std::variant<StateNotice, BuiltNotice, FailedNotice, RefusedNotice, NotSavedNotice,
-                            SavedNotice>;
+                            SavedNotice, KeptNotice>;
 
 /// Visits a Command or a Notice: one function for each kind.
 template <class... F>

@@ -81,6 +81,7 @@ void TrainingWorker::turn() {
     if (m_channel->quits()) return;
     if (m_fork && m_run && !m_midway) fork();
     if (!m_saves.empty() && m_run && !m_midway) save();
+    if (m_keeps && !m_midway) keep();
     if (delivered && busy() && wait() <= 0) advance();
 }
 
@@ -113,7 +114,7 @@ void TrainingWorker::obey(Command& command) {
                           [this](const EditCommand& change) { edit(change); },
                           [this](ForkCommand& fork) { m_fork = std::move(fork); },
                           [this](SaveCommand& save) { m_saves.push_back(std::move(save)); },
-                          [this](LookCommand) { look(); }},
+                          [this](KeepCommand) { m_keeps = true; }, [this](LookCommand) { look(); }},
                command);
 }
 
@@ -240,6 +241,16 @@ void TrainingWorker::saveLane(const SaveCommand& asked) {
     }
     writeFileAtomically(asked.path, *bytes);
     tell(SavedNotice{asked.path, m_run->step(), true});
+}
+
+void TrainingWorker::keep() {
+    m_keeps = false;
+    try {
+        keepState();
+        tell(KeptNotice{}); // also when there is no run any more
+    } catch (const std::exception&) {
+        fail();
+    }
 }
 
 void TrainingWorker::publishChange() {

@@ -30,7 +30,8 @@ private:
     /// Returns the seconds until the next step may begin.
     double wait() const;
     bool busy() const {
-        const bool asked = m_midway && (m_fork || !m_saves.empty()); // the step is finished first
+        // the step is finished first
+        const bool asked = m_midway && (m_fork || !m_saves.empty() || m_keeps);
         return m_run && (m_state == SessionState::Running || m_stepOnce || asked);
     }
     void obey(Command&);
@@ -43,6 +44,8 @@ private:
     /// Writes the file that was requested first, between two steps.
     void save();
     void saveLane(const SaveCommand&);
+    /// Keeps the networks, as a KeepCommand asks, between two steps.
+    void keep();
     /// Reports forks and edits that the window does not know of.
     void publishChange();
     void checkFinished();
@@ -79,6 +82,7 @@ private:
     std::exception_ptr m_failure;      ///< not yet reported to the window
     std::optional<ForkCommand> m_fork; ///< waits for the end of a step
     std::deque<SaveCommand> m_saves;   ///< wait for the end of a step
+    bool m_keeps = false;              ///< a KeepCommand waits for the end of a step
     size_t m_changes = 0;              ///< how many the window was told of
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;

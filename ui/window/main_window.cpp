@@ -324,8 +324,9 @@ Message MainWindow::keepSession() { return m_keeper ? m_keeper->keep() : Message
 
 Message MainWindow::endSession() {
     m_ends = true;
+    constexpr std::chrono::milliseconds kFinishingStep{100};
     try {
-        m_controller->pause();
+        m_controller->rest(kFinishingStep);
         // takes the steps since the last frame
         m_shown->frame();
     } catch (const std::bad_alloc&) { // what the window has is kept
@@ -339,12 +340,15 @@ Message MainWindow::endSession() {
 /// steps and its networks are kept, too.
 void MainWindow::startAgain() {
     constexpr int kBetweenLooks = 20; // ms
-    m_controller->pause();
-    if (m_controller->running()) {
+    if (!m_controller->rest()) {
         QTimer::singleShot(kBetweenLooks, this, &MainWindow::startAgain);
         return;
     }
     m_shown->frame();
+    if (!m_shown->isKept())
+        return m_parts.banner->showText(
+            tr("Halfscope goes on, because a restart would lose these networks, which are too "
+               "large to be kept. Save a checkpoint, then close the window and start it again."));
     const Message problem = keepSession();
     if (!problem.empty())
         return m_parts.banner->showText(

@@ -401,6 +401,13 @@ void ShownRun::updateOverlays() {
     m_parts.plots->setOverlays(std::move(overlays));
 }
 
+bool ShownRun::isKept() const {
+    const bool trained = m_current && m_current->step() > 0;
+    if (!trained || m_controller.state() == SessionState::Failed) return true; // nothing to keep
+    const auto& checkpoint = m_current->now().checkpoint();
+    return checkpoint && checkpoint->step() == m_current->step();
+}
+
 bool ShownRun::frame() {
     const bool arrived = drain();
     if (arrived) enlist();

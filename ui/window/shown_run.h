@@ -84,6 +84,8 @@ public:
     QString lead() const;
     /// Returns how long the run that is shown was trained, in seconds, without pauses.
     double trainedSeconds() const;
+    /// Whether trained() can continue from its last step later: its networks are kept with it.
+    bool isKept() const;
     /// Whether rows are shown that are not on disk.
     bool hasUnsavedRows() const;
     /// Records what the run that is shown contained when it was saved.

@@ -7,11 +7,14 @@
 
 #include <QSignalSpy>
 #include <QTest>
+
+#include <chrono>
 #include <random>
 
 namespace tst_session {
 
 using namespace halfscope;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -20,12 +23,14 @@ struct Collected {
     std::vector<StepRecord> records;
     std::vector<Event> events;
     std::optional<Snapshot> picture;
+    int64_t keptStep = -1; ///< of the newest checkpoint
 
     void take(ExperimentController& controller) {
         SessionBatch batch = controller.drain();
         records.insert(records.end(), batch.records.begin(), batch.records.end());
         events.insert(events.end(), batch.events.begin(), batch.events.end());
         if (batch.snapshot) picture = std::move(batch.snapshot);
+        if (batch.checkpoint) keptStep = batch.checkpoint->step();
     }
     /// Returns the number of steps if every lane has each step from 1 on, once, in order; otherwise
     /// -1.
@@ -84,6 +89,8 @@ private slots:
     void resetOverridesWhatWaits();
     void pauseReachesALongStep();
     void pauseKeepsWhatWasTrained();
+    void restCompletesAnInterruptedStep();
+    void restWaitsNoLongerThanItIsTold();
     void largeStatesAreNotCopied();
     void pauseDoesNotWaitForItsCheckpoint();
     void closeReachesALongStep();
@@ -249,6 +256,45 @@ void TestSession::pauseKeepsWhatWasTrained() {
     QVERIFY(session.seen.wholeSteps(2) > 0);
     QCOMPARE(session.seen.picture->step,
              session.seen.wholeSteps(2)); // the picture belongs to the present step
+}
+
+/// Networks in the middle of a step cannot be kept: whoever wants them kept has the step completed.
+void TestSession::restCompletesAnInterruptedStep() {
+    FakeScript script;
+    script.stateBytes = 1;
+    Session session(script);
+    QVERIFY(session.rest()); // nothing is built
+    QVERIFY(session.isReady(tinyConfig(10)));
+    script.endless = true;
+    QVERIFY(session.playsInto(script.insideStep));
+    session.pause();
+    QVERIFY(session.reaches(SessionState::Paused));
+    QTRY_VERIFY(session.restsMidway());
+    QVERIFY(!session.rest());
+    script.endless = false;
+    QVERIFY(session.meets([&] { return session.rest(); }));
+    session.seen.take(session);
+    QCOMPARE(session.seen.wholeSteps(2), int64_t{1});
+    QCOMPARE(session.seen.keptStep, int64_t{1});
+    QCOMPARE(session.state(), SessionState::Paused);
+}
+
+/// It pauses a training by itself, and needs no event loop for that.
+void TestSession::restWaitsNoLongerThanItIsTold() {
+    FakeScript script;
+    script.stateBytes = 1;
+    Session session(script);
+    QVERIFY(session.isReady(tinyConfig(1'000'000'000)));
+    session.play();
+    QVERIFY(session.meets([&] { return script.steps > 0; }));
+    QVERIFY(session.rest(30s));
+    const int64_t steps = script.steps;
+    session.seen.take(session);
+    QCOMPARE(session.seen.keptStep, steps);
+    script.endless = true;
+    QVERIFY(session.playsInto(script.insideStep));
+    QVERIFY(!session.rest(20ms));
+    QVERIFY(session.meets([&] { return session.state() == SessionState::Paused; }));
 }
 
 /// A run without a state is not asked for one either. A user who could lose a network is told so,

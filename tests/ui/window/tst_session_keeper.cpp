@@ -74,6 +74,7 @@ private slots:
     }
     void restores();
     void restartsForAnotherSize();
+    void aRestartLosesNoLargeNetworks();
     void restartKeepsSettings();
     void looksForThemAside();
     void closesWhileItLooks();
@@ -153,6 +154,26 @@ void TestSessionKeeper::restartsForAnotherSize() {
     window.stepOnce(); // on with the same networks
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() == steps + 1; }, kPatience));
     window.close();
+}
+
+/// Networks that are too large for a session would be lost: the window stays.
+void TestSessionKeeper::aRestartLosesNoLargeNetworks() {
+    const QTemporaryDir sessions;
+    FakeScript script;
+    script.stateBytes = size_t{300} << 20;
+    WindowOptions options = keeping(sessions);
+    options.remember = true;
+    options.factory = fakeFactory(script);
+    Opened opened(tinyConfig(1'000'000'000), options);
+    MainWindow& window = opened.window;
+    window.play();
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() >= 5; }, kPatience));
+    QVERIFY(choosesSize(window));
+    rememberZoom(100);
+    QVERIFY(QTest::qWaitFor(
+        [&] { return window.bannerText().contains(QStringLiteral("too large to be kept")); },
+        kPatience));
+    QVERIFY(window.isVisible() && !window.startsAgain());
 }
 
 /// Settings that were not trained yet are in no session: the next start opens a file of them.
@@ -349,6 +370,7 @@ void TestSessionKeeper::endsWithTheLastSteps() {
     RunConfig config = tinyConfig(100'000'000);
     config.pace = 1000;
     FakeScript script;
+    script.stateBytes = 1;
     WindowOptions options = keeping(sessions);
     options.factory = fakeFactory(script);
     Opened opened(config, options);
@@ -365,6 +387,9 @@ void TestSessionKeeper::endsWithTheLastSteps() {
     QVERIFY(window.endSession().empty());
     const int64_t trained = window.run().step();
     QVERIFY(trained >= before + 19);
+    const auto& checkpoint = window.shown().run()->now().checkpoint();
+    QVERIFY(checkpoint); // so that the next window can go on from there
+    QCOMPARE(checkpoint->step(), trained);
     for (const QFileInfo& file : folder.entryInfoList(QDir::Files))
         if (file.suffix() != "lock")
             QVERIFY(QFile::copy(file.filePath(), copy.filePath(file.fileName())));
