@@ -315,11 +315,13 @@ void TestPyTorchRuns::follows_data() {
                         positions + "CausalTransformerEncoderLayer(16, 2, 24, 0.0, "
                                     "batch_first=True, norm_first=True), nn.Linear(16, 21))"});
     const RunConfig lm = presetNamed("transformer-lm").config;
-    row("transformer-lm",
-        {"data.kind=text", "data.path=" + QStringLiteral(HALFSCOPE_SOURCE_DIR "/LICENSE"),
-         "data.predict=every", "data.context=16", "task.batch=2", "data.shuffle=false",
-         "run.epochs=1", QStringLiteral("optimizer.lr=%1").arg(lm.optimizer.lr),
-         "model.layers=" + QString::fromStdString(lm.model.layers)});
+    for (const char* context : {"16", "64"}) // 64 is the preset's own
+        row(qPrintable(QStringLiteral("transformer-lm, %1").arg(context)),
+            {"data.kind=text", "data.path=" + QStringLiteral(HALFSCOPE_SOURCE_DIR "/LICENSE"),
+             "data.predict=every", QStringLiteral("data.context=") + context, "task.batch=2",
+             "data.shuffle=false", "run.epochs=1",
+             QStringLiteral("optimizer.lr=%1").arg(lm.optimizer.lr),
+             "model.layers=" + QString::fromStdString(lm.model.layers)});
     row("norms first",
         characters() +
             QStringList{"model.layers=nn.Sequential(nn.Embedding(21, 16), "
