@@ -232,10 +232,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
 void checkCanBeExperiment(const std::string& path) {
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
     if (ending == ".json") return;
-    constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
-    char first = 0;
-    InputFile file(path);
-    if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
+    InputFile file(path); // first: a file that is not there has no format
     if (ending == ".npz")
         throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
                                          "and y_train) in it to train on; it has %2; "
@@ -259,6 +256,9 @@ InputError nothingInFolder(const std::string& path) {
         phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
                         "files of MNIST, no pair of arrays (x.npy and y.npy), no shards (.tar) "
                         "and no folders of pictures"),
+    constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
+    char first = 0;
+    if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
         pathText(path));
 }
 

@@ -511,11 +511,14 @@ void TestDataExperiment::otherFiles() {
     else
         QVERIFY2(isAbout(error, file, about.toStdString()), error.c_str());
     const std::string tensors = path("named.safetensors");
-    writeBytes(tensors, safetensorsBytes(R"({"X":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
-                                         std::string(1, '\1')));
-    QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
-             tensors + ": there are no arrays x and y (or X and Y, or x_train and y_train) in it "
-                       "to train on; it has X");
+    std::string header = R"({"X":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+    for (const size_t length : {header.size(), size_t{256 + ' '}, size_t{256 + '{'}}) {
+        header.resize(length, ' '); // its first byte, the length, may be that of a text
+        writeBytes(tensors, safetensorsBytes(header, std::string(1, '\1')));
+        QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
+                 tensors + ": there are no arrays x and y (or X and Y, or x_train and y_train) in "
+                           "it to train on; it has X");
+    }
 }
 
 /// Of many arrays the first few are named.
