@@ -9,6 +9,7 @@
 #include "ui/look/owned.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/pace_slider.h"
+#include "ui/panels/lesson_panel.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
@@ -58,6 +59,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     window.installEventFilter(this);
 }
 
+    window.centralWidget()->installEventFilter(this);
 void WindowMenus::fillFile(QMenu& file) {
     file.addMenu(m_parts.transport->presetMenu());
     file.addAction(tr("&Open…"), QKeySequence::Open, &m_files, &WindowFiles::choose);
@@ -150,7 +152,8 @@ void WindowMenus::fillScales(QMenu& menu) {
 void WindowMenus::fillHelp(QMenu& help) {
     help.addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
                    &WindowMenus::showHelp);
-    help.addAction(tr("First &lesson"), this, [this] { showHelpPart(QLatin1String(kHelpLesson)); });
+    m_lessonShown = help.addAction(tr("First &lesson"), this, &WindowMenus::showLesson);
+    m_lessonShown->setCheckable(true);
     help.addAction(tr("&Questions about AMP"), this,
                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
     help.addAction(tr("&Verify against PyTorch…"), this, &WindowMenus::showVerification);
@@ -248,7 +251,7 @@ void WindowMenus::giveWay() {
     const QSplitter& columns = *m_parts.columns;
     const int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle +
                       columns.handleWidth() + m_parts.right->minimumWidth();
-    const bool narrow = m_window.width() < least;
+    const bool narrow = m_window.centralWidget()->width() < least;
     if (narrow == std::exchange(m_narrow, narrow)) return;
     if (narrow && m_settings->isChecked()) {
         m_settings->setChecked(false);
@@ -286,7 +289,7 @@ bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
     // the window manager and a restored layout change it, too
     if (watched == &m_window && event->type() == QEvent::WindowStateChange)
         m_fullScreen->setChecked(m_window.isFullScreen());
-    if (watched == &m_window && event->type() == QEvent::Resize) giveWay();
+    if (watched == m_window.centralWidget() && event->type() == QEvent::Resize) giveWay();
     return QObject::eventFilter(watched, event);
 }
 
@@ -407,6 +410,20 @@ void WindowMenus::showAbout() {
                                   QMessageBox::Close, &m_window);
     box->setTextFormat(Qt::RichText); // safe: all of it is the program's own text
     box->setIconPixmap(programIcon().pixmap(64));
+/// Shows the lesson in a column of its own: its reader presses Play and looks at what happens.
+void WindowMenus::showLesson(bool on) {
+    if (!on && m_lesson) return m_lesson->hide();
+    if (!m_lesson) {
+        m_lesson = make<LessonPanel>(&m_window);
+        m_window.addDockWidget(Qt::LeftDockWidgetArea, m_lesson);
+        connect(m_lesson, &LessonPanel::presetChosen, &m_files, &WindowFiles::openPreset);
+        connect(m_lesson, &LessonPanel::pageAsked, this, &WindowMenus::showHelpPart);
+        connect(m_lesson->toggleViewAction(), &QAction::toggled, m_lessonShown,
+                &QAction::setChecked);
+    }
+    m_lesson->open();
+}
+
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setModal(false);
     box->show();

@@ -17,6 +17,7 @@ namespace halfscope {
 
 class ExperimentController;
 class HelpDialog;
+class LessonPanel;
 class SessionKeeper;
 class ShownRun;
 class WindowFiles;
@@ -62,6 +63,7 @@ private:
     template <class Action>
     void addShortcut(const QKeySequence&, Action);
     void showHelpPart(const QString& anchor);
+    void showLesson(bool on);
     void showVerification();
     void showAbout();
     bool eventFilter(QObject*, QEvent*) override;
@@ -82,7 +84,9 @@ private:
     QAction* m_runs = nullptr;
     QAction* m_gradients = nullptr;
     QAction* m_previous = nullptr;
-    HelpDialog* m_help = nullptr; ///< child of the window; null until it is asked for
+    QAction* m_lessonShown = nullptr;
+    HelpDialog* m_help = nullptr;    ///< child of the window; null until it is asked for
+    LessonPanel* m_lesson = nullptr; ///< likewise
 };
 
 } // namespace halfscope

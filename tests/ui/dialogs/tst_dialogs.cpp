@@ -32,8 +32,7 @@ using namespace halfscope;
 
 namespace {
 
-const char* const kDialogs[] = {"help",   "lesson", "questions", "about",
-                                "verify", "layers", "scale"};
+const char* const kDialogs[] = {"help", "questions", "about", "verify", "layers", "scale"};
 
 /// Returns what a screen reader says about a control: its name or its text.
 QString nameOfControl(const QWidget& widget) {
@@ -124,11 +123,8 @@ QDialog* TestDialogs::open(const QString& name) {
         dialog->open();
         return dialog.release();
     }
-    const std::map<QString, QString> titles{{"help", "Help and"},
-                                            {"lesson", "First lesson"},
-                                            {"questions", "Questions"},
-                                            {"about", "About"},
-                                            {"verify", "Verify"}};
+    const std::map<QString, QString> titles{
+        {"help", "Help and"}, {"questions", "Questions"}, {"about", "About"}, {"verify", "Verify"}};
     for (QAction* action : window.findChildren<QAction*>())
         if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
     const auto dialogs = window.findChildren<QDialog*>();

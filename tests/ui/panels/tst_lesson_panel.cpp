@@ -1,0 +1,114 @@
+// The first lesson as a column of the window: its reader sees the page and what it talks about.
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/help_dialog.h"
+#include "ui/panels/lesson_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QTextBlock>
+#include <QTextBrowser>
+
+namespace tst_lesson_panel {
+
+using namespace halfscope;
+
+class TestLessonPanel : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void init();
+    void cleanup() { m_opened.reset(); }
+    void standsBesideWhatItTalksAbout();
+    void opensExperimentsAndSpacePlays();
+    void otherPagesOpenInTheManual();
+    void escapeAndTheMenuCloseIt();
+    void aNarrowWindowHidesTheSettings();
+
+private:
+    MainWindow& window() { return m_opened->window; }
+    QAction* action();
+    LessonPanel* panel() { return window().findChild<LessonPanel*>(); }
+    QTextBrowser* text() { return panel()->findChild<QTextBrowser*>(); }
+    std::unique_ptr<Opened> m_opened;
+};
+
+void TestLessonPanel::init() {
+    m_opened = std::make_unique<Opened>(tinyConfig(100));
+    window().resize(1280, 800);
+    QVERIFY(reaches(window(), SessionState::Ready));
+    QApplication::setActiveWindow(&window());
+    QVERIFY(QTest::qWaitForWindowActive(&window()));
+    action()->trigger();
+    QVERIFY(panel());
+    QTRY_VERIFY(panel()->isVisible());
+}
+
+QAction* TestLessonPanel::action() {
+    for (QAction* each : window().findChildren<QAction*>())
+        if (each->text() == QStringLiteral("First &lesson")) return each;
+    return nullptr;
+}
+
+/// A window of its own would cover Play, the pictures and the cards on a small screen.
+void TestLessonPanel::standsBesideWhatItTalksAbout() {
+    QVERIFY(window().findChildren<QDialog*>().isEmpty());
+    QCOMPARE(panel()->window(), static_cast<QWidget*>(&window()));
+    const QRect lesson(panel()->mapToGlobal(QPoint()), panel()->size());
+    for (QWidget* each : {static_cast<QWidget*>(window().findChild<QPushButton*>("play")),
+                          static_cast<QWidget*>(window().findChild<SetupPanel*>())}) {
+        QTRY_VERIFY(each->isVisible());
+        QVERIFY(!lesson.intersects(QRect(each->mapToGlobal(QPoint()), each->size())));
+    }
+    QCOMPARE(text()->document()->begin().text(), QStringLiteral("First lesson"));
+    QVERIFY(text()->horizontalScrollBar()->maximum() == 0);
+    QCOMPARE(text()->accessibleName(), QStringLiteral("First lesson"));
+}
+
+void TestLessonPanel::opensExperimentsAndSpacePlays() {
+    emit text()->anchorClicked(QUrl(QStringLiteral("preset:overflow")));
+    QVERIFY(window().windowTitle().startsWith(QStringLiteral("Overflow")));
+    QVERIFY(panel()->isVisible());
+    QVERIFY(reaches(window(), SessionState::Ready));
+    QVERIFY(text()->hasFocus());
+    QTest::keyClick(text(), Qt::Key_Space);
+    QVERIFY(QTest::qWaitFor([&] { return window().run().step() > 0; }, kPatience));
+}
+
+void TestLessonPanel::otherPagesOpenInTheManual() {
+    emit text()->anchorClicked(QUrl(QStringLiteral("questions.md")));
+    auto* help = window().findChild<HelpDialog*>();
+    QVERIFY(help && help->isVisible());
+    QCOMPARE(help->findChild<QTextBrowser*>()->document()->begin().text(),
+             QStringLiteral("Questions about AMP"));
+    QVERIFY(panel()->isVisible());
+}
+
+void TestLessonPanel::escapeAndTheMenuCloseIt() {
+    QVERIFY(action()->isChecked());
+    QTest::keyClick(text(), Qt::Key_Escape);
+    QVERIFY(!panel()->isVisible());
+    QVERIFY(!action()->isChecked());
+    action()->trigger();
+    QVERIFY(panel()->isVisible());
+    QVERIFY(text()->hasFocus());
+    action()->trigger();
+    QVERIFY(!panel()->isVisible());
+}
+
+void TestLessonPanel::aNarrowWindowHidesTheSettings() {
+    auto* setup = window().findChild<SetupPanel*>();
+    QTRY_VERIFY(setup->isVisible());
+    window().resize(1000, 700); // wide enough for three columns, but not for four
+    QTRY_VERIFY(!setup->isVisible());
+    action()->trigger();
+    QTRY_VERIFY(setup->isVisible());
+}
+
+} // namespace tst_lesson_panel
+
+QTEST_MAIN(tst_lesson_panel::TestLessonPanel)
+#include "tst_lesson_panel.moc"

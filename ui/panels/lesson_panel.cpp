@@ -1,0 +1,70 @@
+// Renders the page anew when the theme changes: links and lines have its colours.
+#include "ui/panels/lesson_panel.h"
+
+#include "ui/dialogs/help.h"
+#include "ui/look/owned.h"
+
+#include <QEvent>
+#include <QKeyEvent>
+#include <QLocale>
+#include <QScrollBar>
+#include <QTextBrowser>
+
+namespace halfscope {
+
+LessonPanel::LessonPanel(QWidget* parent)
+    : QDockWidget(parent), m_manual(QLocale().name().section(u'_', 0, 0)),
+      m_page(m_manual.indexOf(QLatin1String(kHelpLesson))) {
+    setObjectName(QStringLiteral("lesson"));
+    setWindowTitle(m_manual.pages()[m_page].title);
+    setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
+    m_text = make<QTextBrowser>(this);
+    m_text->setAccessibleName(windowTitle());
+    m_text->setOpenLinks(false);
+    connect(m_text, &QTextBrowser::anchorClicked, this, &LessonPanel::follow);
+    constexpr int kLeast = 200; // pixels
+    m_text->setMinimumWidth(kLeast);
+    setWidget(m_text);
+    render();
+}
+
+// The text loses the focus, and looks at its document, after m_document has been destroyed.
+LessonPanel::~LessonPanel() { m_text->setDocument(nullptr); }
+
+void LessonPanel::open() {
+    show();
+    raise();
+    m_text->setFocus(Qt::OtherFocusReason);
+}
+
+void LessonPanel::follow(const QUrl& link) {
+    if (link.scheme() == QLatin1String(kPresetScheme)) {
+        emit presetChosen(link.path());
+        return;
+    }
+    const ManualPlace place = m_manual.placeOf(link, m_page);
+    if (place.page.isEmpty()) return;
+    emit pageAsked(place.heading.isEmpty() ? place.page : place.page + u'#' + place.heading);
+}
+
+void LessonPanel::render() {
+    auto document = m_manual.render(m_page);
+    m_text->setDocument(document.get());
+    m_document = std::move(document);
+}
+
+void LessonPanel::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::PaletteChange && m_text) {
+        const int scrolled = m_text->verticalScrollBar()->value();
+        render();
+        m_text->verticalScrollBar()->setValue(scrolled);
+    }
+    QDockWidget::changeEvent(event);
+}
+
+void LessonPanel::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape) return hide();
+    QDockWidget::keyPressEvent(event);
+}
+
+} // namespace halfscope
