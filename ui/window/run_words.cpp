@@ -1,6 +1,8 @@
 // Whole sentences, so that each language can order its words.
 #include "ui/window/run_words.h"
 
+#include "engine/data/known_facts.h"
+#include "engine/settings/run_length.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 
@@ -88,6 +90,28 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
     if (lanes < 2) return tr("Train a network; add a lane to compare.");
     if (lanes == 2) return tr("Train the same network twice, side by side.");
     return tr("Train the same network %n times, side by side.", nullptr, static_cast<int>(lanes));
+}
+
+QString RunWords::data(const RunConfig& config) {
+    if (!namesFiles(config.task)) return {};
+    const std::optional<DataFacts> known = knownFactsOf(config);
+    if (!known) return {};
+    const DataFacts& facts = *known;
+    const DataSetInfo& info = infoOf(config.task.kind);
+    // the first note of a table names the column that is predicted, that of a text its characters
+    const bool told = (info.has("data.target") || info.has("data.context")) && !facts.notes.empty();
+    const QLocale locale;
+    const auto number = [&locale](int64_t n) { return locale.toString(static_cast<qlonglong>(n)); };
+    const int64_t classes = facts.tensors[kTarget].classes;
+    const QString what = told          ? translated(facts.notes.front())
+                         : classes > 0 ? tr("There are %1 classes.").arg(number(classes))
+                                       : QString();
+    const QString samples =
+        facts.validation > 0 ? tr("The networks train on %1 samples and are validated on %2.")
+                                   .arg(number(facts.train), number(facts.validation))
+        : facts.train == 1 ? tr("There is only one sample to train on.")
+                           : tr("The networks train on %1 samples.").arg(number(facts.train));
+    return what.isEmpty() ? samples : tr("%1 %2").arg(what, samples);
 }
 
 QString RunWords::noGradients(SessionState session, bool midway, int64_t next) {

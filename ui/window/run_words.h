@@ -38,6 +38,9 @@ public:
     static QString device(const std::optional<DeviceInfo>&, bool isSaved, const SessionInfo* built);
     /// Says what a training without rows will do. `about` is a preset's own sentence, or empty.
     static QString invitation(const State&, qsizetype lanes, const QString& about);
+    /// Says what is learned from the user's own files, and from how many samples. Empty for other
+    /// data, and while they are being read.
+    static QString data(const RunConfig&);
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
     static QString noGradients(SessionState, bool midway, int64_t next);

@@ -534,14 +534,16 @@ void ShownRun::growAtLeast(int lane) {
 }
 
 void ShownRun::invite() {
-    const auto lanes = static_cast<qsizetype>(m_models.config.config().lanes.size());
-    const bool says = m_begins == RunWords::Begins::Anew && !m_about.isEmpty();
+    const RunConfig& config = m_models.config.config();
+    const auto lanes = static_cast<qsizetype>(config.lanes.size());
+    const QString about = m_about.isEmpty() ? RunWords::data(config) : m_about;
+    const bool says = m_begins == RunWords::Begins::Anew && !about.isEmpty();
     using Press = Figures::Press;
     const bool ended = m_controller.state() == SessionState::Finished;
     const Press press = m_controller.willTrain() ? Press::Nothing
                         : ended                  ? Press::Continue
                                                  : Press::Play;
-    m_figures.invite(RunWords::invitation(stateNow(), lanes, m_about), press,
+    m_figures.invite(RunWords::invitation(stateNow(), lanes, about), press,
                      says ? m_title : QString());
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/known_facts.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_past.h"
@@ -20,6 +21,7 @@
 #include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
+#include "ui/panels/setup_panel.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/session/left_threads.h"
 #include "ui/window/guarded.h"
@@ -248,6 +250,7 @@ void WindowFiles::openPreset(const QString& name) {
     const bool first = preset.name == presets()[0].name;
     m_shown.load(preset.config, name, translated(preset.title),
                  first ? QString() : translated(preset.about));
+    if (namesFiles(config.task)) m_parts.setup->goTo(-1); // what was made of the data stands there
 }
 
 void WindowFiles::show(const OpenedFile& opened) {
@@ -314,6 +317,13 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
     emit ended(good);
     return good;
 }
+}
+
+void WindowFiles::chooseFolder() {
+    const QString path = QFileDialog::getExistingDirectory(
+        &m_window, tr("Open a saved run, or a folder with data: a folder of pictures for each "
+                      "class, MNIST's files, a pair of arrays, or shards"));
+    if (!path.isEmpty()) tryOpen(path);
 
 void WindowFiles::choose() {
     const QString path = QFileDialog::getOpenFileName(
@@ -322,7 +332,7 @@ void WindowFiles::choose() {
            "from, data to train on, or a picture to paint"),
         {},
         tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.tsv "
-           "*.npy *.npz *.txt "
+           "*.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }

@@ -69,6 +69,8 @@ public:
     QStringList saveResults(const QString& folder);
 
     void choose();
+    /// Asks for a folder: a saved run, or data.
+    void chooseFolder();
     void chooseExperiment();
     void chooseCheckpoint();
     /// Returns the window's names, by lane, of the lanes whose networks are there to be saved.

@@ -65,6 +65,8 @@ void WindowMenus::fillFile(QMenu& file) {
     file.addAction(tr("&Open…"), QKeySequence::Open, &m_files, &WindowFiles::choose);
     file.addAction(tr("&Save experiment as…"), QKeySequence::Save, &m_files,
                    &WindowFiles::chooseExperiment);
+    file.addAction(tr("Open a &folder…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &m_files,
+                   &WindowFiles::chooseFolder);
     file.addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), &m_files,
                    &WindowFiles::choosePlots);
     file.addAction(tr("Save &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &m_files,
@@ -408,8 +410,6 @@ void WindowMenus::showVerification() {
 void WindowMenus::showAbout() {
     auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("About Halfscope"), aboutText(),
                                   QMessageBox::Close, &m_window);
-    box->setTextFormat(Qt::RichText); // safe: all of it is the program's own text
-    box->setIconPixmap(programIcon().pixmap(64));
 /// Shows the lesson in a column of its own: its reader presses Play and looks at what happens.
 void WindowMenus::showLesson(bool on) {
     if (!on && m_lesson) return m_lesson->hide();
@@ -424,6 +424,8 @@ void WindowMenus::showLesson(bool on) {
     m_lesson->open();
 }
 
+    box->setTextFormat(Qt::RichText); // safe: all of it is the program's own text
+    box->setIconPixmap(programIcon().pixmap(64));
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setModal(false);
     box->show();

@@ -1,6 +1,7 @@
 // Files that come to the window from outside: dropped on it and on its boxes, and folders of saved
 // runs.
 #include "tests/support/array_files.h"
+#include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
@@ -11,6 +12,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QUrl>
 
 namespace tst_window_drops {
@@ -57,6 +60,7 @@ private slots:
     void textGoesIntoTheBox();
     void severalFilesAreRefused();
     void aSavedRunIsItsFolder();
+    void foldersAreChosenFromTheMenu();
     void dataBecomesAnExperiment_data();
     void dataBecomesAnExperiment();
     void pricesAreStandardised();
@@ -66,6 +70,24 @@ void TestWindowDrops::filesOnBoxesAreOpened_data() {
     QTest::addColumn<bool>("withArrows");
     QTest::newRow("line") << false;
     QTest::newRow("number with arrows") << true;
+}
+
+/// A file dialog chooses no folders, and not everybody drags.
+void TestWindowDrops::foldersAreChosenFromTheMenu() {
+    RunConfig config = tinyConfig(5);
+    config.title = "Saved";
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTo(window, 5));
+    const QString folder = opened.folder.filePath(QStringLiteral("results"));
+    QVERIFY(QDir().mkpath(folder));
+    window.saveResults(folder);
+    window.openPreset(QStringLiteral("regression"));
+    QAction* open = fileAction(window, QStringLiteral("Open a &folder…"));
+    QVERIFY(open);
+    answerWith(folder);
+    open->trigger();
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("Saved – Halfscope"));
 }
 
 /// Half of the window is text boxes, and a line edit takes any address as text.
@@ -210,10 +232,17 @@ void TestWindowDrops::pricesAreStandardised() {
     Opened opened(tinyConfig(20));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
+    window.setup().goTo(1); // the settings of a lane, far below those of the data
     QVERIFY(dropFile(window, write(opened.folder, "houses.csv", text)));
     QTRY_COMPARE(window.windowTitle(), QStringLiteral("houses – Halfscope"));
     QVERIFY(window.config().config().task.standardiseTarget);
     QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.findChild<QLabel*>(QStringLiteral("headline"))->accessibleName(),
+             QStringLiteral("The column price is predicted, as a number. The networks train on "
+                            "180 samples and are validated on 20. Press Play."));
+    QCOMPARE(
+        window.findChild<SetupPanel*>()->findChild<QScrollArea*>()->verticalScrollBar()->value(),
+        0);
     const auto labels = [&window] {
         QStringList texts;
         for (const LaneCard* card : window.findChildren<LaneCard*>())
