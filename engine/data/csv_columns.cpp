@@ -202,9 +202,9 @@ bool CsvLayout::drops(const CsvFile& file, Missing missing) const {
 CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
     const std::vector<std::string> names = file.readHeader();
     if (names.size() < 2)
-        throw InputError(phrase("Data", "%1: %2 columns are not allowed: 2 to %3, with commas, "
-                                        "semicolons or tabs between them"),
-                         file.place(), names.size(), CsvFile::kMostColumns);
+        throw InputError(phrase("Data", "%1: one column is not enough: a table has 2 to %2, with "
+                                        "commas, semicolons or tabs between them"),
+                         file.place(), CsvFile::kMostColumns);
     CsvLayout layout{.separator = file.separator()};
     HeaderUses(task, names).apply(layout);
     return layout;
@@ -308,7 +308,7 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task
                                        "numbers the lines, save the table without it "
                                        "(pandas: to_csv with index=False)."));
     if (const auto dropped = droppedColumns(task.drop); !dropped.empty())
-        notes.push_back({phrase("Data", "Left out by data.drop: %1."), listed(dropped)});
+        notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), listed(dropped)});
     if (!truths.empty())
         notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "
                                         "%1."),

@@ -163,10 +163,14 @@ private:
                                             "columns out"),
                              m_file.place(), quotedText(m_file.fields[column]),
                              quotedText(nameOf(column)));
+        const bool word = code == std::errc::invalid_argument;
         throw InputError(
             code == std::errc::result_out_of_range
                 ? phrase("Data", "%1: %2 in the column %3 is not allowed: a number "
                                  "that float32 holds, at most 3.4e+38")
+            : word && !input
+                ? phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number; with "
+                                 "task.loss cross-entropy, each word is a class")
                 : phrase("Data", "%1: %2 in the column %3 is not allowed: a finite number"),
             m_file.place(), quotedText(m_file.fields[column]), quotedText(nameOf(column)));
     }

@@ -201,9 +201,9 @@ void TestCsvColumns::truths() {
     task.loss.kind = LossKind::BceWithLogits;
     QCOMPARE(targetsOf(task), (Floats{0, 1}));
     task.loss.kind = LossKind::Mse;
-    QVERIFY(thrownBy<InputError>([&] {
-                makeDataset(task, 0);
-            }).ends_with("\"no\" in the column \"y\" is not allowed: a finite number"));
+    QVERIFY(thrownBy<InputError>([&] { makeDataset(task, 0); })
+                .ends_with("\"no\" in the column \"y\" is not allowed: a finite number; with "
+                           "task.loss cross-entropy, each word is a class"));
 }
 
 /// Where a word is missing, each word's input is that word's share among the words that are there.
@@ -401,7 +401,8 @@ void TestCsvColumns::dropped() {
     QCOMPARE(droppedColumns(task.drop), (std::vector<std::string>{"b, c", "d \"e\"", "z"}));
     QCOMPARE(inputsOf(task), (Floats{1}));
     QCOMPARE(targetsOf(task), (Floats{4})); // the last column that is left
-    QCOMPARE(notesOf(task).mid(1), QStringList{"Left out by data.drop: b, c, d \"e\", z."});
+    QCOMPARE(notesOf(task).mid(1),
+             QStringList{"The setting data.drop leaves out: b, c, d \"e\", z."});
     const auto refused = [&](const char* drop, const char* target = "") {
         task.drop = drop;
         task.target = target;

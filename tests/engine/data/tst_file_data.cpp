@@ -480,12 +480,13 @@ void TestFileData::refusesTables_data() {
     row("ends of lines of old Macs", "a,b\r1,2\r", ": the lines end with CR alone, as on old Macs");
     row("beyond float32", "a,b\n1,2\n1e300,2\n",
         "line 3: \"1e300\" in the column \"a\" is not allowed: a number that float32 holds");
-    row("one column", "a\n1\n", "line 1: 1 columns are not allowed: 2 to 100000");
+    row("one column", "a\n1\n", "line 1: one column is not enough: a table has 2 to 100000");
     row("a word", "a,b\n1,2\nx,2\n",
         "line 3: \"x\" in the column \"a\" is not allowed: a finite number, as other lines have "
         "there; data.drop leaves columns out");
     row("a word to predict", "a,b\n1,x\n",
-        "line 2: \"x\" in the column \"b\" is not allowed: a finite number");
+        "line 2: \"x\" in the column \"b\" is not allowed: a finite number; with task.loss "
+        "cross-entropy, each word is a class");
     row("missing", "a,b\n1,2\n,2\n", "line 3: \"\" in the column \"a\" is not allowed");
     row("nan", "a,b\nnan,2\n", "line 2: \"nan\" in the column \"a\" is not allowed");
     row("inf", "a,b\n1,inf\n", "\"inf\" in the column \"b\"");

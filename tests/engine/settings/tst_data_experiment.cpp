@@ -257,7 +257,8 @@ void TestDataExperiment::manyWords() {
     QCOMPARE(config->task.drop, std::string("name, cabin"));
     QCOMPARE(config->task.missing, Missing::Drop);
     const DataFacts facts = factsOf(config->task);
-    QCOMPARE(facts.notes[1].english(), std::string("Left out by data.drop: name, cabin."));
+    QCOMPARE(facts.notes[1].english(),
+             std::string("The setting data.drop leaves out: name, cabin."));
     QCOMPARE(facts.train + facts.validation, int64_t{240 - 35});
     QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
     const Assignment given[] = {parseAssignment("data.drop=name"),
