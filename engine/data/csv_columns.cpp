@@ -26,11 +26,9 @@ Message listed(const std::vector<std::string>& names) {
     return {phrase("Data", "%1 and %2 more"), text, names.size() - kMostListed};
 }
 
-/// Returns data.drop with more columns; nothing when it cannot name them: a setting is one line of
+/// Returns a text for data.drop; nothing when it cannot name the columns: a setting is one line of
 /// text.
-std::optional<std::string> dropAlso(const TaskConfig& task, const std::vector<std::string>& more) {
-    std::vector<std::string> names = droppedColumns(task.drop);
-    names.insert(names.end(), more.begin(), more.end());
+std::optional<std::string> dropText(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) {
         const bool quoted = name.find_first_of(",\"") != name.npos;
@@ -41,6 +39,12 @@ std::optional<std::string> dropAlso(const TaskConfig& task, const std::vector<st
         if (name.empty() || text.size() > kMostSettingBytes) return std::nullopt;
     }
     return isPlainText(text) ? std::optional(text) : std::nullopt;
+}
+
+std::optional<std::string> dropAlso(const TaskConfig& task, const std::vector<std::string>& more) {
+    std::vector<std::string> names = droppedColumns(task.drop);
+    names.insert(names.end(), more.begin(), more.end());
+    return dropText(names);
 }
 
 /// What was seen in the fields of a column.
@@ -254,6 +258,14 @@ std::string dropWithUnusable(const TaskConfig& task) {
     if (out.empty() || others == 0) return task.drop;
     return dropAlso(task, out).value_or(task.drop);
 }
+
+std::string dropWithout(const TaskConfig& task, std::string_view column) {
+    std::vector<std::string> names = droppedColumns(task.drop);
+    if (std::erase(names, column) == 0) return task.drop;
+    return dropText(names).value_or(task.drop);
+}
+
+std::vector<std::string> columnNames(const std::string& path) { return CsvFile(path).readHeader(); }
 
 std::vector<std::string> droppedColumns(std::string_view text) {
     std::vector<std::string> names(1);

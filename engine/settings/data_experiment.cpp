@@ -229,6 +229,18 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     return config;
 }
 
+RunConfig predicting(RunConfig config, const std::string& column) {
+    TaskConfig& task = config.task;
+    task.target = column;
+    task.drop = dropWithout(task, column);
+    task.drop = dropFor(task);
+    if (task.missing == Missing::Refuse) task.missing = missingFor(task);
+    task.loss.kind = lossFor(task);
+    task.standardiseTarget = standardisesFor(task);
+    task.batch = std::min(task.batch, factsOf(task).train);
+    return config;
+}
+
 void checkCanBeExperiment(const std::string& path) {
     const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
     if (ending == ".json") return;
@@ -244,6 +256,9 @@ void checkCanBeExperiment(const std::string& path) {
                          pathText(path), listedArrays(path));
     for (const OtherFile& other : kOtherFiles)
         if (ending == other.ending) throw InputError(other.help, pathText(path));
+    constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
+    char first = 0;
+    if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
     throw InputError(phrase("Files",
                             "%1: neither an experiment (JSON) nor data that can be "
                             "opened: .csv, .tsv, .npy, .npz, .safetensors, .tar, .txt or a "
@@ -256,9 +271,6 @@ InputError nothingInFolder(const std::string& path) {
         phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
                         "files of MNIST, no pair of arrays (x.npy and y.npy), no shards (.tar) "
                         "and no folders of pictures"),
-    constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
-    char first = 0;
-    if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
         pathText(path));
 }
 

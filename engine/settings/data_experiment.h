@@ -20,6 +20,11 @@ namespace halfscope {
 /// left to the caller. Throws InputError when the data cannot be used.
 std::optional<RunConfig> experimentOn(const std::string& path,
                                       std::span<const Assignment> given = {});
+/// Returns the experiment with another column of its table to predict, data.target; empty: the last
+/// one. The loss, the columns left out, the lines that lack values and the scale of the target are
+/// chosen as experimentOn() does. Reads the table. Throws InputError when the column cannot be
+/// predicted.
+RunConfig predicting(RunConfig, const std::string& column);
 /// Checks a file that experimentOn() does not know. Returns if it can be an experiment file;
 /// otherwise throws InputError that says what would help.
 void checkCanBeExperiment(const std::string& path);

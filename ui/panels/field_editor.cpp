@@ -13,10 +13,13 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/panels/count_box.h"
 #include "ui/panels/path_edit.h"
+#include "ui/session/target_choice.h"
 
+#include <QActionGroup>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QEvent>
@@ -26,6 +29,8 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QRegularExpression>
 #include <QStyle>
 #include <QToolButton>
 #include <limits>
@@ -38,6 +43,8 @@ constexpr double kSmall = 0.8; // of the font, for the texts beside the settings
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
 constexpr char kDataKey[] = "data.path";
+constexpr char kTargetKey[] = "data.target";
+constexpr char kDropKey[] = "data.drop";
 constexpr std::string_view kThreadsKey = "run.threads";
 
 /// Returns "steps", but "step" for 1.
@@ -115,22 +122,30 @@ void FieldEditor::buildLineEdit(const Field& field) {
         commit(m_line->text());
     });
     const bool layers = field.key == kLayersKey, model = field.key == kModelKey;
-    if (!path && !layers && !model) return;
+    const bool column = field.key == kTargetKey;
+    if (!path && !layers && !model && !column) return;
     const QString name = translated(field.label);
     m_browse = make<QToolButton>(this);
-    m_browse->setText(model ? tr("Edit…") : layers ? tr("Choose…") : tr("Browse…"));
+    m_browse->setObjectName(QStringLiteral("browse"));
+    m_browse->setText(model ? tr("Edit…") : layers || column ? tr("Choose…") : tr("Browse…"));
     m_browse->setFont(scaledFont(font(), kSmall));
-    m_browse->setAccessibleName(model    ? tr("Edit %1").arg(name)
-                                : layers ? tr("Choose %1").arg(name)
-                                         : tr("Choose a file for %1").arg(name));
+    m_browse->setAccessibleName(model              ? tr("Edit %1").arg(name)
+                                : layers || column ? tr("Choose %1").arg(name)
+                                                   : tr("Choose a file for %1").arg(name));
     m_browse->setToolTip(
         model    ? tr("Write or paste a network, and see the shape after each of its layers")
         : layers ? tr("Choose, for each layer of the network, the type in which it computes")
+        : column ? tr("Choose the column to predict. The loss follows: words are classes, and "
+                      "numbers are numbers.")
                  : m_browse->accessibleName());
     connect(m_browse, &QToolButton::clicked, this,
             model    ? &FieldEditor::editModel
             : layers ? &FieldEditor::chooseLayers
                      : &FieldEditor::browse);
+    if (column) {
+        m_target = make<TargetChoice>(m_model, this);
+        connect(m_target, &TargetChoice::named, this, &FieldEditor::showColumns);
+    }
     if (field.key != kDataKey) return;
     m_get = make<QToolButton>(this);
     m_get->setObjectName(QStringLiteral("getMnist"));
@@ -205,10 +220,12 @@ void FieldEditor::commit(const QString& text) {
     if (!m_index.isValid()) return;
     // retyping the present value is an edit only when it clears an earlier error
     if (text == m_index.data(Qt::EditRole).toString() && errorText().isEmpty()) return;
+    if (m_target) return m_target->choose(text.trimmed());
     m_model.setData(m_index, text);
 }
 
 void FieldEditor::browse() {
+    if (m_target) return m_target->readNames();
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     if (key.startsWith(QStringLiteral("data."))) return browseData(key);
     const QString path = QFileDialog::getOpenFileName(this, tr("Choose a picture"), m_line->text(),
@@ -228,13 +245,39 @@ bool FieldEditor::namesData() const {
     return key == QLatin1String(kDataKey) || key == QLatin1String("data.x");
 }
 
+/// Returns a sentence that is about files and the command line, too, with the panel's names of the
+/// settings: "Missing values" for data.missing.
+QString FieldEditor::inPanelWords(QString text) const {
+    const QString own = m_index.data(ConfigModel::KeyRole).toString() + QLatin1String(": ");
+    if (text.startsWith(own)) text.remove(0, own.size());
+    for (int i = 0; i < m_model.rowCount() && m_model.row(i).lane < 0; ++i) {
+        const Field& field = *m_model.row(i).field;
+        const QString key = QString::fromStdString(field.key);
+        if (!text.contains(key)) continue;
+        const QRegularExpression word(
+            QStringLiteral("(?<![\\w/])%1(?!\\w)").arg(QRegularExpression::escape(key)));
+        text.replace(word, u'"' + translated(field.label) + u'"');
+    }
+    return text;
+}
+
 /// Says why the data cannot be used, beside their path: a wrong path is reported before a run needs
 /// it.
 QString FieldEditor::problemText() const {
     const TaskConfig& task = m_model.config().task;
-    if (!namesData() || !applies() || !namesFiles(task)) return {};
+    const QString key = m_index.data(ConfigModel::KeyRole).toString();
+    const bool column = key == QLatin1String(kTargetKey) || key == QLatin1String(kDropKey);
+    if ((!namesData() && !column) || !applies() || !namesFiles(task)) return {};
     const std::optional<Message> problem = factsProblem(task);
-    return problem ? translated(*problem) : QString();
+    if (!problem) return {};
+    // a wrong name of a column is told where it was typed
+    const QString english = QString::fromStdString(problem->english());
+    const auto blames = [&english](const QString& setting) {
+        return english.startsWith(setting + QLatin1String(": "));
+    };
+    const bool elsewhere =
+        !column && (blames(QLatin1String(kTargetKey)) || blames(QLatin1String(kDropKey)));
+    return elsewhere || (column && !blames(key)) ? QString() : inPanelWords(translated(*problem));
 }
 
 /// Returns what became of the data. It stands beside their path, or beside the setting that leaves
@@ -254,7 +297,7 @@ QString FieldEditor::noteText() const {
     if (facts)
         for (const Message& note : facts->notes)
             notes << translated(note);
-    return notes.join(u' ');
+    return inPanelWords(notes.join(u' '));
 }
 
 void FieldEditor::getMnist() {
@@ -297,6 +340,24 @@ void FieldEditor::chooseLayers() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });
     dialog->open(); // training goes on
+}
+
+/// Lists the columns below the button; the one that is predicted has a mark.
+void FieldEditor::showColumns(const QStringList& columns) {
+    if (!isVisible()) return;
+    auto* menu = make<QMenu>(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    auto* one = make<QActionGroup>(menu);
+    const QString now = m_line->text();
+    for (const QString& name : columns) {
+        QAction* action = menu->addAction(safeText(name.toStdString()).replace('&', "&&"), this,
+                                          [this, name] { m_target->choose(name); });
+        action->setCheckable(true);
+        one->addAction(action);
+        action->setChecked(name == (now.isEmpty() ? columns.back() : now));
+    }
+    if (columns.isEmpty()) menu->addAction(tr("The columns cannot be read"))->setEnabled(false);
+    menu->popup(m_browse->mapToGlobal(QPoint(0, m_browse->height())));
 }
 
 void FieldEditor::editModel() {

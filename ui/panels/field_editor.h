@@ -16,6 +16,7 @@ class QToolButton;
 namespace halfscope {
 
 class CountBox;
+class TargetChoice;
 
 class FieldEditor : public QWidget {
     Q_OBJECT
@@ -48,10 +49,12 @@ private:
     void getMnist();
     bool mayGetMnist() const;
     bool namesData() const;
+    QString inPanelWords(QString text) const;
     QString problemText() const;
     QString noteText() const;
     void chooseLayers();
     void editModel();
+    void showColumns(const QStringList& columns);
     void showValue(const QString& text);
     void describe(const QString& problem);
     void showTip();
@@ -65,14 +68,15 @@ private:
     QComboBox* m_combo = nullptr;
     CountBox* m_spin = nullptr;
     QLineEdit* m_line = nullptr;
-    Phrase m_unit;                   ///< m_spin's unit, in the plural
-    QLabel* m_label = nullptr;       ///< child
-    QLabel* m_effect = nullptr;      ///< child
-    QLabel* m_error = nullptr;       ///< child
-    QLabel* m_note = nullptr;        ///< child; what the setting does to the data
-    QToolButton* m_revert = nullptr; ///< child
-    QToolButton* m_browse = nullptr; ///< child; only for a path or for layers
-    QToolButton* m_get = nullptr;    ///< child; only for the path of MNIST
+    Phrase m_unit;                    ///< m_spin's unit, in the plural
+    QLabel* m_label = nullptr;        ///< child
+    QLabel* m_effect = nullptr;       ///< child
+    QLabel* m_error = nullptr;        ///< child
+    QLabel* m_note = nullptr;         ///< child; what the setting does to the data
+    QToolButton* m_revert = nullptr;  ///< child
+    QToolButton* m_browse = nullptr;  ///< child; only for a path, for layers, or for a column
+    QToolButton* m_get = nullptr;     ///< child; only for the path of MNIST
+    TargetChoice* m_target = nullptr; ///< child; only for the column to predict
 };
 
 } // namespace halfscope

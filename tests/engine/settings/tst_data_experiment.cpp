@@ -51,6 +51,7 @@ private slots:
     void unusableColumns();
     void formattedTargets();
     void chosenColumn();
+    void anotherColumn();
     void tablesOfOtherPrograms();
     void manyWords();
     void archives();
@@ -222,6 +223,32 @@ void TestDataExperiment::chosenColumn() {
     writeBytes(path("two.csv"), table(60, {"0", "1"}));
     QCOMPARE(experimentOn(path("two.csv"))->task.loss.kind, LossKind::CrossEntropy);
     QCOMPARE(experimentOn(path("two.csv"), loss)->task.loss.kind, LossKind::Mse);
+}
+
+/// The loss of the column before would make each number a class, or refuse the words.
+void TestDataExperiment::anotherColumn() {
+    std::string text = "day,what,a,b\n";
+    for (int i = 0; i < 120; ++i)
+        text += "d" + std::to_string(i) + "," + (i % 2 ? "low" : "high") + "," +
+                (i == 7 ? "" : std::to_string(i)) + "," + std::to_string(5000 * i) + "\n";
+    writeBytes(path("other.csv"), text);
+    const RunConfig first = *experimentOn(path("other.csv"));
+    QCOMPARE(first.task.drop, std::string("day"));
+    const auto with = [&](const char* column) {
+        const RunConfig config = predicting(first, column);
+        checkConfig(config);
+        return config.task;
+    };
+    QCOMPARE(with("what").loss.kind, LossKind::CrossEntropy);
+    QVERIFY(!with("what").standardiseTarget);
+    QCOMPARE(with("what").drop, std::string("day"));
+    QCOMPARE(with("a").loss.kind, LossKind::Mse);
+    QCOMPARE(with("").loss.kind, LossKind::Mse);
+    QVERIFY(with("").standardiseTarget);
+    QCOMPARE(predicting(predicting(first, "what"), "b").task.loss.kind, LossKind::Mse);
+    QCOMPARE(thrownBy<InputError>([&] { predicting(first, "no"); }).substr(0, 12), "data.target:");
+    // a column that was left out can be predicted; what needed it to be left out is gone
+    QCOMPARE(predicting(first, "day").task.drop, std::string());
 }
 
 void TestDataExperiment::tablesOfOtherPrograms() {
