@@ -80,6 +80,8 @@ public:
     char separator() const { return m_reader.separator(); }
     /// Whether numbers may have decimal commas: true when the columns are separated by semicolons.
     bool commas() const { return separator() == ';'; }
+    /// The current line as it stands in the file, without its line end.
+    std::string_view record() const { return m_reader.text(); }
     /// Returns the file and the current line: "PATH, line 4".
     std::string place() const { return m_reader.place(); }
 

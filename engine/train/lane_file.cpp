@@ -6,6 +6,7 @@
 #include "engine/runs/run_folder.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/onnx_file.h"
+#include "engine/train/predicted_samples.h"
 #include "engine/train/state_dict.h"
 
 namespace halfscope {
@@ -30,12 +31,13 @@ std::string nameOf(LaneFile file, const std::string& lane) {
     case LaneFile::Onnx: return "network_" + lane + ".onnx";
     case LaneFile::CriticOnnx: return "critic_" + lane + ".onnx";
     case LaneFile::Predictions: return "predictions_" + lane + ".npy";
+    case LaneFile::Predicted: return "predicted_" + lane + ".csv";
     }
     failInvariant("unknown file of a lane");
 }
 
 std::optional<std::string> laneFileBytes(Experiment& experiment, LaneFile file, int lane,
-                                         const std::string& program) {
+                                         const std::string& program, const std::string& samples) {
     Trainer& trainer = experiment.lane(lane);
     switch (file) {
     case LaneFile::StateDict:
@@ -43,6 +45,7 @@ std::optional<std::string> laneFileBytes(Experiment& experiment, LaneFile file, 
     case LaneFile::Onnx: return onnxBytes(trainer, experiment.config(), program);
     case LaneFile::CriticOnnx: return criticOnnxBytes(trainer, experiment.config(), program);
     case LaneFile::Predictions: return predictionBytes(trainer);
+    case LaneFile::Predicted: return predictedSamples(experiment, lane, samples);
     }
     failInvariant("unknown file of a lane");
 }

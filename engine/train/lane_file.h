@@ -10,18 +10,21 @@
 namespace halfscope {
 
 enum class LaneFile : uint8_t {
-    StateDict,  ///< see stateDictBytes()
-    Onnx,       ///< see onnxBytes()
-    CriticOnnx, ///< see criticOnnxBytes()
-    Predictions ///< .npy of float32, (samples, outputs), for the validation samples
+    StateDict,   ///< see stateDictBytes()
+    Onnx,        ///< see onnxBytes()
+    CriticOnnx,  ///< see criticOnnxBytes()
+    Predictions, ///< .npy of float32, (samples, outputs), for the validation samples
+    Predicted    ///< see predictedSamples()
 };
 
 /// Returns the file's name, such as "weights_fp32.safetensors".
 std::string nameOf(LaneFile, const std::string& lane);
 
 /// Returns the file's bytes, or nothing when requestStop() came meanwhile. Throws InputError when
-/// there can be no such file. `program` is the program's version.
+/// there can be no such file. `program` is the program's version; `samples` is the file whose
+/// samples are Predicted.
 std::optional<std::string> laneFileBytes(Experiment&, LaneFile, int lane,
-                                         const std::string& program);
+                                         const std::string& program,
+                                         const std::string& samples = {});
 
 } // namespace halfscope

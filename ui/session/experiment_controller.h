@@ -61,8 +61,11 @@ public:
         m_channel->post(SaveCommand{path.toStdString(), program.toStdString()});
     }
     /// Writes a file of one lane after the step in progress. Answered by laneSaved() or notSaved().
-    void saveLane(LaneFile file, int lane, const QString& path, const QString& program) {
-        m_channel->post(SaveCommand{path.toStdString(), program.toStdString(), file, lane});
+    /// `samples` is the file whose samples are predicted.
+    void saveLane(LaneFile file, int lane, const QString& path, const QString& program,
+                  const QString& samples = {}) {
+        m_channel->post(SaveCommand{path.toStdString(), program.toStdString(), file, lane,
+                                    samples.toStdString()});
     }
     /// Sets whether gradients are counted, in this run and in later ones.
     void watchGradients(bool on) { m_channel->watchGradients(on); }

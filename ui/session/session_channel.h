@@ -55,6 +55,7 @@ struct SaveCommand {
     std::string path, program; ///< `program` is the program's version
     std::optional<LaneFile> file{};
     int lane = 0;
+    std::string samples{}; ///< the file whose samples are predicted
 };
 /// Completes a step that a pause interrupted, then keeps the networks with their run. Answered by a
 /// KeptNotice.

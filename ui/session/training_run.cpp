@@ -55,9 +55,9 @@ public:
     void resume(const ExperimentState& state) override { m_experiment.resume(state); }
     ExperimentState state() override { return m_experiment.state(); }
     size_t stateBytes() const override { return m_experiment.stateBytes(); }
-    std::optional<std::string> laneFile(LaneFile file, int lane,
-                                        const std::string& program) override {
-        return laneFileBytes(m_experiment, file, lane, program);
+    std::optional<std::string> laneFile(LaneFile file, int lane, const std::string& program,
+                                        const std::string& samples) override {
+        return laneFileBytes(m_experiment, file, lane, program, samples);
     }
     Picture target() const override { return m_experiment.target(); }
     Snapshot snapshot() override {

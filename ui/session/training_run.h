@@ -40,7 +40,8 @@ public:
     virtual size_t stateBytes() const { return 0; }
     /// Returns laneFileBytes() for the program's version.
     virtual std::optional<std::string> laneFile(LaneFile, int /*lane*/,
-                                                const std::string& /*program*/) {
+                                                const std::string& /*program*/,
+                                                const std::string& /*samples*/) {
         return std::string();
     }
     virtual Picture target() const = 0;

@@ -234,7 +234,7 @@ void TrainingWorker::save() {
 }
 
 void TrainingWorker::saveLane(const SaveCommand& asked) {
-    const auto bytes = m_run->laneFile(*asked.file, asked.lane, asked.program);
+    const auto bytes = m_run->laneFile(*asked.file, asked.lane, asked.program, asked.samples);
     if (!bytes) { // a command came in between and is obeyed first
         m_saves.push_front(asked);
         return;

@@ -46,17 +46,6 @@
 namespace halfscope {
 namespace {
 
-/// Asks where to save. A name typed without an ending gets that of `name`, before the dialog asks
-/// about overwriting.
-QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
-                     const QString& filter) {
-    QFileDialog dialog(parent, title, {}, filter);
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setDefaultSuffix(QFileInfo(name).suffix());
-    dialog.selectFile(name);
-    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
-}
-
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
 constexpr int kBeforeDialog = 300;               // ms: short runs are saved by then
@@ -250,7 +239,6 @@ void WindowFiles::openPreset(const QString& name) {
     const bool first = preset.name == presets()[0].name;
     m_shown.load(preset.config, name, translated(preset.title),
                  first ? QString() : translated(preset.about));
-    if (namesFiles(config.task)) m_parts.setup->goTo(-1); // what was made of the data stands there
 }
 
 void WindowFiles::show(const OpenedFile& opened) {
@@ -262,6 +250,7 @@ void WindowFiles::show(const OpenedFile& opened) {
         m_shown.resume(opened.from, opened.begun, title);
     else
         m_shown.load(config, {}, title);
+    if (namesFiles(config.task)) m_parts.setup->goTo(-1); // what was made of the data stands there
     if (opened.savedRun) {
         m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config,
                           opened.begun ? opened.begun->now().checkpoint() : nullptr);
@@ -317,13 +306,6 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
     emit ended(good);
     return good;
 }
-}
-
-void WindowFiles::chooseFolder() {
-    const QString path = QFileDialog::getExistingDirectory(
-        &m_window, tr("Open a saved run, or a folder with data: a folder of pictures for each "
-                      "class, MNIST's files, a pair of arrays, or shards"));
-    if (!path.isEmpty()) tryOpen(path);
 
 void WindowFiles::choose() {
     const QString path = QFileDialog::getOpenFileName(
@@ -334,6 +316,13 @@ void WindowFiles::choose() {
         tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.tsv "
            "*.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));
+    if (!path.isEmpty()) tryOpen(path);
+}
+
+void WindowFiles::chooseFolder() {
+    const QString path = QFileDialog::getExistingDirectory(
+        &m_window, tr("Open a saved run, or a folder with data: a folder of pictures for each "
+                      "class, MNIST's files, a pair of arrays, or shards"));
     if (!path.isEmpty()) tryOpen(path);
 }
 

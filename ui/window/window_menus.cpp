@@ -1,6 +1,7 @@
 // What each entry does, and its key.
 #include "ui/window/window_menus.h"
 
+#include "engine/train/predicted_samples.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
@@ -8,8 +9,8 @@
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/panels/event_panel.h"
-#include "ui/panels/pace_slider.h"
 #include "ui/panels/lesson_panel.h"
+#include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
@@ -18,6 +19,7 @@
 #include "ui/plots/plot_stack.h"
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/smoothing.h"
+#include "ui/window/predict_samples.h"
 #include "ui/window/session_keeper.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_borders.h"
@@ -57,16 +59,16 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
         addShortcut(faster, [this] { m_parts.transport->pace()->moveBy(1); });
     addShortcut(Qt::Key_F, [this] { m_parts.plots->setFollow(true); });
     window.installEventFilter(this);
+    window.centralWidget()->installEventFilter(this);
 }
 
-    window.centralWidget()->installEventFilter(this);
 void WindowMenus::fillFile(QMenu& file) {
     file.addMenu(m_parts.transport->presetMenu());
     file.addAction(tr("&Open…"), QKeySequence::Open, &m_files, &WindowFiles::choose);
-    file.addAction(tr("&Save experiment as…"), QKeySequence::Save, &m_files,
-                   &WindowFiles::chooseExperiment);
     file.addAction(tr("Open a &folder…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &m_files,
                    &WindowFiles::chooseFolder);
+    file.addAction(tr("&Save experiment as…"), QKeySequence::Save, &m_files,
+                   &WindowFiles::chooseExperiment);
     file.addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), &m_files,
                    &WindowFiles::choosePlots);
     file.addAction(tr("Save &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &m_files,
@@ -76,6 +78,7 @@ void WindowMenus::fillFile(QMenu& file) {
     fillLanes(*file.addMenu(tr("Save &weights")), LaneFile::StateDict);
     fillLanes(*file.addMenu(tr("Save as O&NNX")), LaneFile::Onnx);
     fillLanes(*file.addMenu(tr("Save pre&dictions")), LaneFile::Predictions);
+    fillLanes(*file.addMenu(tr("Predict new s&amples")), LaneFile::Predicted);
     file.addAction(tr("Save for &TensorBoard…"), &m_files, &WindowFiles::chooseTensorBoard);
     QAction* live = file.addAction(tr("Write for TensorBoard whi&le training…"));
     live->setCheckable(true);
@@ -93,8 +96,17 @@ void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
         const auto add = [&](LaneFile made, const QString& name) {
             for (int lane = 0; lane < lanes.size(); ++lane)
                 menu.addAction(name.arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))),
-                               this, [this, made, lane] { m_files.chooseLaneFile(made, lane); });
+                               this, [this, made, lane] {
+                                   if (made == LaneFile::Predicted)
+                                       return predictSamples(m_controller, lane, m_window);
+                                   m_files.chooseLaneFile(made, lane);
+                               });
         };
+        const auto& built = m_controller.info();
+        if (file == LaneFile::Predicted && built && !canPredictFile(built->config.task.kind)) {
+            menu.addAction(tr("Only of a table or of arrays"))->setEnabled(false);
+            return;
+        }
         add(file, tr("%1…"));
         if (file == LaneFile::Onnx && m_files.hasCritics())
             add(LaneFile::CriticOnnx, tr("Critic of %1…"));
@@ -398,18 +410,6 @@ void WindowMenus::showHelpPart(const QString& anchor) {
     m_help->showPart(anchor);
 }
 
-void WindowMenus::showVerification() {
-    VerifyOptions options;
-    options.device = m_models.config.config().device;
-    options.threads = static_cast<int>(m_models.config.config().threads);
-    auto* dialog = make<VerifyDialog>(options, &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->show(); // training goes on
-}
-
-void WindowMenus::showAbout() {
-    auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("About Halfscope"), aboutText(),
-                                  QMessageBox::Close, &m_window);
 /// Shows the lesson in a column of its own: its reader presses Play and looks at what happens.
 void WindowMenus::showLesson(bool on) {
     if (!on && m_lesson) return m_lesson->hide();
@@ -424,6 +424,18 @@ void WindowMenus::showLesson(bool on) {
     m_lesson->open();
 }
 
+void WindowMenus::showVerification() {
+    VerifyOptions options;
+    options.device = m_models.config.config().device;
+    options.threads = static_cast<int>(m_models.config.config().threads);
+    auto* dialog = make<VerifyDialog>(options, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show(); // training goes on
+}
+
+void WindowMenus::showAbout() {
+    auto* box = make<QMessageBox>(QMessageBox::NoIcon, tr("About Halfscope"), aboutText(),
+                                  QMessageBox::Close, &m_window);
     box->setTextFormat(Qt::RichText); // safe: all of it is the program's own text
     box->setIconPixmap(programIcon().pixmap(64));
     box->setAttribute(Qt::WA_DeleteOnClose);

@@ -1,0 +1,112 @@
+// Judges the other file's samples as those that were held back are judged.
+#include "engine/train/predicted_samples.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/data/class_counts.h"
+#include "engine/data/csv_columns.h"
+#include "engine/data/csv_fields.h"
+#include "engine/data/dataset.h"
+#include "engine/io/npy.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace halfscope {
+
+namespace {
+
+/// A table's lines as they stand in its file.
+struct TableText {
+    std::string header;
+    std::vector<std::string> lines{}; ///< those that have a value
+    char separator = ',';
+    bool commas = false; ///< a number has a decimal comma
+};
+
+TableText readTable(const std::string& path) {
+    CsvFile file(path);
+    file.readHeader();
+    TableText table{std::string(file.record()), {}, file.separator()};
+    while (file.next()) {
+        for (const std::string_view field : file.fields) {
+            const NumberText number(trimmed(field), file.commas());
+            table.commas = table.commas || (number.mark == ',' && number.isNumber());
+        }
+        table.lines.emplace_back(file.record());
+    }
+    return table;
+}
+
+std::string quoted(const std::string& text, char separator) {
+    const char special[] = {separator, '"', '\r', '\n', '\0'};
+    if (text.find_first_of(special) == text.npos) return text;
+    std::string field = "\"";
+    for (const char c : text)
+        field += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return field + '"';
+}
+
+std::string targetName(const TaskConfig& task) {
+    CsvFile file(task.path);
+    for (const CsvColumn& column : csvLayout(task, file).columns)
+        if (column.use == ColumnUse::Target) return column.name;
+    return {};
+}
+
+/// Returns a field for each predicted sample: a number, or the class with the highest score.
+std::vector<std::string> fieldsOf(const Predictions& all, const TaskView& view, bool classes,
+                                  const TableText& table) {
+    std::vector<std::string> fields;
+    if (classes) {
+        for (const int32_t taken : highestClasses(all.values, static_cast<size_t>(all.outputs)))
+            fields.push_back(quoted(view.classes.at(static_cast<size_t>(taken)), table.separator));
+        return fields;
+    }
+    for (const float value : all.values) {
+        fields.push_back(numberText(value));
+        if (table.commas) std::replace(fields.back().begin(), fields.back().end(), '.', ',');
+    }
+    return fields;
+}
+
+std::string tableWith(const TableText& table, const std::string& name,
+                      const std::vector<std::string>& fields, std::span<const int64_t> places) {
+    std::vector<std::string> behind(table.lines.size());
+    for (size_t i = 0; i < places.size(); ++i)
+        behind.at(static_cast<size_t>(places[i])) = fields.at(i);
+    std::string text = table.header + table.separator + quoted(name, table.separator) + "\n";
+    for (size_t i = 0; i < behind.size(); ++i)
+        text += table.lines[i] + table.separator + behind[i] + "\n";
+    return text;
+}
+
+} // namespace
+
+bool canPredictFile(TaskKind kind) { return kind == TaskKind::Csv || kind == TaskKind::Arrays; }
+
+std::string predictedSamples(Experiment& experiment, int lane, const std::string& samples) {
+    RunConfig config = experiment.config();
+    if (!canPredictFile(config.task.kind))
+        throw InputError(phrase("Training", "Samples of another file can be predicted only where "
+                                            "the training data are a table or arrays."));
+    config.lanes = {config.lanes.at(static_cast<size_t>(lane))};
+    config.forks.clear();
+    config.edits.clear();
+    config.model.weights.clear();
+    config.task.predictFile = samples;
+    Experiment judge(config);
+    Trainer& trainer = judge.lane(0);
+    trainer.setWeights(experiment.lane(lane).weights());
+    Predictions all;
+    const std::atomic<bool> stop{false};
+    const auto judged = trainer.evaluate(stop, &all);
+    require(judged.has_value(), "nobody asked the evaluation to stop");
+    if (config.task.kind == TaskKind::Arrays) return npyBytes(all.shape(), all.values);
+    const TableText table = readTable(samples);
+    const std::string name = targetName(config.task) + "_predicted";
+    return tableWith(table, name, fieldsOf(all, judge.view(), judge.hasClasses(), table),
+                     all.numbers);
+}
+
+} // namespace halfscope

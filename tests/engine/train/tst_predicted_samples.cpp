@@ -1,0 +1,131 @@
+// What a lane predicts for the lines of another table, and for another array.
+#include "engine/train/predicted_samples.h"
+
+#include "engine/core/error.h"
+#include "engine/io/npy.h"
+#include "engine/settings/data_experiment.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_predicted_samples {
+
+using namespace halfscope;
+
+class TestPredictedSamples : public QObject {
+    Q_OBJECT
+private slots:
+    void classesStandBehindTheLines();
+    void numbersAreInUnitsOfTheData();
+    void arraysBecomeAnArray();
+    void refusals();
+
+private:
+    /// Returns an experiment on the file that has trained for so many steps, in FP32.
+    std::unique_ptr<Experiment> trained(const std::string& path, int64_t steps);
+    std::string write(const char* name, const std::string& bytes) {
+        return writeBytes(m_folder.filePath(QLatin1String(name)).toStdString(), bytes);
+    }
+    static QStringList linesOf(const std::string& text) {
+        QStringList lines = QString::fromStdString(text).split('\n');
+        return lines.takeLast().isEmpty() ? lines : QStringList();
+    }
+    QTemporaryDir m_folder;
+};
+
+std::unique_ptr<Experiment> TestPredictedSamples::trained(const std::string& path, int64_t steps) {
+    RunConfig config = *experimentOn(path);
+    config.epochs = 0;
+    config.steps = steps;
+    auto experiment = std::make_unique<Experiment>(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (!experiment->finished())
+        experiment->advance(records, events);
+    return experiment;
+}
+
+void TestPredictedSamples::classesStandBehindTheLines() {
+    std::string text = "size,colour,kind\n";
+    for (int i = 0; i < 200; ++i)
+        text += std::to_string(i) + (i % 2 ? ",red," : ",blue,") +
+                (i < 100 ? "\"small, cheap\"" : "large") + "\n";
+    const auto experiment = trained(write("kinds.csv", text), 400);
+    // the columns in another order, one more, a line without a size, a word that was never seen
+    const std::string more =
+        write("more.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\nd,red,\n\ne,green,15\n");
+    RunConfig drops = experiment->config();
+    QVERIFY(drops.task.missing == Missing::Refuse);
+    QVERIFY(thrownBy<InputError>([&] { predictedSamples(*experiment, 0, more); }).find("line 4") !=
+            std::string::npos);
+    const std::string whole =
+        write("whole.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\n\ne,green,15\n");
+    for (const int lane : {0, 1})
+        QCOMPARE(linesOf(predictedSamples(*experiment, lane, whole)),
+                 QStringList({"id,colour,size,kind_predicted", "\"a, b\",red,10,\"small, cheap\"",
+                              "c,blue,190,large", "e,green,15,\"small, cheap\""}));
+    QCOMPARE(experiment->step(), int64_t{400});
+}
+
+/// The samples that were held back are predicted as their validation judges them.
+void TestPredictedSamples::numbersAreInUnitsOfTheData() {
+    std::string text = "\xEF\xBB\xBFwidth;price\r\n";
+    for (int i = 0; i < 60; ++i)
+        text +=
+            std::to_string(i) + ",5;" + (i == 3 ? "" : std::to_string(70000 + 1000 * i)) + "\r\n";
+    const std::string path = write("prices.csv", text);
+    const auto experiment = trained(path, 30);
+    QVERIFY(experiment->config().task.standardiseTarget);
+    Predictions held;
+    const std::atomic<bool> stop{false};
+    experiment->lane(1).evaluate(stop, &held);
+    // a line lacks its price, which is not read
+    const QStringList lines = linesOf(predictedSamples(*experiment, 1, path));
+    QCOMPARE(lines.size(), 61);
+    QVERIFY(lines[0].endsWith(QStringLiteral("width;price;price_predicted")));
+    for (size_t i = 0; i < held.numbers.size(); ++i) {
+        const QStringList fields = lines[static_cast<int>(held.numbers[i]) + 1].split(';');
+        QCOMPARE(fields.size(), 3);
+        QVERIFY(!fields[2].contains('.'));
+        const double value = QString(fields[2]).replace(',', '.').toDouble();
+        constexpr double kBound =
+            0x1p-9; // fp16 has 11 digits; batches of another size add rounding
+        QVERIFY2(std::abs(value - double{held.values[i]}) <= kBound * std::abs(value),
+                 qPrintable(lines[static_cast<int>(held.numbers[i]) + 1]));
+    }
+    QVERIFY(!lines[4].endsWith(';')); // it has a prediction, too
+}
+
+void TestPredictedSamples::arraysBecomeAnArray() {
+    const std::string x = npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (40, 2), }",
+                                   std::string(320, '\0'));
+    const std::string y = npy("<f4", "(40, 1)", std::string(160, '\0'));
+    const std::string path = write("data.npz", zipBytes({{"x.npy", x}, {"y.npy", y}}));
+    const auto experiment = trained(path, 2);
+    const std::string more = write("more.npy", npy("<f4", "(3, 2)", std::string(24, '\0')));
+    const std::string bytes = predictedSamples(*experiment, 0, more);
+    const Array array = readNpy(write("out.npy", bytes));
+    QCOMPARE(array.info.shape, (std::vector<int64_t>{3, 1}));
+}
+
+void TestPredictedSamples::refusals() {
+    const auto experiment = trained(write("two.csv", "a,b,c\n1,2,3\n4,5,6\n"), 1);
+    QVERIFY(thrownBy<InputError>([&] {
+                predictedSamples(*experiment, 0, write("lacks.csv", "a,c\n1,2\n"));
+            }).find("there is no column \"b\"") != std::string::npos);
+    Experiment painted(defaultConfig());
+    QVERIFY(!canPredictFile(defaultConfig().task.kind));
+    QVERIFY(thrownBy<InputError>([&] {
+                predictedSamples(painted, 0, "any.csv");
+            }).find("a table or arrays") != std::string::npos);
+}
+
+} // namespace tst_predicted_samples
+
+QTEST_GUILESS_MAIN(tst_predicted_samples::TestPredictedSamples)
+#include "tst_predicted_samples.moc"
