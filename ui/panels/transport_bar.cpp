@@ -26,14 +26,19 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <utility>
 
 namespace halfscope {
 namespace {
+const QString kLineBreak = QStringLiteral("<br>");
+
 /// Returns the speeds without their mark-up.
 QString plainText(QString form) {
     static const QRegularExpression tags(QStringLiteral("<[^>]*>"));
-    return form.remove(tags).replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
+    return form.replace(kLineBreak, QStringLiteral("\n"))
+        .remove(tags)
+        .replace(QStringLiteral("&nbsp;"), QStringLiteral(" "));
 }
 
 /// Shortens a name of any length, so that it does not make the bar wider: the tool tip has all of
@@ -68,9 +73,12 @@ void TransportBar::take(Form form) {
     for (QPushButton* button : {m_reset, m_step})
         button->setText(form == Form::Full ? button->accessibleName() : QString());
     const bool tight = form == Form::Tight;
-    m_stopLabel->setText(tight ? tr("Stop") : tr("Stop after"));
-    for (QToolButton* each : {m_device, m_theme, m_help})
+    const bool brief = tight || form == Form::Brief;
+    m_stopLabel->setText(brief ? tr("Stop") : tr("Stop after"));
+    m_device->setVisible(!brief);
+    for (QToolButton* each : {m_theme, m_help})
         each->setVisible(!tight);
+    m_speeds->setMinimumWidth(tight ? 0 : m_leastSpeeds);
     m_epoch->setVisible(!tight && !m_epoch->text().isEmpty());
     const auto widthOf = [metrics = fontMetrics()](const char* sample) {
         return metrics.horizontalAdvance(QLatin1String(sample)) + 40;
@@ -88,7 +96,7 @@ int TransportBar::leastWidth(Form form) {
 void TransportBar::fit() {
     if (const int least = leastWidth(Form::Tight); least != std::exchange(m_least, least))
         updateGeometry();
-    for (const Form form : {Form::Full, Form::Icons})
+    for (const Form form : {Form::Full, Form::Icons, Form::Brief})
         if (leastWidth(form) <= width()) return;
     take(Form::Tight);
 }
@@ -306,8 +314,28 @@ void TransportBar::writeSpeeds(const RunModel& run) {
                   : QString();
     if (!ratio.isEmpty()) full << ratio;
     const QString gap = QStringLiteral("&nbsp;&nbsp;");
-    m_speedForms = {full.join(gap), brief.join(gap), ratio};
+    const QString lines = brief.join(kLineBreak);
+    m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, ratio};
+    keepRoomForSpeeds(lines);
     showSpeeds();
+}
+
+/// Makes the bar leave out what other places tell, rather than the speeds.
+void TransportBar::keepRoomForSpeeds(const QString& lines) {
+    const int wanted = widthOfSpeeds(lines);
+    if (wanted <= m_leastSpeeds) return;
+    m_leastSpeeds = wanted;
+    fit();
+}
+
+int TransportBar::widthOfSpeeds(const QString& form) const {
+    QFont bold = m_speeds->font();
+    bold.setBold(true);
+    const QFontMetrics metrics(bold);
+    int width = 0;
+    for (const QString& line : plainText(form).split(u'\n'))
+        width = std::max(width, metrics.horizontalAdvance(line));
+    return width;
 }
 
 /// Lists the pairs of lanes, the later one compared with the earlier.
@@ -347,10 +375,7 @@ void TransportBar::showEpoch(const QString& text) {
 void TransportBar::showSpeeds() {
     QString chosen;
     for (const QString& form : m_speedForms) {
-        QFont bold = m_speeds->font();
-        bold.setBold(true);
-        const int needed = QFontMetrics(bold).horizontalAdvance(plainText(form));
-        const bool fits = needed <= m_speeds->width();
+        const bool fits = widthOfSpeeds(form) <= m_speeds->width();
         if (!fits && m_speeds->isVisible()) continue;
         chosen = form;
         break;

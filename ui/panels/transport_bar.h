@@ -74,6 +74,8 @@ private:
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
     void applyColors();
     void showSpeeds();
+    void keepRoomForSpeeds(const QString& lines);
+    int widthOfSpeeds(const QString& form) const;
     void writeSpeeds(const RunModel&);
     void fillSpeedMenu();
     struct Pair {
@@ -85,7 +87,8 @@ private:
     enum class Form {
         Full,
         Icons, ///< without words on Reset and Step
-        Tight, ///< like Icons, and without what a menu, the status bar or a tool tip has, too
+        Brief, ///< like Icons, and without the device, which the status bar names, too
+        Tight, ///< like Brief, and without what a menu, the status bar or a tool tip has, too
     };
     void take(Form);
     int leastWidth(Form);
@@ -113,6 +116,7 @@ private:
     QStringList m_speedForms; ///< the same figures, from the fullest form to the shortest
     bool m_stops = false;     ///< the large button means Pause
     int m_least = 0;          ///< the width of the tightest form, in pixels
+    int m_leastSpeeds = 0;    ///< the width of both speeds one above the other; only grows
     qint64 m_begin = 0;
 };
 

@@ -35,6 +35,7 @@ private slots:
     void transportTellsEpochs();
     void transportInANarrowWindow();
     void transportFiguresInLittleRoom();
+    void showsSpeedsOnAProjector();
 };
 
 void TestTransportBar::transportStates_data() {
@@ -257,6 +258,37 @@ void TestTransportBar::transportFiguresInLittleRoom() {
     QVERIFY(forms[0].contains(QStringLiteral("110968 steps/s")));
     QVERIFY(forms[1].contains(QStringLiteral("111k/s")));
     QVERIFY(speeds->accessibleName().contains(QStringLiteral("110968 steps/s")));
+}
+
+/// A projector that magnifies twice leaves 960 pixels. The bar leaves out the name of the device,
+/// which the status bar has, rather than the speeds.
+void TestTransportBar::showsSpeedsOnAProjector() {
+    QWidget holder;
+    TransportBar bar(&holder);
+    holder.resize(960, 60);
+    bar.resize(960, 50);
+    holder.show();
+    FedModel run;
+    run.start({"fp32", "amp-fp16"});
+    run.edit([](RunConfig& config) {
+        config.task = presetNamed("overflow").config.task;
+        config.epochs = 19;
+    });
+    StepRecord a, b;
+    a.step = b.step = 87;
+    a.epoch = b.epoch = 6;
+    a.batch = b.batch = 7;
+    b.lane = 1;
+    a.deviceSeconds = 1.0 / 10600;
+    b.deviceSeconds = 1.0 / 10500;
+    run.append(std::vector{a, b}, {});
+    bar.setFigures(run);
+    const auto* speeds = bar.findChild<QLabel*>(QStringLiteral("speeds"));
+    QTRY_VERIFY2(speeds->text().contains(QStringLiteral("10.6k/s")), qPrintable(speeds->text()));
+    QVERIFY2(speeds->text().contains(QStringLiteral("10.5k/s")), qPrintable(speeds->text()));
+    QVERIFY(speeds->sizeHint().width() <= speeds->width());
+    QVERIFY(bar.findChild<QLabel*>(QStringLiteral("epoch"))->isVisible());
+    QVERIFY(bar.findChild<QToolButton*>(QStringLiteral("help"))->isVisible());
 }
 
 } // namespace tst_transport_bar
