@@ -68,25 +68,23 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
     m_last = newView();
     fillModes();
     updateLast();
-    for (const auto& [key, shows] :
-         {std::pair(Qt::Key_1, Shows::Target), std::pair(Qt::Key_2, Shows::Difference),
-          std::pair(Qt::Key_3, Shows::Swipe)}) {
-        auto* shortcut = make<QShortcut>(QKeySequence(key), this);
-        connect(shortcut, &QShortcut::activated, this,
-                [this, wanted = shows] { showLast(wanted); });
-    }
-    auto* only = make<QShortcut>(QKeySequence(Qt::Key_4), this);
-    connect(only, &QShortcut::activated, this, [this] { setAlone(!m_alone); });
-    auto* what = make<QShortcut>(QKeySequence(Qt::Key_5), this);
-    connect(what, &QShortcut::activated, this, [this] { showSamples(!showsSamples()); });
+    const auto onKey = [this](Qt::Key key, auto action) {
+        connect(make<QShortcut>(QKeySequence(key), this), &QShortcut::activated, this, action);
+    };
+    onKey(Qt::Key_1, [this] { showLast(Shows::Target); });
+    onKey(Qt::Key_2, [this] { showLast(Shows::Difference); });
+    onKey(Qt::Key_3, [this] { showLast(Shows::Swipe); });
+    onKey(Qt::Key_4, [this] { setAlone(!m_alone); });
+    onKey(Qt::Key_5, [this] { showSamples(!showsSamples()); });
 }
 
 void CompareView::buildBar() {
-    auto* bar = make<QHBoxLayout>();
+    m_bar = make<QWidget>(this);
+    auto* bar = make<QHBoxLayout>(m_bar);
+    bar->setContentsMargins(0, 0, 0, 0);
     bar->setSpacing(6);
     m_stepLabel = make<QLabel>(this);
-    bar->addWidget(m_stepLabel);
-    bar->addStretch(1);
+    bar->addWidget(m_stepLabel, 1);
     m_what = make<QComboBox>(this);
     m_what->setAccessibleName(tr("What the pictures show"));
     m_what->setToolTip(tr("Samples with their predicted classes, or the text that each lane "
@@ -110,7 +108,7 @@ void CompareView::buildBar() {
         m_gain->addItem(tr("× %1").arg(gain), gain);
     m_gain->setCurrentIndex(m_gain->findData(kDefaultGain));
     bar->addWidget(m_gain);
-    static_cast<QVBoxLayout*>(layout())->addLayout(bar);
+    layout()->addWidget(m_bar);
     connect(m_what, &QComboBox::currentIndexChanged, this, &CompareView::showPictures);
     connect(m_mode, &QComboBox::currentIndexChanged, this, &CompareView::updateLast);
     connect(m_gain, &QComboBox::currentIndexChanged, this, &CompareView::updateLast);
@@ -217,6 +215,11 @@ void CompareView::showLast(Shows shows, int otherLane) {
         if (lane && m_mode->itemData(i).toInt() == static_cast<int>(shows))
             return m_mode->setCurrentIndex(i);
     }
+}
+
+void CompareView::setBare(bool bare) {
+    m_bar->setVisible(!bare);
+    updateReadout();
 }
 
 void CompareView::setAlone(bool alone) {
@@ -441,7 +444,7 @@ bool CompareView::eventFilter(QObject* object, QEvent* event) {
 
 void CompareView::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    if (event->type() == QEvent::PaletteChange) updateTitles();
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) placeViews();
 }
 
 void CompareView::hover(QPoint pixel) {
@@ -507,8 +510,10 @@ QString CompareView::namesBehind(const QString& sentence) const {
 QString CompareView::readoutText(const QString& about) const {
     const bool magenta = m_notFinite && m_kind != ViewKind::Classes; // tables have no such colour
     const QString damage = magenta ? tr("Magenta: not finite.") : QString();
+    const bool bare = m_bar->isHidden(); // and with it the step that the pictures are of
     if (m_kind != ViewKind::Painted) {
         QStringList parts;
+        if (bare) parts << m_stepLabel->text();
         for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
             if (const QString caption = captionOf(i); !caption.isEmpty())
                 parts << laneLetter(i) + QStringLiteral(": ") + caption;
@@ -516,6 +521,7 @@ QString CompareView::readoutText(const QString& about) const {
         if (magenta) parts << damage;
         return parts.join(QStringLiteral("   "));
     }
+    if (bare) return (m_stepLabel->text() + u' ' + damage).trimmed();
     if (!m_pixel) return (tr("Point at a picture to read its values.") + u' ' + damage).trimmed();
     QString text = tr("x %1, y %2:").arg(m_pixel->x()).arg(m_pixel->y());
     for (int i = 0; i < m_pictures.size(); ++i)

@@ -61,6 +61,9 @@ public:
     enum class Shows { Target, Difference, Swipe };
     void showLast(Shows, int otherLane = 1);
     Shows shows() const { return mode().shows; }
+    /// Shows the pictures, their step and what they mean, without the controls that only the
+    /// operator needs.
+    void setBare(bool bare);
     /// Makes the last pane fill the whole view, for a comparison by eye.
     void setAlone(bool alone);
     bool alone() const { return m_alone; }
@@ -132,10 +135,11 @@ private:
     std::shared_ptr<const RunInfo> m_info;         ///< gives the lanes their names
     std::shared_ptr<const LanePictures> m_painted; ///< the run's pictures that are shown
     ViewTransform m_transform;
+    QWidget* m_bar = nullptr;         ///< child; holds the controls above the views
     QWidget* m_canvas = nullptr;      ///< child; holds the views
     std::vector<ImageView*> m_views;  ///< children of the canvas, by lane
     ImageView* m_last = nullptr;      ///< child of the canvas
-    QLabel* m_stepLabel = nullptr;    ///< child
+    QLabel* m_stepLabel = nullptr;    ///< in the bar, as are the boxes
     QLabel* m_readoutLabel = nullptr; ///< child
     QComboBox* m_what = nullptr;      ///< child; the item's data is true for samples
     QComboBox* m_mode = nullptr;      ///< child; each item's data is a Mode

@@ -17,7 +17,7 @@ namespace halfscope {
 
 namespace {
 constexpr double kZoomOfNotch = 1.25; // zoom per notch
-constexpr int kLegendHeight = 20, kPictureMargin = 2;
+constexpr int kPictureMargin = 2;
 } // namespace
 
 ImageView::ImageView(ViewTransform& transform, QWidget* parent)
@@ -112,8 +112,10 @@ QString ImageView::shownTitle() const {
 
 int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
 
+int ImageView::legendHeight() const { return std::max(20, titleHeight()); }
+
 QRectF ImageView::viewport() const {
-    const double foot = m_legend > 0 ? kLegendHeight : kPictureMargin;
+    const double foot = m_legend > 0 ? legendHeight() : kPictureMargin;
     return {double(kPictureMargin), double(titleHeight()),
             std::max(0.0, width() - 2.0 * kPictureMargin),
             std::max(0.0, height() - titleHeight() - foot)};
@@ -243,10 +245,10 @@ void ImageView::paintLegend(QPainter& painter) const {
     const int zero = fontMetrics().horizontalAdvance(u'0') + 6;
     // right below the picture
     const int top =
-        std::min(height() - kLegendHeight, static_cast<int>(std::ceil(pictureRect().bottom())));
-    const QRect line(kPictureMargin, top, width() - 2 * kPictureMargin, kLegendHeight);
+        std::min(height() - legendHeight(), static_cast<int>(std::ceil(pictureRect().bottom())));
+    const QRect line(kPictureMargin, top, width() - 2 * kPictureMargin, legendHeight());
     const QRect bar(line.left() + zero, line.top() + 6, std::max(0, line.width() - zero - text),
-                    kLegendHeight - 11);
+                    legendHeight() - 11);
     painter.setPen(palette().color(QPalette::WindowText));
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("0"));
     painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, high);

@@ -83,6 +83,7 @@ private:
     void paintTitle(QPainter&) const;
     void paintLegend(QPainter&) const;
     int titleHeight() const;
+    int legendHeight() const;
     int titleWidth(const QString& title, const QString& note) const;
 
     ViewTransform& m_transform;

@@ -102,6 +102,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     const auto jump = [this](const QModelIndex& index) {
         m_table->scrollTo(index);
         emit stepChosen(index.data(EventModel::StepRole).toLongLong());
+        emit eventChosen(static_cast<int>(m_model.indexAt(index.row())));
     };
     connect(m_table, &QTableView::clicked, this, jump);
     connect(m_table, &QTableView::activated, this, jump);

@@ -29,6 +29,8 @@ public:
 
 signals:
     void stepChosen(qint64 step);
+    /// Emitted after stepChosen(), with the index of the event among the run's events.
+    void eventChosen(int index);
 
 protected:
     void changeEvent(QEvent*) override;

@@ -50,9 +50,9 @@ QPainterPath trianglePath(bool up) {
     return path;
 }
 
-QCPScatterStyle styleOf(EventKind kind, const Colors& colors) {
-    const auto filled = [](const QPainterPath& path, const QColor& color) {
-        return QCPScatterStyle(path, QPen(color, 0), QBrush(color), kPathSize);
+QCPScatterStyle styleOf(EventKind kind, const Colors& colors, double size) {
+    const auto filled = [size](const QPainterPath& path, const QColor& color) {
+        return QCPScatterStyle(path, QPen(color, 0), QBrush(color), kPathSize * size);
     };
     switch (kind) {
     case EventKind::Overflow: return filled(trianglePath(false), colors.error);
@@ -64,13 +64,13 @@ QCPScatterStyle styleOf(EventKind kind, const Colors& colors) {
     }
     case EventKind::LossNotFinite:
         return QCPScatterStyle(QCPScatterStyle::ssDiamond, QPen(colors.text, 0),
-                               QBrush(colors.text), kDiamondSize);
+                               QBrush(colors.text), kDiamondSize * size);
     case EventKind::Damaged:
-        return QCPScatterStyle(QCPScatterStyle::ssCross, QPen(colors.warning, 2), Qt::NoBrush,
-                               kDiamondSize);
+        return QCPScatterStyle(QCPScatterStyle::ssCross, QPen(colors.warning, 2 * size),
+                               Qt::NoBrush, kDiamondSize * size);
     case EventKind::Underflow:
-        return QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(colors.error, 2), Qt::NoBrush,
-                               kRingSize);
+        return QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(colors.error, 2 * size), Qt::NoBrush,
+                               kRingSize * size);
     case EventKind::Edit: break;
     }
     return filled(flagPath(), colors.accent);
@@ -94,8 +94,9 @@ EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect) : m_plot(plot), m_rec
         axis->grid()->setZeroLinePen(Qt::NoPen);
 }
 
-int EventLane::heightFor(int lanes) {
-    return std::max(1, lanes) * (lanes > 3 ? kLowRowHeight : kRowHeight);
+int EventLane::heightFor(int lanes, double magnified) {
+    const double row = magnified * (lanes > 3 ? kLowRowHeight : kRowHeight);
+    return std::max(1, lanes) * static_cast<int>(row);
 }
 
 void EventLane::setRun(std::shared_ptr<const Run> run) {
@@ -196,7 +197,7 @@ void EventLane::setColors(const Colors& colors) {
     setColorsOf(m_rect, colors, m_plot.font());
     for (Row& row : m_rows)
         for (const EventKind kind : kAllKinds)
-            row.graphs[slot(kind)]->setScatterStyle(styleOf(kind, colors));
+            row.graphs[slot(kind)]->setScatterStyle(styleOf(kind, colors, m_magnified));
 }
 
 std::optional<int> EventLane::eventAt(const QPointF& position) const {
@@ -205,7 +206,7 @@ std::optional<int> EventLane::eventAt(const QPointF& position) const {
     if (!m_rect.rect().contains(position.toPoint())) return std::nullopt;
     const double step = stepAxis->pixelToCoord(position.x());
     std::optional<int> best;
-    double bestDistance = kPickDistance;
+    double bestDistance = kPickDistance * m_magnified;
     for (size_t lane = 0; lane < m_rows.size(); ++lane) {
         const double dy = position.y() - rowAxis->coordToPixel(static_cast<double>(lane));
         for (const auto& marks : m_rows[lane].marks) {

@@ -36,6 +36,8 @@ public:
     /// pixels.
     void update(double from, double to, int pixels);
     void setColors(const Colors&);
+    /// Draws marks so many times as large from the next setColors() on.
+    void magnify(double factor) { m_magnified = factor; }
 
     /// Returns the index, among the run's events, of the event whose mark is nearest to a place in
     /// the plot; nothing when no mark is within a few pixels.
@@ -43,7 +45,7 @@ public:
     QString text(int index) const;
     qint64 step(int index) const;
     /// Returns the height of the rows, in pixels.
-    static int heightFor(int lanes);
+    static int heightFor(int lanes, double magnified);
 
 private:
     static constexpr int kKinds = kEventKinds;
@@ -64,6 +66,7 @@ private:
     std::shared_ptr<const Run> m_run;
     size_t m_taken = 0; ///< how many of its events were taken
     int m_count = 0;
+    double m_magnified = 1;
     std::vector<Row> m_rows;
 };
 

@@ -158,6 +158,8 @@ void PlotPanel::update(double from, double to, int pixels) {
             lane.curve.update();
         return;
     }
+    // thick lines cost more by the point, and hide what is closer together than they are thick
+    if (m_magnified > 1) pixels = std::max(1, pixels / static_cast<int>(lanePen(0).widthF()));
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     const auto take = [&](Curve& curve, Points& points, bool resting) {
         curve.update();
@@ -193,7 +195,7 @@ bool PlotPanel::isDrawn(const Lane& lane) const {
 void PlotPanel::drawLanes(double from, double to, int pixels) {
     for (size_t i = 0; i < m_lanes.size(); ++i) {
         Lane& lane = m_lanes[i];
-        const QPen pen = m_colors.lanePen(static_cast<int>(i));
+        const QPen pen = lanePen(i);
         const bool trend = lane.trend.weight() > 0;
         fillGraph(*lane.graph, lane.points, trend ? m_colors.faint(pen) : pen, pixels);
         if (!lane.trendGraph) continue;
@@ -206,10 +208,18 @@ void PlotPanel::drawLanes(double from, double to, int pixels) {
 void PlotPanel::drawOverlays(int pixels) {
     for (Behind& behind : m_behind) {
         const Overlay& overlay = m_overlays[static_cast<size_t>(behind.run)];
-        const QPen pen = m_colors.runPen(overlay.color, behind.curve.lane());
+        QPen pen = m_colors.runPen(overlay.color, behind.curve.lane());
+        pen.setWidthF(m_magnified);
         fillGraph(*behind.graph, behind.points, pen, pixels);
         placeTag(behind, pen);
     }
+}
+
+QPen PlotPanel::lanePen(size_t lane) const {
+    constexpr double kForAudience = 1.5; // beyond the letters: a line far away seems thinner
+    QPen pen = m_colors.lanePen(static_cast<int>(lane));
+    if (m_magnified > 1) pen.setWidthF(std::max(2.0, std::round(kForAudience * m_magnified)));
+    return pen;
 }
 
 /// Puts the tag at the last point in view.
@@ -249,12 +259,12 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int
     // In dense noise dashes cannot be seen, and they cost as much as everything else.
     if (data.size() > pixels && 2 * turns > data.size()) pen.setStyle(Qt::SolidLine);
     const bool fine = m_resting && data.size() <= pixels;
-    if (fine) pen.setWidthF(kFineWidth);
+    if (fine) pen.setWidthF(std::max(kFineWidth, pen.widthF()));
     graph.setAntialiased(fine);
     if (graph.pen() != pen) graph.setPen(pen);
     // one point makes no line
-    const auto style =
-        data.size() == 1 ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5) : QCPScatterStyle();
+    const auto style = data.size() == 1 ? QCPScatterStyle(QCPScatterStyle::ssDisc, 5 * m_magnified)
+                                        : QCPScatterStyle();
     graph.setScatterStyle(style);
     graph.data()->set(data, true);
 }
@@ -315,7 +325,7 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         const QString brief = text == QCoreApplication::translate("PlotPanel", "not finite")
                                   ? QCoreApplication::translate("PlotPanel", "inf/nan")
                                   : shortValueText(m_metric, text);
-        entries.append({m_colors.lanePen(i), m_colors.laneText(i), lane.label,
+        entries.append({lanePen(static_cast<size_t>(i)), m_colors.laneText(i), lane.label,
                         text + trendAt(lane, step) + othersAt(static_cast<size_t>(i), step),
                         brief});
     }

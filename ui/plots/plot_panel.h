@@ -56,6 +56,8 @@ public:
     /// Tells that nothing is trained. Then the plot is not drawn 30 times a second: curves with few
     /// points get thicker, smooth lines, and the speed of the last steps is drawn.
     void setResting(bool resting) { m_resting = resting; }
+    /// Draws lines so many times as thick from the next update() on.
+    void magnify(double factor) { m_magnified = factor; }
     /// Keeps so many pixels free at the right end of the header, because something else covers
     /// them.
     void keepFree(int width);
@@ -104,6 +106,7 @@ private:
     void drawLanes(double from, double to, int pixels);
     void drawOverlays(int pixels);
     void placeTag(Behind&, const QPen&);
+    QPen lanePen(size_t lane) const;
     void fillGraph(CurveGraph&, const Points&, QPen, int pixels);
     void fitRange(double lowest, double highest);
 
@@ -114,6 +117,7 @@ private:
     Metric m_metric;
     double m_smoothing = 0; ///< the weight of the past
     bool m_resting = false;
+    double m_magnified = 1;
     std::vector<Lane> m_lanes;
     std::vector<Overlay> m_overlays;
     std::vector<Behind> m_behind; ///< the overlays' curves

@@ -6,13 +6,12 @@
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
 #include "ui/plots/crosshair.h"
-#include "ui/plots/lane_button.h"
+#include "ui/plots/plot_controls.h"
 #include "ui/plots/plot_mouse.h"
 #include "ui/plots/plot_picture.h"
 #include "ui/plots/plot_rows.h"
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/readout_item.h"
-#include "ui/plots/smoothing_box.h"
 #include "ui/plots/stack_layout.h"
 
 #include <qcustomplot.h>
@@ -21,7 +20,6 @@
 #include <QKeyEvent>
 #include <QLocale>
 #include <QPainter>
-#include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
 
@@ -35,8 +33,6 @@ namespace {
 constexpr double kEmptyEnd = 10;     // steps shown before there are any
 constexpr double kMarkRoom = 7;      // pixels beside the first and the newest step, for their marks
 constexpr int kDescribeEvery = 1000; // milliseconds: screen readers must not be flooded
-constexpr int kBesideSlider = 10;
-constexpr int kLeastForSlider = 480; // pixels: a narrower header needs its width for figures
 constexpr double kWheelStep = 1.25;  // zoom per notch of 120 eighths of a degree
 } // namespace
 
@@ -49,28 +45,23 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     m_plot->setFocusPolicy(Qt::NoFocus);
     m_plot->setMinimumSize(1,
                            1); // QCustomPlot complains about painting on nothing
-    m_live = make<QToolButton>(this);
-    m_live->setText(tr("To the newest step"));
-    m_live->setToolTip(tr("Show the whole run and follow the newest step (F)"));
-    m_live->setAccessibleName(m_live->text());
-    m_live->setFocusPolicy(Qt::TabFocus);
-    m_live->hide();
-    connect(m_live, &QToolButton::clicked, this, [this] { setFollow(true); });
-    m_smoothing = make<SmoothingBox>(this);
-    connect(m_smoothing, &SmoothingBox::weightChanged, this, [this](double weight) {
+    m_controls = make<PlotControls>(*this);
+    connect(m_controls, &PlotControls::liveAsked, this, [this] { setFollow(true); });
+    connect(m_controls, &PlotControls::weightChanged, this, [this](double weight) {
         panelOf(metric::Loss).setSmoothing(weight);
-        placeOverlays();
+        placeControls();
         m_dirty = true;
         Q_EMIT smoothingChanged(weight);
     });
-    m_laneButton = make<LaneButton>(this);
-    m_laneButton->hide();
-    connect(m_laneButton, &LaneButton::laneChosen, this, [this](int lane) {
+    connect(m_controls, &PlotControls::laneChosen, this, [this](int lane) {
         chooseGradientLane(lane);
         refresh();
     });
     buildPlot();
-    connect(m_plot.get(), &QCustomPlot::afterLayout, this, &PlotStack::placeLaneButton);
+    connect(m_plot.get(), &QCustomPlot::afterLayout, this, [this] {
+        const int header = ReadoutItem::heightFor(m_plot->font());
+        if (showsGradients()) m_controls->placeLane(*m_rows->map(), header, kFocusBorder);
+    });
     connectMouse();
     setRun(nullptr);
     m_described.start();
@@ -124,7 +115,7 @@ void PlotStack::setRun(std::shared_ptr<const Run> run) {
     showGradients(gradients);
     showGradientLane();
     applyMargins();
-    placeOverlays();
+    placeControls();
     applyColors();
 }
 
@@ -157,7 +148,7 @@ bool PlotStack::takeRun() {
         m_following = followed;
         m_from = from;
         m_to = to;
-        m_live->setVisible(!followed);
+        m_controls->setLive(!followed);
         m_seen = seen;
     }
     m_lastStep = run.lastStep();
@@ -198,7 +189,7 @@ void PlotStack::showGradients(bool shows) {
 void PlotStack::hidePlots(const QStringList& columns) {
     m_rows->hide(columns);
     applyMargins();
-    placeOverlays();
+    placeControls();
     applyColors();
 }
 
@@ -220,10 +211,10 @@ void PlotStack::chooseGradientLane(int lane) {
 
 void PlotStack::showGradientLane() {
     m_dirty = true;
-    m_laneButton->setVisible(showsGradients() && lanes() > 1);
-    if (!m_run || m_gradientLane >= lanes()) return; // before there are lanes
-    m_laneButton->setLanes(m_labels, m_gradientLane);
-    if (!showsGradients()) return;
+    const bool known = m_run && m_gradientLane < lanes(); // not before there are lanes
+    const bool chooses = known && showsGradients() && lanes() > 1;
+    m_controls->setLanes(chooses ? m_labels : QStringList(), m_gradientLane);
+    if (!known || !showsGradients()) return;
     m_rows->map()->setLane(m_run, m_gradientLane, m_labels[m_gradientLane]);
     m_rows->map()->showValues(crosshair());
 }
@@ -243,7 +234,8 @@ bool PlotStack::refresh() {
     const int pixels = plotWidth();
     if (m_following) {
         // a little more at both ends, or the marks there would be cut in half
-        const double room = kMarkRoom / std::max(1.0, pixels - 2 * kMarkRoom) * end();
+        const double mark = kMarkRoom * m_magnified;
+        const double room = mark / std::max(1.0, pixels - 2 * mark) * end();
         m_from = -room;
         m_to = end() + room;
     }
@@ -257,12 +249,23 @@ bool PlotStack::refresh() {
 }
 
 void PlotStack::updatePlots() {
-    for (auto& panel : m_rows->panels())
+    for (auto& panel : m_rows->panels()) {
         panel->setResting(m_resting);
+        panel->magnify(m_magnified);
+    }
     for (StackedPlot* plot : m_rows->shown()) {
         plot->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
         plot->update(m_from, m_to, plotWidth());
     }
+}
+
+void PlotStack::magnify(double factor) {
+    m_magnified = factor;
+    m_events->magnify(factor);
+    m_controls->setBare(factor > 1);
+    applyMargins();
+    placeControls();
+    applyColors();
 }
 
 void PlotStack::setResting(bool resting) {
@@ -274,7 +277,7 @@ void PlotStack::setFollow(bool follow) {
     if (follow) pinCrosshair(std::nullopt);
     if (follow == m_following) return;
     m_following = follow;
-    m_live->setVisible(!follow);
+    m_controls->setLive(!follow);
     m_dirty = true;
     Q_EMIT followChanged(follow);
 }
@@ -304,6 +307,8 @@ void PlotStack::showStep(qint64 step) {
 }
 
 std::optional<qint64> PlotStack::crosshair() const { return m_crosshair->step(); }
+
+std::optional<qint64> PlotStack::pinnedStep() const { return m_crosshair->pinned(); }
 
 void PlotStack::pinCrosshair(std::optional<qint64> step) {
     m_crosshair->pin(step);
@@ -350,13 +355,11 @@ void PlotStack::applyColors() {
 }
 
 void PlotStack::applyMargins() {
-    placeMargins(m_rows->shown(), *m_eventRect, lanes(), m_plot->font());
-    foldPlots();
-}
-
-void PlotStack::foldPlots() {
-    halfscope::foldPlots(m_rows->shown(), *m_eventRect, height() - 2 * kFocusBorder,
-                         m_plot->font());
+    const std::vector<StackedPlot*> plots = m_rows->shown();
+    placeMargins(plots, *m_eventRect, EventLane::heightFor(lanes(), m_magnified), m_plot->font());
+    // an audience needs curves rather than figures
+    foldPlots(plots, *m_eventRect, height() - 2 * kFocusBorder, m_plot->font(),
+              m_magnified > 1 ? Folds::Away : Folds::ToHeaders);
     m_moved = true;
 }
 
@@ -371,41 +374,21 @@ void PlotStack::layOut() {
 
 void PlotStack::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    foldPlots();
-    placeOverlays();
+    applyMargins();
+    placeControls();
     m_dirty = true;
 }
 
-/// Places the slider at the right end of the loss's header, and the button back to live below it.
-void PlotStack::placeOverlays() {
-    const int header = ReadoutItem::heightFor(m_plot->font());
-    m_live->adjustSize();
-    m_live->move(width() - m_live->width() - 18, header + kFocusBorder + 4);
-    const int right = m_rows->panels().front()->rect().margins().right();
-    const bool room = width() >= kLeastForSlider;
-    m_smoothing->setVisible(room);
-    m_smoothing->setGeometry(width() - kFocusBorder - right - m_smoothing->width(), kFocusBorder,
-                             m_smoothing->width(), header);
-    m_rows->panels().front()->keepFree(room ? m_smoothing->width() + kBesideSlider : 0);
-}
-
-/// Places the button at the right end of the header, as the slider is in the loss's header.
-void PlotStack::placeLaneButton() {
-    if (!showsGradients()) return;
-    constexpr int kBeside = 4; // pixels
-    const QRect rect = m_rows->map()->rect().rect();
-    const int header = ReadoutItem::heightFor(m_plot->font());
-    const int width = m_laneButton->sizeHint().width();
-    m_laneButton->setGeometry(kFocusBorder + rect.right() + 1 - width,
-                              kFocusBorder + rect.top() - header, width, header);
-    m_rows->map()->keepFree(lanes() > 1 ? width + kBeside : 0);
+void PlotStack::placeControls() {
+    m_controls->place(*m_rows->panels().front(), ReadoutItem::heightFor(m_plot->font()),
+                      kFocusBorder);
 }
 
 int PlotStack::plotWidth() const { return std::max(1, m_rows->panels().front()->rect().width()); }
 
-void PlotStack::setSmoothing(double weight) { m_smoothing->setWeight(weight); }
+void PlotStack::setSmoothing(double weight) { m_controls->setSmoothing(weight); }
 
-double PlotStack::smoothing() const { return m_smoothing->weight(); }
+double PlotStack::smoothing() const { return m_controls->smoothing(); }
 
 template <class Draw>
 auto PlotStack::drawFinely(Draw draw) {

@@ -19,16 +19,14 @@
 
 class QCPAxisRect;
 class QCustomPlot;
-class QToolButton;
 
 namespace halfscope {
 
 class Crosshair;
-class LaneButton;
+class PlotControls;
 class PlotMouse;
 class PlotPanel;
 class PlotRows;
-class SmoothingBox;
 
 class PlotStack : public QWidget {
     Q_OBJECT
@@ -75,6 +73,10 @@ public:
     /// the pin.
     void pinCrosshair(std::optional<qint64> step);
     std::optional<qint64> crosshair() const;
+    std::optional<qint64> pinnedStep() const;
+    /// Draws lines and marks so many times as large, for an audience; letters follow the widget's
+    /// font. Above 1 there are no controls over the plots.
+    void magnify(double factor);
     double firstVisibleStep() const { return m_from; }
     double lastVisibleStep() const { return m_to; }
     qint64 lastStep() const { return m_lastStep; }
@@ -125,11 +127,9 @@ private:
 
     // places
     void buildPlot();
-    void placeOverlays();
-    void placeLaneButton();
+    void placeControls();
     void applyColors();
     void applyMargins();
-    void foldPlots();
     void layOut();
     int plotWidth() const;
 
@@ -169,14 +169,13 @@ private:
     std::unique_ptr<Crosshair> m_crosshair;
     std::unique_ptr<PlotRows> m_rows;
     std::unique_ptr<PlotMouse> m_mouse;
-    QToolButton* m_live = nullptr;       ///< child, as are the next two
-    SmoothingBox* m_smoothing = nullptr; ///< over the header of the loss
-    LaneButton* m_laneButton = nullptr;  ///< over the header of the gradients over time
+    PlotControls* m_controls = nullptr; ///< child
     Colors m_colors;
     QStringList m_labels;
     double m_dragFrom = 0, m_dragTo = 0;
     double m_from = 0, m_to = 10;
     qint64 m_lastStep = 0;
+    double m_magnified = 1;
     bool m_resting = false;
     bool m_following = true;
     bool m_dirty = true;

@@ -3,6 +3,8 @@
 
 #include "ui/models/lane_titles.h"
 
+#include <algorithm>
+
 namespace halfscope {
 
 namespace {
@@ -27,11 +29,14 @@ void ReadoutItem::setEntries(QVector<ReadoutEntry> entries) { m_entries = std::m
 
 int ReadoutItem::heightFor(const QFont& font) { return QFontMetrics(font).height() + 4; }
 
-/// The last form has no samples: it tells lanes by letter and colour alone.
-int ReadoutItem::sampleWidth(Form form) {
-    return form == Form::NoSamples  ? 0
-           : form == Form::Shortest ? 12 + kBehindSample
-                                    : 22 + kBehindSample;
+/// The last form has no samples: it tells lanes by letter and colour alone. Dashes are as long as
+/// the line is thick, so a thick line needs a longer sample.
+int ReadoutItem::sampleWidth(Form form) const {
+    constexpr double kUsual = 1.6; // pixels
+    const double width = m_entries.isEmpty() ? 1 : m_entries.front().pen.widthF();
+    const int sample = form == Form::Shortest ? 12 : 22;
+    if (form == Form::NoSamples) return 0;
+    return static_cast<int>(sample * std::max(1.0, width / kUsual)) + kBehindSample;
 }
 int ReadoutItem::spacing(Form form) {
     return form == Form::NoSamples ? 7 : form == Form::Shortest ? 9 : 16;
@@ -50,7 +55,8 @@ QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) {
     return value.isEmpty() ? label : label + gap + value;
 }
 
-int ReadoutItem::entryWidth(const ReadoutEntry& entry, Form form, const QFontMetrics& metrics) {
+int ReadoutItem::entryWidth(const ReadoutEntry& entry, Form form,
+                            const QFontMetrics& metrics) const {
     return sampleWidth(form) + metrics.horizontalAdvance(labelled(entry, form));
 }
 
@@ -96,6 +102,7 @@ QStringList ReadoutItem::textsIn(int width) const {
 }
 
 void ReadoutItem::draw(QCPPainter* painter) {
+    if (m_rect.margins().top() == 0) return; // the plot was folded away
     constexpr auto kWhere = Qt::AlignLeft | Qt::AlignVCenter;
     const QRect inner = m_rect.rect().adjusted(0, 0, -m_covered, 0);
     const Form form = formFor(inner.width());
@@ -120,7 +127,8 @@ void ReadoutItem::draw(QCPPainter* painter) {
         }
         const ReadoutEntry& entry = m_entries[i];
         QPen pen = entry.pen;
-        pen.setWidthF(2); // short and drawn once a frame, so it may be thick
+        pen.setWidthF(
+            std::max(2.0, pen.widthF())); // short and drawn once a frame, so it may be thick
         painter->setPen(pen);
         const double middle = line.center().y() + 1;
         if (const int sample = sampleWidth(form) - kBehindSample; sample > 0)

@@ -43,10 +43,10 @@ protected:
 private:
     /// The forms that the header can take, from the richest to the barest.
     enum class Form { Full, Brief, Letters, ShortTitle, Shortest, NoSamples };
-    static int sampleWidth(Form);
+    int sampleWidth(Form) const;
     static int spacing(Form);
     static QString labelled(const ReadoutEntry&, Form);
-    static int entryWidth(const ReadoutEntry&, Form, const QFontMetrics&);
+    int entryWidth(const ReadoutEntry&, Form, const QFontMetrics&) const;
     static bool isShort(Form form) { return form == Form::Shortest || form == Form::NoSamples; }
     const QString& titleIn(Form) const;
     Form formFor(int width) const;

@@ -1,7 +1,6 @@
 // Margins and folding.
 #include "ui/plots/stack_layout.h"
 
-#include "ui/plots/event_lane.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/stacked_plot.h"
 
@@ -24,7 +23,7 @@ double leastStretch(std::span<StackedPlot* const> plots) {
 
 } // namespace
 
-void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int lanes,
+void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int rows,
                   const QFont& font) {
     const QFontMetrics metrics(font);
     const int left = metrics.horizontalAdvance(QStringLiteral("9.9e-99")) + 12;
@@ -34,13 +33,12 @@ void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int 
     for (StackedPlot* plot : plots)
         plot->rect().setMargins(QMargins(left, header, right, kBelowPlot));
     events.setMargins(QMargins(left, 4, right, 2 * metrics.height() + 10));
-    const int height = EventLane::heightFor(lanes);
-    events.setMinimumSize(20, height);
-    events.setMaximumSize(QWIDGETSIZE_MAX, height);
+    events.setMinimumSize(20, rows);
+    events.setMaximumSize(QWIDGETSIZE_MAX, rows);
 }
 
 void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, int height,
-               const QFont& font) {
+               const QFont& font, Folds folds) {
     const int line = QFontMetrics(font).height();
     const int around = ReadoutItem::heightFor(font) + kBelowPlot; // of each plot
     const QMargins margins = events.margins();
@@ -62,7 +60,10 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
     while (open.size() > 1 && room * judged() / stretch - around < line) {
         open.back()->setFolded(true);
         stretch -= open.back()->stretch();
-        room -= around;
+        if (folds == Folds::ToHeaders)
+            room -= around;
+        else
+            open.back()->rect().setMargins({}); // where the header would be
         open.pop_back();
     }
 }

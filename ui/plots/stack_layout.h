@@ -10,13 +10,16 @@ namespace halfscope {
 
 class StackedPlot;
 
+/// What stays of plots that there is no room for: their headers with the values, or nothing.
+enum class Folds { ToHeaders, Away };
+
 /// Sets margins that depend on the font alone: the plots line up, and nothing jumps when labels
-/// grow.
-void placeMargins(std::span<StackedPlot* const>, QCPAxisRect& events, int lanes, const QFont&);
+/// grow. `rows` is the height of the events' rows in pixels.
+void placeMargins(std::span<StackedPlot* const>, QCPAxisRect& events, int rows, const QFont&);
 /// Folds plots when there is little room, because plots of a few pixels tell nothing. Those that
-/// fold first give up their room first; then the upper plots keep theirs, and of the others only
-/// the headers with their values stay. `height` is that of the whole stack in pixels, events
-/// included.
-void foldPlots(std::span<StackedPlot* const>, const QCPAxisRect& events, int height, const QFont&);
+/// fold first give up their room first; then the upper plots keep theirs. `height` is that of the
+/// whole stack in pixels, events included. The margins must have been placed just before.
+void foldPlots(std::span<StackedPlot* const>, const QCPAxisRect& events, int height, const QFont&,
+               Folds);
 
 } // namespace halfscope

@@ -2,8 +2,10 @@
 #include "ui/window/figures.h"
 
 #include "ui/models/lane_titles.h"
+#include "ui/panels/figure_strip.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/transport_bar.h"
+#include "ui/plots/plot_stack.h"
 #include "ui/window/headline.h"
 #include "ui/window/window_borders.h"
 
@@ -59,6 +61,8 @@ void Figures::forget(int64_t begin) {
     m_new = false;
     m_shown.reset();
     m_news.clear();
+    m_chosen.reset();
+    showStrip();
 }
 
 void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
@@ -70,9 +74,39 @@ void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
     }
 }
 
+void Figures::choose(int event) {
+    m_chosen = static_cast<size_t>(event);
+    m_new = true;
+    m_shown.reset();
+}
+
+/// Forgets the event that was chosen once the plots point elsewhere.
+void Figures::showChosen() {
+    const auto& run = m_models.run.run();
+    const auto pinned = m_parts.plots->pinnedStep();
+    if (!m_chosen) return;
+    if (run && *m_chosen < run->events().size() && run->events()[*m_chosen].step == pinned) return;
+    m_chosen.reset();
+    m_new = true;
+    m_shown.reset();
+}
+
+/// Shows the figures of the step that the plots point at.
+void Figures::showStrip() {
+    const RunModel& run = m_models.run;
+    QStringList titles;
+    for (int lane = 0; lane < run.lanes(); ++lane)
+        titles << run.lane(lane).title;
+    m_at = m_parts.plots->crosshair();
+    m_parts.strip->showFigures(run.run().get(), titles, m_at,
+                               m_at ? QString() : m_parts.transport->speedRatio());
+}
+
 /// Shows at most five times a second: figures that change 30 times a second cannot be read, and
 /// laying them out costs as much as the plots.
 void Figures::show(bool running, const QString& lead) {
+    showChosen();
+    if (m_at != m_parts.plots->crosshair()) showStrip();
     if (!m_new) return;
     const qint64 now = m_clock.elapsed();
     if (running && m_shown && now - *m_shown < kFiguresMs) return;
@@ -81,6 +115,7 @@ void Figures::show(bool running, const QString& lead) {
     const RunModel& run = m_models.run;
     m_parts.transport->setFigures(run);
     m_parts.scaler->refresh(run);
+    showStrip();
     m_parts.borders->divideRight();
     if (m_news.isEmpty() && run.step() > m_begin) {
         if (run.skips())
@@ -96,6 +131,7 @@ void Figures::show(bool running, const QString& lead) {
         const QStringList led{tr("%1 %2").arg(lead, texts[0]), tr("%1 %2").arg(lead, texts[1])};
         texts = led + texts.mid(1);
     }
+    if (m_chosen) texts = newsOf(run.run()->events()[*m_chosen], run);
     if (!texts.isEmpty() && texts.first() != m_parts.headline->said()) m_parts.headline->say(texts);
 }
 

@@ -28,6 +28,8 @@ public:
     void changed() { m_new = true; }
     /// Makes the newest of the run's events from `first` on the news.
     void tell(const GrowingList<Event>::View&, size_t first);
+    /// Makes an event of the run the news as long as the plots point at its step.
+    void choose(int event);
     bool hasNews() const { return !m_news.isEmpty(); }
     /// Shows what is new, unless the figures were shown a moment ago and the run goes on. `lead` is
     /// a sentence about a run that is over, put before its outcome; otherwise empty.
@@ -41,14 +43,19 @@ public:
     void apologise(const QString& text);
 
 private:
+    void showChosen();
+    void showStrip();
+
     const RunModels& m_models;
     WindowParts m_parts;
     QElapsedTimer m_clock;
-    bool m_new = false;            ///< something has not been shown yet
-    std::optional<qint64> m_shown; ///< when figures were last shown, in ms of m_clock; nothing
-                                   ///< before this run's first
-    QStringList m_news;            ///< the last event in ever fewer words
-    int64_t m_begin = 0;           ///< the step after which the run begins
+    bool m_new = false;             ///< something has not been shown yet
+    std::optional<qint64> m_shown;  ///< when figures were last shown, in ms of m_clock; nothing
+                                    ///< before this run's first
+    QStringList m_news;             ///< the last event in ever fewer words
+    std::optional<size_t> m_chosen; ///< the event that the user chose
+    std::optional<int64_t> m_at;    ///< the step that the strip shows; nothing: the newest
+    int64_t m_begin = 0;            ///< the step after which the run begins
 };
 
 } // namespace halfscope

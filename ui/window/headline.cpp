@@ -3,6 +3,8 @@
 
 #include "ui/look/text_fit.h"
 
+#include <QEvent>
+
 namespace halfscope {
 
 Headline::Headline(QWidget* parent) : QLabel(parent) {
@@ -12,8 +14,15 @@ Headline::Headline(QWidget* parent) : QLabel(parent) {
     setWordWrap(true);
     // a very long word must not make the window wider
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-    // room for two lines, so that a longer sentence does not move the pictures
-    setFixedHeight(2 * fontMetrics().lineSpacing() + 4);
+    // its own font is a copy, which does not follow the parent's
+    if (parent) parent->installEventFilter(this);
+    fitHeight();
+}
+
+/// Makes room for two lines, so that a longer sentence does not move the pictures.
+void Headline::fitHeight() {
+    const QFontMetrics metrics(parentWidget() ? parentWidget()->font() : font());
+    setFixedHeight(2 * metrics.lineSpacing() + 4);
 }
 
 void Headline::say(const QStringList& texts, double size) {
@@ -41,7 +50,19 @@ void Headline::say(const QStringList& texts, double size) {
 
 void Headline::resizeEvent(QResizeEvent* event) {
     QLabel::resizeEvent(event);
-    // setting a text in the middle of a layout would ask for another one
+    sayAgain();
+}
+
+bool Headline::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == parentWidget() && event->type() == QEvent::FontChange) {
+        fitHeight();
+        sayAgain();
+    }
+    return QLabel::eventFilter(watched, event);
+}
+
+/// Setting a text in the middle of a layout would ask for another one.
+void Headline::sayAgain() {
     if (!m_texts.isEmpty())
         QMetaObject::invokeMethod(
             this, [this] { say(m_texts, m_size); }, Qt::QueuedConnection);

@@ -22,8 +22,12 @@ public:
 
 protected:
     void resizeEvent(QResizeEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
 
 private:
+    void fitHeight();
+    void sayAgain();
+
     QStringList m_texts;
     double m_size = 1;
 };

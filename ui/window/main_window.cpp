@@ -9,6 +9,7 @@
 #include "ui/panels/banner.h"
 #include "ui/panels/elided_label.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/figure_strip.h"
 #include "ui/panels/pace_slider.h"
 #include "ui/panels/runs_panel.h"
 #include "ui/panels/scaler_panel.h"
@@ -95,7 +96,7 @@ void MainWindow::buildCentre() {
     area->setFrameShape(QFrame::NoFrame);
     area->setFocusPolicy(Qt::NoFocus);
     area->setWidgetResizable(true);
-    auto* page = make<QWidget>(area);
+    auto* page = m_parts.page = make<QWidget>(area);
     page->setObjectName(QStringLiteral("page"));
     // a click outside the text boxes ends typing, and Space means Play again
     page->setFocusPolicy(Qt::ClickFocus);
@@ -127,11 +128,13 @@ void MainWindow::buildMiddle() {
     auto* column = make<QVBoxLayout>(middle);
     column->setContentsMargins(4, 4, 4, 0);
     column->setSpacing(4);
+    m_parts.strip = make<FigureStrip>(middle);
     m_parts.headline = make<Headline>(middle);
     m_parts.centre = make<QSplitter>(Qt::Vertical, middle);
     m_parts.pictures = make<CompareView>(m_parts.centre);
     m_parts.plots = make<PlotStack>(m_parts.centre);
     m_parts.centre->setChildrenCollapsible(false);
+    column->addWidget(m_parts.strip);
     column->addWidget(m_parts.headline);
     column->addWidget(m_parts.centre, 1);
 }
@@ -207,6 +210,9 @@ void MainWindow::connectParts() {
     connect(parts.events, &EventPanel::stepChosen, parts.plots, &PlotStack::showStep);
     connect(parts.plots, &PlotStack::pinned, parts.events, &EventPanel::letGoBut);
     connect(parts.plots, &PlotStack::eventClicked, parts.events, &EventPanel::choose);
+    const auto tell = [this](int event) { m_figures->choose(event); };
+    connect(parts.plots, &PlotStack::eventClicked, this, tell);
+    connect(parts.events, &EventPanel::eventChosen, this, tell);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::choosePlots);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
@@ -315,6 +321,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     if (!m_ends && !m_closing->mayClose()) return event->ignore();
     if (m_keeper && !m_ends) m_keeper->discard();
     m_frames->stop();
+    m_menus->endPresentation();
     if (m_options.remember) saveLayout();
     m_controller->pause();
     QMainWindow::closeEvent(event);

@@ -20,6 +20,7 @@
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/smoothing.h"
 #include "ui/window/predict_samples.h"
+#include "ui/window/presentation.h"
 #include "ui/window/session_keeper.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_borders.h"
@@ -123,6 +124,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     edit.addActions({undo, redo});
     // shows the settings first, where the button is that starts the fork
     QAction* fork = edit.addAction(tr("&Continue as a new lane…"), this, [this] {
+        endPresentation();
         m_settings->setChecked(true);
         m_parts.setup->addLane();
     });
@@ -187,6 +189,7 @@ void WindowMenus::fillView(QMenu& view) {
     addSettings(view);
     addRight(view);
     addFullScreen(view);
+    addPresentation(view);
 }
 
 void WindowMenus::fillPlots(QMenu& view) {
@@ -261,7 +264,8 @@ void WindowMenus::addRight(QMenu& view) {
 }
 
 void WindowMenus::giveWay() {
-    constexpr int kLeastMiddle = 300; // pictures and plots
+    if (m_presentation->isOn()) return; // which has hidden them
+    constexpr int kLeastMiddle = 300;   // pictures and plots
     const QSplitter& columns = *m_parts.columns;
     const int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle +
                       columns.handleWidth() + m_parts.right->minimumWidth();
@@ -298,6 +302,18 @@ void WindowMenus::addFullScreen(QMenu& view) {
         m_window.setWindowState(m_window.windowState().setFlag(Qt::WindowFullScreen, on));
     });
 }
+
+void WindowMenus::addPresentation(QMenu& view) {
+    QAction* presents = view.addAction(tr("&Presentation view"));
+    presents->setShortcut(Qt::Key_F5);
+    presents->setCheckable(true);
+    m_presentation = make<Presentation>(
+        m_parts, ViewActions{m_settings, m_right, m_runs, m_gradients, m_fullScreen}, m_window);
+    connect(presents, &QAction::toggled, m_presentation, &Presentation::set);
+    connect(m_presentation, &Presentation::changed, presents, &QAction::setChecked);
+}
+
+void WindowMenus::endPresentation() { m_presentation->set(false); }
 
 bool WindowMenus::eventFilter(QObject* watched, QEvent* event) {
     // the window manager and a restored layout change it, too

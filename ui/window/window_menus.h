@@ -18,6 +18,7 @@ namespace halfscope {
 class ExperimentController;
 class HelpDialog;
 class LessonPanel;
+class Presentation;
 class SessionKeeper;
 class ShownRun;
 class WindowFiles;
@@ -31,6 +32,7 @@ public:
                 QMainWindow& window, bool remembers, SessionKeeper* keeper);
 
     void showHelp();
+    void endPresentation();
     /// Which views are shown, and how.
     void restore(const QVariantMap&);
     void save(QVariantMap&) const;
@@ -57,6 +59,7 @@ private:
     /// Adds the entry that hides the column of the lanes' cards and of the events.
     void addRight(QMenu&);
     void addFullScreen(QMenu&);
+    void addPresentation(QMenu&);
     /// Hides the settings while the window is too narrow for three columns, unless the user asks
     /// for them: the pictures and the lanes' cards would be cut off.
     void giveWay();
@@ -76,7 +79,8 @@ private:
     QMainWindow& m_window;
     bool m_remembers;
     SessionKeeper* m_keeper;
-    QAction* m_fullScreen = nullptr; ///< the actions are owned by their menus
+    QAction* m_fullScreen = nullptr;        ///< the actions are owned by their menus
+    Presentation* m_presentation = nullptr; ///< child of the window
     QAction* m_settings = nullptr;
     QAction* m_right = nullptr;
     bool m_narrow = false;  ///< the window is narrow

@@ -4,12 +4,14 @@
 
 class QLabel;
 class QSplitter;
+class QWidget;
 
 namespace halfscope {
 
 class Banner;
 class CompareView;
 class EventPanel;
+class FigureStrip;
 class GradientView;
 class Headline;
 class PlotStack;
@@ -21,9 +23,11 @@ class WindowBorders;
 
 /// Never null once the window is built.
 struct WindowParts {
+    QWidget* page = nullptr; ///< holds the parts from the transport bar to the columns
     TransportBar* transport = nullptr;
     Banner* banner = nullptr;
     SetupPanel* setup = nullptr;
+    FigureStrip* strip = nullptr; ///< hidden but in a presentation
     Headline* headline = nullptr;
     CompareView* pictures = nullptr;
     PlotStack* plots = nullptr;

@@ -38,6 +38,7 @@ private slots:
     void sixLanesFitAtTheUsualSize();
     void readouts();
     void headersExplainThemselves();
+    void audiencesSeeLargeMarks();
     void tinySizes();
 
 private:
@@ -330,6 +331,39 @@ void TestPlotLayout::headersExplainThemselves() {
         told << QToolTip::text();
     }
     QVERIFY2(told[1].contains(QStringLiteral("multiplied")), qPrintable(told[1]));
+}
+
+void TestPlotLayout::audiencesSeeLargeMarks() {
+    for (int step = 1; step <= 4000; ++step) // more steps than pixels
+        m_stack->append(1, record(step, 1, 0.5f + 0.4f * static_cast<float>(step % 2)));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 9, 1));
+    show(900, 600);
+    const QCPGraph* loss = graphNamed(*m_stack, QStringLiteral("Loss/B amp-fp16"));
+    const QCPGraph* marks = graphNamed(*m_stack, QStringLiteral("overflow/B"));
+    const double mark = marks->scatterStyle().size();
+    const auto points = loss->data()->size();
+    QCOMPARE(loss->pen().widthF(), 1.0);
+    m_stack->magnify(2);
+    draw();
+    QCOMPARE(loss->pen().widthF(), 3.0);
+    QCOMPARE(marks->scatterStyle().size(), 2 * mark);
+    // what is closer than a line is thick costs time and cannot be seen
+    QVERIFY2(loss->data()->size() <= points / 2,
+             qPrintable(QStringLiteral("%1 of %2").arg(loss->data()->size()).arg(points)));
+    // where there is little room, two curves tell more than the headers of four plots
+    m_stack->addEvent(eventOf(EventKind::Growth, 30, 1));
+    show(900, 220);
+    QVERIFY(!m_stack->svg().contains("Throughput") && !m_stack->svg().contains("Skipped"));
+    QVERIFY(m_stack->svg().contains("Loss scale"));
+    const QCPAxisRect* scale =
+        graphNamed(*m_stack, QStringLiteral("Loss scale/B amp-fp16"))->keyAxis()->axisRect();
+    QVERIFY2(scale->visible() && scale->height() >= 15,
+             qPrintable(QString::number(scale->height())));
+    m_stack->magnify(1);
+    draw();
+    QVERIFY(m_stack->svg().contains("Throughput"));
+    QCOMPARE(loss->pen().widthF(), 1.0);
+    QCOMPARE(marks->scatterStyle().size(), mark);
 }
 
 void TestPlotLayout::tinySizes() {

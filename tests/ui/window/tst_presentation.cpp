@@ -1,0 +1,299 @@
+// The window as an audience sees it: large, without what only the operator needs, and afterwards as
+// it was before.
+#include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
+#include "ui/images/compare_view.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/figure_strip.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+#include "ui/plots/gradient_view.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QLabel>
+#include <QMenuBar>
+#include <QRegularExpression>
+#include <QSettings>
+#include <QSlider>
+#include <QSplitter>
+#include <QStatusBar>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTextDocument>
+#include <QToolButton>
+
+#include <algorithm>
+
+namespace tst_presentation {
+
+using namespace halfscope;
+
+namespace {
+
+/// Returns what can be seen of the window, and where.
+QStringList seenIn(const QWidget& window) {
+    QStringList seen{QString::number(window.windowState())};
+    for (const QWidget* each : window.findChildren<QWidget*>()) {
+        if (!each->isVisible() || each->window() != &window) continue;
+        const QRect at(each->mapTo(&window, QPoint()), each->size());
+        seen << QStringLiteral("%1 %2 %3,%4 %5x%6 %7")
+                    .arg(QString::fromLatin1(each->metaObject()->className()), each->objectName())
+                    .arg(at.x())
+                    .arg(at.y())
+                    .arg(at.width())
+                    .arg(at.height())
+                    .arg(each->font().toString());
+    }
+    return seen;
+}
+
+QString figuresOf(const MainWindow& window) {
+    QTextDocument text;
+    text.setHtml(window.findChild<QLabel*>(QStringLiteral("largeFigures"))->text());
+    return text.toPlainText().replace(QChar::Nbsp, u' ');
+}
+
+/// Returns the size of the largest letters in a picture of the plots.
+double lettersIn(const QByteArray& svg) {
+    static const QRegularExpression kSize(QStringLiteral("font-size=\"([0-9.]+)\""));
+    double largest = 0;
+    for (auto each = kSize.globalMatch(QString::fromUtf8(svg)); each.hasNext();)
+        largest = std::max(largest, each.next().captured(1).toDouble());
+    return largest;
+}
+
+RunConfig overflowing(int lanes) {
+    RunConfig config = presetNamed("overflow").config;
+    while (static_cast<int>(config.lanes.size()) < lanes)
+        config.lanes.push_back(config.lanes.back());
+    return config;
+}
+
+void trainTo(MainWindow& window, int64_t step) {
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.shown().setPace(0);
+    window.setStopStep(step);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), step, kPatience);
+}
+
+void present(MainWindow& window) {
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(window.findChild<FigureStrip*>()->isVisible());
+}
+
+} // namespace
+
+class TestPresentation : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        QStandardPaths::setTestModeEnabled(true);
+        QLocale::setDefault(QLocale::c());
+    }
+    void showsWhatAnAudienceReads_data();
+    void showsWhatAnAudienceReads();
+    void endsAsItBegan_data();
+    void endsAsItBegan();
+    void trainsMeanwhile();
+    void showsGradients();
+    void isNotRemembered();
+    void eventsAreToldWhereOneLooks();
+};
+
+void TestPresentation::showsWhatAnAudienceReads_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("lanes");
+    for (const int lanes : {1, 2, 6}) {
+        QTest::addRow("projector at scale 2, %d lanes", lanes) << QSize(960, 540) << lanes;
+        QTest::addRow("1280 x 800, %d lanes", lanes) << QSize(1280, 800) << lanes;
+        QTest::addRow("1920 x 1080, %d lanes", lanes) << QSize(1920, 1080) << lanes;
+    }
+}
+
+void TestPresentation::showsWhatAnAudienceReads() {
+    QFETCH(QSize, size);
+    QFETCH(int, lanes);
+    RunConfig config = overflowing(lanes);
+    if (lanes == 1) config.lanes.erase(config.lanes.begin());
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    window.resize(size);
+    trainTo(window, 40);
+    const int before = QFontMetrics(window.plots().font()).height();
+    const double lettersBefore = lettersIn(window.plots().svg());
+    present(window);
+    window.resize(size); // the screen of the tests is smaller
+    QVERIFY(window.isFullScreen());
+    const int line = QFontMetrics(window.plots().font()).height();
+    QVERIFY2(line > 1.15 * before && line * 36 > size.height(), qPrintable(QString::number(line)));
+    QCOMPARE(window.menuBar()->height(), 0);
+    for (const QWidget* hidden : std::initializer_list<const QWidget*>{
+             window.statusBar(), window.findChild<TransportBar*>(), &window.setup(),
+             window.findChild<ScalerPanel*>(), window.findChild<EventPanel*>(),
+             window.plots().findChild<QSlider*>()})
+        QVERIFY2(!hidden->isVisible(), hidden->metaObject()->className());
+    // nothing is cut off: neither the page nor the figures
+    const auto* page = window.findChild<QWidget*>(QStringLiteral("page"));
+    QTRY_COMPARE(page->size(), size);
+    const auto* pictures = window.findChild<CompareView*>();
+    QTRY_VERIFY(pictures->isVisible() && pictures->height() > size.height() / 6);
+    QVERIFY(window.plots().height() > size.height() / 3);
+    QVERIFY2(pictures->readout().startsWith(QStringLiteral("After step 40")),
+             qPrintable(pictures->readout()));
+    const auto* figures = window.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    QTRY_VERIFY2(figuresOf(window).startsWith(QStringLiteral("Step 40")),
+                 qPrintable(figuresOf(window)));
+    QVERIFY2(figuresOf(window).contains(QStringLiteral("2^11")), qPrintable(figuresOf(window)));
+    QVERIFY(figures->sizeHint().width() <= figures->width());
+    QVERIFY(QFontMetrics(figures->font()).height() > 1.2 * line);
+    // a picture for slides has large letters, too
+    QVERIFY2(lettersIn(window.plots().svg()) > 1.15 * lettersBefore,
+             qPrintable(QString::number(lettersBefore)));
+    // lines as thick as letters are large
+    window.plots().refresh();
+    const QString lane = QStringLiteral("Loss/A ") + window.run().lane(0).title;
+    const double width = graphNamed(window.plots(), lane)->pen().widthF();
+    QVERIFY2(width >= 2 && width > line / 14.0, qPrintable(QString::number(width)));
+}
+
+void TestPresentation::endsAsItBegan_data() {
+    QTest::addColumn<QList<int>>("keys");
+    QTest::addColumn<int>("leave");
+    QTest::newRow("Esc") << QList<int>{} << int{Qt::Key_Escape};
+    QTest::newRow("the same key") << QList<int>{} << int{Qt::Key_F5};
+    QTest::newRow("without settings") << QList<int>{Qt::Key_F9} << int{Qt::Key_F5};
+    QTest::newRow("without both columns")
+        << QList<int>{Qt::Key_F7, Qt::Key_F9} << int{Qt::Key_Escape};
+    QTest::newRow("with runs and gradients")
+        << QList<int>{Qt::Key_F8, Qt::Key_G} << int{Qt::Key_Escape};
+    QTest::newRow("full screen") << QList<int>{Qt::Key_F11} << int{Qt::Key_F5};
+}
+
+void TestPresentation::endsAsItBegan() {
+    QFETCH(QList<int>, keys);
+    QFETCH(int, leave);
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    trainTo(window, 20);
+    for (const int key : keys)
+        QTest::keyClick(&window, static_cast<Qt::Key>(key));
+    QSplitter* columns = window.findChild<QSplitter*>();
+    QTest::qWait(300);
+    const QStringList before = seenIn(window);
+    const QList<int> widths = columns->sizes();
+    present(window);
+    QTest::qWait(100);
+    QVERIFY(seenIn(window) != before);
+    QTest::keyClick(&window, static_cast<Qt::Key>(leave));
+    QVERIFY(!window.findChild<FigureStrip*>()->isVisible());
+    const auto difference = [&] {
+        QStringList lines;
+        const QStringList now = seenIn(window);
+        for (const QString& line : now)
+            if (!before.contains(line)) lines << line;
+        return lines.join(u'\n');
+    };
+    QTRY_VERIFY2(seenIn(window) == before, qPrintable(difference()));
+    QCOMPARE(columns->sizes(), widths);
+}
+
+/// A presentation disturbs neither the training nor the keys that steer it.
+void TestPresentation::trainsMeanwhile() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.setStopStep(100000);
+    present(window);
+    QTest::keyClick(&window, Qt::Key_Space);
+    QVERIFY(reaches(window, SessionState::Running));
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 20, kPatience);
+    QTRY_VERIFY(figuresOf(window).contains(QStringLiteral("skipped)")));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QVERIFY(reaches(window, SessionState::Paused));
+    const int64_t step = window.run().step();
+    QTest::keyClick(&window, Qt::Key_Period);
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), step + 1, kPatience);
+    // another lane is set up with the settings, which are hidden now
+    QTest::keyClick(&window, Qt::Key_L, Qt::ControlModifier);
+    QTRY_VERIFY(window.setup().isVisible());
+    QVERIFY(!window.findChild<FigureStrip*>()->isVisible());
+    QVERIFY(!window.isFullScreen());
+}
+
+void TestPresentation::showsGradients() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    trainTo(window, 20);
+    QTest::keyClick(&window, Qt::Key_F7);
+    present(window);
+    window.resize(1280, 800);
+    QTest::keyClick(&window, Qt::Key_G);
+    const GradientView& gradients = window.gradients();
+    QTRY_VERIFY(gradients.isVisible() && gradients.width() > 400);
+    QVERIFY(!window.findChild<EventPanel*>()->isVisible());
+    QVERIFY(gradients.fontMetrics().height() > 1.5 * window.fontMetrics().height());
+    QTRY_VERIFY2(gradients.height() > 600, qPrintable(QString::number(gradients.height())));
+    QTest::keyClick(&window, Qt::Key_G);
+    QVERIFY(!gradients.isVisible());
+    QTRY_VERIFY(window.plots().width() > 1200);
+    // by mouse, on a wall that one can touch
+    window.findChild<QToolButton*>(QStringLiteral("leavePresentation"))->click();
+    QVERIFY(window.findChild<TransportBar*>()->isVisible());
+}
+
+/// The next window starts as one to work in, whatever the last one showed when it was closed.
+void TestPresentation::isNotRemembered() {
+    QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    WindowOptions options;
+    options.remember = true;
+    {
+        Opened opened(tinyConfig(10), options);
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        present(opened.window);
+        QVERIFY(opened.window.close());
+    }
+    Opened opened(tinyConfig(10), options);
+    QVERIFY(opened.window.setup().isVisible());
+    QVERIFY(opened.window.findChild<EventPanel*>()->isVisible());
+    QVERIFY(!opened.window.isFullScreen());
+    QVERIFY(opened.window.menuBar()->height() > 0);
+}
+
+/// The sentence and the figures are about the step that the plots point at.
+void TestPresentation::eventsAreToldWhereOneLooks() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    trainTo(window, 40);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY(headline->toolTip().startsWith(QStringLiteral("Finished.")));
+    QTableView* table = window.findChild<EventPanel*>()->table();
+    const QModelIndex first = table->model()->index(table->model()->rowCount() - 1, 0);
+    table->scrollTo(first);
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, Qt::NoModifier,
+                      table->visualRect(first).center());
+    QTRY_VERIFY2(headline->toolTip().contains(QStringLiteral("Step 1 skipped")),
+                 qPrintable(headline->toolTip()));
+    present(window);
+    QVERIFY(headline->toolTip().contains(QStringLiteral("Step 1 skipped")));
+    QTRY_VERIFY2(figuresOf(window).startsWith(QStringLiteral("Step 1 ")) &&
+                     figuresOf(window).contains(QStringLiteral("2^24")),
+                 qPrintable(figuresOf(window)));
+    QTest::keyClick(&window, Qt::Key_F); // to the newest step again
+    QTRY_VERIFY(headline->toolTip().startsWith(QStringLiteral("Finished.")));
+    QTRY_VERIFY(figuresOf(window).startsWith(QStringLiteral("Step 40")));
+}
+
+} // namespace tst_presentation
+
+QTEST_MAIN(tst_presentation::TestPresentation)
+#include "tst_presentation.moc"

@@ -1,0 +1,120 @@
+// Words and forms of the figures.
+#include "ui/panels/figure_strip.h"
+
+#include "engine/runs/run.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
+#include "ui/models/run_facts.h"
+#include "ui/models/run_model.h"
+#include "ui/plots/tickers.h"
+
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QTextDocument>
+#include <QToolButton>
+
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+
+QString inColor(const QString& text, int lane) {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    return QStringLiteral("<span style='color:%1'>%2</span>")
+        .arg(colors.laneText(lane).name(), text.toHtmlEscaped());
+}
+
+QString withoutMarks(const QString& form) {
+    QTextDocument document;
+    document.setHtml(form);
+    return document.toPlainText().replace(QChar::Nbsp, u' ');
+}
+
+} // namespace
+
+FigureStrip::FigureStrip(QWidget* parent) : QWidget(parent) {
+    setObjectName(QStringLiteral("figureStrip"));
+    auto* row = make<QHBoxLayout>(this);
+    row->setContentsMargins(4, 0, 4, 0);
+    m_text = make<QLabel>(this);
+    m_text->setObjectName(QStringLiteral("largeFigures"));
+    m_text->setTextFormat(Qt::RichText);
+    // gets shorter in a small window, rather than keeping it large
+    m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_leave = make<QToolButton>(this);
+    m_leave->setObjectName(QStringLiteral("leavePresentation"));
+    m_leave->setText(tr("Leave (Esc)"));
+    m_leave->setAutoRaise(true);
+    m_leave->setAccessibleName(tr("Leave the presentation view"));
+    m_leave->setToolTip(tr("Leave the presentation view (Esc or F5)"));
+    m_leave->setFocusPolicy(Qt::TabFocus);
+    connect(m_leave, &QToolButton::clicked, this, &FigureStrip::leaveAsked);
+    row->addWidget(m_text, 1);
+    row->addWidget(m_leave);
+    showFigures(nullptr, {}, std::nullopt);
+    hide();
+}
+
+void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::optional<qint64> step,
+                              const QString& speeds) {
+    m_forms.clear();
+    const qint64 at = step.value_or(run ? run->now().lastStep() : 0);
+    const QLocale locale;
+    const QString title = QStringLiteral("<b>%1</b>").arg(tr("Step %1").arg(locale.toString(at)));
+    QStringList full, brief, bare;
+    for (int lane = 0; lane < titles.size() && run; ++lane) {
+        if (!laneScales(run->info().config, lane)) continue;
+        const auto scale = run->column(lane, metric::Scale).upTo(at);
+        const auto skipped = run->column(lane, metric::SkippedSoFar).upTo(at);
+        if (!scale || !skipped) continue;
+        const int steps = static_cast<int>(skipped->value);
+        const QString skips = steps > 0 ? u' ' + tr("(%n skipped)", nullptr, steps) : QString();
+        const QString value = scaleText(scale->value);
+        full << inColor(laneLabel(lane, titles[lane]) + u' ' + value + skips, lane);
+        brief << inColor(laneLetter(lane) + u' ' + value + skips, lane);
+        bare << inColor(laneLetter(lane) + u' ' + powerOfTwo(scale->value), lane);
+    }
+    const QString gap = QStringLiteral("&nbsp;&nbsp; ");
+    if (!full.isEmpty()) {
+        const QString named = title + gap + tr("loss scale:") + u' ';
+        const QString compared = speeds.isEmpty() ? QString() : gap + speeds;
+        m_forms << named + full.join(gap) + compared << named + brief.join(gap) + compared
+                << named + full.join(gap) << named + brief.join(gap) << named + bare.join(gap)
+                << title + gap + bare.join(gap);
+    }
+    m_forms << title;
+    if (full.isEmpty() && !speeds.isEmpty()) m_forms.prepend(title + gap + speeds);
+    fit();
+}
+
+void FigureStrip::fit() {
+    if (m_forms.isEmpty()) return;
+    QFont bold = m_text->font();
+    bold.setBold(true);
+    const QFontMetrics metrics(bold);
+    const auto fits = [&](const QString& form) {
+        return metrics.horizontalAdvance(withoutMarks(form)) <= m_text->width();
+    };
+    const auto first = std::find_if(m_forms.begin(), m_forms.end() - 1, fits);
+    if (m_text->text() != *first) m_text->setText(*first);
+    m_text->setAccessibleName(withoutMarks(m_forms.front()));
+}
+
+void FigureStrip::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fit();
+}
+
+void FigureStrip::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::FontChange || !m_leave) return;
+    constexpr double kSmall = 0.5; // the audience need not read it
+    m_leave->setFont(scaledFont(font(), kSmall));
+    fit();
+}
+
+} // namespace halfscope

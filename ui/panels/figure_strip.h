@@ -1,0 +1,43 @@
+// The figures that an audience must be able to read: the step, and each lane's loss scale and
+// skipped steps. Shows the longest form that fits, because half a number would be another number.
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+
+#include <memory>
+#include <optional>
+
+class QLabel;
+class QToolButton;
+
+namespace halfscope {
+
+class Run;
+
+class FigureStrip : public QWidget {
+    Q_OBJECT
+public:
+    explicit FigureStrip(QWidget* parent = nullptr);
+
+    /// Shows the figures of a step, the newest one by default. `titles` are the lanes' names;
+    /// `speeds` compares them, and may be empty.
+    void showFigures(const Run*, const QStringList& titles, std::optional<qint64> step,
+                     const QString& speeds = {});
+
+signals:
+    void leaveAsked();
+
+protected:
+    void resizeEvent(QResizeEvent*) override;
+    void changeEvent(QEvent*) override;
+
+private:
+    void fit();
+
+    QStringList m_forms; ///< the same figures with mark-up, from the fullest form to the shortest
+    QLabel* m_text = nullptr; ///< child, as is the button
+    QToolButton* m_leave = nullptr;
+};
+
+} // namespace halfscope

@@ -1,0 +1,72 @@
+// Makes and places the controls; the stack knows what they do.
+#include "ui/plots/plot_controls.h"
+
+#include "ui/look/owned.h"
+#include "ui/plots/gradient_map.h"
+#include "ui/plots/lane_button.h"
+#include "ui/plots/plot_panel.h"
+#include "ui/plots/smoothing_box.h"
+
+#include <qcustomplot.h>
+
+#include <QToolButton>
+
+namespace halfscope {
+
+PlotControls::PlotControls(QWidget& stack) : QObject(&stack), m_stack(stack) {
+    m_live = make<QToolButton>(&stack);
+    m_live->setText(tr("To the newest step"));
+    m_live->setToolTip(tr("Show the whole run and follow the newest step (F)"));
+    m_live->setAccessibleName(m_live->text());
+    m_live->setFocusPolicy(Qt::TabFocus);
+    m_live->hide();
+    connect(m_live, &QToolButton::clicked, this, &PlotControls::liveAsked);
+    m_smoothing = make<SmoothingBox>(&stack);
+    connect(m_smoothing, &SmoothingBox::weightChanged, this, &PlotControls::weightChanged);
+    m_lane = make<LaneButton>(&stack);
+    m_lane->hide();
+    connect(m_lane, &LaneButton::laneChosen, this, &PlotControls::laneChosen);
+}
+
+double PlotControls::smoothing() const { return m_smoothing->weight(); }
+
+void PlotControls::setSmoothing(double weight) { m_smoothing->setWeight(weight); }
+
+void PlotControls::setLive(bool live) {
+    m_back = live;
+    m_live->setVisible(m_back && !m_bare);
+}
+
+void PlotControls::setLanes(const QStringList& labels, int chosen) {
+    m_lane->setVisible(!labels.isEmpty());
+    if (!labels.isEmpty()) m_lane->setLanes(labels, chosen);
+}
+
+void PlotControls::setBare(bool bare) {
+    m_bare = bare;
+    setLive(m_back);
+}
+
+void PlotControls::place(PlotPanel& loss, int header, int border) {
+    constexpr int kBeside = 10, kBesideLive = 18;
+    constexpr int kLeast = 480; // pixels: a narrower header needs its width for figures
+    m_live->adjustSize();
+    m_live->move(m_stack.width() - m_live->width() - kBesideLive, header + border + 4);
+    const int right = loss.rect().margins().right();
+    const bool room = m_stack.width() >= kLeast && !m_bare;
+    m_smoothing->setVisible(room);
+    m_smoothing->setGeometry(m_stack.width() - border - right - m_smoothing->width(), border,
+                             m_smoothing->width(), header);
+    loss.keepFree(room ? m_smoothing->width() + kBeside : 0);
+}
+
+void PlotControls::placeLane(GradientMap& map, int header, int border) {
+    constexpr int kBeside = 4; // pixels
+    const QRect rect = map.rect().rect();
+    const int width = m_lane->sizeHint().width();
+    m_lane->setGeometry(border + rect.right() + 1 - width, border + rect.top() - header, width,
+                        header);
+    map.keepFree(m_lane->isHidden() ? 0 : width + kBeside);
+}
+
+} // namespace halfscope

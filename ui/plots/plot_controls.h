@@ -1,0 +1,52 @@
+// The controls that lie over the plots: the slider that smooths the loss, the button that leads
+// back to the newest step, and the one that chooses whose gradients are shown.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+
+class QToolButton;
+class QWidget;
+
+namespace halfscope {
+
+class GradientMap;
+class LaneButton;
+class PlotPanel;
+class SmoothingBox;
+
+class PlotControls : public QObject {
+    Q_OBJECT
+public:
+    /// The controls are children of the stack.
+    explicit PlotControls(QWidget& stack);
+
+    double smoothing() const;
+    void setSmoothing(double weight);
+    /// Sets whether there is a way back to the newest step.
+    void setLive(bool live);
+    /// Names the lanes whose gradients can be chosen; none hides the button.
+    void setLanes(const QStringList& labels, int chosen);
+    /// Hides what only the operator needs, while an audience looks on.
+    void setBare(bool bare);
+    /// Places the slider at the right end of the loss's header, and the button back to live below
+    /// it. `border` is the width of the frame around the plots.
+    void place(PlotPanel& loss, int header, int border);
+    /// Places the button at the right end of the header, as the slider is in the loss's header.
+    void placeLane(GradientMap&, int header, int border);
+
+signals:
+    void liveAsked();
+    void weightChanged(double weight);
+    void laneChosen(int lane);
+
+private:
+    QWidget& m_stack;
+    QToolButton* m_live = nullptr; ///< child of the stack, as are the next two
+    SmoothingBox* m_smoothing = nullptr;
+    LaneButton* m_lane = nullptr;
+    bool m_back = false; ///< there is a way back to the newest step
+    bool m_bare = false;
+};
+
+} // namespace halfscope

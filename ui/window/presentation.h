@@ -1,0 +1,60 @@
+// The window as an audience sees it: pictures, plots and the news, as large as there is room for,
+// and nothing that only the operator needs. It ends where it began: the parts go back to what the
+// entries of the View menu say.
+#pragma once
+
+#include "ui/window/window_parts.h"
+
+#include <QByteArray>
+#include <QObject>
+#include <QPointer>
+#include <QWidget>
+
+class QAction;
+class QMainWindow;
+class QShortcut;
+
+namespace halfscope {
+
+/// The entries of the View menu that show and hide parts. Their state outlasts a presentation.
+struct ViewActions {
+    QAction* settings = nullptr;
+    QAction* right = nullptr;
+    QAction* runs = nullptr;
+    QAction* gradients = nullptr; ///< the only part that may be shown to an audience, too
+    QAction* fullScreen = nullptr;
+};
+
+class Presentation : public QObject {
+    Q_OBJECT
+public:
+    Presentation(const WindowParts&, const ViewActions&, QMainWindow&);
+
+    bool isOn() const { return m_on; }
+    void set(bool on);
+
+signals:
+    void changed(bool on);
+
+protected:
+    bool eventFilter(QObject*, QEvent*) override;
+
+private:
+    void begin();
+    void end();
+    void showParts();
+    void enlarge(double factor);
+    double factorNow() const;
+
+    WindowParts m_parts;
+    ViewActions m_actions;
+    QMainWindow& m_window;
+    QShortcut* m_escape = nullptr; ///< child
+    bool m_on = false;
+    double m_factor = 1;                           ///< the letters' size relative to the usual one
+    Qt::WindowStates m_states = Qt::WindowNoState; ///< before, as are all below
+    QByteArray m_columns, m_centre, m_right;
+    QPointer<QWidget> m_focus;
+};
+
+} // namespace halfscope
