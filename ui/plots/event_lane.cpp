@@ -1,8 +1,10 @@
 // Marks are drawn as scatter graphs by kind and lane: thousands of them cost little, unlike items.
 #include "ui/plots/event_lane.h"
 
+#include "ui/look/owned.h"
 #include "ui/models/event_model.h"
 #include "ui/plots/axis_colors.h"
+#include "ui/plots/event_legend.h"
 #include "ui/plots/tickers.h"
 
 #include <QPainterPath>
@@ -76,9 +78,42 @@ QCPScatterStyle styleOf(EventKind kind, const Colors& colors, double size) {
     return filled(flagPath(), colors.accent);
 }
 
+EventLegend::Entry entryOf(EventKind kind, QCPScatterStyle mark) {
+    const auto entry = [&mark](const char* name, const char* brief) {
+        const auto tr = [](const char* text) {
+            return QCoreApplication::translate("EventLane", text);
+        };
+        return EventLegend::Entry{mark, tr(name), tr(brief)};
+    };
+    switch (kind) {
+    case EventKind::Overflow:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "overflow: step skipped"),
+                     QT_TRANSLATE_NOOP("EventLane", "overflow"));
+    case EventKind::Growth:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "loss scale grew"),
+                     QT_TRANSLATE_NOOP("EventLane", "growth"));
+    case EventKind::Backoff:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "loss scale fell"),
+                     QT_TRANSLATE_NOOP("EventLane", "fall"));
+    case EventKind::LossNotFinite:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "loss not finite"),
+                     QT_TRANSLATE_NOOP("EventLane", "not finite"));
+    case EventKind::Damaged:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "damaged sample"),
+                     QT_TRANSLATE_NOOP("EventLane", "damaged"));
+    case EventKind::Underflow:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "underflow: all gradients zero"),
+                     QT_TRANSLATE_NOOP("EventLane", "underflow"));
+    case EventKind::Edit: break;
+    }
+    return entry(QT_TRANSLATE_NOOP("EventLane", "setting changed"),
+                 QT_TRANSLATE_NOOP("EventLane", "edit"));
+}
+
 } // namespace
 
-EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect) : m_plot(plot), m_rect(rect) {
+EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect)
+    : m_plot(plot), m_rect(rect), m_legend(make<EventLegend>(plot, rect)) {
     QCPAxis* step = rect.axis(QCPAxis::atBottom);
     step->setTicker(QSharedPointer<StepTicker>::create());
     step->setTickLengthIn(0);
@@ -111,6 +146,7 @@ void EventLane::setLanes(int lanes) {
     m_rows.clear();
     m_taken = 0;
     m_count = 0;
+    fillLegend();
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     for (int i = 0; i < lanes; ++i) {
         ticker->addTick(i, laneLetter(i));
@@ -169,8 +205,20 @@ int EventLane::marks(EventKind kind, int lane) const {
     return static_cast<int>(m_rows[static_cast<size_t>(lane)].marks[slot(kind)].size());
 }
 
+/// Explains the marks that there are, those drawn last first.
+void EventLane::fillLegend() {
+    m_listed = m_taken;
+    std::vector<EventLegend::Entry> entries;
+    for (auto kind = std::rbegin(kAllKinds); kind != std::rend(kAllKinds); ++kind)
+        if (std::any_of(m_rows.begin(), m_rows.end(),
+                        [&](const Row& row) { return !row.marks[slot(*kind)].empty(); }))
+            entries.push_back(entryOf(*kind, styleOf(*kind, m_colors, m_magnified)));
+    m_legend->setEntries(std::move(entries));
+}
+
 void EventLane::update(double from, double to, int pixels) {
     takeEvents();
+    if (m_listed != m_taken) fillLegend();
     const double spacing = std::max(kThinning * (to - from) / std::max(1, pixels), 0.0);
     for (size_t lane = 0; lane < m_rows.size(); ++lane) {
         Row& row = m_rows[lane];
@@ -194,6 +242,9 @@ void EventLane::update(double from, double to, int pixels) {
 }
 
 void EventLane::setColors(const Colors& colors) {
+    m_colors = colors;
+    m_legend->setColor(colors.text);
+    fillLegend();
     setColorsOf(m_rect, colors, m_plot.font());
     for (Row& row : m_rows)
         for (const EventKind kind : kAllKinds)

@@ -19,6 +19,8 @@ class QCustomPlot;
 
 namespace halfscope {
 
+class EventLegend;
+
 class EventLane {
 public:
     /// Both must outlive this object.
@@ -60,6 +62,7 @@ private:
     void setLanes(int lanes);
     void takeEvents();
     void addMark(Row&, const Event&, int index);
+    void fillLegend();
 
     QCustomPlot& m_plot;
     QCPAxisRect& m_rect;
@@ -68,6 +71,9 @@ private:
     int m_count = 0;
     double m_magnified = 1;
     std::vector<Row> m_rows;
+    EventLegend* m_legend = nullptr; ///< owned by the plot
+    Colors m_colors;
+    size_t m_listed = 0; ///< how many of the events the legend knows
 };
 
 } // namespace halfscope

@@ -38,6 +38,7 @@ private slots:
     void sixLanesFitAtTheUsualSize();
     void readouts();
     void headersExplainThemselves();
+    void marksAreExplained();
     void audiencesSeeLargeMarks();
     void tinySizes();
 
@@ -331,6 +332,25 @@ void TestPlotLayout::headersExplainThemselves() {
         told << QToolTip::text();
     }
     QVERIFY2(told[1].contains(QStringLiteral("multiplied")), qPrintable(told[1]));
+}
+
+/// The line below the events names the marks that there are, also in saved pictures.
+void TestPlotLayout::marksAreExplained() {
+    m_stack->append(1, record(40, 1, 0.5f));
+    show(700, 600);
+    QVERIFY(!m_stack->svg().contains("overflow"));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 9, 1));
+    draw();
+    QVERIFY(m_stack->svg().contains(">overflow: step skipped<"));
+    QVERIFY(!m_stack->svg().contains("grew"));
+    m_stack->addEvent(eventOf(EventKind::Growth, 30, 1));
+    draw();
+    QVERIFY(m_stack->svg().contains(">loss scale grew<"));
+    show(360, 400); // briefly rather than in part
+    QVERIFY(m_stack->svg().contains(">overflow<") && m_stack->svg().contains(">growth<"));
+    m_stack->clear();
+    draw();
+    QVERIFY(!m_stack->svg().contains("overflow"));
 }
 
 void TestPlotLayout::audiencesSeeLargeMarks() {
