@@ -1,6 +1,8 @@
 // Facts that follow from settings and columns.
 #include "ui/models/run_facts.h"
 
+#include "engine/data/dataset.h"
+#include "engine/data/targets.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/lane_titles.h"
@@ -51,6 +53,24 @@ QStringList laneAbouts(const RunConfig& config) {
     for (const LaneConfig& lane : config.lanes)
         about << translated(presetOf(lane.precision).about);
     return about;
+}
+
+std::vector<LaneFacts> laneFactsOf(const RunSnapshot& run, bool live) {
+    using Judged = LaneFacts::Judged;
+    const RunConfig& config = run.info().config;
+    const std::vector<MemoryUse>& memory = run.info().memory;
+    const QStringList about = laneAbouts(config);
+    const Judged judged = !infoOf(config.task.kind).validates ? Judged::Not
+                          : targetsAreClasses(config.task)    ? Judged::ByAccuracy
+                          : standardisesTarget(config.task)   ? Judged::ByError
+                                                              : Judged::ByLoss;
+    std::vector<LaneFacts> facts;
+    for (int lane = 0; lane < run.laneCount(); ++lane) {
+        const auto at = static_cast<size_t>(lane);
+        facts.push_back({laneScales(config, lane), at < memory.size() ? memory[at] : MemoryUse{},
+                         about.value(lane), live, judged, laneIsHalf(config, lane)});
+    }
+    return facts;
 }
 
 std::vector<MetricId> plottedMetrics(const RunSnapshot& run) {

@@ -21,6 +21,18 @@ bool growsExactly(const RunConfig&, int lane);
 QStringList laneTitlesOf(const RunSnapshot&);
 /// Returns a sentence for each lane that says what its precision is.
 QStringList laneAbouts(const RunConfig&);
+/// What stays the same about a lane for a whole run.
+struct LaneFacts {
+    bool scales = true; ///< has a loss scale
+    MemoryUse memory{}; ///< empty when it is not known
+    QString about{};    ///< its precision in a sentence
+    bool live = true;   ///< the lane is trained here, so its settings can be edited
+    /// Which value of its validation is worth showing; Not when there is no validation.
+    enum class Judged { Not, ByLoss, ByAccuracy, ByError } judged = Judged::Not;
+    bool half = false; ///< computes gradients in 16 bits
+};
+/// Returns the facts of the lanes that the run has now. `live`: see LaneFacts.
+std::vector<LaneFacts> laneFactsOf(const RunSnapshot&, bool live);
 /// Returns the metrics that are worth a plot of their own, from top to bottom: those that this run
 /// measures, and those that every run has. Learning rate and gradient norm are among them when the
 /// settings make them change.

@@ -2,6 +2,7 @@
 // growth, skipped steps, and the last event. Reads the RunModel; refreshed a few times a second.
 #pragma once
 
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/panels/figure_label.h"
 
@@ -15,17 +16,6 @@ class QProgressBar;
 class QToolButton;
 
 namespace halfscope {
-
-/// What stays the same about a lane for a whole run.
-struct LaneFacts {
-    bool scales = true; ///< has a loss scale
-    MemoryUse memory{}; ///< empty when it is not known
-    QString about{};    ///< its precision in a sentence
-    bool live = true;   ///< the lane is trained here, so its settings can be edited
-    /// Which value of its validation the card shows; Not when there is no validation.
-    enum class Judged { Not, ByLoss, ByAccuracy, ByError } judged = Judged::Not;
-    bool half = false; ///< computes gradients in 16 bits
-};
 
 class LaneCard : public QFrame {
     Q_OBJECT

@@ -15,7 +15,7 @@
 #include "ui/window/window_borders.h"
 
 #include <QAction>
-#include <QApplication>
+#include <QDockWidget>
 #include <QEvent>
 #include <QMainWindow>
 #include <QMenuBar>
@@ -67,6 +67,11 @@ void Presentation::begin() {
     m_columns = m_parts.columns->saveState();
     m_centre = m_parts.centre->saveState();
     m_right = m_parts.right->saveState();
+    for (QDockWidget* dock : m_window.findChildren<QDockWidget*>()) {
+        if (dock->isHidden()) continue;
+        m_docks << dock;
+        dock->hide();
+    }
     showParts();
     enlarge(factorNow());
     m_parts.page->setFocus(); // Space plays, and nothing has a frame
@@ -75,6 +80,8 @@ void Presentation::begin() {
 
 void Presentation::end() {
     m_window.setWindowState(m_states);
+    for (const QPointer<QDockWidget>& dock : std::exchange(m_docks, {}))
+        if (dock) dock->show();
     enlarge(1);
     showParts();
     m_parts.columns->restoreState(m_columns);

@@ -6,11 +6,13 @@
 #include "ui/window/window_parts.h"
 
 #include <QByteArray>
+#include <QList>
 #include <QObject>
 #include <QPointer>
 #include <QWidget>
 
 class QAction;
+class QDockWidget;
 class QMainWindow;
 class QShortcut;
 
@@ -54,6 +56,7 @@ private:
     double m_factor = 1;                           ///< the letters' size relative to the usual one
     Qt::WindowStates m_states = Qt::WindowNoState; ///< before, as are all below
     QByteArray m_columns, m_centre, m_right;
+    QList<QPointer<QDockWidget>> m_docks; ///< which are hidden meanwhile
     QPointer<QWidget> m_focus;
 };
 

@@ -4,8 +4,6 @@
 #include "ui/window/shown_run.h"
 
 #include "engine/core/error.h"
-#include "engine/data/dataset.h"
-#include "engine/data/targets.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
@@ -476,22 +474,7 @@ void ShownRun::updateCurrent() {
 
 void ShownRun::updateCards() {
     if (!m_shown.run) return;
-    const RunInfo& info = m_shown.run->info();
-    const QStringList about = laneAbouts(info.config);
-    using Judged = LaneFacts::Judged;
-    const bool classes = targetsAreClasses(info.config.task);
-    const Judged judged = !infoOf(info.config.task.kind).validates ? Judged::Not
-                          : classes                                ? Judged::ByAccuracy
-                          : standardisesTarget(info.config.task)   ? Judged::ByError
-                                                                   : Judged::ByLoss;
-    std::vector<LaneFacts> facts;
-    for (int lane = 0; lane < m_shown.run->now().laneCount(); ++lane) {
-        const auto at = static_cast<size_t>(lane);
-        facts.push_back({laneScales(info.config, lane),
-                         at < info.memory.size() ? info.memory[at] : MemoryUse{}, about.value(lane),
-                         !showsSaved(), judged, laneIsHalf(info.config, lane)});
-    }
-    m_parts.scaler->setLanes(facts);
+    m_parts.scaler->setLanes(laneFactsOf(m_shown.run->now(), !showsSaved()));
     m_models.run.refresh();
     m_parts.scaler->refresh(m_models.run);
     m_parts.borders->divideRight();

@@ -11,6 +11,7 @@
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QDockWidget>
 #include <QLabel>
 #include <QMenuBar>
 #include <QRegularExpression>
@@ -99,6 +100,7 @@ private slots:
     void showsWhatAnAudienceReads();
     void endsAsItBegan_data();
     void endsAsItBegan();
+    void hidesTheLesson();
     void trainsMeanwhile();
     void showsGradients();
     void isNotRemembered();
@@ -201,6 +203,23 @@ void TestPresentation::endsAsItBegan() {
     };
     QTRY_VERIFY2(seenIn(window) == before, qPrintable(difference()));
     QCOMPARE(columns->sizes(), widths);
+}
+
+/// The lesson is the operator's.
+void TestPresentation::hidesTheLesson() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text() == QLatin1String("First &lesson")) action->trigger();
+    const auto* lesson = window.findChild<QDockWidget*>();
+    QVERIFY(lesson && lesson->isVisible());
+    const int width = lesson->width();
+    present(window);
+    QVERIFY(!lesson->isVisible());
+    QTest::keyClick(&window, Qt::Key_F5);
+    QTRY_VERIFY(lesson->isVisible());
+    QTRY_COMPARE(lesson->width(), width);
 }
 
 /// A presentation disturbs neither the training nor the keys that steer it.
