@@ -100,13 +100,14 @@ std::optional<TestPart> testOf(const TaskConfig& task, const ArrayInfo& x, const
                                         "those to train on; %1 lacks them"),
                          pathText(task.x));
     const auto check = [](const ArrayPlace& place, const ArrayInfo& all, const ArrayInfo& part) {
-        if (sampleShape(place, all) != sampleShape(place, part))
+        const bool samples = !part.shape.empty() && part.elements() > 0;
+        if (!samples || sampleShape(place, all) != sampleShape(place, part))
             throw InputError(phrase("Data", "%1: the shape %2 of %3 does not fit the samples to "
                                             "train on, %4"),
                              place.shown(), part.shapeText(), part.name, all.shapeText());
     };
     check(placeOfX(task), x, test->x);
-    if (!wantsClasses(task)) check(placeOfY(task), y, test->y);
+    check(placeOfY(task), y, test->y);
     if (test->x.shape[0] != test->y.shape[0])
         throw InputError(phrase("Data", "%1: %2 has %3 samples and %4 has %5"),
                          placeOfY(task).shown(), test->x.name, test->x.shape[0], test->y.name,
@@ -285,7 +286,7 @@ private:
                                               "back data.validation instead, set data.test to "
                                               "false."),
                                test->x.name, test->y.name, test->x.shape[0]});
-        else if (const auto unused = testPartOf(task))
+        else if (const auto unused = testPartOf(task); unused && !unused->x.shape.empty())
             m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are not used. To validate on "
                                               "them, set data.test to true."),
                                unused->x.name, unused->y.name, unused->x.shape[0]});

@@ -105,6 +105,13 @@ Missing missingFor(TaskConfig task) {
     return 2 * dropped < filled ? Missing::Mean : Missing::Drop;
 }
 
+/// The test part of arrays is validated on where it fits those to train on; where it does not,
+/// DataFacts::notes tells that it is not used.
+bool testsFor(TaskConfig task) {
+    task.test = testPartOf(task).has_value();
+    return task.test && (factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse));
+}
+
 /// Targets of very large or small numbers are standardised, because a network does not reach them
 /// in a thousand steps; DataFacts::notes tells how to undo it.
 bool standardisesFor(TaskConfig task) {
@@ -213,8 +220,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
         if (const std::string_view key = each.field->key;
             key.starts_with("data.") || key.starts_with("task."))
             setField(config, each.lane, key, each.value);
-    if (!isGiven("data.test") && row->has("data.test"))
-        config.task.test = testPartOf(config.task).has_value();
+    if (!isGiven("data.test") && row->has("data.test")) config.task.test = testsFor(config.task);
     if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);

@@ -42,11 +42,11 @@ QStringList notesOf(const Dataset& data) {
 }
 
 std::string floatArray(const std::string& shape, const std::string& values) {
-    return npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}", values);
+    return npy("<f4", shape, values);
 }
 
 std::string labelArray(const std::string& shape, const std::string& values) {
-    return npyBytes("{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + "}", values);
+    return npy("|u1", shape, values);
 }
 
 } // namespace
@@ -66,6 +66,7 @@ private slots:
     void predictedSamples();
     void testPart();
     void testPartThatDoesNotFit();
+    void testPartWithoutSamples();
 
 private:
     std::string file(const char* name, const std::string& bytes) const {
@@ -312,6 +313,26 @@ void TestStandardiser::testPartThatDoesNotFit() {
                       {"x_test.npy", four},
                       {"y_test.npy", floatArray("(2,)", bytesOfValues<float>({1, 2}))}}),
              "data.y: " + path + ": x_test has 4 samples and y_test has 2");
+}
+
+/// A test part of plain numbers counts no samples, whether it is asked for or not.
+void TestStandardiser::testPartWithoutSamples() {
+    const std::string four = floatArray("(4,)", bytesOfValues<float>({1, 2, 3, 4}));
+    const std::string one = floatArray("()", bytesOfValues<float>({1}));
+    const std::string classes = labelArray("(4,)", std::string("\0\1\0\1", 4));
+    TaskConfig task = archive({{"x.npy", four},
+                               {"y.npy", classes},
+                               {"x_test.npy", four},
+                               {"y_test.npy", labelArray("()", std::string(1, '\1'))}},
+                              LossKind::CrossEntropy);
+    task.test = true;
+    const std::string path = task.x;
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }),
+             "data.y: " + path +
+                 ": the shape () of y_test does not fit the samples to train on, (4,)");
+    task = archive({{"x.npy", four}, {"y.npy", four}, {"x_test.npy", one}, {"y_test.npy", one}},
+                   LossKind::Mse);
+    QVERIFY(notesOf(*makeDataset(task, 0)).filter("x_test").isEmpty());
 }
 
 } // namespace tst_standardiser

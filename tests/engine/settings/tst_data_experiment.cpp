@@ -328,6 +328,15 @@ void TestDataExperiment::archives() {
     const auto parts = experimentOn(path("parts.npz"));
     QVERIFY(parts && parts->task.test);
     QCOMPARE(factsOf(parts->task).train, int64_t{4});
+    writeBytes(path("misfits.npz"), zipBytes({{"x_train.npy", array("(4, 2)", 32)},
+                                              {"y_train.npy", array("(4,)", 16)},
+                                              {"x_test.npy", array("(2, 3)", 24)},
+                                              {"y_test.npy", array("(2,)", 8)}}));
+    const auto misfits = experimentOn(path("misfits.npz"));
+    QVERIFY(misfits && !misfits->task.test);
+    QCOMPARE(makeDataset(misfits->task, 0)->notes().at(0).english(),
+             std::string("x_test and y_test, 2 samples, are not used. To validate on them, set "
+                         "data.test to true."));
     QVERIFY(QFile::copy(QString::fromStdString(path("both.npz")), m_folder.filePath("B.NPZ")));
     QVERIFY(experimentOn(path("B.NPZ"))); // endings may be in upper case, as those of tables
 }
