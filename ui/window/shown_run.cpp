@@ -438,10 +438,10 @@ bool ShownRun::drain() {
     if (batch.empty()) return false;
     const bool trained = !batch.records.empty();
     // no file records the dtype of a saved run's gradients: the networks built alike tell it
-    if (showsSaved() && !m_shown.run->info().folder.empty() && !batch.gradients.empty()) {
-        RunBatch counts;
+    if (m_watched && showsSaved() && !m_shown.run->info().folder.empty()) {
+        SessionBatch counts;
         counts.gradients = batch.gradients;
-        m_shown.run->append(std::move(counts));
+        RunFeed(m_shown.run).take(std::move(counts)); // not those of a lane that was forked since
     }
     const std::optional<RunConfig> now =
         batch.change ? std::optional(batch.change->now) : std::nullopt;

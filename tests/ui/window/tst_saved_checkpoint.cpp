@@ -7,6 +7,7 @@
 #include "tests/support/growth_limit.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
+#include "ui/panels/setup_panel.h"
 #include "ui/window/window_files.h"
 
 #include <QFileDialog>
@@ -57,6 +58,7 @@ private slots:
     void aRunningRunHasItsLastOne();
     void savedAgainItGoesOn();
     void anOpenedCheckpointIsSavedWithItsRows();
+    void aForkOfASavedRun();
     void aFullDiskLosesNothing();
     void oneThatIsGoneIsTold();
 
@@ -181,6 +183,32 @@ void TestSavedCheckpoint::anOpenedCheckpointIsSavedWithItsRows() {
     QVERIFY(other.window.saveResults(path("rows again")).contains(kName));
     QCOMPARE(checkpointIn(path("rows again")).step, int64_t{9});
     QVERIFY(contentOf(path("rows again"), "steps.csv") == contentOf(path("rows"), "steps.csv"));
+}
+
+/// The networks of an opened run get a lane that the run does not have; their gradients, which are
+/// counted for the cards, are not the run's.
+void TestSavedCheckpoint::aForkOfASavedRun() {
+    Opened opened(skippingConfig(30));
+    QVERIFY(stepsTo(opened.window, 3));
+    opened.window.saveResults(path("forked"));
+    for (const bool watched : {false, true}) {
+        Opened other(tinyConfig(5));
+        MainWindow& window = other.window;
+        QVERIFY(window.tryFile(path("forked")));
+        QVERIFY(showsSaved(window));
+        QVERIFY(reaches(window, SessionState::Ready));
+        window.shown().watchGradients(watched);
+        const RunPtr saved = window.shown().run(), built = window.shown().trained();
+        QTRY_COMPARE_WITH_TIMEOUT(built->now().newestGradients().size(), size_t{2}, kPatience);
+        QCOMPARE(saved->now().lastGradients().empty(), !watched);
+        window.setup().addLane();
+        window.shown().fork(2, 1);
+        QTRY_COMPARE_WITH_TIMEOUT(built->info().recorded.forks.size(), size_t{1}, kPatience);
+        QTest::qWait(300); // the gradients of three lanes come
+        QVERIFY(window.showsSaved());
+        QVERIFY(stepsTo(window, 4));
+        QCOMPARE(window.run().lanes(), 3);
+    }
 }
 
 namespace {
