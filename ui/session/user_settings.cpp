@@ -23,18 +23,28 @@ struct Shared {
     QVariantMap read;            ///< as they were last read
     QVariantMap coming, written; ///< waiting to be written; being written
     bool wasRead = false, writes = false;
+    int rounds = 0; ///< how often values were written
 };
 
 using SharedPtr = std::shared_ptr<Shared>;
 
+/// Reads again what may have been written while it was read.
 void readAll(const SharedPtr& shared) {
-    const QSettings settings;
-    QVariantMap all;
-    for (const QString& key : settings.allKeys())
-        all.insert(key, settings.value(key));
-    const std::lock_guard lock(shared->mutex);
-    shared->read = std::move(all);
-    shared->wasRead = true;
+    for (;;) {
+        const int before = [&shared] {
+            const std::lock_guard lock(shared->mutex);
+            return shared->rounds;
+        }();
+        const QSettings settings;
+        QVariantMap all;
+        for (const QString& key : settings.allKeys())
+            all.insert(key, settings.value(key));
+        const std::lock_guard lock(shared->mutex);
+        if (shared->rounds != before) continue;
+        shared->read = std::move(all);
+        shared->wasRead = true;
+        return;
+    }
 }
 
 /// Writes until nothing is waiting any more.
@@ -44,6 +54,7 @@ void writeAll(const SharedPtr& shared) {
         {
             const std::lock_guard lock(shared->mutex);
             // known from now on, even when the disk does not answer the next read
+            if (!shared->written.isEmpty()) ++shared->rounds;
             shared->read.insert(std::exchange(shared->written, {}));
             shared->writes = !shared->coming.isEmpty();
             if (!shared->writes) return;
@@ -99,6 +110,12 @@ QVariantMap UserSettings::all() {
 
 void UserSettings::keep(const QVariantMap& values) {
     const std::lock_guard lock(m_shared->mutex);
+    if (m_shared->writes && m_writes && m_writes->isDone()) { // there was no memory to write all
+        QVariantMap left = m_shared->written;
+        left.insert(m_shared->coming);
+        m_shared->coming = std::move(left);
+        m_shared->writes = false;
+    }
     m_shared->coming.insert(values);
     if (m_shared->writes) return;
     m_writes = start([shared = m_shared] { writeAll(shared); });

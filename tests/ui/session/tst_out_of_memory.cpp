@@ -5,10 +5,14 @@
 #include "tests/support/opened_window.h"
 #include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
+#include "ui/session/user_settings.h"
 
+#include <QSettings>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
+#include <atomic>
 #include <limits>
 
 using namespace halfscope;
@@ -16,9 +20,17 @@ using namespace halfscope;
 namespace {
 constexpr size_t kAny = std::numeric_limits<size_t>::max();
 thread_local size_t t_largest = kAny; // the bytes that this thread can still get at once
+thread_local bool t_tests = false;    // this is the thread of the tests
+std::atomic<int> g_failures{-1};      // how often another thread got nothing; -1: it gets all
 } // namespace
 
-bool halfscope::test::allocationFails(size_t bytes) noexcept { return bytes > t_largest; }
+bool halfscope::test::allocationFails(size_t bytes) noexcept {
+    if (!t_tests && g_failures >= 0) {
+        ++g_failures;
+        return true;
+    }
+    return bytes > t_largest;
+}
 
 class TestOutOfMemory : public QObject {
     Q_OBJECT
@@ -27,6 +39,7 @@ private slots:
     void onTheTrainingThread();
     void onTheWindowsThread();
     void ofACheckpoint();
+    void ofTheUsersSettings();
 };
 
 /// Not a byte is available until the run is gone; the next run works as usual.
@@ -103,6 +116,25 @@ void TestOutOfMemory::ofACheckpoint() {
     QCOMPARE(copies, 1);
     QCOMPARE(failed.size(), 0);
     QVERIFY(controller.drain().checkpoint == nullptr);
+}
+
+/// What could not be written is written with the next setting.
+void TestOutOfMemory::ofTheUsersSettings() {
+    constexpr std::chrono::milliseconds kLong{kPatience};
+    const QTemporaryDir folder;
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, folder.path());
+    const QString zoom = QStringLiteral("zoom"), theme = QStringLiteral("theme");
+    t_tests = true;
+    g_failures = 0;
+    keepUserSettings({{zoom, 125}});
+    QTRY_VERIFY_WITH_TIMEOUT(g_failures > 0, kPatience);
+    g_failures = -1;
+    QCOMPARE(userSettings().value(zoom).toInt(), 125); // known nevertheless
+    QTRY_VERIFY_WITH_TIMEOUT(
+        (keepUserSettings({{theme, 2}}), QSettings().value(theme).toInt() == 2), kPatience);
+    QVERIFY(finishUserSettings(kLong));
+    QCOMPARE(QSettings().value(zoom).toInt(), 125);
+    QCOMPARE(userSettings().value(zoom).toInt(), 125);
 }
 
 QTEST_MAIN(TestOutOfMemory)
