@@ -328,10 +328,10 @@ void WindowFiles::chooseFolder() {
 
 void WindowFiles::saveExperiment(const QString& path) {
     checkConfig(m_models.config.config());
-    aside({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
-          [to = path.toStdString(), text = configText(m_models.config.config())] {
-              writeFileAtomically(to, text);
-          });
+    waitFor({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
+            [to = path.toStdString(), text = configText(m_models.config.config())] {
+                writeFileAtomically(to, text);
+            });
 }
 
 void WindowFiles::chooseExperiment() {
@@ -426,8 +426,8 @@ void WindowFiles::chooseTensorBoard() {
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();
-        aside({tr("Save for TensorBoard"), tr("Saving the run in %1…"), folder},
-              [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
+        waitFor({tr("Save for TensorBoard"), tr("Saving the run in %1…"), folder},
+                [run, to = folder.toStdString()] { saveTensorBoard(run, to); });
         emit told(tr("Saved. To view it, run: tensorboard --logdir %1")
                       .arg(safeText(folder.toStdString())));
     });
@@ -452,11 +452,11 @@ SavedFiles WindowFiles::write(const RunSnapshot& run, const QString& folder) {
                        program = QCoreApplication::applicationVersion().toStdString()] {
         *files = saveWithCheckpoint(run, folder, name, program, std::span(&plots, 1));
     };
-    aside({tr("Save results"), tr("Saving the run in %1…"), folder}, save);
+    waitFor({tr("Save results"), tr("Saving the run in %1…"), folder}, save);
     return std::move(*files);
 }
 
-void WindowFiles::aside(const Errand& errand, const std::function<void()>& work) {
+void WindowFiles::waitFor(const Errand& errand, const std::function<void()>& work) {
     QProgressDialog dialog({}, {}, 0, 0, &m_window);
     dialog.setLabel(make<QLabel>(errand.text.arg(safeText(errand.path.toStdString()))));
     dialog.setWindowTitle(errand.title);
@@ -475,6 +475,8 @@ void WindowFiles::aside(const Errand& errand, const std::function<void()>& work)
     looks.start(kBetweenLooks);
     QElapsedTimer clock, closed;
     clock.start();
+    // Esc hides a dialog without a button, and the wait would go on unseen
+    connect(&dialog, &QDialog::rejected, &dialog, &QProgressDialog::cancel);
     const bool shown = m_window.isVisible();
     while (!job->isDone()) {
         waits.processEvents(QEventLoop::WaitForMoreEvents);
@@ -483,21 +485,24 @@ void WindowFiles::aside(const Errand& errand, const std::function<void()>& work)
             clock.invalidate();
         }
         if (shown && !m_window.isVisible() && !closed.isValid()) closed.start();
+        const bool early = clock.isValid();
         if (dialog.wasCanceled() ||
             (closed.isValid() && closed.elapsed() > errand.afterClosing.count()))
-            throw RunError(errand.late, pathText(errand.path.toStdString()));
+            throw RunError(dialog.wasCanceled() && early ? errand.stopped : errand.late,
+                           pathText(errand.path.toStdString()));
     }
     job->result();
 }
 
 QStringList WindowFiles::resultsIn(const QString& folder) {
     const auto there = std::make_shared<QStringList>();
-    aside({tr("Save results"), tr("Looking for results in %1…"), folder,
-           phrase("Files", "%1: did not answer in time"), kForReading},
-          [there, folder, names = resultNames()] {
-              for (const QString& name : names)
-                  if (QFileInfo::exists(QDir(folder).filePath(name))) *there << name;
-          });
+    waitFor({tr("Save results"), tr("Looking for results in %1…"), folder,
+             phrase("Files", "%1: did not answer in time"),
+             phrase("Files", "%1: nothing was saved there"), kForReading},
+            [there, folder, names = resultNames()] {
+                for (const QString& name : names)
+                    if (QFileInfo::exists(QDir(folder).filePath(name))) *there << name;
+            });
     return *there;
 }
 
@@ -563,10 +568,10 @@ void WindowFiles::choosePlots() {
 void WindowFiles::savePlots(const QString& path) {
     const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
     const QByteArray picture = png ? m_parts.plots->png() : m_parts.plots->svg();
-    aside({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
-          [to = path.toStdString(), bytes = picture.toStdString()] {
-              writeFileAtomically(to, bytes);
-          });
+    waitFor({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
+            [to = path.toStdString(), bytes = picture.toStdString()] {
+                writeFileAtomically(to, bytes);
+            });
 }
 
 } // namespace halfscope

@@ -116,7 +116,7 @@ private:
     bool networksAreGone() const;
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);
-    /// What aside() shows while work is done, and when it stops waiting for the work.
+    /// What waitFor() shows while work is done, and when it stops waiting for the work.
     struct Errand {
         QString title;
         QString text; ///< with %1 for the path
@@ -124,13 +124,16 @@ private:
         /// What to say of a path that did not answer.
         Phrase late = phrase("Files", "%1: did not answer in time; what was being saved there may "
                                       "be incomplete");
+        /// What to say when the user closes the dialog before that is known.
+        Phrase stopped = phrase("Files", "%1: saving was stopped; what was being saved there may "
+                                         "be incomplete");
         std::chrono::milliseconds afterClosing = kForFiles; ///< how long to wait for the work
                                                             ///< once the window has closed
     };
     /// Runs `work` on a thread of its own, because long tables take their time: the window is drawn
     /// meanwhile. The work must own all that it uses: a dead network is not waited for when the
     /// window has closed or the user stops waiting. Throws RunError "PATH: ..." then.
-    void aside(const Errand&, const std::function<void()>& work);
+    void waitFor(const Errand&, const std::function<void()>& work);
 
     RunModels& m_models;
     ExperimentController& m_controller;

@@ -65,6 +65,7 @@ private slots:
     void holdsNothing_data();
     void holdsNothing();
     void anotherFileEndsReading();
+    void plotsAreSavedAside_data();
     void plotsAreSavedAside();
 
 private:
@@ -162,9 +163,18 @@ void TestClosing::anotherFileEndsReading() {
     QVERIFY(window.bannerText().isEmpty());
 }
 
-/// Saves into a pipe that nobody reads, which behaves like a disk on a dead network.
+void TestClosing::plotsAreSavedAside_data() {
+    QTest::addColumn<bool>("byKey");
+    QTest::newRow("closed") << false;
+    QTest::newRow("Esc") << true;
+}
+
+/// Saves into a pipe that nobody reads, which behaves like a disk on a dead network. The dialog has
+/// no button yet when it is closed.
 void TestClosing::plotsAreSavedAside() {
+    QFETCH(bool, byKey);
     const QString pipe = m_folder.filePath(QStringLiteral("<i>plots<i>.svg"));
+    QFile::remove(pipe);
     QCOMPARE(mkfifo(qPrintable(pipe), 0600), 0);
     MainWindow window;
     window.show();
@@ -177,7 +187,10 @@ void TestClosing::plotsAreSavedAside() {
         asked = dialog && dialog->isVisible();
         for (const auto* each : dialog ? dialog->findChildren<QLabel*>() : QList<QLabel*>())
             if (each->textFormat() == Qt::PlainText) label += each->text();
-        if (dialog) dialog->cancel();
+        if (dialog && byKey)
+            QTest::keyClick(dialog, Qt::Key_Escape);
+        else if (dialog)
+            dialog->close();
     });
     QString told;
     QElapsedTimer clock;
@@ -192,8 +205,8 @@ void TestClosing::plotsAreSavedAside() {
     QVERIFY2(hold.longest() < kLongestHold, QByteArray::number(hold.longest()));
     QVERIFY(asked);
     QCOMPARE(label, QStringLiteral("Saving the plots in %1…").arg(pipe)); // a name is no markup
-    QCOMPARE(told, pipe + QStringLiteral(": did not answer in time; what was being saved there may "
-                                         "be incomplete"));
+    QCOMPARE(told, pipe + QStringLiteral(": saving was stopped; what was being saved there may be "
+                                         "incomplete"));
     QFile reader(pipe); // frees the thread that was left to itself
     QVERIFY(reader.open(QIODevice::ReadWrite));
     QTest::qWait(100);
