@@ -254,6 +254,7 @@ void WindowMenus::addRight(QMenu& view) {
     m_right->setChecked(true);
     connect(m_right, &QAction::toggled, this, [this](bool on) {
         m_parts.right->setVisible(on);
+        giveWay();
         // the border may have been pushed to the edge
         if (on && m_parts.columns->sizes().back() == 0) {
             const QList<int> now = m_parts.columns->sizes(), first = columnWidths(m_window.width());
@@ -267,8 +268,8 @@ void WindowMenus::giveWay() {
     if (m_presentation->isOn()) return; // which has hidden them
     constexpr int kLeastMiddle = 300;   // pictures and plots
     const QSplitter& columns = *m_parts.columns;
-    const int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle +
-                      columns.handleWidth() + m_parts.right->minimumWidth();
+    int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle;
+    if (m_right->isChecked()) least += columns.handleWidth() + m_parts.right->minimumWidth();
     const bool narrow = m_window.centralWidget()->width() < least;
     if (narrow == std::exchange(m_narrow, narrow)) return;
     if (narrow && m_settings->isChecked()) {

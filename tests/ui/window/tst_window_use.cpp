@@ -86,7 +86,6 @@ private slots:
     void typedScales();
     void powersInFields();
     void newLaneComesIntoView();
-    void roomForPicturesAndPlots();
     void fullScreenByOthers();
     void eventsSayWhy();
     void sentencesInLittleRoom();
@@ -471,35 +470,6 @@ void TestWindowUse::startsWithinTheScreen() {
         QVERIFY(size.width() == usual.width() || screen.width() - size.width() < 50);
         QVERIFY(size.height() == usual.height() || screen.height() - size.height() < 50);
     }
-}
-
-/// F7 leaves the whole width to pictures and plots. What is shown in the column that it hides
-/// brings that column back, and so does F7 after the border was pushed to the edge.
-void TestWindowUse::roomForPicturesAndPlots() {
-    Opened opened(tinyConfig(10));
-    MainWindow& window = opened.window;
-    window.resize(1280, 800);
-    QVERIFY(reaches(window, SessionState::Ready));
-    const auto* events = window.findChild<EventPanel*>();
-    const int before = window.plots().width();
-    QTest::keyClick(&window, Qt::Key_F7);
-    QVERIFY(!events->isVisible());
-    QTRY_VERIFY(window.plots().width() > before + 200);
-    QTest::keyClick(&window, Qt::Key_F7);
-    QVERIFY(events->isVisible());
-    QTRY_COMPARE(window.plots().width(), before);
-    for (const Qt::Key key : {Qt::Key_G, Qt::Key_F8}) {
-        QTest::keyClick(&window, Qt::Key_F7);
-        QVERIFY(!events->isVisible());
-        QTest::keyClick(&window, key);
-        QVERIFY(events->isVisible());
-    }
-    auto* columns = window.findChild<QSplitter*>();
-    columns->setSizes({columns->sizes()[0], columns->sizes()[1] + columns->sizes()[2], 0});
-    QTRY_COMPARE(columns->sizes().back(), 0);
-    QTest::keyClick(&window, Qt::Key_F7);
-    QTest::keyClick(&window, Qt::Key_F7);
-    QTRY_VERIFY(columns->sizes().back() > 200);
 }
 
 /// A desktop or a style sheet may give sizes in pixels, and such a font has no size in points.
