@@ -2,6 +2,7 @@
 #include "engine/data/array_places.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/io/npy.h"
 #include "engine/io/npz.h"
@@ -122,13 +123,8 @@ std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) 
 } // namespace
 
 Message listedArrays(const std::string& path) {
-    constexpr size_t kShown = 8;
     const std::vector<std::string> names = arrayNames(path);
-    std::string text;
-    for (size_t i = 0; i < std::min(names.size(), kShown); ++i)
-        text += (text.empty() ? "" : ", ") + pathText(names[i]);
-    if (names.size() <= kShown) return Message::data(text);
-    return {phrase("Data", "%1 and %2 more"), text, names.size() - kShown};
+    return names.empty() ? Message(phrase("Data", "none")) : someOf(names);
 }
 
 std::string ArrayPlace::shown() const { return key + (": " + pathText(path)); }

@@ -41,7 +41,7 @@ struct TestPart {
 std::optional<TestPart> testPartOf(const TaskConfig&);
 
 /// Returns the names of the arrays in an .npz or .safetensors file, the first few if there are
-/// many. Throws InputError when it cannot be read.
+/// many, or "none". Throws InputError when it cannot be read.
 Message listedArrays(const std::string& path);
 
 /// DataSetInfo::opens of arrays.

@@ -2,6 +2,7 @@
 #include "engine/data/csv_columns.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
 
@@ -15,16 +16,6 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kMostWords = 100; // most different words in a column of inputs
-constexpr size_t kMostListed = 8;  // most names in a sentence
-
-/// Returns the names, with commas between them; of many, the first few and how many more.
-Message listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i)
-        text += (i > 0 ? ", " : "") + (names[i].empty() ? "\"\"" : pathText(names[i]));
-    if (names.size() <= kMostListed) return Message::data(text);
-    return {phrase("Data", "%1 and %2 more"), text, names.size() - kMostListed};
-}
 
 /// Returns a text for data.drop; nothing when it cannot name the columns: a setting is one line of
 /// text.
@@ -222,11 +213,11 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
             throw InputError(phrase("Data", "%1: more than %2 different words are too many for "
                                             "columns of inputs: %3; save the table without such "
                                             "columns"),
-                             pathText(task.path), kMostWords, listed(many));
+                             pathText(task.path), kMostWords, someOf(many));
         throw InputError(phrase("Data", "%1: more than %2 different words are too many for "
                                         "columns of inputs: %3; to leave such columns out, set "
                                         "data.drop to %4"),
-                         pathText(task.path), kMostWords, listed(many), *drop);
+                         pathText(task.path), kMostWords, someOf(many), *drop);
     }
     for (size_t i = 0; i < seen.size(); ++i) {
         CsvColumn& column = layout.columns[i];
@@ -320,19 +311,19 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task
                                        "numbers the lines, save the table without it "
                                        "(pandas: to_csv with index=False)."));
     if (const auto dropped = droppedColumns(task.drop); !dropped.empty())
-        notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), listed(dropped)});
+        notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), someOf(dropped)});
     if (!truths.empty())
         notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "
                                         "%1."),
-                         listed(truths)});
+                         someOf(truths)});
     if (!words.empty())
         notes.push_back({phrase("Data", "Columns of words became an input of 0 and 1 for each "
                                         "word: %1."),
-                         listed(words)});
+                         someOf(words)});
     if (!formatted.empty())
         notes.push_back({phrase("Data", "Numbers with thousands separators, percent signs or signs "
                                         "of currency are taken for words, in the columns: %1."),
-                         listed(formatted)});
+                         someOf(formatted)});
     return notes;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/train/state_dict.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
 #include "engine/settings/model_settings.h"
@@ -21,17 +22,6 @@ constexpr std::string_view kTracked = ".num_batches_tracked";
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
     throw InputError(phrase("Files", "%1: %2"), pathText(path), what);
-}
-
-/// Returns "a, b and 12 more".
-Message someOf(const std::vector<std::string>& names) {
-    constexpr size_t kShown = 8;
-    std::vector<Message> parts;
-    for (size_t i = 0; i < std::min(kShown, names.size()); ++i)
-        parts.push_back(Message::data(names[i]));
-    const Message shown = listed(parts);
-    if (names.size() <= kShown) return shown;
-    return {phrase("Files", "%1 and %2 more"), shown, names.size() - kShown};
 }
 
 /// Returns true for "1.num_batches_tracked" when the network has "1.running_mean".
