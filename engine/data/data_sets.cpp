@@ -55,9 +55,13 @@ const char* nameOf(Predicted predicted) {
     return "";
 }
 
-bool standardisesTarget(const TaskConfig& task) {
-    return task.standardiseTarget && takesAnyNumbers(infoOf(task.loss.kind)) &&
+bool canStandardiseTarget(const TaskConfig& task) {
+    return takesAnyNumbers(infoOf(task.loss.kind)) &&
            infoOf(task.kind).has("data.standardise_target");
+}
+
+bool standardisesTarget(const TaskConfig& task) {
+    return task.standardiseTarget && canStandardiseTarget(task);
 }
 
 const Standardiser& Dataset::targetScale() const {

@@ -8,8 +8,10 @@ namespace halfscope {
 
 /// Whether the targets are class numbers, as the loss wants them.
 bool targetsAreClasses(const TaskConfig&);
-/// Whether the targets are standardised: they are numbers, the loss takes any numbers, and the
-/// settings ask for it.
+/// Whether the targets can be standardised: the data have that setting, and the loss takes any
+/// numbers.
+bool canStandardiseTarget(const TaskConfig&);
+/// Whether they are: they can be, and the settings ask for it.
 bool standardisesTarget(const TaskConfig&);
 /// Whether samples are text whose target at each position is the next character.
 bool predictsEvery(const TaskConfig&);

@@ -2,7 +2,7 @@
 // made.
 #include "engine/data/channel_values.h"
 #include "engine/data/dataset.h"
-#include "engine/data/losses.h"
+#include "engine/data/targets.h"
 #include "engine/settings/field_parts.h"
 
 namespace halfscope {
@@ -186,18 +186,14 @@ std::vector<Field> preparationFields() {
                                 "deviation 1 over the training samples; of pictures, each "
                                 "channel.")},
             [](auto& c) -> auto& { return c.task.standardiseX; })),
-        when(
-            [](const RunConfig& c) {
-                return infoOf(c.task.kind).has("data.standardise_target") &&
-                       takesAnyNumbers(infoOf(c.task.loss.kind));
-            },
-            ofRun(
-                {"data.standardise_target", phrase("Settings", "Standardise target"), kNoUnit,
-                 phrase("Settings",
-                        "The numbers to predict are moved and scaled to mean 0 and standard "
-                        "deviation 1 over the training samples. The loss then has no unit; mean "
-                        "absolute errors and predictions are in the units of the data.")},
-                [](auto& c) -> auto& { return c.task.standardiseTarget; })),
+        when([](const RunConfig& c) { return canStandardiseTarget(c.task); },
+             ofRun(
+                 {"data.standardise_target", phrase("Settings", "Standardise target"), kNoUnit,
+                  phrase("Settings",
+                         "The numbers to predict are moved and scaled to mean 0 and standard "
+                         "deviation 1 over the training samples. The loss then has no unit; mean "
+                         "absolute errors and predictions are in the units of the data.")},
+                 [](auto& c) -> auto& { return c.task.standardiseTarget; })),
         ofDataSets(ofRun(
             {"data.test", phrase("Settings", "Validate on test arrays"), kNoUnit,
              phrase("Settings", "The arrays x_test and y_test of an .npz or .safetensors file are "
