@@ -107,7 +107,8 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
         if (judged) text += padded(loss ? shortNumber(*loss, 6) : "", kLoss);
         if (classes)
             text += padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "", kAccuracy);
-        if (errs) text += padded(shortNumber(lane.validationError().value_or(0), 6), kLoss);
+        const auto error = lane.validationError();
+        if (errs) text += padded(error ? shortNumber(*error, 6) : "", kLoss);
         text += padded(std::to_string(last.skippedSoFar()), 9) +
                 padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
                 padded(shortNumber(lanes[static_cast<size_t>(i)].milliseconds(), 3), 9);
