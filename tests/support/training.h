@@ -3,6 +3,8 @@
 #pragma once
 
 #include "engine/core/philox.h"
+#include "engine/runs/step_record.h"
+#include "engine/settings/run_config.h"
 #include "engine/verify/fixed_dataset.h"
 #include "engine/verify/golden.h"
 
@@ -44,6 +46,35 @@ inline int differentBits(const std::vector<float>& a, const std::vector<float>& 
     for (size_t i = 0; i < a.size(); ++i)
         count += std::bit_cast<uint32_t>(a[i]) != std::bit_cast<uint32_t>(b[i]);
     return count;
+}
+
+/// Returns a regression with two lanes; the second one skips its first steps and its scale grows
+/// soon.
+inline RunConfig skippingRegression() {
+    RunConfig config = defaultConfig();
+    config.task.kind = TaskKind::Regression;
+    config.task.samples = 256;
+    config.model = {12, 1, Norm::BatchNorm, Activation::Relu};
+    config.seed = 5;
+    config.steps = 24;
+    config.device = "cpu";
+    config.threads = 1;
+    config.lanes[1].scaler.initScale = 0x1p22;
+    config.lanes[1].scaler.rules.growthInterval = 3;
+    return config;
+}
+
+/// Compares all that was measured of two steps except times, which are the clock's.
+inline bool sameButTimes(const StepRecord& a, const StepRecord& b) {
+    const StepRow one = rowOf(a), other = rowOf(b);
+    for (MetricId id = 0; id < metric::kKnown; ++id) {
+        if (id == metric::DeviceSeconds || id == metric::WallSeconds) continue;
+        if (one.measured(id) != other.measured(id)) return false;
+        if (one.measured(id) &&
+            std::bit_cast<uint64_t>(one[id]) != std::bit_cast<uint64_t>(other[id]))
+            return false;
+    }
+    return one.step == other.step && one.lane == other.lane && a.flags == b.flags;
 }
 
 } // namespace halfscope::test

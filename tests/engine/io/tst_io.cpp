@@ -36,8 +36,6 @@ namespace tst_io {
 using namespace halfscope;
 namespace fs = std::filesystem;
 
-namespace {} // namespace
-
 class TestIo : public QObject {
     Q_OBJECT
 

@@ -17,22 +17,6 @@ using namespace halfscope::test;
 
 namespace {
 
-/// Returns a regression with two lanes; the second one skips its first steps and its scale grows
-/// soon.
-RunConfig regressionConfig() {
-    RunConfig config = defaultConfig();
-    config.task.kind = TaskKind::Regression;
-    config.task.samples = 256;
-    config.model = {12, 1, Norm::BatchNorm, Activation::Relu};
-    config.seed = 5;
-    config.steps = 24;
-    config.device = "cpu";
-    config.threads = 1;
-    config.lanes[1].scaler.initScale = std::ldexp(1.0, 22);
-    config.lanes[1].scaler.rules.growthInterval = 3;
-    return config;
-}
-
 struct Run {
     Experiment experiment;
     std::vector<StepRecord> records;
@@ -49,7 +33,7 @@ struct Run {
     }
 };
 
-/// Compares rows without their times, which are the clock's.
+/// Compares what a lane measures by itself; an experiment adds the epoch, for example.
 bool sameRow(const StepRecord& a, const StepRecord& b) {
     return a.step == b.step && a.lane == b.lane && a.flags == b.flags &&
            differentBits({a.loss, a.scale, a.learningRate, a.gradientNorm},
@@ -185,7 +169,7 @@ private slots:
 
     /// With the parent's own settings a fork is its twin.
     void aForkIsItsParentsTwin() {
-        Run run(regressionConfig());
+        Run run(skippingRegression());
         run.to(9);
         const LaneConfig parent = run.experiment.config().lanes[1];
         QCOMPARE(run.experiment.fork(1, parent, run.events), 2);
@@ -207,7 +191,7 @@ private slots:
 
     /// The parent has no loss scale: the fork begins with its own initial scale.
     void aForkOfAnUnscaledLaneBeginsToScale() {
-        Run run(regressionConfig());
+        Run run(skippingRegression());
         run.to(6);
         LaneConfig lane = defaultLane(Precision::AmpFp16);
         lane.scaler.initScale = 512;
@@ -226,7 +210,7 @@ private slots:
     }
 
     void refusesForks() {
-        Run run(regressionConfig());
+        Run run(skippingRegression());
         LaneConfig user = defaultLane(Precision::User);
         QVERIFY_THROWS_EXCEPTION(InputError, run.experiment.fork(0, user, run.events));
         QCOMPARE(run.experiment.lanes(), 2);
@@ -244,7 +228,7 @@ private slots:
     /// With edits of every kind and two forks, one of them of a fork, the file of the run trains
     /// the same.
     void aRecordedRunGoesTheSameWay() {
-        Run run(regressionConfig());
+        Run run(skippingRegression());
         Experiment& experiment = run.experiment;
         experiment.setLive(-1, "optimizer.lr", 0.0025, run.events); // before the first step
         run.to(5);
@@ -278,7 +262,7 @@ private slots:
 
     /// When a user intervenes in a replayed run, its record replays that, too.
     void aReplayedRunCanBeEdited() {
-        RunConfig config = regressionConfig();
+        RunConfig config = skippingRegression();
         config.edits = {{8, 2, "scaler.growth_factor", 4.0}};
         config.forks = {{4, 1, 0, config.lanes[1]}};
         Run run(config);
@@ -295,7 +279,7 @@ private slots:
 
     /// A run ended, was given more steps, and continued.
     void aRunThatWentOnAfterItsEnd() {
-        RunConfig config = regressionConfig();
+        RunConfig config = skippingRegression();
         config.steps = 3;
         Run run(config);
         run.toTheEnd();
@@ -334,7 +318,7 @@ private slots:
     void everyNumberOfTheOptimizersIsLive() {
         QFETCH(QStringList, settings);
         QFETCH(QString, edit);
-        RunConfig config = regressionConfig();
+        RunConfig config = skippingRegression();
         config.lanes[1].scaler.initScale = 256;
         for (const QString& setting : settings)
             applySetting(config, setting.toStdString());
@@ -366,7 +350,7 @@ private slots:
     }
 
     void refusesLiveEditsWithoutEffect() {
-        Run run(regressionConfig());
+        Run run(skippingRegression());
         const auto refused = [&](const char* key, double value) {
             return thrownBy<InputError>(
                 [&] { run.experiment.setLive(-1, key, value, run.events); });
@@ -375,7 +359,7 @@ private slots:
                  std::string("optimizer.momentum cannot be changed: with the other settings of "
                              "this run it has no effect"));
         QVERIFY(refused("gradients.clip_limit", 0.5).starts_with("gradients.clip_limit"));
-        RunConfig config = regressionConfig();
+        RunConfig config = skippingRegression();
         config.optimizer.kind = OptimizerKind::Sgd;
         config.optimizer.nesterov = true;
         Run sgd(config);

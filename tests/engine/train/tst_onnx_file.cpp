@@ -206,9 +206,7 @@ void TestOnnxFile::predictsInUnits() {
     if (lacksPython()) QSKIP(lacksPython());
     const QTemporaryDir folder;
     const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
-    const auto array = [](const std::string& values) {
-        return npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (40, 2)}", values);
-    };
+    const auto array = [](const std::string& values) { return npy("<f4", "(40, 2)", values); };
     std::string x, y;
     for (int i = 0; i < 40; ++i) {
         const auto at = static_cast<float>(0.7 * i);

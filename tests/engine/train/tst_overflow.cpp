@@ -7,6 +7,7 @@
 #include "engine/train/step_runner.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
+#include "tests/support/wrapped_executor.h"
 
 #include <QTest>
 
@@ -35,29 +36,21 @@ Weights setOnes(Trainer& trainer) {
 
 /// A device that rounds otherwise when it shows values, as a GPU does with kernels that are not
 /// fused: here so much that nothing overflows.
-class OtherwiseRounding final : public Executor {
+class OtherwiseRounding final : public WrappedExecutor {
 public:
-    const DeviceInfo& device() const override { return m_inner->device(); }
     void load(std::shared_ptr<const Program> program) override {
         m_scaler = program->graph.state("scaler");
-        m_inner->load(std::move(program));
+        WrappedExecutor::load(std::move(program));
     }
     RunResult run(RunMode mode, const Visitor& visitor) override {
         ScalerState state;
         state.scale = 1;
         const ScalerSlots small = slotsOf(state);
-        if (visitor) m_inner->upload(m_scaler, std::as_bytes(std::span(small)));
-        return m_inner->run(mode, visitor);
+        if (visitor) upload(m_scaler, std::as_bytes(std::span(small)));
+        return WrappedExecutor::run(mode, visitor);
     }
-    void upload(NodeId id, std::span<const std::byte> bytes) override {
-        m_inner->upload(id, bytes);
-    }
-    void download(NodeId id, std::span<std::byte> bytes) override { m_inner->download(id, bytes); }
-    void requestStop() override { m_inner->requestStop(); }
-    double lastStepSeconds() const override { return m_inner->lastStepSeconds(); }
 
 private:
-    std::unique_ptr<Executor> m_inner = makeCpuExecutor(1);
     NodeId m_scaler = kNoNode;
 };
 

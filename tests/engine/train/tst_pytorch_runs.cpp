@@ -173,17 +173,13 @@ QString TestPyTorchRuns::parts() const {
         x += bytesOfValues<float>({1900 + 9 * std::sin(at), 50 * std::cos(at)});
         y += bytesOfValues<float>({1e5f * std::sin(at), 7 + 0.01f * std::cos(at)});
     }
-    const auto array = [](const char* rows, const std::string& values) {
-        return npyBytes(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (") + rows +
-                            ", 2)}",
-                        values);
-    };
     constexpr size_t kTrained = 60 * 2 * sizeof(float);
     const QString path = m_folder.filePath("parts.npz");
-    writeBytes(path.toStdString(), zipBytes({{"x_train.npy", array("60", x.substr(0, kTrained))},
-                                             {"y_train.npy", array("60", y.substr(0, kTrained))},
-                                             {"x_test.npy", array("10", x.substr(kTrained))},
-                                             {"y_test.npy", array("10", y.substr(kTrained))}}));
+    writeBytes(path.toStdString(),
+               zipBytes({{"x_train.npy", npy("<f4", "(60, 2)", x.substr(0, kTrained))},
+                         {"y_train.npy", npy("<f4", "(60, 2)", y.substr(0, kTrained))},
+                         {"x_test.npy", npy("<f4", "(10, 2)", x.substr(kTrained))},
+                         {"y_test.npy", npy("<f4", "(10, 2)", y.substr(kTrained))}}));
     return path;
 }
 

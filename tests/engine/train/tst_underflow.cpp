@@ -3,6 +3,7 @@
 #include "engine/train/trainer.h"
 #include "engine/train/underflow.h"
 #include "tests/support/lane.h"
+#include "tests/support/wrapped_executor.h"
 
 #include <QTest>
 
@@ -54,25 +55,14 @@ std::vector<int64_t> stepsOf(const std::vector<Event>& events) {
 using Steps = std::vector<int64_t>;
 
 /// An executor that gives up one of its runs.
-class Stopping final : public Executor {
+class Stopping final : public WrappedExecutor {
 public:
     explicit Stopping(int run) : m_left(run) {}
-    const DeviceInfo& device() const override { return m_inner->device(); }
-    void load(std::shared_ptr<const Program> program) override {
-        m_inner->load(std::move(program));
-    }
     RunResult run(RunMode mode, const Visitor& visitor) override {
-        return m_left-- == 0 ? RunResult::Stopped : m_inner->run(mode, visitor);
+        return m_left-- == 0 ? RunResult::Stopped : WrappedExecutor::run(mode, visitor);
     }
-    void upload(NodeId id, std::span<const std::byte> bytes) override {
-        m_inner->upload(id, bytes);
-    }
-    void download(NodeId id, std::span<std::byte> bytes) override { m_inner->download(id, bytes); }
-    void requestStop() override { m_inner->requestStop(); }
-    double lastStepSeconds() const override { return m_inner->lastStepSeconds(); }
 
 private:
-    std::unique_ptr<Executor> m_inner = makeCpuExecutor(1);
     int m_left;
 };
 
