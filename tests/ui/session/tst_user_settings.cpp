@@ -43,7 +43,6 @@ private slots:
     void initTestCase();
     void nothingBeforeTheDiskAnswers();
     void keptAtOnceAndOnDisk();
-    void keptWhileTheyAreRead();
     void keptOnADiskThatFallsSilent();
 
 private:
@@ -74,15 +73,6 @@ void TestUserSettings::keptAtOnceAndOnDisk() {
     QVERIFY(finishUserSettings(std::chrono::milliseconds(kPatience)));
     QCOMPARE(QSettings().value(kZoom).toInt(), 125);
     QCOMPARE(userSettings().value(kZoom).toInt(), 125);
-}
-
-/// A reading that began before a value was written does not bring back the one before.
-void TestUserSettings::keptWhileTheyAreRead() {
-    for (int i = 0; i < 300; ++i) {
-        keepUserSettings({{kZoom, i}});
-        QCOMPARE(userSettings().value(kZoom).toInt(), i);
-    }
-    QVERIFY(finishUserSettings(std::chrono::milliseconds(kPatience)));
 }
 
 /// What was written last is known, although the disk has not answered since.
