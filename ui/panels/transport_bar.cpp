@@ -397,7 +397,8 @@ void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {
 }
 
 bool TransportBar::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == m_speeds && event->type() == QEvent::Resize) showSpeeds();
+    const bool shown = event->type() == QEvent::Show; // nothing is measured before
+    if (watched == m_speeds && (shown || event->type() == QEvent::Resize)) showSpeeds();
     if (watched == m_speeds && event->type() == QEvent::MouseButtonRelease && m_lanes > 2)
         m_speedMenu->popup(m_speeds->mapToGlobal(QPoint(0, m_speeds->height())));
     return QWidget::eventFilter(watched, event);

@@ -289,6 +289,11 @@ void TestTransportBar::showsSpeedsOnAProjector() {
     QVERIFY(speeds->sizeHint().width() <= speeds->width());
     QVERIFY(bar.findChild<QLabel*>(QStringLiteral("epoch"))->isVisible());
     QVERIFY(bar.findChild<QToolButton*>(QStringLiteral("help"))->isVisible());
+    // a presentation hides the bar, and the training goes on
+    bar.hide();
+    bar.setFigures(run);
+    bar.show();
+    QTRY_VERIFY2(speeds->sizeHint().width() <= speeds->width(), qPrintable(speeds->text()));
 }
 
 } // namespace tst_transport_bar
