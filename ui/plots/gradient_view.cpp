@@ -168,6 +168,16 @@ QString GradientView::legend() const {
     return what + u'\n' + marks;
 }
 
+QFont GradientView::legendFont() const {
+    const QFont usual = small(font());
+    int widest = 1;
+    for (const QString& line : legend().split(u'\n'))
+        widest = std::max(widest, QFontMetrics(usual).horizontalAdvance(line));
+    const double room = width() - 2.0 * kSideMargin;
+    constexpr double kSpare = 0.98; // letters do not shrink evenly
+    return room < widest ? scaledFont(usual, std::max(0.5, kSpare * room / widest)) : usual;
+}
+
 void GradientView::describe() {
     QStringList parts{heading()};
     if (!m_note.isEmpty()) parts << m_note;
@@ -227,7 +237,7 @@ void GradientView::paintEvent(QPaintEvent*) {
     }
     paintAxis(painter, colors, bars, static_cast<int>(top));
     const int smallLine = QFontMetrics(small(font())).lineSpacing();
-    painter.setFont(small(font()));
+    painter.setFont(m_note.isEmpty() ? legendFont() : small(font()));
     painter.setPen(colors.muted);
     painter.drawText(
         QRectF(room.left(), top + smallLine + kBetweenBars, room.width(), 2.0 * smallLine),

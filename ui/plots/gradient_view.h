@@ -44,6 +44,8 @@ public:
     QString headingIn(int width, const QFontMetrics&) const;
     /// Returns what the drawing means, in two lines.
     QString legend() const;
+    /// Returns the font in which its lines fit into the width.
+    QFont legendFont() const;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

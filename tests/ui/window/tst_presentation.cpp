@@ -260,6 +260,13 @@ void TestPresentation::showsGradients() {
     QVERIFY(!window.findChild<EventPanel*>()->isVisible());
     QVERIFY(gradients.fontMetrics().height() > 1.5 * window.fontMetrics().height());
     QTRY_VERIFY2(gradients.height() > 600, qPrintable(QString::number(gradients.height())));
+    window.resize(960, 540); // where no line of the legend may wrap, because the last is cut off
+    QTRY_VERIFY(gradients.width() < 420);
+    for (const QString& line : gradients.legend().split(u'\n'))
+        QVERIFY2(QFontMetrics(gradients.legendFont()).horizontalAdvance(line) <
+                     gradients.width() - 16,
+                 qPrintable(line));
+    window.resize(1280, 800);
     QTest::keyClick(&window, Qt::Key_G);
     QVERIFY(!gradients.isVisible());
     QTRY_VERIFY(window.plots().width() > 1200);
