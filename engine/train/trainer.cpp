@@ -3,7 +3,6 @@
 #include "engine/train/trainer.h"
 
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
 #include "engine/devices/device_list.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_length.h"
@@ -19,24 +18,11 @@
 #include "engine/train/underflow.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
-
-/// The generator's streams from this one on belong to parameters, one each; data uses lower
-/// numbers.
-constexpr uint64_t kWeightStreams = uint64_t{1} << 32;
-
-/// Throws RunError when `stop` asks for it: weights of a wide network take seconds to draw and to
-/// move.
-void throwIfStopped(const std::stop_token& stop) {
-    if (stop.stop_requested())
-        throw RunError(phrase("Training", "stopped before the networks were built"));
-}
 
 template <class T>
 std::span<const std::byte> bytesOfAll(const T& values) {
@@ -60,6 +46,22 @@ void uploadWeights(Executor& executor, const Graph& graph, const Weights& weight
     }
 }
 
+/// Returns the states that a step has.
+StateValues sharedStates(StateValues values, const Graph& graph) {
+    std::erase_if(values, [&](const auto& value) {
+        const auto& states = graph.states();
+        return std::none_of(states.begin(), states.end(),
+                            [&](const StateInfo& each) { return each.name == value.first; });
+    });
+    return values;
+}
+
+bool holds(const Graph& graph, DType dtype) {
+    for (NodeId id = 0; id < graph.size(); ++id)
+        if (graph[id].dtype == dtype) return true;
+    return false;
+}
+
 /// Returns whether two lanes that differ only in their scaler have different steps. The scaler's
 /// rules are data and do not change the step.
 bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
@@ -68,45 +70,7 @@ bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
            a.scaler.holdSchedule != b.scaler.holdSchedule;
 }
 
-void draw(std::vector<float>& values, const InitialValue& start, const Philox& random) {
-    const auto size = static_cast<float>(start.value);
-    if (start.kind == InitialValue::Kind::Uniform) {
-        random.fillUniform(values, -size, size);
-        return;
-    }
-    random.fillNormal(values);
-    for (float& value : values)
-        value *= size;
-}
-
-/// Sets a row of a matrix (rows, columns) to zero.
-void clearRow(std::vector<float>& values, int64_t row, int64_t columns) {
-    const auto begin = values.begin() + row * columns;
-    std::fill(begin, begin + columns, 0.0f);
-}
-
 } // namespace
-
-bool isWeight(const StateInfo& state) {
-    return state.role == StateRole::Parameter || state.role == StateRole::RunningStatistic;
-}
-
-Weights initialWeights(const Graph& graph, uint64_t seed, const std::stop_token& stop) {
-    Weights weights;
-    uint64_t drawn = 0; // how many states were drawn, each from a stream of its own
-    for (const StateInfo& state : graph.states()) {
-        if (!isWeight(state)) continue;
-        throwIfStopped(stop);
-        const auto start = static_cast<float>(state.start.value);
-        std::vector<float> values(static_cast<size_t>(graph[state.node].elements()), start);
-        if (state.start.kind != InitialValue::Kind::Constant)
-            draw(values, state.start, Philox(seed, kWeightStreams + drawn++));
-        if (state.start.zeroRow >= 0)
-            clearRow(values, state.start.zeroRow, graph[state.node].shape.back());
-        weights.emplace(state.name, std::move(values));
-    }
-    return weights;
-}
 
 struct Trainer::Impl {
     RunConfig config;
@@ -184,9 +148,36 @@ struct Trainer::Impl {
     }
 
     /// Whether gradients that are all zero can be tried at another scale: between updates they are
-    /// not complete, and an optimizer that sits updates out has other turns in a trial.
+    /// not complete, and an optimizer that sits updates out has other turns in a trial. Without
+    /// float16 nothing rounds to zero: bfloat16 has the range of float32.
     bool canTryScales() const {
-        return scalesLoss(lane) && lastStep % config.gradients.accumulate == 0 && !takesTurns();
+        return lastStep % config.gradients.accumulate == 0 && !takesTurns() &&
+               (scalesLoss(lane) || holds(at->graph(), DType::F16));
+    }
+
+    /// Returns the scale that would have kept the gradients of the update from rounding to zero,
+    /// see RepeatedUpdate. A lane that does not scale its loss runs a step that does meanwhile.
+    std::optional<float> scaleWithGradients() {
+        if (scalesLoss(lane)) return repeatedUpdate().scaleWithGradients();
+        LaneConfig scaled = lane;
+        scaled.precision = Precision::AmpFp16; // one that may scale; the plan has the casts
+        scaled.scaler = {};
+        scaled.scaler.rules.mode = ScalerMode::Static;
+        if (!keptPrediction) keptPrediction = at->prediction();
+        const StateValues before = downloadStates(at->executor(), at->graph(), WhichStates::All);
+        load(scaled);
+        uploadStates(at->executor(), at->graph(), sharedStates(before, at->graph()));
+        uploadSettings(at->executor(), at->graph(), config, scaled);
+        const std::optional<float> found = repeatedUpdate().scaleWithGradients();
+        load(lane);
+        uploadStates(at->executor(), at->graph(), before);
+        return found;
+    }
+
+    /// Loads the steps of a lane with this one's casts. All states are zero then.
+    void load(const LaneConfig& other) {
+        for (const auto& size : sizes)
+            size->load(buildStep(config, other, plan, source.shape(size->rows())));
     }
 
     bool takesTurns() const { return isAdversarial(config.model) && config.model.criticSteps > 1; }
@@ -388,10 +379,10 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
         if (!found) return std::nullopt;
         fitting = *found;
     }
-    const auto again = [&impl] { return impl.repeatedUpdate(); };
-    if (impl.canTryScales() &&
-        !impl.underflow.look(record, impl.row->scaleAfter, impl.config.gradients.accumulate, again,
-                             events))
+    if (gradientsVanished(record) && impl.canTryScales() &&
+        !impl.underflow.look(
+            record, {impl.row->scaleAfter, scalesLoss(impl.lane)}, impl.config.gradients.accumulate,
+            [&impl] { return impl.scaleWithGradients(); }, events))
         return std::nullopt;
     m_deviceSeconds = record.deviceSeconds;
     if (record.flags & kSkipped) ++m_skipped;
@@ -526,14 +517,9 @@ void Trainer::rebuild(const LaneConfig& lane) {
     std::optional<std::vector<float>> shown;
     if (impl.lastStep > 0) shown = prediction();
     impl.lane = lane;
-    for (const auto& size : impl.sizes)
-        size->load(impl.graphFor(size->rows()));
+    impl.load(lane);
     // The new step may have moments that the old one did not have, or may lack some.
-    std::erase_if(before.states, [&](const auto& state) {
-        const auto& states = impl.at->graph().states();
-        return std::none_of(states.begin(), states.end(),
-                            [&](const StateInfo& each) { return each.name == state.first; });
-    });
+    before.states = sharedStates(std::move(before.states), impl.at->graph());
     const StateValues fresh =
         downloadStates(impl.at->executor(), impl.at->graph(), WhichStates::All);
     before.states.insert(fresh.begin(), fresh.end());

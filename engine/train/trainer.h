@@ -9,10 +9,10 @@
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_config.h"
 #include "engine/train/gradient_range.h"
+#include "engine/train/initial_weights.h"
 #include "engine/train/lane_state.h"
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,15 +21,6 @@
 #include <vector>
 
 namespace halfscope {
-
-/// Starting values by parameter name ("0.weight"), f32, row-major.
-using Weights = std::map<std::string, std::vector<float>>;
-
-/// Returns whether a state is part of the network: a parameter or a running statistic.
-bool isWeight(const StateInfo&);
-
-/// Returns deterministic initial weights by each state's own rule, from the seed.
-Weights initialWeights(const Graph&, uint64_t seed, const std::stop_token& stop = {});
 
 /// What a lane predicts for the validation samples, in their order.
 struct Predictions {

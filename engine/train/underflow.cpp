@@ -1,11 +1,10 @@
 // Decides by a trial: zero gradients alone prove nothing. An FP32 lane would not prove more, as it
 // has other weights; the same update at a larger loss scale does. If its gradients are not zero
-// there, half precision has lost them, and the larger scale is the advice. Lanes without a loss
-// scale cannot be tried. They are left out: bf16 has the range of FP32, and the card of an
-// fp16 lane shows its zeros all the same.
+// there, half precision has lost them, and the larger scale is the advice, also to an fp16 lane
+// that has none. Lanes without fp16 are left out: bf16 has the range of FP32.
 #include "engine/train/underflow.h"
 
-#include "engine/core/text.h"
+#include "engine/scaler/grad_scaler.h"
 
 namespace halfscope {
 
@@ -14,18 +13,25 @@ namespace {
 // Gradients that vanish now and then are told once: this many updates must have had some before.
 constexpr int64_t kApart = 100;
 
-Event eventOf(const StepRecord& record, float scaleAfter, float enough) {
+Event eventOf(const StepRecord& record, UnderflowWatch::Scaling scaling, float enough) {
     Event event;
     event.kind = EventKind::Underflow;
     event.step = record.step;
     event.lane = record.lane;
     event.scaleBefore = record.scale;
-    event.scaleAfter = scaleAfter;
-    event.text = {phrase("Events",
-                         "Step %1: all gradients rounded to zero in half precision at loss scale "
-                         "%2 (underflow), so nothing is learned. Raise the loss scale: at %3 they "
-                         "are not zero, and the step fits."),
-                  record.step, scaleText(record.scale), scaleText(enough)};
+    event.scaleAfter = scaling.after;
+    if (scaling.on)
+        event.text = {phrase("Events",
+                             "Step %1: all gradients rounded to zero in half precision at loss "
+                             "scale %2 (underflow), so nothing is learned. Raise the loss scale: "
+                             "at %3 they are not zero, and the step fits."),
+                      record.step, scaleText(record.scale), scaleText(enough)};
+    else
+        event.text = {phrase("Events",
+                             "Step %1: all gradients rounded to zero in half precision "
+                             "(underflow), so nothing is learned: this lane does not scale its "
+                             "loss. At a loss scale of %2 they are not zero, and the step fits."),
+                      record.step, scaleText(enough)};
     return event;
 }
 
@@ -36,14 +42,13 @@ bool gradientsVanished(const StepRecord& record) {
     return record.gradientNorm == 0 && record.loss != 0 && (record.flags & kUnclean) == 0;
 }
 
-bool UnderflowWatch::look(const StepRecord& record, float scaleAfter, int64_t batches,
-                          const std::function<RepeatedUpdate()>& again,
+bool UnderflowWatch::look(const StepRecord& record, Scaling scaling, int64_t batches,
+                          const std::function<std::optional<float>()>& keeps,
                           std::vector<Event>& events) {
-    if (!gradientsVanished(record)) return true;
     if (m_lastStep == 0 || record.step - m_lastStep > kApart * batches) {
-        const std::optional<float> enough = again().scaleWithGradients();
+        const std::optional<float> enough = keeps();
         if (!enough) return false;
-        if (*enough > record.scale) events.push_back(eventOf(record, scaleAfter, *enough));
+        if (*enough > record.scale) events.push_back(eventOf(record, scaling, *enough));
     }
     m_lastStep = record.step;
     return true;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "engine/runs/step_record.h"
-#include "engine/train/repeated_update.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace halfscope {
@@ -17,11 +17,17 @@ bool gradientsVanished(const StepRecord&);
 
 class UnderflowWatch {
 public:
-    /// Looks at a finished update of a lane that scales its loss, and adds an event when underflow
-    /// begins. `again` repeats the update; `batches` is how many batches it added up. Returns false
-    /// when that was stopped midway: the same update can be looked at again.
-    bool look(const StepRecord&, float scaleAfter, int64_t batches,
-              const std::function<RepeatedUpdate()>& again, std::vector<Event>&);
+    /// What a lane does to its loss.
+    struct Scaling {
+        float after = 1; ///< the scale after the update
+        bool on = true;
+    };
+    /// Looks at a finished update whose gradientsVanished(), and adds an event when underflow
+    /// begins. `keeps` repeats the update and returns the scale that would have kept its
+    /// gradients, see RepeatedUpdate::scaleWithGradients(); `batches` is how many batches it added
+    /// up. Returns false when that was stopped midway: the same update can be looked at again.
+    bool look(const StepRecord&, Scaling, int64_t batches,
+              const std::function<std::optional<float>()>& keeps, std::vector<Event>&);
     /// The last step whose gradients were all zero; 0 when there is none, or when a new loss scale
     /// has been set since.
     int64_t lastStep() const { return m_lastStep; }

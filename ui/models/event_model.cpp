@@ -272,7 +272,8 @@ QString EventModel::whyText(const Event& event) {
                   "same step was run again at a larger loss scale, where they are not zero.") +
                u'\n' +
                tr("What to do: set a larger loss scale. A scaler that may grow also raises it by "
-                  "itself, but only after enough clean steps.");
+                  "itself, but only after enough clean steps. Where the loss is not scaled, "
+                  "switch the scaler on; the precision fp16 has none, amp-fp16 has one.");
     case EventKind::Edit: break;
     }
     return {};

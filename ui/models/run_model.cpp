@@ -234,8 +234,11 @@ QString RunModel::underflowText() const {
     QString text;
     for (int i = 0; i < lanes(); ++i)
         if (const auto step = static_cast<qlonglong>(lane(i).underflowStep); step > 0)
-            text += tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was too "
-                       "small.")
+            text += (laneScales(m_run->info().config, i)
+                         ? tr(" At step %1 all gradients of %2 rounded to zero: its loss scale was "
+                              "too small.")
+                         : tr(" At step %1 all gradients of %2 rounded to zero: it does not scale "
+                              "its loss."))
                         .arg(QLocale().toString(step), laneTag(i));
     return text;
 }

@@ -75,6 +75,8 @@ private slots:
     void suspicion();
     void isToldOnce();
     void theAdviceHolds();
+    void aLaneWithoutALossScale_data();
+    void aLaneWithoutALossScale();
     void trueZerosAreNotUnderflow();
     void comesAndGoes();
     void aNewScaleIsToldAgain();
@@ -135,11 +137,64 @@ void TestUnderflow::theAdviceHolds() {
     QCOMPARE(stepsOf(smaller.events), Steps{});
 }
 
+void TestUnderflow::aLaneWithoutALossScale_data() {
+    QTest::addColumn<Precision>("precision");
+    QTest::addColumn<int>("batches");
+    QTest::addColumn<bool>("told");
+    QTest::newRow("amp-fp16 without its scaler") << Precision::AmpFp16 << 1 << true;
+    QTest::newRow("of two batches") << Precision::AmpFp16 << 2 << true;
+    QTest::newRow("fp16, which has none") << Precision::Fp16 << 1 << true;
+    QTest::newRow("apex-o3") << Precision::ApexO3 << 1 << true;
+    QTest::newRow("amp-bf16") << Precision::AmpBf16 << 1 << false;
+    QTest::newRow("fp32") << Precision::Fp32 << 1 << false;
+}
+
+/// The step is tried at loss scales that the lane does not have, and nothing else changes.
+void TestUnderflow::aLaneWithoutALossScale() {
+    QFETCH(Precision, precision);
+    QFETCH(int, batches);
+    QFETCH(bool, told);
+    RunConfig config = Square::config(1, batches);
+    config.lanes[0].precision = precision;
+    config.lanes[0].scaler.rules.mode = ScalerMode::Off;
+    config.optimizer.kind = OptimizerKind::Sgd; // Adam divides by zero in float16
+    // the gradient is about 2^-26, of two batches half of it each; the loss 2^-22
+    const FixedDataset data{{1, 1, 1}, {{{0x1p-16F}, {0x1p-11F}}}};
+    Lane lane(config, data), plain(config, data);
+    LaneState start = plain.trainer.state();
+    start.vanished = 1;
+    plain.trainer.restore(start);
+    for (Lane* each : {&lane, &plain})
+        each->trainer.setWeights({{"0.weight", {1.0f}}});
+    for (int64_t step = 1; step <= 150; ++step) {
+        const StepRecord a = lane.step(step), b = plain.step(step);
+        QVERIFY(a.loss == b.loss && a.loss > 0 && a.gradientNorm == b.gradientNorm);
+        QCOMPARE(a.gradientNorm == 0, told);
+        QVERIFY(lane.trainer.prediction() == plain.trainer.prediction());
+        QVERIFY(lane.trainer.state().states == plain.trainer.state().states);
+    }
+    QCOMPARE(stepsOf(plain.events), Steps{});
+    QCOMPARE(stepsOf(lane.events), told ? Steps{batches} : Steps{});
+    if (!told) return;
+    const std::string text = lane.events.front().text.english();
+    QVERIFY2(text.find("this lane does not scale its loss. At a loss scale of ") !=
+                     std::string::npos &&
+                 text.find(" they are not zero, and the step fits.") != std::string::npos,
+             text.c_str());
+    QCOMPARE(lane.events.front().scaleAfter, 1.0f);
+}
+
 /// Behind dead units gradients are zero at every scale, and in FP32, too.
 void TestUnderflow::trueZerosAreNotUnderflow() {
-    for (const Precision precision : {Precision::AmpFp16, Precision::Fp32, Precision::AmpBf16}) {
+    using P = Precision;
+    for (const auto& [precision, mode] :
+         {std::pair(P::AmpFp16, ScalerMode::Dynamic), std::pair(P::Fp32, ScalerMode::Off),
+          std::pair(P::AmpBf16, ScalerMode::Off), std::pair(P::AmpFp16, ScalerMode::Off),
+          std::pair(P::Fp16, ScalerMode::Off)}) {
         RunConfig config = laneConfig(precision);
         config.lanes[0].scaler.initScale = 1024;
+        config.lanes[0].scaler.rules.mode = mode;
+        config.optimizer.kind = OptimizerKind::Sgd;
         config.model.layers = "nn.Sequential(nn.Linear(1, 4), nn.ReLU(), "
                               "nn.Linear(4, 1, bias=False))";
         Lane lane(config, FixedDataset{{1, 1, 1}, {{{1.0f}, {3.0f}}}});

@@ -322,6 +322,13 @@ void TestModels::underflowInWords() {
     QVERIFY2(lanes.summary().endsWith(u' ' + sentence), qPrintable(lanes.summary()));
     QCOMPARE(lanes.summaries().last(), sentence);
 }
+    info.config.lanes[1].scaler.rules.mode = ScalerMode::Off;
+    info.recorded = info.config;
+    const auto unscaled = std::make_shared<Run>(info, lanesOf(info.config));
+    unscaled->append(batch);
+    lanes.setRun(unscaled);
+    QVERIFY2(lanes.summary().endsWith(QLatin1String("it does not scale its loss.")),
+             qPrintable(lanes.summary()));
 
 void TestModels::eventsNewestFirst() {
     FedEvents model;
