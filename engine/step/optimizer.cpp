@@ -1,5 +1,7 @@
 // Adam, AdamW, SGD and RMSprop as elementwise nodes, in the order of operations of PyTorch's
-// foreach implementation. Sources: the documentation of the classes of torch.optim.
+// foreach implementation. Sources: the documentation of the classes of torch.optim. Parameters that
+// are stored in 16 bits have every operation's result rounded to 16 bits, as PyTorch rounds it: in
+// float16, Adam's epsilon of 1e-8 is zero.
 #include "engine/step/optimizer.h"
 
 #include "engine/core/error.h"
@@ -43,6 +45,7 @@ public:
 
     void update(const ParameterGradient& pg) {
         LabelScope label(m_b, pg.name);
+        m_storage = m_b.dtypeOf(pg.parameter);
         const NodeId p = m_b.cast(pg.parameter, DType::F32);
         store(pg.parameter, updated(pg, p));
     }
@@ -57,6 +60,9 @@ private:
         }
         failInvariant("unknown optimizer");
     }
+
+    /// Rounds an operation's result as the parameter is stored.
+    NodeId rounded(NodeId x) { return m_b.cast(m_b.cast(x, m_storage), DType::F32); }
 
     /// Emits 1 - beta^t without cancellation for beta near 1, as -expm1(t log beta).
     NodeId biasCorrection(double beta, NodeId t) {
@@ -90,8 +96,9 @@ private:
     NodeId value(NodeId state) { return m_b.cast(state, DType::F32); }
 
     NodeId decayedGradient(const ParameterGradient& pg, NodeId p) {
-        if (m_config.weightDecay == 0) return pg.gradient;
-        return m_b.add(pg.gradient, m_b.scale(p, m_config.weightDecay));
+        const NodeId g = rounded(pg.gradient);
+        if (m_config.weightDecay == 0) return g;
+        return rounded(m_b.add(g, m_b.scale(p, m_config.weightDecay)));
     }
 
     bool hasMomentum() const { return m_complement != kNoNode || m_config.momentum != 0; }
@@ -125,21 +132,24 @@ private:
 
     /// Emits beta * v + (1 - beta) * g^2.
     NodeId meanSquare(NodeId v, NodeId g, double beta) {
-        return m_b.add(m_b.scale(v, beta), m_b.scale(m_b.mul(g, g), 1 - beta));
+        const NodeId kept = rounded(m_b.scale(v, beta));
+        return rounded(m_b.add(kept, m_b.scale(m_b.mul(g, g), 1 - beta)));
     }
+
+    NodeId rootPlusEps(NodeId root) { return rounded(m_b.shift(root, m_config.eps)); }
 
     NodeId sgd(const ParameterGradient& pg, NodeId p) {
         const NodeId g = decayedGradient(pg, p);
         NodeId direction = g;
         if (hasMomentum()) {
             const NodeId buffer = moment(pg, "momentum_buffer");
-            const NodeId kept = timesMomentum(value(buffer));
-            NodeId next = m_b.add(kept, m_b.scale(g, 1 - m_config.dampening));
+            const NodeId kept = rounded(timesMomentum(value(buffer)));
+            NodeId next = rounded(m_b.add(kept, m_b.scale(g, 1 - m_config.dampening)));
             // The buffer starts as the first gradient, which is not dampened.
             if (m_config.dampening != 0)
                 next = m_b.where(m_b.expandLike(m_shared.first, g), g, next);
             store(buffer, next);
-            direction = m_config.nesterov ? m_b.add(g, timesMomentum(next)) : next;
+            direction = m_config.nesterov ? rounded(m_b.add(g, timesMomentum(next))) : next;
         }
         return m_b.sub(p, m_b.mul(m_b.expandLike(m_shared.lr, p), direction));
     }
@@ -152,15 +162,16 @@ private:
         NodeId spread = nextSquares;
         if (m_config.centered) {
             const NodeId mean = moment(pg, "grad_avg");
-            const NodeId next = towards(value(mean), g, 1 - m_config.alpha);
+            const NodeId next = rounded(towards(value(mean), g, 1 - m_config.alpha));
             store(mean, next);
-            spread = m_b.sub(spread, m_b.mul(next, next));
+            spread = rounded(m_b.sub(spread, m_b.mul(next, next)));
         }
-        const NodeId root = m_b.shift(m_b.unary(Op::Sqrt, spread), m_config.eps);
+        const NodeId root = rootPlusEps(rounded(m_b.unary(Op::Sqrt, spread)));
         NodeId direction = m_b.div(g, root);
         if (hasMomentum()) {
             const NodeId buffer = moment(pg, "momentum_buffer");
-            direction = m_b.add(timesMomentum(value(buffer)), direction);
+            const NodeId kept = rounded(timesMomentum(value(buffer)));
+            direction = rounded(m_b.add(kept, direction));
             store(buffer, direction);
         }
         return m_b.sub(p, m_b.mul(m_b.expandLike(m_shared.lr, p), direction));
@@ -168,10 +179,10 @@ private:
 
     NodeId adam(const ParameterGradient& pg, NodeId p) {
         const bool decoupled = m_config.kind == OptimizerKind::AdamW;
-        const NodeId g = decoupled ? pg.gradient : decayedGradient(pg, p);
+        const NodeId g = decoupled ? rounded(pg.gradient) : decayedGradient(pg, p);
         const NodeId first = moment(pg, "exp_avg");
         const NodeId second = moment(pg, "exp_avg_sq");
-        const NodeId nextM = nextMean(value(first), g);
+        const NodeId nextM = rounded(nextMean(value(first), g));
         const NodeId nextV = meanSquare(value(second), g, m_config.beta2);
         store(first, nextM);
         store(second, nextV);
@@ -181,15 +192,17 @@ private:
             largest = m_b.emit(Op::Maximum, {value(past), nextV});
             store(past, largest);
         }
-        const NodeId root = m_b.unary(Op::Sqrt, largest);
-        const NodeId corrected = m_b.div(root, m_b.expandLike(m_shared.secondRoot, p));
-        const NodeId ratio = m_b.div(nextM, m_b.shift(corrected, m_config.eps));
+        const NodeId root = rounded(m_b.unary(Op::Sqrt, largest));
+        const NodeId corrected = rounded(m_b.div(root, m_b.expandLike(m_shared.secondRoot, p)));
+        const NodeId ratio = m_b.div(nextM, rootPlusEps(corrected));
         const NodeId step = m_b.mul(m_b.expandLike(m_shared.stepSize, p), ratio);
         if (!decoupled) return m_b.sub(p, step);
+        const NodeId decay = m_b.mul(p, m_b.expandLike(m_shared.decay, p));
+        if (m_storage != DType::F32) return m_b.sub(rounded(m_b.sub(p, decay)), step);
         // p - (p * decay + step) rather than PyTorch's p * (1 - decay) - step: the rounding of a
         // factor near 1 would act on every step in the same direction, and here p itself is rounded
         // only once.
-        return m_b.sub(p, m_b.add(m_b.mul(p, m_b.expandLike(m_shared.decay, p)), step));
+        return m_b.sub(p, m_b.add(decay, step));
     }
 
     Builder& m_b;
@@ -197,6 +210,7 @@ private:
     NodeId m_skip, m_complement;
     double m_largestComplement;
     Shared m_shared;
+    DType m_storage = DType::F32; ///< of the parameter that is updated
 };
 
 } // namespace

@@ -28,7 +28,8 @@ struct OptimizerExtras {
 
 /// Sets the next values of the parameters, of the moments ("0.weight.exp_avg", stored in the
 /// parameter's dtype) and of "optimizer.step" (F32, the number of steps taken). All arithmetic is
-/// in F32 and is rounded once to storage. `learningRate` is F32, rank 0; `skip` is Bool, rank 0, or
+/// in F32; where the parameter has 16 bits, each operation of PyTorch's foreach implementation
+/// rounds its result to them. `learningRate` is F32, rank 0; `skip` is Bool, rank 0, or
 /// kNoNode for an optimizer that always steps.
 void emitOptimizer(Builder&, const OptimizerConfig&, std::span<const ParameterGradient>,
                    NodeId learningRate, NodeId skip, const OptimizerExtras& extras = {});
