@@ -97,6 +97,11 @@ constexpr std::string_view kResidualClass = R"(
 class Residual(nn.Sequential):
     """Adds its input, or what a layer called shortcut makes of it, to the result of the others."""
 
+    def __init__(self, *layers, shortcut=None):
+        super().__init__(*layers)
+        if shortcut is not None:
+            self.shortcut = shortcut
+
     def forward(self, x):
         y = beside = x
         for name, layer in self.named_children():

@@ -5,6 +5,7 @@
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/io/input_file.h"
+#include "engine/models/model_spec.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/step_parts.h"
@@ -197,7 +198,7 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
     }
     const std::string header = safetensorsHeader(arrays, {{"format", "pt"},
                                                           {"lane", lane.name()},
-                                                          {"model", model},
+                                                          {"model", pythonOf(readModel(model), {})},
                                                           {"program", "halfscope " + program},
                                                           {"step", std::to_string(steps)}});
     std::string bytes;
