@@ -283,13 +283,14 @@ private:
     void noteTest(const TaskConfig& task, const std::optional<TestPart>& test) {
         if (test)
             m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are validated on. To hold "
-                                              "back data.validation instead, set data.test to "
-                                              "false."),
-                               test->x.name, test->y.name, test->x.shape[0]});
+                                              "back a part of the others instead, %4."),
+                               test->x.name, test->y.name, test->x.shape[0],
+                               Message(kSetToFalse, "data.test")});
         else if (const auto unused = testPartOf(task); unused && !unused->x.shape.empty())
             m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are not used. To validate on "
-                                              "them, set data.test to true."),
-                               unused->x.name, unused->y.name, unused->x.shape[0]});
+                                              "them, %4."),
+                               unused->x.name, unused->y.name, unused->x.shape[0],
+                               Message(kSetToTrue, "data.test")});
     }
     /// Notes inputs that fp16 does not hold.
     void noteTooLarge(const Extremes& values) {

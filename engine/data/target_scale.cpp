@@ -18,30 +18,32 @@ double rounded(double value) {
     return std::strtod(text.data(), nullptr);
 }
 
+constexpr const char* kSetting = "data.standardise_target";
+
 Message standardisedNote(std::span<const Spread> spreads) {
+    const Message undo(kSetToFalse, kSetting);
     if (spreads.size() > 1)
         return {phrase("Data", "The %1 numbers of a target are standardised by their means and "
                                "deviations over the training samples: the loss has no unit, but "
                                "mean absolute errors and predictions are in the targets' own. To "
-                               "learn the targets as they are, set data.standardise_target to "
-                               "false."),
-                spreads.size()};
+                               "learn the targets as they are, %2."),
+                spreads.size(), undo};
     return {phrase("Data", "The target is standardised (mean %1, deviation %2 over the training "
                            "samples): the loss has no unit, but mean absolute errors and "
-                           "predictions are in the target's own. To learn the target as it is, set "
-                           "data.standardise_target to false."),
-            rounded(spreads[0].mean), rounded(spreads[0].deviation)};
+                           "predictions are in the target's own. To learn the target as it is, "
+                           "%3."),
+            rounded(spreads[0].mean), rounded(spreads[0].deviation), undo};
 }
 
 Message farOffNote(std::span<const Spread> spreads) {
+    const Message remedy(kSetToTrue, kSetting);
     if (spreads.size() > 1)
-        return phrase("Data", "Numbers of the targets have means or deviations far from 0 and 1, "
-                              "which are hard to learn; to standardise them, set "
-                              "data.standardise_target to true.");
+        return {phrase("Data", "Numbers of the targets have means or deviations far from 0 and 1, "
+                               "which are hard to learn; to standardise them, %1."),
+                remedy};
     return {phrase("Data", "The target has the mean %1 and the deviation %2, far from 0 and 1, "
-                           "which is hard to learn; to standardise it, set "
-                           "data.standardise_target to true."),
-            rounded(spreads[0].mean), rounded(spreads[0].deviation)};
+                           "which is hard to learn; to standardise it, %3."),
+            rounded(spreads[0].mean), rounded(spreads[0].deviation), remedy};
 }
 
 } // namespace

@@ -12,6 +12,10 @@
 
 namespace halfscope {
 
+/// What to do with a setting, %1, that is true or false: a window has a check box for it.
+inline constexpr Phrase kSetToTrue = phrase("Data", "set %1 to true");
+inline constexpr Phrase kSetToFalse = phrase("Data", "set %1 to false");
+
 /// Returns a sentence that says how targets of this scale are standardised and how to undo that, or
 /// that they had better be; nothing when there is nothing to say. The loss takes any numbers.
 std::optional<Message> targetScaleNote(const Standardiser&, const TaskConfig&);

@@ -264,8 +264,8 @@ QString EventModel::whyText(const Event& event) {
                   "loss scale can fix that; a lower learning rate or a wider type may.");
     case EventKind::Damaged:
         return tr(
-            "Why: its file could not be read as a picture, and data.damaged is skip. The next "
-            "sample took its place.");
+            "Why: its file could not be read as a picture, and the setting Damaged pictures is "
+            "skip. The next sample took its place.");
     case EventKind::Underflow:
         return tr("Why: fp16 holds nothing below about 6e-8. Every gradient of this step was "
                   "smaller, even multiplied by the loss scale, and became zero (underflow). The "

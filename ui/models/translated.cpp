@@ -1,6 +1,9 @@
 // Looks the engine's phrases up under their own context, as `./dev translations` collects them.
 #include "ui/models/translated.h"
 
+#include "engine/data/target_scale.h"
+#include "engine/settings/fields.h"
+
 #include <QCoreApplication>
 #include <QLibraryInfo>
 #include <QLocale>
@@ -50,6 +53,31 @@ QString translated(const Message& message) {
     return QString::fromStdString(
         message.text([](const Phrase& format) { return translated(format).toStdString(); },
                      [](std::string_view number) { return shownNumber(number).toStdString(); }));
+}
+
+QString labelInWindow(const Field& field) { return QLocale().quoteString(translated(field.label)); }
+
+QString noteInWindow(const Message& note) {
+    const auto inWords = [](const Phrase& format) {
+        const bool on = format == kSetToTrue, off = format == kSetToFalse;
+        return translated(on    ? phrase("Data", "switch %1 on")
+                          : off ? phrase("Data", "switch %1 off")
+                                : format)
+            .toStdString();
+    };
+    const auto text = QString::fromStdString(note.text(
+        inWords, [](std::string_view number) { return shownNumber(number).toStdString(); }));
+    static const QRegularExpression s_key(QStringLiteral("(?<![\\w/])[a-z]+\\.[a-z_]+\\b"));
+    QString named;
+    qsizetype end = 0;
+    for (const QRegularExpressionMatch& each : s_key.globalMatch(text)) {
+        const Field* field = findField(each.captured().toStdString());
+        if (field == nullptr) continue;
+        named += text.mid(end, each.capturedStart() - end);
+        named += labelInWindow(*field);
+        end = each.capturedEnd();
+    }
+    return named + text.mid(end);
 }
 
 QString translated(const std::exception& error) { return translated(messageOf(error)); }

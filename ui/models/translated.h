@@ -9,6 +9,8 @@
 
 namespace halfscope {
 
+struct Field;
+
 /// Returns the English text when no translation is loaded or none has it. Any thread may call.
 QString translated(const Phrase&);
 /// Returns the message in the user's language. Arguments that are messages themselves are
@@ -18,6 +20,11 @@ QString translated(const Message&);
 /// user's locale: "step 2,005". Numbers that belong to a name, a path or a fraction stay as they
 /// are.
 QString groupedNumbers(const QString& text);
+/// Returns the name of a setting in quotation marks, as sentences in the window have it.
+QString labelInWindow(const Field&);
+/// Returns a note about data in the words of the window: settings have the names that they have
+/// there, not their keys, and check boxes are switched on or off.
+QString noteInWindow(const Message&);
 /// Of an error without a message, its words.
 QString translated(const std::exception&);
 

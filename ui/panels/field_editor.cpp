@@ -30,7 +30,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
-#include <QRegularExpression>
 #include <QStyle>
 #include <QToolButton>
 #include <limits>
@@ -245,22 +244,6 @@ bool FieldEditor::namesData() const {
     return key == QLatin1String(kDataKey) || key == QLatin1String("data.x");
 }
 
-/// Returns a sentence that is about files and the command line, too, with the panel's names of the
-/// settings: "Missing values" for data.missing.
-QString FieldEditor::inPanelWords(QString text) const {
-    const QString own = m_index.data(ConfigModel::KeyRole).toString() + QLatin1String(": ");
-    if (text.startsWith(own)) text.remove(0, own.size());
-    for (int i = 0; i < m_model.rowCount() && m_model.row(i).lane < 0; ++i) {
-        const Field& field = *m_model.row(i).field;
-        const QString key = QString::fromStdString(field.key);
-        if (!text.contains(key)) continue;
-        const QRegularExpression word(
-            QStringLiteral("(?<![\\w/])%1(?!\\w)").arg(QRegularExpression::escape(key)));
-        text.replace(word, u'"' + translated(field.label) + u'"');
-    }
-    return text;
-}
-
 /// Says why the data cannot be used, beside their path: a wrong path is reported before a run needs
 /// it.
 QString FieldEditor::problemText() const {
@@ -277,7 +260,11 @@ QString FieldEditor::problemText() const {
     };
     const bool elsewhere =
         !column && (blames(QLatin1String(kTargetKey)) || blames(QLatin1String(kDropKey)));
-    return elsewhere || (column && !blames(key)) ? QString() : inPanelWords(translated(*problem));
+    if (elsewhere || (column && !blames(key))) return {};
+    const QString text = noteInWindow(*problem);
+    const Field* own = findField(key.toStdString());
+    const QString name = own ? labelInWindow(*own) + QLatin1String(": ") : QString();
+    return text.startsWith(name) ? text.mid(name.size()) : text;
 }
 
 /// Returns what became of the data. It stands beside their path, or beside the setting that leaves
@@ -296,8 +283,8 @@ QString FieldEditor::noteText() const {
     QStringList notes;
     if (facts)
         for (const Message& note : facts->notes)
-            notes << translated(note);
-    return inPanelWords(notes.join(u' '));
+            notes << noteInWindow(note);
+    return notes.join(u' ');
 }
 
 void FieldEditor::getMnist() {

@@ -49,7 +49,6 @@ private:
     void getMnist();
     bool mayGetMnist() const;
     bool namesData() const;
-    QString inPanelWords(QString text) const;
     QString problemText() const;
     QString noteText() const;
     void chooseLayers();

@@ -243,6 +243,13 @@ void TestWindowDrops::pricesAreStandardised() {
     QCOMPARE(
         window.findChild<SetupPanel*>()->findChild<QScrollArea*>()->verticalScrollBar()->value(),
         0);
+    QString notes; // they name the check box as the window does
+    for (const QLabel* note : window.findChildren<QLabel*>(QStringLiteral("note")))
+        notes += note->text();
+    const QString box = QLocale().quoteString(QStringLiteral("Standardise target"));
+    QVERIFY2(notes.contains(QStringLiteral("as it is, switch %1 off.").arg(box)),
+             qPrintable(notes));
+    QVERIFY2(!notes.contains("data."), qPrintable(notes));
     const auto labels = [&window] {
         QStringList texts;
         for (const LaneCard* card : window.findChildren<LaneCard*>())
