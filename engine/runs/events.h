@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace halfscope {
 
-/// Files hold the numbers: new kinds come last.
+/// Sessions of earlier versions hold the numbers up to Underflow.
 enum class EventKind : uint8_t {
     Overflow,
     Growth,
@@ -16,11 +17,14 @@ enum class EventKind : uint8_t {
     LossNotFinite,
     Edit,
     Damaged,
-    Underflow
+    Underflow,
+    Other ///< of a later version; Event::otherKind has its name
 };
-inline constexpr int kEventKinds = 7;
-/// The name in files and on the command line: "loss-not-finite".
+inline constexpr int kEventKinds = 8;
+/// The name in files and on the command line: "loss-not-finite"; empty for Other.
 const char* nameOf(EventKind);
+/// Whether a kind of another version may have this name: lower-case letters, digits and hyphens.
+bool isKindName(std::string_view);
 
 /// The sentences about edits: the step, what changed, the lane. A window that shows lanes under
 /// other names takes the sentences apart again.
@@ -48,6 +52,16 @@ struct Event {
     Message text;        ///< one plain sentence; in a saved run its English words
     int32_t parent = -1; ///< the lane that a forked lane continues; -1 when no lane was forked, and
                          ///< in a saved run
+    std::string otherKind = {}; ///< the name of a kind that this version does not know
 };
+
+/// The name of its kind in files.
+std::string_view kindNameOf(const Event&);
+/// Gives an event the kind with this name, which isKindName().
+void setKind(Event&, std::string_view name);
+
+/// Whether an event is told before another one: in the order of steps; within a step edits come
+/// first, because it is taken with them, then what concerns all lanes, then lane by lane.
+bool isToldBefore(const Event&, const Event&);
 
 } // namespace halfscope

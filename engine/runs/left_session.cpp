@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -111,14 +112,31 @@ private:
         std::vector<LaneInfo> lanes(m_planned.begin(), m_planned.begin() + first);
         Picture target = unpackedPicture(row.bytes(4));
         m_run = std::make_shared<Run>(std::move(info), std::move(lanes), std::move(target));
-        row = m_database.prepare("SELECT kind, step, lane, before, after, tensor, text "
-                                 "FROM events WHERE run = ?1 ORDER BY place");
+        readEvents();
+    }
+
+    /// Returns the names of the kinds of events by their numbers.
+    std::map<int64_t, std::string> kinds() const {
+        std::map<int64_t, std::string> names;
+        for (int kind = 0; kind < static_cast<int>(EventKind::Other); ++kind)
+            names[kind] = nameOf(EventKind(kind));
+        if (!has("event_kinds")) return names;
+        Statement row = m_database.prepare("SELECT kind, name FROM event_kinds");
+        while (row.next())
+            names[row.whole(0)] = row.text(1);
+        return names;
+    }
+
+    void readEvents() {
+        const std::map<int64_t, std::string> names = kinds();
+        Statement row = m_database.prepare("SELECT kind, step, lane, before, after, tensor, text "
+                                           "FROM events WHERE run = ?1 ORDER BY place");
         row.bind(1, m_key);
         while (row.next()) {
-            const int64_t kind = row.whole(0);
-            if (kind < 0 || kind >= kEventKinds) continue; // of a later version of the program
+            const auto name = names.find(row.whole(0));
+            if (name == names.end() || !isKindName(name->second)) continue; // damaged
             Event event;
-            event.kind = EventKind(kind);
+            setKind(event, name->second);
             event.step = row.whole(1);
             event.lane = static_cast<int32_t>(row.whole(2));
             event.scaleBefore = static_cast<float>(row.real(3));

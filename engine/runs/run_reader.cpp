@@ -72,15 +72,12 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
     return 0;
 }
 
-EventKind kindOf(const TableReader& table, int column) {
-    const std::string_view field = table.text(column);
-    std::string allowed;
-    for (int i = 0; i < kEventKinds; ++i) {
-        const auto kind = EventKind(i);
-        if (field == nameOf(kind)) return kind;
-        allowed += (allowed.empty() ? "" : ", ") + std::string(nameOf(kind));
-    }
-    table.refuse(column, {phrase("Files", "one of %1"), allowed});
+/// Takes any name, because a later version may know more kinds of events.
+void readKind(const TableReader& table, int column, Event& event) {
+    if (!isKindName(table.text(column)))
+        table.refuse(column, phrase("Files", "a kind of event, such as overflow: lower-case "
+                                             "letters, digits and hyphens"));
+    setKind(event, table.text(column));
 }
 
 /// Reads one file after the other and reports its progress by their bytes.
@@ -372,7 +369,7 @@ private:
                 continue;
             }
             event.lane = laneAt(table, lane, true);
-            event.kind = kindOf(table, kind);
+            readKind(table, kind, event);
             if (isAhead(event)) {
                 lacksAfter(run_file::kSteps, m_run->step());
                 continue;
@@ -389,9 +386,10 @@ private:
         return true;
     }
 
-    /// Whether an event is of rows that are not there. Edits are of a step to come.
+    /// Whether an event is of rows that are not there. Edits are of a step to come, and what a
+    /// later version tells may be, too.
     bool isAhead(const Event& event) const {
-        return event.kind != EventKind::Edit &&
+        return event.kind != EventKind::Edit && event.kind != EventKind::Other &&
                std::all_of(m_ends.begin(), m_ends.end(),
                            [&](const LaneEnd& end) { return event.step > end.step; });
     }

@@ -170,8 +170,10 @@ private:
     void addEvents() {
         auto file = std::make_unique<GrowingFile>(m_folder, run_file::kEvents);
         file->append(eventHeader());
+        std::vector<const Event*> events;
         for (const Event& event : m_run.events())
-            file->append(eventText(event, m_names));
+            events.push_back(&event);
+        appendEvents(*file, std::move(events), m_names);
         add(std::move(file));
     }
     void addSummary() {

@@ -3,11 +3,21 @@
 
 #include "engine/core/text.h"
 
+#include <algorithm>
+
 namespace halfscope {
 namespace {
 
 std::string laneField(int32_t lane, std::span<const std::string> lanes) {
     return lane < 0 ? "all" : csvField(lanes[static_cast<size_t>(lane)]);
+}
+
+/// Returns a line with its line end.
+std::string eventText(const Event& event, std::span<const std::string> lanes) {
+    return numberText(event.step) + ',' + laneField(event.lane, lanes) + ',' +
+           std::string(kindNameOf(event)) + ',' + numberText(event.scaleBefore) + ',' +
+           numberText(event.scaleAfter) + ',' + csvField(event.tensor) + ',' +
+           csvField(event.text.english()) + '\n';
 }
 
 } // namespace
@@ -24,10 +34,12 @@ std::string csvField(const std::string& text) {
 
 std::string eventHeader() { return "step,lane,kind,scale_before,scale_after,tensor,text\n"; }
 
-std::string eventText(const Event& event, std::span<const std::string> lanes) {
-    return numberText(event.step) + ',' + laneField(event.lane, lanes) + ',' + nameOf(event.kind) +
-           ',' + numberText(event.scaleBefore) + ',' + numberText(event.scaleAfter) + ',' +
-           csvField(event.tensor) + ',' + csvField(event.text.english()) + '\n';
+void appendEvents(GrowingFile& file, std::vector<const Event*> events,
+                  std::span<const std::string> lanes) {
+    std::stable_sort(events.begin(), events.end(),
+                     [](const Event* a, const Event* b) { return isToldBefore(*a, *b); });
+    for (const Event* event : events)
+        file.append(eventText(*event, lanes));
 }
 
 StepTable::StepTable(const OpenFolder& folder, const char* name, std::span<const std::string> lanes,

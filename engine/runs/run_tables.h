@@ -39,9 +39,9 @@ private:
     std::unique_ptr<GrowingFile> m_file;
 };
 
-/// Returns a line of events.csv with its line end; lane -1 is "all".
-std::string eventText(const Event&, std::span<const std::string> lanes);
 std::string eventHeader();
+/// Appends the lines of events, in the order in which they are told; lane -1 is "all".
+void appendEvents(GrowingFile&, std::vector<const Event*>, std::span<const std::string> lanes);
 /// Quotes a field of a csv file as RFC 4180 says.
 std::string csvField(const std::string& text);
 

@@ -147,10 +147,12 @@ void RunWriter::take(const RunBatch& batch) {
         m_totals[static_cast<size_t>(row.lane)].add(row);
         m_times[static_cast<size_t>(row.lane)].add(row.deviceSeconds());
     }
+    std::vector<const Event*> events;
     for (const Event& event : batch.events) {
-        m_events.append(eventText(event, m_names));
+        events.push_back(&event);
         if (event.lane >= 0) m_totals[static_cast<size_t>(event.lane)].add(event);
     }
+    appendEvents(m_events, std::move(events), m_names);
     for (const auto& ranges : batch.gradients) {
         if (!m_gradients) startGradients();
         for (size_t lane = 0; lane < ranges.size(); ++lane)

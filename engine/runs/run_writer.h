@@ -52,7 +52,8 @@ public:
     /// The run's unique id.
     const std::string& id() const { return m_id; }
 
-    /// Takes in rows, events, gradients and pictures; the pictures are written at the end.
+    /// Takes in rows, events, gradients and pictures; the pictures are written at the end. Each
+    /// batch is of one step, with the edits of the next one, so that events.csv is in order.
     void append(const RunBatch&);
     /// Writes a whole file beside the tables like OutputFolder::write(), after the disk has their
     /// rows.

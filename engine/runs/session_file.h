@@ -9,8 +9,9 @@ inline constexpr const char* kSessionEnding = ".session";
 /// In `runs`, rowid is the `run` of the other tables. `metric` is a column name. The chunks of
 /// forks are stored once, and each lane names them. `checkpoints` has the newest checkpoint of each
 /// run; sessions of earlier versions have no such table. `galleries` goes by place, see
-/// LanePictures; earlier versions lack it, too. `tails` has the values behind the last full chunk.
-/// Blobs are in this machine's byte order; see ChunkValues::packed().
+/// LanePictures; earlier versions lack it, too. `event_kinds` names the kinds of `events`; where it
+/// is missing, they are the numbers of EventKind. `tails` has the values behind the last full
+/// chunk. Blobs are in this machine's byte order; see ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY, name TEXT, preset TEXT, experiment TEXT, summary TEXT,
                   steps INTEGER, target BLOB);
@@ -30,6 +31,7 @@ inline constexpr const char* kLaterSessionTables = R"(
 CREATE TABLE IF NOT EXISTS checkpoints(run INTEGER PRIMARY KEY, step INTEGER, data BLOB);
 CREATE TABLE IF NOT EXISTS galleries(run INTEGER, place INTEGER, data BLOB,
                                      PRIMARY KEY(run, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS event_kinds(kind INTEGER PRIMARY KEY, name TEXT UNIQUE);
 )";
 /// The tables, besides `runs`, that have rows for a run.
 inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",   "gradients",

@@ -109,6 +109,11 @@ public:
           m_memoryProblem(phrase("Files", "%1: out of memory"), m_database.path()) {
         m_database.run(kSessionTables);
         m_database.run(kLaterSessionTables);
+        for (int64_t kind = 0; kind < static_cast<int64_t>(EventKind::Other); ++kind)
+            m_database.prepare("INSERT INTO event_kinds VALUES(?1, ?2)")
+                .bind(1, kind)
+                .bind(2, nameOf(EventKind(kind)))
+                .run();
         m_database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
         m_reader = std::make_shared<ChunkReader>(m_database.path());
         try {
@@ -187,6 +192,7 @@ private:
     void writeInfo(Watched&, const RunSnapshot&);
     void writeColumns(Watched&, const RunSnapshot&);
     int64_t writeChunk(const ColumnChunk&);
+    void addKind(std::string_view name);
     void writeEvents(Watched&, const RunSnapshot&);
     void writeGradients(Watched&, const RunSnapshot&);
     void writePictures(Watched&, const RunSnapshot&);
@@ -401,13 +407,20 @@ int64_t SessionStore::Writer::writeChunk(const ColumnChunk& chunk) {
     return m_stored.back().second;
 }
 
+/// Names a kind of events unless it has its number already.
+void SessionStore::Writer::addKind(std::string_view name) {
+    m_database.prepare("INSERT OR IGNORE INTO event_kinds(name) VALUES(?1)").bind(1, name).run();
+}
+
 void SessionStore::Writer::writeEvents(Watched& watched, const RunSnapshot& now) {
-    Statement insert =
-        m_database.prepare("INSERT INTO events VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+    Statement insert = m_database.prepare(
+        "INSERT INTO events "
+        "SELECT ?1, ?2, kind, ?4, ?5, ?6, ?7, ?8, ?9 FROM event_kinds WHERE name = ?3");
     for (size_t& next = watched.events; next < now.events().size(); ++next) {
         const Event& event = now.events()[next];
+        if (event.kind == EventKind::Other) addKind(event.otherKind);
         insert.bind(1, watched.key).bind(2, static_cast<int64_t>(next));
-        insert.bind(3, static_cast<int64_t>(event.kind)).bind(4, event.step);
+        insert.bind(3, kindNameOf(event)).bind(4, event.step);
         insert.bind(5, int64_t{event.lane});
         insert.bind(6, double{event.scaleBefore}).bind(7, double{event.scaleAfter});
         insert.bind(8, event.tensor).bind(9, event.text.english()).run();

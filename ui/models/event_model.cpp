@@ -10,7 +10,6 @@
 #include <QRegularExpression>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace halfscope {
@@ -93,7 +92,8 @@ QVariant eventAlignment(int column) {
 /// Returns 0 for events that need no explanation.
 int gravity(EventKind kind) {
     switch (kind) {
-    case EventKind::Edit: break;
+    case EventKind::Edit:
+    case EventKind::Other: break;
     case EventKind::Growth:
     case EventKind::Damaged: return 1;
     case EventKind::Backoff: return 2;
@@ -147,7 +147,8 @@ bool EventModel::refresh() {
 
 bool EventModel::isBefore(uint32_t a, uint32_t b) const {
     const Event &left = m_run->events()[a], &right = m_run->events()[b];
-    return std::tuple(left.step, left.lane, a) < std::tuple(right.step, right.lane, b);
+    if (isToldBefore(left, right)) return true;
+    return a < b && !isToldBefore(right, left);
 }
 
 /// Inserts the row of an event whose step is not the latest.
@@ -185,6 +186,7 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::Edit: return powersAlone(editText(event));
     case EventKind::Damaged: return tr("Damaged sample");
     case EventKind::Underflow: return tr("All gradients zero");
+    case EventKind::Other: return QString::fromStdString(event.otherKind);
     }
     return {};
 }
@@ -208,7 +210,7 @@ QString EventModel::sentenceOf(const Event& event) {
     const auto lane = saved ? text.lastIndexOf(kInLane) : -1;
     if (event.kind == EventKind::Edit && event.lane >= 0 && lane > 0)
         text = text.left(lane) + kInLane + laneTag(event.lane) + u'.';
-    return text;
+    return text.isEmpty() ? whatText(event) : text;
 }
 
 QString EventModel::powersAlone(QString sentence) {
@@ -255,6 +257,9 @@ QString EventModel::whyText(const Event& event) {
             "Why: there were enough clean steps in a row. A larger scale keeps more small "
             "gradients from rounding to zero. If it is too large, the next overflow undoes it.");
     case EventKind::Backoff: return tr("Why: after an overflow, a smaller scale is tried.");
+    case EventKind::Other:
+        return tr("Another version of Halfscope recorded this kind of event. It is kept when the "
+                  "run is saved.");
     case EventKind::LossNotFinite:
         if (first)
             return tr("Why: the output of the network is inf or nan even before the loss is "

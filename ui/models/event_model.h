@@ -32,8 +32,8 @@ public:
     const Event& eventAt(int row) const { return m_run->events()[indexAt(row)]; }
     /// Returns the index, among the run's events, of the event in `row`.
     size_t indexAt(int row) const { return m_rows[m_rows.size() - 1 - static_cast<size_t>(row)]; }
-    /// Returns the row of an event of the run; -1 when it has none. Rows are in the order of steps,
-    /// and within a step in that of lanes: an edit is told before the steps that it waits for.
+    /// Returns the row of an event of the run; -1 when it has none. Rows are in the order in which
+    /// events are told, see isToldBefore().
     int rowOf(size_t index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;

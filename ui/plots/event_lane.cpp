@@ -22,11 +22,12 @@ constexpr int kRowHeight = 17, kLowRowHeight = 13;
 constexpr double kPathSize = 6; // QCustomPlot scales paths by size / 6
 constexpr double kDiamondSize = 11;
 constexpr double kRingSize = 8;     // a zero
+constexpr double kSquareSize = 7;   // of a kind that only another version knows
 constexpr double kPickDistance = 9; // pixels
 constexpr double kThinning = 2;     // pixels per drawn mark
 constexpr EventKind kAllKinds[] = {
-    EventKind::Growth,  EventKind::Backoff, EventKind::Overflow, EventKind::LossNotFinite,
-    EventKind::Damaged, EventKind::Edit,    EventKind::Underflow};
+    EventKind::Growth, EventKind::Backoff, EventKind::Overflow, EventKind::LossNotFinite,
+    EventKind::Other,  EventKind::Damaged, EventKind::Edit,     EventKind::Underflow};
 
 size_t slot(EventKind kind) { return static_cast<size_t>(kind); }
 
@@ -73,6 +74,9 @@ QCPScatterStyle styleOf(EventKind kind, const Colors& colors, double size) {
     case EventKind::Underflow:
         return QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(colors.error, 2 * size), Qt::NoBrush,
                                kRingSize * size);
+    case EventKind::Other:
+        return QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(colors.text, 2 * size), Qt::NoBrush,
+                               kSquareSize * size);
     case EventKind::Edit: break;
     }
     return filled(flagPath(), colors.accent);
@@ -104,6 +108,9 @@ EventLegend::Entry entryOf(EventKind kind, QCPScatterStyle mark) {
     case EventKind::Underflow:
         return entry(QT_TRANSLATE_NOOP("EventLane", "underflow: all gradients zero"),
                      QT_TRANSLATE_NOOP("EventLane", "underflow"));
+    case EventKind::Other:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "event of another version"),
+                     QT_TRANSLATE_NOOP("EventLane", "other"));
     case EventKind::Edit: break;
     }
     return entry(QT_TRANSLATE_NOOP("EventLane", "setting changed"),

@@ -119,9 +119,13 @@ void TestRunRefusals::refusesEvents_data() {
     const auto row = [](const char* name, const char* text, const char* sentence) {
         QTest::newRow(name) << QByteArray(text) << QByteArray(sentence);
     };
-    row("another kind", "1,fp32,bang,1,1,,\n",
-        ", line 2, kind: \"bang\" is not allowed: one of overflow, growth, backoff, "
-        "loss-not-finite, edit, damaged-sample, underflow");
+    const std::string notAKind = " is not allowed: a kind of event, such as overflow: lower-case "
+                                 "letters, digits and hyphens";
+    row("no kind", "1,fp32,,1,1,,\n", (", line 2, kind: \"\"" + notAKind).c_str());
+    row("no name of a kind", "1,fp32,Big <b>bang</b>,1,1,,\n",
+        (", line 2, kind: \"Big <b>bang</b>\"" + notAKind).c_str());
+    row("another kind without a scale", "1,fp32,bang,1,,,\n",
+        ", line 2, scale_after: \"\" is not allowed: a number, nan, inf or -inf");
     row("another lane", "1,x,edit,1,1,,\n",
         ", line 2, lane: \"x\" is not allowed: one of the lanes of experiment.json, fp32 or "
         "amp-fp16 or all");

@@ -96,6 +96,9 @@ std::shared_ptr<Run> madeRun(int64_t steps) {
         news.events.push_back(eventAt(97 + kind, 1));
         news.events.back().kind = EventKind(kind);
     }
+    news.events.back().otherKind = "plateau";
+    news.events.push_back(news.events.back());
+    news.events.back().otherKind = "nan-guard";
     run->append(std::move(news));
     RunBatch forked;
     forked.lanes.push_back(fork);
@@ -159,6 +162,7 @@ private slots:
     void droppedValuesAnswerTheSame();
     void whatCannotBeReadIsNan();
     void aLeftSessionComesBack();
+    void kindsOfOtherVersions();
     void aSessionInUseIsNotLeft();
     void nothingStaysOfADiscardedSession();
     void memoryKeepsToItsBudget();
@@ -284,6 +288,7 @@ void TestSessionStore::aLeftSessionComesBack() {
     QCOMPARE(back->events().size(), run->events().size());
     for (size_t i = 0; i < run->events().size(); ++i) {
         QCOMPARE(back->events()[i].kind, run->events()[i].kind);
+        QCOMPARE(kindNameOf(back->events()[i]), kindNameOf(run->events()[i]));
         QCOMPARE(back->events()[i].step, run->events()[i].step);
         QCOMPARE(back->events()[i].lane, run->events()[i].lane);
         QVERIFY(back->events()[i].text == run->events()[i].text);
@@ -295,6 +300,38 @@ void TestSessionStore::aLeftSessionComesBack() {
     QCOMPARE(back->now().pictures().outputs[1].caption, std::string());
     watch.goesOn = [](double) { return false; };
     QVERIFY(!left[0].read(left[0].runs()[0], watch));
+}
+
+/// Earlier versions gave kinds no names; a later one may have given a number another name.
+void TestSessionStore::kindsOfOtherVersions() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    std::string path;
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(5100), "one");
+        store.flush();
+        path = store.path();
+    }
+    const auto kindsNow = [&] {
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        const std::shared_ptr<Run> run = left.at(0).read(left[0].runs().at(0));
+        std::string kinds;
+        for (const Event& event : run->events())
+            kinds += std::string(kindNameOf(event)) + ' ';
+        return kinds;
+    };
+    const std::string known =
+        "overflow growth backoff loss-not-finite edit damaged-sample underflow ";
+    const std::string two = "overflow overflow ";
+    QCOMPARE(kindsNow(), known + "plateau nan-guard " + two);
+    const Database database(path, Database::Access::Create);
+    database.run("UPDATE event_kinds SET name = 'slow-step' WHERE name = 'underflow'");
+    QCOMPARE(kindsNow(), "overflow growth backoff loss-not-finite edit damaged-sample slow-step "
+                         "plateau nan-guard " +
+                             two);
+    database.run("DROP TABLE event_kinds");
+    QCOMPARE(kindsNow(), known + two);
 }
 
 void TestSessionStore::aSessionInUseIsNotLeft() {

@@ -56,6 +56,7 @@ private slots:
     void whyInTheFirstStep();
     void eventsNewestFirst();
     void eventsInOrderOfSteps();
+    void eventsOfAnotherVersion();
     void overflowAndBackoffAreOneEvent();
     void editsSayWhatChanged();
     void numbersAreGrouped_data();
@@ -321,7 +322,6 @@ void TestModels::underflowInWords() {
                                             "loss scale was too small.");
     QVERIFY2(lanes.summary().endsWith(u' ' + sentence), qPrintable(lanes.summary()));
     QCOMPARE(lanes.summaries().last(), sentence);
-}
     info.config.lanes[1].scaler.rules.mode = ScalerMode::Off;
     info.recorded = info.config;
     const auto unscaled = std::make_shared<Run>(info, lanesOf(info.config));
@@ -329,6 +329,7 @@ void TestModels::underflowInWords() {
     lanes.setRun(unscaled);
     QVERIFY2(lanes.summary().endsWith(QLatin1String("it does not scale its loss.")),
              qPrintable(lanes.summary()));
+}
 
 void TestModels::eventsNewestFirst() {
     FedEvents model;
@@ -378,6 +379,25 @@ void TestModels::eventsInOrderOfSteps() {
         QCOMPARE(model.rowOf(model.indexAt(row)), row);
     QCOMPARE(model.indexAt(0), size_t{6});
     QCOMPARE(model.rowOf(99), -1);
+}
+
+/// They are shown under the name that the file has.
+void TestModels::eventsOfAnotherVersion() {
+    FedEvents model;
+    Event other = eventOf(EventKind::Other, 4, 1, "The loss stays.");
+    other.otherKind = "plateau";
+    Event silent = other;
+    silent.text = {};
+    silent.step = 5;
+    model.append(std::vector{other, silent});
+    const auto text = [&](int row, int column) {
+        return model.index(row, column).data().toString();
+    };
+    QCOMPARE(text(1, EventModel::KindColumn), QStringLiteral("plateau"));
+    QCOMPARE(text(1, EventModel::TextColumn), QStringLiteral("The loss stays."));
+    QCOMPARE(text(0, EventModel::TextColumn), QStringLiteral("plateau"));
+    QVERIFY(EventModel::whyText(other).startsWith(QLatin1String("Another version")));
+    QVERIFY(!model.gravest());
 }
 
 void TestModels::overflowAndBackoffAreOneEvent() {

@@ -141,6 +141,7 @@ void TestPlots::eventMarks() {
         m_stack->addEvent(eventOf(EventKind::LossNotFinite, 40, 0));
         m_stack->addEvent(eventOf(EventKind::Edit, 50, -1)); // in both lanes
         m_stack->addEvent(eventOf(EventKind::Underflow, 50, 1));
+        m_stack->addEvent(eventOf(EventKind::Other, 60, 0)); // of a later version
         draw();
         const auto count = [this](const char* name) {
             const QCPGraph* graph = graphNamed(*m_stack, QString::fromLatin1(name));
@@ -157,6 +158,7 @@ void TestPlots::eventMarks() {
         QCOMPARE(count(named(EventKind::Growth, "B")), 1);
         QCOMPARE(count(named(EventKind::LossNotFinite, "A")), 1);
         QCOMPARE(count(named(EventKind::Underflow, "B")), 1);
+        QCOMPARE(count(named(EventKind::Other, "A")), 1);
         QCOMPARE(count(named(EventKind::Edit, "A")), 1);
         QCOMPARE(count(named(EventKind::Edit, "B")), 1);
     }

@@ -1,0 +1,114 @@
+// The events of a saved run: their order, and kinds that only another version knows.
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/csv.h"
+#include "engine/io/input_file.h"
+#include "engine/runs/run_reader.h"
+#include "engine/runs/run_saving.h"
+#include "engine/runs/run_writer.h"
+#include "engine/settings/fields.h"
+#include "tests/support/missing_texts.h"
+#include "tests/support/run_tables.h"
+#include "tests/support/thrown.h"
+#include "tests/support/train_into.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+namespace tst_saved_events {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+QString contentOf(const QString& folder, const QString& name) {
+    return QString::fromStdString(readFile(QDir(folder).filePath(name).toStdString()));
+}
+
+} // namespace
+
+class TestSavedEvents : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { m_folder = std::make_unique<RunFolder>(); }
+    void eventsInOrder();
+    void unknownEvents();
+
+private:
+    std::unique_ptr<RunFolder> m_folder;
+};
+
+/// An edit in the middle of a step comes before what happens in that step, and lanes may come in
+/// any order.
+void TestSavedEvents::eventsInOrder() {
+    const auto event = [](EventKind kind, int64_t step, int32_t lane) {
+        return Event{kind, step, lane, 1, 1, {}, {}};
+    };
+    const std::vector<Event> arrived{
+        event(EventKind::Edit, 3, 1),     event(EventKind::Overflow, 2, 1),
+        event(EventKind::Backoff, 2, 1),  event(EventKind::Growth, 2, 0),
+        event(EventKind::Damaged, 2, -1), event(EventKind::Growth, 3, 0)};
+    const std::string told = std::string(table::kEvents) +
+                             "2,all,damaged-sample,1,1,,\n2,fp32,growth,1,1,,\n"
+                             "2,amp-fp16,overflow,1,1,,\n2,amp-fp16,backoff,1,1,,\n"
+                             "3,amp-fp16,edit,1,1,,\n3,fp32,growth,1,1,,\n";
+    RunInfo info;
+    info.config = info.recorded = defaultConfig();
+    info.device = DeviceInfo{};
+    Run run(info, lanesOf(defaultConfig()));
+    RunBatch batch;
+    batch.events = arrived;
+    run.append(std::move(batch));
+    saveRun(run.snapshot(), m_folder->folder().toStdString());
+    QCOMPARE(contentOf(m_folder->folder(), "events.csv").toStdString(), told);
+    const QTemporaryDir grown;
+    {
+        RunWriter files(grown.path().toStdString(), info, lanesOf(defaultConfig()), {1, 1, 1, {0}});
+        RunBatch first, second;
+        first.events.assign(arrived.begin(), arrived.end() - 1);
+        second.events.push_back(arrived.back());
+        files.append(first);
+        files.append(second);
+    }
+    QCOMPARE(contentOf(grown.path(), "events.csv").toStdString(), told);
+}
+
+/// A run of a later version opens, and keeps what only that version knows.
+void TestSavedEvents::unknownEvents() {
+    std::string steps = table::kSteps;
+    for (int step = 1; step <= 2; ++step)
+        for (const char* lane : {"fp32", "amp-fp16"})
+            steps += std::to_string(step) + ',' + lane +
+                     std::string(table::kRow).substr(std::string("1,fp32").size());
+    m_folder->put("steps.csv", steps);
+    const std::string events = std::string(table::kEvents) +
+                               "1,all,plateau-2,1,1,,\"The loss, for once, stays.\"\n"
+                               "2,fp32,growth,1,2,,\n2,amp-fp16,nan-guard,8,4,0.weight,\n"
+                               "3,amp-fp16,plateau-2,1,1,,What comes next.\n";
+    m_folder->put("events.csv", events);
+    const auto run = m_folder->read();
+    QCOMPARE(run->events().size(), size_t{4});
+    QCOMPARE(run->events()[0].kind, EventKind::Other);
+    QCOMPARE(kindNameOf(run->events()[0]), std::string_view("plateau-2"));
+    QCOMPARE(run->events()[1].kind, EventKind::Growth);
+    QVERIFY(run->events()[1].otherKind.empty());
+    QCOMPARE(run->now().totals(1).scaleAfter(), 4.0f);
+    const std::vector<std::string> missing = test::missingTexts(run->info());
+    QVERIFY(std::find(missing.begin(), missing.end(), "events.csv") == missing.end());
+    const QTemporaryDir saved;
+    saveRun(run->snapshot(), saved.path().toStdString());
+    QCOMPARE(contentOf(saved.path(), "events.csv").toStdString(), events);
+}
+
+} // namespace tst_saved_events
+
+QTEST_GUILESS_MAIN(tst_saved_events::TestSavedEvents)
+#include "tst_saved_events.moc"
