@@ -169,7 +169,8 @@ void Matmul::widePanel(const Block& block, int64_t column, float* panel) const {
         widen(p, m_call.in[1].data, base + column * p.k + block.k, p.k, columns, depth, wide);
     else
         widen(p, m_call.in[1].data, base + block.k * p.n + column, p.n, depth, columns, wide);
-    packPanel(wide, p.transposeB ? 1 : columns, p.transposeB ? depth : 1, depth, columns, panel);
+    packPanel(widestVectorSet(), wide, p.transposeB ? 1 : columns, p.transposeB ? depth : 1, depth,
+              columns, panel);
 }
 
 void Matmul::packPanels(int64_t batch) const {
@@ -343,7 +344,8 @@ void Matmul::splitChunk(int64_t k, bool accumulate, int thread, float* c) const 
     for (int64_t first = 0; first < depth; first += kPanelDepth) {
         const int64_t rows = std::min(kPanelDepth, depth - first);
         for (int64_t column = 0; column < p.n; column += kPanelColumns)
-            packPanel(b + first * ldb + column, ldb, 1, rows, std::min(kPanelColumns, p.n - column),
+            packPanel(widestVectorSet(), b + first * ldb + column, ldb, 1, rows,
+                      std::min(kPanelColumns, p.n - column),
                       panels + panelOffset(rows, p.n, 0, column));
         multiplyPanels(widestVectorSet(), {p.m, p.n, rows, lda, p.n, true, accumulate || first > 0},
                        a + first * lda, panels, c);

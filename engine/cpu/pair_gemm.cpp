@@ -74,18 +74,6 @@ HALFSCOPE_VECTOR Exponents exponentsOf(const void* values, int64_t count) {
     return {static_cast<int>((least + 1) >> 7), static_cast<int>(greatest >> 7)};
 }
 
-// Works in blocks that stay in registers.
-void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
-                    int64_t ldTo) {
-    const int64_t whole = columns / 4 * 4, deep = rows / 4 * 4;
-    for (int64_t j = 0; j < whole; j += 4)
-        for (int64_t i = 0; i < deep; i += 4)
-            transposeBlock(from + j * ld + i, ld, to + i * ldTo + j, ldTo);
-    for (int64_t j = 0; j < columns; ++j)
-        for (int64_t i = j < whole ? deep : 0; i < rows; ++i)
-            to[i * ldTo + j] = from[j * ld + i];
-}
-
 int packPairs(const uint16_t* a, int64_t ld, int64_t rows, int64_t depth, uint32_t* to) {
     const int64_t pairs = pairsOf(depth);
     if (ld == depth && depth % 2 == 0) {
@@ -111,7 +99,7 @@ int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth,
     if (transposed) {
         uint32_t rows[kPanelColumns * kPairDepth];
         const int least = packPairs(b, ld, columns, depth, rows);
-        transposePairs(rows, pairs, pairs, columns, panel, kPanelColumns);
+        transpose(rows, pairs, pairs, columns, panel, kPanelColumns);
         return least;
     }
     interleaveAll(b, ld, depth, columns, panel, kPanelColumns);
@@ -122,15 +110,17 @@ void multiplyPairsWidened(VectorSet set, const PanelShape& s, const uint32_t* a,
                           const uint32_t* panels, float* c) {
     constexpr int64_t kRows = 12; // what a kernel takes together
     require(s.k <= kPairDepth, "multiplyPairsWidened: more than a block");
-    float panel[kPanelDepth * kPanelColumns], rows[kRows * kPanelDepth];
+    float wide[kPanelDepth * kPanelColumns], panel[kPanelDepth * kPanelColumns],
+        rows[kRows * kPanelDepth];
     const int64_t depth = 2 * s.k;
     for (int64_t column = 0; column < s.n; column += kPanelColumns) {
         const uint32_t* pairs = panels + panelOffset(s.k, s.n, 0, column, kPairDepth);
         for (int64_t i = 0; i < s.k; ++i)
             for (int64_t j = 0; j < kPanelColumns; ++j) {
-                panel[2 * i * kPanelColumns + j] = firstOf(pairs[i * kPanelColumns + j]);
-                panel[(2 * i + 1) * kPanelColumns + j] = secondOf(pairs[i * kPanelColumns + j]);
+                wide[2 * i * kPanelColumns + j] = firstOf(pairs[i * kPanelColumns + j]);
+                wide[(2 * i + 1) * kPanelColumns + j] = secondOf(pairs[i * kPanelColumns + j]);
             }
+        packPanel(set, wide, kPanelColumns, 1, depth, kPanelColumns, panel);
         for (int64_t row = 0; row < s.m; row += kRows) {
             const int64_t count = std::min(kRows, s.m - row);
             for (int64_t r = 0; r < count; ++r)

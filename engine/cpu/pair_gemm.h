@@ -45,10 +45,6 @@ int interleavePairs(const uint16_t* a, int64_t ld, int64_t depth, int64_t column
 int packPairPanel(const uint16_t* b, int64_t ld, bool transposed, int64_t depth, int64_t columns,
                   uint32_t* panel);
 
-/// Writes to[i * ldTo + j] = from[j * ld + i] for i < rows, j < columns.
-void transposePairs(const uint32_t* from, int64_t ld, int64_t rows, int64_t columns, uint32_t* to,
-                    int64_t ldTo);
-
 /// Does the same as multiplyPanels, with k and lda in pairs and blocks of kPairDepth; staysNormal
 /// must hold. Uses tiles (tile_gemm.h) if the set has them.
 void multiplyPairs(VectorSet, const PanelShape&, const uint32_t* a, const uint32_t* panels,

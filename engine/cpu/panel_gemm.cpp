@@ -2,6 +2,7 @@
 #include "engine/cpu/panel_gemm.h"
 
 #include "engine/core/error.h"
+#include "engine/cpu/transpose_block.h"
 
 #include <algorithm>
 
@@ -11,6 +12,23 @@ namespace {
 
 int64_t wholePanels(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns * kPanelColumns; }
 
+/// Packs the columns of a tile, with zeros behind them.
+template <int64_t Width>
+void packTile(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
+              float* to) {
+    if (columnStep == 1 && columns == Width) { // this case is several times as fast
+        for (int64_t i = 0; i < depth; ++i)
+            std::copy_n(b + i * rowStep, Width, to + i * Width);
+        return;
+    }
+    if (columns < Width) std::fill_n(to, depth * Width, 0.0F);
+    if (rowStep == 1)
+        transpose(b, columnStep, depth, columns, to, Width);
+    else
+        for (int64_t i = 0; i < depth; ++i)
+            std::copy_n(b + i * rowStep, columns, to + i * Width);
+}
+
 } // namespace
 
 size_t panelFloats(int64_t k, int64_t n) { return static_cast<size_t>(k * wholePanels(n)); }
@@ -19,16 +37,16 @@ size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column, int64_t 
     return static_cast<size_t>(first * wholePanels(n) + column * std::min(depth, k - first));
 }
 
-void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
-               float* panel) {
-    if (columnStep == 1 && columns == kPanelColumns) { // this case is several times as fast
-        for (int64_t i = 0; i < depth; ++i)
-            std::copy_n(b + i * rowStep, kPanelColumns, panel + i * kPanelColumns);
+void packPanel(VectorSet set, const float* b, int64_t rowStep, int64_t columnStep, int64_t depth,
+               int64_t columns, float* panel) {
+    if (set != VectorSet::Avx2) {
+        packTile<kPanelColumns>(b, rowStep, columnStep, depth, columns, panel);
         return;
     }
-    for (int64_t i = 0; i < depth; ++i)
-        for (int64_t j = 0; j < kPanelColumns; ++j)
-            panel[i * kPanelColumns + j] = j < columns ? b[i * rowStep + j * columnStep] : 0.0f;
+    for (int64_t column = 0; column < kPanelColumns; column += kAvx2TileColumns)
+        packTile<kAvx2TileColumns>(b + column * columnStep, rowStep, columnStep, depth,
+                                   std::clamp<int64_t>(columns - column, 0, kAvx2TileColumns),
+                                   panel + column * depth);
 }
 
 bool hasPanelGemm(VectorSet set) {

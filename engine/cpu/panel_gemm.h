@@ -23,12 +23,16 @@ size_t panelFloats(int64_t k, int64_t n);
 /// depth, and for columns from `column` on, a multiple of kPanelColumns.
 size_t panelOffset(int64_t k, int64_t n, int64_t first, int64_t column,
                    int64_t depth = kPanelDepth);
-/// Packs one panel of the given depth and columns; b[i][j] is at b[i * rowStep + j * columnStep].
-void packPanel(const float* b, int64_t rowStep, int64_t columnStep, int64_t depth, int64_t columns,
-               float* panel);
+/// Packs one panel of the given depth and columns in the set's order; b[i][j] is at
+/// b[i * rowStep + j * columnStep], and one of the steps is 1. Columns that one tile of the kernel
+/// takes lie together: as a part of longer rows they would share half of AVX2's L1.
+void packPanel(VectorSet, const float* b, int64_t rowStep, int64_t columnStep, int64_t depth,
+               int64_t columns, float* panel);
+inline constexpr int64_t kAvx2TileColumns = 16; ///< for other sets it is kPanelColumns
 
 /// The product c (m, n) = op(a) (m, k) b + (accumulate ? c : 0), row-major, leading dimensions in
-/// floats, on the calling thread; a is (k, m) when it is transposed.
+/// floats, on the calling thread; a is (k, m) when it is transposed. The panels are packed for the
+/// set.
 struct PanelShape {
     int64_t m = 0, n = 0, k = 0;
     int64_t lda = 0, ldc = 0;

@@ -13,6 +13,7 @@ struct Avx2 {
     static constexpr int64_t kDepth = kPanelDepth;
     static constexpr int64_t kLanes = 8;
     static constexpr int kRows = 6; ///< 12 of 16 registers hold sums
+    static_assert(2 * kLanes == kAvx2TileColumns);
 
     static Type zero() { return _mm256_setzero_ps(); }
     static Type broadcast(float x) { return _mm256_set1_ps(x); }

@@ -7,6 +7,7 @@
 // carry the set into other files.
 #pragma once
 
+#include "engine/core/vector_clones.h"
 #include "engine/cpu/panel_gemm.h"
 
 namespace halfscope {
@@ -58,7 +59,8 @@ void multiplyTile(Tile<Row...>, const typename V::Element* a, Order order,
     Type left[] = {((void)Row, V::zero())...};
     Type right[] = {((void)Row, V::zero())...};
     const auto* b = panel.b;
-    for (int64_t k = 0; k < panel.depth; ++k, b += kPanelColumns) {
+    HALFSCOPE_UNROLL
+    for (int64_t k = 0; k < panel.depth; ++k, b += 2 * V::kLanes) {
         const auto first = V::loadPanel(b), second = V::loadPanel(b + V::kLanes);
         const auto add = [&](typename V::Element value, Type& l, Type& r) {
             const auto x = V::broadcast(value);
@@ -109,7 +111,7 @@ void multiplyGroup(int64_t rows, const typename V::Element* a, Order order,
     static_assert(kPanelColumns % kColumns == 0);
     Panel<typename V::Element> part = whole;
     for (int64_t column = 0; column < least(whole.columns, kPanelColumns); column += kColumns) {
-        part.b = whole.b + column;
+        part.b = whole.b + column * whole.depth; // the columns of a tile lie together
         part.columns = whole.columns - column;
         for (int64_t row = 0; row < rows;) {
             const int count = tileRows<V>(rows - row);

@@ -101,24 +101,13 @@ void multiplyRows(const float* a, int64_t lda, int64_t rows, Block block, Destin
         multiplyRows<V, Rows / 2, Vectors, TransposedA>(a, lda, rows, block, to);
 }
 
-/// Writes to[k][i] = from[i][k] in 4 x 4 blocks in registers. Columns of `to` from `count` to
-/// `width` are 0.
+/// Writes to[k][i] = from[i][k]. Columns of `to` from `count` to `width` are 0.
 inline void transposePanel(const float* from, int64_t ld, int64_t count, int64_t depth, float* to,
                            int64_t width) {
-    const int64_t whole = count / 4 * 4, deep = depth / 4 * 4;
-    for (int64_t i = 0; i < whole; i += 4) {
-        for (int64_t k = 0; k < deep; k += 4)
-            transposeBlock(from + i * ld + k, ld, to + k * width + i, width);
-        for (int64_t k = deep; k < depth; ++k)
-            for (int64_t j = i; j < i + 4; ++j)
-                to[k * width + j] = from[j * ld + k];
-    }
-    for (int64_t k = 0; k < depth; ++k) {
-        for (int64_t j = whole; j < count; ++j)
-            to[k * width + j] = from[j * ld + k];
+    transpose(from, ld, depth, count, to, width);
+    for (int64_t k = 0; k < depth; ++k)
         for (int64_t j = count; j < width; ++j)
             to[k * width + j] = 0;
-    }
 }
 
 /// Writes to[k][i] = from[k][i] for `count` columns, which must reach into the last vector, then

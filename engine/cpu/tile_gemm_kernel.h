@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/cpu/pair_gemm.h"
+#include "engine/cpu/transpose_block.h"
 
 #include <algorithm>
 
@@ -140,8 +141,8 @@ void multiplyGroups(const PanelShape& s, int64_t planeOfA, const uint32_t* a,
         TileOperands x{a + row * s.lda + first, nullptr, s.lda, planeOfA, lanes, rows};
         if (s.transposeA) {
             for (int64_t plane = 0; plane < Planes::kPlanesOfA; ++plane)
-                transposePairs(a + plane * planeOfA + first * s.lda + row, s.lda, rows, lanes,
-                               turned + plane * kTurned, lanes);
+                transpose(a + plane * planeOfA + first * s.lda + row, s.lda, rows, lanes,
+                          turned + plane * kTurned, lanes);
             x.a = turned;
             x.lda = lanes;
             x.planeOfA = kTurned;

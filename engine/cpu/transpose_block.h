@@ -1,4 +1,4 @@
-// Transposes a block of 4 x 4 elements of four bytes in registers. Calls nothing outside, for the
+// Transposes elements of four bytes by blocks of 4 x 4 in registers. Calls nothing outside, for the
 // files that are compiled for a set of instructions.
 #pragma once
 
@@ -26,6 +26,19 @@ template <class Element>
     r[3] = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
     for (int i = 0; i < 4; ++i)
         __builtin_memcpy(to + i * ldTo, &r[i], sizeof r[i]);
+}
+
+/// Writes to[i * ldTo + j] = from[j * ld + i] for i < rows, j < columns.
+template <class Element>
+void transpose(const Element* from, int64_t ld, int64_t rows, int64_t columns, Element* to,
+               int64_t ldTo) {
+    const int64_t whole = columns / 4 * 4, deep = rows / 4 * 4;
+    for (int64_t j = 0; j < whole; j += 4)
+        for (int64_t i = 0; i < deep; i += 4)
+            transposeBlock(from + j * ld + i, ld, to + i * ldTo + j, ldTo);
+    for (int64_t j = 0; j < columns; ++j)
+        for (int64_t i = j < whole ? deep : 0; i < rows; ++i)
+            to[i * ldTo + j] = from[j * ld + i];
 }
 
 } // namespace

@@ -150,8 +150,9 @@ std::vector<float> expected(const Case& x, const std::vector<uint16_t>& a,
     const int64_t rowStep = x.transposeB ? 1 : x.n, columnStep = x.transposeB ? x.k : 1;
     for (int64_t first = 0; first < x.k; first += kPanelDepth)
         for (int64_t column = 0; column < x.n; column += kPanelColumns)
-            packPanel(wideB.data() + first * rowStep + column * columnStep, rowStep, columnStep,
-                      std::min(kPanelDepth, x.k - first), std::min(kPanelColumns, x.n - column),
+            packPanel(VectorSet::Avx2, wideB.data() + first * rowStep + column * columnStep,
+                      rowStep, columnStep, std::min(kPanelDepth, x.k - first),
+                      std::min(kPanelColumns, x.n - column),
                       panels.data() + panelOffset(x.k, x.n, first, column));
     multiplyPanels(VectorSet::Avx2, {x.m, x.n, x.k, ldaOf(x), x.n + 2, x.transposeA, x.accumulate},
                    wideA.data(), panels.data(), c.data());

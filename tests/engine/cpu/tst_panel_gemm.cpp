@@ -26,13 +26,14 @@ std::vector<float> normal(int64_t count, uint64_t stream) {
 enum class First { Plain, Transposed };
 enum class Second { Plain, Transposed };
 
-std::vector<float> packed(const std::vector<float>& b, Second kind, int64_t k, int64_t n) {
+std::vector<float> packed(VectorSet set, const std::vector<float>& b, Second kind, int64_t k,
+                          int64_t n) {
     std::vector<float> panels(panelFloats(k, n));
     for (int64_t first = 0; first < k; first += kPanelDepth)
         for (int64_t column = 0; column < n; column += kPanelColumns) {
             const int64_t rowStep = kind == Second::Plain ? n : 1,
                           columnStep = kind == Second::Plain ? 1 : k;
-            packPanel(b.data() + first * rowStep + column * columnStep, rowStep, columnStep,
+            packPanel(set, b.data() + first * rowStep + column * columnStep, rowStep, columnStep,
                       std::min(kPanelDepth, k - first), std::min(kPanelColumns, n - column),
                       panels.data() + panelOffset(k, n, first, column));
         }
@@ -90,7 +91,8 @@ void TestPanelGemm::check(First first, Second second, PanelShape s) {
     s.ldc = s.n + 2;
     const std::vector<float> a = normal((s.transposeA ? s.k : s.m) * s.lda, 1),
                              b = normal(s.k * s.n, 2), before = normal(s.m * s.ldc, 3),
-                             panels = packed(b, second, s.k, s.n);
+                             panels = packed(static_cast<VectorSet>(set), b, second, s.k, s.n),
+                             narrowPanels = packed(VectorSet::Avx2, b, second, s.k, s.n);
     const auto value = [](const std::vector<float>& values, int64_t index) {
         return static_cast<double>(values[static_cast<size_t>(index)]);
     };
@@ -99,7 +101,7 @@ void TestPanelGemm::check(First first, Second second, PanelShape s) {
         std::fill_n(c.begin() + i * s.ldc + s.n, s.ldc - s.n, kGuard);
     std::vector<float> narrow = c;
     multiplyPanels(static_cast<VectorSet>(set), s, a.data(), panels.data(), c.data());
-    multiplyPanels(VectorSet::Avx2, s, a.data(), panels.data(), narrow.data());
+    multiplyPanels(VectorSet::Avx2, s, a.data(), narrowPanels.data(), narrow.data());
     QVERIFY(c == narrow); // whichever set it is
     for (int64_t i = 0; i < s.m; ++i)
         for (int64_t j = 0; j < s.ldc; ++j) {

@@ -73,7 +73,7 @@ Split splitOfB(const Case& x, const std::vector<float>& b) {
     for (int64_t first = 0; first < x.k; first += kPanelDepth)
         for (int64_t column = 0; column < x.n; column += kPanelColumns) {
             const int64_t depth = std::min(kPanelDepth, x.k - first);
-            packPanel(b.data() + first * x.n + column, x.n, 1, depth,
+            packPanel(VectorSet::Amx, b.data() + first * x.n + column, x.n, 1, depth,
                       std::min(kPanelColumns, x.n - column), panel.data());
             split.exponents.add(
                 splitPanel(x.terms, panel.data(), depth,
