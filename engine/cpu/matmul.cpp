@@ -222,6 +222,17 @@ void Matmul::product(const GemmShape& shape, const float* a, const float* b, flo
         gemm(shape, a, b, c);
 }
 
+/// Multiplies a block of `a` by the packed b.
+void Matmul::multiplyByPanels(const Block& x, const float* a, int64_t lda, float* c,
+                              int64_t ldc) const {
+    const MatmulPlan& p = m_plan;
+    for (int64_t k = 0; k < x.depth; k += kPanelDepth)
+        multiplyPanels(
+            widestVectorSet(),
+            {x.rows, x.columns, std::min(kPanelDepth, x.depth - k), lda, ldc, false, x.k + k > 0},
+            a + k, m_scratch + panelOffset(p.k, p.n, x.k + k, x.column), c);
+}
+
 void Matmul::tileF32(int64_t batch, int64_t row, int64_t column, int thread) const {
     const MatmulPlan& p = m_plan;
     const int64_t rows = std::min(p.tileRows, p.m - row),
@@ -233,7 +244,7 @@ void Matmul::tileF32(int64_t batch, int64_t row, int64_t column, int thread) con
     float* c = direct ? static_cast<float*>(m_call.out) + first : threadArea(thread);
     const int64_t ldc = direct ? p.n : columns;
     if (p.panels) {
-        multiplyPanels(widestVectorSet(), {rows, columns, p.k, p.k, ldc}, a, m_scratch, c);
+        multiplyByPanels({batch, 0, p.k, row, rows, column, columns}, a, p.k, c, ldc);
     } else {
         const float* b = static_cast<const float*>(m_call.in[1].data) + batch * p.k * p.n +
                          (p.transposeB ? column * p.k : column);
@@ -257,8 +268,8 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
         else
             widen(p, m_call.in[0].data, base + row * p.k + k, p.k, rows, depth, wideA);
         if (p.panels) {
-            multiplyPanels(widestVectorSet(), {rows, columns, depth, depth, columns, false, k > 0},
-                           wideA, m_scratch + panelOffset(p.k, p.n, k, 0), c);
+            multiplyByPanels({batch, k, depth, row, rows, column, columns}, wideA, depth, c,
+                             columns);
             continue;
         }
         const float* b = m_scratch + (p.transposeB ? column * p.k + k : k * p.n + column);

@@ -101,6 +101,7 @@ private:
     void splitChunkTerms(int64_t k, bool accumulate, int thread, float* c) const;
 
     struct Block;
+    void multiplyByPanels(const Block&, const float* a, int64_t lda, float* c, int64_t ldc) const;
     FloatExponents splitA(const Block&, uint32_t* lanes) const;
     void widePanel(const Block&, int64_t column, float* panel) const;
     uint32_t* termPanelsAt(int64_t first, int64_t column) const;

@@ -58,8 +58,7 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     tileColumns = panels ? n : std::min(n, kTileColumns);
     const bool few = m <= kTileRows && n <= 2 * kTileColumns;
     rowTiles = ceilDiv(m, tileRows);
-    if (!split() && few && m > 0 && (pairs || terms)) cutColumns();
-    if (!split() && few && m > 0 && !panels) cutTile();
+    if (!split() && few && m > 0) panels ? cutColumns() : cutTile();
     rowTiles = ceilDiv(m, tileRows);
     columnTiles = ceilDiv(n, std::max<int64_t>(tileColumns, 1));
 }

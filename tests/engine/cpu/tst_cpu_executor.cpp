@@ -1,5 +1,6 @@
 // The CPU executor: matrix products of every layout and type compared with the reference, fused
 // loops at odd sizes, the same bits for any number of threads, stopping, transfers, memory limits.
+#include "engine/cpu/matmul.h"
 #include "engine/ops/op_info.h"
 #include "tests/support/product_bound.h"
 #include "tests/support/run_program.h"
@@ -34,6 +35,7 @@ class TestCpuExecutor : public QObject {
 private slots:
     void matmul_data();
     void matmul();
+    void productsOfFewRowsAreShared();
     void reductions_data();
     void reductions();
     void sumsOfNarrowRows_data();
@@ -60,9 +62,9 @@ void TestCpuExecutor::matmul_data() {
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("batch");
     QTest::addColumn<int>("exponent"); // the exponent of two by which both operands are multiplied
-    const int sizes[][3] = {{1, 1, 1},      {31, 33, 7},    {64, 2, 257},  {513, 17, 65},
-                            {3, 5, 1100},   {40, 57, 3000}, {7, 1030, 12}, {2, 3, 0},
-                            {67, 300, 130}, {600, 70, 1100}};
+    const int sizes[][3] = {{1, 1, 1},      {31, 33, 7},     {64, 2, 257},   {513, 17, 65},
+                            {3, 5, 1100},   {40, 57, 3000},  {7, 1030, 12},  {2, 3, 0},
+                            {67, 300, 130}, {600, 70, 1100}, {129, 100, 600}};
     for (const auto& s : sizes)
         for (int layout = 0; layout < 4; ++layout)
             for (DType dtype : {DType::F32, DType::F16, DType::BF16})
@@ -116,6 +118,19 @@ void TestCpuExecutor::matmul() {
     const auto size = evaluate(graph, magnitudes, std::vector{y}, RefRounding::None).at(y).values;
     const auto got = test::runSteps(graph, leaves, FuseOptions::Full, 2, 1).at("y");
     QCOMPARE(test::beyondBound(got, exact, size, k, type), QString());
+}
+
+/// A batch of 128 once made one task, which kept one thread busy and the others waiting.
+void TestCpuExecutor::productsOfFewRowsAreShared() {
+    for (const DType type : {DType::F32, DType::F16, DType::BF16})
+        for (const int64_t rows : {64, 128, 129, 256}) {
+            Graph graph;
+            Builder b(graph);
+            const NodeId x = b.input("x", {rows, 784}, type), w = b.input("w", {256, 784}, type),
+                         y = b.matmul(x, w, {.transposeB = true});
+            const MatmulPlan plan(graph[y], graph[x].shape, type);
+            QVERIFY2(plan.tasks() > 1, qPrintable(QString("%1 rows").arg(rows)));
+        }
 }
 
 void TestCpuExecutor::reductions_data() {
