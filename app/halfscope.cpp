@@ -43,7 +43,7 @@ struct Options {
     std::optional<QSize> size;
     std::optional<qint64> steps;
     bool play = false;
-    LeftRuns left = LeftRuns::Ask;
+    LeftRuns left{};
 };
 
 void complain(const QString& text) { std::fprintf(stderr, "halfscope: %s\n", qPrintable(text)); }
@@ -79,18 +79,11 @@ qint64 parseSteps(const QString& text) {
     }
 }
 
-/// The option with which the program starts itself again. Users have no need of it.
-QCommandLineOption restoreOption() {
-    QCommandLineOption option(QStringLiteral("restore"), QString(), QStringLiteral("which"));
+/// An option with which the program starts itself again, see LeftRuns. Users have no need of it.
+QCommandLineOption hiddenOption(const QString& name, const QString& value = {}) {
+    QCommandLineOption option(name, QString(), value);
     option.setFlags(QCommandLineOption::HiddenFromHelp);
     return option;
-}
-
-LeftRuns parseRestore(const QString& text) {
-    if (text != QLatin1String("all") && text != QLatin1String("last"))
-        throw InputError(phrase("Program", "--restore: \"%1\" is not allowed: all or last"),
-                         text.toStdString());
-    return text == QLatin1String("all") ? LeftRuns::Restore : LeftRuns::BringBack;
 }
 
 /// Throws InputError for wrong usage. --help and --version end the program here.
@@ -119,7 +112,8 @@ Options parse(QApplication& app) {
          {QStringLiteral("size"),
           QCoreApplication::translate("Program", "Size of the window, like 1280x800."),
           QStringLiteral("WxH")}});
-    parser.addOption(restoreOption());
+    parser.addOption(hiddenOption(QStringLiteral("restore"), QStringLiteral("session")));
+    parser.addOption(hiddenOption(QStringLiteral("bring-back")));
     parser.addPositionalArgument(
         QStringLiteral("file"),
         QCoreApplication::translate(
@@ -148,8 +142,8 @@ Options parse(QApplication& app) {
         options.steps = parseSteps(parser.value(QStringLiteral("steps")));
     if (parser.isSet(QStringLiteral("theme")))
         options.theme = parseTheme(parser.value(QStringLiteral("theme")));
-    if (parser.isSet(QStringLiteral("restore")))
-        options.left = parseRestore(parser.value(QStringLiteral("restore")));
+    options.left = {parser.value(QStringLiteral("restore")),
+                    parser.isSet(QStringLiteral("bring-back"))};
     if (parser.isSet(QStringLiteral("size")))
         options.size = parseSize(parser.value(QStringLiteral("size")));
     return options;

@@ -196,9 +196,10 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
                           {},
                           std::as_bytes(std::span(&steps, 1))});
     }
+    const std::string python = model.empty() ? model : pythonOf(readModel(model), {});
     const std::string header = safetensorsHeader(arrays, {{"format", "pt"},
                                                           {"lane", lane.name()},
-                                                          {"model", pythonOf(readModel(model), {})},
+                                                          {"model", python},
                                                           {"program", "halfscope " + program},
                                                           {"step", std::to_string(steps)}});
     std::string bytes;

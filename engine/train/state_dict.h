@@ -21,7 +21,7 @@ Weights readStateDict(const std::string& path, const Graph& step);
 
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
 /// a batch norm num_batches_tracked, the steps of this run. `model` is PyTorch's text of the
-/// network; the file has it as an expression in Python.
+/// network, or empty; the file has it as an expression in Python.
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program);
 
 } // namespace halfscope

@@ -13,6 +13,7 @@ LaneButton::LaneButton(QWidget* parent) : QToolButton(parent) {
     setAutoRaise(true);
     setFocusPolicy(Qt::TabFocus);
     setToolTip(tr("The lane whose gradients are shown over time"));
+    setAccessibleName(toolTip());
     m_menu = make<QMenu>(this);
     connect(this, &QToolButton::clicked, this,
             [this] { m_menu->popup(mapToGlobal(rect().bottomLeft())); });

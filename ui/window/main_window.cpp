@@ -371,10 +371,12 @@ void MainWindow::startAgain() {
 /// Returns the arguments of a window that shows what this one shows. Settings that no file has are
 /// written to one.
 QStringList MainWindow::argumentsNow() const {
-    const QString restore = QStringLiteral("--restore");
+    const QString session = m_keeper ? m_keeper->session() : QString();
     const RunPtr& run = m_shown->run();
-    const bool kept = run && run->step() > 0 && run->info().folder.empty();
-    QStringList arguments{restore, kept ? QStringLiteral("last") : QStringLiteral("all")};
+    const bool kept = !session.isEmpty() && run && run->step() > 0 && run->info().folder.empty();
+    QStringList arguments;
+    if (!session.isEmpty()) arguments << QStringLiteral("--restore") << session;
+    if (kept) arguments << QStringLiteral("--bring-back");
     const QString folder = run ? QString::fromStdString(run->info().folder) : QString();
     if (!kept && !folder.isEmpty()) return arguments << QStringLiteral("--") << folder;
     const ConfigModel& config = m_models.config;

@@ -33,8 +33,7 @@ struct WindowOptions {
     double askAfterSeconds = 60;
     /// The folder where runs are kept on disk while they train; empty: they are not kept.
     QString sessions{};
-    /// What happens to the runs that an earlier window left there.
-    LeftRuns left = LeftRuns::Ask;
+    LeftRuns left{};
 };
 
 class MainWindow : public QMainWindow {

@@ -13,6 +13,7 @@
 #include "ui/window/window_parts.h"
 
 #include <QAbstractButton>
+#include <QFileInfo>
 #include <QInputDialog>
 #include <QLocale>
 #include <QMessageBox>
@@ -188,6 +189,11 @@ void SessionKeeper::tellProblems() {
             .arg(QLocale().formattedDataSize(static_cast<qint64>(budget()))));
 }
 
+QString SessionKeeper::session() const {
+    return m_store ? QFileInfo(QString::fromStdString(m_store->path())).completeBaseName()
+                   : QString();
+}
+
 Message SessionKeeper::keep() {
     try {
         look();
@@ -207,7 +213,7 @@ void SessionKeeper::discard() {
     m_discards = true;
 }
 
-void SessionKeeper::offerLeft(LeftRuns asked) {
+void SessionKeeper::offerLeft(const LeftRuns& asked) {
     m_asked = asked;
     const auto found = std::make_shared<LeftSessions>();
     guarded(*m_parts.banner, [&] {
@@ -235,10 +241,13 @@ void SessionKeeper::conclude(const std::shared_ptr<LeftSessions>& found) {
     } catch (const std::bad_alloc&) { // the sessions are there at the next start, too
         return;
     }
-    if (m_asked != LeftRuns::Ask && !left.empty()) {
-        m_bringsBack = m_asked == LeftRuns::BringBack;
-        restore(left.back());
-        left.pop_back();
+    const auto own = std::find_if(left.begin(), left.end(), [this](const auto& each) {
+        return each->name() == m_asked.session.toStdString();
+    });
+    if (own != left.end()) {
+        m_bringsBack = m_asked.bringsBack;
+        restore(*own);
+        left.erase(own);
     }
     if (!left.empty()) offer(left);
 }

@@ -23,11 +23,11 @@ class ShownRun;
 struct RunModels;
 struct WindowParts;
 
-/// What happens to the runs that an earlier window left.
-enum class LeftRuns {
-    Ask,
-    Restore,   ///< those of the newest session, without a question: it was to start again
-    BringBack, ///< the same, and the last of them is shown
+/// The runs of an earlier window that are restored without a question, because that window was to
+/// start again. The user is asked about others.
+struct LeftRuns {
+    QString session{};       ///< SessionKeeper::session() of that window; empty: there are none
+    bool bringsBack = false; ///< the last of them is shown
 };
 
 class SessionKeeper : public QObject {
@@ -43,10 +43,12 @@ public:
     /// Looks for runs of windows that ended without being closed, on a thread of its own, because a
     /// folder may hold many or lie on a slow disk. Asks what to do with them when they are found,
     /// but for those that are restored without a question.
-    void offerLeft(LeftRuns = LeftRuns::Ask);
+    void offerLeft(const LeftRuns&);
     /// Writes what the window has to disk before it returns, for the next start. Returns why it
     /// could not; empty when it could.
     Message keep();
+    /// Returns the name of this window's session; empty while nothing is kept on disk.
+    QString session() const;
     /// Called when the user closes the window: nothing will be offered at the next start.
     void discard();
     /// Returns the most bytes that the values of runs may take in memory, from the user's settings.
@@ -96,8 +98,8 @@ private:
     uint64_t m_changes = ~uint64_t{0}; ///< the list's counter at the last look
     std::unique_ptr<FileJob> m_search; ///< looks for left sessions; null otherwise
     LeftSessions m_left;               ///< sessions that wait to be restored
-    LeftRuns m_asked = LeftRuns::Ask;  ///< what to do with the newest session
-    bool m_bringsBack = false;         ///< whether the last run of m_left.front() is shown
+    LeftRuns m_asked;
+    bool m_bringsBack = false; ///< whether the last run of m_left.front() is shown
     int m_restored = 0;
     /// Sessions whose runs were read into this one; each is removed once this session's store has
     /// done the write with this number.

@@ -179,7 +179,7 @@ void TestPlots::thousandsOfEvents() {
         last = point.key;
     }
     QCOMPARE(plotOf(*m_stack).itemCount(),
-             4 + 5 + 1); // headers, crosshair, step tag: no item per event
+             4 + 5 + 1 + 1); // headers, crosshair, step tag, legend: no item per event
     m_stack->showStep(25000);
     for (int i = 0; i < 60; ++i)
         QTest::keyClick(m_stack.get(), Qt::Key_Plus);

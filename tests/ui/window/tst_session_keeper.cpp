@@ -74,6 +74,7 @@ private slots:
     }
     void restores();
     void restartsForAnotherSize();
+    void aRestartRestoresItsOwnRuns();
     void aRestartLosesNoLargeNetworks();
     void restartKeepsSettings();
     void looksForThemAside();
@@ -128,6 +129,7 @@ bool choosesSize(MainWindow& window) {
 void TestSessionKeeper::restartsForAnotherSize() {
     const QTemporaryDir sessions;
     int64_t steps = 0;
+    QString session;
     {
         WindowOptions options = keeping(sessions);
         options.remember = true;
@@ -140,11 +142,15 @@ void TestSessionKeeper::restartsForAnotherSize() {
         rememberZoom(100);
         QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
         QVERIFY(!window.isVisible());
-        QCOMPARE(window.startsAgain()->mid(0, 2).join(u' '), QStringLiteral("--restore last"));
+        const QStringList& call = *window.startsAgain();
+        QCOMPARE(call.size(), qsizetype{3});
+        QCOMPARE(call[0], QStringLiteral("--restore"));
+        session = call[1];
+        QCOMPARE(call[2], QStringLiteral("--bring-back"));
         steps = window.shown().run()->step();
     }
     WindowOptions options = keeping(sessions);
-    options.left = LeftRuns::BringBack;
+    options.left = {session, true};
     Opened opened(tinyConfig(7), options);
     MainWindow& window = opened.window;
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience));
@@ -154,6 +160,25 @@ void TestSessionKeeper::restartsForAnotherSize() {
     window.stepOnce(); // on with the same networks
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() == steps + 1; }, kPatience));
     window.close();
+}
+
+/// Another window may have crashed meanwhile: its runs are offered, as always.
+void TestSessionKeeper::aRestartRestoresItsOwnRuns() {
+    const QTemporaryDir sessions;
+    QCOMPARE(leave(sessions, 30), int64_t{30});
+    WindowOptions options = keeping(sessions);
+    const std::vector<std::string> own = sessionsIn(options.sessions.toStdString());
+    QCOMPARE(own.size(), size_t{1});
+    QCOMPARE(leave(sessions, 40), int64_t{40});
+    options.left = {QString::fromStdString(own[0]), true};
+    Opened opened(tinyConfig(7), options);
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == 30; }, kPatience));
+    const QMessageBox* box = offer(window, kPatience);
+    QVERIFY(box);
+    QVERIFY2(box->informativeText().contains(QStringLiteral("40 steps")),
+             qPrintable(box->informativeText()));
+    QVERIFY(!box->informativeText().contains(QStringLiteral("30 steps")));
 }
 
 /// Networks that are too large for a session would be lost: the window stays.
@@ -190,9 +215,9 @@ void TestSessionKeeper::restartKeepsSettings() {
     rememberZoom(100);
     QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
     const QStringList& call = *window.startsAgain();
-    QCOMPARE(call.size(), qsizetype{4});
-    QCOMPARE(call.mid(0, 3).join(u' '), QStringLiteral("--restore all --"));
-    QCOMPARE(readConfig(call[3].toStdString()).optimizer.lr, 0.125);
+    QCOMPARE(call.size(), qsizetype{2}); // there are no runs to restore
+    QCOMPARE(call[0], QStringLiteral("--"));
+    QCOMPARE(readConfig(call[1].toStdString()).optimizer.lr, 0.125);
 }
 
 /// Makes so many copies of a session.

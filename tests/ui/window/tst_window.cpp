@@ -506,7 +506,7 @@ void TestWindow::everyWidgetInReachHasAName() {
     Opened opened(tinyConfig(10));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
-    QCOMPARE(namelessIn(window), QStringList());
+    QCOMPARE(namelessIn(window).join(u'\n'), QString());
     LayersDialog layers(QStringLiteral("A"), {QStringLiteral("layer 0")}, {});
     QCOMPARE(namelessIn(layers), QStringList());
     VerifyOptions options;
