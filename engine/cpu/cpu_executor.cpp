@@ -149,6 +149,7 @@ class CpuExecutor final : public Executor {
 public:
     explicit CpuExecutor(int threads) : m_pool(threads, prepareGemmThread) {
         checkVectorVariable();
+        limitGemmLibrary();
         m_device.kind = "cpu";
         m_device.name = processorName() + " (" + std::to_string(m_pool.threads()) +
                         (m_pool.threads() == 1 ? " thread)" : " threads)");

@@ -41,11 +41,11 @@ bool limitVectors() {
 
 } // namespace
 
-void prepareGemmThread() {
-    omp_set_num_threads(1);
-    // Must come before the library's first use; it refuses later, when it has chosen.
+void limitGemmLibrary() {
     [[maybe_unused]] static const bool limited = limitVectors();
 }
+
+void prepareGemmThread() noexcept { omp_set_num_threads(1); }
 
 #else
 
@@ -68,7 +68,9 @@ std::string gemmLibrary() {
     return config.substr(0, config.find(' ', config.find(' ') + 1));
 }
 
-void prepareGemmThread() {
+void limitGemmLibrary() {}
+
+void prepareGemmThread() noexcept {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
 }
 
