@@ -37,7 +37,8 @@ std::string nameOf(LaneFile file, const std::string& lane) {
 }
 
 std::optional<std::string> laneFileBytes(Experiment& experiment, LaneFile file, int lane,
-                                         const std::string& program, const std::string& samples) {
+                                         const std::string& program, const std::string& samples,
+                                         const std::stop_token& stop) {
     Trainer& trainer = experiment.lane(lane);
     switch (file) {
     case LaneFile::StateDict:
@@ -45,7 +46,7 @@ std::optional<std::string> laneFileBytes(Experiment& experiment, LaneFile file, 
     case LaneFile::Onnx: return onnxBytes(trainer, experiment.config(), program);
     case LaneFile::CriticOnnx: return criticOnnxBytes(trainer, experiment.config(), program);
     case LaneFile::Predictions: return predictionBytes(trainer);
-    case LaneFile::Predicted: return predictedSamples(experiment, lane, samples);
+    case LaneFile::Predicted: return predictedSamples(experiment, lane, samples, stop);
     }
     failInvariant("unknown file of a lane");
 }

@@ -5,6 +5,7 @@
 #include "engine/train/experiment.h"
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 namespace halfscope {
@@ -22,9 +23,10 @@ std::string nameOf(LaneFile, const std::string& lane);
 
 /// Returns the file's bytes, or nothing when requestStop() came meanwhile. Throws InputError when
 /// there can be no such file. `program` is the program's version; `samples` is the file whose
-/// samples are Predicted.
+/// samples are Predicted, and `stop` ends that as requestStop() ends the others.
 std::optional<std::string> laneFileBytes(Experiment&, LaneFile, int lane,
                                          const std::string& program,
-                                         const std::string& samples = {});
+                                         const std::string& samples = {},
+                                         const std::stop_token& stop = {});
 
 } // namespace halfscope

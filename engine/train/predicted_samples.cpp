@@ -1,6 +1,7 @@
 // Judges the other file's samples as those that were held back are judged.
 #include "engine/train/predicted_samples.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/class_counts.h"
@@ -81,11 +82,34 @@ std::string tableWith(const TableText& table, const std::string& name,
     return text;
 }
 
+/// Returns what the only lane of the settings computes with these weights; nothing when it was
+/// stopped.
+std::optional<std::string> predictedWith(const Weights& weights, const RunConfig& config,
+                                         const std::stop_token& stop) {
+    Experiment judge(config, stop);
+    Trainer& trainer = judge.lane(0);
+    trainer.setWeights(weights);
+    Predictions all;
+    std::atomic<bool> stops{false};
+    const std::stop_callback onStop(stop, [&] {
+        stops = true;
+        judge.requestStop();
+    });
+    if (!trainer.evaluate(stops, &all)) return std::nullopt;
+    if (config.task.kind == TaskKind::Arrays) return npyBytes(all.shape(), all.values);
+    const TableText table = readTable(config.task.predictFile);
+    const std::string name = targetName(config.task) + "_predicted";
+    return tableWith(table, name, fieldsOf(all, judge.view(), judge.hasClasses(), table),
+                     all.numbers);
+}
+
 } // namespace
 
 bool canPredictFile(TaskKind kind) { return kind == TaskKind::Csv || kind == TaskKind::Arrays; }
 
-std::string predictedSamples(Experiment& experiment, int lane, const std::string& samples) {
+std::optional<std::string> predictedSamples(Experiment& experiment, int lane,
+                                            const std::string& samples,
+                                            const std::stop_token& stop) {
     RunConfig config = experiment.config();
     if (!canPredictFile(config.task.kind))
         throw InputError(phrase("Training", "Samples of another file can be predicted only where "
@@ -95,18 +119,15 @@ std::string predictedSamples(Experiment& experiment, int lane, const std::string
     config.edits.clear();
     config.model.weights.clear();
     config.task.predictFile = samples;
-    Experiment judge(config);
-    Trainer& trainer = judge.lane(0);
-    trainer.setWeights(experiment.lane(lane).weights());
-    Predictions all;
-    const std::atomic<bool> stop{false};
-    const auto judged = trainer.evaluate(stop, &all);
-    require(judged.has_value(), "nobody asked the evaluation to stop");
-    if (config.task.kind == TaskKind::Arrays) return npyBytes(all.shape(), all.values);
-    const TableText table = readTable(samples);
-    const std::string name = targetName(config.task) + "_predicted";
-    return tableWith(table, name, fieldsOf(all, judge.view(), judge.hasClasses(), table),
-                     all.numbers);
+    const Cancellable scope(stop); // covers reading the data
+    try {
+        return predictedWith(experiment.lane(lane).weights(), config, stop);
+    } catch (const Cancelled&) {
+        return std::nullopt;
+    } catch (const RunError&) { // the networks were not built, for example
+        if (stop.stop_requested()) return std::nullopt;
+        throw;
+    }
 }
 
 } // namespace halfscope

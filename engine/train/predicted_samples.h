@@ -1,9 +1,11 @@
-// What a lane predicts for samples of another file, as a file of the same kind: a table with a
-// column more, or an array.
+// What a lane predicts for samples of another file, as a file of the same kind: a table with one
+// more column, or an array.
 #pragma once
 
 #include "engine/train/experiment.h"
 
+#include <optional>
+#include <stop_token>
 #include <string>
 
 namespace halfscope {
@@ -14,7 +16,9 @@ bool canPredictFile(TaskKind);
 /// Returns the lines of the table `samples` as they stand there, with the lane's predictions behind
 /// them; a line that data.missing leaves out has none. Of arrays, .npy of float32, (samples,
 /// outputs). Reads the training data, too: words, means and deviations are theirs. Builds a network
-/// of its own, so nothing of the training changes. Throws InputError when the file does not fit.
-std::string predictedSamples(Experiment&, int lane, const std::string& samples);
+/// of its own, so nothing of the training changes. Returns nothing when `stop` asks for it. Throws
+/// InputError when the file does not fit.
+std::optional<std::string> predictedSamples(Experiment&, int lane, const std::string& samples,
+                                            const std::stop_token& stop = {});
 
 } // namespace halfscope

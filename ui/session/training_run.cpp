@@ -7,6 +7,9 @@
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 
+#include <mutex>
+#include <utility>
+
 namespace halfscope {
 namespace {
 
@@ -43,7 +46,11 @@ public:
             throw RunError(reason);
         }
     }
-    void requestStop() override { m_experiment.requestStop(); }
+    void requestStop() override {
+        m_experiment.requestStop();
+        const std::lock_guard lock(m_mutex);
+        m_predicting.request_stop();
+    }
     void clearStop() override { m_experiment.clearStop(); }
     void setLive(int lane, const std::string& key, const FieldValue& value,
                  std::vector<Event>& events) override {
@@ -57,7 +64,11 @@ public:
     size_t stateBytes() const override { return m_experiment.stateBytes(); }
     std::optional<std::string> laneFile(LaneFile file, int lane, const std::string& program,
                                         const std::string& samples) override {
-        return laneFileBytes(m_experiment, file, lane, program, samples);
+        const std::stop_token stop = [this] {
+            const std::lock_guard lock(m_mutex);
+            return (m_predicting = {}).get_token();
+        }();
+        return laneFileBytes(m_experiment, file, lane, program, samples, stop);
     }
     Picture target() const override { return m_experiment.target(); }
     Snapshot snapshot() override {
@@ -79,6 +90,8 @@ private:
 
     Experiment m_experiment;
     std::stop_token m_stop;
+    std::mutex m_mutex;
+    std::stop_source m_predicting; ///< guarded by m_mutex; stops only the newest laneFile()
 };
 
 } // namespace

@@ -12,6 +12,8 @@
 #include <QTest>
 
 #include <cmath>
+#include <optional>
+#include <stop_token>
 
 namespace tst_predicted_samples {
 
@@ -22,12 +24,15 @@ class TestPredictedSamples : public QObject {
 private slots:
     void classesStandBehindTheLines();
     void numbersAreInUnitsOfTheData();
+    void linesLeftOutHaveNone();
     void arraysBecomeAnArray();
     void refusals();
+    void stops();
 
 private:
-    /// Returns an experiment on the file that has trained for so many steps, in FP32.
-    std::unique_ptr<Experiment> trained(const std::string& path, int64_t steps);
+    /// Returns an experiment on the file that has trained for so many steps.
+    std::unique_ptr<Experiment> trained(const std::string& path, int64_t steps,
+                                        std::optional<Missing> missing = {});
     std::string write(const char* name, const std::string& bytes) {
         return writeBytes(m_folder.filePath(QLatin1String(name)).toStdString(), bytes);
     }
@@ -38,8 +43,10 @@ private:
     QTemporaryDir m_folder;
 };
 
-std::unique_ptr<Experiment> TestPredictedSamples::trained(const std::string& path, int64_t steps) {
+std::unique_ptr<Experiment> TestPredictedSamples::trained(const std::string& path, int64_t steps,
+                                                          std::optional<Missing> missing) {
     RunConfig config = *experimentOn(path);
+    config.task.missing = missing.value_or(config.task.missing);
     config.epochs = 0;
     config.steps = steps;
     auto experiment = std::make_unique<Experiment>(config);
@@ -56,17 +63,16 @@ void TestPredictedSamples::classesStandBehindTheLines() {
         text += std::to_string(i) + (i % 2 ? ",red," : ",blue,") +
                 (i < 100 ? "\"small, cheap\"" : "large") + "\n";
     const auto experiment = trained(write("kinds.csv", text), 400);
+    QVERIFY(experiment->config().task.missing == Missing::Refuse);
     // the columns in another order, one more, a line without a size, a word that was never seen
     const std::string more =
         write("more.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\nd,red,\n\ne,green,15\n");
-    RunConfig drops = experiment->config();
-    QVERIFY(drops.task.missing == Missing::Refuse);
     QVERIFY(thrownBy<InputError>([&] { predictedSamples(*experiment, 0, more); }).find("line 4") !=
             std::string::npos);
     const std::string whole =
         write("whole.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\n\ne,green,15\n");
     for (const int lane : {0, 1})
-        QCOMPARE(linesOf(predictedSamples(*experiment, lane, whole)),
+        QCOMPARE(linesOf(*predictedSamples(*experiment, lane, whole)),
                  QStringList({"id,colour,size,kind_predicted", "\"a, b\",red,10,\"small, cheap\"",
                               "c,blue,190,large", "e,green,15,\"small, cheap\""}));
     QCOMPARE(experiment->step(), int64_t{400});
@@ -85,7 +91,7 @@ void TestPredictedSamples::numbersAreInUnitsOfTheData() {
     const std::atomic<bool> stop{false};
     experiment->lane(1).evaluate(stop, &held);
     // a line lacks its price, which is not read
-    const QStringList lines = linesOf(predictedSamples(*experiment, 1, path));
+    const QStringList lines = linesOf(*predictedSamples(*experiment, 1, path));
     QCOMPARE(lines.size(), 61);
     QVERIFY(lines[0].endsWith(QStringLiteral("width;price;price_predicted")));
     for (size_t i = 0; i < held.numbers.size(); ++i) {
@@ -101,6 +107,17 @@ void TestPredictedSamples::numbersAreInUnitsOfTheData() {
     QVERIFY(!lines[4].endsWith(';')); // it has a prediction, too
 }
 
+/// Those behind them keep their own.
+void TestPredictedSamples::linesLeftOutHaveNone() {
+    std::string text = "size,kind\n";
+    for (int i = 0; i < 100; ++i)
+        text += std::to_string(i) + (i < 50 ? ",small\n" : ",large\n");
+    const auto experiment = trained(write("sizes.csv", text), 400, Missing::Drop);
+    const std::string more = write("gaps.csv", "size\n3\nNA\n97\nNA\n5\n");
+    QCOMPARE(linesOf(*predictedSamples(*experiment, 0, more)),
+             QStringList({"size,kind_predicted", "3,small", "NA,", "97,large", "NA,", "5,small"}));
+}
+
 void TestPredictedSamples::arraysBecomeAnArray() {
     const std::string x = npyBytes("{'descr': '<f4', 'fortran_order': False, 'shape': (40, 2), }",
                                    std::string(320, '\0'));
@@ -108,7 +125,7 @@ void TestPredictedSamples::arraysBecomeAnArray() {
     const std::string path = write("data.npz", zipBytes({{"x.npy", x}, {"y.npy", y}}));
     const auto experiment = trained(path, 2);
     const std::string more = write("more.npy", npy("<f4", "(3, 2)", std::string(24, '\0')));
-    const std::string bytes = predictedSamples(*experiment, 0, more);
+    const std::string bytes = *predictedSamples(*experiment, 0, more);
     const Array array = readNpy(write("out.npy", bytes));
     QCOMPARE(array.info.shape, (std::vector<int64_t>{3, 1}));
 }
@@ -123,6 +140,15 @@ void TestPredictedSamples::refusals() {
     QVERIFY(thrownBy<InputError>([&] {
                 predictedSamples(painted, 0, "any.csv");
             }).find("a table or arrays") != std::string::npos);
+}
+
+void TestPredictedSamples::stops() {
+    const std::string path = write("few.csv", "a,b\n1,2\n3,4\n5,6\n");
+    const auto experiment = trained(path, 1);
+    std::stop_source stop;
+    QVERIFY(predictedSamples(*experiment, 0, path, stop.get_token()));
+    stop.request_stop();
+    QVERIFY(!predictedSamples(*experiment, 0, path, stop.get_token()));
 }
 
 } // namespace tst_predicted_samples

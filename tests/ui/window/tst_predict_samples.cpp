@@ -1,8 +1,14 @@
 // File > Predict new samples: from the menu to the table that is written.
+#include "engine/settings/data_experiment.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "ui/session/training_run.h"
 
 #include <QSignalSpy>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace tst_predict_samples {
 
@@ -13,6 +19,7 @@ class TestPredictSamples : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aTableGetsAColumn();
+    void aCommandComesFirst();
     void picturesHaveNone();
 
 private:
@@ -58,6 +65,30 @@ void TestPredictSamples::aTableGetsAColumn() {
     QVERIFY(file.open(QIODevice::ReadOnly));
     QCOMPARE(file.readAll(), QByteArray("size,kind_predicted\n3,small\n97,large\n"));
     QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+}
+
+/// Reading a long table takes seconds, and a pause does not wait for them.
+void TestPredictSamples::aCommandComesFirst() {
+    const QTemporaryDir folder;
+    std::string text = "a,b\n";
+    for (int i = 0; i < 60000; ++i)
+        text += std::to_string(i) + ',' + std::to_string(i % 9) + ".5\n";
+    const std::string path = write(folder, QStringLiteral("long.csv"), text).toStdString();
+    const std::unique_ptr<TrainingRun> run = makeExperimentRun(*experimentOn(path), {});
+    std::atomic<bool> done{false};
+    std::thread asks([&] {
+        while (!done) {
+            run->requestStop();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    const auto stopped = run->laneFile(LaneFile::Predicted, 0, {}, path);
+    done = true;
+    asks.join();
+    QVERIFY(!stopped);
+    run->clearStop();
+    const auto predicted = run->laneFile(LaneFile::Predicted, 0, {}, path);
+    QVERIFY(predicted && predicted->starts_with("a,b,b_predicted\n0,0.5,"));
 }
 
 void TestPredictSamples::picturesHaveNone() {
