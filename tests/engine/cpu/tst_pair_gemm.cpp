@@ -188,7 +188,7 @@ private slots:
     }
     void init() {
         QFETCH_GLOBAL(int, by);
-        if (!hasPanelGemm(VectorSet::Avx2) ||
+        if (!hasPanelGemm(widestVectorSet()) ||
             (static_cast<By>(by) == By::Instruction && !hasPairGemm(VectorSet::Avx512Bf16)))
             QSKIP("this processor has not got the instructions");
     }
