@@ -1,4 +1,4 @@
-// Draws each weight from a stream of its own, so that a new layer does not change the others'.
+// Draws each parameter from a stream of its own, so that the size of one changes no other.
 #include "engine/train/initial_weights.h"
 
 #include "engine/core/error.h"

@@ -134,9 +134,10 @@ void FieldEditor::buildLineEdit(const Field& field) {
     m_browse->setToolTip(
         model    ? tr("Write or paste a network, and see the shape after each of its layers")
         : layers ? tr("Choose, for each layer of the network, the type in which it computes")
-        : column ? tr("Choose the column to predict. The loss follows: words are classes, and "
-                      "numbers are numbers.")
-                 : m_browse->accessibleName());
+        : column
+            ? tr("Choose the column to predict. The loss follows: cross-entropy where the column "
+                 "holds classes, mse where it holds numbers.")
+            : m_browse->accessibleName());
     connect(m_browse, &QToolButton::clicked, this,
             model    ? &FieldEditor::editModel
             : layers ? &FieldEditor::chooseLayers

@@ -105,7 +105,7 @@ void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
         };
         const auto& built = m_controller.info();
         if (file == LaneFile::Predicted && built && !canPredictFile(built->config.task.kind)) {
-            menu.addAction(tr("Only of a table or of arrays"))->setEnabled(false);
+            menu.addAction(tr("Only for tables and arrays"))->setEnabled(false);
             return;
         }
         add(file, tr("%1…"));
