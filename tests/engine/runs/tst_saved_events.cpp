@@ -1,8 +1,4 @@
 // The events of a saved run: their order, and kinds that only another version knows.
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/csv.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
@@ -10,17 +6,13 @@
 #include "engine/settings/fields.h"
 #include "tests/support/missing_texts.h"
 #include "tests/support/run_tables.h"
-#include "tests/support/thrown.h"
-#include "tests/support/train_into.h"
 
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <bit>
-#include <cmath>
-#include <filesystem>
-#include <limits>
+#include <algorithm>
+#include <memory>
 
 namespace tst_saved_events {
 
