@@ -31,7 +31,7 @@ std::vector<EventLegend::Place> EventLegend::placesIn(Form form) const {
     int x = row.left();
     for (const Entry& entry : m_entries) {
         const int width = mark + metrics.horizontalAdvance(nameOf(entry, form == Form::Full));
-        if (x < left && x + width > left) x = right;
+        if (x < right && x + width > left) x = right;
         if (x + width > row.right()) break;
         places.push_back({x, &entry});
         x += width + mark;
