@@ -21,8 +21,6 @@ using namespace halfscope::test;
 
 namespace {
 
-bool tortures() { return qEnvironmentVariableIsSet("HALFSCOPE_TORTURE"); }
-
 bool canUnshare() { return QProcess::execute("unshare", {"-rpf", "--mount-proc", "true"}) == 0; }
 
 } // namespace
@@ -286,7 +284,7 @@ void TestCliFaults::everyAllocationFails() {
     constexpr int kFirst = 500;
     const int all = m_calls[QStringLiteral("alloc")];
     QVERIFY(all > 2 * kFirst);
-    const auto seed = static_cast<size_t>(QDateTime::currentMSecsSinceEpoch());
+    const quint32 seed = Faults::seed();
     std::vector<int> numbers = Faults::sample(kFirst, tortures() ? kFirst : 5, seed);
     const int last = 4000; // as many as writing the files takes
     for (const int number : Faults::sample(all - kFirst - last, tortures() ? 500 : 5, seed))
@@ -363,7 +361,7 @@ void TestCliFaults::killedAtEveryChange() {
 
 void TestCliFaults::killedAtRandom() {
     const int times = tortures() ? 1000 : 20;
-    const auto seed = static_cast<quint32>(QDateTime::currentMSecsSinceEpoch());
+    const quint32 seed = Faults::seed();
     QRandomGenerator random(seed);
     QTemporaryDir folder;
     const QString out = folder.filePath("o");

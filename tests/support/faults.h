@@ -4,6 +4,7 @@
 
 #include "tests/support/cli.h"
 
+#include <QDateTime>
 #include <QHash>
 #include <QMap>
 #include <QProcessEnvironment>
@@ -16,8 +17,16 @@
 
 namespace halfscope::test {
 
+/// Whether `./dev torture` runs the tests.
+inline bool tortures() { return qEnvironmentVariableIsSet("HALFSCOPE_TORTURE"); }
+
 class Faults {
 public:
+    /// Returns the seed of what is left to chance: another one each time where faults are looked
+    /// for, and always the same where a change is tested.
+    static quint32 seed() {
+        return tortures() ? static_cast<quint32>(QDateTime::currentMSecsSinceEpoch()) : 17;
+    }
     /// Returns why no program can be started with a fault here; or nullptr.
     static const char* clash() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -30,8 +30,6 @@ namespace {
 /// How the driven window ends.
 enum Exit : int { kDone = 0, kTold = 1, kNoMemory = 3, kStuck = 4 };
 
-bool tortures() { return qEnvironmentVariableIsSet("HALFSCOPE_TORTURE"); }
-
 // ---- the driven window -----------------------------------------------------------------------
 
 /// Calls "halfscopeFaultsBegin" or "halfscopeFaultsEnd" of the shim, if it is there.
@@ -298,7 +296,7 @@ void TestWindowFaults::everyCallFails() {
     QFETCH(const QString, kind);
     QFETCH(const QString, how);
     QVERIFY2(m_calls[kind] > 0, "no call of this kind");
-    const auto seed = static_cast<size_t>(QDateTime::currentMSecsSinceEpoch());
+    const quint32 seed = Faults::seed();
     for (const int number : Faults::sample(m_calls[kind], tortures() ? m_calls[kind] : 1, seed)) {
         fails(kind, number, how);
         if (QTest::currentTestFailed()) return;
@@ -331,7 +329,7 @@ void TestWindowFaults::everyAllocationFails_data() {
 void TestWindowFaults::everyAllocationFails() {
     QFETCH(const QString, how);
     const int all = m_calls[QStringLiteral("alloc")];
-    const auto seed = static_cast<size_t>(QDateTime::currentMSecsSinceEpoch());
+    const quint32 seed = Faults::seed();
     constexpr int kFirst = 500;
     QVERIFY(all > kFirst);
     std::vector<int> numbers = Faults::sample(kFirst, tortures() ? kFirst : 1, seed);
