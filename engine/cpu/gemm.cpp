@@ -41,9 +41,7 @@ bool limitVectors() {
 
 } // namespace
 
-void limitGemmLibrary() {
-    [[maybe_unused]] static const bool limited = limitVectors();
-}
+void limitGemmLibrary() { [[maybe_unused]] static const bool limited = limitVectors(); }
 
 void prepareGemmThread() noexcept { omp_set_num_threads(1); }
 
