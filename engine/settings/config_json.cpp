@@ -6,6 +6,7 @@
 #include "engine/io/input_file.h"
 #include "engine/io/json_text.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/settings_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -343,7 +344,7 @@ RunConfig parseConfig(std::string_view json, const std::string& name) {
     try {
         return readRoot(parseStrictJson(json).root());
     } catch (const InputError& error) {
-        throw InputError(within(pathText(name), error.message()));
+        throw InputError(Message(kInSettingsFile, pathText(name), error.message()));
     }
 }
 

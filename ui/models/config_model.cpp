@@ -278,7 +278,7 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case Qt::EditRole: return text(index.row());
     case Qt::ToolTipRole:
         return tr("%1\nAllowed: %2")
-            .arg(translated(r.field->help), translated(allowedText(*r.field)));
+            .arg(translated(Message(r.field->help)), translated(allowedText(*r.field)));
     case KeyRole: return QString::fromStdString(r.field->key);
     case LaneRole: return r.lane;
     case GroupRole: return translated(r.field->group);

@@ -3,6 +3,8 @@
 
 #include "engine/data/target_scale.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/settings_file.h"
+#include "ui/models/run_model.h"
 
 #include <QCoreApplication>
 #include <QLibraryInfo>
@@ -25,6 +27,25 @@ QString shownNumber(std::string_view number) {
     const QString rest = text.mid(digits.size()); // before it changes
     return (whole ? QLocale().toString(value) : digits.replace(u'.', QLocale().decimalPoint())) +
            rest;
+}
+
+/// Replaces the keys of settings by their labels, but not in quoted data and paths.
+QString withLabels(const QString& text) {
+    static const QRegularExpression s_key(QStringLiteral(
+        "(?<![\\w/.\"])(?:lanes\\.(\\d+)\\.)?([a-z]+\\.[a-z_]+)\\b(?!\\.\\w|[/\"])"));
+    QString named;
+    qsizetype end = 0;
+    for (const QRegularExpressionMatch& each : s_key.globalMatch(text)) {
+        const Field* field = findField(each.captured(2).toStdString());
+        if (field == nullptr || field->label.empty()) continue;
+        named += text.mid(end, each.capturedStart() - end);
+        const QString label = labelInWindow(*field);
+        named += each.hasCaptured(1) ? QCoreApplication::translate("Translated", "%1 of lane %2")
+                                           .arg(label, laneTag(each.captured(1).toInt()))
+                                     : label;
+        end = each.capturedEnd();
+    }
+    return named + text.mid(end);
 }
 
 } // namespace
@@ -50,14 +71,6 @@ QString groupedNumbers(const QString& text) {
 }
 
 QString translated(const Message& message) {
-    return QString::fromStdString(
-        message.text([](const Phrase& format) { return translated(format).toStdString(); },
-                     [](std::string_view number) { return shownNumber(number).toStdString(); }));
-}
-
-QString labelInWindow(const Field& field) { return QLocale().quoteString(translated(field.label)); }
-
-QString noteInWindow(const Message& note) {
     const auto inWords = [](const Phrase& format) {
         const bool on = format == kSetToTrue, off = format == kSetToFalse;
         return translated(on    ? phrase("Data", "switch %1 on")
@@ -65,20 +78,12 @@ QString noteInWindow(const Message& note) {
                                 : format)
             .toStdString();
     };
-    const auto text = QString::fromStdString(note.text(
+    const auto text = QString::fromStdString(message.text(
         inWords, [](std::string_view number) { return shownNumber(number).toStdString(); }));
-    static const QRegularExpression s_key(QStringLiteral("(?<![\\w/])[a-z]+\\.[a-z_]+\\b"));
-    QString named;
-    qsizetype end = 0;
-    for (const QRegularExpressionMatch& each : s_key.globalMatch(text)) {
-        const Field* field = findField(each.captured().toStdString());
-        if (field == nullptr) continue;
-        named += text.mid(end, each.capturedStart() - end);
-        named += labelInWindow(*field);
-        end = each.capturedEnd();
-    }
-    return named + text.mid(end);
+    return message.format() == kInSettingsFile ? text : withLabels(text);
 }
+
+QString labelInWindow(const Field& field) { return QLocale().quoteString(translated(field.label)); }
 
 QString translated(const std::exception& error) { return translated(messageOf(error)); }
 

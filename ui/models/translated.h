@@ -13,7 +13,9 @@ struct Field;
 
 /// Returns the English text when no translation is loaded or none has it. Any thread may call.
 QString translated(const Phrase&);
-/// Returns the message in the user's language. Arguments that are messages themselves are
+/// Returns the message in the user's language and the words of the window: settings have the names
+/// that they have there, not their keys, and check boxes are switched on or off. Errors of a file
+/// of settings keep the keys that stand in it. Arguments that are messages themselves are
 /// translated, numbers are written as in the user's locale ("2,005"), and data stay as they are.
 QString translated(const Message&);
 /// Returns a sentence of a saved run, which is whole, with its whole numbers written as in the
@@ -22,9 +24,6 @@ QString translated(const Message&);
 QString groupedNumbers(const QString& text);
 /// Returns the name of a setting in quotation marks, as sentences in the window have it.
 QString labelInWindow(const Field&);
-/// Returns a note about data in the words of the window: settings have the names that they have
-/// there, not their keys, and check boxes are switched on or off.
-QString noteInWindow(const Message&);
 /// Of an error without a message, its words.
 QString translated(const std::exception&);
 

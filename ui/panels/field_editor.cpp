@@ -262,7 +262,7 @@ QString FieldEditor::problemText() const {
     const bool elsewhere =
         !column && (blames(QLatin1String(kTargetKey)) || blames(QLatin1String(kDropKey)));
     if (elsewhere || (column && !blames(key))) return {};
-    const QString text = noteInWindow(*problem);
+    const QString text = translated(*problem);
     const Field* own = findField(key.toStdString());
     const QString name = own ? labelInWindow(*own) + QLatin1String(": ") : QString();
     return text.startsWith(name) ? text.mid(name.size()) : text;
@@ -284,7 +284,7 @@ QString FieldEditor::noteText() const {
     QStringList notes;
     if (facts)
         for (const Message& note : facts->notes)
-            notes << noteInWindow(note);
+            notes << translated(note);
     return notes.join(u' ');
 }
 

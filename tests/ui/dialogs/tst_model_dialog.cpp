@@ -3,6 +3,7 @@
 #include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/model_dialog.h"
+#include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
 
@@ -87,13 +88,13 @@ void TestModelDialog::errorsNameTheirLine_data() {
     QTest::addColumn<QString>("part");
     QTest::addColumn<int>("line"); ///< the line that is marked; -1: none
     QTest::newRow("unknown layer") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Rellu())"
-                                   << "model.layers, line 3, column 5: " << 2;
+                                   << ", line 3, column 5: " << 2;
     QTest::newRow("does not fit") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Linear(9, 1))"
-                                  << "model.layers, line 3, column 5: " << 2;
+                                  << ", line 3, column 5: " << 2;
     QTest::newRow("other outputs") << "nn.Linear(2, 5)"
-                                   << "model.layers: the model makes (256, 5) of (256, 2)" << -1;
+                                   << ": the model makes (256, 5) of (256, 2)" << -1;
     QTest::newRow("no text") << "nn."
-                             << "model.layers, line 1, column " << 0;
+                             << ", line 1, column " << 0;
 }
 
 void TestModelDialog::errorsNameTheirLine() {
@@ -103,7 +104,8 @@ void TestModelDialog::errorsNameTheirLine() {
     ModelDialog dialog(checkerboard());
     dialog.editor()->setPlainText(text);
     QTRY_VERIFY(!dialog.errorText().isEmpty());
-    QVERIFY2(dialog.errorText().startsWith(part), qPrintable(dialog.errorText()));
+    const QString field = labelInWindow(*findField("model.layers"));
+    QVERIFY2(dialog.errorText().startsWith(field + part), qPrintable(dialog.errorText()));
     QVERIFY(!useOf(dialog)->isEnabled());
     const auto marks = dialog.editor()->extraSelections();
     QCOMPARE(marks.isEmpty() ? -1 : marks.front().cursor.blockNumber(), line);

@@ -1,5 +1,6 @@
 // The models of runs and events: they keep Qt's rules at every change (QAbstractItemModelTester)
 // and hold the right words and numbers.
+#include "engine/settings/fields.h"
 #include "engine/train/overflow.h"
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
@@ -61,6 +62,7 @@ private slots:
     void editsSayWhatChanged();
     void numbersAreGrouped_data();
     void numbersAreGrouped();
+    void settingsHaveTheirLabels();
     void movingTheStopIsNoNewsOfALane();
     void everyEventHasItsRow();
 };
@@ -509,6 +511,36 @@ void TestModels::numbersAreGrouped() {
     const Phrase pair = phrase("Engine", "%1, %2");
     QCOMPARE(translated(Message(pair, 65536, 0.5)), QStringLiteral("65.536, 0,5"));
     QCOMPARE(translated(Message(pair, -2005, 1e-8f)), QStringLiteral("-2.005, 1e-08"));
+}
+
+/// Errors name settings as the window does, unless they are about a file that has their keys. Data
+/// in quotation marks and paths are left alone.
+void TestModels::settingsHaveTheirLabels() {
+    RunConfig config = defaultConfig();
+    config.lanes[1].scaler.initScale = 0x1p60;
+    config.lanes[1].scaler.rules.ceiling = 0x1p20;
+    Message refused;
+    try {
+        checkConfig(config);
+    } catch (const InputError& error) {
+        refused = error.message();
+    }
+    const QString ofLane = labelInWindow(*findField("scaler.init_scale")) + " of lane B: ";
+    QVERIFY2(translated(refused).startsWith(ofLane), qPrintable(translated(refused)));
+    QVERIFY(translated(refused).contains(labelInWindow(*findField("scaler.ceiling"))));
+    const QString drop = labelInWindow(*findField("data.drop"));
+    const Message column(phrase("Data", "data.drop: %1 has no column %2%3"),
+                         "/tmp/data.path/data.target.csv", "\"task.loss\"", "");
+    QCOMPARE(translated(Message(phrase("Data", "Set data.drop."))), "Set " + drop + ".");
+    QCOMPARE(translated(column),
+             drop + ": /tmp/data.path/data.target.csv has no column \"task.loss\"");
+    try {
+        parseConfig(R"({"version": 1, "task": {"batch": 0}})", "own.json");
+        QFAIL("a batch of no samples");
+    } catch (const InputError& error) {
+        QCOMPARE(translated(error), QString::fromStdString(error.what()));
+        QVERIFY2(translated(error).contains("task.batch"), error.what());
+    }
 }
 
 void TestModels::movingTheStopIsNoNewsOfALane() {

@@ -1,5 +1,6 @@
 // The way of rows, events and commands between the training thread and the window: nothing is lost
 // or mixed up, everything can be stopped, and errors leave a session that still works.
+#include "engine/settings/fields.h"
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/dead_network.h"
 #include "ui/models/translated.h"
@@ -512,7 +513,7 @@ void TestSession::refusedEditKeepsTraining() {
     session.edit(-1, "model.width", int64_t(8));
     QTRY_COMPARE(refused.count(), 1);
     QCOMPARE(translated(refused.front().front().value<Message>()),
-             QStringLiteral("model.width needs a restart"));
+             labelInWindow(*findField("model.width")) + QStringLiteral(" needs a restart"));
     session.play();
     QVERIFY(session.reaches(SessionState::Finished));
 }

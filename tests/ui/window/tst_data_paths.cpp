@@ -1,11 +1,13 @@
 // A path of data that is typed into the settings is read on another thread: the window continues,
 // says that it is reading, and shows what follows from the data when that is known.
 #include "engine/data/known_facts.h"
+#include "engine/settings/fields.h"
 #include "engine/step/pytorch_script.h"
 #include "tests/support/array_files.h"
 #include "tests/support/large_table.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/model_dialog.h"
+#include "ui/models/translated.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
 
@@ -186,7 +188,8 @@ void TestDataPaths::refusesAtTheRestart() {
     choose(window, table(1000));
     type(window, "task.batch", QStringLiteral("5000"));
     window.restart();
-    const QString refused = QStringLiteral("task.batch: ") + QLocale().toString(5000);
+    const QString refused =
+        labelInWindow(*findField("task.batch")) + QStringLiteral(": ") + QLocale().toString(5000);
     QVERIFY2(QTest::qWaitFor([&] { return window.bannerText().contains(refused); }, kPatience),
              qPrintable(window.bannerText()));
 }

@@ -6,11 +6,13 @@
 #include "engine/io/safetensors.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_writer.h"
+#include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/run_info.h"
 #include "engine/train/state_dict.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "ui/models/translated.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/window/window_files.h"
 
@@ -367,7 +369,8 @@ void TestWindowResume::otherWeightsAreRefused() {
     QVERIFY(!opened.window.tryFile(file));
     QVERIFY2(opened.window.bannerText().contains("has the shape"),
              qPrintable(opened.window.bannerText()));
-    QVERIFY(opened.window.bannerText().startsWith("model.weights: "));
+    QVERIFY(
+        opened.window.bannerText().startsWith(labelInWindow(*findField("model.weights")) + ": "));
     QVERIFY(opened.window.config().config().model.weights.empty());
     QVERIFY(trainsTo(opened.window, 40)); // the earlier run continues
 }
