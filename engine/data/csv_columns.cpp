@@ -5,6 +5,7 @@
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_seen.h"
 
 #include <algorithm>
 #include <optional>
@@ -14,8 +15,6 @@
 namespace halfscope {
 
 namespace {
-
-constexpr size_t kMostWords = 100; // most different words in a column of inputs
 
 /// Returns a text for data.drop; nothing when it cannot name the columns: a setting is one line of
 /// text.
@@ -37,23 +36,6 @@ std::optional<std::string> dropAlso(const TaskConfig& task, const std::vector<st
     names.insert(names.end(), more.begin(), more.end());
     return dropText(names);
 }
-
-/// What was seen in the fields of a column.
-struct Seen {
-    bool numbers = false, allTruths = true;
-    std::set<std::string, std::less<>> words{}; ///< at most one more than is allowed
-
-    void add(std::string_view text, bool commas) {
-        if (NumberText(text, commas).isNumber()) {
-            numbers = true;
-            return;
-        }
-        allTruths = allTruths && truthOf(text);
-        if (words.size() <= kMostWords) words.emplace(text);
-    }
-    bool hasNothing() const { return !numbers && words.empty(); }
-    bool hasManyWords() const { return words.size() > kMostWords; }
-};
 
 /// Numbers the inputs: first the numbers and truths, then the words, as pandas.get_dummies does.
 void placeInputs(CsvLayout& layout) {
@@ -138,25 +120,71 @@ private:
 };
 
 /// Returns what the columns of inputs hold, in all lines that are not dropped.
-std::vector<Seen> lookThrough(const TaskConfig& task, const CsvLayout& layout) {
+std::vector<SeenFields> lookThrough(const TaskConfig& task, const CsvLayout& layout) {
     CsvFile file(task.path);
-    std::vector<Seen> seen(layout.columns.size());
+    std::vector<SeenFields> seen(layout.columns.size());
     if (file.readHeader().size() != seen.size()) return seen; // the file changed: rows will tell
     while (file.next()) {
         if (layout.drops(file, task.missing)) continue;
         for (size_t i = 0; i < seen.size(); ++i)
-            if (layout.columns[i].use == ColumnUse::Number && !file.lacks(i))
-                seen[i].add(trimmed(file.fields[i]), file.commas());
+            if (layout.columns[i].use == ColumnUse::Number) seen[i].add(file, i);
     }
     return seen;
 }
 
 std::vector<std::string> namesWithManyWords(const CsvLayout& layout,
-                                            const std::vector<Seen>& seen) {
+                                            const std::vector<SeenFields>& seen) {
     std::vector<std::string> names;
     for (size_t i = 0; i < seen.size(); ++i)
         if (seen[i].hasManyWords()) names.push_back(layout.columns[i].name);
     return names;
+}
+
+std::vector<std::string> namesWith(const CsvLayout& layout, ColumnHint hint) {
+    std::vector<std::string> names;
+    for (const CsvColumn& column : layout.columns)
+        if (column.hint == hint) names.push_back(column.name);
+    return names;
+}
+
+/// Tells which columns data.drop leaves out, and of those that could not be inputs, why.
+void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
+    std::vector<std::string> asked, manyWords, noValue;
+    for (const std::string& name : droppedColumns(task.drop)) {
+        const auto column =
+            std::find_if(layout.columns.begin(), layout.columns.end(),
+                         [&name](const CsvColumn& each) { return each.name == name; });
+        const ColumnHint hint = column->hint; // a name without a column was refused
+        (hint == ColumnHint::NoValue     ? noValue
+         : hint == ColumnHint::ManyWords ? manyWords
+                                         : asked)
+            .push_back(name);
+    }
+    if (!asked.empty())
+        notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), someOf(asked)});
+    if (!manyWords.empty())
+        notes.push_back({phrase("Data", "Columns with more than %1 different words, such as dates "
+                                        "or free text, cannot be inputs. The setting data.drop "
+                                        "leaves out: %2."),
+                         kMostWords, someOf(manyWords)});
+    if (!noValue.empty())
+        notes.push_back({phrase("Data", "Columns without any value cannot be inputs. The setting "
+                                        "data.drop leaves out: %1."),
+                         someOf(noValue)});
+}
+
+/// Tells which inputs are different in each line, which a network learns by heart. The only column
+/// of inputs may well be so: x in a table of x and y.
+void noteLineNames(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
+    const std::vector<std::string> names = namesWith(layout, ColumnHint::NamesLines);
+    const auto inputs = std::count_if(layout.columns.begin(), layout.columns.end(),
+                                      [](const CsvColumn& column) { return column.inputs() > 0; });
+    const auto drop = dropAlso(task, names);
+    if (names.empty() || inputs == static_cast<std::ptrdiff_t>(names.size()) || !drop) return;
+    notes.push_back({phrase("Data", "These inputs have another value in each line: %1. If they "
+                                    "only number or name the lines, the network learns nothing "
+                                    "useful from them; to leave them out, set data.drop to %2."),
+                     someOf(names), *drop});
 }
 
 } // namespace
@@ -206,7 +234,7 @@ CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
 }
 
 void useWords(const TaskConfig& task, CsvLayout& layout) {
-    std::vector<Seen> seen = lookThrough(task, layout);
+    std::vector<SeenFields> seen = lookThrough(task, layout);
     if (const auto many = namesWithManyWords(layout, seen); !many.empty()) {
         const auto drop = dropAlso(task, many);
         if (!drop)
@@ -237,7 +265,7 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
 std::string dropWithUnusable(const TaskConfig& task) {
     CsvFile file(task.path);
     const CsvLayout layout = csvLayout(task, file);
-    const std::vector<Seen> seen = lookThrough(task, layout);
+    const std::vector<SeenFields> seen = lookThrough(task, layout);
     std::vector<std::string> out;
     for (size_t i = 0; i < seen.size(); ++i)
         if (layout.columns[i].use == ColumnUse::Number &&
@@ -278,17 +306,16 @@ std::vector<std::string> droppedColumns(std::string_view text) {
     return names;
 }
 
-std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task) {
+std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatted,
+                                 const TaskConfig& task) {
     std::vector<Message> notes;
-    std::vector<std::string> truths, words, formatted;
+    std::vector<std::string> truths, words;
     bool unnamed = false, unnamedInput = false, named = false;
     for (const CsvColumn& column : layout.columns) {
         const bool input = column.inputs() > 0;
         unnamed = unnamed || (column.use == ColumnUse::LeftOut && isUnnamed(column.name));
         unnamedInput = unnamedInput || (input && isUnnamed(column.name));
         named = named || !NumberText(column.name, layout.separator == ';').isNumber();
-        if (std::any_of(column.words.begin(), column.words.end(), isFormattedNumber))
-            formatted.push_back(column.name);
         if (column.use == ColumnUse::Truth) truths.push_back(column.name);
         if (column.use == ColumnUse::Words)
             words.push_back(column.name + " (" + std::to_string(column.words.size()) + ")");
@@ -310,8 +337,8 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task
         notes.push_back(phrase("Data", "A column without a name is an input. If it only "
                                        "numbers the lines, save the table without it "
                                        "(pandas: to_csv with index=False)."));
-    if (const auto dropped = droppedColumns(task.drop); !dropped.empty())
-        notes.push_back({phrase("Data", "The setting data.drop leaves out: %1."), someOf(dropped)});
+    noteLeftOut(layout, task, notes);
+    noteLineNames(layout, task, notes);
     if (!truths.empty())
         notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "
                                         "%1."),
@@ -322,8 +349,10 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const TaskConfig& task
                          someOf(words)});
     if (!formatted.empty())
         notes.push_back({phrase("Data", "Numbers with thousands separators, percent signs or signs "
-                                        "of currency are taken for words, in the columns: %1."),
-                         someOf(formatted)});
+                                        "of currency are taken for words, in the columns: %1. The "
+                                        "first is in %2. To use them as numbers, %3."),
+                         someOf(namesWith(layout, ColumnHint::Formatted)), formatted,
+                         kFormatAsNumber});
     return notes;
 }
 

@@ -22,11 +22,21 @@ enum class ColumnUse : uint8_t {
     Words   ///< one input for each word, 0 or 1
 };
 
+/// What users should know about the fields of a column.
+enum class ColumnHint : uint8_t {
+    None,
+    NoValue,   ///< of a column that is left out
+    ManyWords, ///< likewise; too many to be inputs
+    Formatted, ///< numbers with separators or signs, which are read as words
+    NamesLines ///< each line has another number, or another word
+};
+
 struct CsvColumn {
     std::string name;
     ColumnUse use = ColumnUse::Number;
-    std::vector<std::string> words{}; ///< sorted
-    size_t input = 0;                 ///< index of the column's first input
+    std::vector<std::string> words{};   ///< sorted
+    size_t input = 0;                   ///< index of the column's first input
+    ColumnHint hint = ColumnHint::None; ///< known once the samples are read
 
     size_t inputs() const; ///< how many inputs the column has
 };
@@ -70,7 +80,8 @@ std::vector<std::string> columnNames(const std::string& path);
 /// quotation marks.
 std::vector<std::string> droppedColumns(std::string_view text);
 
-/// Returns whole sentences that say what became of the columns.
-std::vector<Message> columnNotes(const CsvLayout&, const TaskConfig&);
+/// Returns whole sentences that say what became of the columns of a table whose samples were read.
+/// `formatted` is the place of the first number that was read as a word, if there is one.
+std::vector<Message> columnNotes(const CsvLayout&, const Message& formatted, const TaskConfig&);
 
 } // namespace halfscope

@@ -17,11 +17,20 @@ size_t digitsAt(std::string_view text, size_t at) {
     return end - std::min(at, end);
 }
 
+/// Replaces the spaces that do not break lines, which separate thousands in much of Europe.
+std::string withPlainSpaces(std::string_view field) {
+    std::string text(field);
+    for (const std::string_view space : {"\u00A0", "\u202F"})
+        for (size_t at = 0; (at = text.find(space, at)) != text.npos;)
+            text.replace(at, space.size(), " ");
+    return text;
+}
+
 /// Removes signs of currency, a percent sign, and the sign of the number; returns whether there was
 /// any of the first two.
 bool removeMarks(std::string_view& text) {
-    constexpr std::array<std::string_view, 9> kMarks{"%",   "$",   "€",   "£",  "¥",
-                                                     "EUR", "USD", "GBP", "CHF"};
+    constexpr std::array<std::string_view, 12> kMarks{"%",   "$",   "€",   "£",   "¥",  "₹",
+                                                      "EUR", "USD", "GBP", "CHF", "kr", "zł"};
     const auto removeSign = [&text] {
         if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
     };
@@ -36,6 +45,22 @@ bool removeMarks(std::string_view& text) {
     text = trimmed(text);
     removeSign();
     return marked;
+}
+
+/// Refuses the files of Excel and LibreOffice, whatever their names end with.
+void checkIsNoSpreadsheet(const std::string& path) {
+    constexpr std::string_view kOldExcel = "\xD0\xCF\x11\xE0", kZip = "PK\x03\x04";
+    constexpr size_t kName = 30; // where a zip archive has the name of its first file
+    constexpr std::array<std::string_view, 5> kFirst{"[Content_Types].xml", "_rels/", "docProps/",
+                                                     "xl/", "mimetype"};
+    std::array<char, 64> start{};
+    InputFile file(path);
+    const std::string_view begins(start.data(), file.read(start));
+    const bool zipped = begins.starts_with(kZip) &&
+                        std::any_of(kFirst.begin(), kFirst.end(), [&](std::string_view name) {
+                            return begins.substr(std::min(kName, begins.size())).starts_with(name);
+                        });
+    if (zipped || begins.starts_with(kOldExcel)) throw InputError(kSpreadsheet, pathText(path));
 }
 
 /// Refuses what would otherwise be read as a table of other columns, or of no lines.
@@ -79,7 +104,10 @@ double numberOf(std::string_view text, bool commas) {
     return NumberText(text, commas).read(value) == std::errc{} ? value : double{NAN};
 }
 
-bool isFormattedNumber(std::string_view text) {
+bool isFormattedNumber(std::string_view field) {
+    if (field.find_first_of("0123456789") == field.npos) return false;
+    const std::string spaced = withPlainSpaces(field);
+    std::string_view text = spaced;
     const bool marked = removeMarks(text);
     const size_t first = digitsAt(text, 0);
     size_t at = first;
@@ -100,6 +128,7 @@ CsvFile::CsvFile(const std::string& path)
                                                                : CsvReader::Separator::AsHeader) {}
 
 std::vector<std::string> CsvFile::readHeader() {
+    checkIsNoSpreadsheet(m_path);
     if (!m_reader.next(fields))
         throw InputError(phrase("Data", "%1: the file is empty; its first line must name the "
                                         "columns"),

@@ -2,6 +2,7 @@
 // missing value.
 #pragma once
 
+#include "engine/core/message.h"
 #include "engine/data/task_spec.h"
 #include "engine/io/csv.h"
 
@@ -24,6 +25,15 @@ std::optional<float> truthOf(std::string_view text);
 /// Whether the text is a number that is not read as one, because it has thousands separators, a
 /// percent sign or a sign of currency: "1.234,56", "$5", "12 %".
 bool isFormattedNumber(std::string_view text);
+
+/// What helps users of spreadsheet programs with such numbers.
+inline constexpr Phrase kFormatAsNumber =
+    phrase("Data", "format their cells as plain numbers in a spreadsheet program, and save the "
+                   "table as CSV again");
+/// What helps with a file, %1, of a spreadsheet program.
+inline constexpr Phrase kSpreadsheet =
+    phrase("Data", "%1: this is a spreadsheet, not a csv table; open it in Excel, LibreOffice or "
+                   "the like, and save the sheet as CSV (UTF-8)");
 
 /// A field's text in the form that from_chars reads.
 struct NumberText {
@@ -69,7 +79,8 @@ public:
     explicit CsvFile(const std::string& path);
 
     /// Returns the names of the columns. Throws InputError when the file is empty, has more than
-    /// kMostColumns columns, or begins as no table does that could be read (UTF-16, for example).
+    /// kMostColumns columns, or begins as no table does that could be read (a spreadsheet or
+    /// UTF-16, for example).
     std::vector<std::string> readHeader();
     /// Reads the next line that has a value; returns false after the last one. Throws InputError
     /// when a line has more or fewer fields than the header.

@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_seen.h"
 #include "engine/data/held_back.h"
 #include "engine/data/losses.h"
 
@@ -35,6 +36,9 @@ public:
     /// Returns nothing when a column of numbers holds a word and the words are not known yet.
     std::optional<CsvTable> read(Words words) {
         m_words = words;
+        m_numbers.resize(m_table.layout.columns.size());
+        m_leftOut.resize(m_table.layout.columns.size());
+        m_firstFormatted.resize(m_table.layout.columns.size());
         while (m_file.next()) {
             if (m_table.layout.drops(m_file, m_task.missing)) {
                 ++m_table.dropped;
@@ -44,6 +48,7 @@ public:
             if (m_metWord) return std::nullopt;
         }
         m_table.layout.decimalComma = m_mark == ',';
+        setHints();
         if (m_classes) sortClasses();
         return std::move(m_table);
     }
@@ -58,7 +63,7 @@ private:
             const CsvColumn& column = m_table.layout.columns[i];
             const std::span<float> x(m_table.x.data() + row + column.input, column.inputs());
             switch (column.use) {
-            case ColumnUse::LeftOut: break;
+            case ColumnUse::LeftOut: seeLeftOut(i); break;
             case ColumnUse::Target:
                 if (m_classes)
                     m_table.labels.push_back(classAt(i));
@@ -79,11 +84,13 @@ private:
             std::fill(x.begin(), x.end(), NAN);
         } else if (column.use == ColumnUse::Number) {
             x[0] = numberAt(i);
+            m_numbers[i].add(double{x[0]});
         } else if (column.use == ColumnUse::Truth) {
             const auto truth = truthOf(text(i));
             if (!truth) refuseWord(i);
             x[0] = *truth;
         } else {
+            seeFormatted(i);
             const auto& words = column.words;
             const auto found = std::lower_bound(words.begin(), words.end(), text(i));
             if (found != words.end() && *found == text(i))
@@ -93,13 +100,55 @@ private:
         }
     }
 
+    Message inColumn(size_t i) const {
+        return {phrase("Data", "%1: %2 in the column %3"), m_file.place(),
+                quotedText(m_file.fields[i]), quotedText(nameOf(i))};
+    }
+
+    void seeLeftOut(size_t i) {
+        m_leftOut[i].add(m_file, i);
+        if (m_leftOut[i].hasFormatted()) seeFormatted(i);
+    }
+    void seeFormatted(size_t i) {
+        Message& first = m_firstFormatted[i];
+        if (first.empty() && isFormattedNumber(text(i))) first = inColumn(i);
+    }
+
+    /// Decides what users should know about the columns, when all lines were seen.
+    void setHints() {
+        for (size_t i = 0; i < m_table.layout.columns.size(); ++i) {
+            CsvColumn& column = m_table.layout.columns[i];
+            column.hint = hintFor(column, i);
+            if (column.hint == ColumnHint::Formatted && m_table.formatted.empty())
+                m_table.formatted = m_firstFormatted[i];
+        }
+    }
+    ColumnHint hintFor(const CsvColumn& column, size_t i) const {
+        constexpr int64_t kFew = 10; // that many words may be different by chance
+        const SeenFields& leftOut = m_leftOut[i];
+        const auto words = static_cast<int64_t>(column.words.size());
+        switch (column.use) {
+        case ColumnUse::LeftOut:
+            if (leftOut.hasNothing()) return ColumnHint::NoValue;
+            if (!leftOut.hasManyWords()) return ColumnHint::None;
+            return leftOut.hasFormatted() ? ColumnHint::Formatted : ColumnHint::ManyWords;
+        case ColumnUse::Number:
+            if (m_numbers[i].countLines(column.name)) return ColumnHint::NamesLines;
+            break;
+        case ColumnUse::Words:
+            if (!m_firstFormatted[i].empty()) return ColumnHint::Formatted;
+            if (words > kFew && words == m_table.samples) return ColumnHint::NamesLines;
+            break;
+        default: break;
+        }
+        return ColumnHint::None;
+    }
+
     /// Leaves all inputs of a column at 0 for a word that the training data lack, as scikit-learn's
     /// OneHotEncoder(handle_unknown="ignore") and pandas' reindex() do.
     void takeUnknown(size_t i) {
         if (m_file.lacks(i)) refuseWord(i);
-        if (m_table.unknown.empty())
-            m_table.firstUnknown = {phrase("Data", "%1: %2 in the column %3"), m_file.place(),
-                                    quotedText(m_file.fields[i]), quotedText(nameOf(i))};
+        if (m_table.unknown.empty()) m_table.firstUnknown = inColumn(i);
         if (m_table.unknown.empty() || m_table.unknown.back() != m_table.samples)
             m_table.unknown.push_back(m_table.samples);
     }
@@ -153,6 +202,12 @@ private:
         }
         if (isMissing(text(column))) refuseMissing(column);
         const bool input = m_table.layout.columns[column].use == ColumnUse::Number;
+        if (isFormattedNumber(text(column)) && !(input && m_words == Words::NotKnown))
+            throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a number "
+                                            "without thousands separators, percent signs and signs "
+                                            "of currency; to use such values, %4"),
+                             m_file.place(), quotedText(m_file.fields[column]),
+                             quotedText(nameOf(column)), kFormatAsNumber);
         if (code == std::errc::invalid_argument && input && m_words == Words::NotKnown) {
             m_metWord = true;
             return 0;
@@ -230,6 +285,9 @@ private:
     char m_mark = 0;                          ///< of the numbers so far, in a table with semicolons
     std::map<std::string, int32_t> m_indices; ///< of the classes, as they first appear
     CsvTable m_table;
+    std::vector<SeenNumbers> m_numbers;    ///< by column; of inputs
+    std::vector<SeenFields> m_leftOut;     ///< by column
+    std::vector<Message> m_firstFormatted; ///< by column
 };
 
 CsvTable readSamples(const TaskConfig& task) {

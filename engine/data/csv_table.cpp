@@ -22,7 +22,7 @@ class CsvData final : public StoredData {
 public:
     explicit CsvData(const TaskConfig& task)
         : m_table(readCsvTable(task)), m_inputs(m_table.layout.inputs),
-          m_notes(columnNotes(m_table.layout, task)) {
+          m_notes(columnNotes(m_table.layout, m_table.formatted, task)) {
         m_splits = HeldBack(m_table.samples, task.validation);
         m_numbers = std::move(m_table.places);
         m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_inputs)}}, TensorSpec{"target", {1}}};
@@ -75,9 +75,9 @@ private:
                                               "none of its words."),
                                more.unknown.size(), more.samples, more.firstUnknown});
         if (more.dropped > 0)
-            m_notes.push_back({phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
-                               pathText(task.predictFile), more.dropped,
-                               more.dropped + more.samples});
+            m_notes.push_back(
+                {phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
+                 pathText(task.predictFile), more.dropped, more.dropped + more.samples});
         judgeFrom(first);
     }
 

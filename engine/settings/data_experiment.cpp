@@ -40,7 +40,7 @@ bool areFewClasses(const DataFacts& facts) {
     return classes <= kMostClasses && facts.train + facts.validation >= kLeastOfEach * classes;
 }
 
-/// Throws InputError when the classes are numbers that only look like words: "1.234,56" would
+/// Throws InputError when the classes are numbers that are read as words: each "1.234,56" would
 /// silently be a class of its own.
 void checkClassesAreWords(TaskConfig task) {
     task.loss.kind = LossKind::CrossEntropy;
@@ -51,13 +51,9 @@ void checkClassesAreWords(TaskConfig task) {
         std::all_of(view.classes.begin(), view.classes.end(), [](const std::string& name) {
             return isFormattedNumber(name) || !std::isnan(numberOf(name, true));
         });
-    if (formatted != view.classes.end() && numbers)
-        throw InputError(phrase("Data",
-                                "%1: the values to predict, such as %2, are no numbers that "
-                                "can be read: they have thousands separators, percent "
-                                "signs or signs of currency; with task.loss cross-entropy "
-                                "each is a class"),
-                         pathText(task.path), quotedText(*formatted));
+    if (formatted == view.classes.end() || !numbers) return;
+    task.loss.kind = LossKind::Mse;
+    factsOf(task); // names the first of them
 }
 
 /// Targets that could be either are taken for classes when they are words or few whole numbers.
@@ -175,8 +171,8 @@ constexpr Phrase kTorchFile =
                     "data of tensors");
 constexpr std::array kOtherFiles{
     OtherFile{".pt", kTorchFile},       OtherFile{".pth", kTorchFile},
-    OtherFile{".xls", kOtherTable},     OtherFile{".xlsx", kOtherTable},
-    OtherFile{".ods", kOtherTable},     OtherFile{".parquet", kOtherTable},
+    OtherFile{".xls", kSpreadsheet},    OtherFile{".xlsx", kSpreadsheet},
+    OtherFile{".ods", kSpreadsheet},    OtherFile{".parquet", kOtherTable},
     OtherFile{".feather", kOtherTable}, OtherFile{".pkl", kOtherTable}};
 
 } // namespace

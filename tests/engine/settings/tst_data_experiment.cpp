@@ -195,9 +195,10 @@ void TestDataExperiment::formattedTargets() {
     writeBytes(path("few.csv"), few);
     QCOMPARE(thrownBy<InputError>([&] { experimentOn(path("prices.csv")); }),
              path("prices.csv") +
-                 ": the values to predict, such as \"1.111,50\", are no numbers that can be read: "
-                 "they have thousands separators, percent signs or signs of currency; with "
-                 "task.loss cross-entropy each is a class");
+                 ", line 3: \"1.111,50\" in the column \"price\" is not allowed: a number without "
+                 "thousands separators, percent signs and signs of currency; to use such values, "
+                 "format their cells as plain numbers in a spreadsheet program, and save the table "
+                 "as CSV again");
     const Assignment loss[] = {parseAssignment("task.loss=cross-entropy")};
     QCOMPARE(experimentOn(path("prices.csv"), loss)->task.loss.kind, LossKind::CrossEntropy);
     QCOMPARE(experimentOn(path("few.csv"))->task.loss.kind, LossKind::CrossEntropy);
@@ -285,7 +286,8 @@ void TestDataExperiment::manyWords() {
     QCOMPARE(config->task.missing, Missing::Drop);
     const DataFacts facts = factsOf(config->task);
     QCOMPARE(facts.notes[1].english(),
-             std::string("The setting data.drop leaves out: name, cabin."));
+             std::string("Columns with more than 100 different words, such as dates or free text, "
+                         "cannot be inputs. The setting data.drop leaves out: name, cabin."));
     QCOMPARE(facts.train + facts.validation, int64_t{240 - 35});
     QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
     const Assignment given[] = {parseAssignment("data.drop=name"),
@@ -528,7 +530,8 @@ void TestDataExperiment::otherFiles_data() {
     };
     row("damaged.npz", "PK\3\4", "not a zip archive that can be read");
     row("data.PT", "PK\3\4", "safetensors.torch.save_file");
-    row("table.xlsx", "PK\3\4", "save it as a csv table");
+    row("table.xlsx", "PK\3\4", "save the sheet as CSV");
+    row("table.ODS", "PK\3\4", "save the sheet as CSV");
     row("table.parquet", "PAR1", "save it as a csv table");
     row("notes.md", "# Notes", "neither an experiment (JSON) nor data");
     row("nothing", "", "");

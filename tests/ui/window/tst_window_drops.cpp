@@ -172,14 +172,15 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
     QTest::newRow("commas") << "pets.csv"
                             << lines("height,weight,kind\n",
                                      [](const std::string& i, bool even) {
-                                         return i + ",7" + (even ? ",cat" : ",dog");
+                                         return i + "0,7" + (even ? ",cat" : ",dog");
                                      })
                             << "The column kind is predicted, as one of 2 classes.";
     QTest::newRow("tabs, words and an index")
         << "pets.tsv"
         << lines("\tcolour\tweight\tkind\n",
                  [](const std::string& i, bool even) {
-                     return i + (even ? "\tred\t" : "\tblue\t") + i + (even ? "\tcat" : "\tdog");
+                     return i + (even ? "\tred\t" : "\tblue\t") + i + "0" +
+                            (even ? "\tcat" : "\tdog");
                  })
         << "The column kind is predicted, as one of 2 classes. The columns are separated by tabs. "
            "A column without a name is left out: pandas writes the numbers of lines into one. "

@@ -1,0 +1,56 @@
+// Keeps no more words than it takes to know that there are too many.
+#include "engine/data/csv_seen.h"
+
+#include "engine/core/text.h"
+#include "engine/data/csv_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+/// Whether the name is that of a column that numbers lines: "id", "user_id", "PassengerId", "No.".
+bool namesIndex(std::string_view name) {
+    constexpr std::array<std::string_view, 11> kNames{
+        "id", "index", "idx", "nr", "nr.", "no", "no.", "#", "row", "line", "rownames"};
+    const std::string low = lowerCase(std::string(name));
+    if (std::find(kNames.begin(), kNames.end(), low) != kNames.end()) return true;
+    return low.ends_with("_id") || low.ends_with(" id") || name.ends_with("Id") ||
+           name.ends_with("ID");
+}
+
+} // namespace
+
+void SeenFields::add(const CsvFile& file, size_t column) {
+    if (file.lacks(column)) return;
+    const std::string_view text = file.text(column);
+    if (NumberText(text, file.commas()).isNumber()) {
+        numbers = true;
+        return;
+    }
+    allTruths = allTruths && truthOf(text);
+    onlyFormatted = onlyFormatted && isFormattedNumber(text);
+    if (words.size() <= kMostWords) words.emplace(text);
+}
+
+void SeenNumbers::add(double value) {
+    m_whole = m_whole && value == std::trunc(value);
+    m_rising = m_rising && (m_count == 0 || value >= m_last); // large ids are rounded to float32
+    m_least = m_count == 0 ? value : std::min(m_least, value);
+    m_most = m_count == 0 ? value : std::max(m_most, value);
+    m_last = value;
+    ++m_count;
+}
+
+bool SeenNumbers::countLines(std::string_view name) const {
+    constexpr int64_t kFew = 5; // that many numbers may rise by chance
+    const double steps = m_most - m_least, least = static_cast<double>(m_count - 1);
+    // numbers that are all different reach at least as far as there are lines
+    if (m_count <= kFew || !m_whole || steps < least) return false;
+    return namesIndex(name) || (m_rising && steps < 2 * least);
+}
+
+} // namespace halfscope

@@ -1,0 +1,142 @@
+// What users are told about the columns of a csv table: why some are left out, and which ones had
+// better be.
+#include "engine/data/csv_columns.h"
+#include "engine/data/csv_fields.h"
+#include "engine/data/dataset.h"
+#include "tests/support/array_files.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_csv_notes {
+
+using namespace halfscope;
+
+class TestCsvNotes : public QObject {
+    Q_OBJECT
+
+private slots:
+    void formattedNumbers_data();
+    void formattedNumbers();
+    void formattedInputs();
+    void leftOut();
+    void lineNames_data();
+    void lineNames();
+
+private:
+    TaskConfig csv(const std::string& text) const {
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.path = writeBytes(m_path, text);
+        task.validation = 0;
+        return task;
+    }
+    static QStringList notesOf(const TaskConfig& task) {
+        QStringList notes;
+        for (const Message& note : makeDataset(task, 0)->notes())
+            notes << QString::fromStdString(note.english());
+        return notes;
+    }
+    QTemporaryDir m_folder;
+    std::string m_path = m_folder.filePath("t.csv").toStdString();
+};
+
+void TestCsvNotes::formattedNumbers_data() {
+    QTest::addColumn<bool>("formatted");
+    for (const char* text : {"1,234", "1.234,56", "1,234,567.8", "1'234.50", "1 234", "12%",
+                             "12.5 %", "$5", "-$1,234.50", "\u20AC 7,5", "7,5 \u20AC", "EUR 3",
+                             "3 EUR", "+1,234", "1\u202F234,50\u00A0\u20AC", "1\u00A0234"})
+        QTest::newRow(text) << true;
+    for (const char* text : {"", "$", "%", "1", "1.5", "1,5", "12,34,56", "1234,567,890", "1,2345",
+                             "05.01.2024", "2024-01-05", "C100001", "1,234x", "1,234.567,8", "EUR",
+                             "12 kg", "1.2.3", "192.168.1.10"})
+        QTest::addRow("not %s", text) << false;
+}
+
+void TestCsvNotes::formattedNumbers() {
+    QFETCH(const bool, formatted);
+    const QByteArray tag = QTest::currentDataTag();
+    QCOMPARE(isFormattedNumber((formatted ? tag : tag.mid(4)).toStdString()), formatted);
+}
+
+/// Inputs that are such numbers are told, because they became words.
+void TestCsvNotes::formattedInputs() {
+    QCOMPARE(notesOf(csv("a,b,y\n50%,1,1\n60%,2,2\n")).last(),
+             QString("Numbers with thousands separators, percent signs or signs of currency are "
+                     "taken for words, in the columns: a. The first is in %1, line 2: \"50%\" in "
+                     "the column \"a\". To use them as numbers, format their cells as plain "
+                     "numbers in a spreadsheet program, and save the table as CSV again.")
+                 .arg(QString::fromStdString(m_path)));
+}
+
+/// A note says why a column is left out that cannot be an input.
+void TestCsvNotes::leftOut() {
+    std::string text = "date,price,gap,b,a,y\n";
+    for (int i = 0; i < 120; ++i)
+        text += "2024-" + std::to_string(i) + ",\"$1," + std::to_string(100 + i) + "\",,7," +
+                std::to_string(i * 7 % 10) + (i % 2 ? ",1\n" : ",2\n");
+    TaskConfig task = csv(text);
+    task.drop = "b," + dropWithUnusable(task);
+    QCOMPARE(task.drop, std::string("b,date, price, gap"));
+    QCOMPARE(notesOf(task).mid(1),
+             (QStringList{"The setting data.drop leaves out: b, price.",
+                          "Columns with more than 100 different words, such as dates or free text, "
+                          "cannot be inputs. The setting data.drop leaves out: date.",
+                          "Columns without any value cannot be inputs. The setting data.drop "
+                          "leaves out: gap.",
+                          "Numbers with thousands separators, percent signs or signs of currency "
+                          "are taken for words, in the columns: price. The first is in " +
+                              QString::fromStdString(m_path) +
+                              ", line 2: \"$1,100\" in the column \"price\". To use them as "
+                              "numbers, format their cells as plain numbers in a spreadsheet "
+                              "program, and save the table as CSV again."}));
+}
+
+void TestCsvNotes::lineNames_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QStringList>("fields");
+    QTest::addColumn<bool>("told");
+    const auto row = [](const char* what, const char* name, const QStringList& fields, bool told) {
+        QTest::newRow(what) << QString(name) << fields << told;
+    };
+    QStringList words;
+    for (int i = 0; i < 12; ++i)
+        words << QString("name %1").arg(i);
+    row("counted", "n", {"0", "1", "2", "3", "4", "5"}, true);
+    row("counted with a gap", "n", {"10", "11", "13", "14", "15", "16"}, true);
+    row("ids in any order", "PassengerId", {"907", "15", "300", "8", "501", "22"}, true);
+    row("words", "name", words, true);
+    row("some words", "name", words.mid(0, 10), false);
+    row("a word twice", "name", words.mid(0, 11) << "name 1", false);
+    row("few", "n", {"0", "1", "2", "3", "4"}, false);
+    row("in any order", "n", {"0", "2", "1", "3", "4", "5"}, false);
+    row("far apart", "n", {"0", "10", "20", "30", "40", "50"}, false);
+    row("fractions", "id", {"0.5", "1.5", "2.5", "3.5", "4.5", "5.5"}, false);
+    row("an id of few kinds", "shop_id", {"1", "2", "3", "1", "2", "3"}, false);
+    row("a word that ends likewise", "humid", {"907", "15", "300", "8", "501", "22"}, false);
+}
+
+/// Inputs that only number or name the lines are told, with the setting that leaves them out.
+void TestCsvNotes::lineNames() {
+    QFETCH(const QString, name);
+    QFETCH(const QStringList, fields);
+    QFETCH(const bool, told);
+    const auto table = [&](const char* other) {
+        std::string text = name.toStdString() + other + ",z,y\n";
+        for (const QString& field : fields)
+            text += field.toStdString() + (*other ? ",5," : ",") + "7,1\n";
+        TaskConfig task = csv(text);
+        task.drop = "z";
+        return notesOf(task).filter("another value in each line");
+    };
+    const QString note = "These inputs have another value in each line: %1. If they only number or "
+                         "name the lines, the network learns nothing useful from them; to leave "
+                         "them out, set data.drop to z, %1.";
+    QCOMPARE(table(",a"), told ? QStringList(note.arg(name)) : QStringList());
+    QCOMPARE(table(""), QStringList()); // the only input
+}
+
+} // namespace tst_csv_notes
+
+QTEST_GUILESS_MAIN(tst_csv_notes::TestCsvNotes)
+#include "tst_csv_notes.moc"
