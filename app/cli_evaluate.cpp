@@ -12,6 +12,7 @@
 #include "engine/io/output_folder.h"
 #include "engine/runs/run_folder.h"
 #include "engine/train/experiment.h"
+#include "engine/train/predicted_samples.h"
 
 #include <algorithm>
 #include <atomic>
@@ -58,6 +59,11 @@ std::vector<Judged> judgeAll(const RunConfig& config, bool keeps) {
     return judged;
 }
 
+/// Returns the file of the first lane's weights in the folder of a run.
+std::string weightsIn(const std::string& folder, const RunConfig& config) {
+    return (std::filesystem::path(folder) / run_file::weights(laneNames(config).front())).string();
+}
+
 /// Judges each lane with the weights that a run saved for it in its folder, one lane after the
 /// other.
 std::vector<Judged> judgeEach(const RunConfig& config, const std::string& folder, bool keeps) {
@@ -96,6 +102,17 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     config.task.predictFile = std::filesystem::absolute(options.predict).string();
 }
 
+/// Tells when the file of the training data is newer than the weights.
+void tellChanged(const RunConfig& config, const std::string& weights) {
+    const std::string& data = config.task.path.empty() ? config.task.x : config.task.path;
+    std::error_code failed;
+    const auto read = std::filesystem::last_write_time(data, failed);
+    if (failed || !std::filesystem::is_regular_file(data, failed)) return;
+    const auto trained = std::filesystem::last_write_time(weights, failed);
+    if (!failed && read > trained)
+        printNote(Message(kChangedSince, pathText(data)).english() + "\n");
+}
+
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int64_t samples) {
     for (const Message& note : factsOf(config.task).notes)
         printNote("Data: " + note.english() + "\n");
@@ -122,10 +139,7 @@ int evaluate(const EvaluateOptions& options) {
     const std::string folder =
         options.experiment.givesWeights() ? std::string() : options.experiment.runFolder();
     std::error_code ignored;
-    const bool own =
-        !folder.empty() &&
-        std::filesystem::exists(
-            std::filesystem::path(folder) / run_file::weights(laneNames(config).front()), ignored);
+    const bool own = !folder.empty() && std::filesystem::exists(weightsIn(folder, config), ignored);
     if (own) config = settingsAtEnd(config); // lanes that were forked have weights, too
     config.forks.clear();                    // nothing is trained
     config.edits.clear();
@@ -141,6 +155,7 @@ int evaluate(const EvaluateOptions& options) {
     const std::vector<Judged> lanes =
         own ? judgeEach(config, folder, keeps) : judgeAll(config, keeps);
     tellLeftOut(lanes.front().leftOut);
+    if (!options.quiet) tellChanged(config, own ? weightsIn(folder, config) : config.model.weights);
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {
         writePredictions(OutputFolder(options.out), lanes);

@@ -135,9 +135,9 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
         for (int lane = 0; lane < experiment.lanes(); ++lane) {
             const std::string name = nameOf(file, experiment.laneName(lane));
             try {
-                const auto bytes = laneFileBytes(experiment, file, lane, HALFSCOPE_VERSION);
-                require(bytes.has_value(), "nobody asked the lane to stop");
-                writeFileAtomically((folder / name).string(), *bytes);
+                const auto made = laneFileBytes(experiment, file, lane, HALFSCOPE_VERSION);
+                require(made.has_value(), "nobody asked the lane to stop");
+                writeFileAtomically((folder / name).string(), made->bytes);
             } catch (const InputError& error) {
                 printNote("No " + name + ": " + error.what() + "\n");
             }

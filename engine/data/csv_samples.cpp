@@ -21,6 +21,8 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kMostClasses = 100'000;
+constexpr Phrase kNoLines =
+    phrase("Data", "%1: no line of values follows the names of the columns");
 
 /// Reads the samples of one file.
 class CsvSamples {
@@ -316,9 +318,7 @@ CsvTable readCsvTable(const TaskConfig& task) {
                              : phrase("Data", "%1: every line lacks a value, so data.missing "
                                               "%2 leaves no samples"),
                          pathText(task.path), nameOf(task.missing));
-    if (table.samples == 0)
-        throw InputError(phrase("Data", "%1: no line of values follows the names of the columns"),
-                         pathText(task.path));
+    if (table.samples == 0) throw InputError(kNoLines, pathText(task.path));
     checkSampleCount(pathText(task.path), table.samples);
     return table;
 }
@@ -345,8 +345,15 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
     }
     TaskConfig inputs = task;
     inputs.loss.kind = LossKind::Mse; // so that no classes are sorted
+    // a network that is trained must not be trained again for a gap in another table
+    if (inputs.missing == Missing::Refuse) inputs.missing = Missing::Drop;
     CsvTable table =
         *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::TrainingData);
+    if (table.samples == 0)
+        throw InputError(table.dropped > 0
+                             ? phrase("Data", "%1: every line lacks a value, so none is predicted")
+                             : kNoLines,
+                         pathText(task.predictFile));
     checkSampleCount(pathText(task.predictFile), table.samples);
     return table;
 }

@@ -27,7 +27,7 @@ struct CsvTable {
 CsvTable readCsvTable(const TaskConfig&);
 /// Reads the inputs of another file, task.predictFile, from the columns with the names in `like`;
 /// no target is needed. Throws InputError when a column is missing. Words that `like` does not have
-/// are counted.
+/// are counted, and so are lines that lack a value, which are left out unless means fill them.
 CsvTable readCsvInputs(const TaskConfig&, const CsvLayout& like);
 
 } // namespace halfscope

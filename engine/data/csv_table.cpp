@@ -35,8 +35,8 @@ public:
         scaleTarget(task);
         setView();
         noteDropped();
-        if (!task.predictFile.empty()) addPredicted(task);
         noteFilled();
+        if (!task.predictFile.empty()) addPredicted(task);
         if (m_table.filled > 0) fill(task.path);
         if (task.standardise) standardiseInputs();
     }
@@ -74,9 +74,13 @@ private:
                                               "of %2, the first in %3. Such a column counts as "
                                               "none of its words."),
                                more.unknown.size(), more.samples, more.firstUnknown});
+        if (more.filled > 0)
+            m_notes.push_back({phrase("Data", "%1: %2 missing values are replaced by the mean of "
+                                              "their column over the training samples."),
+                               pathText(task.predictFile), more.filled});
         if (more.dropped > 0)
             m_notes.push_back(
-                {phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
+                {phrase("Data", "%1: %2 of %3 lines lack a value and are not predicted."),
                  pathText(task.predictFile), more.dropped, more.dropped + more.samples});
         judgeFrom(first);
     }

@@ -82,7 +82,7 @@ DataFacts factsOf(const TaskConfig& task) {
     if (known && known->files == files) throw InputError(known->error);
     try {
         DataFacts facts = info.facts(task);
-        knownFacts().put(task, {facts, {}});
+        knownFacts().put(task, {facts, {}, files});
         return facts;
     } catch (const InputError& error) {
         knownFacts().put(task, {std::nullopt, error.message(), files});
@@ -98,6 +98,7 @@ ViewKind viewKindOf(const TaskConfig& task) {
 
 std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const DataSetInfo& info = infoOf(task.kind);
+    const size_t files = info.fromFiles ? filesOf(task) : 0; // before they are read
     std::unique_ptr<Dataset> made = info.make(task, seed);
     require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
     if (info.fromFiles) {
@@ -107,7 +108,8 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
                                           made->samples(Split::Validation),
                                           made->notes(),
                                           made->targetScale()},
-                                {}});
+                                {},
+                                files});
     }
     return made;
 }

@@ -9,18 +9,29 @@
 #include "engine/train/predicted_samples.h"
 #include "engine/train/state_dict.h"
 
+#include <utility>
+
 namespace halfscope {
 
 namespace {
 
-std::optional<std::string> predictionBytes(Trainer& lane) {
+std::optional<LaneFileBytes> predictionBytes(Trainer& lane) {
     if (!lane.validates())
         throw InputError(phrase(
             "Training", "There is nothing to predict: this data set has no validation samples."));
     Predictions predictions;
     const std::atomic<bool> stop{false}; // never set: requestStop() reaches the lane
     if (!lane.evaluate(stop, &predictions)) return std::nullopt;
-    return npyBytes(predictions.shape(), predictions.values);
+    return LaneFileBytes{npyBytes(predictions.shape(), predictions.values)};
+}
+
+std::optional<LaneFileBytes> predictedBytes(Experiment& experiment, int lane,
+                                            const std::string& samples,
+                                            const std::stop_token& stop) {
+    auto predicted = predictedSamples(experiment, lane, samples, stop);
+    if (!predicted) return std::nullopt;
+    return LaneFileBytes{std::move(predicted->bytes),
+                         listed(predicted->notes, phrase("Training", "%1 %2"))};
 }
 
 } // namespace
@@ -36,17 +47,19 @@ std::string nameOf(LaneFile file, const std::string& lane) {
     failInvariant("unknown file of a lane");
 }
 
-std::optional<std::string> laneFileBytes(Experiment& experiment, LaneFile file, int lane,
-                                         const std::string& program, const std::string& samples,
-                                         const std::stop_token& stop) {
+std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file, int lane,
+                                           const std::string& program, const std::string& samples,
+                                           const std::stop_token& stop) {
     Trainer& trainer = experiment.lane(lane);
     switch (file) {
     case LaneFile::StateDict:
-        return stateDictBytes(trainer, modelShapes(experiment.config()).text, program);
-    case LaneFile::Onnx: return onnxBytes(trainer, experiment.config(), program);
-    case LaneFile::CriticOnnx: return criticOnnxBytes(trainer, experiment.config(), program);
+        return LaneFileBytes{
+            stateDictBytes(trainer, modelShapes(experiment.config()).text, program)};
+    case LaneFile::Onnx: return LaneFileBytes{onnxBytes(trainer, experiment.config(), program)};
+    case LaneFile::CriticOnnx:
+        return LaneFileBytes{criticOnnxBytes(trainer, experiment.config(), program)};
     case LaneFile::Predictions: return predictionBytes(trainer);
-    case LaneFile::Predicted: return predictedSamples(experiment, lane, samples, stop);
+    case LaneFile::Predicted: return predictedBytes(experiment, lane, samples, stop);
     }
     failInvariant("unknown file of a lane");
 }

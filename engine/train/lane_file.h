@@ -21,12 +21,17 @@ enum class LaneFile : uint8_t {
 /// Returns the file's name, such as "weights_fp32.safetensors".
 std::string nameOf(LaneFile, const std::string& lane);
 
+struct LaneFileBytes {
+    std::string bytes;
+    Message note{}; ///< whole sentences that users should know; mostly empty
+};
+
 /// Returns the file's bytes, or nothing when requestStop() came meanwhile. Throws InputError when
 /// there can be no such file. `program` is the program's version; `samples` is the file whose
 /// samples are Predicted, and `stop` ends that as requestStop() ends the others.
-std::optional<std::string> laneFileBytes(Experiment&, LaneFile, int lane,
-                                         const std::string& program,
-                                         const std::string& samples = {},
-                                         const std::stop_token& stop = {});
+std::optional<LaneFileBytes> laneFileBytes(Experiment&, LaneFile, int lane,
+                                           const std::string& program,
+                                           const std::string& samples = {},
+                                           const std::stop_token& stop = {});
 
 } // namespace halfscope

@@ -8,10 +8,12 @@
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
+#include "engine/data/known_facts.h"
 #include "engine/io/npy.h"
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace halfscope {
 
@@ -82,13 +84,38 @@ std::string tableWith(const TableText& table, const std::string& name,
     return text;
 }
 
+std::string trainingFile(const TaskConfig& task) {
+    return pathText(task.path.empty() ? task.x : task.path);
+}
+
+/// Returns what is known of the predicted samples beside what is known of the training data.
+std::vector<Message> notesOnPredicted(const TaskConfig& task) {
+    TaskConfig training = task;
+    training.predictFile.clear();
+    const auto known = knownFacts().find(training);
+    const std::vector<Message> told = factsOf(training).notes;
+    std::vector<Message> notes = factsOf(task).notes;
+    std::erase_if(notes, [&told](const Message& note) {
+        return std::find(told.begin(), told.end(), note) != told.end();
+    });
+    if (known && known->facts && known->files != filesOf(training))
+        notes.insert(notes.begin(), {kChangedSince, trainingFile(task)});
+    return notes;
+}
+
 /// Returns what the only lane of the settings computes with these weights; nothing when it was
 /// stopped.
-std::optional<std::string> predictedWith(const Weights& weights, const RunConfig& config,
-                                         const std::stop_token& stop) {
+std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunConfig& config,
+                                              const std::stop_token& stop) {
     Experiment judge(config, stop);
     Trainer& trainer = judge.lane(0);
-    trainer.setWeights(weights);
+    try {
+        trainer.setWeights(weights);
+    } catch (const InputError&) { // its columns make another number of inputs, for example
+        throw InputError(phrase("Training", "%1: the file changed after the training, and the "
+                                            "network does not fit what it holds now"),
+                         trainingFile(config.task));
+    }
     Predictions all;
     std::atomic<bool> stops{false};
     const std::stop_callback onStop(stop, [&] {
@@ -96,20 +123,22 @@ std::optional<std::string> predictedWith(const Weights& weights, const RunConfig
         judge.requestStop();
     });
     if (!trainer.evaluate(stops, &all)) return std::nullopt;
-    if (config.task.kind == TaskKind::Arrays) return npyBytes(all.shape(), all.values);
+    std::vector<Message> notes = notesOnPredicted(config.task);
+    if (config.task.kind == TaskKind::Arrays)
+        return PredictedSamples{npyBytes(all.shape(), all.values), std::move(notes)};
     const TableText table = readTable(config.task.predictFile);
     const std::string name = targetName(config.task) + "_predicted";
-    return tableWith(table, name, fieldsOf(all, judge.view(), judge.hasClasses(), table),
-                     all.numbers);
+    const auto fields = fieldsOf(all, judge.view(), judge.hasClasses(), table);
+    return PredictedSamples{tableWith(table, name, fields, all.numbers), std::move(notes)};
 }
 
 } // namespace
 
 bool canPredictFile(TaskKind kind) { return kind == TaskKind::Csv || kind == TaskKind::Arrays; }
 
-std::optional<std::string> predictedSamples(Experiment& experiment, int lane,
-                                            const std::string& samples,
-                                            const std::stop_token& stop) {
+std::optional<PredictedSamples> predictedSamples(Experiment& experiment, int lane,
+                                                 const std::string& samples,
+                                                 const std::stop_token& stop) {
     RunConfig config = experiment.config();
     if (!canPredictFile(config.task.kind))
         throw InputError(phrase("Training", "Samples of another file can be predicted only where "

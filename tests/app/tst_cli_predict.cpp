@@ -168,6 +168,13 @@ void TestCliPredict::learnsPrices() {
     const QList<QByteArray> lines = QByteArray::fromStdString(text).split('\n');
     for (int64_t row = 0; row < 300; ++row)
         QVERIFY(std::abs(made.at(row) - lines[row + 1].split(',')[3].toDouble()) < 60000);
+    // the means and deviations of a table that changed are not those of the training
+    QVERIFY2(!predicted.error.contains("changed"), predicted.error);
+    file("houses.csv", text + "9000,1,1900,1\n");
+    const Outcome changed =
+        call({"evaluate", path("houses"), "--predict", table, "--out", path("prices")});
+    QVERIFY2(changed.code == 0 && changed.error.contains("houses.csv changed after the training. "),
+             changed.error);
 }
 
 /// Batch norm has no variance of one sample, and needs none: it uses running statistics.

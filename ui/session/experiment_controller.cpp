@@ -67,7 +67,7 @@ bool ExperimentController::hear() {
         [&](const SavedNotice& notice) {
             const QString path = QString::fromStdString(notice.path);
             if (notice.ofLane)
-                emit laneSaved(path, notice.step);
+                emit laneSaved(path, notice.step, notice.note);
             else
                 emit saved(path, notice.step);
         },

@@ -91,7 +91,8 @@ signals:
     /// A file of the run could not be written, or its networks are too large to be kept with it.
     void notSaved(const halfscope::Message& reason);
     void saved(const QString& path, qint64 step);
-    void laneSaved(const QString& path, qint64 step);
+    /// `note` is what users should know about the file, see LaneFileBytes.
+    void laneSaved(const QString& path, qint64 step, const halfscope::Message& note);
     /// Emitted by the training thread, for this object alone.
     void told(QPrivateSignal);
 

@@ -110,6 +110,7 @@ struct SavedNotice {
     std::string path;
     int64_t step = 0;
     bool ofLane = false;
+    Message note{}; ///< see LaneFileBytes
 };
 /// The networks are kept with their run, if they are not too large for that.
 struct KeptNotice {};

@@ -51,7 +51,11 @@ public:
         const std::lock_guard lock(m_mutex);
         m_predicting.request_stop();
     }
-    void clearStop() override { m_experiment.clearStop(); }
+    void clearStop() override {
+        m_experiment.clearStop();
+        const std::lock_guard lock(m_mutex);
+        m_predicting = {};
+    }
     void setLive(int lane, const std::string& key, const FieldValue& value,
                  std::vector<Event>& events) override {
         m_experiment.setLive(lane, key, value, events);
@@ -62,11 +66,11 @@ public:
     void resume(const ExperimentState& state) override { m_experiment.resume(state); }
     ExperimentState state() override { return m_experiment.state(); }
     size_t stateBytes() const override { return m_experiment.stateBytes(); }
-    std::optional<std::string> laneFile(LaneFile file, int lane, const std::string& program,
-                                        const std::string& samples) override {
+    std::optional<LaneFileBytes> laneFile(LaneFile file, int lane, const std::string& program,
+                                          const std::string& samples) override {
         const std::stop_token stop = [this] {
             const std::lock_guard lock(m_mutex);
-            return (m_predicting = {}).get_token();
+            return m_predicting.get_token();
         }();
         return laneFileBytes(m_experiment, file, lane, program, samples, stop);
     }
@@ -91,7 +95,7 @@ private:
     Experiment m_experiment;
     std::stop_token m_stop;
     std::mutex m_mutex;
-    std::stop_source m_predicting; ///< guarded by m_mutex; stops only the newest laneFile()
+    std::stop_source m_predicting; ///< guarded by m_mutex; new at each clearStop()
 };
 
 } // namespace

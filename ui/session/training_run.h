@@ -39,10 +39,10 @@ public:
     virtual ExperimentState state() { return {}; }
     virtual size_t stateBytes() const { return 0; }
     /// Returns laneFileBytes() for the program's version.
-    virtual std::optional<std::string> laneFile(LaneFile, int /*lane*/,
-                                                const std::string& /*program*/,
-                                                const std::string& /*samples*/) {
-        return std::string();
+    virtual std::optional<LaneFileBytes> laneFile(LaneFile, int /*lane*/,
+                                                  const std::string& /*program*/,
+                                                  const std::string& /*samples*/) {
+        return LaneFileBytes{};
     }
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;

@@ -234,13 +234,13 @@ void TrainingWorker::save() {
 }
 
 void TrainingWorker::saveLane(const SaveCommand& asked) {
-    const auto bytes = m_run->laneFile(*asked.file, asked.lane, asked.program, asked.samples);
-    if (!bytes) { // a command came in between and is obeyed first
+    const auto file = m_run->laneFile(*asked.file, asked.lane, asked.program, asked.samples);
+    if (!file) { // a command came in between and is obeyed first
         m_saves.push_front(asked);
         return;
     }
-    writeFileAtomically(asked.path, *bytes);
-    tell(SavedNotice{asked.path, m_run->step(), true});
+    writeFileAtomically(asked.path, file->bytes);
+    tell(SavedNotice{asked.path, m_run->step(), true, file->note});
 }
 
 void TrainingWorker::keep() {

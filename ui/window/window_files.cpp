@@ -180,9 +180,12 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
             });
     connect(&m_controller, &ExperimentController::laneSaved, this,
-            [this](const QString& path, qint64 step) {
+            [this](const QString& path, qint64 step, const Message& note) {
                 emit told(tr("Saved as %2 after step %1")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
+                if (!note.empty()) // it stays until it was read
+                    m_parts.banner->showText(QStringLiteral("%1: %2").arg(
+                        safeText(QFileInfo(path).fileName().toStdString()), translated(note)));
             });
 }
 

@@ -26,6 +26,7 @@ private slots:
     void numbersAreInUnitsOfTheData();
     void linesLeftOutHaveNone();
     void arraysBecomeAnArray();
+    void aChangedTableIsTold();
     void refusals();
     void stops();
 
@@ -67,14 +68,23 @@ void TestPredictedSamples::classesStandBehindTheLines() {
     // the columns in another order, one more, a line without a size, a word that was never seen
     const std::string more =
         write("more.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\nd,red,\n\ne,green,15\n");
-    QVERIFY(thrownBy<InputError>([&] { predictedSamples(*experiment, 0, more); }).find("line 4") !=
-            std::string::npos);
+    const PredictedSamples gaps = *predictedSamples(*experiment, 0, more);
+    QCOMPARE(linesOf(gaps.bytes).mid(2),
+             QStringList({"c,blue,190,large", "d,red,,", "e,green,15,\"small, cheap\""}));
+    QCOMPARE(gaps.notes.at(1).english(),
+             more + ": 1 of 4 lines lack a value and are not predicted.");
     const std::string whole =
         write("whole.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\n\ne,green,15\n");
     for (const int lane : {0, 1})
-        QCOMPARE(linesOf(*predictedSamples(*experiment, lane, whole)),
+        QCOMPARE(linesOf(predictedSamples(*experiment, lane, whole)->bytes),
                  QStringList({"id,colour,size,kind_predicted", "\"a, b\",red,10,\"small, cheap\"",
                               "c,blue,190,large", "e,green,15,\"small, cheap\""}));
+    const PredictedSamples predicted = *predictedSamples(*experiment, 0, whole);
+    QCOMPARE(predicted.notes.size(), size_t{1}); // those of the training data are known already
+    QCOMPARE(predicted.notes[0].english(),
+             "Samples with words that the training data lack: 1 of 3, the first in " + whole +
+                 ", line 5: \"green\" in the column \"colour\". Such a column counts as none of "
+                 "its words.");
     QCOMPARE(experiment->step(), int64_t{400});
 }
 
@@ -91,7 +101,7 @@ void TestPredictedSamples::numbersAreInUnitsOfTheData() {
     const std::atomic<bool> stop{false};
     experiment->lane(1).evaluate(stop, &held);
     // a line lacks its price, which is not read
-    const QStringList lines = linesOf(*predictedSamples(*experiment, 1, path));
+    const QStringList lines = linesOf(predictedSamples(*experiment, 1, path)->bytes);
     QCOMPARE(lines.size(), 61);
     QVERIFY(lines[0].endsWith(QStringLiteral("width;price;price_predicted")));
     for (size_t i = 0; i < held.numbers.size(); ++i) {
@@ -114,7 +124,7 @@ void TestPredictedSamples::linesLeftOutHaveNone() {
         text += std::to_string(i) + (i < 50 ? ",small\n" : ",large\n");
     const auto experiment = trained(write("sizes.csv", text), 400, Missing::Drop);
     const std::string more = write("gaps.csv", "size\n3\nNA\n97\nNA\n5\n");
-    QCOMPARE(linesOf(*predictedSamples(*experiment, 0, more)),
+    QCOMPARE(linesOf(predictedSamples(*experiment, 0, more)->bytes),
              QStringList({"size,kind_predicted", "3,small", "NA,", "97,large", "NA,", "5,small"}));
 }
 
@@ -125,9 +135,32 @@ void TestPredictedSamples::arraysBecomeAnArray() {
     const std::string path = write("data.npz", zipBytes({{"x.npy", x}, {"y.npy", y}}));
     const auto experiment = trained(path, 2);
     const std::string more = write("more.npy", npy("<f4", "(3, 2)", std::string(24, '\0')));
-    const std::string bytes = *predictedSamples(*experiment, 0, more);
+    const std::string bytes = predictedSamples(*experiment, 0, more)->bytes;
     const Array array = readNpy(write("out.npy", bytes));
     QCOMPARE(array.info.shape, (std::vector<int64_t>{3, 1}));
+}
+
+/// The words, means and deviations are those of the training table, which may have changed.
+void TestPredictedSamples::aChangedTableIsTold() {
+    const std::string text = "a,word,y\n1,red,2\n2,blue,5\n3,red,1\n4,blue,8\n";
+    const std::string path = write("changes.csv", text);
+    const auto experiment = trained(path, 2);
+    const std::string more = write("later.csv", "a,word\n1,red\n");
+    QVERIFY(predictedSamples(*experiment, 0, more)->notes.empty());
+    write("changes.csv", text + "5000,red,3\n");
+    const auto notes = predictedSamples(*experiment, 0, more)->notes;
+    QVERIFY(!notes.empty());
+    QCOMPARE(notes[0].english(), path + " changed after the training. Words, means and deviations "
+                                        "are taken from it as it is now, so predictions may be "
+                                        "wrong.");
+    write("changes.csv", text + "5,green,3\n");
+    QCOMPARE(thrownBy<InputError>([&] { predictedSamples(*experiment, 0, more); }),
+             path + ": the file changed after the training, and the network does not fit what it "
+                    "holds now");
+    QVERIFY(QFile::remove(QString::fromStdString(path)));
+    QVERIFY(thrownBy<InputError>([&] {
+                predictedSamples(*experiment, 0, more);
+            }).starts_with(path + ": cannot read: "));
 }
 
 void TestPredictedSamples::refusals() {

@@ -35,9 +35,9 @@ QList<QAction*> TestPredictSamples::entries(MainWindow& window) {
 }
 
 void TestPredictSamples::aTableGetsAColumn() {
-    std::string text = "size,kind\n";
+    std::string text = "colour,size,kind\n";
     for (int i = 0; i < 100; ++i)
-        text += std::to_string(i) + (i < 50 ? ",small\n" : ",large\n");
+        text += (i % 2 ? "red," : "blue,") + std::to_string(i) + (i < 50 ? ",small\n" : ",large\n");
     Opened opened(tinyConfig(5));
     MainWindow& window = opened.window;
     QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("kinds.csv"), text)));
@@ -45,7 +45,8 @@ void TestPredictSamples::aTableGetsAColumn() {
     QVERIFY(reaches(window, SessionState::Ready));
     window.play();
     QVERIFY(reaches(window, SessionState::Finished));
-    const QString samples = write(opened.folder, QStringLiteral("new.csv"), "size\n3\n97\n");
+    const QString samples =
+        write(opened.folder, QStringLiteral("new.csv"), "colour,size\nred,3\nteal,97\n");
     const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
     const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
     const QList<QAction*> lanes = entries(window);
@@ -63,8 +64,14 @@ void TestPredictSamples::aTableGetsAColumn() {
     QVERIFY(QTest::qWaitFor([&] { return saved.count() > 0; }, kPatience));
     QFile file(to);
     QVERIFY(file.open(QIODevice::ReadOnly));
-    QCOMPARE(file.readAll(), QByteArray("size,kind_predicted\n3,small\n97,large\n"));
-    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QCOMPARE(file.readAll(),
+             QByteArray("colour,size,kind_predicted\nred,3,small\nteal,97,large\n"));
+    // the window tells about the word that was never seen
+    const QString told = window.bannerText().remove(u'\u200b');
+    QVERIFY2(
+        told.startsWith("answer.csv: Samples with words that the training data lack: 1 of 2") &&
+            told.contains("line 3: \"teal\" in the column \"colour\""),
+        qPrintable(told));
 }
 
 /// Reading a long table takes seconds, and a pause does not wait for them.
