@@ -127,15 +127,15 @@ Message listedArrays(const std::string& path) {
     return names.empty() ? Message(phrase("Data", "none")) : someOf(names);
 }
 
-std::string ArrayPlace::shown() const { return key + (": " + pathText(path)); }
+std::string ArrayPlace::shown() const {
+    return (*key == '\0' ? std::string() : key + std::string(": ")) + pathText(path);
+}
 
 ArrayPlace placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
 ArrayPlace placeOfY(const TaskConfig& task) {
     return {"data.y", task.y.empty() && holdsSeveral(task.x) ? task.x : task.y, "y"};
 }
-ArrayPlace placeOfPredicted(const TaskConfig& task) {
-    return {"evaluate: --predict", task.predictFile, "x"};
-}
+ArrayPlace placeOfPredicted(const TaskConfig& task) { return {"", task.predictFile, "x"}; }
 
 ArrayInfo infoAt(const ArrayPlace& place) {
     if (place.path.empty())

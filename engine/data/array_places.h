@@ -12,10 +12,10 @@ namespace halfscope {
 
 /// Where an array is: its setting, its file, and its name, for files with several arrays.
 struct ArrayPlace {
-    const char* key; ///< "data.x"
+    const char* key; ///< "data.x"; empty where no setting names the file
     std::string path;
     std::string name; ///< "x"
-    /// Returns "data.x: PATH", for messages.
+    /// Returns "data.x: PATH", or "PATH" without a key, for messages.
     std::string shown() const;
 };
 
@@ -23,7 +23,7 @@ ArrayPlace placeOfX(const TaskConfig&);
 /// Returns where y is: without a setting of its own, in the file of x if that can hold several
 /// arrays.
 ArrayPlace placeOfY(const TaskConfig&);
-/// Returns where the inputs are that `evaluate --predict` names.
+/// Returns where the inputs of TaskConfig::predictFile are.
 ArrayPlace placeOfPredicted(const TaskConfig&);
 
 /// Returns what the header says of the array with the place's name: x, X, x_train or X_train, or

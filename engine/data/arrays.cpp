@@ -71,6 +71,11 @@ TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
 /// Throws InputError when the samples to predict do not have the shape of those in data.x.
 void checkPredicted(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& info) {
     const ArrayPlace place = placeOfPredicted(task);
+    if (std::equal(info.shape.begin(), info.shape.end(), x.shape.begin() + 1, x.shape.end()))
+        throw InputError(phrase("Data",
+                                "%1: the shape %2 is that of one sample; the first axis must "
+                                "count samples, as in data.x, %3: numpy.expand_dims(x, 0)"),
+                         place.shown(), info.shapeText(), x.shapeText());
     if (sampleShape(place, info) != sampleShape(placeOfX(task), x))
         throw InputError(phrase("Data", "%1: the shape %2 does not fit the samples of data.x, %3"),
                          place.shown(), info.shapeText(), x.shapeText());

@@ -138,6 +138,15 @@ void TestPredictedSamples::arraysBecomeAnArray() {
     const std::string bytes = predictedSamples(*experiment, 0, more)->bytes;
     const Array array = readNpy(write("out.npy", bytes));
     QCOMPARE(array.info.shape, (std::vector<int64_t>{3, 1}));
+    const auto refused = [&](const char* name, const std::string& file) {
+        return thrownBy<InputError>([&] { predictedSamples(*experiment, 0, write(name, file)); });
+    };
+    const std::string folder = m_folder.path().toStdString() + "/";
+    QCOMPARE(refused("one.npy", npy("<f4", "(2,)", std::string(8, '\0'))),
+             folder + "one.npy: the shape (2,) is that of one sample; the first axis must count "
+                      "samples, as in data.x, (40, 2): numpy.expand_dims(x, 0)");
+    QCOMPARE(refused("three.npy", npy("<f4", "(1, 3)", std::string(12, '\0'))),
+             folder + "three.npy: the shape (1, 3) does not fit the samples of data.x, (40, 2)");
 }
 
 /// The words, means and deviations are those of the training table, which may have changed.
