@@ -8,6 +8,7 @@
 #include "engine/data/csv_seen.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -147,6 +148,24 @@ std::vector<std::string> namesWith(const CsvLayout& layout, ColumnHint hint) {
     return names;
 }
 
+/// Returns the first name that is a number, when the first line seems to be a sample: all names are
+/// numbers, or one is a fraction. Whole numbers may well be names, such as years.
+std::optional<std::string> numberAmongNames(const CsvLayout& layout) {
+    const bool commas = layout.separator == ';';
+    const auto isNumber = [commas](const CsvColumn& column) {
+        return NumberText(column.name, commas).isNumber();
+    };
+    const auto isFraction = [commas](const CsvColumn& column) {
+        const double value = numberOf(column.name, commas);
+        return std::isfinite(value) && value != std::trunc(value);
+    };
+    const auto& columns = layout.columns;
+    if (!std::all_of(columns.begin(), columns.end(), isNumber) &&
+        std::none_of(columns.begin(), columns.end(), isFraction))
+        return std::nullopt;
+    return std::find_if(columns.begin(), columns.end(), isNumber)->name;
+}
+
 /// Tells which columns data.drop leaves out, and of those that could not be inputs, why.
 void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
     std::vector<std::string> asked, manyWords, noValue;
@@ -228,6 +247,14 @@ CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
         throw InputError(phrase("Data", "%1: one column is not enough: a table has 2 to %2, with "
                                         "commas, semicolons or tabs between them"),
                          file.place(), CsvFile::kMostColumns);
+    // a title, as spreadsheets have it above a table
+    if (names.size() > 2 && !isUnnamed(names[0]) &&
+        std::all_of(names.begin() + 1, names.end(), isUnnamed))
+        throw InputError(phrase("Data",
+                                "%1: of %2 columns, only %3 has a name; the first line must "
+                                "name the columns, so remove titles and empty lines above "
+                                "the line of names"),
+                         file.place(), names.size(), quotedText(names[0]));
     CsvLayout layout{.separator = file.separator()};
     HeaderUses(task, names).apply(layout);
     return layout;
@@ -310,12 +337,11 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                                  const TaskConfig& task) {
     std::vector<Message> notes;
     std::vector<std::string> truths, words;
-    bool unnamed = false, unnamedInput = false, named = false;
+    bool unnamed = false, unnamedInput = false;
     for (const CsvColumn& column : layout.columns) {
         const bool input = column.inputs() > 0;
         unnamed = unnamed || (column.use == ColumnUse::LeftOut && isUnnamed(column.name));
         unnamedInput = unnamedInput || (input && isUnnamed(column.name));
-        named = named || !NumberText(column.name, layout.separator == ';').isNumber();
         if (column.use == ColumnUse::Truth) truths.push_back(column.name);
         if (column.use == ColumnUse::Words)
             words.push_back(column.name + " (" + std::to_string(column.words.size()) + ")");
@@ -327,9 +353,10 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                             ? phrase("Data", "The columns are separated by semicolons, and "
                                              "numbers have decimal commas.")
                             : phrase("Data", "The columns are separated by semicolons."));
-    if (!named)
-        notes.push_back(phrase("Data", "The names of the columns are numbers. If the first line is "
-                                       "a sample, write a line of names above it."));
+    if (const auto number = numberAmongNames(layout))
+        notes.push_back({phrase("Data", "Names of columns are numbers, such as %1. If the first "
+                                        "line is a sample, write a line of names above it."),
+                         pathText(*number)});
     if (unnamed)
         notes.push_back(phrase("Data", "A column without a name is left out: pandas writes the "
                                        "numbers of lines into one."));

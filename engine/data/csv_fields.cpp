@@ -34,7 +34,8 @@ bool removeMarks(std::string_view& text) {
     const auto removeSign = [&text] {
         if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
     };
-    bool marked = false;
+    bool marked = text.starts_with('(') && text.ends_with(')'); // a negative sum in accounts
+    if (marked) text = trimmed(text.substr(1, text.size() - 2));
     removeSign();
     for (const std::string_view mark : kMarks) {
         const bool before = text.starts_with(mark), after = !before && text.ends_with(mark);

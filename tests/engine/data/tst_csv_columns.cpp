@@ -252,10 +252,12 @@ void TestCsvColumns::target() {
 
 /// Tables without a line of names are told apart by numbers in its place.
 void TestCsvColumns::namesThatAreNumbers() {
-    const QString note = "The names of the columns are numbers. If the first line is a sample, "
+    const QString note = "Names of columns are numbers, such as %1. If the first line is a sample, "
                          "write a line of names above it.";
-    QCOMPARE(notesOf(csv("0.5,2,1\n1,2,3\n")).value(1), note);
-    QCOMPARE(notesOf(csv("0,5;2;1\n1;2;3\n")).value(2), note);
+    QCOMPARE(notesOf(csv("0.5,2,1\n1,2,3\n")).value(1), note.arg("0.5"));
+    QCOMPARE(notesOf(csv("0,5;2;1\n1;2;3\n")).value(2), note.arg("0,5"));
+    QCOMPARE(notesOf(csv("3,0.5,cat\n1,2,3\n")).value(1), note.arg("3"));
+    QCOMPARE(notesOf(csv("3,1,2\n1,2,3\n")).value(1), note.arg("3"));
     QCOMPARE(notesOf(csv("2019,2020,y\n1,2,3\n")).size(), 1);
 }
 
@@ -402,6 +404,11 @@ void TestCsvColumns::unnamed() {
     const TaskConfig only = csv(",b\n7,2\n");
     QCOMPARE(inputsOf(only), (Floats{7}));
     QVERIFY(notesOf(only).value(1).startsWith("A column without a name is an input."));
+    const TaskConfig titled = csv("Report 2024,,\n\na,b,y\n1,2,3\n"); // as Excel writes a sheet
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(titled, 0); }),
+             titled.path + ", line 1: of 3 columns, only \"Report 2024\" has a name; the first "
+                           "line must name the columns, so remove titles and empty lines above "
+                           "the line of names");
 }
 
 void TestCsvColumns::emptyLines() {
