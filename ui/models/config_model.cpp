@@ -189,12 +189,22 @@ int64_t ConfigModel::nextStop(int64_t trained) const {
     return std::max(trained, planned) + std::max<int64_t>(1, stepsOf(m_preset));
 }
 
-bool ConfigModel::restartNeeded() const {
-    if (!m_running) return false;
-    if (m_running->lanes.size() != m_config.lanes.size()) return true;
+/// Returns false for a lane that was added: it begins with its settings, at a restart or when it
+/// continues another lane.
+bool ConfigModel::waitsForRestart(const Row& r) const {
+    const bool begins = r.lane >= 0 && canFork(r.lane);
+    return r.field->effect == FieldEffect::Restart && !begins && differsFromRunning(r);
+}
+
+ConfigModel::Waiting ConfigModel::waiting() const {
+    if (!m_running) return Waiting::Nothing;
+    size_t present = 0;
+    for (int lane = 0; lane < static_cast<int>(m_config.lanes.size()); ++lane)
+        if (runsAs(lane)) ++present;
+    if (present < m_running->lanes.size()) return Waiting::Edits; // a lane was removed
     for (const Row& r : m_rows)
-        if (r.field->effect == FieldEffect::Restart && differsFromRunning(r)) return true;
-    return false;
+        if (waitsForRestart(r)) return Waiting::Edits;
+    return present < m_config.lanes.size() ? Waiting::NewLanes : Waiting::Nothing;
 }
 
 bool ConfigModel::addLane() {
@@ -286,8 +296,7 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case LiveRole: return r.field->effect == FieldEffect::Live;
     case AppliesRole: return !r.field->applies || r.field->applies(m_config, r.lane);
     case ChangedRole: return differs(r, presetFor(r.lane));
-    case WaitingRole:
-        return m_running && r.field->effect == FieldEffect::Restart && differsFromRunning(r);
+    case WaitingRole: return m_running && waitsForRestart(r);
     case ErrorRole: return m_errors[static_cast<size_t>(index.row())];
     case UnknownRole: return r.field->key == kStepsKey ? stepsUnknown() : QString();
     default: return {};

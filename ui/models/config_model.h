@@ -80,8 +80,14 @@ public:
     /// Returns where a finished run stops next when it continues after `trained` steps: as many
     /// steps further as the experiment had when it was opened.
     int64_t nextStop(int64_t trained) const;
-    /// Whether some edits take effect only when the run starts again.
-    bool restartNeeded() const;
+    /// What waits for the run to start again.
+    enum class Waiting {
+        Nothing,
+        NewLanes, ///< only lanes that were added: they may also continue from a lane of the run
+        Edits,    ///< edits that have no other way to take effect
+    };
+    Waiting waiting() const;
+    bool restartNeeded() const { return waiting() != Waiting::Nothing; }
 
     bool addLane();
     bool removeLane(int lane);
@@ -120,6 +126,7 @@ private:
     /// for a lane that does not run.
     std::optional<int> runningLane(const Row&) const;
     bool differsFromRunning(const Row&) const;
+    bool waitsForRestart(const Row&) const;
     void sendLive(const Row&);
 
     RunConfig m_config, m_preset;

@@ -52,13 +52,15 @@ QSize SetupPanel::sizeHint() const { return {320, 600}; }
 void SetupPanel::buildRestartNote() {
     m_restart = make<QFrame>(this);
     m_restart->setObjectName(QStringLiteral("restartNote"));
-    auto* text = make<QLabel>(tr("These changes need a restart."), m_restart);
+    m_restartText = make<QLabel>(m_restart);
+    m_restartText->setObjectName(QStringLiteral("restartText"));
+    m_restartText->setWordWrap(true);
     auto* button = make<QPushButton>(tr("Restart now"), m_restart);
     button->setObjectName(QStringLiteral("restartNow"));
     button->setToolTip(tr("Restarts the run with the changed settings"));
     auto* row = make<QHBoxLayout>(m_restart);
     row->setContentsMargins(8, 5, 8, 5);
-    row->addWidget(text, 1);
+    row->addWidget(m_restartText, 1);
     row->addWidget(button);
     connect(button, &QPushButton::clicked, this, &SetupPanel::restartRequested);
     m_restart->hide();
@@ -117,7 +119,8 @@ void SetupPanel::addLaneGroups(QWidget* content) {
 QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
     auto* fork = make<QToolButton>(section);
     fork->setObjectName(QStringLiteral("fork:%1").arg(lane));
-    fork->setText(tr("Continue from here as this lane"));
+    fork->setAccessibleName(tr("Continue from here as this lane"));
+    fork->setText(fork->accessibleName() + QStringLiteral("\u2003")); // room for the menu's arrow
     fork->setToolTip(tr(
         "This lane starts from the weights and the optimizer state that another lane has now, and "
         "continues with the settings below. Its loss scale is the one that the other lane has now; "
@@ -293,8 +296,13 @@ void SetupPanel::refresh() {
         group.fork->setVisible(m_model.canFork(group.lane));
     }
     refreshStrip();
-    const bool appears = m_restart->isHidden() && m_model.restartNeeded();
-    m_restart->setVisible(m_model.restartNeeded());
+    const ConfigModel::Waiting waiting = m_model.waiting();
+    const bool waits = waiting != ConfigModel::Waiting::Nothing;
+    const bool appears = m_restart->isHidden() && waits;
+    m_restartText->setText(waiting == ConfigModel::Waiting::NewLanes
+                               ? tr("The new lane can continue from here, or start with a restart.")
+                               : tr("These changes need a restart."));
+    m_restart->setVisible(waits);
     if (!appears || !m_scroll->isAncestorOf(focusWidget())) return;
     layout()->activate(); // there is less room for the settings now
     m_scroll->ensureWidgetVisible(focusWidget());

@@ -12,6 +12,7 @@
 #include <vector>
 
 class QFrame;
+class QLabel;
 class QHBoxLayout;
 class QMenu;
 class QScrollArea;
@@ -70,6 +71,7 @@ private:
     ConfigModel& m_model;
     ScaleOfLane m_scaleOf;
     QFrame* m_restart = nullptr;       ///< child
+    QLabel* m_restartText = nullptr;   ///< child of m_restart
     QScrollArea* m_scroll = nullptr;   ///< child
     QHBoxLayout* m_strip = nullptr;    ///< owned by this widget's layout
     std::vector<QToolButton*> m_jumps; ///< children; for the run, then for each lane

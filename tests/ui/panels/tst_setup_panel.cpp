@@ -53,6 +53,7 @@ private slots:
     void setupChangedIsBoldAndGoesBack();
     void boldLabelsMoveNothing();
     void setupRestartNote();
+    void noteOfNewLanes();
     void noteLeavesTheEditInView();
     void setupLanesComeAndGo();
     void setupUnitsFollowTheNumber();
@@ -184,6 +185,30 @@ void TestSetupPanel::setupRestartNote() {
     QCOMPARE(restart.count(), 1);
     model.setRunning(model.config());
     QVERIFY(!panel.restartShown());
+}
+
+/// A new lane needs no restart, because it can continue from a lane of the run; other edits do.
+void TestSetupPanel::noteOfNewLanes() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    model.setRunning(model.config());
+    const auto* text = panel.findChild<QLabel*>(QStringLiteral("restartText"));
+    panel.addLane();
+    QVERIFY(panel.restartShown());
+    QVERIFY2(text->text().contains(QStringLiteral("can continue from here")),
+             qPrintable(text->text()));
+    QVERIFY(!text->text().contains(QStringLiteral("need")));
+    const QModelIndex precision = model.index(model.rowOf("precision", 2));
+    QVERIFY(!precision.data(ConfigModel::WaitingRole).toBool());
+    QVERIFY(model.setData(model.index(model.rowOf("precision", 2)), QStringLiteral("amp-bf16")));
+    QVERIFY(text->text().contains(QStringLiteral("can continue from here")));
+    QVERIFY(model.setData(model.index(model.rowOf("model.depth")), 5));
+    QCOMPARE(text->text(), QStringLiteral("These changes need a restart."));
+    model.resetToPreset(model.rowOf("model.depth"));
+    QVERIFY(text->text().contains(QStringLiteral("can continue from here")));
+    QVERIFY(model.removeLane(0)); // a lane of the run, in place of which the new one would start
+    QCOMPARE(text->text(), QStringLiteral("These changes need a restart."));
 }
 
 /// The note takes its room from the settings, but not from the setting that caused it.
