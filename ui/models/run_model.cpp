@@ -97,6 +97,16 @@ std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange> rang
     return zeros;
 }
 
+bool LaneStatus::outputIsNan() const {
+    return accuracy == 0.0 && validationLoss && std::isnan(*validationLoss);
+}
+
+QString LaneStatus::accuracyText() const {
+    if (!accuracy) return {};
+    return outputIsNan() ? RunModel::tr("output is nan")
+                         : RunModel::tr("%1 %").arg(QLocale().toString(100 * *accuracy, 'f', 2));
+}
+
 void RunModel::setRun(std::shared_ptr<const Run> run) {
     beginResetModel();
     m_run = std::move(run);
@@ -202,7 +212,8 @@ QString RunModel::lossText(int i, Words words) const {
     if (words == Words::All && steps >= kTrailingSteps)
         notes << tr("median %1").arg(shownNumber(trailingLoss(m_run->now(), i)));
     if (words == Words::All && status.accuracy)
-        notes << tr("accuracy %1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2));
+        notes << (status.outputIsNan() ? status.accuracyText()
+                                       : tr("accuracy %1").arg(status.accuracyText()));
     if (skipped > 0)
         notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
     if (notes.isEmpty()) return text;

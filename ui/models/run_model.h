@@ -54,6 +54,11 @@ struct LaneStatus {
     std::optional<ZeroGradients> zeros;             ///< nothing before they are counted
     int64_t underflowStep = 0; ///< when all gradients last began to round to zero; 0: never
     bool exact = true;         ///< the scale grows only when the clean steps equal the interval
+    /// The accuracy at the last validation as a text: "97.31 %". Empty before a validation.
+    QString accuracyText() const;
+    /// Whether the output was nan at the last validation: then no sample has a class, and an
+    /// accuracy of 0 % would be read as one of wrong classes.
+    bool outputIsNan() const;
     bool grows() const { return growthInterval > 0; }
     /// Whether the interval was set below the clean steps: the count does not meet it again until
     /// an overflow resets it.

@@ -83,7 +83,8 @@ void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
     m_judged = addFigure(grid, kJudgedRow, accuracy ? tr("Accuracy") : tr("Validation loss"));
     explain(m_judged, accuracy
                           ? tr("The share of validation samples, which the lane does not train "
-                               "on, whose class it found at the last validation")
+                               "on, whose class it found at the last validation. A lane whose "
+                               "output is not a number (nan) finds no class at all.")
                           : tr("The loss on validation samples, which the lane does not train "
                                "on, at the last validation"));
 }
@@ -92,7 +93,7 @@ void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
 void LaneCard::showJudged(const LaneStatus& status) {
     if (!m_judged) return;
     if (status.accuracy)
-        m_judged->showFigure(tr("%1 %").arg(QLocale().toString(100 * *status.accuracy, 'f', 2)));
+        m_judged->showFigure(status.accuracyText());
     else if (status.validationError)
         m_judged->showFigure(shownNumber(*status.validationError));
     else if (status.validationLoss)

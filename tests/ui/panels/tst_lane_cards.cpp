@@ -10,6 +10,7 @@
 #include <QLocale>
 #include <QSignalSpy>
 
+#include <cmath>
 #include <tuple>
 
 namespace tst_lane_cards {
@@ -53,6 +54,14 @@ struct Cards {
     }
 };
 
+LaneStatus judged(double accuracy, double loss) {
+    LaneStatus status;
+    status.last.step = 1;
+    status.accuracy = accuracy;
+    status.validationLoss = loss;
+    return status;
+}
+
 /// Returns the share of zero gradients on the last card that has one; null: none has.
 const QLabel* zerosIn(const ScalerPanel& panel) {
     const QLabel* figure = nullptr;
@@ -91,6 +100,25 @@ private slots:
         };
         QVERIFY(shows(2, 2, "2 (100 %)"));
         QVERIFY(shows(1000, 7, "7 (0.70 %)"));
+    }
+
+    /// An output of nan has no class at all: 0 % would be read as classes that are wrong.
+    void nanHasNoAccuracy() {
+        LaneFacts facts;
+        facts.judged = LaneFacts::Judged::ByAccuracy;
+        LaneCard card(0, facts, nullptr);
+        const auto shown = [&card](const LaneStatus& status) {
+            card.show(status);
+            for (const QLabel* name : card.findChildren<QLabel*>())
+                if (name->text() == QStringLiteral("Accuracy"))
+                    return static_cast<const QLabel*>(name->buddy())->text();
+            return QString();
+        };
+        QCOMPARE(shown(judged(0.5, 1.25)), QStringLiteral("50.00 %"));
+        QCOMPARE(shown(judged(0, 3)), QStringLiteral("0.00 %"));
+        QCOMPARE(shown(judged(0, std::nan(""))), QStringLiteral("output is nan"));
+        QCOMPARE(shown(judged(0.25, std::nan(""))),
+                 QStringLiteral("25.00 %")); // of some samples
     }
 
     /// The plot shows the scale that a step used; after a growth, the card has another number, and
