@@ -40,6 +40,7 @@ public:
     void keepFree(int width);
 
     double stretch() const override { return 3.6; } // fifty rows need it
+    bool keepsRoom() const override { return true; }
     QString explanation() const override;
     void renameLanes(const QStringList& labels) override;
     void update(double from, double to, int pixels) override;

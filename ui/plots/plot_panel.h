@@ -43,6 +43,7 @@ public:
     double stretch() const override { return stretchOf(m_metric); }
     void setHidden(bool) override;
     bool foldsFirst() const override { return m_id == metric::DeviceSeconds; }
+    bool keepsRoom() const override { return m_id == metric::Loss || m_id == metric::Scale; }
     /// Shows a curve for each lane of the run, with these labels.
     void setRun(const std::shared_ptr<const Run>&, const QStringList& labels);
     void renameLanes(const QStringList& labels) override;

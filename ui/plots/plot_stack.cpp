@@ -480,9 +480,9 @@ void PlotStack::pinOrUnpin(qint64 step) {
 }
 
 QString PlotStack::helpAt(const QPoint& position) const {
-    const int header = ReadoutItem::heightFor(m_plot->font());
     for (const StackedPlot* shown : m_rows->shown()) {
         const QRect plot = shown->rect().rect();
+        const int header = shown->rect().margins().top(); // 0 for a plot that was folded away
         if (QRect(plot.left(), plot.top() - header, plot.width(), header).contains(position))
             return shown->explanation();
     }

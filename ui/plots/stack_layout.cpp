@@ -14,12 +14,37 @@ namespace halfscope {
 namespace {
 constexpr int kBelowPlot = 5; // pixels between a plot and the next header
 
-double leastStretch(std::span<StackedPlot* const> plots) {
-    double least = plots.front()->stretch();
-    for (const StackedPlot* plot : plots)
-        least = std::min(least, plot->stretch());
-    return least;
-}
+constexpr double kReadableLines = 3; // lines of text that a curve must be high to be read
+
+/// Plots from above to below in the order in which they keep their room, and the room.
+struct Stack {
+    std::vector<StackedPlot*> open;
+    double room = 0, stretch = 0;
+    int line = 0, around = 0; ///< around: of each plot, for its header
+
+    double height(double share) const { return room * share / stretch - around; }
+    /// Returns the height of the lowest of the open plots that `counts` accepts.
+    template <class Counts>
+    double lowest(Counts counts) const {
+        double least = stretch;
+        for (const StackedPlot* plot : open)
+            if (counts(*plot)) least = std::min(least, plot->stretch());
+        return height(least);
+    }
+    bool crampsCurves() const {
+        return lowest([](const StackedPlot& plot) { return plot.keepsRoom(); }) <
+               kReadableLines * line;
+    }
+    /// Whether the last plot must go. Those that keep their room go only when they are too low
+    /// themselves.
+    bool isTight() const {
+        const StackedPlot& last = *open.back();
+        if (height(last.stretch()) < line) return true;
+        if (last.foldsFirst() && lowest([](const StackedPlot&) { return true; }) < line)
+            return true;
+        return !last.keepsRoom() && crampsCurves();
+    }
+};
 
 } // namespace
 
@@ -39,33 +64,44 @@ void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int 
 
 void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, int height,
                const QFont& font, Folds folds) {
-    const int line = QFontMetrics(font).height();
-    const int around = ReadoutItem::heightFor(font) + kBelowPlot; // of each plot
     const QMargins margins = events.margins();
-    double room = height - margins.top() - margins.bottom() - events.minimumSize().height();
-    // those that fold first go first, then from below; the first plot stays
-    std::vector<StackedPlot*> open(plots.begin(), plots.end());
-    std::stable_partition(open.begin(), open.end(),
-                          [](const StackedPlot* plot) { return !plot->foldsFirst(); });
-    double stretch = 0;
-    for (StackedPlot* plot : open) {
-        plot->setFolded(false);
-        stretch += plot->stretch();
-    }
-    // a plot that folds first goes when any plot is too low; the others go only when they are too
-    // low themselves
-    const auto judged = [&open] {
-        return open.back()->foldsFirst() ? leastStretch(open) : open.back()->stretch();
+    Stack stack{{plots.begin(), plots.end()},
+                double(height - margins.top() - margins.bottom() - events.minimumSize().height()),
+                0,
+                QFontMetrics(font).height(),
+                ReadoutItem::heightFor(font) + kBelowPlot};
+    // those that fold first go first, then from below, then those that keep their room; the first
+    // plot stays
+    const auto rank = [](const StackedPlot* plot) {
+        return plot->keepsRoom() ? 0 : plot->foldsFirst() ? 2 : 1;
     };
-    while (open.size() > 1 && room * judged() / stretch - around < line) {
-        open.back()->setFolded(true);
-        stretch -= open.back()->stretch();
-        if (folds == Folds::ToHeaders)
-            room -= around;
-        else
-            open.back()->rect().setMargins({}); // where the header would be
-        open.pop_back();
+    std::stable_sort(stack.open.begin(), stack.open.end(),
+                     [&](const StackedPlot* a, const StackedPlot* b) { return rank(a) < rank(b); });
+    for (StackedPlot* plot : stack.open) {
+        plot->setFolded(false);
+        stack.stretch += plot->stretch();
     }
+    std::vector<StackedPlot*> headers; // that are left of folded plots and may go, too
+    const auto takeHeader = [&] {
+        headers.back()->rect().setMargins({}); // where the header would be
+        stack.room += stack.around;
+        headers.pop_back();
+    };
+    while (stack.open.size() > 1 && stack.isTight()) {
+        StackedPlot* plot = stack.open.back();
+        if (plot->keepsRoom() && !headers.empty()) {
+            takeHeader();
+            continue;
+        }
+        plot->setFolded(true);
+        stack.stretch -= plot->stretch();
+        stack.room -= stack.around;
+        stack.open.pop_back();
+        if (folds == Folds::Away || !plot->keepsRoom()) headers.push_back(plot);
+        if (folds == Folds::Away) takeHeader();
+    }
+    while (!headers.empty() && stack.crampsCurves())
+        takeHeader();
 }
 
 } // namespace halfscope

@@ -34,6 +34,8 @@ public:
     /// Whether it gives up its room before the others do. The throughput does: the strip above
     /// tells the speed, too.
     virtual bool foldsFirst() const { return false; }
+    /// Whether the other plots give up their room until its curves can be read.
+    virtual bool keepsRoom() const { return false; }
     /// Explains what is plotted to readers who do not know the term.
     virtual QString explanation() const = 0;
     /// Changes the labels of the same lanes; what is plotted stays.

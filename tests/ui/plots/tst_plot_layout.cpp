@@ -38,6 +38,7 @@ private slots:
     void laneWithoutScaleHasNone();
     void headersCutNoNumber();
     void sixLanesFitAtTheUsualSize();
+    void curvesCanBeReadInLittleRoom();
     void readouts();
     void headersExplainThemselves();
     void marksAreExplained();
@@ -115,7 +116,8 @@ void TestPlotLayout::littleRoomFoldsPlots() {
         before = open;
         if (height == 220) QVERIFY(open < 4);
         QVERIFY(plot.axisRect(0)->visible());
-        for (int i = 0; i < 4; ++i) { // headers stay, one below the other
+        for (int i = 0; i < 4; ++i) {                             // headers lie one below the other
+            if (plot.axisRect(i)->margins().top() == 0) continue; // it gave its room to curves
             const int apart = plot.axisRect(i + 1)->rect().top() - plot.axisRect(i)->rect().top();
             QVERIFY2(
                 apart >= (i < 3 ? ReadoutItem::heightFor(plot.font()) : 1),
@@ -295,6 +297,26 @@ void TestPlotLayout::sixLanesFitAtTheUsualSize() {
     QCOMPARE(header(0)->textsIn(kRoom).last(), QStringLiteral("F inf/nan"));
 }
 
+/// Six lanes in a window of 960 x 540, whose pictures leave the plots this room.
+void TestPlotLayout::curvesCanBeReadInLittleRoom() {
+    m_stack->setLanes(QStringList(6, QStringLiteral("amp-fp16")));
+    for (int lane = 0; lane < 6; ++lane)
+        m_stack->append(lane, record(1, lane, 0.5f));
+    m_stack->setMinimumSize(1, 1);
+    const auto high = [this](const char* plot) {
+        const QString name = QLatin1String(plot) + QStringLiteral("/B amp-fp16");
+        const QCPAxisRect* rect = graphNamed(*m_stack, name)->keyAxis()->axisRect();
+        return rect->visible() ? rect->height() : 0;
+    };
+    show(330, 305);
+    const int readable = 3 * QFontMetrics(plotOf(*m_stack).font()).height() - 2;
+    QVERIFY2(high("Loss scale") >= readable, qPrintable(QString::number(high("Loss scale"))));
+    QVERIFY(high("Loss") > high("Loss scale"));
+    QVERIFY(high("Skipped steps") == 0 && !m_stack->svg().contains("Skipped"));
+    show(330, 800);
+    QVERIFY(high("Skipped steps") > 0 && m_stack->svg().contains("Skipped"));
+}
+
 void TestPlotLayout::readouts() {
     m_stack->append(1, record(1, 1, 0.5f));
     m_stack->append(1, record(2, 1, kNan));
@@ -411,7 +433,7 @@ void TestPlotLayout::audiencesSeeLargeMarks() {
     QVERIFY2(scale->visible() && scale->height() >= 15,
              qPrintable(QString::number(scale->height())));
     m_stack->magnify(1);
-    draw();
+    show(900, 600);
     QVERIFY(m_stack->svg().contains("Throughput"));
     QCOMPARE(loss->pen().widthF(), 1.0);
     QCOMPARE(marks->scatterStyle().size(), mark);
