@@ -49,7 +49,28 @@ QTreeWidgetItem* addGroup(QTreeWidget& list, const QString& text) {
     return group;
 }
 
+constexpr QSize kLargest(1000, 760);   // the most that the dialog takes at first
+constexpr double kMostOfScreen = 0.45; // of its width: the window beside it stays visible
+constexpr int kTwoColumns = 560;       // a narrower dialog has its list above the text
+
 } // namespace
+
+QRect helpPlace(const QRect& window, const QRect& screen) {
+    constexpr QSize kFrame(8, 36), kLeast(320, 240);
+    const QSize share(static_cast<int>(kMostOfScreen * screen.width()), screen.height());
+    const QSize size = kLargest.boundedTo(share - kFrame).expandedTo(kLeast);
+    const int around = size.width() + kFrame.width();
+    const int right = screen.right() + 1 - around;
+    int x = right; // over the window's right side, where there are lists
+    if (window.right() + around <= screen.right())
+        x = window.right() + 1;
+    else if (window.left() - around >= screen.left())
+        x = window.left() - around;
+    const int lowest = screen.bottom() + 1 - size.height() - kFrame.height();
+    return {QPoint(std::min(x, right),
+                   std::clamp(window.top(), screen.top(), std::max(screen.top(), lowest))),
+            size};
+}
 
 HelpDialog::HelpDialog(QWidget* parent)
     : QDialog(parent), m_manual(QLocale().name().section(u'_', 0, 0)) {
@@ -127,18 +148,32 @@ void HelpDialog::arrange() {
     leftColumn->addLayout(ways);
     leftColumn->addWidget(m_found);
     leftColumn->addWidget(m_list, 1);
-    auto* halves = make<QSplitter>(this);
-    halves->addWidget(left);
-    halves->addWidget(m_text);
-    halves->setStretchFactor(1, 1);
-    halves->setChildrenCollapsible(false);
+    m_halves = make<QSplitter>(this);
+    m_halves->addWidget(left);
+    m_halves->addWidget(m_text);
+    m_halves->setStretchFactor(1, 1);
+    m_halves->setChildrenCollapsible(false);
     auto* column = make<QVBoxLayout>(this);
-    column->addWidget(halves, 1);
+    column->addWidget(m_halves, 1);
     column->addWidget(buttons);
-    constexpr QSize kRoom(1000, 760);
+    const QWidget* window = parentWidget() ? parentWidget()->window() : this;
+    const QRect place = helpPlace(window->frameGeometry(), window->screen()->availableGeometry());
+    resize(place.size());
+    move(place.topLeft());
+}
+
+/// Puts the list above the text in a narrow dialog.
+void HelpDialog::resizeEvent(QResizeEvent* event) {
+    QDialog::resizeEvent(event);
     constexpr int kLeft = 260;
-    resize(kRoom.boundedTo(screen()->availableSize() - QSize(40, 80)));
-    halves->setSizes({kLeft, width() - kLeft});
+    constexpr double kAbove = 0.3; // of the height
+    const Qt::Orientation wanted = width() < kTwoColumns ? Qt::Vertical : Qt::Horizontal;
+    if (m_arranged && m_halves->orientation() == wanted) return;
+    m_arranged = true;
+    m_halves->setOrientation(wanted);
+    const int room = wanted == Qt::Vertical ? height() : width();
+    const int list = wanted == Qt::Vertical ? static_cast<int>(kAbove * room) : kLeft;
+    m_halves->setSizes({list, room - list});
 }
 
 void HelpDialog::showPart(const QString& address) {

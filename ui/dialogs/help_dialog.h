@@ -10,12 +10,17 @@
 class QAction;
 class QLabel;
 class QLineEdit;
+class QSplitter;
 class QTextBrowser;
 class QToolButton;
 class QTreeWidget;
 class QTreeWidgetItem;
 
 namespace halfscope {
+
+/// Returns where the help opens, without its frame: beside the window, or else at the right side of
+/// the screen, of which the window keeps the larger part.
+QRect helpPlace(const QRect& window, const QRect& screen);
 
 class HelpDialog : public QDialog {
     Q_OBJECT
@@ -31,6 +36,7 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
 
 private:
     /// A page that was shown, to come back to.
@@ -67,6 +73,8 @@ private:
     QLineEdit* m_search = nullptr;
     QLabel* m_found = nullptr; ///< how many places a search found
     QTreeWidget* m_list = nullptr;
+    QSplitter* m_halves = nullptr; ///< child; the list and the text
+    bool m_arranged = false;       ///< whether m_halves has an orientation
     QTextBrowser* m_text = nullptr;
 };
 

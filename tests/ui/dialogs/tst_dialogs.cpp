@@ -17,6 +17,7 @@
 #include <QPointer>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QSplitter>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTreeWidget>
@@ -83,6 +84,7 @@ private slots:
     void layersByKeyboard();
     void wrongScaleStays();
     void helpLeadsToItsParts();
+    void helpLeavesTheWindow();
     void helpGoesBack();
     void helpSearches();
     void helpFollowsLinks();
@@ -219,6 +221,27 @@ void TestDialogs::helpLeadsToItsParts() {
     QCOMPARE(text->verticalScrollBar()->value(), marks);
     help.showPart(QStringLiteral("no such page"));
     QCOMPARE(text->verticalScrollBar()->value(), marks);
+}
+
+/// Beside the window, or else over the right of it: the window stays visible and usable.
+void TestDialogs::helpLeavesTheWindow() {
+    const QRect large(0, 0, 2560, 1440), usual(0, 0, 1366, 768), small(0, 0, 640, 400);
+    QCOMPARE(helpPlace({100, 50, 1280, 800}, large).topLeft(), QPoint(1380, 50));
+    QVERIFY(helpPlace({1270, 50, 1280, 800}, large).right() < 1270); // at its left
+    for (const QRect& screen : {usual, small}) {
+        const QRect place = helpPlace(screen, screen);
+        QVERIFY(screen.contains(place));
+        QVERIFY2(place.left() >= screen.width() / 2 - 8, qPrintable(QString::number(place.left())));
+        QVERIFY(place.height() >= std::min(screen.height() - 36, 760));
+    }
+    HelpDialog help;
+    help.resize(320, 360);
+    help.show();
+    const auto* halves = help.findChild<QSplitter*>();
+    QCOMPARE(halves->orientation(), Qt::Vertical); // the list above the text
+    QVERIFY(help.findChild<QTextBrowser*>()->height() > 150);
+    help.resize(900, 600);
+    QTRY_COMPARE(halves->orientation(), Qt::Horizontal);
 }
 
 void TestDialogs::helpGoesBack() {
