@@ -2,6 +2,7 @@
 #include "engine/data/class_counts.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -61,6 +62,41 @@ Picture classTable(const ClassCounts& counts) {
     }
     picture.caption = std::to_string(counts.correct()) + "/" + std::to_string(counts.samples());
     return picture;
+}
+
+std::string classCaption(std::span<const std::string> names) {
+    constexpr size_t kMostNames = 50;
+    std::string caption;
+    for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+        const std::string number = std::to_string(i);
+        if (names[i] != number)
+            caption += (caption.empty() ? "" : ", ") + number + " " + escapedText(names[i]);
+    }
+    if (names.size() > kMostNames && !caption.empty()) caption += ", ...";
+    return caption;
+}
+
+std::vector<std::string> classesOfCaption(std::string_view caption, size_t classes) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < classes; ++i)
+        names.push_back(std::to_string(i));
+    std::string text = ", ";
+    text += caption;
+    std::vector<size_t> starts; // of ", NUMBER ", by class; npos: it has no name
+    size_t from = 0;
+    for (size_t i = 0; i < classes; ++i) {
+        const size_t start = text.find(", " + names[i] + " ", from);
+        starts.push_back(start);
+        if (start != std::string::npos) from = start + 1;
+    }
+    size_t end = text.ends_with(", ...") ? text.size() - 5 : text.size();
+    for (size_t i = classes; i-- > 0;) {
+        if (starts[i] == std::string::npos) continue;
+        const size_t name = starts[i] + names[i].size() + 3; // behind the comma and two spaces
+        names[i] = text.substr(name, end - name);
+        end = starts[i];
+    }
+    return names;
 }
 
 } // namespace halfscope

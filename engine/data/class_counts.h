@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace halfscope {
@@ -45,5 +47,11 @@ private:
 /// Draws one pixel for each row and column, the darker the larger its share of the row's samples.
 /// The caption, such as "471/500", tells how many were right.
 Picture classTable(const ClassCounts&);
+
+/// Returns what the numbers of classes mean, for a caption: "0 T-shirt/top, 1 Trouser". Empty when
+/// the names are just the numbers; after 50 names ", ..." follows.
+std::string classCaption(std::span<const std::string> names);
+/// Returns the names of so many classes from their caption; those that it lacks are numbers.
+std::vector<std::string> classesOfCaption(std::string_view caption, size_t classes);
 
 } // namespace halfscope

@@ -2,7 +2,6 @@
 #include "engine/data/gallery.h"
 
 #include "engine/core/error.h"
-#include "engine/core/escape.h"
 #include "engine/data/class_counts.h"
 #include "engine/data/text_sheet.h"
 
@@ -236,14 +235,7 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
     for (size_t i = 0; i < labels.size(); ++i)
         sheet.number(static_cast<int>(i), labels[i], kInk, kPaper);
     Picture picture = sheet.take();
-    constexpr size_t kMostNames = 50;
-    for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
-        const std::string number = std::to_string(i);
-        if (names[i] != number)
-            picture.caption +=
-                (picture.caption.empty() ? "" : ", ") + number + " " + escapedText(names[i]);
-    }
-    if (names.size() > kMostNames && !picture.caption.empty()) picture.caption += ", ...";
+    picture.caption = classCaption(names);
     return picture;
 }
 

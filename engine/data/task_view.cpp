@@ -266,8 +266,11 @@ Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const floa
 }
 
 Picture targetPictureOf(const TaskView& view, const Batch& batch) {
-    if (view.kind == ViewKind::Classes)
-        return classTableOf(view, batch.labels(kTarget), batch.labels(kTarget));
+    if (view.kind == ViewKind::Classes) {
+        Picture picture = classTableOf(view, batch.labels(kTarget), batch.labels(kTarget));
+        picture.caption = classCaption(view.classes); // the window writes them beside the table
+        return picture;
+    }
     if (view.kind == ViewKind::Curve) {
         Picture picture = curve(view, batch, view.probe->floats(kTarget));
         picture.caption = view.truth;

@@ -1,6 +1,7 @@
 // The layout and modes of the pictures, and the pixel in them that the pointer or the keys read.
 #include "ui/images/compare_view.h"
 
+#include "engine/data/class_counts.h"
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
 #include "ui/images/image_view.h"
@@ -133,7 +134,7 @@ void CompareView::setRun(std::shared_ptr<const Run> run) {
     const RunSnapshot& now = m_run->now();
     m_info = now.sharedInfo();
     const TaskConfig& task = now.info().config.task;
-    m_samples = predictsEvery(task) ? SamplesShow::Writing : SamplesShow::Mistakes;
+    m_samples = samplesShow(task, now.target());
     m_what->setItemText(0, m_samples == SamplesShow::Writing ? tr("Text") : tr("Samples"));
     setLanes(laneTitlesOf(now), laneAbouts(now.info().config), viewKindOf(task));
     setTarget(now.target());
@@ -266,15 +267,22 @@ void CompareView::showPictures() {
     const ImageView::Style style = showsSamples() ? ImageView::Style::Plot : styleOf(m_kind);
     for (size_t i = 0; i < m_views.size(); ++i) {
         m_views[i]->setStyle(style);
+        m_views[i]->setAxes(m_classes);
         m_views[i]->setPicture(pictureOf(static_cast<int>(i)));
     }
     m_last->setStyle(style);
+    m_last->setAxes(m_classes);
     updateLast();
 }
 
 void CompareView::setTarget(const Picture& target) {
     m_target = target;
-    updateLast();
+    m_classes.clear();
+    if (m_kind == ViewKind::Classes)
+        for (const std::string& name :
+             classesOfCaption(target.caption, static_cast<size_t>(std::max(0, target.width))))
+            m_classes << QString::fromStdString(name);
+    showPictures();
 }
 
 void CompareView::clear() {
@@ -378,7 +386,8 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
         QStringList lines{view(i).title()};
         if (const QString about = m_about.value(i); i < lanes && !about.isEmpty()) lines << about;
         if (const QString caption = captionOf(i); !caption.isEmpty()) lines << caption;
-        if (const QString text = explanation(); !text.isEmpty()) lines << text;
+        const QString text = explanation(WordsFor::MuchRoom);
+        if (!text.isEmpty()) lines << text;
         const QString error = errorText(errors[static_cast<size_t>(i)], ErrorText::Full);
         if (!error.isEmpty())
             lines << (i < lanes
@@ -466,39 +475,12 @@ QImage CompareView::picture() {
 
 QString CompareView::readout() const { return m_readout; }
 
-/// What pictures whose pixels are no values mean.
-QString CompareView::explanation() const {
-    switch (m_kind) {
-    case ViewKind::Painted: break;
-    case ViewKind::Scatter:
-        return tr("Each dot is a sample: its target across, the prediction up. "
-                  "Dots on the diagonal are right.");
-    case ViewKind::Curve: return tr("Dots: samples. Curve: the prediction.");
-    case ViewKind::Plane:
-        return tr("Blue, dots: class 0. Orange, crosses: class 1. On the line both are equally "
-                  "likely.");
-    case ViewKind::Samples:
-        return tr("What each network makes of the same random numbers. The target: samples of the "
-                  "data.");
-    case ViewKind::Classes:
-        if (showsSamples()) return namesBehind(samplesWords(m_samples, WordsFor::MuchRoom));
-        return tableWords(m_validated, WordsFor::MuchRoom);
-    }
-    return {};
-}
-
-/// Says less when room is short: the names of classes and formulas tell more than how to read them.
-QString CompareView::briefExplanation() const {
-    switch (m_kind) {
-    case ViewKind::Painted:
-    case ViewKind::Curve: return {};
-    case ViewKind::Scatter: return tr("Across: target. Up: prediction.");
-    case ViewKind::Plane: return tr("Blue, dots: class 0. Orange, crosses: class 1.");
-    case ViewKind::Samples: return tr("All drawn from the same random numbers.");
-    case ViewKind::Classes: break;
-    }
-    return showsSamples() ? namesBehind(samplesWords(m_samples, WordsFor::LittleRoom))
-                          : tableWords(m_validated, WordsFor::LittleRoom);
+/// Says what pictures mean whose pixels are no values. When room is short it says less: the names
+/// of classes and formulas tell more than how to read them.
+QString CompareView::explanation(WordsFor room) const {
+    if (m_kind != ViewKind::Classes) return pictureWords(m_kind, room);
+    if (showsSamples()) return namesBehind(samplesWords(m_samples, room));
+    return tableWords(m_validated, room);
 }
 
 /// Appends the names of the classes, if they have names.
@@ -517,7 +499,10 @@ QString CompareView::readoutText(const QString& about) const {
         for (int i = 0; i < m_pictures.size() && m_kind == ViewKind::Curve; ++i)
             if (const QString caption = captionOf(i); !caption.isEmpty())
                 parts << laneLetter(i) + QStringLiteral(": ") + caption;
-        if (!about.isEmpty()) parts << about;
+        if (m_pixel && m_kind == ViewKind::Classes && !showsSamples())
+            parts << cellWords(m_pictures, *m_pixel, m_classes);
+        else if (!about.isEmpty())
+            parts << about;
         if (magenta) parts << damage;
         return parts.join(QStringLiteral("   "));
     }
@@ -534,11 +519,12 @@ QString CompareView::readoutText(const QString& about) const {
 }
 
 void CompareView::updateReadout() {
-    m_readout = readoutText(explanation());
+    m_readout = readoutText(explanation(WordsFor::MuchRoom));
     const QFontMetrics metrics = m_readoutLabel->fontMetrics();
     const int room = m_readoutLabel->width();
-    const QString whole =
-        metrics.horizontalAdvance(m_readout) <= room ? m_readout : readoutText(briefExplanation());
+    const QString whole = metrics.horizontalAdvance(m_readout) <= room
+                              ? m_readout
+                              : readoutText(explanation(WordsFor::LittleRoom));
     const QString shown = metrics.elidedText(whole, Qt::ElideRight, room);
     m_readoutLabel->setText(shown);
     m_readoutLabel->setAccessibleName(m_readout);

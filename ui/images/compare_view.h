@@ -119,8 +119,7 @@ private:
     /// Returns the number of visible panes.
     int shownPanes() const { return m_alone ? 1 : panes(); }
     QString readoutText(const QString& about) const;
-    QString explanation() const;
-    QString briefExplanation() const;
+    QString explanation(WordsFor) const;
     QString namesBehind(const QString& sentence) const;
     struct Grid {
         int columns = 1, rows = 1;
@@ -147,12 +146,13 @@ private:
     QString m_readout;                ///< the whole text; the label may have room for less
     QStringList m_names, m_about;
     ViewKind m_kind = ViewKind::Painted;
-    SamplesShow m_samples = SamplesShow::Mistakes;
+    SamplesShow m_samples = SamplesShow::Classes;
     bool m_alone = false;
     QVector<Picture> m_pictures;
     bool m_notFinite = false;         ///< whether a value of m_pictures is nan
     std::vector<Picture> m_galleries; ///< by lane, and the target last
     Picture m_target;
+    QStringList m_classes; ///< of tables: the names of their rows and columns
     qint64 m_step = -1;
     std::optional<int64_t> m_validated = 0; ///< see setValidated()
     std::optional<QPoint> m_pixel;

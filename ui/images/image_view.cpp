@@ -114,7 +114,22 @@ int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
 
 int ImageView::legendHeight() const { return std::max(20, titleHeight()); }
 
-QRectF ImageView::viewport() const {
+void ImageView::setAxes(const QStringList& names) {
+    if (names == m_axes.names()) return;
+    m_axes.setNames(names);
+    update();
+}
+
+/// Returns the room that the names of rows and columns take of pane().
+QMarginsF ImageView::axesRoom() const {
+    const bool named = m_style == Style::Cells && m_picture.width == m_axes.names().size();
+    return named ? m_axes.room(pane().size(), font()) : QMarginsF();
+}
+
+QRectF ImageView::viewport() const { return pane().marginsRemoved(axesRoom()); }
+
+/// Returns what lies between the title and the legend.
+QRectF ImageView::pane() const {
     const double foot = m_legend > 0 ? legendHeight() : kPictureMargin;
     return {double(kPictureMargin), double(titleHeight()),
             std::max(0.0, width() - 2.0 * kPictureMargin),
@@ -158,6 +173,10 @@ void ImageView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     paintTitle(painter);
     paintPicture(painter);
+    if (const QMarginsF around = axesRoom(); !around.isNull()) {
+        painter.setPen(palette().color(QPalette::WindowText));
+        m_axes.paint(painter, viewport(), pictureRect(), around, font());
+    }
     if (m_legend > 0) paintLegend(painter);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/io/picture.h"
+#include "ui/images/cell_axes.h"
 #include "ui/images/view_transform.h"
 
 #include <QImage>
@@ -27,6 +28,8 @@ public:
     enum class Style { Pixels, Cells, Plot };
     void setStyle(Style style) { m_style = style; }
     void setPicture(const Picture&);
+    /// Sets the names of the rows and columns of Cells.
+    void setAxes(const QStringList& names);
     /// Shows a picture through the colour map of mappedImage(); for differences.
     void setMappedPicture(const Picture&, double gain);
     /// Shows `left` up to the marked pixel and `right` from there on; in the middle when none is
@@ -75,6 +78,8 @@ protected:
 
 private:
     QPointF fractionAt(const QPointF& position) const;
+    QRectF pane() const;
+    QMarginsF axesRoom() const;
     void takePicture(const Picture&, QImage);
     QImage imageOf(const Picture&) const;
     void paintPicture(QPainter&) const;
@@ -88,6 +93,7 @@ private:
 
     ViewTransform& m_transform;
     Style m_style = Style::Pixels;
+    CellAxes m_axes;
     Picture m_picture;
     QImage m_image;
     Picture m_rightPicture; ///< the right one of a swipe; empty otherwise

@@ -1,6 +1,9 @@
 // Holds each sentence twice: in full, and with half as many words for when there is little room.
 #include "ui/images/picture_words.h"
 
+#include "engine/data/targets.h"
+#include "ui/models/lane_titles.h"
+
 #include <QCoreApplication>
 #include <QLocale>
 
@@ -23,13 +26,34 @@ QString tableWords(std::optional<int64_t> validated, WordsFor room) {
     return samples + u' ' + reading;
 }
 
+SamplesShow samplesShow(const TaskConfig& task, const Picture& target) {
+    constexpr int kDigits = 10;
+    if (predictsEvery(task)) return SamplesShow::Writing;
+    if (task.kind == TaskKind::Text) return SamplesShow::Characters;
+    const bool digits =
+        task.kind == TaskKind::Mnist && target.caption.empty() && target.width == kDigits;
+    return digits ? SamplesShow::Digits : SamplesShow::Classes;
+}
+
 QString samplesWords(SamplesShow show, WordsFor room) {
     const bool brief = room == WordsFor::LittleRoom;
-    if (show == SamplesShow::Mistakes)
-        return brief ? QCoreApplication::translate("CompareView", "Orange: mistakes.")
-                     : QCoreApplication::translate(
-                           "CompareView", "Validation samples. Orange marks mistakes: a frame with "
-                                          "the predicted class, or the predicted character.");
+    if (brief && show != SamplesShow::Writing)
+        return QCoreApplication::translate("CompareView", "Orange: mistakes.");
+    switch (show) {
+    case SamplesShow::Classes:
+        return QCoreApplication::translate("CompareView",
+                                           "Validation samples. An orange frame marks a mistake "
+                                           "and has the number of the predicted class.");
+    case SamplesShow::Digits:
+        return QCoreApplication::translate("CompareView",
+                                           "Validation samples. An orange frame marks a mistake "
+                                           "and has the predicted digit.");
+    case SamplesShow::Characters:
+        return QCoreApplication::translate("CompareView",
+                                           "Validation samples, each with the predicted next "
+                                           "character; orange marks mistakes.");
+    case SamplesShow::Writing: break;
+    }
     return brief ? QCoreApplication::translate(
                        "CompareView", "Grey: prompt. Then each lane writes; underlined: not as A. "
                                       "Below: next characters, orange: wrong.")
@@ -38,6 +62,50 @@ QString samplesWords(SamplesShow show, WordsFor room) {
                        "After the grey prompt, each lane writes on by itself, drawn at temperature "
                        "0.8 with the same random numbers; what differs from A is underlined. Below "
                        "the line: each character predicted from the true ones, orange if wrong.");
+}
+
+QString pictureWords(ViewKind kind, WordsFor room) {
+    const bool brief = room == WordsFor::LittleRoom;
+    switch (kind) {
+    case ViewKind::Painted:
+    case ViewKind::Classes: break;
+    case ViewKind::Scatter:
+        return brief ? QCoreApplication::translate("CompareView", "Across: target. Up: prediction.")
+                     : QCoreApplication::translate(
+                           "CompareView", "Each dot is a sample: its target across, the prediction "
+                                          "up. Dots on the diagonal are right.");
+    case ViewKind::Curve: // formulas tell more
+        return brief ? QString()
+                     : QCoreApplication::translate("CompareView",
+                                                   "Dots: samples. Curve: the prediction.");
+    case ViewKind::Plane:
+        return brief ? QCoreApplication::translate("CompareView",
+                                                   "Blue, dots: class 0. Orange, crosses: class 1.")
+                     : QCoreApplication::translate(
+                           "CompareView", "Blue, dots: class 0. Orange, crosses: class 1. On the "
+                                          "line both are equally likely.");
+    case ViewKind::Samples:
+        return brief ? QCoreApplication::translate("CompareView",
+                                                   "All drawn from the same random numbers.")
+                     : QCoreApplication::translate(
+                           "CompareView", "What each network makes of the same random numbers. The "
+                                          "target: samples of the data.");
+    }
+    return {};
+}
+
+QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes) {
+    QString text = QCoreApplication::translate("CompareView", "True: %1. Predicted: %2.")
+                       .arg(classes.value(cell.y()), classes.value(cell.x()));
+    for (int lane = 0; lane < tables.size(); ++lane) {
+        const Picture& table = tables[lane];
+        if (cell.x() >= table.width || cell.y() >= table.height) continue;
+        const float light = table.values[static_cast<size_t>(cell.y() * table.width + cell.x())];
+        const QString share = QLocale().toString(100 * (1 - double{light}), 'f', 0);
+        text +=
+            QCoreApplication::translate("CompareView", "  %1 %2 %").arg(laneLetter(lane), share);
+    }
+    return text;
 }
 
 } // namespace halfscope

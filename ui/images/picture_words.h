@@ -1,7 +1,12 @@
 // Says what pictures of classes mean, in words for the line below them.
 #pragma once
 
-#include <QString>
+#include "engine/data/task_spec.h"
+#include "engine/data/task_view.h"
+
+#include <QPoint>
+#include <QStringList>
+#include <QVector>
 
 #include <cstdint>
 #include <optional>
@@ -12,9 +17,18 @@ enum class WordsFor : uint8_t { MuchRoom, LittleRoom };
 
 /// What samples show when they stand in place of tables.
 enum class SamplesShow : uint8_t {
-    Mistakes, ///< which of them are taken for another class
-    Writing,  ///< a text that each lane writes, and predictions below it
+    Classes,    ///< which pictures are taken for another class
+    Digits,     ///< likewise; the classes are the digits
+    Characters, ///< the character behind each text, and which are taken for another
+    Writing,    ///< a text that each lane writes, and predictions below it
 };
+/// `target` is the table of classes that the task is to reach; its caption has the classes' names.
+SamplesShow samplesShow(const TaskConfig&, const Picture& target);
+
+/// Tells how to read pictures whose pixels are no values and which are no tables of classes.
+QString pictureWords(ViewKind, WordsFor);
+/// Tells what a cell of the tables of classes means, and what share of its row each lane has there.
+QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
 
 /// Tells which samples a table of classes counts, and how to read it. `validated`: see
 /// LanePictures.

@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "engine/data/class_counts.h"
 #include "engine/data/gallery.h"
+#include "engine/data/task_view.h"
 #include "engine/data/text_sheet.h"
 #include "engine/settings/fields.h"
 
@@ -77,6 +78,7 @@ private slots:
     void valuesOfAnyRange_data();
     void valuesOfAnyRange();
     void numbersOfClasses();
+    void namesInCaptions();
     void textIsWritten();
     void lanesWrite();
     void lettersAreThoseWritten();
@@ -191,6 +193,26 @@ void TestGallery::mistakesAreMarked() {
     QCOMPARE(wrong.caption, std::string("62/64"));
     QCOMPARE(framed(wrong, 64), (std::vector<int>{5, 17}));
     QCOMPARE(wrong.values.size(), right.values.size());
+}
+
+/// Captions go into files and come back from them.
+void TestGallery::namesInCaptions() {
+    using Names = std::vector<std::string>;
+    for (const Names& names : {Names{"T-shirt/top", "Trouser", "Bag"}, Names{"a, b", "c 1", "2"},
+                               Names{"0", "one", "2"}, Names{",", " ", "x"}, Names{"0", "1", "2"}})
+        QCOMPARE(classesOfCaption(classCaption(names), 3), names);
+    Names many(60, "class");
+    const Names read = classesOfCaption(classCaption(many), 60);
+    QCOMPARE(read[49], std::string("class"));
+    QCOMPARE(read[50], std::string("50"));
+    QCOMPARE(classesOfCaption("64/64", 2), (Names{"0", "1"})); // of an older version
+    TaskView view = classesView(2, {"shirt", "shoe"});
+    Batch batch;
+    batch.tensors.resize(2);
+    batch.tensors[kTarget].dtype = DType::I32;
+    batch.tensors[kTarget].shape = Shape{2};
+    batch.tensors[kTarget].bytes.resize(8);
+    QCOMPARE(targetPictureOf(view, batch).caption, std::string("0 shirt, 1 shoe"));
 }
 
 void TestGallery::numbersOfClasses() {

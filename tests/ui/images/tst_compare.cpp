@@ -5,6 +5,7 @@
 #include "tests/support/pictures.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/images/picture_words.h"
 
 #include <QComboBox>
 #include <QLabel>
@@ -37,6 +38,8 @@ private slots:
     void formulasStandByTheirCurves();
     void mapsAreExplained();
     void samplesOrTables();
+    void tablesHaveTheNamesOfClasses();
+    void samplesNameWhatIsPredicted();
     void captionsInLittleRoom();
     void drawingsTakeTheThemesColours();
 };
@@ -428,6 +431,64 @@ void TestCompare::samplesOrTables() {
     QVERIFY(view.showsSamples());
     view.setLanes({QStringLiteral("fp32")}); // of another experiment
     QVERIFY(!view.showsSamples() && !choice->isVisible());
+}
+
+/// Beside the rows and below the columns; a table of digits has the digits.
+void TestCompare::tablesHaveTheNamesOfClasses() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 500);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    Picture table = constant(3, 0.75f), target = constant(3, 1);
+    QRectF place[2];
+    for (const bool named : {false, true}) {
+        target.caption = named ? "0 ankle boot, 1 bag, 2 sandal" : "";
+        view.setTarget(target);
+        view.setPictures(1, {table});
+        place[named] = view.view(0).pictureRect();
+    }
+    const QRectF plain = place[0], named = place[1];
+    QVERIFY2(plain.left() > 5, "room for the digits");
+    QVERIFY(named.height() < plain.height() || named.left() > plain.left());
+    const auto inked = [&view](const QRectF& area) {
+        const QImage image = view.view(0).grab().toImage();
+        const QColor paper = view.palette().color(QPalette::Window);
+        int pixels = 0;
+        for (int y = int(area.top()); y < int(area.bottom()); ++y)
+            for (int x = int(area.left()); x < int(area.right()); ++x)
+                pixels += QColor(image.pixel(x, y)) != paper;
+        return pixels;
+    };
+    for (int row = 0; row < 3; ++row) {
+        const double cell = named.height() / 3;
+        QVERIFY(inked({named.left() - 40, named.top() + row * cell, 36, cell}) > 0);
+        QVERIFY(inked({named.left() + row * cell, named.bottom() + 2, cell, 20}) > 0);
+    }
+    emit view.view(0).pixelHovered({2, 1});
+    QCOMPARE(view.readout(), QStringLiteral("True: bag. Predicted: sandal.  A 25 %"));
+    emit view.view(0).pixelHovered({-1, -1});
+    QVERIFY(view.readout().startsWith(QStringLiteral("This batch.")));
+    target = constant(300, 1); // too many for names
+    view.setTarget(target);
+    view.setPictures(1, {constant(300, 0.5f)});
+    QVERIFY(view.view(0).pictureRect().height() >= view.view(0).viewport().height());
+}
+
+void TestCompare::samplesNameWhatIsPredicted() {
+    TaskConfig task;
+    task.kind = TaskKind::Mnist;
+    const auto words = [&task](const char* caption) {
+        Picture target = constant(10, 1);
+        target.caption = caption;
+        return samplesWords(samplesShow(task, target), WordsFor::MuchRoom);
+    };
+    QVERIFY(words("").contains(QStringLiteral("predicted digit")));
+    QVERIFY(words("0 T-shirt/top").contains(QStringLiteral("predicted class")));
+    QVERIFY(!words("").contains(QStringLiteral("character")));
+    task.kind = TaskKind::Text;
+    task.predicted = Predicted::Last;
+    QVERIFY(words("").contains(QStringLiteral("predicted next character")));
 }
 
 /// A drawing has the theme's ink and paper; a painted picture keeps its grey.

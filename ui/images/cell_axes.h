@@ -1,0 +1,33 @@
+// The names of a table's rows and columns beside and below the picture of it.
+#pragma once
+
+#include <QFont>
+#include <QMarginsF>
+#include <QRectF>
+#include <QSizeF>
+#include <QStringList>
+
+class QPainter;
+
+namespace halfscope {
+
+class CellAxes {
+public:
+    /// Sets the names, which rows and columns share; none: nothing is drawn.
+    void setNames(const QStringList& names) { m_names = names; }
+    const QStringList& names() const { return m_names; }
+    /// Returns the room that the names take of a pane of this size in a widget's font: at the left
+    /// and at the bottom. None where a row is too low for its name.
+    QMarginsF room(const QSizeF& pane, const QFont&) const;
+    /// Draws the names of the rows and columns of `table` that lie in `view`, into the room()
+    /// `around` it.
+    void paint(QPainter&, const QRectF& view, const QRectF& table, const QMarginsF& around,
+               const QFont&) const;
+
+private:
+    double widest(const QFont&) const;
+
+    QStringList m_names;
+};
+
+} // namespace halfscope
