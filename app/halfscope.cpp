@@ -8,6 +8,7 @@
 #include "ui/session/user_settings.h"
 #include "ui/window/guarded_application.h"
 #include "ui/window/main_window.h"
+#include "ui/window/next_start.h"
 #include "ui/window/zoom.h"
 
 #include <QApplication>
@@ -113,7 +114,8 @@ Options parse(QApplication& app) {
           QCoreApplication::translate("Program", "Size of the window, like 1280x800."),
           QStringLiteral("WxH")}});
     parser.addOption(hiddenOption(QStringLiteral("restore"), QStringLiteral("session")));
-    parser.addOption(hiddenOption(QStringLiteral("bring-back")));
+    parser.addOption(hiddenOption(QStringLiteral("bring-back"), QStringLiteral("place")));
+    parser.addOption(hiddenOption(QStringLiteral("edits"), QStringLiteral("file")));
     parser.addPositionalArgument(
         QStringLiteral("file"),
         QCoreApplication::translate(
@@ -142,8 +144,10 @@ Options parse(QApplication& app) {
         options.steps = parseSteps(parser.value(QStringLiteral("steps")));
     if (parser.isSet(QStringLiteral("theme")))
         options.theme = parseTheme(parser.value(QStringLiteral("theme")));
-    options.left = {parser.value(QStringLiteral("restore")),
-                    parser.isSet(QStringLiteral("bring-back"))};
+    options.left = {parser.value(QStringLiteral("restore")), std::nullopt,
+                    parser.value(QStringLiteral("edits"))};
+    if (parser.isSet(QStringLiteral("bring-back")))
+        options.left.shown = parser.value(QStringLiteral("bring-back")).toInt();
     if (parser.isSet(QStringLiteral("size")))
         options.size = parseSize(parser.value(QStringLiteral("size")));
     return options;
@@ -288,6 +292,7 @@ int runWindow(QApplication& app, const Options& options, std::optional<QStringLi
         app.exec();
         return kBadInput;
     }
+    window.editAsBefore();
     if (options.steps) {
         window.setStopStep(*options.steps);
         window.restart(); // a live change of the run that is being built would come too late
@@ -300,15 +305,19 @@ int runWindow(QApplication& app, const Options& options, std::optional<QStringLi
     return code;
 }
 
+QStringList textsOf(int count, char** arguments) {
+    QStringList texts;
+    for (int i = 0; i < count; ++i)
+        texts << QString::fromLocal8Bit(arguments[i]);
+    return texts;
+}
+
 constexpr const char* kFactor = "QT_SCALE_FACTOR";
 
 /// Sets the zoom now, because Qt reads it when the application object is made. Returns whether it
 /// set it: the user's own variable has precedence.
 bool setZoom(int count, char** arguments) {
-    QStringList list;
-    for (int i = 1; i < count; ++i)
-        list << QString::fromLocal8Bit(arguments[i]);
-    const double factor = startFactor(list);
+    const double factor = startFactor(textsOf(count, arguments));
     if (factor == 1 || qEnvironmentVariableIsSet(kFactor)) return false;
     return qputenv(kFactor, QByteArray::number(factor));
 }
@@ -331,6 +340,7 @@ void startAgain(const QStringList& call, bool zoomed) {
 
 /// Runs the window. Fills `again` with the call of a new start if the user asked for one.
 int runProgram(int& argc, char** argv, bool zoomed, std::optional<QStringList>& again) {
+    const QStringList given = textsOf(argc, argv); // before Qt takes its own
     g_usualMessages = qInstallMessageHandler(startMessages);
     GuardedApplication app(argc, argv);
     qInstallMessageHandler(g_usualMessages);
@@ -338,7 +348,9 @@ int runProgram(int& argc, char** argv, bool zoomed, std::optional<QStringList>& 
                                translationFolders(QCoreApplication::applicationDirPath()));
     try {
         const int code = runWindow(app, parse(app), again);
-        if (again) again->prepend(QCoreApplication::applicationFilePath());
+        if (again)
+            *again = QStringList(QCoreApplication::applicationFilePath())
+                     << takenByQt(given, app.arguments()) << *again;
         if (anyThreadLeft()) {
             std::fflush(stdout); // only stdout: a thread that was left may hold a file of its own
             if (again) startAgain(*again, zoomed);

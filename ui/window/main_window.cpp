@@ -1,7 +1,7 @@
 // The layout of the window's parts, what is connected with what, and what is remembered.
 #include "ui/window/main_window.h"
 
-#include "engine/io/atomic_file.h"
+#include "engine/core/error.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
@@ -21,11 +21,11 @@
 #include "ui/window/guarded.h"
 #include "ui/window/guarded_application.h"
 #include "ui/window/headline.h"
+#include "ui/window/next_start.h"
 #include "ui/window/window_borders.h"
 
 #include <QApplication>
 #include <QCloseEvent>
-#include <QDir>
 #include <QDragEnterEvent>
 #include <QLabel>
 #include <QMimeData>
@@ -361,33 +361,20 @@ void MainWindow::startAgain() {
         return m_parts.banner->showText(
             tr("Halfscope goes on, because a restart would lose runs: %1")
                 .arg(translated(problem)));
-    guarded(*m_parts.banner, [this] {
-        m_startsAgain = argumentsNow();
-        m_ends = true;
-        close();
-    });
+    try {
+        m_startsAgain = nextStart(m_models, *m_shown, m_keeper.get(), m_options.sessions);
+    } catch (const ReportedError& error) {
+        return m_parts.banner->showText(
+            tr("Halfscope goes on, because a restart would lose the settings: %1")
+                .arg(translated(error)));
+    }
+    m_ends = true;
+    close();
 }
 
-/// Returns the arguments of a window that shows what this one shows. Settings that no file has are
-/// written to one.
-QStringList MainWindow::argumentsNow() const {
-    const QString session = m_keeper ? m_keeper->session() : QString();
-    const RunPtr& run = m_shown->run();
-    const bool kept = !session.isEmpty() && run && run->step() > 0 && run->info().folder.empty();
-    QStringList arguments;
-    if (!session.isEmpty()) arguments << QStringLiteral("--restore") << session;
-    if (kept) arguments << QStringLiteral("--bring-back");
-    const QString folder = run ? QString::fromStdString(run->info().folder) : QString();
-    if (!kept && !folder.isEmpty()) return arguments << QStringLiteral("--") << folder;
-    const ConfigModel& config = m_models.config;
-    const QString& preset = m_shown->preset();
-    if (!preset.isEmpty() && (kept || config.isStill(config.preset())))
-        return arguments << QStringLiteral("--preset") << preset;
-    if (kept) return arguments;
-    const QString path = QDir(m_options.sessions).filePath(QStringLiteral("experiment.json"));
-    QDir().mkpath(m_options.sessions);
-    writeFileAtomically(path.toStdString(), configText(config.config()));
-    return arguments << QStringLiteral("--") << path;
+void MainWindow::editAsBefore() {
+    if (m_options.left.shown || m_options.left.edits.isEmpty()) return; // see SessionKeeper
+    guarded(*m_parts.banner, [this] { m_shown->editOnceBuilt(takeEdits(m_options.left.edits)); });
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -88,6 +88,9 @@ public:
     /// Closes without questions, because the program was told to end. The runs are offered at the
     /// next start. Returns what keepSession() returns.
     Message endSession();
+    /// Edits the settings as the window that was to start again had them. Call it after the file
+    /// that they belong to was opened; those of a run that is restored follow it by themselves.
+    void editAsBefore();
     /// The arguments with which the program is to start again once the window is closed; nothing
     /// when it is not to.
     const std::optional<QStringList>& startsAgain() const { return m_startsAgain; }
@@ -118,7 +121,6 @@ private:
     void restoreLayout();
     void saveLayout() const;
     void startAgain();
-    QStringList argumentsNow() const;
 
     WindowOptions m_options;
     bool m_ends = false; ///< closing asks nothing any more

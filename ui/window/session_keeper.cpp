@@ -8,6 +8,7 @@
 #include "ui/session/experiment_controller.h"
 #include "ui/session/user_settings.h"
 #include "ui/window/guarded.h"
+#include "ui/window/next_start.h"
 #include "ui/window/run_models.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_parts.h"
@@ -245,7 +246,7 @@ void SessionKeeper::conclude(const std::shared_ptr<LeftSessions>& found) {
         return each->name() == m_asked.session.toStdString();
     });
     if (own != left.end()) {
-        m_bringsBack = m_asked.bringsBack;
+        m_shows = m_asked.shown;
         restore(*own);
         left.erase(own);
     }
@@ -307,22 +308,26 @@ void SessionKeeper::restoreNext() {
     connect(m_job.get(), &RestoreJob::read, this,
             [this](const RunPtr& run, const QString& name, bool watched) {
                 if (watched) m_watched[run.get()] = run;
-                m_shown.adopt(run, name);
+                const RunId id = m_shown.adopt(run, name);
+                if (m_shows == m_place++) m_back = id;
                 ++m_restored;
             });
     connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {
         if (reason.empty()) {
             watchRuns();
-            if (m_bringsBack) m_shown.bringBack();
+            if (m_shows) m_shown.bringBack(m_back);
             if (m_store) m_moving.emplace_back(m_store->askToWrite(), m_left.front());
         } else {
             m_parts.banner->showText(
                 tr("Not all runs could be restored: %1").arg(translated(reason)));
         }
-        m_bringsBack = false;
+        if (std::exchange(m_shows, std::nullopt) && !m_asked.edits.isEmpty())
+            guarded(*m_parts.banner, [this] { m_shown.editOnceBuilt(takeEdits(m_asked.edits)); });
         m_left.erase(m_left.begin());
         restoreNext();
     });
+    m_place = 0;
+    m_back = RunId::None;
     m_job->start();
     emit told(tr("Restoring runs…"));
 }

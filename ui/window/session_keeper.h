@@ -2,6 +2,7 @@
 // being closed, and stops a training that memory has no room for.
 #pragma once
 
+#include "engine/runs/run_store.h"
 #include "engine/runs/session_store.h"
 #include "ui/session/file_job.h"
 #include "ui/session/restore_job.h"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 class QWidget;
@@ -26,8 +28,9 @@ struct WindowParts;
 /// The runs of an earlier window that are restored without a question, because that window was to
 /// start again. The user is asked about others.
 struct LeftRuns {
-    QString session{};       ///< SessionKeeper::session() of that window; empty: there are none
-    bool bringsBack = false; ///< the last of them is shown
+    QString session{};          ///< SessionKeeper::session() of that window; empty: there are none
+    std::optional<int> shown{}; ///< the place of the one that is shown; nothing: none is
+    QString edits{};            ///< the file of the settings that were edited; see takeEdits()
 };
 
 class SessionKeeper : public QObject {
@@ -99,7 +102,10 @@ private:
     std::unique_ptr<FileJob> m_search; ///< looks for left sessions; null otherwise
     LeftSessions m_left;               ///< sessions that wait to be restored
     LeftRuns m_asked;
-    bool m_bringsBack = false; ///< whether the last run of m_left.front() is shown
+    /// The place of the run of m_left.front() that is shown; nothing: none is.
+    std::optional<int> m_shows;
+    int m_place = 0;            ///< of the next run of m_left.front()
+    RunId m_back = RunId::None; ///< that run, once it is restored
     int m_restored = 0;
     /// Sessions whose runs were read into this one; each is removed once this session's store has
     /// done the write with this number.

@@ -65,6 +65,7 @@ void ShownRun::connectSession() {
             [this](const Message& reason) { m_parts.banner->showText(translated(reason)); });
     connect(&m_controller, &ExperimentController::failed, this, [this](const Message& reason) {
         m_models.config.clearRunning();
+        applyEdits();
         blameSettings(reason);
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
@@ -128,6 +129,7 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
                        const QString& about) {
     m_savedJob.reset();
     m_from = nullptr;
+    m_edits.reset();
     ++m_experiment;
     m_about = about;
     m_preset = preset;
@@ -243,6 +245,7 @@ void ShownRun::showBuilt() {
     } else {
         m_models.config.setRunning(info.config);
     }
+    applyEdits();
     updateCurrent(); // edits that were made meanwhile
     if (!m_stays) return show(ofExperiment(m_current, rowsOf(m_current->now())));
     updateTarget();
@@ -306,7 +309,7 @@ void ShownRun::keep() {
             "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again."));
 }
 
-void ShownRun::adopt(const RunPtr& run, const QString& title) {
+RunId ShownRun::adopt(const RunPtr& run, const QString& title) {
     Shown other;
     other.run = run;
     other.preset = QString::fromStdString(run->info().preset);
@@ -317,9 +320,20 @@ void ShownRun::adopt(const RunPtr& run, const QString& title) {
     m_others[m_before] = std::move(other);
     m_models.list.refresh();
     emit canBringBackChanged(true);
+    return m_before;
 }
 
-void ShownRun::bringBack() { bringBack(m_before); }
+void ShownRun::editOnceBuilt(ConfigModel::Edits edits) {
+    m_edits = std::move(edits);
+    if (m_controller.state() != SessionState::Building) applyEdits();
+}
+
+void ShownRun::applyEdits() {
+    if (!m_edits) return;
+    ConfigModel::Edits edits = *std::exchange(m_edits, std::nullopt);
+    edits.builds = m_models.config.edits().builds; // the lanes are those of this run
+    m_models.history.without([&] { m_models.config.restore(edits); });
+}
 
 void ShownRun::bringBack(RunId id) {
     const auto found = m_others.find(id);
@@ -377,11 +391,6 @@ void ShownRun::remove(RunId id) {
     if (m_before == id) m_before = RunId::None;
     emit canBringBackChanged(canBringBack());
     m_models.list.refresh();
-    updateOverlays();
-}
-
-void ShownRun::showBefore(bool shows) {
-    m_showsBefore = shows;
     updateOverlays();
 }
 

@@ -50,10 +50,13 @@ public:
     void growAtLeast(int lane);
     void watchGradients(bool);
     /// Shows the run that a reset or another experiment replaced.
-    void bringBack();
+    void bringBack() { bringBack(m_before); }
     bool canBringBack() const { return m_before != RunId::None; }
     /// Adds a run of another session to the list.
-    void adopt(const RunPtr&, const QString& title);
+    RunId adopt(const RunPtr&, const QString& title);
+    /// Edits the settings like the user of an earlier window, as soon as the networks that are
+    /// being built are there: their run has its settings first.
+    void editOnceBuilt(ConfigModel::Edits);
     /// Shows a run of the list; does nothing when it is gone.
     void bringBack(RunId);
     /// Trains from the start with that run's settings.
@@ -64,7 +67,10 @@ public:
     void updateOverlays();
     /// Sets whether the curves of the replaced run are drawn behind the present ones, if both runs
     /// belong to one experiment.
-    void showBefore(bool);
+    void showBefore(bool shows) {
+        m_showsBefore = shows;
+        updateOverlays();
+    }
     bool showsBefore() const { return m_showsBefore; }
 
     /// Hands what arrived from the training to its run, and lets the window's parts look at the run
@@ -116,6 +122,7 @@ private:
     void prepare(const RunConfig&, const QString& preset, const QString& title,
                  const QString& about);
     void showBuilt();
+    void applyEdits();
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
@@ -155,7 +162,8 @@ private:
     double m_worthSeconds = 60;
     std::optional<RunConfig> m_planned; ///< the recorded experiment, whose forks and edits belong
                                         ///< to the next build
-    BeginningReader m_from;             ///< what the next build continues from; null: nothing
+    std::optional<ConfigModel::Edits> m_edits; ///< wait for the networks that are being built
+    BeginningReader m_from; ///< what the next build continues from; null: nothing
     RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
     RunPtr m_current;              ///< of the networks that were built last; null before
     std::optional<RunFeed> m_feed; ///< feeds m_current

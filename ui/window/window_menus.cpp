@@ -365,8 +365,8 @@ void WindowMenus::offerRestart(int percent) {
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setObjectName(QStringLiteral("restart"));
     box->setTextFormat(Qt::PlainText);
-    box->setInformativeText(tr("If you restart now, the runs of this session are kept, and the "
-                               "newest can go on from where it is."));
+    box->setInformativeText(tr("If you restart now, the settings and the runs of this session are "
+                               "kept, and training can go on from where it is."));
     box->button(QMessageBox::Yes)->setText(tr("&Restart now"));
     box->button(QMessageBox::No)->setText(tr("&Later"));
     box->setDefaultButton(QMessageBox::Yes);

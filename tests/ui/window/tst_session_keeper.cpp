@@ -5,6 +5,7 @@
 #include "ui/models/run_list_model.h"
 #include "ui/panels/banner.h"
 #include "ui/session/restore_job.h"
+#include "ui/window/next_start.h"
 #include "ui/window/zoom.h"
 
 #include <QAbstractButton>
@@ -74,6 +75,9 @@ private slots:
     }
     void restores();
     void restartsForAnotherSize();
+    void restartKeepsEditsThatWait();
+    void restartKeepsEditsOfASavedRun();
+    void restartKeepsQtsOptions();
     void aRestartRestoresItsOwnRuns();
     void aRestartLosesNoLargeNetworks();
     void restartKeepsSettings();
@@ -143,14 +147,16 @@ void TestSessionKeeper::restartsForAnotherSize() {
         QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
         QVERIFY(!window.isVisible());
         const QStringList& call = *window.startsAgain();
-        QCOMPARE(call.size(), qsizetype{3});
+        QCOMPARE(call.size(), qsizetype{6});
         QCOMPARE(call[0], QStringLiteral("--restore"));
         session = call[1];
         QCOMPARE(call[2], QStringLiteral("--bring-back"));
+        QCOMPARE(call[3], QStringLiteral("0"));
+        QCOMPARE(call[4], QStringLiteral("--edits"));
         steps = window.shown().run()->step();
     }
     WindowOptions options = keeping(sessions);
-    options.left = {session, true};
+    options.left = {session, 0, {}};
     Opened opened(tinyConfig(7), options);
     MainWindow& window = opened.window;
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience));
@@ -162,6 +168,94 @@ void TestSessionKeeper::restartsForAnotherSize() {
     window.close();
 }
 
+/// Edits of the settings that wait for the training to restart, of a run that is not the newest.
+void TestSessionKeeper::restartKeepsEditsThatWait() {
+    const QTemporaryDir sessions;
+    LeftRuns left;
+    {
+        WindowOptions options = keeping(sessions);
+        options.remember = true;
+        Opened opened(tinyConfig(30), options);
+        MainWindow& window = opened.window;
+        QVERIFY(trainsTo(window, 30));
+        window.setStopStep(12);
+        window.restart();
+        QVERIFY(trainsTo(window, 12));
+        window.bringBack();
+        QVERIFY(QTest::qWaitFor([&] { return window.run().step() == 30; }, kPatience));
+        QVERIFY(reaches(window, SessionState::Finished));
+        ConfigModel& model = window.config();
+        QVERIFY(model.setData(model.index(model.rowOf("model.width")), 6));
+        QVERIFY(model.removeLane(0));
+        QVERIFY(model.addLane());
+        QVERIFY(choosesSize(window));
+        rememberZoom(100);
+        QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
+        const QStringList& call = *window.startsAgain();
+        QCOMPARE(call.size(), qsizetype{6});
+        left = {call[1], call[3].toInt(), call[5]};
+    }
+    WindowOptions options = keeping(sessions);
+    options.left = left;
+    Opened opened(tinyConfig(7), options);
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == 30; }, kPatience));
+    ConfigModel& model = window.config();
+    QVERIFY(QTest::qWaitFor([&] { return model.restartNeeded(); }, kPatience));
+    QCOMPARE(model.text(model.rowOf("model.width")), QStringLiteral("6"));
+    QVERIFY(model.data(model.index(model.rowOf("model.width")), ConfigModel::ChangedRole).toBool());
+    QCOMPARE(model.config().lanes.size(), size_t{2});
+    QCOMPARE(model.runsAs(0), std::optional(1));
+    QVERIFY(model.canFork(1)); // the lane that was added
+    QVERIFY(window.setup().restartShown());
+    QVERIFY(!QFile::exists(left.edits));
+    window.play(); // with the networks of the run, which the edits have not reached
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() > 30; }, kPatience));
+    QCOMPARE(window.shown().run()->now().laneCount(), 2);
+    QVERIFY(model.restartNeeded());
+}
+
+void TestSessionKeeper::restartKeepsEditsOfASavedRun() {
+    const QTemporaryDir sessions, saved;
+    WindowOptions options = keeping(sessions);
+    options.remember = true;
+    QStringList call;
+    {
+        Opened opened(tinyConfig(30), options);
+        MainWindow& window = opened.window;
+        QVERIFY(trainsTo(window, 30));
+        window.saveResults(saved.path());
+        window.openFile(saved.path());
+        QVERIFY(QTest::qWaitFor([&] { return window.showsSaved(); }, kPatience));
+        ConfigModel& model = window.config();
+        QVERIFY(model.setData(model.index(model.rowOf("model.width")), 6));
+        QVERIFY(choosesSize(window));
+        rememberZoom(100);
+        QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
+        call = *window.startsAgain();
+    }
+    QCOMPARE(call.size(), qsizetype{6});
+    QCOMPARE(call[2], QStringLiteral("--edits"));
+    QCOMPARE(QDir(call[5]), QDir(saved.path()));
+    options.left = {call[1], std::nullopt, call[3]};
+    MainWindow window(options);
+    window.openFile(call[5]);
+    window.editAsBefore();
+    window.show();
+    const ConfigModel& model = window.config();
+    QVERIFY(QTest::qWaitFor([&] { return model.restartNeeded(); }, kPatience));
+    QCOMPARE(model.text(model.rowOf("model.width")), QStringLiteral("6"));
+}
+
+void TestSessionKeeper::restartKeepsQtsOptions() {
+    const QStringList given{"halfscope", "-style",    "fusion", "--theme",
+                            "dark",      "-geometry", "9x9",    "out"};
+    const QStringList left{"halfscope", "--theme", "dark", "out"};
+    const QStringList taken{"-style", "fusion", "-geometry", "9x9"};
+    QCOMPARE(takenByQt(given, left), taken);
+    QCOMPARE(takenByQt(left, left), QStringList());
+}
+
 /// Another window may have crashed meanwhile: its runs are offered, as always.
 void TestSessionKeeper::aRestartRestoresItsOwnRuns() {
     const QTemporaryDir sessions;
@@ -170,7 +264,7 @@ void TestSessionKeeper::aRestartRestoresItsOwnRuns() {
     const std::vector<std::string> own = sessionsIn(options.sessions.toStdString());
     QCOMPARE(own.size(), size_t{1});
     QCOMPARE(leave(sessions, 40), int64_t{40});
-    options.left = {QString::fromStdString(own[0]), true};
+    options.left = {QString::fromStdString(own[0]), 0, {}};
     Opened opened(tinyConfig(7), options);
     MainWindow& window = opened.window;
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() == 30; }, kPatience));
