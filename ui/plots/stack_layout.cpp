@@ -14,7 +14,9 @@ namespace halfscope {
 namespace {
 constexpr int kBelowPlot = 5; // pixels between a plot and the next header
 
-constexpr double kReadableLines = 3; // lines of text that a curve must be high to be read
+// Lines of text that a curve must be high, so that it can be read: plots fold for the lesser
+// height, and headers of folded plots go for the better one.
+constexpr double kLeastLines = 2, kBetterLines = 3;
 
 /// Plots from above to below in the order in which they keep their room, and the room.
 struct Stack {
@@ -31,9 +33,9 @@ struct Stack {
             if (counts(*plot)) least = std::min(least, plot->stretch());
         return height(least);
     }
-    bool crampsCurves() const {
-        return lowest([](const StackedPlot& plot) { return plot.keepsRoom(); }) <
-               kReadableLines * line;
+    /// Whether a plot that keeps its room is lower.
+    bool cramps(double lines) const {
+        return lowest([](const StackedPlot& plot) { return plot.keepsRoom(); }) < lines * line;
     }
     /// Whether the last plot must go. Those that keep their room go only when they are too low
     /// themselves.
@@ -42,7 +44,7 @@ struct Stack {
         if (height(last.stretch()) < line) return true;
         if (last.foldsFirst() && lowest([](const StackedPlot&) { return true; }) < line)
             return true;
-        return !last.keepsRoom() && crampsCurves();
+        return !last.keepsRoom() && cramps(kLeastLines);
     }
 };
 
@@ -100,7 +102,7 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
         if (folds == Folds::Away || !plot->keepsRoom()) headers.push_back(plot);
         if (folds == Folds::Away) takeHeader();
     }
-    while (!headers.empty() && stack.crampsCurves())
+    while (!headers.empty() && stack.cramps(kBetterLines))
         takeHeader();
 }
 
