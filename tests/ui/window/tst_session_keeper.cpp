@@ -209,6 +209,7 @@ void TestSessionKeeper::restartKeepsEditsThatWait() {
     QVERIFY(model.canFork(1)); // the lane that was added
     QVERIFY(window.setup().restartShown());
     QVERIFY(!QFile::exists(left.edits));
+    QVERIFY(reaches(window, SessionState::Finished));
     window.play(); // with the networks of the run, which the edits have not reached
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() > 30; }, kPatience));
     QCOMPARE(window.shown().run()->now().laneCount(), 2);
