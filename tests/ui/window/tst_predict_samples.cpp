@@ -95,7 +95,7 @@ void TestPredictSamples::aCommandComesFirst() {
     QVERIFY(!stopped);
     run->clearStop();
     const auto predicted = run->laneFile(LaneFile::Predicted, 0, {}, path);
-    QVERIFY(predicted && predicted->starts_with("a,b,b_predicted\n0,0.5,"));
+    QVERIFY(predicted && predicted->bytes.starts_with("a,b,b_predicted\n0,0.5,"));
 }
 
 void TestPredictSamples::picturesHaveNone() {
