@@ -43,11 +43,11 @@ QString samplesWords(SamplesShow show, WordsFor room) {
     case SamplesShow::Classes:
         return QCoreApplication::translate("CompareView",
                                            "Validation samples. An orange frame marks a mistake "
-                                           "and has the number of the predicted class.");
+                                           "and shows the number of the predicted class.");
     case SamplesShow::Digits:
         return QCoreApplication::translate("CompareView",
                                            "Validation samples. An orange frame marks a mistake "
-                                           "and has the predicted digit.");
+                                           "and shows the predicted digit.");
     case SamplesShow::Characters:
         return QCoreApplication::translate("CompareView",
                                            "Validation samples, each with the predicted next "

@@ -29,10 +29,10 @@ void TestFirstPresets::play_data() {
     QTest::newRow("line-fit") << "A: y = ";
     QTest::newRow("moons") << "Orange, crosses";
     QTest::newRow("spirals") << "Orange, crosses";
-    QTest::newRow("mnist-cnn") << "Orange marks mistakes";
-    QTest::newRow("fashion-cnn") << "Orange marks mistakes";
-    QTest::newRow("resnet-small") << "Orange marks mistakes";
-    QTest::newRow("transformer-tiny") << "predicted character";
+    QTest::newRow("mnist-cnn") << "predicted digit";
+    QTest::newRow("fashion-cnn") << "predicted class. 0 T-shirt/top, 1 Trouser";
+    QTest::newRow("resnet-small") << "predicted digit";
+    QTest::newRow("transformer-tiny") << "predicted next character";
     QTest::newRow("transformer-lm") << "each lane writes on";
     QTest::newRow("gan") << "same random numbers";
 }
