@@ -75,7 +75,7 @@ public:
     std::optional<qint64> crosshair() const;
     std::optional<qint64> pinnedStep() const;
     /// Draws lines and marks so many times as large, for an audience; letters follow the widget's
-    /// font. Above 1 there are no controls over the plots.
+    /// font. Of the controls over the plots, only the choice of a lane stays above 1.
     void magnify(double factor);
     double firstVisibleStep() const { return m_from; }
     double lastVisibleStep() const { return m_to; }
