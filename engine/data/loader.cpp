@@ -51,6 +51,33 @@ void readWhole(const Dataset& data, Pass pass, std::span<const int64_t> samples,
     }
 }
 
+std::shared_ptr<Batch> SpareBatches::take(std::span<const TensorSpec> specs, int64_t rows) {
+    std::unique_ptr<Batch> batch;
+    {
+        const std::lock_guard lock(m_mutex);
+        const auto fits = std::find_if(m_batches.begin(), m_batches.end(),
+                                       [&](const auto& each) { return each->rows() == rows; });
+        if (fits != m_batches.end()) {
+            batch = std::move(*fits);
+            m_batches.erase(fits);
+        }
+    }
+    if (batch)
+        batch->skipped.clear();
+    else
+        batch = std::make_unique<Batch>(Batch::of(specs, rows));
+    return {batch.release(), [spare = shared_from_this()](Batch* unused) {
+                spare->giveBack(std::unique_ptr<Batch>(unused));
+            }};
+}
+
+/// The batch at the end of an epoch, which may be smaller, does not stay in the others' way.
+void SpareBatches::giveBack(std::unique_ptr<Batch> unused) noexcept {
+    const std::lock_guard lock(m_mutex);
+    if (m_batches.size() == kMost) m_batches.erase(m_batches.begin());
+    m_batches.push_back(std::move(unused));
+}
+
 Loader::Loader(std::unique_ptr<const Dataset> dataset, const EpochPlan& plan,
                const Sampler& sampler, int workers)
     : m_dataset(std::move(dataset)), m_plan(plan), m_sampler(sampler) {
@@ -114,7 +141,7 @@ std::shared_ptr<const Batch> Loader::read(int64_t step) const {
     const auto at = static_cast<size_t>(m_plan.firstOf(step)), count = static_cast<size_t>(rows);
     const auto first = order->begin() + static_cast<std::ptrdiff_t>(at);
     const std::vector<int64_t> samples(first, first + static_cast<std::ptrdiff_t>(rows));
-    auto batch = std::make_shared<Batch>(Batch::of(m_dataset->tensors(), rows));
+    const std::shared_ptr<Batch> batch = m_spare->take(m_dataset->tensors(), rows);
     readWhole(
         *m_dataset, {Split::Train, epoch}, samples,
         [&](int64_t next) {

@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <thread>
@@ -38,6 +39,23 @@ private:
 /// cancelled.
 void readWhole(const Dataset&, Pass, std::span<const int64_t> samples,
                const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out);
+
+/// Memory of batches that nobody needs any more, for those that come. A batch of pictures is large
+/// enough for the system to take its memory back each time and to clear it before it comes again,
+/// which takes longer than reading what it holds.
+class SpareBatches : public std::enable_shared_from_this<SpareBatches> {
+public:
+    SpareBatches() { m_batches.reserve(kMost); }
+    /// Returns a batch like Batch::of(), but of any values. The last one who lets go of it gives
+    /// its memory back, from any thread.
+    std::shared_ptr<Batch> take(std::span<const TensorSpec>, int64_t rows);
+
+private:
+    static constexpr size_t kMost = 2;
+    void giveBack(std::unique_ptr<Batch>) noexcept;
+    std::mutex m_mutex;
+    std::vector<std::unique_ptr<Batch>> m_batches; ///< of the same specs; at most kMost
+};
 
 /// Batches of the train split in the sampler's order, whatever the number of workers. Steps may ask
 /// for them in any order and from several threads; the batches that come next are read ahead. Holds
@@ -85,6 +103,7 @@ private:
     void work();
 
     std::unique_ptr<const Dataset> m_dataset;
+    std::shared_ptr<SpareBatches> m_spare = std::make_shared<SpareBatches>();
     EpochPlan m_plan;
     Sampler m_sampler;
     mutable std::mutex m_mutex;

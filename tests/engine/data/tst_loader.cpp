@@ -7,6 +7,7 @@
 #include <QElapsedTimer>
 #include <QTest>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <set>
@@ -132,6 +133,42 @@ private slots:
             for (int lane = 0; lane < 6; ++lane)
                 loader.load(step);
         QCOMPARE(reads.load(), 12);
+    }
+
+    void memoryOfBatchesIsUsedAgain() {
+        const auto spare = std::make_shared<SpareBatches>();
+        const NumberedData data(kSamples);
+        std::shared_ptr<Batch> held = spare->take(data.tensors(), 10);
+        held->skipped.push_back(Message::data("an old one"));
+        const float* memory = held->floats(kX).data();
+        QVERIFY(spare->take(data.tensors(), 10)->floats(kX).data() != memory);
+        held.reset();
+        QCOMPARE(spare->take(data.tensors(), 3)->rows(), int64_t{3}); // that has room for ten
+        std::set<const float*> taken;
+        std::vector<std::shared_ptr<Batch>> batches;
+        for (int i = 0; i < 3; ++i) {
+            batches.push_back(spare->take(data.tensors(), 10));
+            QCOMPARE(batches.back()->rows(), int64_t{10});
+            QVERIFY(batches.back()->skipped.empty());
+            taken.insert(batches.back()->floats(kX).data());
+        }
+        QCOMPARE(taken.size(), size_t{3});
+    }
+
+    /// A batch that someone holds keeps its values, and outlives the loader.
+    void heldBatchesStay() {
+        std::vector<std::shared_ptr<const Batch>> held;
+        {
+            const Loader loader = loaderOf(0);
+            for (int64_t step = 1; step <= 40; ++step) {
+                const auto batch = loader.load(step);
+                if (step % 4 == 0) held.push_back(batch);
+            }
+        }
+        const Loader again = loaderOf(0);
+        for (size_t i = 0; i < held.size(); ++i)
+            QVERIFY(std::ranges::equal(held[i]->floats(kX),
+                                       again.load(4 * (int64_t(i) + 1))->floats(kX)));
     }
 
     void oneBatchThatNeverChanges() {
