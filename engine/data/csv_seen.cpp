@@ -22,6 +22,18 @@ bool namesIndex(std::string_view name) {
            name.ends_with("ID");
 }
 
+/// Whether the name is that of a column that counts time: "year", "model_year", "Time (s)".
+bool namesTime(std::string_view name) {
+    constexpr std::array<std::string_view, 12> kWords{"year",   "yr",   "month",  "week",
+                                                      "day",    "hour", "minute", "second",
+                                                      "season", "date", "time",   "jahr"};
+    const std::string low = lowerCase(std::string(name));
+    return std::any_of(kWords.begin(), kWords.end(), [&low](std::string_view word) {
+        return low.starts_with(word) || low.ends_with(word) ||
+               low.ends_with(std::string(word) + "s");
+    });
+}
+
 } // namespace
 
 void SeenFields::add(const CsvFile& file, size_t column) {
@@ -50,7 +62,9 @@ bool SeenNumbers::countLines(std::string_view name) const {
     const double steps = m_most - m_least, least = static_cast<double>(m_count - 1);
     // numbers that are all different reach at least as far as there are lines
     if (m_count <= kFew || !m_whole || steps < least) return false;
-    return namesIndex(name) || (m_rising && steps < 2 * least);
+    constexpr double kFirstYear = 1500, kLastYear = 2200;
+    const bool years = m_least >= kFirstYear && m_most <= kLastYear;
+    return namesIndex(name) || (m_rising && steps < 2 * least && !years && !namesTime(name));
 }
 
 } // namespace halfscope

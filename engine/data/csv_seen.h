@@ -33,8 +33,8 @@ class SeenNumbers {
 public:
     void add(double);
     /// Whether they only count the lines, perhaps with gaps: whole numbers that rise from line to
-    /// line by 1, or seldom more. In a column whose name is that of an index, such as "id" or
-    /// "PassengerId", they may be in any order.
+    /// line by 1, or seldom more, and that are no years or other times. In a column whose name is
+    /// that of an index, such as "id" or "PassengerId", they may be in any order.
     bool countLines(std::string_view name) const;
 
 private:

@@ -109,6 +109,8 @@ void TestCsvNotes::lineNames_data() {
     row("words", "name", words, true);
     row("some words", "name", words.mid(0, 10), false);
     row("a word twice", "name", words.mid(0, 11) << "name 1", false);
+    row("years", "n", {"1960", "1961", "1962", "1963", "1964", "1965"}, false);
+    row("days", "Day of year", {"1", "2", "3", "4", "5", "6"}, false);
     row("few", "n", {"0", "1", "2", "3", "4"}, false);
     row("in any order", "n", {"0", "2", "1", "3", "4", "5"}, false);
     row("far apart", "n", {"0", "10", "20", "30", "40", "50"}, false);
