@@ -169,10 +169,9 @@ std::vector<Field> preparationFields() {
                 {"data.missing", phrase("Settings", "Missing values"), kNoUnit,
                  phrase("Settings",
                         "Fields that are empty, NA, N/A, #N/A, NaN, null, None or a question mark. "
-                        "refuse "
-                        "names the first one; drop leaves out lines that have one; mean puts the "
-                        "mean of the column over the training samples in its place and leaves out "
-                        "lines without a target.")},
+                        "refuse names the first one; drop leaves out lines that have one; mean "
+                        "puts the mean of the column over the training samples in its place and "
+                        "leaves out lines without a target.")},
                 [](auto& c) -> auto& { return c.task.missing; }),
             namesUpTo(Missing::Mean))),
         ofDataSets(ofRun(

@@ -268,9 +268,9 @@ QString FieldEditor::problemText() const {
     return text.startsWith(name) ? text.mid(name.size()) : text;
 }
 
-/// Returns what became of the data. It stands beside their path, or beside the setting that leaves
-/// lines out or fills them, or that of several readers. While the data are being read, the note
-/// beside the path says so.
+/// Returns what became of the data, a sentence on each line. It stands beside their path, or beside
+/// the setting that leaves lines out or fills them, or that of several readers. While the data are
+/// being read, the note beside the path says so.
 QString FieldEditor::noteText() const {
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     const TaskConfig& task = m_model.config().task;
@@ -285,7 +285,10 @@ QString FieldEditor::noteText() const {
     if (facts)
         for (const Message& note : facts->notes)
             notes << translated(note);
-    return notes.join(u' ');
+    if (notes.size() < 2) return notes.join(u'\n');
+    for (QString& note : notes)
+        note.prepend(QStringLiteral("• "));
+    return notes.join(u'\n');
 }
 
 void FieldEditor::getMnist() {

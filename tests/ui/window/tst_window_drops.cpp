@@ -182,17 +182,19 @@ void TestWindowDrops::dataBecomesAnExperiment_data() {
                      return i + (even ? "\tred\t" : "\tblue\t") + i + "0" +
                             (even ? "\tcat" : "\tdog");
                  })
-        << "The column kind is predicted, as one of 2 classes. The columns are separated by tabs. "
-           "A column without a name is left out: pandas writes the numbers of lines into one. "
-           "Columns of words became an input of 0 and 1 for each word: colour (2).";
+        << "• The column kind is predicted, as one of 2 classes.\n"
+           "• The columns are separated by tabs.\n"
+           "• A column without a name is left out: pandas writes the numbers of lines into one.\n"
+           "• Columns of words became an input of 0 and 1 for each word: colour (2).";
     QTest::newRow("Excel in Europe")
         << "pets.csv"
         << lines("\xEF\xBB\xBFweight;tame;kind\r\n",
                  [](const std::string& i, bool even) {
                      return i + ",5" + (even ? ";yes;cat" : ";no;dog") + "\r";
                  })
-        << "The column kind is predicted, as one of 2 classes. The columns are separated by "
-           "semicolons, and numbers have decimal commas. True and yes are 1, false and no are 0, "
+        << "• The column kind is predicted, as one of 2 classes.\n"
+           "• The columns are separated by semicolons, and numbers have decimal commas.\n"
+           "• True and yes are 1, false and no are 0, "
            "in the columns: tame.";
     const std::string x = npyBytes("{'descr': '>f4', 'fortran_order': True, 'shape': (40, 2)}",
                                    std::string(320, '\0'));
