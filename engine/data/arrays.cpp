@@ -8,6 +8,7 @@
 #include "engine/data/stored_data.h"
 #include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
+#include "engine/data/window_overlap.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -144,7 +145,7 @@ std::vector<int32_t> labelsOf(const TaskConfig& task, const Array& y,
 
 /// Splits the samples to train on; none of them are held back where there is a test part.
 HeldBack splitOf(const TaskConfig& task, const ArrayInfo& x) {
-    return {x.shape[0], task.test ? 0 : task.validation};
+    return task.test ? HeldBack(x.shape[0], 0) : HeldBack(x.shape[0], task);
 }
 
 DataFacts arrayFacts(const TaskConfig& task) {
@@ -156,7 +157,7 @@ DataFacts arrayFacts(const TaskConfig& task) {
     const int64_t held = test ? 0 : HeldBack::count(x.shape[0], task.validation);
     const bool predicts = !task.predictFile.empty();
     DataFacts facts{{TensorSpec{"x", sampleShape(placeOfX(task), x)}, targetSpec(task, y, labels)},
-                    x.shape[0] - held,
+                    test ? x.shape[0] : HeldBack::trained(x.shape[0], task),
                     predicts ? predictedInfo(task, x).shape[0]
                     : test   ? test->x.shape[0]
                              : held};
@@ -219,6 +220,7 @@ public:
         if (takesAnyNumbers(infoOf(task.loss.kind))) scaleTarget(task);
         setView();
         noteTest(task, test);
+        if (!test) noteHeldBack(task);
         if (!task.predictFile.empty())
             addPredicted(task);
         else if (test)
@@ -283,6 +285,17 @@ private:
                                               "the first in sample %3 (counted from 0). The loss "
                                               "of each batch with such a sample is not finite."),
                                name, values.notFinite, values.firstSample});
+    }
+    void noteHeldBack(const TaskConfig& task) {
+        const int64_t samples = m_x.info.shape[0];
+        if (auto note = heldBackNote(samples, task)) m_notes.push_back(*std::move(note));
+        const Shape& sample = m_tensors[kX].shape;
+        const bool pictures = sample.rank() > 2;
+        if (task.held != Held::Random || m_splits.validation.empty() || pictures) return;
+        const int64_t overlap =
+            overlapOf(samples, sample.elements(),
+                      [this](int64_t row, std::span<float> values) { copy(m_x, row, values); });
+        if (overlap > 0) m_notes.push_back(overlapNote(overlap));
     }
     /// Tells what becomes of the test part, if there is one.
     void noteTest(const TaskConfig& task, const std::optional<TestPart>& test) {
@@ -401,7 +414,7 @@ def samples():
               {"PART", task.test ? ", part=\"_train\"" : ""},
               {"NAMES", std::string(task.test ? kPythonNames : kPythonTrainNames)},
               {"TEST", test},
-              {"HELD", task.test ? std::string(kPythonTest) : heldBackPython(task.validation)},
+              {"HELD", task.test ? std::string(kPythonTest) : heldBackPython(task)},
               {"SCALED", scaled}})},
         task);
 }
@@ -413,7 +426,7 @@ const DataSetInfo kArrayData{
     .name = "arrays",
     .about = phrase("Settings", "inputs x and targets y from .npy, .npz or .safetensors files"),
     .settings = {"data.x", "data.y", "data.standardise_x", "data.standardise_target", "data.test",
-                 "data.validation"},
+                 "data.validation", "data.held_back", "data.gap"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

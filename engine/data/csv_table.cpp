@@ -8,6 +8,7 @@
 #include "engine/data/stored_data.h"
 #include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
+#include "engine/data/window_overlap.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ public:
     explicit CsvData(const TaskConfig& task)
         : m_table(readCsvTable(task)), m_inputs(m_table.layout.inputs),
           m_notes(columnNotes(m_table.layout, m_table.formatted, task)) {
-        m_splits = HeldBack(m_table.samples, task.validation);
+        m_splits = HeldBack(m_table.samples, task);
         m_numbers = std::move(m_table.places);
         m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_inputs)}}, TensorSpec{"target", {1}}};
         if (!m_table.labels.empty()) {
@@ -36,6 +37,7 @@ public:
         setView();
         noteDropped();
         noteFilled();
+        noteHeldBack(task);
         if (!task.predictFile.empty()) addPredicted(task);
         if (m_table.filled > 0) fill(task.path);
         if (task.standardise) standardiseInputs();
@@ -124,6 +126,16 @@ private:
         if (m_table.dropped > 0)
             m_notes.push_back({phrase("Data", "%1 of %2 lines lack a value and are left out."),
                                m_table.dropped, m_table.dropped + m_table.samples});
+    }
+    void noteHeldBack(const TaskConfig& task) {
+        if (auto note = heldBackNote(m_table.samples, task)) m_notes.push_back(*std::move(note));
+        if (task.held != Held::Random || m_splits.validation.empty()) return;
+        const int64_t overlap =
+            overlapOf(m_table.samples, static_cast<int64_t>(m_inputs),
+                      [this](int64_t row, std::span<float> values) {
+                          std::copy_n(&at(static_cast<int32_t>(row), 0), m_inputs, values.begin());
+                      });
+        if (overlap > 0) m_notes.push_back(overlapNote(overlap));
     }
     void noteFilled() {
         if (m_table.filled > 0)
@@ -292,7 +304,7 @@ PythonData csvPython(const TaskConfig& task, int64_t) {
                                  : fills ? kPythonFill
                                          : "")},
          {"MEAN", std::string(fills ? kPythonMean : "")},
-         {"HELD", heldBackPython(task.validation)},
+         {"HELD", heldBackPython(task)},
          {"STANDARDISE", std::string(task.standardise ? kPythonStandardise : "")},
          {"SCALED", scaleTargetPython(task, "target", {1})}});
     const bool refuses = task.missing == Missing::Refuse;
@@ -311,7 +323,7 @@ const DataSetInfo kCsvData{
     .name = "csv",
     .about = phrase("Settings", "a table, one column of which is the target"),
     .settings = {"data.path", "data.target", "data.drop", "data.missing", "data.standardise",
-                 "data.standardise_target", "data.validation"},
+                 "data.standardise_target", "data.validation", "data.held_back", "data.gap"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

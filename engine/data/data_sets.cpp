@@ -47,6 +47,14 @@ const char* nameOf(Damaged damaged) {
     return "";
 }
 
+const char* nameOf(Held held) {
+    switch (held) {
+    case Held::Random: return "random";
+    case Held::Last: return "last";
+    }
+    return "";
+}
+
 const char* nameOf(Predicted predicted) {
     switch (predicted) {
     case Predicted::Last: return "last";

@@ -56,7 +56,9 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             nameOf(task.predicted),
             task.mean,
             task.deviation,
-            numberText(task.crop)};
+            numberText(task.crop),
+            nameOf(task.held),
+            numberText(task.gap)};
 }
 
 std::optional<FactsAnswer> KnownFacts::find(const TaskConfig& task) const {

@@ -51,6 +51,13 @@ enum class Damaged : uint8_t {
 };
 const char* nameOf(Damaged); ///< "refuse", "skip"
 
+/// Which samples are held back to validate on.
+enum class Held : uint8_t {
+    Random, ///< chosen by a fixed shuffle
+    Last,   ///< the last ones, for samples in the order of time
+};
+const char* nameOf(Held); ///< "random", "last"
+
 inline constexpr size_t kMostSettingBytes = 4096; ///< of a setting that is a text or a path
 
 /// Which characters of a text are predicted from a sample.
@@ -73,8 +80,9 @@ struct TaskConfig {
     std::string x{}, y{}; ///< arrays: files
     std::string target{}; ///< csv: name of the target's column; empty for the last one
     std::string drop{};   ///< csv: names of the columns to leave out, see droppedColumns()
-    /// Not a setting. csv, arrays: a file of inputs without targets. Its samples are the ones to
-    /// validate on. What is learnt from the other samples (means, words) is applied to them.
+    /// Not a setting. csv, arrays: a file of inputs without targets; mnist, pictures, shards: a
+    /// picture or a folder of them. Its samples are the ones to validate on. What is learnt from
+    /// the other samples (means, words) is applied to them.
     std::string predictFile{};
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
     bool grey = false;        ///< likewise: one channel in place of three
@@ -90,9 +98,12 @@ struct TaskConfig {
     bool standardiseTarget = false;
     Missing missing = Missing::Refuse; ///< csv
     bool test = false;                 ///< arrays: x_test and y_test are validated on
-    double validation = 0.1; ///< arrays, csv, moons, text, ...: the share that is held back
-    int64_t latent = 64;     ///< generate: random numbers of a sample
-    int64_t context = 32;    ///< text: characters of a sample
+    double validation = 0.1;  ///< arrays, csv, moons, text, ...: the share that is held back
+    Held held = Held::Random; ///< arrays, csv
+    int64_t gap = 0; ///< likewise, with Held::Last: samples before those that are held back which
+                     ///< are not used
+    int64_t latent = 64;                   ///< generate: random numbers of a sample
+    int64_t context = 32;                  ///< text: characters of a sample
     Predicted predicted = Predicted::Last; ///< text
     LossSpec loss{};
 };

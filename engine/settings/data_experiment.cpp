@@ -8,6 +8,8 @@
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
+#include "engine/data/held_back.h"
+#include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
 #include "engine/settings/run_length.h"
 
@@ -99,6 +101,28 @@ Missing missingFor(TaskConfig task) {
     const int64_t dropped = samplesWith(Missing::Drop), filled = samplesWith(Missing::Mean);
     if (dropped == 0 && filled == 0) return Missing::Refuse;
     return 2 * dropped < filled ? Missing::Mean : Missing::Drop;
+}
+
+/// Samples that are overlapping windows of a series are judged on the last ones, behind a gap in
+/// which none overlaps with them, as forecasts are; DataFacts::notes tells so.
+void splitByTime(TaskConfig& task) {
+    TaskConfig all = task;
+    all.validation = 0; // in their order
+    all.standardise = all.standardiseX = all.standardiseTarget = false;
+    const std::unique_ptr<Dataset> data = makeDataset(all, 0);
+    const auto tensors = data->tensors();
+    const Shape& sample = tensors[kX].shape;
+    const int64_t samples = data->samples(Split::Train);
+    if (sample.rank() > 2) return; // pictures
+    const int64_t overlap =
+        overlapOf(samples, sample.elements(), [&](int64_t row, std::span<float> values) {
+            Batch batch = Batch::of(tensors, 1);
+            data->read(Split::Train, {&row, 1}, batch);
+            std::ranges::copy(batch.floats(kX), values.begin());
+        });
+    if (overlap == 0 || overlap >= HeldBack::trained(samples, task)) return;
+    task.held = Held::Last;
+    task.gap = overlap;
 }
 
 /// The test part of arrays is validated on where it fits those to train on; where it does not,
@@ -222,6 +246,9 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     if (!isGiven("data.standardise_target"))
         config.task.standardiseTarget = standardisesFor(config.task);
+    const bool chooses = row->has("data.held_back") && !config.task.test &&
+                         !isGiven("data.held_back") && !isGiven("data.gap");
+    if (chooses) splitByTime(config.task);
     const DataFacts facts = factsOf(config.task);
     if (!isGiven("task.batch")) config.task.batch = std::min(kBatch, facts.train);
     config.model = modelFor(facts);

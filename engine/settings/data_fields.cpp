@@ -162,6 +162,19 @@ std::vector<Field> pictureFields() {
     };
 }
 
+namespace {
+
+bool holdsBack(const RunConfig& c) {
+    const DataSetInfo& data = infoOf(c.task.kind);
+    return data.has("data.validation") && !(c.task.test && data.has("data.test"));
+}
+
+bool choosesHeld(const RunConfig& c) {
+    return holdsBack(c) && c.task.validation > 0 && infoOf(c.task.kind).has("data.held_back");
+}
+
+} // namespace
+
 std::vector<Field> preparationFields() {
     return {
         ofDataSets(oneOf(
@@ -198,18 +211,33 @@ std::vector<Field> preparationFields() {
              phrase("Settings", "The arrays x_test and y_test of an .npz or .safetensors file are "
                                 "the samples to validate on, and none are held back.")},
             [](auto& c) -> auto& { return c.task.test; })),
-        when(
-            [](const RunConfig& c) {
-                const DataSetInfo& data = infoOf(c.task.kind);
-                return data.has("data.validation") && !(c.task.test && data.has("data.test"));
-            },
-            in(ofRun(
-                   {"data.validation", phrase("Settings", "Held back"), kNoUnit,
-                    phrase("Settings", "The share of the samples that is kept for validation and "
+        when(holdsBack, in(ofRun(
+                               {"data.validation", phrase("Settings", "Held back"), kNoUnit,
+                                phrase("Settings",
+                                       "The share of the samples that is kept for validation and "
                                        "not trained on. Which samples these are does not depend on "
                                        "the seed; of a text, it is the end.")},
-                   [](auto& c) -> auto& { return c.task.validation; }),
-               {0, 1, Bound::BelowMaximum})),
+                               [](auto& c) -> auto& { return c.task.validation; }),
+                           {0, 1, Bound::BelowMaximum})),
+        when(choosesHeld,
+             oneOf(ofRun(
+                       {"data.held_back", phrase("Settings", "Which are held back"), kNoUnit,
+                        phrase("Settings",
+                               "random: samples that chance chooses once for all seeds. last: "
+                               "the last ones, for samples in the order of time, such as "
+                               "windows of a series, whose neighbours are much alike.")},
+                       [](auto& c) -> auto& { return c.task.held; }),
+                   namesUpTo(Held::Last))),
+        when([](const RunConfig& c) { return choosesHeld(c) && c.task.held == Held::Last; },
+             in(ofRun(
+                    {"data.gap", phrase("Settings", "Gap before them"), kNoUnit,
+                     phrase("Settings",
+                            "The samples before those that are held back which are not trained "
+                            "on, so that none of them shares values with one that is held "
+                            "back: of windows that begin one value after the other, the length "
+                            "less 1.")},
+                    [](auto& c) -> auto& { return c.task.gap; }),
+                {0, 1e6, Bound::Closed})),
     };
 }
 
