@@ -137,9 +137,10 @@ struct Commands {
             "target and what each lane makes of it) and predictions_LANE.npy here",
             "DIR", "the path of a folder"));
         textOption(*evaluate, "--predict", evaluateOptions.predict,
-                   "Predict the samples of this table or array of inputs instead, which needs no "
-                   "targets: predictions without scores; columns are found by their names",
-                   "FILE", "the path of a file");
+                   "Predict the samples of this table or array of inputs, or the pictures of this "
+                   "folder, instead, which need no targets: predictions without scores; columns "
+                   "are found by their names",
+                   "FILE", "the path of a file or folder");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
                                           "ended without saving them");

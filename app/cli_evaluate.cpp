@@ -9,10 +9,12 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/data/new_pictures.h"
 #include "engine/io/output_folder.h"
 #include "engine/runs/run_folder.h"
 #include "engine/train/experiment.h"
 #include "engine/train/predicted_samples.h"
+#include "engine/train/state_dict.h"
 
 #include <algorithm>
 #include <atomic>
@@ -45,6 +47,7 @@ Judged judge(Experiment& experiment, int lane, const std::string& weights, bool 
     judged.validation = *found;
     judged.counts = trainer.classCounts();
     judged.classes = experiment.view().classes;
+    judged.data = experiment.dataPrint();
     judged.leftOut = trainer.skippedSamples();
     judged.samples = trainer.validationSamples() - static_cast<int64_t>(judged.leftOut.size());
     return judged;
@@ -88,13 +91,13 @@ void tellLeftOut(std::span<const Message> reasons) {
         printNote("And " + std::to_string(reasons.size() - kMost) + " more are left out.\n");
 }
 
-/// Sets the task to predict the samples of `options.predict`, a file without targets. Throws
-/// InputError for data that are neither a table nor arrays, and without --out.
+/// Sets the task to predict the samples of `options.predict`, which have no targets. Throws
+/// InputError for data of other kinds, and without --out.
 void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     const TaskKind kind = config.task.kind;
-    if (kind != TaskKind::Csv && kind != TaskKind::Arrays)
+    if (!canPredictFile(kind))
         throw InputError(Message::data(
-            std::string("evaluate: --predict takes tables and arrays; data.kind is ") +
+            std::string("evaluate: --predict takes tables, arrays and pictures; data.kind is ") +
             infoOf(kind).name));
     if (options.out.empty())
         throw InputError(Message::data(
@@ -102,15 +105,17 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     config.task.predictFile = std::filesystem::absolute(options.predict).string();
 }
 
-/// Tells when the file of the training data is newer than the weights.
-void tellChanged(const RunConfig& config, const std::string& weights) {
-    const std::string& data = config.task.path.empty() ? config.task.x : config.task.path;
-    std::error_code failed;
-    const auto read = std::filesystem::last_write_time(data, failed);
-    if (failed || !std::filesystem::is_regular_file(data, failed)) return;
-    const auto trained = std::filesystem::last_write_time(weights, failed);
-    if (!failed && read > trained)
-        printNote(Message(kChangedSince, pathText(data)).english() + "\n");
+/// Tells when the training data are no longer those that the weights were trained on.
+void tellChanged(const RunConfig& config, const Judged& lane) {
+    if (const auto changed = changedSince(config.task, dataPrintIn(lane.weights), lane.data))
+        printNote(changed->english() + "\n");
+}
+
+void writePredicted(const EvaluateOptions& options, const RunConfig& config,
+                    std::span<const Judged> lanes) {
+    const OutputFolder folder(options.out);
+    if (!predictsPictures(config.task.kind)) return writePredictions(folder, lanes);
+    writePredictions(folder, lanes, newPicturesAt(config.task.predictFile));
 }
 
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int64_t samples) {
@@ -118,7 +123,10 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int6
         printNote("Data: " + note.english() + "\n");
     print(std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
           pathText(options.predict) +
-          " predicted; there are no scores, because the file's targets are not read\nFiles: " +
+          (predictsPictures(config.task.kind)
+               ? " predicted; there are no scores, because the classes are not known\nFiles: "
+               : " predicted; there are no scores, because the file's targets are not read\n"
+                 "Files: ") +
           pathText(options.out) + "\n");
 }
 
@@ -155,10 +163,10 @@ int evaluate(const EvaluateOptions& options) {
     const std::vector<Judged> lanes =
         own ? judgeEach(config, folder, keeps) : judgeAll(config, keeps);
     tellLeftOut(lanes.front().leftOut);
-    if (!options.quiet) tellChanged(config, own ? weightsIn(folder, config) : config.model.weights);
+    if (!options.quiet) tellChanged(config, lanes.front());
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {
-        writePredictions(OutputFolder(options.out), lanes);
+        writePredicted(options, config, lanes);
         if (!options.quiet) tellPredicted(options, config, lanes.front().samples);
         return 0;
     }

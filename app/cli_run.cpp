@@ -381,7 +381,8 @@ private:
         const std::string model = modelShapes(m_experiment.config()).text;
         for (int i = 0; i < m_experiment.lanes(); ++i)
             files.push_back({run_file::weights(m_experiment.laneName(i)),
-                             stateDictBytes(m_experiment.lane(i), model, HALFSCOPE_VERSION)});
+                             stateDictBytes(m_experiment.lane(i), model, HALFSCOPE_VERSION,
+                                            m_experiment.dataPrint())});
         return files;
     }
 

@@ -7,6 +7,7 @@
 #include "engine/io/json_text.h"
 #include "engine/io/npy.h"
 #include "engine/runs/run_tables.h"
+#include "engine/train/predicted_samples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -192,6 +193,25 @@ std::string scoresTable(std::span<const Judged> lanes) {
 void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes) {
     writeArrays(folder, lanes);
     folder.write("samples.csv", samplesCsv(lanes, WithTargets::No));
+}
+
+void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
+                      const NewPictures& pictures) {
+    std::string text = "file";
+    std::vector<std::vector<PredictedClass>> found;
+    for (const Judged& each : lanes) {
+        text += "," + csvField(each.lane) + "," + csvField(each.lane + "_probability");
+        found.push_back(predictedClasses(each.predictions, each.classes));
+    }
+    text += "\n";
+    for (size_t i = 0; i < pictures.names.size(); ++i) {
+        text += csvField(pictures.names[i]);
+        for (const std::vector<PredictedClass>& lane : found)
+            text += "," + csvField(lane.at(i).name) + "," + lane[i].probability;
+        text += "\n";
+    }
+    writeArrays(folder, lanes);
+    folder.write("samples.csv", text);
 }
 
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes) {

@@ -3,6 +3,7 @@
 
 #include "engine/core/message.h"
 #include "engine/data/class_counts.h"
+#include "engine/data/new_pictures.h"
 #include "engine/io/output_folder.h"
 #include "engine/runs/step_record.h"
 #include "engine/train/trainer.h"
@@ -20,6 +21,7 @@ struct Judged {
     Validation validation;
     ClassCounts counts;               ///< has no classes when the targets are numbers
     std::vector<std::string> classes; ///< their names
+    std::string data{};               ///< Experiment::dataPrint() of the training data as they are
     int64_t samples = 0;              ///< how many could be read
     std::vector<Message> leftOut;     ///< why others could not be read
     Predictions predictions;          ///< empty when nobody asked for them
@@ -30,6 +32,8 @@ struct Judged {
 std::string scoresTable(std::span<const Judged>);
 /// Writes samples.csv and the predictions of each lane, for samples whose targets are not known.
 void writePredictions(const OutputFolder&, std::span<const Judged>);
+/// Writes the same of pictures: a line for each file with its classes and their probabilities.
+void writePredictions(const OutputFolder&, std::span<const Judged>, const NewPictures&);
 /// Writes scores.json, samples.csv and the predictions of each lane.
 void writeScores(const OutputFolder&, std::span<const Judged>);
 

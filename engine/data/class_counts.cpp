@@ -28,6 +28,20 @@ std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classe
     return taken;
 }
 
+std::vector<float> highestProbabilities(std::span<const float> scores, size_t classes) {
+    require(classes > 0, "scores of at least one class");
+    std::vector<float> probabilities;
+    for (size_t at = 0; at + classes <= scores.size(); at += classes) {
+        const std::span<const float> row = scores.subspan(at, classes);
+        const double highest = *std::max_element(row.begin(), row.end());
+        double sum = 0;
+        for (const float score : row)
+            sum += std::exp(double{score} - highest);
+        probabilities.push_back(static_cast<float>(1 / sum));
+    }
+    return probabilities;
+}
+
 int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes) {
     require(scores.size() == labels.size() * classes, "each sample has a score for each class");
     int64_t right = 0;

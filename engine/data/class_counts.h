@@ -16,6 +16,10 @@ namespace halfscope {
 /// scores. A nan is never the highest; a row of only nan has no class, which is `classes`.
 std::vector<int32_t> highestClasses(std::span<const float> scores, size_t classes);
 
+/// Returns the softmax probability of the highest score in each row of (rows, classes); nan for a
+/// row that has a nan.
+std::vector<float> highestProbabilities(std::span<const float> scores, size_t classes);
+
 /// Returns how many rows have their highest score at their own class.
 int64_t countRight(std::span<const int32_t> labels, std::span<const float> scores, size_t classes);
 

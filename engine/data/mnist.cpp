@@ -1,9 +1,11 @@
 // MNIST, Fashion-MNIST and other sets in their four files: pictures of ten classes and their
 // labels, in IDX, plain or gzipped. Without a folder, it is the sample that comes with the program.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/core/vector_clones.h"
 #include "engine/data/dataset.h"
+#include "engine/data/picture_samples.h"
 #include "engine/data/shipped_data.h"
 #include "engine/io/idx.h"
 #include "engine/lang/python.h"
@@ -128,6 +130,7 @@ DataFacts factsOfFiles(const TaskConfig& task) {
         (split == Split::Train ? facts.train : facts.validation) = images.shape[0];
     }
     facts.tensors = tensorsOf(picture);
+    facts.validation = predictedOr(task, facts.validation);
     return facts;
 }
 
@@ -166,6 +169,45 @@ void prefetch(const std::byte* from, size_t count) {
         __builtin_prefetch(from + i);
 }
 
+double meanOf(std::span<const std::byte> bytes) {
+    uint64_t sum = 0;
+    for (const std::byte each : bytes)
+        sum += std::to_integer<uint64_t>(each);
+    return static_cast<double>(sum) / 255 / static_cast<double>(std::max<size_t>(1, bytes.size()));
+}
+
+/// Pictures of task.predictFile in the size of those to train on, as bytes of grey.
+struct NewDigits {
+    std::vector<std::byte> bytes{};
+    std::vector<Message> damage{}; ///< by picture; empty where it was decoded
+
+    NewDigits(const std::string& path, const Shape& picture) {
+        if (picture[1] != picture[2])
+            throw InputError(phrase("Data", "%1: new pictures are predicted where those to train "
+                                            "on are square; they have %2 x %3 pixels"),
+                             pathText(path), picture[2], picture[1]);
+        const auto pixels = static_cast<size_t>(picture.elements());
+        for (const std::string& each : newPicturesAt(path).paths) {
+            checkCancelled();
+            damage.emplace_back();
+            bytes.resize(bytes.size() + pixels);
+            try {
+                const auto grey = planesOf(readSquare(each, static_cast<int>(picture[2])), 1);
+                std::transform(grey.begin(), grey.end(), bytes.end() - ptrdiff_t(pixels),
+                               [](uint8_t value) { return std::byte{value}; });
+            } catch (const InputError& error) {
+                damage.back() = error.message();
+            }
+        }
+    }
+    /// Whether they are mostly light and those to train on mostly dark, or the other way round.
+    bool isInverted(const Array& train) const {
+        const bool decoded =
+            std::any_of(damage.begin(), damage.end(), [](const Message& m) { return m.empty(); });
+        return decoded && (meanOf(bytes) > 0.5) != (meanOf(train.bytes) > 0.5);
+    }
+};
+
 /// Holds the bytes as they were in the files; a sample is a picture of floats from 0 to 1.
 class MnistData final : public Dataset {
 public:
@@ -183,6 +225,7 @@ public:
                 checkSameShape(picture, shape, files);
         }
         m_tensors = tensorsOf(picture);
+        if (!task.predictFile.empty()) predict(task.predictFile, picture);
     }
 
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
@@ -191,6 +234,7 @@ public:
     std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
                              Batch& out) const override {
         const Part& from = part(pass.split);
+        std::vector<Unread> unread;
         const auto pixels = static_cast<size_t>(m_tensors[kX].shape.elements());
         float* x = out.floats(kX).data();
         const std::span<int32_t> target = out.labels(kTarget);
@@ -201,10 +245,14 @@ public:
         for (size_t i = 0; i < samples.size(); ++i) {
             if (i + kAhead < samples.size()) prefetch(bytesOfSample(i + kAhead), pixels);
             toFloats(bytesOfSample(i), x + i * pixels, pixels);
-            target[i] = static_cast<int32_t>(from.labels.bytes[static_cast<size_t>(samples[i])]);
+            const auto sample = static_cast<size_t>(samples[i]);
+            target[i] = static_cast<int32_t>(from.labels.bytes[sample]);
+            if (pass.split == Split::Validation && !m_damage.empty() && !m_damage[sample].empty())
+                unread.push_back({i, m_damage[sample]});
         }
-        return {};
+        return unread;
     }
+    std::vector<Message> notes() const override { return m_notes; }
 
     TaskView view() const override {
         TaskView view;
@@ -217,11 +265,29 @@ private:
     struct Part {
         Array images, labels;
     };
+    /// Puts new pictures in the place of those to validate on. Their classes are unknown, so any
+    /// will do.
+    void predict(const std::string& path, const Shape& picture) {
+        NewDigits found(path, picture);
+        if (found.isInverted(part(Split::Train).images))
+            m_notes.emplace_back(
+                phrase("Data", "%1: on average, the pictures are light where those to train on are "
+                               "dark, or the other way round. With their colours inverted, "
+                               "predictions may be better."),
+                pathText(path));
+        Part& judged = m_parts[static_cast<size_t>(Split::Validation)];
+        judged.labels.info.shape = {static_cast<int64_t>(found.damage.size())};
+        judged.labels.bytes.assign(found.damage.size(), std::byte{0});
+        judged.images.bytes = std::move(found.bytes);
+        m_damage = std::move(found.damage);
+    }
     const Part& part(Split split) const { return m_parts[static_cast<size_t>(split)]; }
 
     std::array<Part, kSplits> m_parts;
     std::vector<TensorSpec> m_tensors;
     std::vector<std::string> m_classes;
+    std::vector<Message> m_damage; ///< of the pictures to predict; empty when there are none
+    std::vector<Message> m_notes;
 };
 
 PythonData mnistPython(const TaskConfig& task, int64_t) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 namespace halfscope {
 
@@ -47,6 +48,11 @@ bool isPictureEnding(std::string_view ending) {
     return end == "png" || end == "jpg" || end == "jpeg";
 }
 
+bool isPictureName(const std::string& name) {
+    const std::string ending = std::filesystem::path(name).extension().string();
+    return ending.size() > 1 && isPictureEnding(std::string_view(ending).substr(1));
+}
+
 std::vector<std::string> pathsIn(const std::string& folder, Entries entries,
                                  bool (*wanted)(const std::string& name), int* error) {
     std::vector<std::string> paths;
@@ -74,20 +80,56 @@ std::vector<TensorSpec> pictureTensors(const TaskConfig& task, int64_t classes) 
             TensorSpec{"target", {}, DType::I32, classes}};
 }
 
+std::vector<uint8_t> planesOf(const Picture& picture, int channels) {
+    const auto pixels = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.height);
+    std::vector<uint8_t> bytes(pixels * static_cast<size_t>(channels));
+    const auto byteOf = [](float value) {
+        return static_cast<uint8_t>(std::lround(255 * std::clamp(value, 0.0f, 1.0f)));
+    };
+    for (size_t pixel = 0; pixel < pixels; ++pixel) {
+        const float* from = picture.values.data() + pixel * static_cast<size_t>(picture.channels);
+        if (channels == 1 && picture.channels == 3) { // luma, as ITU-R BT.601 defines it
+            bytes[pixel] = byteOf(0.299f * from[0] + 0.587f * from[1] + 0.114f * from[2]);
+            continue;
+        }
+        for (size_t c = 0; c < static_cast<size_t>(channels); ++c)
+            bytes[c * pixels + pixel] = byteOf(from[picture.channels == 3 ? c : 0]);
+    }
+    return bytes;
+}
+
 PictureSamples::PictureSamples(const TaskConfig& task, uint64_t seed)
     : m_meanText(task.mean), m_deviationText(task.deviation), m_seed(seed), m_flip(task.flip),
-      m_crop(task.crop), m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)) {
+      m_crop(task.crop), m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)),
+      m_new(task.predictFile.empty() ? NewPictures() : newPicturesAt(task.predictFile)) {
     m_damaged = task.damaged;
 }
 
 void PictureSamples::measureAndSetTables(size_t stored) {
-    m_kept.resize(stored);
+    m_kept.resize(stored + m_new.paths.size());
     const ChannelValues mean = channelValuesOf(kMeanKey, m_meanText);
     const ChannelValues deviation = channelValuesOf(kDeviationKey, m_deviationText);
     put(m_mean, mean);
     put(m_deviation, deviation);
     if (mean.measured || deviation.measured) measure(mean.measured, deviation.measured);
     setTables();
+    if (!m_new.paths.empty()) addPredicted(stored);
+}
+
+void PictureSamples::addPredicted(size_t stored) {
+    checkSampleCount("data.path", static_cast<int64_t>(m_kept.size()));
+    m_firstNew = stored;
+    m_numbers.resize(m_kept.size());
+    const auto first = m_numbers.begin() + static_cast<std::ptrdiff_t>(stored);
+    std::iota(m_numbers.begin(), first, int64_t{0});
+    std::iota(first, m_numbers.end(), int64_t{0});
+    judgeFrom(static_cast<int64_t>(stored));
+    m_damaged = Damaged::Skip; // no network must be trained again for a damaged picture
+}
+
+Picture PictureSamples::squareAt(size_t stored) const {
+    return stored < m_firstNew ? squareOf(stored, m_side)
+                               : readSquare(m_new.paths[stored - m_firstNew], m_side);
 }
 
 void PictureSamples::setTables() {
@@ -140,22 +182,7 @@ std::vector<ChannelScale> PictureSamples::channelScales() const {
 }
 
 PictureSamples::Planes PictureSamples::decoded(size_t stored) const {
-    const Picture picture = squareOf(stored, m_side);
-    const auto pixels = static_cast<size_t>(m_side) * static_cast<size_t>(m_side);
-    Planes bytes(pixels * static_cast<size_t>(m_channels));
-    const auto byteOf = [](float value) {
-        return static_cast<uint8_t>(std::lround(255 * std::clamp(value, 0.0f, 1.0f)));
-    };
-    for (size_t pixel = 0; pixel < pixels; ++pixel) {
-        const float* from = picture.values.data() + pixel * static_cast<size_t>(picture.channels);
-        if (m_channels == 1 && picture.channels == 3) { // luma, as ITU-R BT.601 defines it
-            bytes[pixel] = byteOf(0.299f * from[0] + 0.587f * from[1] + 0.114f * from[2]);
-            continue;
-        }
-        for (size_t c = 0; c < static_cast<size_t>(m_channels); ++c)
-            bytes[c * pixels + pixel] = byteOf(from[picture.channels == 3 ? c : 0]);
-    }
-    return bytes;
+    return planesOf(squareAt(stored), m_channels);
 }
 
 /// Calls `use` with the planes of a sample. Planes that are kept never change, so they can be read
@@ -213,7 +240,7 @@ void PictureSamples::readStored(int32_t stored, int64_t epoch, const SamplePlace
     const auto at = static_cast<size_t>(stored);
     withPlanes(
         at, [&](const Planes& planes) { fill(place.floats(kX), planes, chanceOf(stored, epoch)); });
-    place.label() = labelOf(at);
+    place.label() = at < m_firstNew ? labelOf(at) : 0; // any class will do for a new picture
 }
 
 namespace {

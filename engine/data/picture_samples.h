@@ -2,6 +2,7 @@
 // measures mean and deviation, and mirrors and moves the samples to train on at random.
 #pragma once
 
+#include "engine/data/new_pictures.h"
 #include "engine/data/stored_data.h"
 #include "engine/io/open_folder.h"
 #include "engine/io/picture.h"
@@ -18,6 +19,8 @@ inline constexpr int32_t kMostPictureClasses = 10'000;
 
 /// Whether the ending of a file's name, without its dot, is that of a picture: "png", "JPEG".
 bool isPictureEnding(std::string_view);
+/// Whether a file is a picture by its name or path: "cat.jpg".
+bool isPictureName(const std::string&);
 /// Returns the sorted paths in a folder whose names are `wanted`; hidden names never are. `error`
 /// is that of namesIn(). Can be cancelled.
 std::vector<std::string> pathsIn(const std::string& folder, Entries,
@@ -29,6 +32,12 @@ std::vector<std::string> pathsIn(const std::string& folder, Entries,
 /// setting that does not fit the others.
 std::vector<TensorSpec> pictureTensors(const TaskConfig&, int64_t classes);
 
+/// Returns a picture as planes of bytes, one for each of 1 or 3 channels; grey is the luma of
+/// colours.
+std::vector<uint8_t> planesOf(const Picture&, int channels);
+
+/// With task.predictFile, the pictures there are the ones to validate on, and those of them that
+/// cannot be decoded are skipped, as in the prediction of tables lines are that lack a value.
 class PictureSamples : public StoredData {
 public:
     bool varies() const final { return m_flip || m_crop > 0; }
@@ -36,7 +45,8 @@ public:
 
 protected:
     PictureSamples(const TaskConfig&, uint64_t seed);
-    /// Ends the constructor of a data set after its members are set: measures what is "auto".
+    /// Ends the constructor of a data set after its members are set: measures what is "auto", and
+    /// puts the pictures to predict behind the others.
     void measureAndSetTables(size_t stored);
 
     /// Returns the middle square of a stored picture, `side` pixels wide. Throws InputError that
@@ -62,12 +72,16 @@ private:
     void fill(std::span<float> to, const Planes& from, Chance) const;
     void measure(bool mean, bool deviation);
     void setTables();
+    void addPredicted(size_t stored);
+    Picture squareAt(size_t stored) const;
 
     const std::string m_meanText, m_deviationText;
     const uint64_t m_seed;
     const bool m_flip;
     const int64_t m_crop;
     const int m_side, m_channels;
+    const NewPictures m_new; ///< those of task.predictFile
+    size_t m_firstNew = SIZE_MAX;
     std::array<float, 3> m_mean{0, 0, 0}, m_deviation{1, 1, 1}; ///< by channel
     std::array<std::array<float, 256>, 3> m_values{};           ///< of each byte, by channel
     mutable std::mutex m_mutex;

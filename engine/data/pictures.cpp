@@ -20,11 +20,6 @@ constexpr std::array<std::string_view, 6> kParts{"train", "training",   "val",
                                                  "valid", "validation", "test"};
 constexpr size_t kTrainParts = 2; // the other parts are for validation
 
-bool isPicture(const std::string& name) {
-    const std::string ending = fs::path(name).extension().string();
-    return ending.size() > 1 && isPictureEnding(std::string_view(ending).substr(1));
-}
-
 struct PictureFile {
     std::string path;
     int32_t label = 0;
@@ -48,7 +43,7 @@ struct PictureFolder {
         return paths;
     }
     std::vector<std::string> picturesIn(const std::string& folder) {
-        return entriesOf(folder, Entries::Files, isPicture);
+        return entriesOf(folder, Entries::Files, isPictureName);
     }
     std::vector<std::string> foldersIn(const std::string& folder) {
         return entriesOf(folder, Entries::Folders, [](const std::string&) { return true; });
@@ -166,7 +161,7 @@ DataFacts pictureFacts(const TaskConfig& task) {
     const bool split = !found.validation.empty();
     const int64_t held = split ? 0 : HeldBack::count(trained, task.validation);
     return {pictureTensors(task, static_cast<int64_t>(found.classes.size())), trained - held,
-            split ? static_cast<int64_t>(found.judged.size()) : held};
+            predictedOr(task, split ? static_cast<int64_t>(found.judged.size()) : held)};
 }
 
 constexpr std::string_view kPythonStack =

@@ -226,8 +226,8 @@ DataFacts shardFacts(const TaskConfig& task) {
     const IndexPtr index = indexOf(task);
     const auto samples = static_cast<int64_t>(index->samples.size());
     const int64_t held = HeldBack::count(samples, task.validation);
-    return {pictureTensors(task, index->classes), (samples - held) * task.shardReaders, held,
-            notesOn(task, samples - held)};
+    return {pictureTensors(task, index->classes), (samples - held) * task.shardReaders,
+            predictedOr(task, held), notesOn(task, samples - held)};
 }
 
 constexpr std::string_view kPythonDecode =

@@ -70,6 +70,7 @@ std::string stateText(const ExperimentState& state, std::span<const ArrayView> a
     json["batch"] = state.epochs.batch;
     json["device"] = state.device;
     json["run"] = state.run;
+    if (!state.data.empty()) json["data"] = state.data;
     JsonText lanes = JsonText::list();
     for (const LaneState& lane : state.lanes)
         lanes.push_back(laneText(lane));
@@ -242,6 +243,7 @@ ExperimentState readWhole(const std::string& path) {
     state.epochs.batch = reader.whole("batch", 1, INT64_MAX);
     state.device = reader.text("device");
     state.run = reader.text("run");
+    if (reader.has("data")) state.data = reader.text("data"); // not in those of earlier versions
     const Json& lanes = reader.at("lanes");
     if (!lanes.is_array() || lanes.empty() || lanes.size() > kMaxLanes)
         refuse(path, {phrase("Files", "state.lanes must be a list of 1 to %1 lanes"), kMaxLanes});

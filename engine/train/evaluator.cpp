@@ -199,8 +199,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
         if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, predictions))
             return std::nullopt;
     if (m_read == 0)
-        throw RunError(phrase("Data", "%1 (and no other validation sample can be read)"),
-                       m_skipped.front());
+        throw RunError(phrase("Data", "%1 (and no other sample can be read)"), m_skipped.front());
     Validation result{m_loss / static_cast<double>(m_read)};
     if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);
     if (m_data.targetScale().active()) result.error = m_error / static_cast<double>(m_read);

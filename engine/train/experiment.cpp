@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/data_print.h"
 #include "engine/data/gallery.h"
 #include "engine/devices/device_list.h"
 #include "engine/runs/edit_words.h"
@@ -58,6 +59,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop)
         emptied->edits.clear();
     }
     m_task = makeTask(m_config);
+    m_dataPrint = halfscope::dataPrint(m_config.task, m_task->dataset());
     checkConfig(m_config); // again, now with what the files of the data set hold
     m_epochs = epochPlanOf(m_config);
     m_config.steps = stepsOf(m_config);
@@ -88,6 +90,7 @@ void Experiment::resume(const ExperimentState& state) {
                state.lanes.size(), m_lanes.size(), state.step);
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_lanes[i]->restore(state.lanes[i]);
+    m_dataPrint = state.data;
     m_step = state.step;
     m_wallSeconds = state.wallSeconds;
     if (!isValidatedAfter(m_step)) return;
@@ -120,6 +123,7 @@ ExperimentState Experiment::state() {
                        m_step + 1);
     applyEdits(); // those that came in the middle of the last step
     ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs, device().name, {}, {}};
+    state.data = m_dataPrint;
     for (const auto& lane : m_lanes)
         state.lanes.push_back(lane->state());
     return state;

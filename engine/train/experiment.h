@@ -65,6 +65,9 @@ public:
     /// How the samples become steps. An epoch is one pass over the train split.
     const EpochPlan& epochs() const { return m_epochs; }
     int64_t stepsPerEpoch() const { return m_epochs.stepsPerEpoch(); }
+    /// Returns dataPrint() of the data as they were when the training began, also of a run that
+    /// goes on from a checkpoint; empty when it is not known.
+    const std::string& dataPrint() const { return m_dataPrint; }
     /// True when lanes are judged on samples that they do not train on.
     bool validates() const { return m_lanes.front()->validates(); }
     /// True when targets are classes; accuracies are measured then.
@@ -158,6 +161,7 @@ private:
     int64_t m_scheduleSteps; ///< the length of the schedule, fixed at the start even if the run
                              ///< becomes longer
     std::unique_ptr<Task> m_task;
+    std::string m_dataPrint;
     int64_t m_validated = 0;                ///< the last step after which all lanes were validated
     std::vector<ClassCounts> m_classCounts; ///< from that validation, by lane
     bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give

@@ -21,6 +21,7 @@ struct ExperimentState {
     std::string run;              ///< the id of the run that it is part of; empty when there is
                                   ///< none
     std::vector<LaneState> lanes; ///< including those that were forked
+    std::string data{};           ///< see Experiment::dataPrint(); empty when it is not known
 };
 
 } // namespace halfscope

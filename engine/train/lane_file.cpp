@@ -53,8 +53,8 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
     Trainer& trainer = experiment.lane(lane);
     switch (file) {
     case LaneFile::StateDict:
-        return LaneFileBytes{
-            stateDictBytes(trainer, modelShapes(experiment.config()).text, program)};
+        return LaneFileBytes{stateDictBytes(trainer, modelShapes(experiment.config()).text, program,
+                                            experiment.dataPrint())};
     case LaneFile::Onnx: return LaneFileBytes{onnxBytes(trainer, experiment.config(), program)};
     case LaneFile::CriticOnnx:
         return LaneFileBytes{criticOnnxBytes(trainer, experiment.config(), program)};

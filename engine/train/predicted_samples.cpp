@@ -1,4 +1,4 @@
-// Judges the other file's samples as those that were held back are judged.
+// Judges the other samples as those that were held back are judged.
 #include "engine/train/predicted_samples.h"
 
 #include "engine/core/cancel.h"
@@ -8,11 +8,12 @@
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
-#include "engine/data/known_facts.h"
+#include "engine/data/new_pictures.h"
 #include "engine/io/npy.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -62,8 +63,8 @@ std::vector<std::string> fieldsOf(const Predictions& all, const TaskView& view, 
                                   const TableText& table) {
     std::vector<std::string> fields;
     if (classes) {
-        for (const int32_t taken : highestClasses(all.values, static_cast<size_t>(all.outputs)))
-            fields.push_back(quoted(view.classes.at(static_cast<size_t>(taken)), table.separator));
+        for (const PredictedClass& each : predictedClasses(all, view.classes))
+            fields.push_back(quoted(each.name, table.separator));
         return fields;
     }
     for (const float value : all.values) {
@@ -88,24 +89,43 @@ std::string trainingFile(const TaskConfig& task) {
     return pathText(task.path.empty() ? task.x : task.path);
 }
 
+std::string pictureTable(const NewPictures& pictures, const std::vector<PredictedClass>& classes) {
+    if (pictures.names.size() != classes.size())
+        throw InputError(phrase("Training", "pictures came or went while they were predicted"));
+    std::string text = "file,class_predicted,probability\n";
+    for (size_t i = 0; i < classes.size(); ++i)
+        text += quoted(pictures.names[i], ',') + ',' + quoted(classes[i].name, ',') + ',' +
+                classes[i].probability + '\n';
+    return text;
+}
+
+/// Names the first samples that could not be read.
+void addLeftOut(const std::vector<Message>& leftOut, std::vector<Message>& notes) {
+    constexpr size_t kMost = 3;
+    const size_t named = std::min(kMost, leftOut.size());
+    for (size_t i = 0; i < named; ++i)
+        notes.emplace_back(phrase("Training", "%1. It has no prediction."), leftOut[i]);
+    if (named < leftOut.size())
+        notes.emplace_back(phrase("Training", "There are %1 more that cannot be read."),
+                           leftOut.size() - named);
+}
+
 /// Returns what is known of the predicted samples beside what is known of the training data.
 std::vector<Message> notesOnPredicted(const TaskConfig& task) {
     TaskConfig training = task;
     training.predictFile.clear();
-    const auto known = knownFacts().find(training);
     const std::vector<Message> told = factsOf(training).notes;
     std::vector<Message> notes = factsOf(task).notes;
     std::erase_if(notes, [&told](const Message& note) {
         return std::find(told.begin(), told.end(), note) != told.end();
     });
-    if (known && known->facts && known->files != filesOf(training))
-        notes.insert(notes.begin(), {kChangedSince, trainingFile(task)});
     return notes;
 }
 
 /// Returns what the only lane of the settings computes with these weights; nothing when it was
 /// stopped.
 std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunConfig& config,
+                                              const std::string& trained,
                                               const std::stop_token& stop) {
     Experiment judge(config, stop);
     Trainer& trainer = judge.lane(0);
@@ -124,6 +144,13 @@ std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunC
     });
     if (!trainer.evaluate(stops, &all)) return std::nullopt;
     std::vector<Message> notes = notesOnPredicted(config.task);
+    if (auto changed = changedSince(config.task, trained, judge.dataPrint()))
+        notes.insert(notes.begin(), *std::move(changed));
+    addLeftOut(trainer.skippedSamples(), notes);
+    if (predictsPictures(config.task.kind))
+        return PredictedSamples{pictureTable(newPicturesAt(config.task.predictFile),
+                                             predictedClasses(all, judge.view().classes)),
+                                std::move(notes)};
     if (config.task.kind == TaskKind::Arrays)
         return PredictedSamples{npyBytes(all.shape(), all.values), std::move(notes)};
     const TableText table = readTable(config.task.predictFile);
@@ -134,15 +161,47 @@ std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunC
 
 } // namespace
 
-bool canPredictFile(TaskKind kind) { return kind == TaskKind::Csv || kind == TaskKind::Arrays; }
+bool predictsPictures(TaskKind kind) {
+    return kind == TaskKind::Pictures || kind == TaskKind::Shards || kind == TaskKind::Mnist;
+}
+
+bool canPredictFile(TaskKind kind) {
+    return kind == TaskKind::Csv || kind == TaskKind::Arrays || predictsPictures(kind);
+}
+
+std::optional<Message> changedSince(const TaskConfig& task, const std::string& trained,
+                                    const std::string& now) {
+    if (trained.empty() || now.empty() || trained == now) return std::nullopt;
+    return Message(phrase("Training", "%1 changed after the training. Classes, words, means and "
+                                      "deviations are taken from it as it is now, so predictions "
+                                      "may be wrong."),
+                   trainingFile(task));
+}
+
+std::vector<PredictedClass> predictedClasses(const Predictions& all,
+                                             std::span<const std::string> classes) {
+    constexpr double kSteps = 10'000; // four digits behind the point
+    const auto outputs = static_cast<size_t>(all.outputs);
+    const std::vector<int32_t> taken = highestClasses(all.values, outputs);
+    const std::vector<float> sure = highestProbabilities(all.values, outputs);
+    std::vector<PredictedClass> found(taken.size());
+    for (size_t i = 0; i < taken.size(); ++i) {
+        const auto best = static_cast<size_t>(taken[i]);
+        if (best >= outputs) continue; // all scores are nan
+        found[i].name = best < classes.size() ? classes[best] : std::to_string(best);
+        if (std::isfinite(sure[i]))
+            found[i].probability = numberText(std::round(double{sure[i]} * kSteps) / kSteps);
+    }
+    return found;
+}
 
 std::optional<PredictedSamples> predictedSamples(Experiment& experiment, int lane,
                                                  const std::string& samples,
                                                  const std::stop_token& stop) {
     RunConfig config = experiment.config();
     if (!canPredictFile(config.task.kind))
-        throw InputError(phrase("Training", "Samples of another file can be predicted only where "
-                                            "the training data are a table or arrays."));
+        throw InputError(phrase("Training", "Other samples can be predicted only where the "
+                                            "training data are a table, arrays or pictures."));
     config.lanes = {config.lanes.at(static_cast<size_t>(lane))};
     config.forks.clear();
     config.edits.clear();
@@ -150,7 +209,7 @@ std::optional<PredictedSamples> predictedSamples(Experiment& experiment, int lan
     config.task.predictFile = samples;
     const Cancellable scope(stop); // covers reading the data
     try {
-        return predictedWith(experiment.lane(lane).weights(), config, stop);
+        return predictedWith(experiment.lane(lane).weights(), config, experiment.dataPrint(), stop);
     } catch (const Cancelled&) {
         return std::nullopt;
     } catch (const RunError&) { // the networks were not built, for example

@@ -1,22 +1,34 @@
-// What a lane predicts for samples of another file, as a file of the same kind: a table with one
-// more column, or an array.
+// What a lane predicts for samples of another file: of a table, the table with one more column; of
+// arrays, an array; of pictures, a table of their classes.
 #pragma once
 
 #include "engine/train/experiment.h"
 
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace halfscope {
 
-/// Whether the samples of another file can be predicted: those of tables and arrays.
+/// Whether other samples can be predicted: those of tables, arrays and pictures.
 bool canPredictFile(TaskKind);
+/// Whether these are pictures, in a folder or in one file.
+bool predictsPictures(TaskKind);
 
-/// A sentence about the file of the training data, %1.
-inline constexpr Phrase kChangedSince =
-    phrase("Training", "%1 changed after the training. Words, means and deviations are taken from "
-                       "it as it is now, so predictions may be wrong.");
+/// Returns a sentence when the training data are no longer what they were: `trained` and `now` are
+/// results of dataPrint(), empty where nothing is known.
+std::optional<Message> changedSince(const TaskConfig&, const std::string& trained,
+                                    const std::string& now);
+
+/// The classes that a lane takes pictures for; both texts are empty where it could not tell.
+struct PredictedClass {
+    std::string name, probability;
+};
+/// Returns them by sample; `classes` are the names of the classes.
+std::vector<PredictedClass> predictedClasses(const Predictions&,
+                                             std::span<const std::string> classes);
 
 struct PredictedSamples {
     std::string bytes; ///< of the file
@@ -27,9 +39,11 @@ struct PredictedSamples {
 
 /// Returns the lines of the table `samples` as they stand there, with the lane's predictions behind
 /// them; a line that lacks a value has none, unless data.missing is mean. Of arrays, .npy of
-/// float32, (samples, outputs). Reads the training data, too: words, means and deviations are
-/// theirs. Builds a network of its own, so nothing of the training changes. Returns nothing when
-/// `stop` asks for it. Throws InputError when the file does not fit.
+/// float32, (samples, outputs). Of pictures, a table in csv: name, class and its probability.
+/// Pictures that cannot be decoded are named in the notes and have neither. Reads the training
+/// data, too: words, means and deviations are theirs. Builds a network of its own, so nothing of
+/// the training changes. Returns nothing when `stop` asks for it. Throws InputError when the file
+/// does not fit.
 std::optional<PredictedSamples> predictedSamples(Experiment&, int lane, const std::string& samples,
                                                  const std::stop_token& stop = {});
 

@@ -19,6 +19,7 @@ namespace halfscope {
 namespace {
 
 constexpr std::string_view kRunningMean = ".running_mean";
+constexpr const char* kDataPrint = "data_sha256";
 constexpr std::string_view kTracked = ".num_batches_tracked";
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
@@ -182,7 +183,14 @@ Weights readStateDict(const std::string& path, const Graph& step) {
     return weights;
 }
 
-std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program) {
+std::string dataPrintIn(const std::string& path) {
+    const SafetensorsInfo file = safetensorsInfo(path);
+    const auto found = file.metadata.find(kDataPrint);
+    return found == file.metadata.end() ? std::string() : found->second;
+}
+
+std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
+                           const std::string& data) {
     const LaneState state = lane.state();
     const int64_t steps = state.step;
     std::vector<ArrayView> arrays;
@@ -197,11 +205,13 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
                           std::as_bytes(std::span(&steps, 1))});
     }
     const std::string python = model.empty() ? model : pythonOf(readModel(model), {});
-    const std::string header = safetensorsHeader(arrays, {{"format", "pt"},
-                                                          {"lane", lane.name()},
-                                                          {"model", python},
-                                                          {"program", "halfscope " + program},
-                                                          {"step", std::to_string(steps)}});
+    std::map<std::string, std::string> metadata{{"format", "pt"},
+                                                {"lane", lane.name()},
+                                                {"model", python},
+                                                {"program", "halfscope " + program},
+                                                {"step", std::to_string(steps)}};
+    if (!data.empty()) metadata[kDataPrint] = data;
+    const std::string header = safetensorsHeader(arrays, metadata);
     std::string bytes;
     for (const std::string_view part : safetensorsParts(header, arrays))
         bytes += part;

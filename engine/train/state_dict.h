@@ -21,7 +21,11 @@ Weights readStateDict(const std::string& path, const Graph& step);
 
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
 /// a batch norm num_batches_tracked, the steps of this run. `model` is PyTorch's text of the
-/// network, or empty; the file has it as an expression in Python.
-std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program);
+/// network, or empty; the file has it as an expression in Python. `data` is
+/// Experiment::dataPrint().
+std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
+                           const std::string& data = {});
+/// Returns the `data` that stateDictBytes() wrote into a file; empty when there is none.
+std::string dataPrintIn(const std::string& path);
 
 } // namespace halfscope

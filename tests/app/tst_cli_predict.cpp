@@ -1,9 +1,12 @@
 // Runs halfscope-cli on tables and arrays as people have them: a training from one command, the
 // closing table, and predictions for samples without targets.
 #include "engine/io/npy.h"
+#include "engine/io/picture.h"
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
 
+#include <QDir>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QTemporaryDir>
@@ -22,6 +25,7 @@ private slots:
     void closingTableHasBoth();
     void predictsTables();
     void predictsArrays();
+    void predictsPictures();
     void learnsPrices();
     void predictsOneSample();
     void refuses_data();
@@ -131,6 +135,39 @@ void TestCliPredict::predictsArrays() {
     QCOMPARE(lines[3].split(',')[1].toFloat(), static_cast<float>(made.at(2)));
 }
 
+/// Each file has the class and the probability of each lane; a damaged one is named.
+void TestCliPredict::predictsPictures() {
+    const auto put = [&](const QString& name, float red) {
+        QDir().mkpath(QFileInfo(path(qPrintable(name))).path());
+        writePng(Picture{5, 4, 3, std::vector<float>(60, red)},
+                 path(qPrintable(name)).toStdString());
+    };
+    for (int i = 0; i < 10; ++i) {
+        put(QStringLiteral("shades/dark/%1.png").arg(i), static_cast<float>(i) / 100);
+        put(QStringLiteral("shades/light/%1.png").arg(i), 1 - static_cast<float>(i) / 100);
+    }
+    put("found/1.png", 0.9f);
+    put("found/3.png", 0.1f);
+    file("found/2.png", "no picture");
+    const Outcome trained =
+        call({"run", path("shades"), "--device", "cpu", "--steps", "100", "--set", "data.side=4",
+              "--set", "data.validation=0.2", "--out", path("shown")});
+    QVERIFY2(trained.code == 0, trained.error);
+    const Outcome outcome =
+        call({"evaluate", path("shown"), "--predict", path("found"), "--out", path("classes")});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.error.contains("found/2.png: ") && outcome.error.contains("It is left out."),
+             outcome.error);
+    QVERIFY2(outcome.out.startsWith("2 samples of "), outcome.out);
+    const QList<QByteArray> lines = contentOf(path("classes/samples.csv")).split('\n');
+    QCOMPARE(lines[0], QByteArray("file,fp32,fp32_probability,amp-fp16,amp-fp16_probability"));
+    QVERIFY2(lines[1].startsWith("1.png,light,0.") && lines[1].contains(",light,0."), lines[1]);
+    QCOMPARE(lines[2], QByteArray("2.png,,,,"));
+    QVERIFY2(lines[3].startsWith("3.png,dark,0."), lines[3]);
+    QCOMPARE(readNpy(path("classes/predictions_fp32.npy").toStdString()).info.shape,
+             (std::vector<int64_t>{3, 2}));
+}
+
 /// A table of house prices is learnt as it is dropped, in both lanes, and every error and
 /// prediction is a price.
 void TestCliPredict::learnsPrices() {
@@ -170,6 +207,10 @@ void TestCliPredict::learnsPrices() {
         QVERIFY(std::abs(made.at(row) - lines[row + 1].split(',')[3].toDouble()) < 60000);
     // the means and deviations of a table that changed are not those of the training
     QVERIFY2(!predicted.error.contains("changed"), predicted.error);
+    file("houses.csv", text); // the same bytes, newer than the weights
+    const Outcome same =
+        call({"evaluate", path("houses"), "--predict", table, "--out", path("prices")});
+    QVERIFY2(same.code == 0 && !same.error.contains("changed"), same.error);
     file("houses.csv", text + "9000,1,1900,1\n");
     const Outcome changed =
         call({"evaluate", path("houses"), "--predict", table, "--out", path("prices")});
@@ -200,9 +241,9 @@ void TestCliPredict::refuses_data() {
         << QStringList{path("out"), "--predict", table, "--out", path("none")}
         << QByteArray("there is no column \"colour\", which the network was trained on");
     QTest::newRow("of no table")
-        << QStringList{"--preset",  "mnist-mlp", "--weights", path("out/weights_fp32.safetensors"),
-                       "--predict", table,       "--out",     path("none")}
-        << QByteArray("--predict takes tables and arrays; data.kind is mnist");
+        << QStringList{"--preset",  "moons", "--weights", path("out/weights_fp32.safetensors"),
+                       "--predict", table,   "--out",     path("none")}
+        << QByteArray("--predict takes tables, arrays and pictures; data.kind is moons");
 }
 
 void TestCliPredict::refuses() {

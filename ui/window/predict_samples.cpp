@@ -1,6 +1,7 @@
 // The names of the files are suggested from those that are known.
 #include "ui/window/predict_samples.h"
 
+#include "engine/train/predicted_samples.h"
 #include "ui/dialogs/ask.h"
 #include "ui/session/experiment_controller.h"
 
@@ -10,26 +11,49 @@
 
 namespace halfscope {
 
-void predictSamples(ExperimentController& controller, int lane, QWidget& window) {
-    const auto text = [](const char* words) {
-        return QCoreApplication::translate("PredictSamples", words);
-    };
-    const bool table = controller.info()->config.task.kind == TaskKind::Csv;
+namespace {
+
+/// What the dialogs ask for, by the kind of the training data.
+struct Kinds {
+    QString title, samples, predicted, ending; ///< filters of files
+};
+
+QString text(const char* words) { return QCoreApplication::translate("PredictSamples", words); }
+
+Kinds kindsOf(TaskKind kind) {
+    const QString file =
+        text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the file with the samples to predict"));
     const QString tables = text(QT_TRANSLATE_NOOP("PredictSamples", "Tables (*.csv *.tsv)"));
-    const QString samples = QFileDialog::getOpenFileName(
-        &window,
-        text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the file with the samples to predict")),
-        {},
-        table ? tables
-              : text(QT_TRANSLATE_NOOP("PredictSamples", "Arrays (*.npy *.npz *.safetensors)")));
+    if (kind == TaskKind::Csv) return {file, tables, tables, {}};
+    if (predictsPictures(kind))
+        return {text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the picture to predict")),
+                text(QT_TRANSLATE_NOOP("PredictSamples",
+                                       "Pictures (*.png *.jpg *.jpeg *.PNG *.JPG *.JPEG)")),
+                text(QT_TRANSLATE_NOOP("PredictSamples", "Tables (*.csv)")), QStringLiteral("csv")};
+    return {file, text(QT_TRANSLATE_NOOP("PredictSamples", "Arrays (*.npy *.npz *.safetensors)")),
+            text(QT_TRANSLATE_NOOP("PredictSamples", "NumPy arrays (*.npy)")),
+            QStringLiteral("npy")};
+}
+
+} // namespace
+
+void predictSamples(ExperimentController& controller, int lane, SamplesIn in, QWidget& window) {
+    const Kinds kinds = kindsOf(controller.info()->config.task.kind);
+    const QString samples =
+        in == SamplesIn::Folder
+            ? QFileDialog::getExistingDirectory(
+                  &window, text(QT_TRANSLATE_NOOP(
+                               "PredictSamples", "Choose the folder with the pictures to predict")))
+            : QFileDialog::getOpenFileName(&window, kinds.title, {}, kinds.samples);
     if (samples.isEmpty()) return;
     const QFileInfo from(samples);
     const QString name =
         QStringLiteral("%1_predicted.%2")
-            .arg(from.completeBaseName(), table ? from.suffix() : QStringLiteral("npy"));
-    const QString path = chooseTarget(
-        &window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")), name,
-        table ? tables : text(QT_TRANSLATE_NOOP("PredictSamples", "NumPy arrays (*.npy)")));
+            .arg(in == SamplesIn::Folder ? from.fileName() : from.completeBaseName(),
+                 kinds.ending.isEmpty() ? from.suffix() : kinds.ending);
+    const QString path =
+        chooseTarget(&window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")),
+                     name, kinds.predicted);
     if (!path.isEmpty())
         controller.saveLane(LaneFile::Predicted, lane, path, QCoreApplication::applicationVersion(),
                             samples);

@@ -1,4 +1,4 @@
-// Lets a lane predict the samples of another file: asks for it, and for the file to write.
+// Lets a lane predict other samples: asks for their file or folder, and for the file to write.
 #pragma once
 
 class QWidget;
@@ -7,8 +7,11 @@ namespace halfscope {
 
 class ExperimentController;
 
+/// What holds the samples: pictures may be in a folder.
+enum class SamplesIn { File, Folder };
+
 /// Asks in dialogs; the answer is ExperimentController::laneSaved() or notSaved(). The networks are
 /// there.
-void predictSamples(ExperimentController&, int lane, QWidget& window);
+void predictSamples(ExperimentController&, int lane, SamplesIn, QWidget& window);
 
 } // namespace halfscope

@@ -97,23 +97,35 @@ void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
         const auto add = [&](LaneFile made, const QString& name) {
             for (int lane = 0; lane < lanes.size(); ++lane)
                 menu.addAction(name.arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))),
-                               this, [this, made, lane] {
-                                   if (made == LaneFile::Predicted)
-                                       return predictSamples(m_controller, lane, m_window);
-                                   m_files.chooseLaneFile(made, lane);
-                               });
+                               this, [this, made, lane] { m_files.chooseLaneFile(made, lane); });
         };
-        const auto& built = m_controller.info();
-        if (file == LaneFile::Predicted && built && !canPredictFile(built->config.task.kind)) {
-            menu.addAction(tr("Only for tables and arrays"))->setEnabled(false);
-            return;
-        }
-        add(file, tr("%1…"));
+        if (file == LaneFile::Predicted)
+            addPredictions(menu, lanes);
+        else
+            add(file, tr("%1…"));
         if (file == LaneFile::Onnx && m_files.hasCritics())
             add(LaneFile::CriticOnnx, tr("Critic of %1…"));
         if (lanes.isEmpty())
             menu.addAction(tr("The networks of this run are gone"))->setEnabled(false);
     });
+}
+
+/// Adds an entry for each lane, and two where the samples are pictures: of one, and of a folder.
+void WindowMenus::addPredictions(QMenu& menu, const QStringList& lanes) {
+    const auto& built = m_controller.info();
+    if (built && !canPredictFile(built->config.task.kind)) {
+        menu.addAction(tr("Only for tables, arrays and pictures"))->setEnabled(false);
+        return;
+    }
+    const bool pictures = built && predictsPictures(built->config.task.kind);
+    for (int lane = 0; lane < lanes.size(); ++lane) {
+        const auto add = [&, lane](const QString& name, SamplesIn in) {
+            menu.addAction(name.arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))), this,
+                           [this, lane, in] { predictSamples(m_controller, lane, in, m_window); });
+        };
+        if (pictures) add(tr("%1, a folder of pictures…"), SamplesIn::Folder);
+        add(pictures ? tr("%1, one picture…") : tr("%1…"), SamplesIn::File);
+    }
 }
 
 void WindowMenus::fillEdit(QMenu& edit) {

@@ -44,6 +44,7 @@ signals:
 private:
     void fillFile(QMenu&);
     void fillLanes(QMenu&, LaneFile);
+    void addPredictions(QMenu&, const QStringList& lanes);
     void fillEdit(QMenu&);
     void fillScales(QMenu&);
     void fillView(QMenu&);

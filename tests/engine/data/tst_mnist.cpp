@@ -2,6 +2,7 @@
 // that comes with the program.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
@@ -63,6 +64,7 @@ class TestMnist : public QObject {
 private slots:
     void reads_data();
     void reads();
+    void predictsPictures();
     void everyByte();
     void refuses_data();
     void refuses();
@@ -110,6 +112,40 @@ void TestMnist::reads() {
     QVERIFY(data->read(Split::Validation, std::array<int64_t, 2>{1, 0}, batch).empty());
     QVERIFY(std::ranges::equal(batch.labels(kTarget), std::array<int32_t, 2>{2, 1}));
     QCOMPARE(batch.floats(kX)[0], 1.0f);
+}
+
+/// New pictures are brought to the size and the grey of those to train on.
+void TestMnist::predictsPictures() {
+    const QTemporaryDir folder;
+    Files().write(folder.path(), "");
+    TaskConfig task = taskOf(folder.path());
+    QDir().mkpath(folder.filePath("new"));
+    const auto put = [&](const char* name, float value) {
+        writePng(Picture{8, 6, 3, std::vector<float>(144, value)},
+                 folder.filePath(name).toStdString());
+    };
+    put("new/b.png", 0.8f);
+    put("new/c.png", 1);
+    writeBytes(folder.filePath("new/a.png").toStdString(), "no picture");
+    task.predictFile = folder.filePath("new").toStdString();
+    QCOMPARE(factsOf(task).validation, int64_t{3});
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{3});
+    QCOMPARE(data->samples(Split::Validation), int64_t{3});
+    Batch batch = Batch::of(data->tensors(), 3);
+    const auto unread = data->read(Split::Validation, std::array<int64_t, 3>{2, 1, 0}, batch);
+    QCOMPARE(unread.size(), size_t{1});
+    QCOMPARE(unread[0].row, size_t{2});
+    QCOMPARE(batch.floats(kX)[0], 1.0f);
+    QCOMPARE(batch.floats(kX)[4], 204 / 255.f);
+    QCOMPARE(data->notes().size(), size_t{1}); // they are light, and those to train on are dark
+    QVERIFY(data->notes()[0].english().starts_with(task.predictFile + ": on average, the pictures "
+                                                                      "are light"));
+    Batch trained = Batch::of(data->tensors(), 1);
+    QVERIFY(data->read(Split::Train, std::array<int64_t, 1>{2}, trained).empty());
+    put("new/b.png", 0.1f);
+    put("new/c.png", 0);
+    QVERIFY(makeDataset(task, 0)->notes().empty());
 }
 
 void TestMnist::everyByte() {

@@ -2,6 +2,7 @@
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
 #include "engine/data/gallery.h"
+#include "engine/data/new_pictures.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/experiment.h"
@@ -52,6 +53,8 @@ private slots:
     void values_data();
     void values();
     void heldBack();
+    void predictsPictures();
+    void refusesToPredict();
     void decodesOnce();
     void sameBatchesWithWorkers();
     void damagedFile();
@@ -132,6 +135,57 @@ void TestPictures::unlabelledTestFolder() {
     QCOMPARE(data->view().classes, (std::vector<std::string>{"a", "b"}));
     QCOMPARE(data->samples(Split::Train), int64_t{2});
     QCOMPARE(data->samples(Split::Validation), int64_t{1});
+}
+
+/// New pictures take the place of those to validate on; what is measured comes from the others.
+void TestPictures::predictsPictures() {
+    put("old/a/1.png", plain(1, 0, 0));
+    put("old/b/1.png", plain(0, 0, 1));
+    put("new/2.png", plain(0.2f, 0.4f, 0.6f));
+    put("new/b/c/1.PNG", plain(1, 1, 1));
+    put("new/b/c/d/too deep.png", plain(1, 1, 1));
+    put("new/.hidden.png", plain(1, 1, 1));
+    writeBytes(m_folder->filePath("new/1.jpg").toStdString(), "no picture");
+    TaskConfig config = task();
+    config.path = m_folder->filePath("old").toStdString();
+    config.mean = "auto";
+    config.predictFile = m_folder->filePath("new").toStdString();
+    const auto data = makeDataset(config, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{2});
+    QCOMPARE(data->samples(Split::Validation), int64_t{3});
+    QCOMPARE(newPicturesAt(config.predictFile).names,
+             (std::vector<std::string>{"1.jpg", "2.png", "b/c/1.PNG"}));
+    Batch batch = Batch::of(data->tensors(), 3);
+    const auto unread = data->read(Split::Validation, std::array<int64_t, 3>{0, 1, 2}, batch);
+    QCOMPARE(unread.size(), size_t{1}); // although data.damaged is refuse
+    QCOMPARE(unread[0].row, size_t{0});
+    QVERIFY(unread[0].why.english().find("1.jpg") != std::string::npos);
+    const auto x = batch.floats(kX).subspan(3 * kPixels);
+    QCOMPARE(x[0], 51 / 255.f - 0.5f); // of the training pictures, red is 1 and 0
+    QCOMPARE(x[kPixels], 102 / 255.f);
+    QCOMPARE(x[3 * kPixels], 0.5f);
+    // factsOf() would return what makeDataset() found
+    QCOMPARE(infoOf(config.kind).facts(config).validation, int64_t{3});
+    config.predictFile += "/2.png";
+    QCOMPARE(makeDataset(config, 0)->samples(Split::Validation), int64_t{1});
+}
+
+void TestPictures::refusesToPredict() {
+    put("a/1.png", plain(1, 0, 0));
+    put("b/1.png", plain(0, 0, 1));
+    TaskConfig config = task();
+    const auto refused = [&](const QString& name) {
+        config.predictFile = m_folder->filePath(name).toStdString();
+        return thrownBy<InputError>([&] { makeDataset(config, 0); });
+    };
+    const std::string folder = m_folder->path().toStdString() + "/";
+    QCOMPARE(refused("gone"), folder + "gone cannot be read: No such file or directory");
+    QDir().mkpath(m_folder->filePath("empty/empty"));
+    QCOMPARE(refused("empty"), folder + "empty: there are no .png or .jpg pictures in the folder "
+                                        "or in the folders in it");
+    writeBytes(m_folder->filePath("notes.txt").toStdString(), "no picture");
+    QCOMPARE(refused("notes.txt"), folder + "notes.txt is not allowed: a .png or .jpg picture, or "
+                                            "a folder of such pictures");
 }
 
 void TestPictures::values_data() {

@@ -4,7 +4,9 @@
 #include "engine/core/error.h"
 #include "engine/io/npy.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/train/checkpoint.h"
 #include "tests/support/array_files.h"
+#include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
 #include <QFile>
@@ -27,6 +29,8 @@ private slots:
     void linesLeftOutHaveNone();
     void arraysBecomeAnArray();
     void aChangedTableIsTold();
+    void aRunFromDiskTellsIt();
+    void picturesBecomeATable();
     void refusals();
     void stops();
 
@@ -156,12 +160,14 @@ void TestPredictedSamples::aChangedTableIsTold() {
     const auto experiment = trained(path, 2);
     const std::string more = write("later.csv", "a,word\n1,red\n");
     QVERIFY(predictedSamples(*experiment, 0, more)->notes.empty());
+    write("changes.csv", text); // the same bytes at another time
+    QVERIFY(predictedSamples(*experiment, 0, more)->notes.empty());
     write("changes.csv", text + "5000,red,3\n");
     const auto notes = predictedSamples(*experiment, 0, more)->notes;
     QVERIFY(!notes.empty());
-    QCOMPARE(notes[0].english(), path + " changed after the training. Words, means and deviations "
-                                        "are taken from it as it is now, so predictions may be "
-                                        "wrong.");
+    QCOMPARE(notes[0].english(), path + " changed after the training. Classes, words, means and "
+                                        "deviations are taken from it as it is now, so "
+                                        "predictions may be wrong.");
     write("changes.csv", text + "5,green,3\n");
     QCOMPARE(thrownBy<InputError>([&] { predictedSamples(*experiment, 0, more); }),
              path + ": the file changed after the training, and the network does not fit what it "
@@ -170,6 +176,66 @@ void TestPredictedSamples::aChangedTableIsTold() {
     QVERIFY(thrownBy<InputError>([&] {
                 predictedSamples(*experiment, 0, more);
             }).starts_with(path + ": cannot read: "));
+}
+
+/// A table that changed between the training and the opening of its checkpoint, and one that did
+/// not.
+void TestPredictedSamples::aRunFromDiskTellsIt() {
+    const std::string text = "a,b,y\n1,7,2\n2,5,5\n3,4,1\n4,4,8\n";
+    const std::string path = write("saved.csv", text);
+    const std::string more = write("later.csv", "a,b\n1,3\n");
+    const std::string file = m_folder.filePath("saved.safetensors").toStdString();
+    writeCheckpoint(file, trained(path, 2)->state(), "1");
+    const auto notes = [&] {
+        const ExperimentState state = readCheckpoint(file);
+        Experiment opened(state.recorded);
+        opened.resume(state);
+        return predictedSamples(opened, 0, more)->notes;
+    };
+    QVERIFY(notes().empty());
+    write("saved.csv", "a,b,y\n1,7,2\n2,5,5\n3,4,1\n4,4,9\n"); // of the same length
+    QCOMPARE(notes().size(), size_t{1});
+    QVERIFY(notes()[0].english().starts_with(path + " changed after the training."));
+    write("saved.csv", text);
+    QVERIFY(notes().empty());
+}
+
+/// A damaged picture is named, and the others have their classes.
+void TestPredictedSamples::picturesBecomeATable() {
+    const auto put = [&](const QString& name, const Picture& picture) {
+        const QString path = m_folder.filePath(name);
+        QDir().mkpath(QFileInfo(path).path());
+        writePng(picture, path.toStdString());
+    };
+    for (int i = 0; i < 8; ++i) {
+        const float shade = static_cast<float>(i) / 32;
+        put(QStringLiteral("old/red, dark/%1.png").arg(i), test::plain(0.5f + shade, 0, shade));
+        put(QStringLiteral("old/blue/%1.png").arg(i), test::plain(shade, 0, 0.5f + shade));
+    }
+    put("new/a.png", test::plain(0.6f, 0, 0.1f));
+    put("new/sub/c.png", test::plain(0.1f, 0, 0.6f));
+    const std::string bad = write("new/b.png", "no picture");
+    const auto experiment = trained(m_folder.filePath("old").toStdString(), 60);
+    const std::string folder = m_folder.filePath("new").toStdString();
+    const PredictedSamples predicted = *predictedSamples(*experiment, 1, folder);
+    const QStringList lines = linesOf(predicted.bytes);
+    QCOMPARE(lines.size(), 4);
+    QCOMPARE(lines[0], QStringLiteral("file,class_predicted,probability"));
+    QVERIFY2(lines[1].startsWith("a.png,\"red, dark\","), qPrintable(lines[1]));
+    QCOMPARE(lines[2], QStringLiteral("b.png,,"));
+    QVERIFY2(lines[3].startsWith("sub/c.png,blue,"), qPrintable(lines[3]));
+    for (const int line : {1, 3}) {
+        const double sure = lines[line].split(',').back().toDouble();
+        QVERIFY(sure > 0.5 && sure <= 1);
+    }
+    QCOMPARE(predicted.notes.size(), size_t{1});
+    QVERIFY(predicted.notes[0].english().starts_with(bad));
+    QVERIFY(predicted.notes[0].english().ends_with(". It has no prediction."));
+    QVERIFY(thrownBy<RunError>([&] {
+                predictedSamples(*experiment, 0, bad);
+            }).ends_with("(and no other sample can be read)"));
+    QVERIFY(QDir(m_folder.filePath("old")).rename("red, dark", "azure")); // classes change places
+    QCOMPARE(predictedSamples(*experiment, 0, folder)->notes.size(), size_t{2});
 }
 
 void TestPredictedSamples::refusals() {
@@ -181,7 +247,7 @@ void TestPredictedSamples::refusals() {
     QVERIFY(!canPredictFile(defaultConfig().task.kind));
     QVERIFY(thrownBy<InputError>([&] {
                 predictedSamples(painted, 0, "any.csv");
-            }).find("a table or arrays") != std::string::npos);
+            }).find("a table, arrays or pictures") != std::string::npos);
 }
 
 void TestPredictedSamples::stops() {

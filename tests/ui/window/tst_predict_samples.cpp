@@ -2,6 +2,7 @@
 #include "engine/settings/data_experiment.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/picture_folder.h"
 #include "ui/session/training_run.h"
 
 #include <QSignalSpy>
@@ -20,7 +21,8 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void aTableGetsAColumn();
     void aCommandComesFirst();
-    void picturesHaveNone();
+    void paintedPicturesHaveNone();
+    void aFolderOfPictures();
 
 private:
     /// Returns the entries that the submenu has when it opens.
@@ -98,7 +100,45 @@ void TestPredictSamples::aCommandComesFirst() {
     QVERIFY(predicted && predicted->bytes.starts_with("a,b,b_predicted\n0,0.5,"));
 }
 
-void TestPredictSamples::picturesHaveNone() {
+/// Of pictures, each lane predicts a folder or one of them.
+void TestPredictSamples::aFolderOfPictures() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    const auto put = [&opened](const QString& name, const Picture& picture) {
+        const QString path = opened.folder.filePath(name);
+        QDir().mkpath(QFileInfo(path).path());
+        writePng(picture, path.toStdString());
+    };
+    for (int i = 0; i < 8; ++i) {
+        const float shade = static_cast<float>(i) / 32;
+        put(QStringLiteral("kinds/red/%1.png").arg(i), test::plain(0.5f + shade, 0, shade));
+        put(QStringLiteral("kinds/blue/%1.png").arg(i), test::plain(shade, 0, 0.5f + shade));
+    }
+    put(QStringLiteral("new/a.png"), test::plain(0.6f, 0, 0.1f));
+    put(QStringLiteral("new/b.png"), test::plain(0.1f, 0, 0.6f));
+    QVERIFY(window.tryFile(opened.folder.filePath(QStringLiteral("kinds"))));
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("kinds – Halfscope"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 30, kPatience);
+    window.pause();
+    const QList<QAction*> lanes = entries(window);
+    QCOMPARE(lanes.size(), 4);
+    QVERIFY(lanes[2]->text().endsWith(QStringLiteral(", a folder of pictures…")));
+    QVERIFY(lanes[3]->text().endsWith(QStringLiteral(", one picture…")));
+    const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
+    const QString samples = opened.folder.filePath(QStringLiteral("new"));
+    const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
+    window.controller().saveLane(LaneFile::Predicted, 1, to, QStringLiteral("1"), samples);
+    QVERIFY(QTest::qWaitFor([&] { return saved.count() > 0; }, kPatience));
+    QFile file(to);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = file.readAll().split('\n');
+    QCOMPARE(lines[0], QByteArray("file,class_predicted,probability"));
+    QVERIFY2(lines[1].startsWith("a.png,red,") && lines[2].startsWith("b.png,blue,"), lines[1]);
+}
+
+void TestPredictSamples::paintedPicturesHaveNone() {
     Opened opened(tinyConfig(5));
     QVERIFY(reaches(opened.window, SessionState::Ready));
     RunConfig painted = defaultConfig();
