@@ -60,6 +60,10 @@ std::optional<Message> heldBackNote(int64_t samples, const TaskConfig& task) {
     if (task.held == Held::Random || held == 0) return std::nullopt;
     if (task.gap == 0)
         return Message(phrase("Data", "The last %1 samples are held back to validate on."), held);
+    if (task.gap == 1)
+        return Message(phrase("Data", "The last %1 samples are held back to validate on; the one "
+                                      "before them is not used."),
+                       held);
     return Message(phrase("Data", "The last %1 samples are held back to validate on; the %2 before "
                                   "them are not used."),
                    held, task.gap);

@@ -80,6 +80,11 @@ void TestHeldBack::lastOnes() {
     QCOMPARE(heldBackNote(100, task)->english(), std::string("The last 25 samples are held back to "
                                                              "validate on; the 5 before them are "
                                                              "not used."));
+    task.gap = 1;
+    QCOMPARE(heldBackNote(100, task)->english(), std::string("The last 25 samples are held back to "
+                                                             "validate on; the one before them is "
+                                                             "not used."));
+    QVERIFY(heldBackPython(task).find("gap = 1 if count else 0\n") != std::string::npos);
     task.validation = 0; // nothing is held back, so there is no gap
     QCOMPARE(HeldBack(100, task).train.size(), size_t{100});
     QVERIFY(!heldBackNote(100, task));
