@@ -6,6 +6,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QFileDialog>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
 #include <QTest>
@@ -26,8 +27,10 @@ inline void answerWith(const QString& path) {
     QTimer::singleShot(0, qApp, [path] {
         auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
         QVERIFY(dialog);
-        if (dialog->fileMode() == QFileDialog::Directory) dialog->setDirectory(path);
-        dialog->selectFile(path);
+        if (dialog->fileMode() == QFileDialog::Directory)
+            dialog->findChild<QLineEdit*>()->setText(path);
+        else
+            dialog->selectFile(path);
         QMetaObject::invokeMethod(dialog, "accept");
     });
 }

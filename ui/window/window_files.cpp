@@ -48,11 +48,12 @@ namespace {
 
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kStepsFile = "steps.csv";
-constexpr int kBeforeDialog = 300;               // ms: short runs are saved by then
-constexpr int kBeforeLeaving = 10000;            // ms: until the user may give up on a folder
-constexpr int kBetweenLooks = 250;               // ms
-constexpr std::chrono::milliseconds kAtOnce{50}; // reading that takes longer continues on another
-                                                 // thread
+const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by itself
+constexpr int kBeforeDialog = 300;                 // ms: short runs are saved by then
+constexpr int kBeforeLeaving = 10000;              // ms: until the user may give up on a folder
+constexpr int kBetweenLooks = 250;                 // ms
+constexpr std::chrono::milliseconds kAtOnce{50};   // reading that takes longer continues on another
+                                                   // thread
 
 /// Returns a short title on one line, whatever the file is called.
 QString titleOf(const QString& path) {
@@ -62,6 +63,15 @@ QString titleOf(const QString& path) {
     title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
     title = title.simplified().left(kLongest);
     return title.isEmpty() ? WindowFiles::tr("Picture") : title;
+}
+
+/// Returns the name of a folder for the results of a run with this title.
+QString folderNameFor(const QString& title) {
+    QString name = title.toLower();
+    for (QChar& c : name)
+        if (!c.isLetterOrNumber() && !c.isSurrogate()) c = u' ';
+    name = name.simplified().replace(u' ', u'-');
+    return name.isEmpty() ? QStringLiteral("results") : name;
 }
 
 bool namesPicture(const QString& path) {
@@ -193,8 +203,8 @@ WindowFiles::~WindowFiles() = default;
 
 void WindowFiles::chooseLiveBoard(bool writes) {
     if (!writes) return stopLiveBoard();
-    const QString folder = QFileDialog::getExistingDirectory(
-        &m_window, tr("Choose a folder for TensorBoard event files"));
+    const QString folder = chooseTargetFolder(
+        &m_window, tr("Choose a folder for TensorBoard event files"), kBoardName);
     if (folder.isEmpty())
         emit writesLiveChanged(m_board != nullptr);
     else
@@ -424,8 +434,8 @@ void WindowFiles::chooseTensorBoard() {
         m_parts.banner->showText(tr("There is no run yet that TensorBoard could show."));
         return;
     }
-    const QString folder = QFileDialog::getExistingDirectory(
-        &m_window, tr("Choose a folder for TensorBoard event files"));
+    const QString folder = chooseTargetFolder(
+        &m_window, tr("Choose a folder for TensorBoard event files"), kBoardName);
     if (folder.isEmpty()) return;
     guarded(*m_parts.banner, [&] {
         const RunSnapshot run = m_shown.run()->snapshot();
@@ -532,7 +542,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
 
 bool WindowFiles::chooseResultsFolder() {
     const QString folder =
-        QFileDialog::getExistingDirectory(&m_window, tr("Folder for the results"));
+        chooseTargetFolder(&m_window, tr("Folder for the results"), folderNameFor(m_shown.title()));
     if (folder.isEmpty() || !m_shown.run()) return false;
     QStringList there;
     if (!guarded(*m_parts.banner, [&] { there = resultsIn(folder); })) return false;
@@ -542,9 +552,10 @@ bool WindowFiles::chooseResultsFolder() {
         return false;
     bool saved = false;
     guarded(*m_parts.banner, [&] {
-        const QString names = saveResults(folder).join(QStringLiteral(", "));
+        const auto files = saveResults(folder).size();
         saved = true;
-        emit told(tr("Saved in %1: %2").arg(safeText(folder.toStdString()), names));
+        emit told(tr("Saved %n files in %1", nullptr, static_cast<int>(files))
+                      .arg(safeText(folder.toStdString())));
         m_parts.banner->dismiss();
         if (!m_leftOut.isEmpty()) m_parts.banner->showText(m_leftOut);
     });
@@ -569,12 +580,17 @@ void WindowFiles::choosePlots() {
 }
 
 void WindowFiles::savePlots(const QString& path) {
-    const bool png = path.endsWith(QLatin1String(".png"), Qt::CaseInsensitive);
+    const QString ending = QFileInfo(path).suffix().toLower();
+    const bool png = ending == QLatin1String("png");
+    if (!png && ending != QLatin1String("svg"))
+        throw RunError(phrase("Files", "%1: plots are saved as .svg or .png"),
+                       pathText(path.toStdString()));
     const QByteArray picture = png ? m_parts.plots->png() : m_parts.plots->svg();
     waitFor({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
             [to = path.toStdString(), bytes = picture.toStdString()] {
                 writeFileAtomically(to, bytes);
             });
+    emit told(tr("Saved as %1").arg(safeText(path.toStdString())));
 }
 
 } // namespace halfscope

@@ -265,13 +265,7 @@ void TestSavedCheckpoint::oneThatIsGoneIsTold() {
     QVERIFY(showsSaved(other.window));
     const QString file = QDir(path("gone")).filePath(kName);
     QVERIFY(QFile::remove(file) && QFile::copy(QDir(path("other")).filePath(kName), file));
-    QTimer::singleShot(0, qApp, [this] {
-        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-        QVERIFY(dialog);
-        QDir().mkpath(path("without"));
-        dialog->setDirectory(path("without"));
-        QMetaObject::invokeMethod(dialog, "accept");
-    });
+    answerWith(path("without"));
     QAction* save = fileAction(other.window, QStringLiteral("Save &results…"));
     QVERIFY(save);
     save->trigger();

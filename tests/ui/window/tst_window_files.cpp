@@ -16,9 +16,12 @@
 
 #include <QAction>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QLibraryInfo>
+#include <QLineEdit>
+#include <QPushButton>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
@@ -45,7 +48,9 @@ private slots:
     void resultsThatCannotBeWritten();
     void savesWhatCanBeOpened();
     void picturesOfAnyName();
+    void savesIntoANewFolder();
     void plotsMenuSaves();
+    void typeOfFileIsTheEnding();
     void copiesPictures();
     void copiesAPyTorchProgram();
     void plotsAreSaved();
@@ -161,6 +166,57 @@ void TestWindowFiles::picturesOfAnyName() {
     }
 }
 
+/// A folder for the results need not be there before, and one is proposed.
+void TestWindowFiles::savesIntoANewFolder() {
+    RunConfig config = tinyConfig(20);
+    config.title = "Mean: 10 & 5";
+    Opened opened(config);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QAction* save = fileAction(opened.window, QStringLiteral("Save &results…"));
+    QVERIFY(save);
+    const QString path = opened.folder.filePath(QStringLiteral("new one"));
+    QString proposed;
+    bool canSave = false;
+    QTimer::singleShot(0, &opened.window, [&] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        auto* name = dialog->findChild<QLineEdit*>();
+        proposed = name->text();
+        name->setText(path);
+        for (const QPushButton* button : dialog->findChildren<QPushButton*>())
+            canSave = canSave || (button->text() == QLatin1String("Save") && button->isEnabled());
+        QTest::keyClick(name, Qt::Key_Return);
+        if (dialog->isVisible()) dialog->reject();
+    });
+    save->trigger();
+    QCOMPARE(proposed, QStringLiteral("mean-10-5"));
+    QVERIFY(canSave);
+    const auto files = QDir(path).entryList(QDir::Files).size();
+    QVERIFY(files > 5);
+    QCOMPARE(opened.window.statusBar()->currentMessage(),
+             QStringLiteral("Saved %1 files in %2").arg(files).arg(path));
+    QCOMPARE(opened.window.bannerText(), QString());
+}
+
+/// What is chosen below the name decides what is written.
+void TestWindowFiles::typeOfFileIsTheEnding() {
+    Opened opened(tinyConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QTimer::singleShot(0, &opened.window, [&] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        QVERIFY(dialog);
+        dialog->setDirectory(opened.folder.path());
+        auto* type = dialog->findChild<QComboBox*>(QStringLiteral("fileTypeCombo"));
+        QTest::keyClick(type, Qt::Key_Down);
+        QTest::keyClick(dialog->findChild<QLineEdit*>(), Qt::Key_Return);
+        if (dialog->isVisible()) dialog->reject();
+    });
+    emit opened.window.plots().saveRequested();
+    const QString path = opened.folder.filePath(QStringLiteral("plots.png"));
+    QVERIFY(!QImage(path, "PNG").isNull());
+    QCOMPARE(opened.window.statusBar()->currentMessage(), QStringLiteral("Saved as ") + path);
+}
+
 void TestWindowFiles::plotsMenuSaves() {
     Opened opened(tinyConfig(20));
     QVERIFY(reaches(opened.window, SessionState::Ready));
@@ -231,6 +287,9 @@ void TestWindowFiles::plotsAreSaved() {
     QVERIFY(file.open(QIODevice::ReadOnly) && file.readAll().trimmed().endsWith("</svg>"));
     QVERIFY(!QImage(png, "PNG").isNull());
     QVERIFY(QFile::remove(svg) && QFile::remove(png));
+    const QString pdf = folder.filePath("a.pdf");
+    QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(pdf); }),
+             pdf.toStdString() + ": plots are saved as .svg or .png");
     const GrowthLimit limit(1000);
     for (const QString& path : {svg, png})
         QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(path); }),
