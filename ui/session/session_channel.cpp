@@ -16,8 +16,11 @@ bool endsRun(const Command& command) { return std::holds_alternative<ResetComman
 void SessionChannel::post(Command command) {
     {
         const std::lock_guard lock(m_mutex);
-        // commands that were meant for the old run are void
-        if (std::holds_alternative<ResetCommand>(command)) m_commands.clear();
+        // commands that were meant for the old run are void; of its files the user must be told
+        if (std::holds_alternative<ResetCommand>(command))
+            std::erase_if(m_commands, [](const Command& waiting) {
+                return !std::holds_alternative<SaveCommand>(waiting);
+            });
         if (endsRun(command)) m_stopRun.request_stop();
         m_commands.push_back(std::move(command));
     }

@@ -3,6 +3,7 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
 #include "engine/train/checkpoint.h"
 
@@ -137,6 +138,7 @@ void TrainingWorker::pause() {
 }
 
 void TrainingWorker::build(const ResetCommand& reset) {
+    saveBeforeItIsGone();
     destroyRun();
     m_records.clear();
     m_events.clear();
@@ -231,6 +233,16 @@ void TrainingWorker::save() {
     } catch (const std::exception&) {
         fail();
     }
+}
+
+/// Writes the files that the run still owes, unless it stands in the middle of a step.
+void TrainingWorker::saveBeforeItIsGone() {
+    for (size_t waiting = m_saves.size(); waiting > 0 && m_run && !m_midway; --waiting)
+        save();
+    for (const SaveCommand& lost : m_saves)
+        tell(NotSavedNotice{{phrase("Training", "%1: not written, because the run was reset before "
+                                                "it could be saved"),
+                             pathText(lost.path)}});
 }
 
 void TrainingWorker::saveLane(const SaveCommand& asked) {

@@ -43,6 +43,7 @@ private:
     void fork();
     /// Writes the file that was requested first, between two steps.
     void save();
+    void saveBeforeItIsGone();
     void saveLane(const SaveCommand&);
     /// Keeps the networks, as a KeepCommand asks, between two steps.
     void keep();

@@ -91,6 +91,7 @@ private slots:
     void pauseReachesALongStep();
     void pauseKeepsWhatWasTrained();
     void restCompletesAnInterruptedStep();
+    void aResetLeavesNoFileOut();
     void restWaitsNoLongerThanItIsTold();
     void largeStatesAreNotCopied();
     void pauseDoesNotWaitForItsCheckpoint();
@@ -221,6 +222,12 @@ void TestSession::resetOverridesWhatWaits() {
     const std::vector<Command> commands = channel.waitForCommands({});
     QCOMPARE(commands.size(), size_t{1});
     QVERIFY(std::holds_alternative<ResetCommand>(commands[0]));
+    channel.post(PlayCommand{});
+    channel.post(SaveCommand{"a file", "1"});
+    channel.post(ResetCommand{tinyConfig(1), 3});
+    const std::vector<Command> kept = channel.waitForCommands({});
+    QCOMPARE(kept.size(), size_t{2});
+    QVERIFY(std::holds_alternative<SaveCommand>(kept[0]));
     QVERIFY(!channel.newRun().stop_requested());
 }
 
@@ -278,6 +285,34 @@ void TestSession::restCompletesAnInterruptedStep() {
     QCOMPARE(session.seen.wholeSteps(2), int64_t{1});
     QCOMPARE(session.seen.keptStep, int64_t{1});
     QCOMPARE(session.state(), SessionState::Paused);
+}
+
+/// A file that was asked for is written before the run goes, or the user is told that it was not.
+void TestSession::aResetLeavesNoFileOut() {
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("c.safetensors"));
+    FakeScript script;
+    script.stateBytes = 1;
+    Session session(script);
+    QSignalSpy saved(&session, &ExperimentController::saved);
+    std::vector<std::string> told;
+    connect(&session, &ExperimentController::notSaved, this,
+            [&told](const Message& reason) { told.push_back(reason.english()); });
+    QVERIFY(session.isReady(tinyConfig(10)));
+    session.saveCheckpoint(path, QStringLiteral("1"));
+    QVERIFY(session.isReady(tinyConfig(10)));
+    QCOMPARE(saved.count() + static_cast<int>(told.size()), 1);
+    QCOMPARE(QFileInfo::exists(path), saved.count() == 1);
+    told.clear();
+    script.endless = true;
+    QVERIFY(session.playsInto(script.insideStep));
+    session.pause();
+    QTRY_VERIFY(session.restsMidway());
+    session.saveCheckpoint(path, QStringLiteral("1"));
+    QVERIFY(session.meets([&] { return !session.restsMidway(); })); // it completes the step
+    QVERIFY(session.isReady(tinyConfig(10)));
+    QCOMPARE(told, std::vector{path.toStdString() + ": not written, because the run was reset "
+                                                    "before it could be saved"});
 }
 
 /// It pauses a training by itself, and needs no event loop for that.
