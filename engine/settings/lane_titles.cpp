@@ -21,16 +21,6 @@ constexpr const char* kScalerPreset = "scaler.preset";
 constexpr const char* kFirstScale = "scaler.init_scale";
 constexpr const char* kOfScaler = "scaler.";
 
-/// Writes a value as people do by hand: scales are powers of two.
-std::string brief(const FieldValue& value) {
-    constexpr double kLarge = 1024, kSmall = 1.0 / 16; // between them, digits are as short
-    const double* real = std::get_if<double>(&value);
-    int exponent = 0;
-    const bool power = real && std::frexp(*real, &exponent) == 0.5;
-    if (power && (*real >= kLarge || *real < kSmall)) return "2^" + std::to_string(exponent - 1);
-    return valueText(value);
-}
-
 /// Returns the lanes that have the same precision as this one, including itself.
 std::vector<int> peersOf(const RunConfig& config, size_t lane) {
     std::vector<int> peers;
@@ -92,8 +82,17 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane,
 
 } // namespace
 
+std::string briefValue(const FieldValue& value) {
+    constexpr double kLarge = 1024, kSmall = 1.0 / 16; // between them, digits are as short
+    const double* real = std::get_if<double>(&value);
+    int exponent = 0;
+    const bool power = real && std::frexp(*real, &exponent) == 0.5;
+    if (power && (*real >= kLarge || *real < kSmall)) return "2^" + std::to_string(exponent - 1);
+    return valueText(value);
+}
+
 std::string settingWords(const Field& field, const FieldValue& value) {
-    const std::string text = brief(value);
+    const std::string text = briefValue(value);
     if (text == "default" || text.empty()) return {};
     if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
     if (field.kind == FieldKind::Text) return text;

@@ -11,6 +11,8 @@
 
 namespace halfscope {
 
+/// Returns a value as people write it by hand: scales are powers of two, "2^24".
+std::string briefValue(const FieldValue&);
 /// Returns a setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; the value
 /// of a path or text without its key; empty when the value is just "default".
 std::string settingWords(const Field&, const FieldValue&);

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/known_facts.h"
+#include "engine/settings/lane_titles.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/translated.h"
 
@@ -15,6 +16,14 @@ namespace {
 constexpr int kNotRunning = -1;
 constexpr const char* kStepsKey = "run.steps";
 constexpr const char* kPaceKey = "run.pace";
+constexpr const char* kOfScaler = "scaler.";
+
+/// Returns a value as its box shows it: loss scales and their limits are powers of two, as in plots
+/// and events.
+std::string shownValue(const Field& field, const FieldValue& value) {
+    const bool scale = field.logarithmic && field.key.starts_with(kOfScaler);
+    return scale ? briefValue(value) : valueText(value);
+}
 } // namespace
 
 ConfigModel::ConfigModel(QObject* parent) : QAbstractListModel(parent) {
@@ -40,12 +49,12 @@ int ConfigModel::rowOf(std::string_view key, int lane) const {
 
 QString ConfigModel::text(int i) const {
     const Row& r = row(i);
-    return QString::fromStdString(valueText(r.field->get(m_config, r.lane)));
+    return QString::fromStdString(shownValue(*r.field, r.field->get(m_config, r.lane)));
 }
 
 QString ConfigModel::presetText(int i) const {
     const Row& r = row(i);
-    return QString::fromStdString(valueText(r.field->get(presetFor(r.lane), r.lane)));
+    return QString::fromStdString(shownValue(*r.field, r.field->get(presetFor(r.lane), r.lane)));
 }
 
 RunConfig ConfigModel::presetFor(int lane) const {

@@ -233,7 +233,7 @@ void TestConfigModel::lanes() {
     while (model.addLane()) {
     }
     QCOMPARE(static_cast<int>(model.config().lanes.size()), ConfigModel::kMostLanes);
-    QCOMPARE(get(model, "scaler.init_scale", 5, Qt::EditRole).toString(), QStringLiteral("1024"));
+    QCOMPARE(get(model, "scaler.init_scale", 5, Qt::EditRole).toString(), QStringLiteral("2^10"));
     QVERIFY(get(model, "scaler.init_scale", 5, ConfigModel::ChangedRole).toBool());
     QVERIFY(model.removeLane(0));
     QCOMPARE(get(model, "precision", 0, Qt::EditRole).toString(), QStringLiteral("amp-fp16"));
