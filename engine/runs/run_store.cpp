@@ -60,6 +60,9 @@ void compare(const Field& field, int lane, const std::string& before,
     }
 }
 
+/// Returns the letter by which views call a lane: "B".
+std::string letterOf(size_t lane) { return {static_cast<char>('A' + lane)}; }
+
 std::string joined(const std::vector<std::string>& words, size_t most) {
     std::string text;
     for (size_t i = 0; i < std::min(words.size(), most); ++i)
@@ -88,13 +91,12 @@ std::vector<std::string> settingDifferences(std::span<const RunConfig* const> co
             continue;
         }
         if (!lanesMatch) continue;
-        const std::vector<std::string> names = laneNames(*configs.front());
-        for (size_t lane = 0; lane < names.size(); ++lane) {
+        for (size_t lane = 0; lane < configs.front()->lanes.size(); ++lane) {
             // either the name of a scaler tells its rules, or the rules are listed themselves
             const bool named = scalersTell(configs, lane);
             if (field.key == kScalerPreset ? !named : named && field.key.starts_with(kOfScaler))
                 continue;
-            compare(field, static_cast<int>(lane), names[lane] + ": ", configs, words);
+            compare(field, static_cast<int>(lane), letterOf(lane) + ": ", configs, words);
         }
     }
     std::vector<std::string> texts;

@@ -69,8 +69,9 @@ private:
 };
 
 /// Returns the settings in which each configuration differs from the others, as short texts: "lr
-/// 0.01, width 64". Those of lanes are compared when all have the same number of lanes: "amp-fp16:
-/// init_scale 2^24". The title does not count. After `most` differences ", ..." follows.
+/// 0.01, width 64". Those of lanes are compared when all have the same number of lanes, which
+/// have letters: "B: init_scale 2^24". The title does not count. After `most` differences ", ..."
+/// follows.
 std::vector<std::string> settingDifferences(std::span<const RunConfig* const>, size_t most = 4);
 
 } // namespace halfscope

@@ -523,9 +523,9 @@ void TestRun::differencesOfSettings_data() {
     row("a number", {"optimizer.lr=0.01", ""}, {"lr 0.01", "lr 0.001"});
     row("two of three", {"run.seed=1", "run.seed=2", "run.seed=2"}, {"seed 1", "seed 2", "seed 2"});
     row("a lane", {"lanes.1.scaler.init_scale=1024", ""},
-        {"amp-fp16: init_scale 2^10", "amp-fp16: init_scale 2^16"});
+        {"B: init_scale 2^10", "B: init_scale 2^16"});
     row("scalers by name", {"lanes.1.scaler.preset=apex", ""},
-        {"amp-fp16: scaler apex", "amp-fp16: scaler pytorch"});
+        {"B: scaler apex", "B: scaler pytorch"});
     row("many", {"run.seed=1;optimizer.lr=0.01;model.width=64;run.steps=7;model.depth=2", ""},
         {"width 64, depth 2, lr 0.01, seed 1, ...", "width 128, depth 3, lr 0.001, seed 0, ..."});
     row("of one kind alone", {"schedule.kind=step;schedule.step_size=9", ""},
