@@ -30,6 +30,17 @@ QString valueOf(const QString& difference) {
     return QCoreApplication::translate("LaneTitles", "init %1").arg(value);
 }
 
+/// Returns "init 2^10, 20" for "A init_scale 2^10, growth_interval 20"; nothing where a part is no
+/// setting with its value, as in "from B".
+QString valuesOf(const QString& brief) {
+    QStringList values;
+    for (const QString& each : brief.section(u' ', 1).split(kBetweenParts)) {
+        if (each.count(u' ') != 1) return {};
+        values << valueOf(each);
+    }
+    return values.join(kBetweenParts);
+}
+
 QString nameIn(const QString& label) { return label.section(u' ', 1); }
 
 /// Returns the parts of a name, in order or, with `end`, from the last to the first.
@@ -64,8 +75,12 @@ QStringList labelForms(const QString& label) {
     // Pictures side by side say it in the same words, although some have room for the setting's
     // name.
     if (first != brief || !isFirstScale(first)) forms << brief;
+    const QString letter = label.section(u' ', 0, 0) + u' ';
+    // lanes of a sweep may share the first value
+    if (const QString values = valuesOf(brief); first != brief && !values.isEmpty())
+        forms << letter + values;
     if (first != brief) forms << first + QChar(0x2026);
-    if (brief != label) forms << label.section(u' ', 0, 0) + u' ' + valueOf(first);
+    if (brief != label) forms << letter + valueOf(first);
     return forms;
 }
 

@@ -19,7 +19,8 @@ QStringList laneTitles(const RunConfig&, std::span<const int> parents = {});
 /// init_scale 2^24" becomes "A init_scale 2^24". Other labels stay as they are.
 QString briefLabel(const QString& label);
 /// Returns forms of a label, each briefer than the one before: the full label, briefLabel(), the
-/// first difference alone, its value alone ("A apex"; "A init 2^24" for a first loss scale).
+/// values alone ("A init 2^24, 20"), the first difference alone, its value alone ("A apex"; "A init
+/// 2^24" for a first loss scale).
 QStringList labelForms(const QString& label);
 
 /// Returns the letter and the end or beginning of the lane's name that no other lane shares, for

@@ -164,10 +164,12 @@ void TestLaneTitles::forms() {
     QCOMPARE(labelForms(QStringLiteral("A fp32")).join(u'|'), QStringLiteral("A fp32|A fp32"));
     const QStringList forms =
         labelForms(QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20"));
-    QCOMPARE(
-        forms.join(u'|'),
-        QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
-                       "B init_scale 2^24, growth_interval 20|B init_scale 2^24…|B init 2^24"));
+    QCOMPARE(forms.join(u'|'),
+             QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
+                            "B init_scale 2^24, growth_interval 20|B init 2^24, 20|"
+                            "B init_scale 2^24…|B init 2^24"));
+    QVERIFY(!labelForms(QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20, …"))
+                 .contains(QStringLiteral("B init 2^24, 20, …")));
     QCOMPARE(labelForms(QStringLiteral("B amp-fp16, growth_interval 20")).back(),
              QStringLiteral("B 20"));
     QCOMPARE(labelForms(QStringLiteral("B amp-fp16, init_scale 1")).join(u'|'),
