@@ -176,6 +176,7 @@ void CompareView::renameLanes(const QStringList& names) {
 
 void CompareView::rebuildViews() {
     const auto wanted = static_cast<size_t>(std::max(m_names.size(), m_pictures.size()));
+    const bool changes = m_views.size() != wanted;
     while (m_views.size() > wanted) {
         delete m_views.back();
         m_views.pop_back();
@@ -186,6 +187,7 @@ void CompareView::rebuildViews() {
     fillModes();
     showPictures();
     placeViews();
+    if (changes) emit panesChanged();
 }
 
 void CompareView::fillModes() {

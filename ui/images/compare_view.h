@@ -82,6 +82,8 @@ public:
 
 signals:
     void aloneChanged(bool alone);
+    /// Emitted when there are more or fewer pictures: another height is useful then.
+    void panesChanged();
 
 protected:
     void changeEvent(QEvent*) override;

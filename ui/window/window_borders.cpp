@@ -23,6 +23,7 @@ WindowBorders::WindowBorders(const WindowParts& parts, QObject* parent)
     : QObject(parent), m_parts(parts) {
     connect(parts.centre, &QSplitter::splitterMoved, this, [this] { m_centreByHand = true; });
     connect(parts.right, &QSplitter::splitterMoved, this, [this] { m_rightByHand = true; });
+    connect(parts.pictures, &CompareView::panesChanged, this, &WindowBorders::divideCentre);
     parts.centre->installEventFilter(this);
     parts.right->installEventFilter(this);
 }

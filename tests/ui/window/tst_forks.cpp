@@ -2,6 +2,7 @@
 // drawn with their past, saved, and repeated exactly.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "ui/images/compare_view.h"
 #include "ui/panels/setup_panel.h"
 
 #include <QAction>
@@ -69,6 +70,7 @@ class TestForks : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void goesOnWithItsPast();
+    void picturesLeaveNoGap();
     void savedRunGoesTheSameWay();
     void whatCannotBeForkedIsRefused();
     void inTheMiddleOfAStep();
@@ -103,6 +105,15 @@ void TestForks::goesOnWithItsPast() {
 }
 
 /// What "Save results" writes, opened in a window, trains exactly the same numbers again.
+/// More pictures side by side are lower: the plots get what they leave.
+void TestForks::picturesLeaveNoGap() {
+    Opened opened(tinyConfig(kSteps));
+    opened.window.resize(1280, 800);
+    forkInto(opened.window);
+    const auto& pictures = *opened.window.findChild<CompareView*>();
+    QTRY_COMPARE(pictures.usefulHeight(pictures.width(), pictures.height()), pictures.height());
+}
+
 void TestForks::savedRunGoesTheSameWay() {
     Opened opened(tinyConfig(kSteps));
     MainWindow& window = opened.window;
