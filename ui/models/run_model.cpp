@@ -281,6 +281,14 @@ QStringList RunModel::summaries() const {
     return {summaryIn(Words::All), summaryIn(Words::Few), summaryIn(Words::Fewest)};
 }
 
+double RunModel::secondsPerStep() const {
+    double seconds = 0;
+    for (int i = 0; i < lanes(); ++i)
+        seconds +=
+            1 / lane(i).stepsPerSecond; // infinite while the rate is 0, because it is unknown
+    return seconds;
+}
+
 double RunModel::speedRatio(int of, int over) const {
     if (lanes() <= std::max(of, over) || lane(over).stepsPerSecond <= 0) return 0.0;
     return lane(of).stepsPerSecond / lane(over).stepsPerSecond;

@@ -111,6 +111,8 @@ public:
     QStringList summaries() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
+    /// Returns how long a step of all lanes takes the device; infinity when unknown.
+    double secondsPerStep() const;
     /// Returns the speed of lane `of` relative to lane `over`; 0 when unknown.
     double speedRatio(int of = 1, int over = 0) const;
 

@@ -281,8 +281,17 @@ FrameLoop::Done MainWindow::draw() {
     const bool drawn = m_parts.plots->refresh();
     const SessionState state = m_controller->state();
     const bool busy = state == SessionState::Building || state == SessionState::Running;
+    return {busy || drawn || arrived, competes()};
+}
+
+/// Whether a training keeps the processors that draw busy. One with a limited pace waits for most
+/// of the time: then each of its steps can be seen.
+bool MainWindow::competes() const {
+    constexpr double kLittle = 0.3; // share of its time in which a training works
     const bool onCpu = m_controller->info() && m_controller->info()->device.kind == "cpu";
-    return {busy || drawn || arrived, m_controller->running() && onCpu};
+    if (!m_controller->running() || !onCpu) return false;
+    const double pace = m_models.config.config().pace;
+    return pace <= 0 || !(pace * m_models.run.secondsPerStep() < kLittle);
 }
 
 void MainWindow::chooseTheme(Theme theme) {

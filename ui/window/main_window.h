@@ -118,6 +118,7 @@ private:
     FrameLoop::Done frame();
     void tellFailure();
     FrameLoop::Done draw();
+    bool competes() const;
     void restoreLayout();
     void saveLayout() const;
     void startAgain();

@@ -78,6 +78,7 @@ class TestWindowUse : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void aSlowPaceIsSmooth();
     void everythingSeenIsTold();
     void smallScreen();
     void tabGoesFromLeftToRight();
@@ -457,6 +458,26 @@ void TestWindowUse::everythingLarger() {
     rememberZoom(100000); // a settings file may contain anything
     QCOMPARE(startFactor(plain), 1.0);
     QSettings().remove(QStringLiteral("zoom"));
+}
+
+/// A training that waits for its pace leaves the processors to the window, so that each of its
+/// steps is seen.
+void TestWindowUse::aSlowPaceIsSmooth() {
+    RunConfig config = tinyConfig(1'000'000);
+    config.pace = 15;
+    Opened opened(config);
+    opened.window.resize(1280, 800);
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    opened.window.play();
+    constexpr int64_t kFewSeconds = 40; // steps: the rate is that of the last second
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.run().step() >= kFewSeconds, kPatience);
+    const auto rate = [&] {
+        for (const QLabel* each : opened.window.statusBar()->findChildren<QLabel*>())
+            if (each->text().endsWith(QLatin1String(" frames/s")))
+                return each->text().section(u' ', 0, 0).toInt();
+        return 0;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(rate() > config.pace, kPatience);
 }
 
 /// The window starts within the screen, its frame included, even when 125 % leave a common screen
