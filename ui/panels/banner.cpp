@@ -3,7 +3,9 @@
 
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/panels/wrapped_text.h"
 
 #include <QAccessible>
 #include <QEvent>
@@ -22,10 +24,7 @@ constexpr int kEdge = 4; // pixels
 
 Banner::Banner(QWidget* parent) : QFrame(parent) {
     setObjectName(QStringLiteral("banner"));
-    m_text = make<QLabel>(this);
-    m_text->setWordWrap(true);
-    // a very long word must not make the window wider
-    m_text->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_text = make<WrappedText>(this);
     m_text->setTextFormat(Qt::PlainText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_close = make<QToolButton>(this);
@@ -67,10 +66,25 @@ void Banner::dismiss() {
 
 void Banner::tell(const QString& text) {
     m_text->setText(text);
+    fitText();
     setAccessibleName(text);
     show();
     QAccessibleEvent alert(this, QAccessible::Alert);
     QAccessible::updateAccessibility(&alert);
+}
+
+/// Gives the text the height of its lines. It does not ask for it as QLabel does: the whole page
+/// would then be made as high as all its parts would like to be.
+void Banner::fitText() {
+    const QMargins margins = layout()->contentsMargins();
+    const int around = margins.left() + margins.right() + layout()->spacing();
+    m_text->setFixedHeight(
+        heightOf(m_text->text(), m_text->font(), width() - around - m_close->sizeHint().width()));
+}
+
+void Banner::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    fitText();
 }
 
 QString Banner::text() const { return m_text->text(); }

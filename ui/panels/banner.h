@@ -29,10 +29,12 @@ public:
 protected:
     void changeEvent(QEvent*) override;
     void paintEvent(QPaintEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
 
 private:
     void applyColors();
     void tell(const QString&);
+    void fitText();
     std::function<QString()> m_problem; ///< null: the text stays
     QLabel* m_text = nullptr;           ///< child
     QToolButton* m_close = nullptr;     ///< child

@@ -4,6 +4,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/panels/wrapped_text.h"
 
 #include <QEvent>
 #include <QFontMetrics>
@@ -80,10 +81,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     m_table->setColumnWidth(EventModel::LaneColumn, widthOf(tr("Lane")));
     m_table->setColumnWidth(EventModel::KindColumn, widthOf(tr("Overflow, scale halved")));
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_sentence = make<QLabel>(this);
-    m_sentence->setWordWrap(true);
-    // a very long word must not make the window wider
-    m_sentence->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_sentence = make<WrappedText>(this);
     m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* column = make<QVBoxLayout>(this);
@@ -150,9 +148,7 @@ void EventPanel::fitTable() {
     const int most = std::max({least, (room - header) / 2, room - header - kFewestRows * row});
     const int sentence = std::clamp(heightOf(m_text, m_sentence->font(), textWidth), least, most);
     const int rows = std::max(1, (room - sentence - header) / row);
-    // one row is all that the table may demand: a panel that asks for more than it has would keep
-    // growing
-    m_table->setMinimumHeight(header + row);
+    m_table->setMinimumHeight(leastTableHeight());
     const QSize rest(textWidth, std::max(sentence, room - header - rows * row));
     m_sentence->setFixedHeight(rest.height());
     m_sentence->setText(fittingSentences(m_text, m_sentence->font(), rest));
@@ -166,6 +162,21 @@ void EventPanel::addToHeading(QAction* action) {
 }
 
 QSize EventPanel::sizeHint() const { return {280, 300}; }
+
+/// Returns room for a row of the table and a line, whatever is shown now: a panel that asked for
+/// what it shows could not shrink with the window.
+QSize EventPanel::minimumSizeHint() const {
+    const QMargins margins = layout()->contentsMargins();
+    const int height = margins.top() + m_headingRow->sizeHint().height() + layout()->spacing() +
+                       leastTableHeight() + layout()->spacing() + fontMetrics().lineSpacing() +
+                       margins.bottom();
+    return {QWidget::minimumSizeHint().width(), height};
+}
+
+int EventPanel::leastTableHeight() const {
+    return m_table->horizontalHeader()->sizeHint().height() +
+           m_table->verticalHeader()->defaultSectionSize();
+}
 
 void EventPanel::choose(int index) {
     const int row = m_model.rowOf(static_cast<size_t>(index));

@@ -26,6 +26,7 @@ public:
     /// another step now.
     void letGoBut(qint64 step);
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 signals:
     void stepChosen(qint64 step);
@@ -40,6 +41,7 @@ private:
     void updateHeading();
     void showSentence();
     void fitTable();
+    int leastTableHeight() const;
     int widthOf(const QString& text) const;
     void widenSteps();
     void applyColors();

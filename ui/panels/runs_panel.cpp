@@ -5,6 +5,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/panels/wrapped_text.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -65,11 +66,7 @@ RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_
     column->addWidget(m_heading);
     buildTable();
     column->addWidget(m_table, 1);
-    m_details = make<QLabel>(this);
-    m_details->setWordWrap(true);
-    // a very long word must not make the window wider
-    m_details->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_details->setMinimumHeight(1); // disappears when there is no room for it
+    m_details = make<WrappedText>(this);
     m_details->setTextFormat(Qt::PlainText);
     m_details->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(m_details);
@@ -159,23 +156,47 @@ void RunsPanel::showDetails() {
     m_delete->setEnabled(any && !current);
 }
 
+/// Returns the height of the table with its first rows, but no more than `most` of the rows.
+int RunsPanel::tableHeight(int count, int most) const {
+    const QAbstractItemView& rows = *m_table;
+    int height = 0;
+    for (int row = 0; row < std::min(count, m_model.rowCount()); ++row)
+        height +=
+            std::max(rows.sizeHintForRow(row), m_table->verticalHeader()->minimumSectionSize());
+    return m_table->horizontalHeader()->sizeHint().height() + std::min(height, most) +
+           2 * m_table->frameWidth();
+}
+
+/// Returns the height of what stands above and below the table when there are no details.
+int RunsPanel::heightAround() const {
+    const QMargins margins = layout()->contentsMargins();
+    return margins.top() + m_heading->sizeHint().height() + 2 * layout()->spacing() +
+           m_delete->sizeHint().height() + margins.bottom();
+}
+
+int RunsPanel::leastTableHeight() const {
+    constexpr int kMostLines = 3, kAroundARow = 8; // a run of many lanes is scrolled
+    return tableHeight(1, kMostLines * fontMetrics().lineSpacing() + kAroundARow);
+}
+
+/// Returns room for one row, whatever is shown now: a panel that asked for what it shows could not
+/// shrink with the window.
+QSize RunsPanel::minimumSizeHint() const {
+    return {QWidget::minimumSizeHint().width(), heightAround() + leastTableHeight()};
+}
+
 /// Shows the details only when they fit as a whole. The rows come first: one of them can always be
 /// read.
 void RunsPanel::fitDetails() {
-    constexpr int kMostLines = 3, kAroundARow = 8; // a run of many lanes is scrolled
-    const int most = kMostLines * fontMetrics().lineSpacing() + kAroundARow;
-    const QAbstractItemView& rows = *m_table;
-    const int whole =
-        std::max(rows.sizeHintForRow(0), m_table->verticalHeader()->minimumSectionSize());
-    const int row = m_model.rowCount() > 0 ? std::min(whole, most) : 0;
-    const int least =
-        m_table->horizontalHeader()->sizeHint().height() + row + 2 * m_table->frameWidth();
-    m_table->setMinimumHeight(least);
+    constexpr int kFewRows = 3;
+    m_table->setMinimumHeight(leastTableHeight());
+    const int room =
+        height() - heightAround() - layout()->spacing() - tableHeight(kFewRows, QWIDGETSIZE_MAX);
     const QMargins margins = layout()->contentsMargins();
-    int room = height() - margins.top() - margins.bottom() - 3 * layout()->spacing() - least;
-    room -= m_heading->sizeHint().height() + m_delete->sizeHint().height();
     const int width = RunsPanel::width() - margins.left() - margins.right();
-    m_details->setVisible(heightOf(m_details->text(), m_details->font(), width) <= room);
+    const int wanted = heightOf(m_details->text(), m_details->font(), width);
+    m_details->setFixedHeight(wanted);
+    m_details->setVisible(wanted <= room);
 }
 
 void RunsPanel::resizeEvent(QResizeEvent* event) {

@@ -21,6 +21,7 @@ public:
     /// Returns the chosen run; RunId::None when none is chosen.
     RunId chosen() const;
     QSize sizeHint() const override { return {280, 220}; }
+    QSize minimumSizeHint() const override;
 
 signals:
     /// Asks to show the run again, with its settings.
@@ -39,6 +40,9 @@ private:
     void buildTable();
     void showDetails();
     void fitDetails();
+    int tableHeight(int count, int most) const;
+    int leastTableHeight() const;
+    int heightAround() const;
     void askToDelete();
 
     RunListModel& m_model;

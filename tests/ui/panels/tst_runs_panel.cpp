@@ -2,6 +2,7 @@
 // window.
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
+#include "ui/look/text_fit.h"
 #include "ui/panels/runs_panel.h"
 
 #include <QAbstractItemModelTester>
@@ -11,6 +12,7 @@
 #include <QLocale>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
@@ -105,6 +107,7 @@ private slots:
     void renames();
     void deletesAfterAQuestion();
     void openedFoldersJoin();
+    void severalRowsAreSeen();
     void littleRoom();
 };
 
@@ -293,13 +296,36 @@ void TestRunsPanel::openedFoldersJoin() {
              textAt(window.runs(), 1, RunListModel::LossColumn));
 }
 
+/// Runs are compared with each other, also in the smallest usual window.
+void TestRunsPanel::severalRowsAreSeen() {
+    TwoRuns runs;
+    QVERIFY(runs.trained);
+    runs.window.resize(1280, 800);
+    QTest::keyClick(&runs.window, Qt::Key_F8);
+    const QTableView& table = runs.table();
+    const auto end = [&] { return table.rowViewportPosition(1) + table.rowHeight(1); };
+    QTRY_VERIFY2(end() <= table.viewport()->height(),
+                 qPrintable(QStringLiteral("%1 in %2").arg(end()).arg(table.viewport()->height())));
+    // and when there is less room all at once, everything still is in the window
+    QVERIFY(!runs.window.tryFile(runs.folder.filePath(QStringLiteral("none"))));
+    QTRY_VERIFY(!runs.window.bannerText().isEmpty());
+    constexpr int kSettles = 100; // ms
+    QTest::qWait(kSettles);
+    const auto& area = *qobject_cast<QScrollArea*>(runs.window.centralWidget());
+    QCOMPARE(area.widget()->height(), area.viewport()->height());
+    QVERIFY2(end() <= table.viewport()->height(), qPrintable(QString::number(end())));
+}
+
 /// The details disappear before a row is cut, and are never cut themselves.
 void TestRunsPanel::littleRoom() {
     RunStore store;
     addSixtySteps(store, [](int) { return 1.0f; });
     RunListModel model(store);
     model.refresh();
-    RunsPanel panel(model);
+    QWidget window; // a window of its own would not let the panel become lower than its details
+    RunsPanel panel(model, &window);
+    window.resize(280, 400);
+    window.show();
     const QLabel* details = nullptr;
     for (const QLabel* each : panel.findChildren<QLabel*>())
         if (each->wordWrap()) details = each;
@@ -307,7 +333,6 @@ void TestRunsPanel::littleRoom() {
     QCOMPARE(
         details->text(),
         QStringLiteral("Tick a run to draw its curves behind those of the run that is shown."));
-    panel.show();
     std::set<bool> seen;
     for (int height = 100; height <= 400; height += 10) {
         panel.resize(280, std::max(height, panel.minimumSizeHint().height()));
@@ -321,7 +346,8 @@ void TestRunsPanel::littleRoom() {
                                 .arg(table.viewport()->height())
                                 .arg(table.height())));
         if (details->isVisible())
-            QVERIFY2(details->height() >= details->heightForWidth(details->width()),
+            QVERIFY2(details->height() >=
+                         heightOf(details->text(), details->font(), details->width()),
                      qPrintable(QString::number(height)));
     }
     QCOMPARE(seen.size(), size_t{2});
