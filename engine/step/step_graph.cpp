@@ -128,7 +128,7 @@ private:
         for (size_t i = 0; i < m_groups.size(); ++i) {
             if (optimizers[i].every <= 1) continue;
             const NodeId passed =
-                m_b.state(optimizers[i].name + ".passed", {}, DType::F32, StateRole::Counter);
+                m_b.state(optimizers[i].passed(), {}, DType::F32, StateRole::Counter);
             const NodeId now = m_b.shift(passed, 1);
             const NodeId all = m_b.constantLike(static_cast<double>(optimizers[i].every), now);
             m_groups[i].passes = m_b.emit(Op::Less, {now, all});

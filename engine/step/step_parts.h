@@ -25,6 +25,8 @@ struct OptimizerPart {
     std::string table; ///< the state that holds its learning rates
     std::string label; ///< "learning rate", for the causes of nodes that read it
     int64_t every = 1; ///< it takes only the last of every so many updates
+    /// The state that counts the updates since its last one; only when it sits some out.
+    std::string passed() const { return name + ".passed"; }
 };
 struct StepParts {
     std::vector<NetworkPart> networks; ///< those of model.layers

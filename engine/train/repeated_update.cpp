@@ -13,9 +13,21 @@ namespace halfscope {
 
 namespace {
 
-constexpr int64_t kMostBatches = 16; // each one takes a whole step
+// Of a skipped update, which may be one of many; that gradients are lost is looked into once.
+constexpr int64_t kMostBatches = 16;
 // Where the search for lost gradients begins, near where most losses fit, and where it ends.
 constexpr float kUsualScale = 0x1p15F, kMostScale = 0x1p24F;
+
+float countIn(const std::string& name, const TypedBytes& state) {
+    require(state.dtype == DType::F32, name + " counts in float32");
+    float count = 0;
+    std::memcpy(&count, state.bytes.data(), sizeof count);
+    return count;
+}
+
+void setCount(TypedBytes& state, float count) {
+    std::memcpy(state.bytes.data(), &count, sizeof count);
+}
 
 /// Turns back the counters of random layers, such as dropout, so that a step draws the same numbers
 /// again.
@@ -26,11 +38,18 @@ void rewindRandom(const Graph& graph, StateValues& values, int64_t steps) {
     for (const StateInfo& state : graph.states()) {
         const auto found = values.find(state.name);
         if (!counters.contains(state.node) || found == values.end()) continue;
-        require(found->second.dtype == DType::F32, state.name + " counts in float32");
-        float count = 0;
-        std::memcpy(&count, found->second.bytes.data(), sizeof count);
-        count -= static_cast<float>(steps);
-        std::memcpy(found->second.bytes.data(), &count, sizeof count);
+        const float count = countIn(state.name, found->second);
+        setCount(found->second, count - static_cast<float>(steps));
+    }
+}
+
+/// Turns back by one update the counters of optimizers that wait for their turn. They go round.
+void rewindTurns(const std::vector<OptimizerPart>& optimizers, StateValues& values) {
+    for (const OptimizerPart& optimizer : optimizers) {
+        if (optimizer.every <= 1) continue;
+        TypedBytes& state = values.at(optimizer.passed());
+        const float count = countIn(optimizer.passed(), state);
+        setCount(state, count > 0 ? count - 1 : static_cast<float>(optimizer.every - 1));
     }
 }
 
@@ -45,8 +64,18 @@ void putBack(const LaneStep& at, const StateValues& values) {
 
 } // namespace
 
-RepeatedUpdate::RepeatedUpdate(Use use, int64_t step, int64_t batches)
-    : m_use(std::move(use)), m_step(step), m_batches(std::min(batches, step)) {}
+RepeatedUpdate::RepeatedUpdate(Use use, int64_t step, int64_t batches,
+                               std::vector<OptimizerPart> optimizers)
+    : m_use(std::move(use)), m_step(step), m_batches(std::min(batches, step)),
+      m_optimizers(std::move(optimizers)) {}
+
+/// Returns the states that an update started from, apart from the weights.
+StateValues RepeatedUpdate::before(const LaneStep& at, const StateValues& after) const {
+    StateValues values = after;
+    rewindRandom(at.graph(), values, m_batches);
+    rewindTurns(m_optimizers, values);
+    return values;
+}
 
 std::optional<Culprit> RepeatedUpdate::culprit(float scale) const {
     const StateValues saved = statesOf(m_use(m_step));
@@ -64,6 +93,7 @@ std::optional<Culprit> RepeatedUpdate::culprit(float scale) const {
 }
 
 std::optional<FittingScale> RepeatedUpdate::fitting(float scale, const FittingScale& guess) const {
+    if (m_batches > kMostBatches) return FittingScale{};
     return search(scale, guess, [](const MetricsRow&) {});
 }
 
@@ -79,13 +109,11 @@ std::optional<float> RepeatedUpdate::scaleWithGradients() const {
 /// Searches below `scale`; calls `fits` with the row of each trial that does not overflow.
 std::optional<FittingScale> RepeatedUpdate::search(float scale, const FittingScale& guess,
                                                    const Fits& fits) const {
-    if (m_batches > kMostBatches) return FittingScale{};
     const LaneStep& last = m_use(m_step);
     const StateValues saved = statesOf(last);
-    StateValues before = saved;
-    rewindRandom(last.graph(), before, m_batches);
+    const StateValues start = before(last, saved);
     auto found = fittingScale(scale, guess, [&](float tried) -> std::optional<bool> {
-        const std::optional<MetricsRow> row = rowAt(before, tried);
+        const std::optional<MetricsRow> row = rowAt(start, tried);
         if (!row) return std::nullopt;
         const bool overflows = (*row)[kFoundInfMetric] != 0;
         if (!overflows) fits(*row);

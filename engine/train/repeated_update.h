@@ -3,26 +3,28 @@
 // overflow.h and underflow.h, and the search for a scale to fitting_scale.h.
 #pragma once
 
+#include "engine/step/step_parts.h"
 #include "engine/train/fitting_scale.h"
 #include "engine/train/lane_step.h"
 #include "engine/train/metrics_row.h"
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace halfscope {
 
 /// The lane must be in the state in which the step left it, and is in that state again afterwards,
 /// batches included. A skip leaves parameters and moments unchanged, and accumulated gradients at
-/// zero.
+/// zero. An optimizer that sat the update out sits out its repetitions, too.
 class RepeatedUpdate {
 public:
     /// Returns the step for the batch with this number, after it has moved the lane's states there
     /// and loaded the batch.
     using Use = std::function<const LaneStep&(int64_t step)>;
 
-    /// `step` is the last step; `batches` is how many batches' gradients it added up.
-    RepeatedUpdate(Use, int64_t step, int64_t batches);
+    /// `step` is the last step of the update, which has `batches` of them.
+    RepeatedUpdate(Use, int64_t step, int64_t batches, std::vector<OptimizerPart>);
 
     /// Searches the batch of a skipped step, then the earlier ones. Returns nothing when it was
     /// stopped midway, and an unknown culprit when the device rounds differently while it shows
@@ -32,8 +34,8 @@ public:
     /// nothing when a trial was stopped midway, and an unknown scale for more than 16 batches.
     std::optional<FittingScale> fitting(float scale, const FittingScale& guess) const;
     /// Returns the largest power of two up to 2^24 at which the update fits if at least one of its
-    /// gradients is not zero there, otherwise 0; also for more than 16 batches. The weights are
-    /// those after the update. Returns nothing when a trial was stopped midway.
+    /// gradients is not zero there, otherwise 0. The weights are those after the update. Returns
+    /// nothing when a trial was stopped midway.
     std::optional<float> scaleWithGradients() const;
 
 private:
@@ -42,8 +44,11 @@ private:
                                        const Fits& fits) const;
     std::optional<MetricsRow> rowAt(const StateValues& before, float scale) const;
 
+    StateValues before(const LaneStep&, const StateValues& after) const;
+
     Use m_use;
     int64_t m_step, m_batches;
+    std::vector<OptimizerPart> m_optimizers;
 };
 
 } // namespace halfscope

@@ -144,14 +144,13 @@ struct Trainer::Impl {
                     use(step);
                     return *at;
                 },
-                lastStep, config.gradients.accumulate};
+                lastStep, config.gradients.accumulate, partsOf(config).optimizers};
     }
 
     /// Whether gradients that are all zero can be tried at another scale: between updates they are
-    /// not complete, and an optimizer that sits updates out has other turns in a trial. Without
-    /// float16 nothing rounds to zero: bfloat16 has the range of float32.
+    /// not complete. Without float16 nothing rounds to zero: bfloat16 has the range of float32.
     bool canTryScales() const {
-        return lastStep % config.gradients.accumulate == 0 && !takesTurns() &&
+        return lastStep % config.gradients.accumulate == 0 &&
                (scalesLoss(lane) || holds(at->graph(), DType::F16));
     }
 
@@ -180,16 +179,23 @@ struct Trainer::Impl {
             size->load(buildStep(config, other, plan, source.shape(size->rows())));
     }
 
-    bool takesTurns() const { return isAdversarial(config.model) && config.model.criticSteps > 1; }
+    /// Whether the first optimizer waited while the second one took the last update.
+    bool firstSatOut() const {
+        const OptimizerPart first = partsOf(config).optimizers.front();
+        if (first.every <= 1) return false;
+        float passed = 0;
+        at->download(first.passed().c_str(), std::as_writable_bytes(std::span(&passed, 1)));
+        return passed > 0;
+    }
 
     /// Returns the scales at which the update would have been taken. They are unknown when only one
-    /// optimizer skipped it, because the other one's weights have changed, and when one optimizer
-    /// sits updates out. Returns nothing when it was stopped midway.
+    /// of two optimizers skipped it, because the other one's weights have changed. Returns nothing
+    /// when it was stopped midway.
     std::optional<FittingScale> fittingScaleOf(const StepRecord& record) {
         if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor))
             return FittingScale{FittingScale::Known::None, 0};
-        if (takesTurns() || (record.flags & (kFirstStepped | kSecondStepped)))
-            return FittingScale{};
+        const bool firstStepped = (record.flags & kFirstStepped) && !firstSatOut();
+        if (firstStepped || (record.flags & kSecondStepped)) return FittingScale{};
         const auto found = repeatedUpdate().fitting(record.scale, fitting);
         if (found) fitting = *found;
         return found;

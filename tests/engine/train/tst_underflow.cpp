@@ -52,6 +52,35 @@ std::vector<int64_t> stepsOf(const std::vector<Event>& events) {
     return steps;
 }
 
+/// Returns the sentence of the only event, which is about underflow at `step`, without that step.
+std::string sentenceAt(int64_t step, const std::vector<Event>& events) {
+    const std::string lead = "Step " + std::to_string(step) + ": all gradients rounded to zero";
+    const std::string text = events.size() == 1 ? events.front().text.english() : "";
+    return text.starts_with(lead) ? text.substr(lead.size()) : "";
+}
+
+/// A network y = 2^-20 x on x = 2^10, and a critic s = y, both of which never learn. The network's
+/// gradient is about 2^9, the critic's about 2^-10.
+struct Judged : Lane {
+    Judged(Adversary adversary, int64_t criticSteps, float scale)
+        : Lane(config(adversary, criticSteps, scale), {{1, 1, 1}, {{{0x1p10F}, {-0x1p-10F}}}}) {
+        Weights weights = trainer.weights();
+        weights["0.weight"] = {0x1p-20F};
+        weights["critic.0.weight"] = {1.0f};
+        trainer.setWeights(weights);
+    }
+    static RunConfig config(Adversary adversary, int64_t criticSteps, float scale) {
+        RunConfig config = configAt(scale);
+        config.model.layers = "nn.Sequential(nn.Linear(1, 1, bias=False))";
+        config.model.critic = "nn.Sequential(nn.Linear(1, 1, bias=False))";
+        config.model.adversary = adversary;
+        config.model.criticSteps = criticSteps;
+        config.optimizer = {.kind = OptimizerKind::Sgd, .lr = 0};
+        config.second = {OptimizerKind::Sgd, 0};
+        return config;
+    }
+};
+
 using Steps = std::vector<int64_t>;
 
 /// An executor that gives up one of its runs.
@@ -81,6 +110,10 @@ private slots:
     void comesAndGoes();
     void aNewScaleIsToldAgain();
     void betweenUpdates();
+    void ofManyBatches();
+    void ofACritic_data();
+    void ofACritic();
+    void aCriticsTrialLeavesNoTrace();
     void theTrialLeavesNoTrace();
     void aStoppedTrial();
     void goesOnElsewhere();
@@ -256,6 +289,80 @@ void TestUnderflow::betweenUpdates() {
     }
     QCOMPARE(stepsOf(mixed.events), Steps{});
     QCOMPARE(stepsOf(all.events), Steps{2});
+}
+
+/// A sum of many batches is told of as one batch is.
+void TestUnderflow::ofManyBatches() {
+    Square one(kTooSmall, {sampleOf(1)}), many(kTooSmall, {sampleOf(1)}, 32);
+    one.step(1);
+    for (int64_t step = 1; step <= 64; ++step)
+        many.step(step);
+    const std::string sentence = sentenceAt(1, one.events);
+    QVERIFY2(sentence.find("at 16384 (2^14) they are not zero") != std::string::npos,
+             sentence.c_str());
+    // the sum is kept in float32: what must fit in float16 is a batch's 32nd part of the gradient
+    std::string sum = sentence;
+    sum.replace(sum.find("16384 (2^14)"), 12, "524288 (2^19)");
+    QCOMPARE(sentenceAt(32, many.events), sum);
+}
+
+void TestUnderflow::ofACritic_data() {
+    QTest::addColumn<Adversary>("adversary");
+    QTest::newRow("gan") << Adversary::Gan;
+    QTest::newRow("wgan-gp") << Adversary::WganGp;
+}
+
+/// While only the critic steps, only its gradients count: the advice fits the critic, although the
+/// network would overflow. In its turn the network has gradients that are not lost.
+void TestUnderflow::ofACritic() {
+    QFETCH(Adversary, adversary);
+    constexpr float kLost = 0x1p-18F;
+    Judged together(adversary, 1, kLost), turns(adversary, 2, kLost);
+    for (int64_t step = 1; step <= 6; ++step) {
+        QVERIFY(together.step(step).gradientNorm > 0);
+        QCOMPARE(turns.step(step).gradientNorm == 0, step % 2 != 0);
+    }
+    QVERIFY(together.events.empty());
+    const std::string sentence = sentenceAt(1, turns.events);
+    const size_t at = sentence.find("at ", sentence.find("Raise"));
+    QVERIFY2(at != std::string::npos, sentence.c_str());
+    const float advice = std::stof(sentence.substr(at + 3));
+    Judged good(adversary, 2, advice), large(adversary, 2, 2 * advice);
+    const StepRecord record = good.step(1);
+    QVERIFY(record.flags == 0 && record.gradientNorm > 0);
+    QVERIFY(large.step(1).flags & kSkipped);
+    QVERIFY(Judged(adversary, 1, advice).step(1).flags & kSkipped);
+    // a skip of the critic alone, too, names the scale that fits it
+    const std::string skip = large.events.front().text.english();
+    QVERIFY2(skip.ends_with("The step would have fitted at " + scaleText(advice).english() +
+                            " or below."),
+             skip.c_str());
+    // where all gradients are lost, every number of steps has the event
+    Judged one(adversary, 1, 0x1p-60F), three(adversary, 3, 0x1p-60F);
+    for (int64_t step = 1; step <= 6; ++step)
+        QVERIFY(one.step(step).gradientNorm == 0 && three.step(step).gradientNorm == 0);
+    QCOMPARE(stepsOf(one.events), Steps{1});
+    QCOMPARE(stepsOf(three.events), Steps{1});
+}
+
+/// The network's turn comes after as many steps of its critic as without a trial.
+void TestUnderflow::aCriticsTrialLeavesNoTrace() {
+    RunConfig config = Judged::config(Adversary::WganGp, 3, kTooSmall);
+    config.model.layers = "nn.Sequential(nn.Linear(10, 4), nn.Dropout(0.5), nn.Linear(4, 1))";
+    config.model.critic = "nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))";
+    config.optimizer.lr = config.second.lr = 0.1;
+    config.optimizer.weightDecay = 0.1;
+    Lane looks(config), plain(config);
+    LaneState start = plain.trainer.state();
+    start.vanished = 1;
+    plain.trainer.restore(start);
+    for (int64_t step = 1; step <= 7; ++step) {
+        const StepRecord a = looks.step(step), b = plain.step(step);
+        QVERIFY(a.loss == b.loss && a.gradientNorm == b.gradientNorm && a.flags == b.flags);
+        QVERIFY(looks.trainer.state().states == plain.trainer.state().states);
+    }
+    QCOMPARE(stepsOf(looks.events), Steps{1});
+    QCOMPARE(stepsOf(plain.events), Steps{});
 }
 
 /// A lane that does not look, having looked a moment ago, has the same bits.
