@@ -1,5 +1,7 @@
 // Decides when a running training counts its gradients: often enough to be watched, and rarely
-// enough to cost little time. Reads no clock: the caller passes times in seconds.
+// enough to cost little time. Each step has other gradients, so each count tells something new:
+// what limits them is their cost. A network whose count takes 0.3 s is glanced at every 30 s. Reads
+// no clock: the caller passes times in seconds.
 #pragma once
 
 #include <cstdint>

@@ -115,7 +115,11 @@ void TrainingWorker::obey(Command& command) {
                           [this](const EditCommand& change) { edit(change); },
                           [this](ForkCommand& fork) { m_fork = std::move(fork); },
                           [this](SaveCommand& save) { m_saves.push_back(std::move(save)); },
-                          [this](KeepCommand) { m_keeps = true; }, [this](LookCommand) { look(); }},
+                          [this](KeepCommand) { m_keeps = true; },
+                          [this](LookCommand) {
+                              m_counted = false; // a glance may have been all that was made of it
+                              look();
+                          }},
                command);
 }
 
@@ -144,6 +148,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_events.clear();
     m_number = reset.run;
     m_counts = {};
+    m_counted = false;
     m_steps = {};
     m_checkpoints = CheckpointPace(secondsOf(Clock::now()));
     m_keptStep = -1;
@@ -191,6 +196,7 @@ void TrainingWorker::edit(const EditCommand& change) {
     if (!m_run) return;
     try {
         m_run->setLive(change.lane, change.key, change.value, m_events);
+        m_counted = false;
         publishChange();
         checkFinished();
         keepChange();
@@ -206,6 +212,7 @@ void TrainingWorker::fork() {
     const ForkCommand asked = *std::exchange(m_fork, std::nullopt);
     try {
         m_run->fork(asked.parent, asked.lane, m_events);
+        m_counted = false;
         publishChange();
         showPicture();
         keepChange();
@@ -293,6 +300,7 @@ void TrainingWorker::destroyRun() {
 
 void TrainingWorker::advance() {
     try {
+        m_counted = false;
         if (!m_midway) m_steps.begins(m_channel->pace(), secondsOf(Clock::now()));
         const auto start = Clock::now();
         m_midway = !m_run->advance(m_records, m_events);
@@ -387,6 +395,7 @@ bool TrainingWorker::showGradients() {
     std::vector<GradientRange> ranges = m_run->gradientRanges();
     const bool there = !ranges.empty();
     if (there) m_channel->publish(m_number, std::move(ranges));
+    m_counted = there;
     const auto end = Clock::now();
     // while nothing trains, counting costs the training no time
     m_counts.counted(m_run->step() + 1, secondsOf(busy() ? start : end), secondsOf(end));
@@ -394,7 +403,7 @@ bool TrainingWorker::showGradients() {
 }
 
 void TrainingWorker::look() {
-    if (!m_run || busy() || m_midway) return;
+    if (!m_run || busy() || m_midway || m_counted) return;
     const bool trained = m_run->step() > 0; // cards show nothing before
     if (!m_channel->gradientsWatched() && !(trained && glances())) return;
     try {

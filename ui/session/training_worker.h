@@ -55,7 +55,7 @@ private:
     /// Whether cards show counts of this run: on a GPU they would take memory beside the training,
     /// and time to build kernels for them.
     bool glances() const;
-    /// Shows gradients while nothing trains, because a setting or the step has changed.
+    /// Shows gradients while nothing trains, unless they were counted since they last changed.
     void look();
     void destroyRun();
     void advance();
@@ -93,6 +93,7 @@ private:
     size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
     CheckpointPace m_checkpoints{0}; ///< for this run, as is m_counts
     GradientPace m_counts;
+    bool m_counted = false;   ///< the gradients of the next step have been counted as they are
     double m_stepSeconds = 0; ///< what the last step took
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory

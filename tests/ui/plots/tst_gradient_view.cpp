@@ -394,6 +394,36 @@ private slots:
         }
     }
 
+    /// At rest the same gradients are counted once, whatever else is asked of the training.
+    void countsNothingTwice() {
+        FakeScript script;
+        ExperimentController controller(fakeFactory(script));
+        QSignalSpy refused(&controller, &ExperimentController::refused);
+        const auto counts = [&] {
+            refused.clear();
+            controller.edit(-1, "model.width",
+                            FieldValue{int64_t{8}}); // answered after all before it
+            return refused.wait(kPatience) ? script.looks.load() : -1;
+        };
+        controller.glanceAtGradients(true);
+        controller.reset(tinyConfig(50));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        controller.stepOnce(); // a first glance is due at once, and the training rests after it
+        QVERIFY(reaches(controller, SessionState::Paused));
+        controller.pause();
+        QCOMPARE(counts(), 1);
+        controller.edit(-1, kLiveScale, FieldValue{512.0});
+        controller.pause();
+        QCOMPARE(counts(), 2);
+        controller.watchGradients(true); // what was glanced at is not kept
+        controller.pause();
+        QCOMPARE(counts(), 3);
+        controller.stepOnce();
+        QTRY_VERIFY_WITH_TIMEOUT(script.looks >= 4, kPatience);
+        controller.pause();
+        QCOMPARE(counts(), 4);
+    }
+
     /// A viewer of the old run also watches the new one, even if the reset drops the command.
     void watchesEveryRun() {
         FakeScript script;
