@@ -42,8 +42,10 @@ private slots:
                 const auto text =
                     cuda::writeNode({program, kernel, "name", 8, 0, 0}, cuda::DeviceTraits{});
                 QVERIFY(text.function.find("void name(") != std::string::npos);
-                QVERIFY(cuda::workOf(program, kernel) >= 0);
-                written.insert(program.graph[program.kernels[kernel].members.front()].op);
+                const Node& node = program.graph[program.kernels[kernel].members.front()];
+                if (infoOf(node.op).flags.has(OpFlag::Elementwise))
+                    QCOMPARE(cuda::workOf(program, kernel), static_cast<double>(node.elements()));
+                written.insert(node.op);
             }
         };
         for (const DType type : {DType::F32, DType::Bool}) {
@@ -67,6 +69,36 @@ private slots:
             if (op == Op::Input || op == Op::State || op == Op::Reshape) continue;
             QVERIFY2(written.count(op) == 1, nameOf(op).data());
         }
+    }
+
+    /// Sums count their terms, not their results: the launch plan gives blocks by work.
+    void workOfANode() {
+        const auto workOf = [](Op op, std::vector<Shape> operands, const Attrs& attrs) {
+            NodeBench bench;
+            std::vector<NodeId> in;
+            for (const Shape& shape : operands)
+                in.push_back(bench.random(shape, DType::F32));
+            bench.output(bench.b.emit(op, in, attrs));
+            const Program program = compile(bench.graph, {FuseOptions::None});
+            require(program.kernels.size() == 1, "one node, one kernel");
+            return cuda::workOf(program, 0);
+        };
+        // (2, 3, 5) times (2, 5, 7): each of 2 x 3 x 7 results has 5 terms
+        QCOMPARE(workOf(Op::Matmul, {{2, 3, 5}, {2, 5, 7}}, MatmulAttrs{}), 210.0);
+        QCOMPARE(workOf(Op::Matmul, {{2, 5, 3}, {2, 5, 7}}, MatmulAttrs{true, false}), 210.0);
+        QCOMPARE(workOf(Op::Matmul, {{3, 0}, {0, 7}}, MatmulAttrs{}), 0.0);
+        // 2 x 4 x 6 x 6 results of 3 x 3 x 3 terms; those of the weights are as many
+        const Shape image{2, 3, 8, 8}, weight{4, 3, 3, 3}, out{2, 4, 6, 6};
+        QCOMPARE(workOf(Op::Conv2d, {image, weight}, ConvAttrs{}), 7776.0);
+        ConvAttrs how;
+        how.target = {3, 3};
+        QCOMPARE(workOf(Op::Conv2dWeightGrad, {image, out}, how), 7776.0);
+        how.target = {8, 8}; // 2 x 3 x 8 x 8 results of 4 x 3 x 3 terms
+        QCOMPARE(workOf(Op::Conv2dInputGrad, {out, weight}, how), 13824.0);
+        QCOMPARE(workOf(Op::Sum, {{30, 7}}, AxesAttrs{{0}}), 210.0);
+        QCOMPARE(workOf(Op::ReduceMax, {{30, 7}}, AxesAttrs{{0, 1}}), 210.0);
+        QCOMPARE(workOf(Op::AvgPool2d, {image}, PoolAttrs{{2, 2}, {2, 2}, {0, 0}, {}}), 384.0);
+        QCOMPARE(workOf(Op::CountNonFinite, {{33}}, {}), 33.0);
     }
 
     void elementwise_data() { dtypes({DType::I32, DType::Bool}); }
