@@ -76,7 +76,9 @@ public:
             int64_t extent = 0;
             const auto [end, code] =
                 std::from_chars(m_rest.data(), m_rest.data() + m_rest.size(), extent);
-            if (code != std::errc{} || extent < 0 || extents.size() == kMostAxes)
+            if (extents.size() == kMostAxes)
+                refuse(m_path, {phrase("Files", "its shape has more than %1 axes"), kMostAxes});
+            if (code != std::errc{} || extent < 0)
                 refuse(m_path,
                        {phrase("Files", "its shape is not a list of whole numbers from 0 up: %1"),
                         quotedText(m_rest.substr(0, 20))});
@@ -138,6 +140,10 @@ void parseHeader(std::string_view text, const std::string& path, Header& to) {
         const std::string_view key = header.quoted();
         header.expect(':');
         if (key == "descr" && !descr) {
+            if (header.take('['))
+                refuse(path,
+                       phrase("Files", "it holds records, not numbers; x['name'] is the array "
+                                       "of one of their fields"));
             const std::string_view type = header.quoted();
             to.info.type = typeOf(type, path);
             to.swapped = type.starts_with('>');

@@ -21,12 +21,16 @@ template <class Call>
 auto withArray(const std::string& path, std::string_view name, const Call& call) {
     ZipFile zip(path);
     const auto entries = zip.entries();
-    const auto found = std::find_if(entries.begin(), entries.end(), [name](const ZipEntry& each) {
-        return each.name == std::string(name).append(kEnding);
-    });
+    const auto isIt = [file = std::string(name).append(kEnding)](const ZipEntry& each) {
+        return each.name == file;
+    };
+    const auto found = std::find_if(entries.begin(), entries.end(), isIt);
     if (found == entries.end())
         throw InputError(phrase("Files", "%1: there is no array %2 in it"), pathText(path),
                          quotedText(name));
+    if (std::any_of(found + 1, entries.end(), isIt)) // NumPy would take the last
+        throw InputError(phrase("Files", "%1: the array %2 is in it more than once"),
+                         pathText(path), quotedText(name));
     ZipReader reader(zip, *found);
     const NpySource source{path + "/" + found->name, found->bytes,
                            [&reader](std::span<char> into) { return reader.read(into); }};

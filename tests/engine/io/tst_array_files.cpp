@@ -236,7 +236,13 @@ void TestArrayFiles::refuses_data() {
          "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8)}",
          "24 bytes of values are not the shape");
     dict("npy: structured", "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (6,)}",
+         "it holds records, not numbers; x['name'] is the array of one of their fields");
+    dict("npy: type of no quotes", "{'descr': <f4, 'fortran_order': False, 'shape': (6,)}",
          "lacks a quoted word");
+    std::string axes = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
+    for (int i = 0; i < 33; ++i)
+        axes += "1,";
+    dict("npy: many axes", (axes + ")}").c_str(), "its shape has more than 32 axes");
     dict("npy: more", "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} 1",
          "goes on after the dict");
 

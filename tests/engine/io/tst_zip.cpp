@@ -115,6 +115,8 @@ void TestZip::refuses_data() {
     row("stored", with(list + 10, "\0"s), "x.npy in it is damaged");
     row("no header", with(0, "PK\3\3"), "x.npy in it is damaged");
     row("header elsewhere", with(list + 42, "\1"), "x.npy in it is damaged");
+    row("twice", zipBytes({{"x.npy", kInputs}, {"y.npy", kTargets}, {"x.npy", kTargets}}),
+        "a.npz: the array \"x\" is in it more than once");
     row("no array", zipBytes({{"x.npy", "no array"}}), "a.npz/x.npy: not an .npy file");
 }
 
