@@ -129,16 +129,21 @@ private:
 
     void readEvents() {
         const std::map<int64_t, std::string> names = kinds();
+        const auto lanes = static_cast<int64_t>(m_planned.size());
+        const auto most = static_cast<int64_t>(findField("run.steps")->maximum) + 2;
         Statement row = m_database.prepare("SELECT kind, step, lane, before, after, tensor, text "
                                            "FROM events WHERE run = ?1 ORDER BY place");
         row.bind(1, m_key);
         while (row.next()) {
             const auto name = names.find(row.whole(0));
-            if (name == names.end() || !isKindName(name->second)) continue; // damaged
+            const int64_t step = row.whole(1), lane = row.whole(2);
+            const bool known = name != names.end() && isKindName(name->second);
+            if (!known || step < 0 || step > most || lane < -1 || lane >= lanes)
+                continue; // damaged
             Event event;
             setKind(event, name->second);
-            event.step = row.whole(1);
-            event.lane = static_cast<int32_t>(row.whole(2));
+            event.step = step;
+            event.lane = static_cast<int32_t>(lane);
             event.scaleBefore = static_cast<float>(row.real(3));
             event.scaleAfter = static_cast<float>(row.real(4));
             event.tensor = row.text(5);

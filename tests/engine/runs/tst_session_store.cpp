@@ -332,6 +332,12 @@ void TestSessionStore::kindsOfOtherVersions() {
                              two);
     database.run("DROP TABLE event_kinds");
     QCOMPARE(kindsNow(), known + two);
+    // a damaged event is left out; the later ones are not
+    database.run("UPDATE events SET lane = 99 WHERE kind = 1");
+    database.run("UPDATE events SET step = -3 WHERE kind = 2");
+    database.run("UPDATE events SET step = 9000000000000000000 WHERE kind = 3");
+    database.run("UPDATE events SET lane = 4294967296 WHERE kind = 4");
+    QCOMPARE(kindsNow(), "overflow damaged-sample underflow " + two);
 }
 
 void TestSessionStore::aSessionInUseIsNotLeft() {
