@@ -75,8 +75,8 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
 /// Takes any name, because a later version may know more kinds of events.
 void readKind(const TableReader& table, int column, Event& event) {
     if (!isKindName(table.text(column)))
-        table.refuse(column, phrase("Files", "a kind of event, such as overflow: lower-case "
-                                             "letters, digits and hyphens"));
+        table.refuse(column, phrase("Files", "a kind of event, such as overflow: 1 to 40 "
+                                             "lower-case letters, digits and hyphens"));
     setKind(event, table.text(column));
 }
 

@@ -119,8 +119,8 @@ void TestRunRefusals::refusesEvents_data() {
     const auto row = [](const char* name, const char* text, const char* sentence) {
         QTest::newRow(name) << QByteArray(text) << QByteArray(sentence);
     };
-    const std::string notAKind = " is not allowed: a kind of event, such as overflow: lower-case "
-                                 "letters, digits and hyphens";
+    const std::string notAKind = " is not allowed: a kind of event, such as overflow: 1 to 40 "
+                                 "lower-case letters, digits and hyphens";
     row("no kind", "1,fp32,,1,1,,\n", (", line 2, kind: \"\"" + notAKind).c_str());
     row("no name of a kind", "1,fp32,Big <b>bang</b>,1,1,,\n",
         (", line 2, kind: \"Big <b>bang</b>\"" + notAKind).c_str());
