@@ -40,6 +40,7 @@ private slots:
     void stopAtTheFloorKeepsFiles();
     void quietSaysNothing();
     void closingTable();
+    void aLaneThatWasNotValidated();
     void lostGradients();
     void finalScale();
     void gradients();
@@ -247,6 +248,42 @@ void TestCliRun::closingTable() {
                               "scale is coming down.\n"),
         skipping.out);
     QVERIFY2(!skipping.out.contains("fp32:"), skipping.out);
+}
+
+/// A lane that was forked after the last validation has no numbers of one, not even a zero: the run
+/// ends early, at the floor of the loss scale.
+void TestCliRun::aLaneThatWasNotValidated() {
+    QTemporaryDir folder;
+    QByteArray table = "x,y\n";
+    for (int i = 0; i < 40; ++i)
+        table += QByteArray::number(i) + ',' + QByteArray::number(7 * i % 40) + '\n';
+    const QString data = folder.filePath("t.csv"), experiment = folder.filePath("e.json");
+    writeFileAtomically(data.toStdString(), table.toStdString());
+    const QJsonObject json{
+        {"version", 1},
+        {"data", QJsonObject{{"kind", "csv"}, {"path", data}, {"standardise_target", true}}},
+        {"task", QJsonObject{{"loss", "mse"}}},
+        {"validation", QJsonObject{{"epochs", 0}, {"steps", 3}}},
+        {"run", QJsonObject{{"steps", 20}, {"device", "cpu"}, {"threads", 1}}},
+        {"lanes", QJsonArray{QJsonObject{{"precision", "fp32"}},
+                             QJsonObject{{"precision", "amp-fp16"},
+                                         {"scaler", QJsonObject{{"init_scale", 0x1p120},
+                                                                {"floor", 0x1p116},
+                                                                {"at_floor", "stop"}}}}}},
+        {"forks", QJsonArray{QJsonObject{
+                      {"step", 5}, {"parent", 0}, {"lane", QJsonObject{{"precision", "fp32"}}}}}}};
+    writeFileAtomically(experiment.toStdString(), QJsonDocument(json).toJson().toStdString());
+    const Outcome outcome = call({"run", experiment});
+    QVERIFY2(outcome.code == 1 && outcome.error.contains("reached its floor"), outcome.error);
+    QMap<QString, QStringList> rows; // by lane
+    for (const QString& line : QString::fromUtf8(outcome.out).split('\n'))
+        if (const QStringList words = line.simplified().split(' '); words.size() > 4)
+            rows[words[0]] = words;
+    QVERIFY2(rows["lane"].join(' ').startsWith("lane final loss val. loss val. MAE skipped scale"),
+             outcome.out);
+    QCOMPARE(rows["fp32"].mid(4, 2), QStringList({"0", "-"})); // after three losses
+    QVERIFY(rows["fp32"].value(3).toDouble() > 0);
+    QCOMPARE(rows["fp32-2"].mid(2, 2), QStringList({"0", "-"})); // after one
 }
 
 /// Underflow is told at once, at the end, in the events and in the summary, and read back.
