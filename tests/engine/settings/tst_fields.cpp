@@ -16,6 +16,7 @@
 namespace tst_fields {
 
 using namespace halfscope;
+using namespace std::string_literals;
 
 namespace {
 
@@ -72,6 +73,7 @@ private slots:
     void settings();
     void wrongSettings_data();
     void wrongSettings();
+    void absurdValues();
     void severalFields();
     void stepsOfEpochs();
     void presetsAreValid();
@@ -363,6 +365,47 @@ void TestFields::stepsOfEpochs() {
     config.data.lastBatch = LastBatch::Drop; // no batch at all: refused, but can be examined
     QCOMPARE(stepsIn(config), int64_t{1});
     QVERIFY_THROWS_EXCEPTION(InputError, checkConfig(config));
+}
+
+/// Whatever stands where a value should, it is taken as one that is allowed, or refused in a short
+/// line about its key; in a file, the line begins with the file's name.
+void TestFields::absurdValues() {
+    const std::string huge(1'000'000, 'x'), digits(100'000, '9');
+    const std::vector<std::string> texts{
+        "",    "nan", "-inf", "-1",   "1e400", "-1e-400", "0x10", "99999999999999999999",
+        "1 2", "\n",  "true", "\xFF", "a\0b"s, huge,      digits, "2^-99999"};
+    const std::vector<std::string> json{"null",     "[1]",   R"({"a":1})",    "-1",
+                                        "1e308",    "true",  digits,          "-0.5",
+                                        R"("nan")", R"("")", '"' + huge + '"'};
+    const auto isShort = [](const QByteArray& line, const std::string& start) {
+        const QByteArray next = line.mid(static_cast<qsizetype>(start.size()), 1);
+        return line.startsWith(start.c_str()) && (next == ":" || next == ",") &&
+               line.size() < 1000 && !line.contains('\n');
+    };
+    for (const Field& field : fieldTable()) {
+        for (const std::string& text : texts) {
+            try {
+                checkValue(field, parseValue(field, text));
+            } catch (const InputError& error) {
+                QVERIFY2(isShort(error.what(), field.key), error.what());
+            }
+        }
+        const bool lane = field.scope == FieldScope::Lane;
+        const size_t dot = field.key.find('.');
+        const bool flat = field.key.starts_with("precision");
+        const std::string group = field.key.substr(0, dot), name = field.key.substr(dot + 1);
+        for (const std::string& value : json) {
+            std::string entry = flat ? '"' + field.key + "\":" + value
+                                     : '"' + group + "\":{\"" + name + "\":" + value + '}';
+            if (lane) entry = "\"lanes\":[{" + entry + "}]";
+            try {
+                parseConfig("{\"version\":1," + entry + '}', "e.json");
+            } catch (const InputError& error) {
+                const std::string key = (lane ? "lanes.0." : "") + field.key;
+                QVERIFY2(isShort(error.what(), "e.json: " + key), error.what());
+            }
+        }
+    }
 }
 
 void TestFields::severalFields() {
