@@ -79,7 +79,8 @@ QStringList labelForms(const QString& label) {
     // lanes of a sweep may share the first value
     if (const QString values = valuesOf(brief); first != brief && !values.isEmpty())
         forms << letter + values;
-    if (first != brief) forms << first + QChar(0x2026);
+    else if (first != brief)
+        forms << first + QChar(0x2026);
     if (brief != label) forms << letter + valueOf(first);
     return forms;
 }
