@@ -255,7 +255,7 @@ void TestCliRun::closingTable() {
 void TestCliRun::aLaneThatWasNotValidated() {
     QTemporaryDir folder;
     QByteArray table = "x,y\n";
-    for (int i = 0; i < 40; ++i)
+    for (int i = 0; i < 100; ++i)
         table += QByteArray::number(i) + ',' + QByteArray::number(7 * i % 40) + '\n';
     const QString data = folder.filePath("t.csv"), experiment = folder.filePath("e.json");
     writeFileAtomically(data.toStdString(), table.toStdString());
