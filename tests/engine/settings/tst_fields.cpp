@@ -374,9 +374,8 @@ void TestFields::absurdValues() {
     const std::vector<std::string> texts{
         "",    "nan", "-inf", "-1",   "1e400", "-1e-400", "0x10", "99999999999999999999",
         "1 2", "\n",  "true", "\xFF", "a\0b"s, huge,      digits, "2^-99999"};
-    const std::vector<std::string> json{"null",     "[1]",   R"({"a":1})",    "-1",
-                                        "1e308",    "true",  digits,          "-0.5",
-                                        R"("nan")", R"("")", '"' + huge + '"'};
+    const std::vector<std::string> json{"null", "[1]",  R"({"a":1})", "-1",    "1e308",
+                                        "true", "-0.5", R"("nan")",   R"("")", '"' + huge + '"'};
     const auto isShort = [](const QByteArray& line, const std::string& start) {
         const QByteArray next = line.mid(static_cast<qsizetype>(start.size()), 1);
         return line.startsWith(start.c_str()) && (next == ":" || next == ",") &&
@@ -397,6 +396,7 @@ void TestFields::absurdValues() {
         for (const std::string& value : json) {
             std::string entry = flat ? '"' + field.key + "\":" + value
                                      : '"' + group + "\":{\"" + name + "\":" + value + '}';
+            if (lane && field.key != "precision") entry = R"("precision":"amp-fp16",)" + entry;
             if (lane) entry = "\"lanes\":[{" + entry + "}]";
             try {
                 parseConfig("{\"version\":1," + entry + '}', "e.json");
