@@ -180,8 +180,8 @@ void TestGetMnist::notes() {
     QVERIFY(model.setData(model.index(row), "drop"));
     editor.refresh();
     QVERIFY(note->isVisible());
-    QCOMPARE(note->text(), QString("The column y is predicted, as a number. 1 of 4 lines "
-                                   "lack a value and are left out."));
+    QCOMPARE(note->text(), QString("• The column y is predicted, as a number.\n"
+                                   "• 1 of 4 lines lack a value and are left out."));
 }
 
 } // namespace tst_get_mnist

@@ -3,6 +3,7 @@
 #include "engine/settings/fields.h"
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/dead_network.h"
+#include "tests/support/driven_session.h"
 #include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
 
@@ -16,67 +17,6 @@ namespace tst_session {
 
 using namespace halfscope;
 using namespace std::chrono_literals;
-
-namespace {
-
-/// What a window would have collected.
-struct Collected {
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-    std::optional<Snapshot> picture;
-    int64_t keptStep = -1; ///< of the newest checkpoint
-
-    void take(ExperimentController& controller) {
-        SessionBatch batch = controller.drain();
-        records.insert(records.end(), batch.records.begin(), batch.records.end());
-        events.insert(events.end(), batch.events.begin(), batch.events.end());
-        if (batch.snapshot) picture = std::move(batch.snapshot);
-        if (batch.checkpoint) keptStep = batch.checkpoint->step();
-    }
-    /// Returns the number of steps if every lane has each step from 1 on, once, in order; otherwise
-    /// -1.
-    int64_t wholeSteps(int lanes) const {
-        for (size_t i = 0; i < records.size(); ++i) {
-            const auto lane = static_cast<int32_t>(i % static_cast<size_t>(lanes));
-            const auto step = static_cast<int64_t>(i / static_cast<size_t>(lanes)) + 1;
-            if (records[i].lane != lane || records[i].step != step) return -1;
-        }
-        return static_cast<int64_t>(records.size()) / lanes;
-    }
-};
-
-/// A session as a window drives it: it takes rows all the time.
-struct Session : ExperimentController {
-    Session() = default;
-    explicit Session(FakeScript& script) : ExperimentController(fakeFactory(script)) {}
-
-    template <class Condition>
-    bool meets(const Condition& condition) {
-        const bool met = QTest::qWaitFor(
-            [&] {
-                seen.take(*this);
-                return condition();
-            },
-            30000);
-        seen.take(*this);
-        return met;
-    }
-    bool reaches(SessionState wanted) {
-        return meets([&] { return state() == wanted; });
-    }
-    bool isReady(const RunConfig& config) {
-        reset(config);
-        return reaches(SessionState::Ready);
-    }
-    bool playsInto(const std::atomic<bool>& step) {
-        play();
-        return meets([&] { return step.load(); });
-    }
-
-    Collected seen;
-};
-
-} // namespace
 
 class TestSession : public QObject {
     Q_OBJECT
@@ -163,7 +103,7 @@ void TestSession::ringTakesWhatFits() {
 
 void TestSession::firstPictureBeforePlay() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     QSignalSpy built(&session, &ExperimentController::built);
     session.reset(tinyConfig(10));
     QVERIFY(session.info() == nullptr);
@@ -179,7 +119,7 @@ void TestSession::firstPictureBeforePlay() {
 
 void TestSession::rowsWaitForASlowWindow() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.isReady(tinyConfig(60000))); // 120,000 rows: many times what the ring holds
     session.play();
     // nobody takes anything: the worker must wait, and must still answer
@@ -234,7 +174,7 @@ void TestSession::resetOverridesWhatWaits() {
 void TestSession::pauseReachesALongStep() {
     FakeScript script;
     script.endless = true;
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.isReady(tinyConfig(10)));
     QVERIFY(session.playsInto(script.insideStep));
     session.pause();
@@ -247,7 +187,7 @@ void TestSession::pauseReachesALongStep() {
 
 void TestSession::pauseKeepsWhatWasTrained() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.isReady(tinyConfig(1000000000)));
     for (int i = 0; i < 20; ++i) {
         session.play();
@@ -270,7 +210,7 @@ void TestSession::pauseKeepsWhatWasTrained() {
 void TestSession::restCompletesAnInterruptedStep() {
     FakeScript script;
     script.stateBytes = 1;
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.rest()); // nothing is built
     QVERIFY(session.isReady(tinyConfig(10)));
     script.endless = true;
@@ -293,7 +233,7 @@ void TestSession::aResetLeavesNoFileOut() {
     const QString path = folder.filePath(QStringLiteral("c.safetensors"));
     FakeScript script;
     script.stateBytes = 1;
-    Session session(script);
+    DrivenSession session(script);
     QSignalSpy saved(&session, &ExperimentController::saved);
     std::vector<std::string> told;
     connect(&session, &ExperimentController::notSaved, this,
@@ -319,7 +259,7 @@ void TestSession::aResetLeavesNoFileOut() {
 void TestSession::restWaitsNoLongerThanItIsTold() {
     FakeScript script;
     script.stateBytes = 1;
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.isReady(tinyConfig(1'000'000'000)));
     session.play();
     QVERIFY(session.meets([&] { return script.steps > 0; }));
@@ -342,7 +282,7 @@ void TestSession::largeStatesAreNotCopied() {
         script.stateBytes = bytes;
         std::atomic<int> copies{0};
         script.copyState = [&] { ++copies; };
-        Session session(script);
+        DrivenSession session(script);
         std::vector<std::string> told;
         connect(&session, &ExperimentController::notSaved, this,
                 [&told](const Message& reason) { told.push_back(reason.english()); });
@@ -374,7 +314,7 @@ void TestSession::pauseDoesNotWaitForItsCheckpoint() {
         for (int i = 0; !released && i < 30000; ++i)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.isReady(tinyConfig(1'000'000'000)));
     session.play();
     QVERIFY(session.meets([&] { return script.steps > 0; }));
@@ -390,7 +330,7 @@ void TestSession::closeReachesALongStep() {
     FakeScript script;
     script.endless = true;
     {
-        Session session(script);
+        DrivenSession session(script);
         QVERIFY(session.isReady(tinyConfig(10)));
         QVERIFY(session.playsInto(script.insideStep));
     }
@@ -401,7 +341,7 @@ void TestSession::closeReachesABuild() {
     FakeScript script;
     script.slowBuild = true; // it never ends by itself
     {
-        Session session(script);
+        DrivenSession session(script);
         session.reset(tinyConfig(10));
         QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
     }
@@ -412,7 +352,7 @@ void TestSession::closeReachesABuild() {
 /// A dead network holds the thread: it owns all that it uses, and ends when the network answers.
 void TestSession::closeLeavesAHeldThread() {
     checkLeavesItsThread([](const std::shared_ptr<DeadNetwork>& network) {
-        auto session = std::make_unique<Session>();
+        auto session = std::make_unique<DrivenSession>();
         session->reset(tinyConfig(10), [network] {
             network->wait();
             return Beginning{};
@@ -425,7 +365,7 @@ void TestSession::closeLeavesAHeldThread() {
 void TestSession::closeWaitsForAThreadAtWork() {
     std::atomic<bool> works{false}, done{false};
     {
-        Session session;
+        DrivenSession session;
         session.reset(tinyConfig(10), [&] {
             works = true;
             QElapsedTimer clock;
@@ -442,7 +382,7 @@ void TestSession::closeWaitsForAThreadAtWork() {
 void TestSession::resetReachesABuild() {
     FakeScript script;
     script.slowBuild = true;
-    Session session(script);
+    DrivenSession session(script);
     QSignalSpy failed(&session, &ExperimentController::failed);
     session.reset(tinyConfig(10));
     QTRY_VERIFY_WITH_TIMEOUT(script.building.load(), 30000);
@@ -457,7 +397,7 @@ void TestSession::resetReachesABuild() {
 
 void TestSession::stepOnceIsOneStep() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.isReady(tinyConfig(3)));
     for (int64_t step = 1; step <= 2; ++step) {
         session.stepOnce();
@@ -476,7 +416,7 @@ void TestSession::stepOnceIsOneStep() {
 
 void TestSession::resetDropsTheOldRun() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     QVERIFY(session.isReady(tinyConfig(1000000000)));
     session.play();
     QTest::qWait(20); // rows of the old run lie in the ring
@@ -492,7 +432,7 @@ void TestSession::resetDropsTheOldRun() {
 
 void TestSession::secondResetWins() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     for (int i = 1; i <= 49; ++i)
         session.reset(tinyConfig(i));
     QVERIFY(session.isReady(tinyConfig(50)));
@@ -504,7 +444,7 @@ void TestSession::secondResetWins() {
 void TestSession::engineErrorThenReset() {
     FakeScript script;
     script.failAt = 5;
-    Session session(script);
+    DrivenSession session(script);
     QSignalSpy failed(&session, &ExperimentController::failed);
     session.reset(tinyConfig(10));
     session.play();
@@ -526,7 +466,7 @@ void TestSession::engineErrorThenReset() {
 }
 
 void TestSession::buildErrorThenReset() {
-    Session session;
+    DrivenSession session;
     QSignalSpy failed(&session, &ExperimentController::failed);
     RunConfig config = tinyConfig(3);
     config.device = "cuda:99";
@@ -542,7 +482,7 @@ void TestSession::buildErrorThenReset() {
 
 void TestSession::refusedEditKeepsTraining() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     QSignalSpy refused(&session, &ExperimentController::refused);
     QVERIFY(session.isReady(tinyConfig(10)));
     session.edit(-1, "model.width", int64_t(8));
@@ -555,7 +495,7 @@ void TestSession::refusedEditKeepsTraining() {
 
 void TestSession::continueAfterTheEnd() {
     FakeScript script;
-    Session session(script);
+    DrivenSession session(script);
     session.reset(tinyConfig(5));
     session.play();
     QVERIFY(session.reaches(SessionState::Finished));
@@ -569,7 +509,7 @@ void TestSession::continueAfterTheEnd() {
 }
 
 void TestSession::liveEditOfARealRun() {
-    Session session;
+    DrivenSession session;
     RunConfig config = tinyConfig(40);
     QVERIFY(session.isReady(config));
     for (int i = 1; i <= 3; ++i) {
@@ -595,7 +535,7 @@ void TestSession::liveEditOfARealRun() {
 void TestSession::manyCycles() {
     FakeScript script;
     for (int i = 0; i < 200; ++i) {
-        Session session(script);
+        DrivenSession session(script);
         session.reset(tinyConfig(1000000000));
         session.play();
         if (i % 3 == 0) QTest::qWait(1);
@@ -605,7 +545,7 @@ void TestSession::manyCycles() {
 }
 
 void TestSession::manyRealCycles() {
-    Session session;
+    DrivenSession session;
     for (int i = 0; i < 200; ++i) {
         session.reset(tinyConfig(1000000));
         session.play();

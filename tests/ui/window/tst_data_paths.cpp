@@ -42,7 +42,7 @@ QString noteOf(MainWindow& window, const char* key = kPath) {
 
 /// Whether the table was read: what it predicts is told.
 bool tellsOfTable(MainWindow& window) {
-    return noteOf(window).remove(u'\u200b').startsWith(QStringLiteral("The column "));
+    return noteOf(window).remove(u'\u200b').contains(QStringLiteral("The column "));
 }
 
 /// Returns the error beside the path, without the places where it may break.

@@ -261,7 +261,9 @@ void TestWindowUse::powersInFields() {
         const bool taken = model.setData(model.index(row), QString::fromLatin1(text));
         return taken ? model.text(row) : QString();
     };
-    QCOMPARE(typed("scaler.init_scale", 1, "2^20"), QStringLiteral("1048576"));
+    QCOMPARE(typed("scaler.init_scale", 1, "2^20"), QStringLiteral("2^20"));
+    QCOMPARE(typed("scaler.init_scale", 1, "1048576"), QStringLiteral("2^20"));
+    QCOMPARE(typed("scaler.init_scale", 1, "1000"), QStringLiteral("1000"));
     QCOMPARE(typed("scaler.init_scale", 1, " 2 ^ -1 "), QStringLiteral("0.5"));
     QCOMPARE(typed("scaler.init_scale", 1, "2^9999"), QString());
     QCOMPARE(typed("model.width", -1, "2^4"), QStringLiteral("16"));
