@@ -4,6 +4,7 @@
 #include "tests/support/opened_window.h"
 #include "ui/models/run_list_model.h"
 #include "ui/panels/banner.h"
+#include "ui/panels/setup_panel.h"
 #include "ui/session/restore_job.h"
 #include "ui/window/next_start.h"
 #include "ui/window/zoom.h"
