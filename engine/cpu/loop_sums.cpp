@@ -13,6 +13,7 @@ namespace {
 /// 16 floats, which the compiler keeps in as many registers as the machine's vectors need.
 using Lanes = float __attribute__((vector_size(64)));
 constexpr size_t kLanes = 16;
+using Totals = double __attribute__((vector_size(kLanes * sizeof(double))));
 
 /// Computes partial[i] = the sum of x[r][i] over the rows, for N groups of 16 columns at once.
 template <size_t N>
@@ -26,6 +27,23 @@ template <size_t N>
             strip[i] += values;
         }
     std::memcpy(partial, strip, sizeof strip);
+}
+
+/// Adds each lane over the groups of 16 values to the totals. The last group has `rest` values.
+[[gnu::always_inline]] inline void addRun(const float* x, size_t groups, size_t rest,
+                                          Totals& totals) {
+    Lanes sums = {};
+    for (size_t i = 0; i < groups; ++i) {
+        Lanes values;
+        std::memcpy(&values, x + i * kLanes, sizeof values);
+        sums += values;
+    }
+    if (rest > 0) {
+        Lanes values = {};
+        std::memcpy(&values, x + groups * kLanes, rest * sizeof(float));
+        sums += values;
+    }
+    totals += __builtin_convertvector(sums, Totals);
 }
 
 } // namespace
@@ -67,21 +85,14 @@ HALFSCOPE_VECTOR void addSums(const double* x, size_t n, double* sums) {
 }
 
 HALFSCOPE_VECTOR double addAll(const float* x, size_t n) {
-    double sum = 0;
     constexpr size_t kRun = 256;
-    for (size_t first = 0; first < n; first += kRun) {
-        Lanes lanes = {};
-        const size_t count = std::min(kRun, n - first), whole = count / kLanes * kLanes;
-        for (size_t i = 0; i < whole; i += kLanes) {
-            Lanes values;
-            std::memcpy(&values, x + first + i, sizeof values);
-            lanes += values;
-        }
-        for (size_t i = whole; i < count; ++i)
-            lanes[i - whole] += x[first + i];
-        for (size_t lane = 0; lane < kLanes; ++lane)
-            sum += static_cast<double>(lanes[lane]);
-    }
+    Totals totals = {};
+    for (; n >= kRun; x += kRun, n -= kRun)
+        addRun(x, kRun / kLanes, 0, totals);
+    if (n > 0) addRun(x, n / kLanes, n % kLanes, totals);
+    double sum = 0;
+    for (size_t lane = 0; lane < kLanes; ++lane)
+        sum += totals[lane];
     return sum;
 }
 

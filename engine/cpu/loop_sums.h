@@ -17,7 +17,8 @@ void moveStrands(float* partial, size_t strands, size_t columns, double* sums);
 void addRows(const float* x, size_t rows, size_t columns, size_t strands, double* sums);
 /// Adds sums[c] += x[c].
 void addSums(const double* x, size_t n, double* sums);
-/// Returns the sum of n values: 16 lanes in f32 over runs of 256, then the lanes in double.
+/// Returns the sum of n values: 16 lanes in f32 over runs of 256, then in double each lane over the
+/// runs, then the lanes.
 double addAll(const float* x, size_t n);
 
 } // namespace halfscope

@@ -145,6 +145,8 @@ void TestLiveBoard::aLongRunHoldsNobodyUp() {
     {
         LiveBoard board(folder.path().toStdString());
         board.follow(run);
+        QVERIFY(QTest::qWaitFor(
+            [&] { return recordsOf(eventsOf(folder.path(), "fp32")).size() > 1; }, kPatience));
     }
     const qsizetype written = recordsOf(eventsOf(folder.path(), "fp32")).size();
     QVERIFY2(written > 1 && written < kSteps, qPrintable(QString::number(written)));

@@ -200,7 +200,7 @@ void TestSavedCheckpoint::aForkOfASavedRun() {
         window.shown().watchGradients(watched);
         const RunPtr saved = window.shown().run(), built = window.shown().trained();
         QTRY_COMPARE_WITH_TIMEOUT(built->now().newestGradients().size(), size_t{2}, kPatience);
-        QCOMPARE(saved->now().lastGradients().empty(), !watched);
+        QTRY_COMPARE_WITH_TIMEOUT(saved->now().lastGradients().empty(), !watched, kPatience);
         window.setup().addLane();
         window.shown().fork(2, 1);
         QTRY_COMPARE_WITH_TIMEOUT(built->info().recorded.forks.size(), size_t{1}, kPatience);
