@@ -6,6 +6,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -37,14 +38,10 @@ std::shared_ptr<Run> runOf(const SessionInfo& session, const std::string& preset
 void RunFeed::take(SessionBatch batch, Counts keep) {
     if (batch.change) takeChange(*batch.change);
     const auto lanes = [this] { return static_cast<size_t>(m_run->now().laneCount()); };
-    RunBatch counts; // go before the rows of their steps
-    for (std::vector<GradientRange>& ranges : batch.gradients)
-        if (ranges.size() <= lanes()) counts.gradients.push_back(std::move(ranges));
-    if (keep == Counts::Glance && !counts.gradients.empty()) {
-        counts.glance = std::move(counts.gradients.back());
-        counts.gradients.clear();
-    }
-    if (!counts.empty()) m_run->append(std::move(counts));
+    m_keep = keep;
+    m_counts.insert(m_counts.end(), std::make_move_iterator(batch.gradients.begin()),
+                    std::make_move_iterator(batch.gradients.end()));
+    takeCounts(); // before the rows of their steps
     m_events.insert(m_events.end(), std::make_move_iterator(batch.events.begin()),
                     std::make_move_iterator(batch.events.end()));
     takeRows(batch.records);
@@ -97,8 +94,24 @@ void RunFeed::takeRows(std::span<const StepRecord> records) {
         fork.lanes.push_back(lane);
         m_run->append(std::move(fork));
         m_coming.pop_front();
+        takeCounts();
     }
     rowsUpTo(std::numeric_limits<int64_t>::max());
+}
+
+void RunFeed::takeCounts() {
+    const auto waits = std::find_if(m_counts.begin(), m_counts.end(), [this](const auto& ranges) {
+        return ranges.size() > static_cast<size_t>(m_run->now().laneCount());
+    });
+    if (waits == m_counts.begin()) return;
+    RunBatch news;
+    if (m_keep == Counts::Glance)
+        news.glance = std::move(*std::prev(waits));
+    else
+        news.gradients.assign(std::make_move_iterator(m_counts.begin()),
+                              std::make_move_iterator(waits));
+    m_counts.erase(m_counts.begin(), waits);
+    m_run->append(std::move(news));
 }
 
 void RunFeed::takeEvents() {

@@ -1,6 +1,6 @@
-// Puts what arrives from a training into its run. Rows, events and forked lanes arrive separately;
-// they are put in order here, so that no row or event comes before its lane, and no lane before its
-// parent's steps.
+// Puts what arrives from a training into its run. Rows, events, counted gradients and forked lanes
+// arrive separately; they are put in order here, so that nothing comes before its lane, and no lane
+// before its parent's steps.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -28,12 +28,15 @@ private:
     void takeChange(const SessionChange&);
     /// Takes the rows up to the next fork, then adds the forked lane.
     void takeRows(std::span<const StepRecord>);
+    void takeCounts();
     void takeEvents();
     void takeCheckpoint();
 
     std::shared_ptr<Run> m_run;
     std::deque<LaneInfo> m_coming; ///< forked lanes whose parents' steps are not all there yet
     std::vector<Event> m_events;   ///< events that wait for their lanes
+    std::vector<std::vector<GradientRange>> m_counts; ///< gradients that wait for their lanes
+    Counts m_keep = Counts::Keep;
     std::optional<Snapshot> m_picture;
     std::shared_ptr<const RunCheckpoint> m_checkpoint; ///< waits for the rows up to its step
 };

@@ -1,0 +1,112 @@
+// What arrives from a training with the first steps of a forked lane gets into the run.
+#include "engine/settings/fields.h"
+#include "ui/session/run_feed.h"
+
+#include <QTest>
+
+namespace tst_run_feed {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kForkStep = 5;
+
+StepRecord rowAt(int64_t step, int lane) {
+    StepRecord row;
+    row.step = step;
+    row.lane = lane;
+    row.loss = 0.5f;
+    row.scale = 1;
+    return row;
+}
+
+GradientRange countsAt(int64_t step) {
+    GradientRange range;
+    range.step = step;
+    range.outputs.buckets[30] = 10;
+    return range;
+}
+
+std::vector<GradientRange> countsAt(int64_t step, size_t lanes) {
+    return std::vector<GradientRange>(lanes, countsAt(step));
+}
+
+} // namespace
+
+class TestRunFeed : public QObject {
+    Q_OBJECT
+private slots:
+    void init();
+    void countsOfAForkComeWithIt();
+    void countsWaitForTheFork();
+    void aGlanceOfAForkIsSeen();
+
+private:
+    SessionBatch forked() const;
+
+    std::shared_ptr<Run> m_run;
+    RunConfig m_config;
+};
+
+/// A run of two lanes.
+void TestRunFeed::init() {
+    m_config = defaultConfig();
+    RunInfo info;
+    info.config = info.recorded = m_config;
+    m_run = std::make_shared<Run>(info, lanesOf(m_config));
+    QCOMPARE(m_run->now().laneCount(), 2);
+}
+
+/// Returns a batch in which lane B is forked after some steps, and which brings rows and counts of
+/// the next step.
+SessionBatch TestRunFeed::forked() const {
+    SessionBatch batch;
+    RunConfig now = m_config, recorded = m_config;
+    now.lanes.push_back(m_config.lanes[1]);
+    recorded.forks.push_back({kForkStep + 1, 1, 0, m_config.lanes[1]});
+    batch.change = SessionChange{now, recorded, {}};
+    for (int64_t step = 1; step <= kForkStep; ++step)
+        for (const int lane : {0, 1})
+            batch.records.push_back(rowAt(step, lane));
+    for (const int lane : {0, 1, 2})
+        batch.records.push_back(rowAt(kForkStep + 1, lane));
+    batch.gradients = {countsAt(kForkStep, 2), countsAt(kForkStep + 1, 3)};
+    return batch;
+}
+
+void TestRunFeed::countsOfAForkComeWithIt() {
+    RunFeed(m_run).take(forked());
+    QCOMPARE(m_run->now().laneCount(), 3);
+    for (const int lane : {0, 1, 2}) {
+        const auto column = m_run->now().gradients(lane).at(kForkStep + 1);
+        QVERIFY2(column && column->counted == kForkStep + 1, qPrintable(QString::number(lane)));
+    }
+    QCOMPARE(m_run->now().gradients(0).at(kForkStep)->counted, kForkStep);
+}
+
+/// The rows of the parent may come later than the counts.
+void TestRunFeed::countsWaitForTheFork() {
+    SessionBatch first = forked(), second;
+    second.records = std::move(first.records);
+    first.records.clear();
+    RunFeed feed(m_run);
+    feed.take(std::move(first));
+    QCOMPARE(m_run->now().laneCount(), 2);
+    feed.take(std::move(second));
+    QCOMPARE(m_run->now().laneCount(), 3);
+    const auto column = m_run->now().gradients(2).at(kForkStep + 1);
+    QVERIFY(column && column->counted == kForkStep + 1);
+}
+
+/// Where nobody watches the gradients, their newest count reaches the cards and no history.
+void TestRunFeed::aGlanceOfAForkIsSeen() {
+    RunFeed(m_run).take(forked(), RunFeed::Counts::Glance);
+    QCOMPARE(m_run->now().newestGradients().size(), size_t{3});
+    QVERIFY(m_run->now().gradients(2).empty());
+}
+
+} // namespace tst_run_feed
+
+QTEST_MAIN(tst_run_feed::TestRunFeed)
+#include "tst_run_feed.moc"
