@@ -3,10 +3,10 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "ui/session/job_link.h"
 #include "ui/session/last_signal.h"
 #include "ui/session/left_threads.h"
 
-#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -21,13 +21,11 @@ constexpr std::chrono::milliseconds kPatience{50}; // how long to wait for a thr
 /// What the thread uses, even after it was left to itself.
 struct FileJob::Shared {
     std::packaged_task<void(std::stop_token)> task;
-    std::mutex mutex;       ///< held while the job is notified
-    FileJob* job = nullptr; ///< null once the job is gone
+    JobLink<FileJob> job;
 };
 
 FileJob::FileJob(std::function<void()> work, Leaving leaving)
-    : m_leaving(leaving), m_shared(std::make_shared<Shared>()) {
-    m_shared->job = this;
+    : m_leaving(leaving), m_shared(new Shared{{}, JobLink(this)}) {
     m_shared->task =
         std::packaged_task<void(std::stop_token)>([work = std::move(work)](std::stop_token stop) {
             const Cancellable scope(std::move(stop));
@@ -38,10 +36,7 @@ FileJob::FileJob(std::function<void()> work, Leaving leaving)
         m_thread = std::jthread([shared = m_shared](const std::stop_token& stop) {
             shared->task(stop);
             emitLast([&] { return stop.stop_requested(); },
-                     [&] {
-                         const std::lock_guard lock(shared->mutex);
-                         if (shared->job) emit shared->job->done();
-                     });
+                     [&] { shared->job.call([](FileJob& job) { emit job.done(); }); });
         });
     } catch (const std::system_error& error) {
         throw RunError(phrase("Files", "Cannot start a thread to read a file: %1"), error.what());
@@ -51,10 +46,7 @@ FileJob::FileJob(std::function<void()> work, Leaving leaving)
 FileJob::~FileJob() {
     cancel();
     if (m_leaving == Leaving::Waits) return; // the thread's destructor joins it
-    {
-        const std::lock_guard lock(m_shared->mutex);
-        m_shared->job = nullptr;
-    }
+    m_shared->job.cut();
     if (isDone(kPatience)) return;
     m_thread.detach();
     countLeftThread();

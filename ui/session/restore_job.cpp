@@ -3,10 +3,10 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "ui/session/job_link.h"
 #include "ui/session/last_signal.h"
 
 #include <exception>
-#include <mutex>
 #include <utility>
 
 namespace halfscope {
@@ -21,27 +21,18 @@ struct RestoreJob::Work {
     void run();
     /// Reads one run and emits it. Returns false when it was stopped.
     bool restore(const LeftRun&);
-    /// Calls `emitSignal` unless the job is gone.
-    template <class Emit>
-    void tell(Emit emitSignal) {
-        const std::lock_guard lock(mutex);
-        if (job) emitSignal();
-    }
-
     std::shared_ptr<const LeftSession> session;
     std::shared_ptr<SessionStore> store;
-    std::mutex mutex; ///< held while a signal is emitted
-    RestoreJob* job;  ///< null once it is gone
+    JobLink<RestoreJob> job;
 };
 
 RestoreJob::RestoreJob(std::shared_ptr<const LeftSession> session,
                        std::shared_ptr<SessionStore> store)
-    : m_work(new Work{std::move(session), std::move(store), {}, this}) {}
+    : m_work(new Work{std::move(session), std::move(store), JobLink(this)}) {}
 
 RestoreJob::~RestoreJob() {
     if (m_job) m_job->cancel();
-    const std::lock_guard lock(m_work->mutex);
-    m_work->job = nullptr;
+    m_work->job.cut();
 }
 
 void RestoreJob::start() {
@@ -64,8 +55,11 @@ void RestoreJob::Work::run() {
             failure = std::current_exception();
         }
     }
-    emitLast(isCancelled,
-             [&] { tell([&] { emit job->finished(failure ? messageOf(failure) : Message()); }); });
+    emitLast(isCancelled, [&] {
+        job.call([&](RestoreJob& waiting) {
+            emit waiting.finished(failure ? messageOf(failure) : Message());
+        });
+    });
 }
 
 bool RestoreJob::Work::restore(const LeftRun& left) {
@@ -89,7 +83,10 @@ bool RestoreJob::Work::restore(const LeftRun& left) {
         throw;
     }
     if (!run && watched) store->forget(growing.get());
-    if (run) tell([&] { emit job->read(run, QString::fromStdString(left.name), watched); });
+    if (run)
+        job.call([&](RestoreJob& waiting) {
+            emit waiting.read(run, QString::fromStdString(left.name), watched);
+        });
     return run != nullptr;
 }
 
