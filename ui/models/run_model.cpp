@@ -57,6 +57,9 @@ std::optional<float> scaleSetAfter(int64_t step, const RunConfig& recorded, int 
     return std::nullopt;
 }
 
+/// Returns the text with spaces at which no line ends.
+QString unbroken(QString text) { return text.replace(u' ', QChar::Nbsp); }
+
 } // namespace
 
 QString laneTag(int lane) { return QString(QChar(static_cast<char16_t>(u'A' + lane))); }
@@ -196,14 +199,16 @@ bool RunModel::skips() const {
                        [](const Lane& each) { return each.status.last.skippedSoFar() > 0; });
 }
 
-/// Returns a lane's last loss, and what else is worth telling about the lane.
+/// Returns a lane's last loss, and what else is worth telling about the lane. A value stays on the
+/// line of its name.
 QString RunModel::lossText(int i, Words words) const {
     constexpr int kNamed = 3; // lanes whose names fit
     const LaneStatus& status = lane(i);
     const bool named = words == Words::All && lanes() <= kNamed;
     QString label = named ? briefLabel(laneTag(i) + u' ' + status.title) : laneTag(i);
     if (label.count(u' ') > 1) label += u':'; // a setting's value stands before the loss
-    const QString text = label + u' ' + shownNumber(static_cast<double>(status.last.loss()));
+    const QString loss = shownNumber(static_cast<double>(status.last.loss()));
+    const QString text = label + QChar(QChar::Nbsp) + unbroken(loss);
     if (words == Words::Fewest) return text;
     const int64_t skipped = status.last.skippedSoFar();
     QStringList notes;
@@ -217,6 +222,8 @@ QString RunModel::lossText(int i, Words words) const {
     if (skipped > 0)
         notes << tr("%1 skipped").arg(QLocale().toString(static_cast<qlonglong>(skipped)));
     if (notes.isEmpty()) return text;
+    for (QString& note : notes)
+        note = unbroken(note);
     return text + QStringLiteral(" (%1)").arg(notes.join(QStringLiteral(", ")));
 }
 

@@ -241,7 +241,7 @@ void TestLaneTitles::shownEverywhere() {
     QVERIFY(sections.contains(label));
     window.stepOnce();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 1, kPatience);
-    QVERIFY2(window.run().summary().contains(QStringLiteral("B init_scale 2^10: ")),
+    QVERIFY2(window.run().summary().contains(QStringLiteral("B init_scale 2^10:\u00a0")),
              qPrintable(window.run().summary()));
     QTest::keyClick(&window.plots(), Qt::Key_End);
     QVERIFY2(window.plots().accessibleDescription().contains(label),

@@ -106,8 +106,8 @@ void TestHeadline::runsAreSummedUp() {
     QVERIFY2(headline->toolTip().contains(QStringLiteral("median")),
              qPrintable(headline->toolTip()));
     const QString brief = headline->text();
-    QVERIFY2(brief.startsWith(QStringLiteral("After step 60 the loss is: A ")) ||
-                 brief.startsWith(QStringLiteral("Loss after step 60: A ")),
+    QVERIFY2(brief.startsWith(QStringLiteral("After step 60 the loss is: A\u00a0")) ||
+                 brief.startsWith(QStringLiteral("Loss after step 60: A\u00a0")),
              qPrintable(brief));
     QVERIFY2(brief.endsWith(u'.') && !brief.contains(QStringLiteral("median")), qPrintable(brief));
 }
