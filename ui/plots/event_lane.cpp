@@ -248,6 +248,8 @@ void EventLane::update(double from, double to, int pixels) {
     }
 }
 
+void EventLane::keepFree(int width) { m_legend->keepFree(width); }
+
 void EventLane::setColors(const Colors& colors) {
     m_colors = colors;
     m_legend->setColor(colors.text);

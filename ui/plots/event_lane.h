@@ -46,6 +46,8 @@ public:
     std::optional<int> eventAt(const QPointF& position) const;
     QString text(int index) const;
     qint64 step(int index) const;
+    /// See EventLegend.
+    void keepFree(int width);
     /// Returns the height of the rows, in pixels.
     static int heightFor(int lanes, double magnified);
 

@@ -27,12 +27,13 @@ std::vector<EventLegend::Place> EventLegend::placesIn(Form form) const {
     const int axisName = metrics.horizontalAdvance(m_rect.axis(QCPAxis::atBottom)->label());
     const int left = row.center().x() - axisName / 2 - mark;
     const int right = row.center().x() + axisName / 2 + mark;
+    const int end = std::min(row.right(), row.right() + m_rect.margins().right() - m_free);
     std::vector<Place> places;
     int x = row.left();
     for (const Entry& entry : m_entries) {
         const int width = mark + metrics.horizontalAdvance(nameOf(entry, form == Form::Full));
         if (x < right && x + width > left) x = right;
-        if (x + width > row.right()) break;
+        if (x + width > end) break;
         places.push_back({x, &entry});
         x += width + mark;
     }

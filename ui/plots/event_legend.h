@@ -20,6 +20,9 @@ public:
     EventLegend(QCustomPlot&, QCPAxisRect&);
 
     void setEntries(std::vector<Entry> entries) { m_entries = std::move(entries); }
+    /// Keeps so many pixels free at the right end of the line, counted from the edge of the plots,
+    /// because something else covers them.
+    void keepFree(int width) { m_free = width; }
     void setColor(const QColor& color) { m_color = color; }
 
     double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
@@ -38,6 +41,7 @@ private:
 
     QCPAxisRect& m_rect;
     QColor m_color;
+    int m_free = 0;
     std::vector<Entry> m_entries;
 };
 

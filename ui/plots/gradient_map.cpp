@@ -22,8 +22,6 @@ using Counts = MagnitudeCounts;
 
 constexpr double kBeyond = 0.05; // the share of values that "mostly" leaves out, at either end
 
-QString title() { return QCoreApplication::translate("GradientMap", "Gradients over time"); }
-
 /// Returns the exponent of the power of two below which the share `part` of the finite values lies.
 int quantile(const GradientShares& shares, double part, double all) {
     double sum = 0;
@@ -99,6 +97,10 @@ GradientMap::GradientMap(QCustomPlot& plot, QCPAxisRect& rect, QCPLayer& overlay
 GradientMap::~GradientMap() {
     m_plot.removeItem(m_item);
     m_plot.removeItem(m_readout);
+}
+
+QString GradientMap::title() const {
+    return QCoreApplication::translate("GradientMap", "Gradients over time");
 }
 
 QString GradientMap::explanation() const {

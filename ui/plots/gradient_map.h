@@ -41,6 +41,7 @@ public:
 
     double stretch() const override { return 3.6; } // fifty rows need it
     bool keepsRoom() const override { return true; }
+    QString title() const override;
     QString explanation() const override;
     void renameLanes(const QStringList& labels) override;
     void update(double from, double to, int pixels) override;

@@ -2,6 +2,7 @@
 #include "ui/plots/plot_controls.h"
 
 #include "ui/look/owned.h"
+#include "ui/plots/folded_button.h"
 #include "ui/plots/gradient_map.h"
 #include "ui/plots/lane_button.h"
 #include "ui/plots/plot_panel.h"
@@ -26,6 +27,8 @@ PlotControls::PlotControls(QWidget& stack) : QObject(&stack), m_stack(stack) {
     m_lane = make<LaneButton>(&stack);
     m_lane->hide();
     connect(m_lane, &LaneButton::laneChosen, this, &PlotControls::laneChosen);
+    m_folded = make<FoldedButton>(&stack);
+    connect(m_folded, &FoldedButton::plotChosen, this, &PlotControls::plotWanted);
 }
 
 double PlotControls::smoothing() const { return m_smoothing->weight(); }
@@ -58,6 +61,20 @@ void PlotControls::place(PlotPanel& loss, int header, int border) {
     m_smoothing->setGeometry(m_stack.width() - border - right - m_smoothing->width(), border,
                              m_smoothing->width(), header);
     loss.keepFree(room ? m_smoothing->width() + kBeside : 0);
+}
+
+int PlotControls::placeFolded(std::span<StackedPlot* const> plots, int border) {
+    constexpr int kBeside = 8, kAround = 4; // pixels
+    constexpr int kLeast = 480;             // pixels: in a narrower stack, words would cover others
+    QStringList folded;
+    for (const StackedPlot* plot : plots)
+        if (plot->folded() && !m_bare) folded << plot->title();
+    m_folded->setPlots(folded, m_stack.width() < kLeast);
+    if (folded.isEmpty()) return 0;
+    const QSize size(m_folded->sizeHint().width(), m_stack.fontMetrics().height() + kAround);
+    m_folded->setGeometry(m_stack.width() - border - size.width(),
+                          m_stack.height() - border - size.height(), size.width(), size.height());
+    return size.width() + kBeside;
 }
 
 void PlotControls::placeLane(GradientMap& map, int header, int border) {

@@ -1,19 +1,24 @@
 // The controls that lie over the plots: the slider that smooths the loss, the button that leads
-// back to the newest step, and the one that chooses whose gradients are shown.
+// back to the newest step, the one that chooses whose gradients are shown, and the one that tells
+// what there is no room for.
 #pragma once
 
 #include <QObject>
 #include <QStringList>
+
+#include <span>
 
 class QToolButton;
 class QWidget;
 
 namespace halfscope {
 
+class FoldedButton;
 class GradientMap;
 class LaneButton;
 class PlotPanel;
 class SmoothingBox;
+class StackedPlot;
 
 class PlotControls : public QObject {
     Q_OBJECT
@@ -34,18 +39,24 @@ public:
     void place(PlotPanel& loss, int header, int border);
     /// Places the button at the right end of the header, as the slider is in the loss's header.
     void placeLane(GradientMap&, int header, int border);
+    /// Tells which of the plots are folded, by a button in the lower right corner. Returns the
+    /// width that it covers.
+    int placeFolded(std::span<StackedPlot* const>, int border);
 
 signals:
     void liveAsked();
     void weightChanged(double weight);
     void laneChosen(int lane);
+    /// Emitted when room is to be made for the plot with this title.
+    void plotWanted(const QString& title);
 
 private:
     QWidget& m_stack;
     QToolButton* m_live = nullptr; ///< child of the stack, as are the next two
     SmoothingBox* m_smoothing = nullptr;
     LaneButton* m_lane = nullptr;
-    bool m_back = false; ///< there is a way back to the newest step
+    FoldedButton* m_folded = nullptr; ///< child of the stack
+    bool m_back = false;              ///< there is a way back to the newest step
     bool m_bare = false;
 };
 

@@ -36,6 +36,11 @@ PlotPanel::~PlotPanel() {
     m_plot.removeItem(m_readout);
 }
 
+double PlotPanel::stretch() const {
+    constexpr double kWanted = 3; // as much as the loss
+    return wanted() ? std::max(kWanted, stretchOf(m_metric)) : stretchOf(m_metric);
+}
+
 void PlotPanel::setHidden(bool hidden) {
     StackedPlot::setHidden(hidden);
     m_readout->setVisible(!hidden);

@@ -38,11 +38,11 @@ public:
 
     MetricId id() const { return m_id; }
     const Metric& metric() const { return m_metric; }
-    QString title() const { return titleOf(m_metric); }
+    QString title() const override { return titleOf(m_metric); }
     QString explanation() const override { return explanationOf(m_metric); }
-    double stretch() const override { return stretchOf(m_metric); }
+    double stretch() const override;
     void setHidden(bool) override;
-    bool foldsFirst() const override { return m_id == metric::DeviceSeconds; }
+    bool foldsFirst() const override { return m_id == metric::DeviceSeconds && !wanted(); }
     bool keepsRoom() const override { return m_id == metric::Loss || m_id == metric::Scale; }
     /// Shows a curve for each lane of the run, with these labels.
     void setRun(const std::shared_ptr<const Run>&, const QStringList& labels);

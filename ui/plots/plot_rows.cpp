@@ -86,9 +86,20 @@ PlotPanel* PlotRows::of(MetricId id) const {
     return nullptr;
 }
 
+void PlotRows::want(const QString& title) {
+    QCPLayoutGrid& rows = *m_plot.plotLayout();
+    for (StackedPlot* plot : shown()) {
+        plot->setWanted(plot->title() == title);
+        for (int row = 0; row < rows.rowCount(); ++row)
+            if (rows.element(row, 0) == &plot->rect())
+                rows.setRowStretchFactor(row, plot->stretch());
+    }
+}
+
 void PlotRows::showMap(bool shows) {
     QCPLayoutGrid& rows = *m_plot.plotLayout();
     if (shows == (m_map != nullptr)) return;
+    want({}); // there is room for other plots now
     if (shows) {
         auto* rect = make<QCPAxisRect>(&m_plot);
         rows.insertRow(kBelowScale);

@@ -31,6 +31,8 @@ public:
     /// not shown.
     GradientMap* map() const { return m_map.get(); }
     void showMap(bool);
+    /// Marks the plot with this title as wanted, and no other one.
+    void want(const QString& title);
     /// Takes away the plots of the metrics with these columns, now and after each build(); the
     /// others come back. The loss stays: QCustomPlot would hide every header with the first plot.
     void hide(const QStringList& columns);

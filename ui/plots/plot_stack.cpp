@@ -57,6 +57,13 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
         chooseGradientLane(lane);
         refresh();
     });
+    connect(m_controls, &PlotControls::plotWanted, this, [this](const QString& title) {
+        m_rows->want(title);
+        applyMargins();
+        placeControls();
+        m_dirty = true;
+        refresh();
+    });
     buildPlot();
     connect(m_plot.get(), &QCustomPlot::afterLayout, this, [this] {
         const int header = ReadoutItem::heightFor(m_plot->font());
@@ -360,6 +367,7 @@ void PlotStack::applyMargins() {
     // an audience needs curves rather than figures
     foldPlots(plots, *m_eventRect, height() - 2 * kFocusBorder, m_plot->font(),
               m_magnified > 1 ? Folds::Away : Folds::ToHeaders);
+    m_events->keepFree(m_controls->placeFolded(plots, kFocusBorder));
     m_moved = true;
 }
 

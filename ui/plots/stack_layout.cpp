@@ -18,6 +18,9 @@ constexpr int kBelowPlot = 5; // pixels between a plot and the next header
 // height, and headers of folded plots go for the better one.
 constexpr double kLeastLines = 2, kBetterLines = 3;
 
+/// Whether the other plots give up their room until its curves can be read.
+bool comesFirst(const StackedPlot& plot) { return plot.keepsRoom() || plot.wanted(); }
+
 /// Plots from above to below in the order in which they keep their room, and the room.
 struct Stack {
     std::vector<StackedPlot*> open;
@@ -34,17 +37,16 @@ struct Stack {
         return height(least);
     }
     /// Whether a plot that keeps its room is lower.
-    bool cramps(double lines) const {
-        return lowest([](const StackedPlot& plot) { return plot.keepsRoom(); }) < lines * line;
-    }
+    bool cramps(double lines) const { return lowest(comesFirst) < lines * line; }
     /// Whether the last plot must go. Those that keep their room go only when they are too low
     /// themselves.
     bool isTight() const {
         const StackedPlot& last = *open.back();
         if (height(last.stretch()) < line) return true;
-        if (last.foldsFirst() && lowest([](const StackedPlot&) { return true; }) < line)
+        if (last.foldsFirst() && !last.wanted() &&
+            lowest([](const StackedPlot&) { return true; }) < line)
             return true;
-        return !last.keepsRoom() && cramps(kLeastLines);
+        return !comesFirst(last) && cramps(kLeastLines);
     }
 };
 
@@ -72,10 +74,12 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
                 0,
                 QFontMetrics(font).height(),
                 ReadoutItem::heightFor(font) + kBelowPlot};
-    // those that fold first go first, then from below, then those that keep their room; the first
-    // plot stays
-    const auto rank = [](const StackedPlot* plot) {
-        return plot->keepsRoom() ? 0 : plot->foldsFirst() ? 2 : 1;
+    // those that fold first go first, then from below, then those that keep their room, then the
+    // one that the user has made room for; the first plot stays
+    const auto rank = [&](const StackedPlot* plot) {
+        if (plot == plots.front()) return 0;
+        if (plot->wanted()) return 1;
+        return plot->keepsRoom() ? 2 : plot->foldsFirst() ? 4 : 3;
     };
     std::stable_sort(stack.open.begin(), stack.open.end(),
                      [&](const StackedPlot* a, const StackedPlot* b) { return rank(a) < rank(b); });
@@ -85,13 +89,13 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
     }
     std::vector<StackedPlot*> headers; // that are left of folded plots and may go, too
     const auto takeHeader = [&] {
-        headers.back()->rect().setMargins({}); // where the header would be
+        headers.front()->rect().setMargins({}); // where the header would be
         stack.room += stack.around;
-        headers.pop_back();
+        headers.erase(headers.begin()); // the plot that folded last matters most
     };
     while (stack.open.size() > 1 && stack.isTight()) {
         StackedPlot* plot = stack.open.back();
-        if (plot->keepsRoom() && !headers.empty()) {
+        if (comesFirst(*plot) && !headers.empty()) {
             takeHeader();
             continue;
         }
@@ -99,7 +103,7 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
         stack.stretch -= plot->stretch();
         stack.room -= stack.around;
         stack.open.pop_back();
-        if (folds == Folds::Away || !plot->keepsRoom()) headers.push_back(plot);
+        if (folds == Folds::Away || !comesFirst(*plot)) headers.push_back(plot);
         if (folds == Folds::Away) takeHeader();
     }
     while (!headers.empty() && stack.cramps(kBetterLines))

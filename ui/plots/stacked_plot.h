@@ -29,6 +29,11 @@ public:
     virtual void setHidden(bool);
     bool hidden() const { return m_hidden; }
 
+    /// Marks the plot that the user has made room for: others fold before it does.
+    void setWanted(bool wanted) { m_wanted = wanted; }
+    bool wanted() const { return m_wanted; }
+
+    virtual QString title() const = 0;
     /// Returns the share of the height that the plot gets, relative to the other plots.
     virtual double stretch() const = 0;
     /// Whether it gives up its room before the others do. The throughput does: the strip above
@@ -55,7 +60,7 @@ protected:
     QCPAxisRect& m_rect;
 
 private:
-    bool m_folded = false, m_hidden = false;
+    bool m_folded = false, m_hidden = false, m_wanted = false;
 };
 
 } // namespace halfscope

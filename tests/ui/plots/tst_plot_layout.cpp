@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QMouseEvent>
 #include <QRegularExpression>
+#include <QToolButton>
 #include <QToolTip>
 #include <QtTest>
 
@@ -32,6 +33,7 @@ private slots:
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
     void foldedHeadersHaveValues();
+    void foldedPlotsAreToldAndCanBeChosen();
     void hiddenPlotsGiveTheirRoom();
     void lossStays();
     void menuChoosesPlots();
@@ -160,6 +162,54 @@ void TestPlotLayout::foldedHeadersHaveValues() {
     const QString speed = QStringLiteral("Throughput (steps/s)/B amp-fp16");
     QVERIFY(!graphNamed(*m_stack, speed)->keyAxis()->axisRect()->visible());
     QCOMPARE(header(2)->entries().at(1).value, QStringLiteral("1k"));
+}
+
+/// The plots of a network that is validated, beside the gradients, in the room that a window of
+/// 1280 x 800 has for them. The button names what is folded, and gives room to what is chosen.
+void TestPlotLayout::foldedPlotsAreToldAndCanBeChosen() {
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {},
+                      {Measure::LearningRate, Measure::GradientNorm});
+    m_stack->append(1, record(1, 1, 0.5f));
+    show(650, 700);
+    auto* button = m_stack->findChild<QToolButton*>(QStringLiteral("foldedPlots"));
+    QVERIFY(button && button->isHidden()); // there is room for all
+    m_stack->showGradients(true);
+    show(650, 330);
+    const auto high = [this](const char* plot) {
+        const QString name = QLatin1String(plot) + QStringLiteral("/B amp-fp16");
+        const QCPAxisRect* rect = graphNamed(*m_stack, name)->keyAxis()->axisRect();
+        return rect->visible() ? rect->height() : 0;
+    };
+    const char* const folding[] = {"Throughput (steps/s)", "Skipped steps", "Learning rate"};
+    int folded = 0;
+    for (const char* plot : folding) {
+        QCOMPARE(button->accessibleName().contains(QLatin1String(plot)), high(plot) == 0);
+        if (high(plot) == 0) ++folded;
+    }
+    QVERIFY(button->isVisible() && folded > 1 && button->text().startsWith(u'4'));
+    QVERIFY(m_stack->rect().contains(button->geometry()));
+    const auto choose = [&](const char* plot) {
+        for (QAction* action : button->findChild<QMenu*>()->actions())
+            if (action->text().endsWith(QLatin1String(plot))) return action->trigger();
+        QFAIL(plot);
+    };
+    const int readable = 2 * QFontMetrics(plotOf(*m_stack).font()).height() - 2;
+    for (const char* plot : folding) {
+        choose(plot);
+        draw();
+        QVERIFY2(high(plot) >= readable, qPrintable(QString::number(high(plot))));
+        QVERIFY(!button->accessibleName().contains(QLatin1String(plot)));
+        QVERIFY(high("Loss") >= readable);
+    }
+    m_stack->showGradients(false);
+    show(650, 700);
+    QVERIFY(button->isHidden());
+    for (const char* plot : folding)
+        QVERIFY(high(plot) > 0);
+    show(650, 250);
+    QVERIFY(high(folding[2]) == 0 && button->isVisible()); // nothing stays wanted
+    m_stack->magnify(2);
+    QVERIFY(button->isHidden()); // an audience cannot press it
 }
 
 /// Of a hidden plot nothing stays, not even its header, until it comes back as it was.
