@@ -100,8 +100,13 @@ void EditHistory::record() {
         setting =
             QStringLiteral("%1:%2").arg(QString::fromStdString(row->field->key)).arg(row->lane);
     }
+    push(std::move(before), std::move(now), text, setting);
+}
+
+void EditHistory::push(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,
+                       const QString& setting) {
     auto command = std::make_unique<UndoneEdit>(
-        std::move(before), std::move(now), text, setting,
+        std::move(before), std::move(after), text, setting,
         [this](ConfigModel::Edits to, const RunConfig& from) {
             // the stop of the run is no part of an edit of something else: Continue moves it, too
             if (to.config.steps == from.steps && to.config.epochs == from.epochs) {

@@ -7,6 +7,8 @@
 #include <QElapsedTimer>
 #include <QUndoStack>
 
+#include <utility>
+
 namespace halfscope {
 
 class EditHistory : public QObject {
@@ -26,11 +28,22 @@ public:
         m_silent = false;
     }
 
+    /// Runs `action` and records all the changes that it makes as one edit; `text` names it.
+    template <class Action>
+    void asOne(const QString& text, Action action) {
+        ConfigModel::Edits before = m_model.edits();
+        without(action);
+        if (!m_model.isStill(before.config)) push(std::move(before), m_model.edits(), text, {});
+    }
+
     /// The time, in ms, within which another change of the same setting counts as one edit with it.
     static constexpr qint64 kTogetherMs = 1000;
 
 private:
     void record();
+    /// `setting` is as in the command's constructor.
+    void push(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,
+              const QString& setting);
 
     ConfigModel& m_model;
     QUndoStack m_stack;

@@ -332,7 +332,8 @@ void ShownRun::applyEdits() {
     if (!m_edits) return;
     ConfigModel::Edits edits = *std::exchange(m_edits, std::nullopt);
     edits.builds = m_models.config.edits().builds; // the lanes are those of this run
-    m_models.history.without([&] { m_models.config.restore(edits); });
+    m_models.history.asOne(tr("Changes before the restart"),
+                           [&] { m_models.config.restore(edits); });
 }
 
 void ShownRun::bringBack(RunId id) {

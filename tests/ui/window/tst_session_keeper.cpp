@@ -210,6 +210,22 @@ void TestSessionKeeper::restartKeepsEditsThatWait() {
     QVERIFY(model.canFork(1)); // the lane that was added
     QVERIFY(window.setup().restartShown());
     QVERIFY(!QFile::exists(left.edits));
+    // the edits can be undone together, down to the settings of the run
+    const auto actionOf = [&window](QKeySequence::StandardKey key) {
+        for (QAction* action : window.findChildren<QAction*>())
+            if (action->shortcut() == QKeySequence(key)) return action;
+        return static_cast<QAction*>(nullptr);
+    };
+    QAction *undo = actionOf(QKeySequence::Undo), *redo = actionOf(QKeySequence::Redo);
+    QVERIFY(undo && redo);
+    QVERIFY2(undo->text().endsWith(QStringLiteral("Changes before the restart")),
+             qPrintable(undo->text()));
+    undo->trigger();
+    QVERIFY(!model.restartNeeded());
+    QCOMPARE(model.text(model.rowOf("model.width")), QStringLiteral("8"));
+    redo->trigger();
+    QVERIFY(model.restartNeeded());
+    QVERIFY(model.canFork(1));
     QVERIFY(reaches(window, SessionState::Finished));
     window.play(); // with the networks of the run, which the edits have not reached
     QVERIFY(QTest::qWaitFor([&] { return window.run().step() > 30; }, kPatience));
