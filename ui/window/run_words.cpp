@@ -13,20 +13,23 @@ namespace halfscope {
 
 QString RunWords::savedRun(const Run& run, bool back) {
     const RunInfo& info = run.info();
-    const QString steps = QLocale().toString(static_cast<qlonglong>(run.step()));
-    if (back || info.folder.empty()) return tr("Restored: a run of %1 steps.").arg(steps);
+    const QString steps =
+        run.step() == 1
+            ? tr("1 step")
+            : tr("%1 steps").arg(QLocale().toString(static_cast<qlonglong>(run.step())));
+    if (back || info.folder.empty()) return tr("Restored: a run of %1.").arg(steps);
     QStringList lacking;
     for (const MissingPart& each : info.missing)
         lacking << translated(each.text());
     const QString missing = lacking.join(QStringLiteral(", "));
     if (info.device) {
         const QString device = safeText(info.device->name);
-        return lacking.isEmpty() ? tr("Saved run of %1 steps, trained on %2.").arg(steps, device)
-                                 : tr("Saved run of %1 steps, trained on %2; missing: %3.")
-                                       .arg(steps, device, missing);
+        return lacking.isEmpty()
+                   ? tr("Saved run of %1, trained on %2.").arg(steps, device)
+                   : tr("Saved run of %1, trained on %2; missing: %3.").arg(steps, device, missing);
     }
-    return lacking.isEmpty() ? tr("Saved run of %1 steps.").arg(steps)
-                             : tr("Saved run of %1 steps; missing: %2.").arg(steps, missing);
+    return lacking.isEmpty() ? tr("Saved run of %1.").arg(steps)
+                             : tr("Saved run of %1; missing: %2.").arg(steps, missing);
 }
 
 QString RunWords::state(const State& state, const QString& saved) {

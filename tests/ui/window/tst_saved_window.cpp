@@ -2,6 +2,7 @@
 // replaces it and has its losses behind the new ones, and what cannot be read is reported in a
 // sentence.
 #include "tests/support/saved_run_parts.h"
+#include "ui/window/run_words.h"
 
 #include <QTimer>
 
@@ -41,6 +42,7 @@ class TestSavedWindow : public SavedRunTest {
 private slots:
     void initTestCase();
     void looksAsItWasSaved();
+    void oneStepIsOne();
     void playMakesItTheRunBefore();
     void playMayComeBeforeIt();
     void playMayComeWhileItIsRead();
@@ -87,6 +89,22 @@ QString TestSavedWindow::longResults(int64_t steps) {
     for (const char* name : {"timing.csv", "summary.json"})
         if (!QFile::remove(QDir(folder).filePath(QLatin1String(name)))) return {};
     return folder;
+}
+
+void TestSavedWindow::oneStepIsOne() {
+    RunInfo info;
+    info.config = info.recorded = tinyConfig(1);
+    Run run(info, lanesOf(info.config));
+    const auto train = [&run](int64_t step) {
+        RunBatch batch;
+        for (const int lane : {0, 1})
+            batch.rows.push_back(StepRow(step, lane).set(metric::Loss, 0.5f));
+        run.append(std::move(batch));
+    };
+    train(1);
+    QCOMPARE(RunWords::savedRun(run, true), QStringLiteral("Restored: a run of 1 step."));
+    train(2);
+    QCOMPARE(RunWords::savedRun(run, true), QStringLiteral("Restored: a run of 2 steps."));
 }
 
 void TestSavedWindow::looksAsItWasSaved() {
