@@ -150,7 +150,7 @@ void MainWindow::buildRight() {
     m_parts.events = make<EventPanel>(m_models.events, lower);
     m_parts.runs = make<RunsPanel>(m_models.list, lower);
     m_parts.runs->hide();
-    column->addWidget(m_parts.runs, 1);
+    column->addWidget(m_parts.runs, 2); // a run takes more lines than an event
     column->addWidget(m_parts.gradients);
     column->addWidget(m_parts.events, 1);
     m_parts.right->setMinimumWidth(230);

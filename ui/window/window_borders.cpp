@@ -16,7 +16,7 @@ namespace {
 // The most that the pictures take of the middle column, when there is a full set of plots.
 constexpr double kMostPictures = 0.42;
 // The most that the counters above the events take of the right column.
-constexpr double kMostCounters = 0.62, kMostBesideGradients = 0.42;
+constexpr double kMostCounters = 0.62, kMostBesideOne = 0.42, kMostBesideBoth = 0.3;
 } // namespace
 
 WindowBorders::WindowBorders(const WindowParts& parts, QObject* parent)
@@ -40,9 +40,10 @@ void WindowBorders::divideCentre() {
 void WindowBorders::divideRight() {
     QSplitter& right = *m_parts.right;
     const int room = right.height() - right.handleWidth();
-    const double most = m_parts.gradients->isHidden() && m_parts.runs->isHidden()
-                            ? kMostCounters
-                            : kMostBesideGradients;
+    const int beside = !m_parts.gradients->isHidden() + !m_parts.runs->isHidden();
+    const double most = beside == 0   ? kMostCounters
+                        : beside == 1 ? kMostBesideOne
+                                      : kMostBesideBoth;
     const int share = static_cast<int>(most * room);
     m_parts.scaler->fitInto(m_rightByHand ? right.sizes().front() : share);
     const int counters = std::min(m_parts.scaler->contentHeight(), share);

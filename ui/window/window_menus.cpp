@@ -245,6 +245,13 @@ void WindowMenus::fillPictures(QMenu& view) {
                    &pictures->transform(), &ViewTransform::fit);
 }
 
+/// Shows or hides a column. A hidden one must not keep the keys, nor hand them to a box that nobody
+/// has chosen.
+void WindowMenus::show(QWidget& column, bool on) {
+    if (!on && column.isAncestorOf(m_window.focusWidget())) m_parts.page->setFocus();
+    column.setVisible(on);
+}
+
 void WindowMenus::addSettings(QMenu& view) {
     m_settings = view.addAction(tr("S&ettings"));
     m_settings->setShortcut(Qt::Key_F9);
@@ -252,7 +259,7 @@ void WindowMenus::addSettings(QMenu& view) {
     m_settings->setChecked(true);
     connect(m_settings, &QAction::toggled, this, [this](bool on) {
         m_gaveWay = false; // the user did it
-        m_parts.setup->setVisible(on);
+        show(*m_parts.setup, on);
         // the border may have been pushed to the edge
         if (on && m_parts.columns->sizes().front() == 0)
             m_parts.columns->setSizes(columnWidths(m_window.width()));
@@ -265,7 +272,7 @@ void WindowMenus::addRight(QMenu& view) {
     m_right->setCheckable(true);
     m_right->setChecked(true);
     connect(m_right, &QAction::toggled, this, [this](bool on) {
-        m_parts.right->setVisible(on);
+        show(*m_parts.right, on);
         giveWay();
         // the border may have been pushed to the edge
         if (on && m_parts.columns->sizes().back() == 0) {

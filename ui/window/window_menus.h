@@ -63,6 +63,7 @@ private:
     void addPresentation(QMenu&);
     /// Hides the settings while the window is too narrow for three columns, unless the user asks
     /// for them: the pictures and the lanes' cards would be cut off.
+    void show(QWidget& column, bool on);
     void giveWay();
     template <class Action>
     void addShortcut(const QKeySequence&, Action);

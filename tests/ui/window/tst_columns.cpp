@@ -2,10 +2,13 @@
 // be hidden, and the settings give way in a narrow window.
 #include "tests/support/opened_window.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/runs_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/plot_stack.h"
 
 #include <QSplitter>
+#include <QTableView>
 
 namespace tst_columns {
 
@@ -16,6 +19,8 @@ class TestColumns : public QObject {
 private slots:
     void roomForPicturesAndPlots();
     void settingsGiveWay();
+    void hiddenColumnsLoseTheKeys();
+    void runsBesideGradients();
 };
 
 /// F7 leaves the whole width to pictures and plots. What is shown in the column that it hides
@@ -62,6 +67,58 @@ void TestColumns::settingsGiveWay() {
     QVERIFY(!window.setup().isVisible());
     window.resize(1280, 800);
     QTRY_VERIFY(window.setup().isVisible());
+}
+
+/// What is typed goes to nothing that cannot be seen, nor to a box that nobody has chosen.
+void TestColumns::hiddenColumnsLoseTheKeys() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    window.resize(1280, 800);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    QWidget* page = window.findChild<QWidget*>(QStringLiteral("page"));
+    const auto type = [&] {
+        window.setup().editor("optimizer.lr")->control()->setFocus();
+        QVERIFY(window.setup().isAncestorOf(window.focusWidget()));
+    };
+    type();
+    QTest::keyClick(&window, Qt::Key_F9);
+    QVERIFY(!window.setup().isVisible());
+    QCOMPARE(window.focusWidget(), page);
+    QTest::keyClick(&window, Qt::Key_F9);
+    // F8 brings the right column back, for which the settings give way in a narrow window
+    const int right = window.findChild<QSplitter*>()->widget(2)->minimumWidth();
+    QTest::keyClick(&window, Qt::Key_F7);
+    window.resize(window.setup().minimumWidth() + right + 290, 600);
+    QVERIFY(window.setup().isVisible());
+    type();
+    QTest::keyClick(&window, Qt::Key_F8);
+    QVERIFY(!window.setup().isVisible());
+    QCOMPARE(window.focusWidget(), page);
+}
+
+/// In a window of the usual size, the list shows some runs beside the gradients.
+void TestColumns::runsBesideGradients() {
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    window.resize(1280, 800);
+    for (int i = 0; i < 4; ++i) {
+        window.restart();
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+        QTRY_COMPARE(window.runs().rowCount(), i + 1);
+    }
+    for (const Qt::Key key : {Qt::Key_G, Qt::Key_F8})
+        QTest::keyClick(&window, key);
+    const auto* table = window.findChild<RunsPanel*>()->findChild<QTableView*>();
+    const auto seen = [&] {
+        const QRect room = table->viewport()->rect();
+        int rows = 0;
+        for (int row = 0; row < window.runs().rowCount(); ++row)
+            if (room.contains(table->visualRect(window.runs().index(row, 0)))) ++rows;
+        return rows;
+    };
+    QTRY_VERIFY2(seen() >= 3, qPrintable(QString::number(seen())));
 }
 
 } // namespace tst_columns
