@@ -217,9 +217,7 @@ void TestSessionKeeper::restartKeepsEditsThatWait() {
         return static_cast<QAction*>(nullptr);
     };
     QAction *undo = actionOf(QKeySequence::Undo), *redo = actionOf(QKeySequence::Redo);
-    QVERIFY(undo && redo);
-    QVERIFY2(undo->text().endsWith(QStringLiteral("Changes before the restart")),
-             qPrintable(undo->text()));
+    QVERIFY(undo && redo && undo->text().endsWith(QLatin1String("Changes before the restart")));
     undo->trigger();
     QVERIFY(!model.restartNeeded());
     QCOMPARE(model.text(model.rowOf("model.width")), QStringLiteral("8"));
