@@ -25,6 +25,7 @@ public:
 
     const std::string& path() const { return m_path; }
     bool packed() const { return m_stream != nullptr; }
+    int64_t size() const; ///< in bytes, as it is on disk
     /// Returns the most bytes that the file can hold: its size or, for gzip, the most that it can
     /// unpack to.
     int64_t mostBytes() const;
@@ -41,7 +42,6 @@ private:
     struct Stream;
     void begin();
     bool fill();
-    int64_t size() const;
     bool nextMember();
     size_t unpack(std::span<char> into);
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/array_limits.h"
 
 #include <algorithm>
 #include <array>
@@ -53,19 +54,22 @@ ArrayInfo idxInfo(UnpackedFile& file) {
         throw InputError(
             phrase("Files", "%1: too short for the shape %2 that its header announces"),
             pathText(file.path()), info.shapeText());
+    checkFitsMemory(pathText(file.path()), *bytes);
+    if (file.packed())
+        checkUnpacked(pathText(file.path()), *bytes, file.size(),
+                      phrase("Files", "gunzip unpacks the file."));
     return info;
 }
 
 Array readIdx(UnpackedFile& file) {
     Array array{idxInfo(file), {}};
-    constexpr size_t kFirst = size_t{1} << 20; // a packed file may hold less than it announces
+    constexpr size_t kBlock = size_t{1} << 20; // a packed file may hold less than it announces
     const auto all = static_cast<size_t>(array.info.elements());
-    size_t have = 0;
-    for (size_t next = file.packed() ? std::min(all, kFirst) : all; have < all;
-         next = std::min(all, 2 * next)) {
-        array.bytes.resize(next);
-        file.readAll({reinterpret_cast<char*>(array.bytes.data()) + have, next - have});
-        have = next;
+    array.bytes.reserve(all); // takes no memory until it is written to
+    while (array.bytes.size() < all) {
+        const size_t have = array.bytes.size(), count = std::min(all - have, kBlock);
+        array.bytes.resize(have + count);
+        file.readAll({reinterpret_cast<char*>(array.bytes.data()) + have, count});
     }
     file.expectEnd();
     return array;

@@ -4,6 +4,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/array_limits.h"
 #include "engine/io/input_file.h"
 
 #include <algorithm>
@@ -202,6 +203,7 @@ Header headerOf(const NpySource& file) {
     if (!wanted || *wanted != file.bytes - info.offset)
         refuse(path, {phrase("Files", "%1 bytes of values are not the shape %2 of %3"),
                       file.bytes - info.offset, info.shapeText(), nameOf(info.type)});
+    checkFitsMemory(pathText(path), *wanted);
     return header;
 }
 
@@ -212,28 +214,34 @@ void swapBytes(std::span<std::byte> bytes, size_t size) {
                      bytes.begin() + static_cast<std::ptrdiff_t>(at + size));
 }
 
-/// Returns the values of an array in Fortran order rearranged in C order. Cancellable.
-std::vector<std::byte> rowsFirst(const Array& from) {
-    const std::vector<int64_t>& shape = from.info.shape;
-    const size_t size = bytesOf(from.info.type);
-    std::vector<std::byte> to(from.bytes.size());
-    std::vector<size_t> strides(shape.size(), size), at(shape.size(), 0);
-    for (size_t axis = 1; axis < shape.size(); ++axis)
-        strides[axis] = strides[axis - 1] * static_cast<size_t>(shape[axis - 1]);
-    const size_t row = static_cast<size_t>(shape.back()), stride = strides.back();
-    for (size_t done = 0; done < to.size(); done += row * size) {
-        if (done / (row * size) % 1024 == 0) checkCancelled();
-        size_t first = 0;
-        for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
-            first += at[axis] * strides[axis];
-        for (size_t i = 0; i < row; ++i)
-            std::memcpy(to.data() + done + i * size, from.bytes.data() + first + i * stride, size);
-        for (size_t axis = shape.size() - 1; axis-- > 0;) {
-            if (++at[axis] < static_cast<size_t>(shape[axis])) break;
-            at[axis] = 0;
-        }
+/// Reads the values of an array in Fortran order into their places in C order.
+void readColumnsFirst(const NpySource& file, Array& to) {
+    constexpr size_t kBlock = 65536; // values
+    const std::vector<int64_t>& shape = to.info.shape;
+    const size_t size = bytesOf(to.info.type);
+    std::vector<size_t> strides(shape.size(), size), lengths(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0;) {
+        lengths[axis] = strides[axis] * static_cast<size_t>(shape[axis]);
+        if (axis > 0) strides[axis - 1] = lengths[axis];
     }
-    return to;
+    std::vector<size_t> at(shape.size(), 0); // by axis, in bytes
+    size_t place = 0;                        // their sum
+    const auto advance = [&] {
+        for (size_t axis = 0; axis < at.size(); ++axis) {
+            at[axis] += strides[axis];
+            place += strides[axis];
+            if (at[axis] < lengths[axis]) return;
+            place -= std::exchange(at[axis], 0);
+        }
+    };
+    std::vector<char> block(std::min(to.bytes.size(), kBlock * size));
+    for (size_t left = to.bytes.size(); left > 0;) {
+        const std::span<char> values = std::span(block).first(std::min(left, block.size()));
+        readAll(file, values);
+        for (size_t from = 0; from < values.size(); from += size, advance())
+            std::memcpy(to.bytes.data() + place, values.data() + from, size);
+        left -= values.size();
+    }
 }
 
 NpySource sourceOf(InputFile& file, const std::string& path) {
@@ -248,10 +256,11 @@ Array readNpy(const NpySource& source) {
     Header header = headerOf(source);
     Array array{std::move(header.info), {}};
     array.bytes.resize(static_cast<size_t>(*checkedBytes(array.info.type, array.info.shape)));
-    readAll(source, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
+    if (header.columnsFirst && array.info.shape.size() > 1)
+        readColumnsFirst(source, array);
+    else
+        readAll(source, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
     if (header.swapped) swapBytes(array.bytes, bytesOf(array.info.type));
-    if (header.columnsFirst && array.info.shape.size() > 1 && !array.bytes.empty())
-        array.bytes = rowsFirst(array);
     return array;
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/array_limits.h"
 #include "engine/io/npy.h"
 #include "engine/io/zip.h"
 
@@ -32,7 +33,11 @@ auto withArray(const std::string& path, std::string_view name, const Call& call)
         throw InputError(phrase("Files", "%1: the array %2 is in it more than once"),
                          pathText(path), quotedText(name));
     ZipReader reader(zip, *found);
-    const NpySource source{path + "/" + found->name, found->bytes,
+    const std::string place = path + "/" + found->name;
+    checkUnpacked(pathText(place), found->bytes, found->packed,
+                  phrase("Files", "numpy.savez, without compression, saves arrays that can be "
+                                  "read."));
+    const NpySource source{place, found->bytes,
                            [&reader](std::span<char> into) { return reader.read(into); }};
     return call(source);
 }

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/io/array_limits.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
 #include "engine/io/strict_json.h"
@@ -185,6 +186,7 @@ Array readSafetensor(const std::string& path, const ArrayInfo& info) {
     const auto bytes = checkedBytes(info.type, info.shape);
     require(bytes.has_value(), "a shape that safetensorsInfo() found");
     if (*bytes > file.size() - info.offset) refuse(path, phrase("Files", "it was cut off"));
+    checkFitsMemory(pathText(path), *bytes);
     file.skipTo(info.offset);
     array.bytes.resize(static_cast<size_t>(*bytes));
     readAll(file, path, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});

@@ -9,6 +9,8 @@
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
 
+#include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -64,6 +66,8 @@ private slots:
     void headersAloneAreEnough();
     void unpacksInBlocks();
     void smallFilesTakeLittleMemory();
+    void valuesAreReadInPlace();
+    void valuesFitTheMemory();
     void givesUpWhenAsked();
     void refusesWhatIsNoFile();
     void elementsAreNumbers();
@@ -155,6 +159,13 @@ void TestArrayFiles::readsColumnsFirst() {
     QCOMPARE(array.info.shape, (std::vector<int64_t>{2, 3, 4}));
     for (int64_t i = 0; i < 24; ++i)
         QCOMPARE(array.at(i), static_cast<double>(i));
+    std::string large; // more values than are read at a time
+    for (int column = 0; column < 3; ++column)
+        for (uint32_t i = 0; i < 50000; ++i)
+            large += bytesOfValues<uint32_t>({3 * i + static_cast<uint32_t>(column)});
+    const Array table = readNpy(file("f.npy", npyBytes(dict("<u4", "(50000, 3)"), large)));
+    for (int64_t i = 0; i < 150000; ++i)
+        QCOMPARE(table.at(i), static_cast<double>(i));
     const Array row = readNpy(file("f.npy", npyBytes(dict("|u1", "(3,)"), "abc")));
     QCOMPARE(row.at(2), double{'c'});
     QVERIFY(readNpy(file("f.npy", npyBytes(dict("|u1", "(3, 0)"), ""))).bytes.empty());
@@ -325,17 +336,64 @@ void TestArrayFiles::unpacksInBlocks() {
 }
 
 void TestArrayFiles::smallFilesTakeLittleMemory() {
-    // 1 MiB that claims the most that it could hold, and holds a thousandth of that
+    // 1 MiB that claims a hundred times as much, and holds twice as much
     const std::string zeros(1 << 20, '\0');
     std::string noise(1 << 20, '\0');
     uint32_t state = 1;
     for (char& byte : noise)
         byte = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
-    const std::string path = file("lies.gz", gzipBytes(idxBytes({1u << 30}, noise + zeros)));
+    const std::string path = file("lies.gz", gzipBytes(idxBytes({1u << 27}, noise + zeros)));
     const long before = peakKiB();
     const std::string error = thrownBy<InputError>([&] { readIdx(path); });
     QVERIFY2(isAbout(error, path, "ends after"), error.c_str());
     QVERIFY2(peakKiB() - before < 32 * 1024, qPrintable(QString::number(peakKiB() - before)));
+    const std::string more = file("more.gz", gzipBytes(idxBytes({1u << 30}, noise + zeros)));
+    for (const bool reads : {false, true})
+        QCOMPARE(thrownBy<InputError>([&] { reads ? void(readIdx(more)) : void(idxInfo(more)); }),
+                 more + ": its values take 1024 MiB, more than 200 times what they are packed in; "
+                        "above 256 MiB, this is not allowed. gunzip unpacks the file.");
+}
+
+/// Values take the memory of one copy while they are read.
+void TestArrayFiles::valuesAreReadInPlace() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    QSKIP("a sanitizer keeps memory that was given back");
+#endif
+    constexpr int64_t kSize = int64_t{96} << 20;
+    const std::string zeros = gzipBytes(std::string(1 << 20, '\0'));
+    std::string packed = gzipBytes(idxBytes({kSize}, "")); // members of a file follow each other
+    for (int64_t i = 0; i < kSize >> 20; ++i)
+        packed += zeros;
+    const std::string idx = file("zeros.gz", packed);
+    const std::string dict = "{'descr': '<f4', 'fortran_order': True, 'shape': (6144, 4096)}";
+    const std::string npy = file("zeros.npy", npyBytes(dict, ""));
+    QVERIFY(QFile::resize(QString::fromStdString(npy), QFileInfo(npy.c_str()).size() + kSize));
+    const auto grew = [](const auto& read) {
+        const long before = peakKiB();
+        read();
+        return (peakKiB() - before) >> 10;
+    };
+    const long once = grew([&] { QCOMPARE(readIdx(idx).info.elements(), kSize); });
+    QVERIFY2(once > 64 && once < 112, QByteArray::number(qint64(once)));
+    const long again = grew([&] { QCOMPARE(readNpy(npy).info.elements(), kSize / 4); });
+    QVERIFY2(again < 16, QByteArray::number(qint64(again)));
+}
+
+/// More than any machine has.
+void TestArrayFiles::valuesFitTheMemory() {
+    const std::string head =
+        npyBytes("{'descr': '|u1', 'fortran_order': False, 'shape': (1125899906842624,)}", "");
+    size_t at = 0;
+    const NpySource source{"large.npy", (int64_t{1} << 50) + int64_t(head.size()),
+                           [&](std::span<char> into) {
+                               const size_t count = head.copy(into.data(), into.size(), at);
+                               at += count;
+                               return count;
+                           }};
+    const std::string error = thrownBy<InputError>([&] { npyInfo(source); });
+    QVERIFY2(isAbout(error, "large.npy", "its values take 1073741824 MiB; this machine has "),
+             error.c_str());
+    QVERIFY(error.ends_with(" MiB of memory"));
 }
 
 void TestArrayFiles::givesUpWhenAsked() {

@@ -117,6 +117,15 @@ void TestZip::refuses_data() {
     row("header elsewhere", with(list + 42, "\1"), "x.npy in it is damaged");
     row("twice", zipBytes({{"x.npy", kInputs}, {"y.npy", kTargets}, {"x.npy", kTargets}}),
         "a.npz: the array \"x\" is in it more than once");
+    std::string noise(320'000, '\0'); // at most 315 MiB when it is unpacked
+    for (uint32_t i = 0, state = 1; i < noise.size(); ++i)
+        noise[i] = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+    const std::string small = zipBytes({{"x.npy", noise, true}});
+    row("much from little",
+        std::string(small).replace(small.rfind("PK\1\2") + 24, 4, "\0\0\0\x13"s),
+        "a.npz/x.npy: its values take 304 MiB, more than 200 times what they are packed in; above "
+        "256 MiB, this is not allowed. numpy.savez, without compression, saves arrays that can be "
+        "read.");
     row("no array", zipBytes({{"x.npy", "no array"}}), "a.npz/x.npy: not an .npy file");
 }
 
