@@ -113,12 +113,14 @@ private:
         std::string key{}; ///< the key whose value is being read
     };
 
-    /// Puts the key whose value is being read before a message: "task.side: ...".
+    /// Puts the key whose value is being read before a message: "task.side: ...", or
+    /// "lanes.1.scaler: ..." for the second entry of a list.
     Message placed(const Message& what) const {
         std::string path;
         for (const Level& level : m_open) {
-            if (level.key.empty()) continue; // a list
-            path += (path.empty() ? "" : ".") + level.key;
+            const bool inEntry = level.value->is_array() && &level != &m_open.back();
+            const std::string step = inEntry ? std::to_string(level.value->size() - 1) : level.key;
+            if (!step.empty()) path += (path.empty() ? "" : ".") + step;
         }
         if (path.empty()) return what;
         return within(isPlainText(path) && path.size() <= 100 ? path : quotedText(path), what);

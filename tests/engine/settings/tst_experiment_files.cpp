@@ -86,7 +86,10 @@ void TestExperimentFiles::mistakes_data() {
     row("number too large", "{\"version\": 1, \"optimizer\": {\"lr\": 1e999}}",
         "optimizer.lr: \"1e999\" is a number that is too large");
     row("number too large in a list", "{\"version\": 1, \"lanes\": [{\"scaler\": [1e999]}]}",
-        "lanes.scaler: \"1e999\" is a number that is too large");
+        "lanes.0.scaler: \"1e999\" is a number that is too large");
+    row("number too large in a lane",
+        "{\"version\": 1, \"lanes\": [{}, {\"scaler\": {\"init_scale\": 1e400}}]}",
+        "lanes.1.scaler.init_scale: \"1e400\" is a number that is too large");
     row("number too large at the root", ("[1" + QByteArray(400, '0') + "]").constData(),
         "\"1" + std::string(199, '0') + "...\" is a number that is too large");
     row("empty key", "{\"version\": 1, \"\": 1}",
@@ -146,7 +149,7 @@ void TestExperimentFiles::mistakes_data() {
         "task.side: the key occurs twice in the same object");
     row("twice in a lane",
         "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"precision\": \"fp16\"}]}",
-        "lanes.precision: the key occurs twice in the same object");
+        "lanes.0.precision: the key occurs twice in the same object");
     row("title too long or not one line", "{\"version\": 1, \"title\": \"a\\nb\"}",
         "title: \"a\\nb\" is not allowed: one line of text, at most 200 bytes");
     row("no lanes", "{\"version\": 1, \"lanes\": []}", "lanes: 0 lanes are not allowed: 1 to 6");
