@@ -48,6 +48,8 @@ std::string startText(const Experiment& experiment) {
     text += "\n";
     for (const Message& note : factsOf(config.task).notes)
         text += "Data: " + note.english() + "\n";
+    if (!experiment.dataChange().empty())
+        text += "Data: " + experiment.dataChange().english() + ".\n";
     if (const Message warning = modelWarning(config); !warning.empty())
         text += "Warning: " + warning.english() + "\n";
     if (!experiment.cudaReason().empty())

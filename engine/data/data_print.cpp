@@ -1,4 +1,4 @@
-// Joins what is seen of the data to one text, of which the checksum is made.
+// Joins what is seen of the data to texts, of which the checksums are made.
 #include "engine/data/data_print.h"
 
 #include "engine/core/error.h"
@@ -7,23 +7,34 @@
 #include "engine/io/input_file.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace halfscope {
 
 namespace {
 
-constexpr int64_t kPieces = 64, kPiece = int64_t{256} << 10;
+constexpr size_t kDigits = 64; // of a checksum
 
-/// Returns the size and the bytes of a file, or of pieces from its start to its end.
-std::string contentOf(const std::string& path) {
+/// How much is seen of a file that is larger than all its pieces.
+struct Pieces {
+    int64_t count = 2; ///< from its start to its end
+    int64_t bytes = 0; ///< of each
+};
+constexpr Pieces kOfTable{64, int64_t{256} << 10}, kOfFew{16, int64_t{64} << 10},
+    kOfMany{2, int64_t{4} << 10};
+constexpr size_t kFew = 16;                         // files
+constexpr size_t kMostSizes = 4096, kMostRead = 64; // of many files
+
+/// Returns the size and the bytes of a file, or of pieces of it.
+std::string contentOf(const std::string& path, const Pieces& pieces) {
     InputFile file(path);
     const int64_t size = file.size();
-    const bool whole = size <= kPieces * kPiece;
+    const bool whole = size <= pieces.count * pieces.bytes;
     std::string bytes = std::to_string(size) + "\n";
-    for (int64_t piece = 0; piece < (whole ? 1 : kPieces); ++piece) {
-        if (!whole) file.skipTo((size - kPiece) / (kPieces - 1) * piece);
+    for (int64_t piece = 0; piece < (whole ? 1 : pieces.count); ++piece) {
+        if (!whole) file.skipTo((size - pieces.bytes) * piece / (pieces.count - 1));
         const size_t start = bytes.size();
-        bytes.resize(start + static_cast<size_t>(whole ? size : kPiece));
+        bytes.resize(start + static_cast<size_t>(whole ? size : pieces.bytes));
         std::span<char> left = std::span(bytes).subspan(start);
         while (!left.empty()) {
             const size_t count = file.read(left);
@@ -34,16 +45,58 @@ std::string contentOf(const std::string& path) {
     return bytes;
 }
 
+/// Calls `use` with at most `most` of the paths, spread evenly over them.
+template <class Use>
+void forSome(const std::vector<std::string>& paths, size_t most, Use use) {
+    const size_t count = std::min(most, paths.size());
+    for (size_t i = 0; i < count; ++i)
+        use(paths[i * paths.size() / count]);
+}
+
+/// Returns the path that is given for the data; empty when they come with the program.
+const std::string& givenPath(const TaskConfig& task) {
+    const DataSetInfo& info = infoOf(task.kind);
+    return info.has("task.image") ? task.image : info.has("data.x") ? task.x : task.path;
+}
+
+/// Returns what is seen of the samples' files: their names below data.path, so that a folder may be
+/// moved, and some sizes and contents.
+std::string seenOfFiles(const std::string& given, std::vector<std::string> paths) {
+    if (paths.empty() && !given.empty()) paths = {given};
+    std::string seen;
+    for (const std::string& each : paths) {
+        std::string_view name = each;
+        if (name.starts_with(given)) name.remove_prefix(given.size());
+        seen.append(name.substr(std::min(name.find_first_not_of('/'), name.size()))) += '\n';
+    }
+    forSome(paths, kMostSizes, [&seen](const std::string& path) {
+        std::error_code ignored; // a missing file shows when it is read
+        seen += std::to_string(std::filesystem::file_size(path, ignored)) + "\n";
+    });
+    const Pieces& pieces = paths.size() <= kFew ? kOfFew : kOfMany;
+    forSome(paths, kMostRead,
+            [&](const std::string& path) { seen += contentOf(path, pieces) + "\n"; });
+    return seen;
+}
+
+bool differ(std::string_view print, std::string_view other) {
+    const size_t common = std::min(print.size(), other.size());
+    return print.substr(0, common) != other.substr(0, common);
+}
+
 } // namespace
 
 std::string dataPrint(const TaskConfig& task, const Dataset& data) {
     const DataSetInfo& info = infoOf(task.kind);
-    if (!info.fromFiles) return {};
-    std::string seen;
+    const std::string& given = givenPath(task);
+    if (info.has("task.image") ? given.empty() : !info.fromFiles) return {};
+    const bool table = info.targets == Targets::AsTheLoss;
+    std::string seen, samples;
     try {
-        if (info.targets == Targets::AsTheLoss)
+        if (table)
             for (const std::string* path : {&task.path, &task.x, &task.y})
-                if (!path->empty()) seen += contentOf(*path) + "\n";
+                if (!path->empty()) seen += contentOf(*path, kOfTable) + "\n";
+        if (!table) samples = seenOfFiles(given, data.files());
     } catch (const InputError&) {
         return {};
     }
@@ -51,7 +104,20 @@ std::string dataPrint(const TaskConfig& task, const Dataset& data) {
         seen += quotedText(name) + "\n";
     for (const ChannelScale& each : data.channelScales())
         seen += numberText(each.mean) + " " + numberText(each.deviation) + "\n";
-    return sha256(seen);
+    return sha256(seen) + (table ? std::string() : sha256(samples));
+}
+
+std::string shownPlaceOfData(const TaskConfig& task) { return pathText(givenPath(task)); }
+
+bool predictsOtherwise(const std::string& print, const std::string& other) {
+    return differ(std::string_view(print).substr(0, kDigits),
+                  std::string_view(other).substr(0, kDigits));
+}
+
+Message changeSince(const std::string& began, const std::string& now, const TaskConfig& task) {
+    if (!differ(began, now)) return {};
+    return {phrase("Data", "%1 has changed since the training began, and is used as it is now"),
+            shownPlaceOfData(task)};
 }
 
 } // namespace halfscope

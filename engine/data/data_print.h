@@ -7,10 +7,22 @@
 
 namespace halfscope {
 
-/// Returns a checksum of what a prediction takes from the training data: of tables and arrays, of
-/// the files' contents, and of others, of their classes and of the means and deviations of
-/// pictures. `data` was made from the settings. Empty when nothing is taken from files, or when a
-/// file is gone. Of a file beyond 16 MiB, it sees the size and 64 pieces. Can be cancelled.
+/// Returns two checksums, one behind the other. The first is of what a prediction takes from the
+/// training data: of tables and arrays, of the files' contents, and of others, of their classes and
+/// of the means and deviations of pictures. The second is of all samples, and is left out where the
+/// first one is, too. `data` was made from the settings. Empty when nothing is taken from files, or
+/// when a file is gone. Of large files and of many, it sees the names, sizes and some pieces. Can
+/// be cancelled.
 std::string dataPrint(const TaskConfig&, const Dataset& data);
+
+/// Returns where the data are, as messages show it.
+std::string shownPlaceOfData(const TaskConfig&);
+
+/// Whether two results differ in what predictions take from the data; false when one is empty.
+bool predictsOtherwise(const std::string& print, const std::string& other);
+/// Returns a sentence without its full stop for a training that goes on when the results for its
+/// data, as it began and now, differ; else an empty message. Results of earlier versions lack the
+/// second checksum, which is not compared then.
+Message changeSince(const std::string& began, const std::string& now, const TaskConfig&);
 
 } // namespace halfscope

@@ -58,6 +58,9 @@ public:
     /// Returns the scales of x by channel when samples are pictures whose pixels are known; empty
     /// when they are not known.
     virtual std::vector<ChannelScale> channelScales() const { return {}; }
+    /// Returns the paths of the files that have the samples, in an order that depends on nothing
+    /// else; empty when they come from data.path itself or from no file.
+    virtual std::vector<std::string> files() const { return {}; }
     /// Returns how the targets were standardised, which predictions are restored with.
     virtual const Standardiser& targetScale() const;
     /// Returns how predictions on it are shown; its kind is viewKindOf() of the task.

@@ -67,6 +67,8 @@ public:
         return view;
     }
 
+    std::vector<std::string> files() const override { return m_pictures->files(); }
+
 private:
     std::unique_ptr<Dataset> m_pictures;
     Shape m_picture; ///< (1, height, width)

@@ -215,6 +215,8 @@ public:
         Shape picture;
         for (const Split split : {Split::Train, Split::Validation}) {
             const SplitFiles files = filesOf(task, split);
+            if (!task.path.empty())
+                m_files.insert(m_files.end(), {files.images.path(), files.labels.path()});
             Part& part = m_parts[static_cast<size_t>(split)];
             part = {files.images.read(), files.labels.read()};
             const Shape shape = pictureShape(files, part.images.info, part.labels.info);
@@ -253,6 +255,7 @@ public:
         return unread;
     }
     std::vector<Message> notes() const override { return m_notes; }
+    std::vector<std::string> files() const override { return m_files; }
 
     TaskView view() const override {
         TaskView view;
@@ -284,6 +287,7 @@ private:
     const Part& part(Split split) const { return m_parts[static_cast<size_t>(split)]; }
 
     std::array<Part, kSplits> m_parts;
+    std::vector<std::string> m_files; ///< empty for the digits that come with the program
     std::vector<TensorSpec> m_tensors;
     std::vector<std::string> m_classes;
     std::vector<Message> m_damage; ///< of the pictures to predict; empty when there are none

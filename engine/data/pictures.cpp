@@ -146,6 +146,13 @@ public:
         measureAndSetTables(m_files.size());
     }
 
+    std::vector<std::string> files() const override {
+        std::vector<std::string> paths;
+        for (const PictureFile& each : m_files)
+            paths.push_back(each.path);
+        return paths;
+    }
+
 private:
     Picture squareOf(size_t stored, int side) const override {
         return readSquare(m_files[stored].path, side);

@@ -208,6 +208,7 @@ public:
     }
 
     std::vector<Message> notes() const override { return m_notes; }
+    std::vector<std::string> files() const override { return m_index->shards; }
 
 private:
     Picture squareOf(size_t stored, int side) const override {

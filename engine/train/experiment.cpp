@@ -90,6 +90,8 @@ void Experiment::resume(const ExperimentState& state) {
                state.lanes.size(), m_lanes.size(), state.step);
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_lanes[i]->restore(state.lanes[i]);
+    m_dataChange = changeSince(state.data, m_dataPrint, m_config.task);
+    m_tellsChange = !m_dataChange.empty();
     m_dataPrint = state.data;
     m_step = state.step;
     m_wallSeconds = state.wallSeconds;
@@ -169,6 +171,7 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     if (m_pending.empty()) {
         applyEdits();
         replay(events);
+        if (std::exchange(m_tellsChange, false)) addEditEvent(-1, "data", m_dataChange, events);
     }
     if (const Message reason = stopReason(); m_pending.empty() && !reason.empty())
         throw RunError(reason);

@@ -68,6 +68,9 @@ public:
     /// Returns dataPrint() of the data as they were when the training began, also of a run that
     /// goes on from a checkpoint; empty when it is not known.
     const std::string& dataPrint() const { return m_dataPrint; }
+    /// Returns changeSince() for a run that goes on from a checkpoint; empty when its data are the
+    /// same. The first step after that has an event with it.
+    const Message& dataChange() const { return m_dataChange; }
     /// True when lanes are judged on samples that they do not train on.
     bool validates() const { return m_lanes.front()->validates(); }
     /// True when targets are classes; accuracies are measured then.
@@ -162,6 +165,8 @@ private:
                              ///< becomes longer
     std::unique_ptr<Task> m_task;
     std::string m_dataPrint;
+    Message m_dataChange;
+    bool m_tellsChange = false; ///< true until there is an event with it
     int64_t m_validated = 0;                ///< the last step after which all lanes were validated
     std::vector<ClassCounts> m_classCounts; ///< from that validation, by lane
     bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give

@@ -7,6 +7,7 @@
 #include "engine/data/class_counts.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
 #include "engine/data/new_pictures.h"
 #include "engine/io/npy.h"
@@ -85,10 +86,6 @@ std::string tableWith(const TableText& table, const std::string& name,
     return text;
 }
 
-std::string trainingFile(const TaskConfig& task) {
-    return pathText(task.path.empty() ? task.x : task.path);
-}
-
 std::string pictureTable(const NewPictures& pictures, const std::vector<PredictedClass>& classes) {
     if (pictures.names.size() != classes.size())
         throw InputError(phrase("Training", "pictures came or went while they were predicted"));
@@ -134,7 +131,7 @@ std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunC
     } catch (const InputError&) { // its columns make another number of inputs, for example
         throw InputError(phrase("Training", "%1: the file changed after the training, and the "
                                             "network does not fit what it holds now"),
-                         trainingFile(config.task));
+                         shownPlaceOfData(config.task));
     }
     Predictions all;
     std::atomic<bool> stops{false};
@@ -171,11 +168,11 @@ bool canPredictFile(TaskKind kind) {
 
 std::optional<Message> changedSince(const TaskConfig& task, const std::string& trained,
                                     const std::string& now) {
-    if (trained.empty() || now.empty() || trained == now) return std::nullopt;
+    if (!predictsOtherwise(trained, now)) return std::nullopt;
     return Message(phrase("Training", "%1 changed after the training. Classes, words, means and "
                                       "deviations are taken from it as it is now, so predictions "
                                       "may be wrong."),
-                   trainingFile(task));
+                   shownPlaceOfData(task));
 }
 
 std::vector<PredictedClass> predictedClasses(const Predictions& all,

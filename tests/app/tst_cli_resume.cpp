@@ -97,6 +97,7 @@ private slots:
     void evaluatesEveryCharacter();
     void evaluateEndsAtASignal_data();
     void evaluateEndsAtASignal();
+    void changedData();
     void refuses_data();
     void refuses();
 
@@ -456,6 +457,47 @@ void TestCliResume::evaluateEndsAtASignal() {
         QCOMPARE(refused.code, 2);
         QVERIFY2(refused.error.contains("is not an option of evaluate"), refused.error);
     }
+}
+
+/// The run goes on with a table that has changed, and tells it; each of its checkpoints has the
+/// print of the table that it began with.
+void TestCliResume::changedData() {
+    const QString table = m_folder.filePath("points.csv"), out = m_folder.filePath("points");
+    QByteArray lines = "a,b\n";
+    for (int i = 0; i < 100; ++i)
+        lines += QByteArray::number(i % 7) + "," + QByteArray::number(i) + "\n";
+    const auto write = [&](const QByteArray& content) {
+        QFile file(table);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(content);
+    };
+    write(lines);
+    QCOMPARE(
+        call(QStringList{"run", table, "--steps", "4", "--out", out, "--device", "cpu"} + kSaves)
+            .code,
+        0);
+    const QByteArray said = "has changed since the training began, and is used as it is now.";
+    const auto continued = [&](const char* steps) {
+        return call(QStringList{"run", "--resume", out, "--out", out, "--steps", steps} + kSaves);
+    };
+    const Outcome same = continued("6");
+    QVERIFY2(same.code == 0 && !same.error.contains(said), told(same));
+    write(QByteArray(lines).replace("6,97", "6,98"));
+    for (const char* steps : {"8", "10"}) {
+        const Outcome other = continued(steps);
+        QVERIFY2(other.code == 0 && other.error.contains("Data: " + table.toUtf8() + " " + said),
+                 told(other));
+    }
+    QStringList events; // in the file of events
+    for (const QByteArray& line : contentOf(out + "/events.csv").split('\n'))
+        if (line.contains(said)) {
+            const QStringList fields = QString::fromUtf8(line).split(',');
+            events.push_back(fields[0] + " " + fields[1] + " " + fields[2] + " " + fields[5]);
+        }
+    QCOMPARE(events, QStringList({"7 all edit data", "9 all edit data"}));
+    write(lines);
+    const Outcome again = continued("12");
+    QVERIFY2(again.code == 0 && !again.error.contains(said), told(again));
 }
 
 void TestCliResume::refuses_data() {

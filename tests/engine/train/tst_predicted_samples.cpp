@@ -186,18 +186,23 @@ void TestPredictedSamples::aRunFromDiskTellsIt() {
     const std::string more = write("later.csv", "a,b\n1,3\n");
     const std::string file = m_folder.filePath("saved.safetensors").toStdString();
     writeCheckpoint(file, trained(path, 2)->state(), "1");
+    std::string change;
     const auto notes = [&] {
         const ExperimentState state = readCheckpoint(file);
         Experiment opened(state.recorded);
         opened.resume(state);
+        change = opened.dataChange().english();
         return predictedSamples(opened, 0, more)->notes;
     };
     QVERIFY(notes().empty());
+    QCOMPARE(change, std::string());
     write("saved.csv", "a,b,y\n1,7,2\n2,5,5\n3,4,1\n4,4,9\n"); // of the same length
     QCOMPARE(notes().size(), size_t{1});
     QVERIFY(notes()[0].english().starts_with(path + " changed after the training."));
+    QCOMPARE(change, path + " has changed since the training began, and is used as it is now");
     write("saved.csv", text);
     QVERIFY(notes().empty());
+    QCOMPARE(change, std::string());
 }
 
 /// A damaged picture is named, and the others have their classes.
