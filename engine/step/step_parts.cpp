@@ -3,6 +3,13 @@
 
 namespace halfscope {
 
+size_t StepParts::optimizerOf(std::string_view parameter) const {
+    if (critic && parameter.starts_with(critic->prefix)) return critic->optimizer;
+    for (const NetworkPart& each : networks)
+        if (!each.prefix.empty() && parameter.starts_with(each.prefix)) return each.optimizer;
+    return networks.front().optimizer;
+}
+
 StepParts partsOf(const RunConfig& config) {
     StepParts parts;
     parts.networks = {{"", 0}};

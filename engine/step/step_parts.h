@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halfscope {
@@ -35,6 +36,9 @@ struct StepParts {
     /// prediction as it is.
     std::vector<LossPart> losses;
     std::vector<OptimizerPart> optimizers;
+
+    /// Returns the index of the optimizer that steps a parameter, by the parameter's name.
+    size_t optimizerOf(std::string_view parameter) const;
 };
 
 StepParts partsOf(const RunConfig&);

@@ -147,6 +147,7 @@ OverflowFinder::OverflowFinder(const Graph& graph) : m_masked(maskedNodes(graph)
             continue;
         const std::string parameter =
             check.cause.label.substr(0, check.cause.label.size() - kGradientLabel.size());
+        m_checks.emplace_back(id, parameter);
         Message name = Message::data(parameter);
         if (const auto found = layers.find(parameter); found != layers.end())
             name = {phrase("Events", "%1 (%2)"), parameter, found->second};
@@ -187,8 +188,34 @@ Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
     return label;
 }
 
+std::vector<OverflowFinder::Tells> OverflowFinder::tellingNodes(const Graph& graph,
+                                                                const TurnOf& turnOf) const {
+    const auto nodes = static_cast<size_t>(graph.size());
+    if (!turnOf) return std::vector<Tells>(nodes, Tells::Culprit);
+    // by node: made of parameters that have changed, or of others; made into a check
+    std::vector<bool> changed(nodes), kept(nodes), checked(nodes);
+    for (const auto& [check, parameter] : m_checks)
+        checked[size_t(check)] = turnOf(parameter) == Turn::Skipped;
+    for (const StateInfo& state : graph.states())
+        if (state.role == StateRole::Parameter)
+            (turnOf(state.name) == Turn::Stepped ? changed : kept)[size_t(state.node)] = true;
+    for (size_t id = 0; id < nodes; ++id) // inputs come first
+        for (const NodeId in : graph[static_cast<NodeId>(id)].in) {
+            changed[id] = changed[id] || changed[size_t(in)];
+            kept[id] = kept[id] || kept[size_t(in)];
+        }
+    std::vector<Tells> tells(nodes, Tells::Nothing);
+    for (size_t id = nodes; id-- > 0;) {
+        if (!checked[id]) continue;
+        tells[id] = changed[id] && !kept[id] ? Tells::Unknown : Tells::Culprit;
+        for (const NodeId in : graph[static_cast<NodeId>(id)].in)
+            checked[size_t(in)] = true;
+    }
+    return tells;
+}
+
 std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& graph,
-                                            float scaleBefore) const {
+                                            float scaleBefore, const TurnOf& turnOf) const {
     // The states that a skip leaves alone are saved too: a GPU shows the values of a step that is
     // not fused, whose roundings may keep below inf what overflowed by a last bit.
     const StateValues saved = downloadStates(executor, graph, WhichStates::Written);
@@ -196,16 +223,20 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
     scaler[kScaleSlot] = static_cast<double>(scaleBefore);
     executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
 
+    const std::vector<Tells> tells = tellingNodes(graph, turnOf);
     Culprit culprit;
+    bool ended = false;
     // Kernels run in an order in which inputs come first, so the first bad value has good inputs.
     const RunResult result =
         executor.run(RunMode::Stepwise, [&](NodeId id, std::span<const std::byte> bytes) {
-            if (!culprit.tensor.empty() || !isFloat(graph[id].dtype)) return;
+            const Tells told = tells[static_cast<size_t>(id)];
+            if (ended || told == Tells::Nothing || !isFloat(graph[id].dtype)) return;
             const bool masked = m_masked[static_cast<size_t>(id)];
             const NonFinite found =
                 scan(graph[id].dtype, bytes, masked ? NegativeInf::Mask : NegativeInf::Overflow);
             if (!found.inf && !found.nan) return;
-            culprit = {nameOfNode(graph, id), found.inf};
+            ended = true;
+            if (told == Tells::Culprit) culprit = {nameOfNode(graph, id), found.inf};
         });
     uploadStates(executor, graph, saved);
     if (result == RunResult::Stopped) return std::nullopt;

@@ -8,12 +8,19 @@
 #include "engine/train/fitting_scale.h"
 #include "engine/train/lane_state.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
+
+/// What the optimizer of a parameter did in a step that at least one optimizer skipped.
+enum class Turn : uint8_t { Skipped, SatOut, Stepped };
+/// Empty when all optimizers skipped it.
+using TurnOf = std::function<Turn(const std::string& parameter)>;
 
 class OverflowFinder {
 public:
@@ -21,15 +28,22 @@ public:
     explicit OverflowFinder(const Graph& graph);
 
     /// Runs the last step again, stepwise, with the scale that it used, and names the first stored
-    /// value that is not finite, apart from the -inf of attention masks. Only for a skipped step,
-    /// which left parameters and moments alone; all states are put back afterwards. Returns nothing
-    /// when the run is stopped midway. The culprit is not known when this run rounds differently
-    /// and stays finite.
-    std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore) const;
+    /// value that is not finite, apart from the -inf of attention masks. Only for a skipped step:
+    /// an optimizer that skipped it left its parameters and moments alone. Where another one did
+    /// not skip it, only values that reach a gradient of the first one count. All states are put
+    /// back afterwards. Returns nothing when the run is stopped midway.
+    /// The culprit is not known when this run rounds differently and stays finite, and when the
+    /// value comes from parameters that have changed, because their optimizer stepped.
+    std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore,
+                                const TurnOf& = {}) const;
 
 private:
+    /// What a value tells that is not finite.
+    enum class Tells : uint8_t { Nothing, Culprit, Unknown };
+    std::vector<Tells> tellingNodes(const Graph&, const TurnOf&) const;
     Message nameOfNode(const Graph&, NodeId) const;
 
+    std::vector<std::pair<NodeId, std::string>> m_checks; ///< of gradients, with their parameters
     std::vector<bool> m_masked; ///< by node: true when it holds a mask's -inf
     std::map<NodeId, Message>
         m_gradients; ///< nodes that are a parameter's gradient, with its name and layer

@@ -77,7 +77,7 @@ StateValues RepeatedUpdate::before(const LaneStep& at, const StateValues& after)
     return values;
 }
 
-std::optional<Culprit> RepeatedUpdate::culprit(float scale) const {
+std::optional<Culprit> RepeatedUpdate::culprit(float scale, const TurnOf& turnOf) const {
     const StateValues saved = statesOf(m_use(m_step));
     std::optional<Culprit> found;
     for (int64_t back = 0; back < std::min(m_batches, kMostBatches); ++back) {
@@ -85,7 +85,7 @@ std::optional<Culprit> RepeatedUpdate::culprit(float scale) const {
         StateValues before = saved;
         rewindRandom(at.graph(), before, back + 1);
         putBack(at, before);
-        found = at.finder().find(at.executor(), at.graph(), scale);
+        found = at.finder().find(at.executor(), at.graph(), scale, turnOf);
         if (!found || !found->tensor.empty()) break;
     }
     putBack(m_use(m_step), saved);

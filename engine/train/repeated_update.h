@@ -27,9 +27,8 @@ public:
     RepeatedUpdate(Use, int64_t step, int64_t batches, std::vector<OptimizerPart>);
 
     /// Searches the batch of a skipped step, then the earlier ones. Returns nothing when it was
-    /// stopped midway, and an unknown culprit when the device rounds differently while it shows
-    /// values.
-    std::optional<Culprit> culprit(float scale) const;
+    /// stopped midway, and an unknown culprit as OverflowFinder::find() does.
+    std::optional<Culprit> culprit(float scale, const TurnOf&) const;
     /// Returns the scale at which a skipped update fits; each trial runs the whole update. Returns
     /// nothing when a trial was stopped midway, and an unknown scale for more than 16 batches.
     std::optional<FittingScale> fitting(float scale, const FittingScale& guess) const;

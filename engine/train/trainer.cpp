@@ -188,6 +188,19 @@ struct Trainer::Impl {
         return passed > 0;
     }
 
+    /// Returns what the optimizers did in a skipped step.
+    TurnOf turns(const StepRecord& record) const {
+        if (!(record.flags & (kFirstStepped | kSecondStepped))) return {};
+        Turn first = Turn::Skipped, second = Turn::Stepped;
+        if (record.flags & kFirstStepped) {
+            first = firstSatOut() ? Turn::SatOut : Turn::Stepped;
+            second = Turn::Skipped;
+        }
+        return [first, second, parts = partsOf(config)](const std::string& parameter) {
+            return parts.optimizerOf(parameter) == 0 ? first : second;
+        };
+    }
+
     /// Returns the scales at which the update would have been taken. They are unknown when only one
     /// of two optimizers skipped it, because the other one's weights have changed. Returns nothing
     /// when it was stopped midway.
@@ -375,7 +388,8 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     if (!(record.flags & kSkipped)) {
         impl.culprit = {};
     } else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty()) {
-        const std::optional<Culprit> found = impl.repeatedUpdate().culprit(record.scale);
+        const std::optional<Culprit> found =
+            impl.repeatedUpdate().culprit(record.scale, impl.turns(record));
         if (!found) return std::nullopt;
         impl.culprit = *found;
     }

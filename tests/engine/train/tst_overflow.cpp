@@ -54,6 +54,33 @@ private:
     NodeId m_scaler = kNoNode;
 };
 
+/// A network y = w2 w1 x of two layers and its critic s = y / 4. In the first step, the critic's
+/// gradient overflows, and the network's second weight becomes `second`.
+struct Judged : Lane {
+    static constexpr float kX = 0x1p-14F;
+
+    explicit Judged(float second) : Lane(config(second), {{1, 1, 1}, {{{kX}, {-4096.0f}}}}) {
+        Weights weights = trainer.weights();
+        weights["0.weight"] = {1.0f};
+        weights["1.weight"] = {0x1p-14F};
+        weights["critic.0.weight"] = {0.25f};
+        trainer.setWeights(weights);
+    }
+    static RunConfig config(float second) {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.model.layers = "nn.Sequential(nn.Linear(1, 1, bias=False), "
+                              "nn.Linear(1, 1, bias=False))";
+        config.model.critic = "nn.Sequential(nn.Linear(1, 1, bias=False))";
+        config.model.adversary = Adversary::Gan;
+        config.lanes[0].scaler.initScale = 256;
+        // the gradient is that of softplus(-s), half the slope of s, where s is nearly 0
+        config.optimizer = {.kind = OptimizerKind::Sgd,
+                            .lr = double{second} / (0.125 * double{kX})};
+        config.second = {OptimizerKind::Sgd, 0};
+        return config;
+    }
+};
+
 } // namespace
 
 class TestOverflow : public QObject {
@@ -115,6 +142,25 @@ private slots:
         QVERIFY(lane.step(1).flags & kSkipped);
         QCOMPARE(lane.events.front().tensor, std::string("gradient of 1.weight (Linear 1)"));
         QVERIFY(!overflowedBeforeScaling(lane.events.front()));
+    }
+
+    /// The repeated step has the weights that the other optimizer has changed. What overflows
+    /// because of that was not there in the step itself.
+    void namesTheNetworkThatOverflowed() {
+        constexpr uint32_t kFlags = kSkipped | kFirstStepped | kBackedOff;
+        Judged backward(16384); // times the gradient of y, 32, it is beyond fp16
+        QCOMPARE(backward.step(1).flags, kFlags);
+        QCOMPARE(backward.trainer.weights().at("1.weight"), std::vector<float>{16384 + 0x1p-14F});
+        const std::string named = backward.events.front().tensor;
+        QVERIFY2(named.starts_with("gradient of critic.0.weight ("), named.c_str());
+        Judged forward(0x1p20F); // it is inf in fp16, and the critic's values come from it
+        QCOMPARE(forward.step(1).flags, kFlags);
+        QCOMPARE(forward.events.front().tensor, std::string());
+        const std::string text = forward.events.front().text.english();
+        QVERIFY2(
+            text.starts_with("Step 1 skipped by the second optimizer: a gradient was not finite "
+                             "at loss scale 256 (2^8); "),
+            text.c_str());
     }
 
     /// The overflow of an earlier batch is named at the update that it spoils, and the search for
