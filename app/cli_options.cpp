@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/settings/idle_settings.h"
 
 #include <algorithm>
 #include <charconv>
@@ -93,9 +94,10 @@ std::string experimentIn(const std::string& path) {
     return folder ? (std::filesystem::path(path) / "experiment.json").string() : path;
 }
 
-/// Reads an experiment's file or folder; for data, returns a first experiment on them under these
-/// settings.
-RunConfig experimentAt(const std::string& path, const std::vector<std::string>& settings) {
+/// Reads an experiment's file or folder, and sets `read`; for data, returns a first experiment on
+/// them under these settings.
+RunConfig experimentAt(const std::string& path, const std::vector<std::string>& settings,
+                       bool& read) {
     std::error_code ignored;
     const std::string file = experimentIn(path);
     const bool saved = file != path && std::filesystem::exists(file, ignored);
@@ -109,7 +111,26 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
     if (folder && !saved && !ignored) // otherwise the reader says what is wrong with the file
         throw nothingInFolder(path);
     if (file == path) checkCanBeExperiment(path);
+    read = true;
     return readConfig(file);
+}
+
+/// Returns a line about the settings of --set and, where there is one, of the experiment's file
+/// that have no effect; empty when all have one.
+std::string idleText(const RunConfig& config, const std::vector<std::string>& settings,
+                     bool fromFile) {
+    std::vector<Assignment> given;
+    for (const std::string& setting : settings)
+        given.push_back(parseAssignment(setting));
+    std::vector<std::string> keys = idleSettings(config, given);
+    if (fromFile)
+        for (std::string& key : idleSettings(config))
+            if (std::find(keys.begin(), keys.end(), key) == keys.end())
+                keys.push_back(std::move(key));
+    std::string text;
+    for (const std::string& key : keys)
+        text += (text.empty() ? "Without effect beside the other settings: " : ", ") + key;
+    return text.empty() ? text : text + "\n";
 }
 
 } // namespace
@@ -131,7 +152,8 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     }
     if (!steps.empty() && !epochs.empty())
         throw InputError(Message::data("--steps and --epochs: give one of them"));
-    RunConfig config = !file.empty() ? experimentAt(file, settings)
+    bool read = false; // from an experiment's file
+    RunConfig config = !file.empty() ? experimentAt(file, settings, read)
                                      : presetNamed(preset.empty() ? "checkerboard" : preset).config;
     if (!lanes.empty()) {
         std::vector<LaneConfig> named = parseLanes(lanes, config.lanes);
@@ -157,6 +179,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
         applySetting(config, setting);
     applySweeps(config, swept());
     checkConfig(config);
+    if (note) *note += idleText(config, settings, read);
     return config;
 }
 

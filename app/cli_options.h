@@ -35,8 +35,8 @@ struct ExperimentOptions {
     void addSweepTo(CLI::App& command);
     /// Returns the configuration of the file or preset, changed by --lanes, then by the named
     /// options, then by --set and then by --sweep, from left to right. Checks the whole; throws
-    /// InputError. `note`, unless it is null, takes a sentence about settings that --lanes has
-    /// dropped, if it has dropped any.
+    /// InputError. `note`, unless it is null, takes lines about settings that --lanes has dropped,
+    /// and about settings of the file or of --set that have no effect.
     RunConfig config(std::string* note = nullptr) const;
     std::vector<Sweep> swept() const;
     /// The folder, where the file is that of a saved run; else empty.

@@ -223,6 +223,7 @@ Preset mnistCnn() {
     made.about = phrase("Presets", "LeNet-5 with ReLU and maximum pooling, as in PyTorch's "
                                    "tutorials: two convolutions learn the same digits, the 2,000 "
                                    "of the sample in twenty epochs.");
+    made.config.model = {};
     made.config.model.layers = R"(nn.Sequential(
     nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
     nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
@@ -267,6 +268,7 @@ Preset resnetSmall() {
         phrase("Presets", "A small ResNet: three residual blocks with batch norm learn the digits "
                           "that come with the program; with a folder, MNIST or Fashion-MNIST.");
     made.config.task.path.clear();
+    made.config.model = {};
     made.config.model.layers = R"(nn.Sequential(
     nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
     Residual(

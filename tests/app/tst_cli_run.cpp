@@ -39,6 +39,7 @@ private slots:
     void optionsActInOrder();
     void stopAtTheFloorKeepsFiles();
     void quietSaysNothing();
+    void settingsWithoutEffect();
     void closingTable();
     void aLaneThatWasNotValidated();
     void lostGradients();
@@ -226,6 +227,22 @@ void TestCliRun::quietSaysNothing() {
     QCOMPARE(outcome.code, 0);
     QCOMPARE(outcome.out, QByteArray());
     QCOMPARE(outcome.error, QByteArray());
+}
+
+/// Settings of --set and of an experiment's file that do nothing are told before the training.
+void TestCliRun::settingsWithoutEffect() {
+    QTemporaryDir folder;
+    const QByteArray said = "Without effect beside the other settings: ";
+    const QString out = folder.filePath("o");
+    const Outcome given =
+        call(smallRun(out, {"--set", "data.gap=3", "--set", "lanes.0.scaler.init_scale=8", "--set",
+                            "run.seed=3"}));
+    QCOMPARE(given.code, 0);
+    QVERIFY2(given.error.contains(said + "data.gap, lanes.0.scaler.init_scale\n"), given.error);
+    QVERIFY2(!call(smallRun(folder.filePath("p"), {})).error.contains(said), given.error);
+    const Outcome read = call({"run", out, "--set", "data.gap=4", "--device", "cpu"});
+    QCOMPARE(read.code, 0);
+    QVERIFY2(read.error.contains(said + "data.gap, lanes.0.scaler.init_scale\n"), read.error);
 }
 
 /// A lane that does not scale has no scale; one whose scale has fallen to 1 has that scale.

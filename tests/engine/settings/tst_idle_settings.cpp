@@ -1,0 +1,62 @@
+// Settings that were given and do nothing.
+#include "engine/settings/idle_settings.h"
+
+#include <QTest>
+
+namespace tst_idle_settings {
+
+using namespace halfscope;
+
+namespace {
+
+using Keys = std::vector<std::string>;
+
+RunConfig with(RunConfig config, const std::vector<std::string>& settings) {
+    for (const std::string& each : settings)
+        applySetting(config, each);
+    return config;
+}
+
+Keys idleOf(const std::vector<std::string>& settings) {
+    const RunConfig start = with(defaultConfig(), {"data.kind=csv", "task.loss=mse"});
+    std::vector<Assignment> given;
+    for (const std::string& each : settings)
+        given.push_back(parseAssignment(each));
+    return idleSettings(with(start, settings), given);
+}
+
+} // namespace
+
+class TestIdleSettings : public QObject {
+    Q_OBJECT
+private slots:
+    void given() {
+        QCOMPARE(idleOf({"data.gap=3"}), Keys{"data.gap"}); // chance chooses
+        QCOMPARE(idleOf({"data.gap=3", "data.held_back=last"}), Keys{});
+        QCOMPARE(idleOf({"data.held_back=last", "data.gap=3", "data.held_back=random"}),
+                 Keys{"data.gap"});
+        QCOMPARE(idleOf({"task.side=8", "run.steps=8"}), Keys{"task.side"});
+        QCOMPARE(idleOf({"scaler.init_scale=8"}), Keys{}); // of the second lane
+        QCOMPARE(idleOf({"lanes.0.scaler.init_scale=8", "lanes.1.scaler.init_scale=8"}),
+                 Keys{"lanes.0.scaler.init_scale"});
+    }
+
+    /// A file has every key; those that were left alone are not told.
+    void fromAFile() {
+        const auto idleIn = [](const RunConfig& config) {
+            return idleSettings(parseConfig(configText(config), "a.json"));
+        };
+        const RunConfig start = with(defaultConfig(), {"data.kind=csv", "data.gap=3"});
+        QCOMPARE(idleIn(start), Keys{"data.gap"});
+        QCOMPARE(idleIn(with(start, {"data.held_back=last"})), Keys{});
+        QCOMPARE(idleIn(with(start, {"data.held_back=last", "lanes.0.scaler.init_scale=8"})),
+                 Keys{"lanes.0.scaler.init_scale"});
+        for (const Preset& preset : presets())
+            QCOMPARE(idleIn(preset.config), Keys{});
+    }
+};
+
+} // namespace tst_idle_settings
+
+QTEST_GUILESS_MAIN(tst_idle_settings::TestIdleSettings)
+#include "tst_idle_settings.moc"
