@@ -114,6 +114,13 @@ void TestHeldBack::overlap() {
     QCOMPARE(of([](int64_t, int64_t) { return 1.0f; }), int64_t{0});
     QCOMPARE(of([](int64_t sample, int64_t i) { return valueAt(4 * sample + i); }), int64_t{0});
     QCOMPARE(of([](int64_t sample, int64_t i) { return valueAt(sample - i); }), int64_t{3});
+    // values that move in a circle
+    QCOMPARE(overlapOf(100, 10,
+                       [](int64_t sample, std::span<float> values) {
+                           for (int64_t i = 0; i < 10; ++i)
+                               values[static_cast<size_t>(i)] = valueAt((100 + i - sample) % 10);
+                       }),
+             int64_t{0});
     // words, as inputs of 0 and 1, may be equal by chance
     QCOMPARE(of([](int64_t sample, int64_t i) { return float((sample + i) % 2); }), int64_t{0});
 }
@@ -170,6 +177,9 @@ void TestHeldBack::arraysOfWindows() {
 void TestHeldBack::askedForIsDone() {
     const std::vector<Assignment> given{parseAssignment("data.held_back=random")};
     QVERIFY(experimentOn(table(), given)->task.held == Held::Random);
+    const std::vector<Assignment> gap{parseAssignment("data.gap=4")};
+    const TaskConfig task = experimentOn(table(), gap)->task;
+    QVERIFY(task.held == Held::Random && task.gap == 4);
 }
 
 } // namespace tst_held_back
