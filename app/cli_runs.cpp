@@ -59,7 +59,7 @@ Found find(std::vector<LeftSession>& sessions, const RunsOptions& options) {
     if (known.empty())
         throw InputError(Message::data(
             "runs " + options.action + ": there is no run " + quotedText(options.run) +
-            ": no window has left an unsaved one; of a saved run, its folder has the results"));
+            ": no window has left an unsaved run; the results of a saved run are in its folder"));
     throw InputError(Message::data(
         "runs " + options.action + ": there is no run " + quotedText(options.run) +
         nearestHint(options.run, known).english() + " (halfscope-cli runs lists them)"));

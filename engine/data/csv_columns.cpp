@@ -200,7 +200,7 @@ void noteLineNames(const CsvLayout& layout, const TaskConfig& task, std::vector<
                                       [](const CsvColumn& column) { return column.inputs() > 0; });
     const auto drop = dropAlso(task, names);
     if (names.empty() || inputs == static_cast<std::ptrdiff_t>(names.size()) || !drop) return;
-    notes.push_back({phrase("Data", "These inputs have another value in each line: %1. If they "
+    notes.push_back({phrase("Data", "These inputs have a different value in each line: %1. If they "
                                     "only number or name the lines, the network learns nothing "
                                     "useful from them; to leave them out, set data.drop to %2."),
                      someOf(names), *drop});

@@ -123,6 +123,9 @@ private:
             if (name == each)
                 return phrase("Model", "; there are no recurrent layers: for sequences there is "
                                        "TransformerEncoderLayer");
+        if (name == "ReLU6") return phrase("Model", "; Hardtanh(0, 6) computes the same");
+        if (name.starts_with("Lazy"))
+            return {phrase("Model", "; write %1 with all of its sizes"), name.substr(4)};
         std::vector<std::string> known;
         for (const LayerInfo& info : layerTable())
             known.emplace_back(info.name);

@@ -198,6 +198,13 @@ std::string emitHardtanh(const Layer& layer, const std::string& x) {
 
 std::string pool(const Layer& layer, std::string_view op, const std::string& x,
                  std::vector<OnnxAttribute> more = {}) {
+    if (layer.in.shape.rank() == 3) {
+        const int64_t padding = layer.spec.whole("padding");
+        more.push_back({"kernel_shape", std::vector{layer.spec.whole("kernel_size")}});
+        more.push_back({"strides", std::vector{layer.spec.whole("stride")}});
+        more.push_back({"pads", std::vector{padding, padding}});
+        return layer.node(op, {x}, more);
+    }
     more.push_back({"kernel_shape", listOf(layer.spec.pair("kernel_size"))});
     more.push_back({"strides", listOf(layer.spec.pair("stride"))});
     more.push_back({"pads", padsOf(layer.spec.pair("padding"))});
@@ -236,6 +243,14 @@ std::string emitAdaptiveAvgPool(const Layer& layer, const std::string& x) {
     const std::string turned =
         layer.node("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}});
     return layer.node("MatMul", {rows, layer.node("MatMul", {x, turned})});
+}
+
+std::string emitAdaptiveAvgPool1d(const Layer& layer, const std::string& x) {
+    const int64_t in = layer.in.shape[2], out = layer.out.shape[2];
+    const std::string columns = layer.graph.constant({out, in}, windowMeans(in, out));
+    const std::string turned =
+        layer.node("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}});
+    return layer.node("MatMul", {x, turned});
 }
 
 std::string emitUpsample(const Layer& layer, const std::string& x) {
@@ -384,8 +399,11 @@ constexpr Row kRows[] = {
     {"Hardtanh", emitHardtanh},
     {"Hardswish", emitNamed},
     {"Sine", emitNamed},
+    {"MaxPool1d", emitMaxPool},
     {"MaxPool2d", emitMaxPool},
+    {"AvgPool1d", emitAvgPool},
     {"AvgPool2d", emitAvgPool},
+    {"AdaptiveAvgPool1d", emitAdaptiveAvgPool1d},
     {"AdaptiveAvgPool2d", emitAdaptiveAvgPool},
     {"Upsample", emitUpsample},
     {"Flatten", emitReshape},

@@ -71,14 +71,14 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
                                          "indices; it needs an Embedding(...)"));
     if (!(out == wanted) && batch.positions > 0)
         throw InputError(
-            phrase("Model", "model.layers: the model makes %1 of %2, and with data.predict every "
-                            "this task wants %3, a score for each class at each position: no "
+            phrase("Model", "model.layers: the model turns %1 into %2, but with data.predict every "
+                            "this task needs %3, a score for each class at each position: no "
                             "layer may join the positions, as Flatten() does"),
-            shapeText(out), shapeText(input.shape), shapeText(wanted));
+            shapeText(input.shape), shapeText(out), shapeText(wanted));
     if (!(out == wanted))
         throw InputError(
-            phrase("Model", "model.layers: the model makes %1 of %2, and this task wants %3"),
-            shapeText(out), shapeText(input.shape), shapeText(wanted));
+            phrase("Model", "model.layers: the model turns %1 into %2, but this task needs %3"),
+            shapeText(input.shape), shapeText(out), shapeText(wanted));
     return model;
 }
 

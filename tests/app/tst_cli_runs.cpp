@@ -244,7 +244,7 @@ void TestCliRuns::refuses() {
     QCOMPARE(names().size(), 2);
     const QTemporaryDir none;
     const Outcome nothing = call({"runs", "show", "out", "--sessions", none.path()});
-    QVERIFY2(nothing.saysOneLine() && nothing.error.contains("no window has left an unsaved one"),
+    QVERIFY2(nothing.saysOneLine() && nothing.error.contains("no window has left an unsaved run"),
              nothing.error);
 }
 

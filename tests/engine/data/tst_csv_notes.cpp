@@ -130,11 +130,12 @@ void TestCsvNotes::lineNames() {
             text += field.toStdString() + (*other ? ",5," : ",") + "7,1\n";
         TaskConfig task = csv(text);
         task.drop = "z";
-        return notesOf(task).filter("another value in each line");
+        return notesOf(task).filter("a different value in each line");
     };
-    const QString note = "These inputs have another value in each line: %1. If they only number or "
-                         "name the lines, the network learns nothing useful from them; to leave "
-                         "them out, set data.drop to z, %1.";
+    const QString note =
+        "These inputs have a different value in each line: %1. If they only number or "
+        "name the lines, the network learns nothing useful from them; to leave "
+        "them out, set data.drop to z, %1.";
     QCOMPARE(table(",a"), told ? QStringList(note.arg(name)) : QStringList());
     QCOMPARE(table(""), QStringList()); // the only input
 }

@@ -236,8 +236,8 @@ void TestText::networksThatDoNotFit() {
     config.task.predicted = Predicted::Every;
     QCOMPARE(errorOf("Sequential(Embedding(76, 2), Linear(2, 76))"), QString());
     QCOMPARE(errorOf("Sequential(Embedding(76, 2), Flatten(), Linear(64, 76))"),
-             QString("model.layers: the model makes (64, 76) of (64, 32), and with data.predict "
-                     "every this task wants (64, 32, 76), a score for each class at each position: "
+             QString("model.layers: the model turns (64, 32) into (64, 76), but with data.predict "
+                     "every this task needs (64, 32, 76), a score for each class at each position: "
                      "no layer may join the positions, as Flatten() does"));
     QVERIFY(errorOf("").endsWith("such as that of the preset transformer-lm"));
     const std::string layer = "TransformerEncoderLayer(4, 1, batch_first=True)";

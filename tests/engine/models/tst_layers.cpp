@@ -133,6 +133,15 @@ const Case kCases[] = {
     {"Hardtanh(0, 6)", "Hardtanh(min_val=0, max_val=6)", {2, 3}, {2, 3}},
     {"Hardswish()", "Hardswish()", {2, 3}, {2, 3}},
     {"Sine()", "Sine()", {2, 3}, {2, 3}},
+    {"MaxPool1d(3, 2, 1)",
+     "MaxPool1d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=False)",
+     {1, 2, 8},
+     {1, 2, 4}},
+    {"AvgPool1d((3,))",
+     "AvgPool1d(kernel_size=(3,), stride=(3,), padding=(0,))",
+     {1, 2, 8},
+     {1, 2, 2}},
+    {"AdaptiveAvgPool1d(3)", "AdaptiveAvgPool1d(output_size=3)", {1, 2, 8}, {1, 2, 3}},
     {"MaxPool2d(3, 2, 1)",
      "MaxPool2d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=False)",
      {1, 2, 8, 7},
@@ -442,6 +451,10 @@ private slots:
         row("Sequential(F.relu)", "line 1, column 12: found F.relu, where a layer such as "
                                   "Linear(2, 16) is allowed; functions are written as layers: "
                                   "ReLU()");
+        row("nn.ReLU6()", "line 1, column 1: \"nn.ReLU6\" is not a layer of this program; "
+                          "Hardtanh(0, 6) computes the same");
+        row("nn.LazyLinear(3)", "line 1, column 1: \"nn.LazyLinear\" is not a layer of this "
+                                "program; write Linear with all of its sizes");
         row("torch.relu(x)", "line 1, column 1: \"torch.relu\" is not a layer of this program; the "
                              "nearest one is ReLU");
         row("nn.LogSoftmax(dim=1)",
@@ -536,6 +549,9 @@ private slots:
         QCOMPARE(refusalOf("MaxPool2d(6)", image),
                  QString("line 1, column 1: MaxPool2d(6): the window is larger than the input, "
                          "(1, 3, 5, 5)"));
+        QCOMPARE(refusalOf("MaxPool1d(6)", {1, 3, 5}),
+                 QString("line 1, column 1: MaxPool1d(6): the window is larger than the input, "
+                         "(1, 3, 5)"));
         QCOMPARE(refusalOf("MaxPool2d(2, padding=2)", image),
                  QString("line 1, column 1: MaxPool2d(2, padding=2): the padding must be at most "
                          "half of kernel_size"));

@@ -388,11 +388,11 @@ private slots:
                  QString("model.layers, line 3, column 3: Linear(4, 1): the input has 8 features"));
         QCOMPARE(
             refusalOf(pictureConfig("Linear(2, 3)")),
-            QString("model.layers: the model makes (1024, 3) of (1024, 2), and this task wants "
+            QString("model.layers: the model turns (1024, 2) into (1024, 3), but this task needs "
                     "(1024, 1)"));
         QCOMPARE(refusalOf(pictureConfig("Conv2d(2, 1, 3)")),
-                 QString("model.layers: the model makes (1, 1, 30, 30) of (1, 2, 32, 32), and this "
-                         "task wants (1, 1, 32, 32)"));
+                 QString("model.layers: the model turns (1, 2, 32, 32) into (1, 1, 30, 30), but "
+                         "this task needs (1, 1, 32, 32)"));
     }
 
     /// The text comes from the command line and from a file, and keeps its line breaks.
@@ -424,7 +424,8 @@ private slots:
                 "Linear, Conv1d, Conv2d, ConvTranspose2d, BatchNorm1d, BatchNorm2d, LayerNorm, "
                 "GroupNorm, InstanceNorm1d, InstanceNorm2d, ReLU, "
                 "LeakyReLU, PReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
-                "Sine, MaxPool2d, AvgPool2d, AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
+                "Sine, MaxPool1d, MaxPool2d, AvgPool1d, AvgPool2d, AdaptiveAvgPool1d, "
+                "AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
                 "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures, Embedding, "
                 "PositionalEmbedding, TransformerEncoderLayer, CausalTransformerEncoderLayer");
     }

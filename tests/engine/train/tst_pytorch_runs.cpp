@@ -264,6 +264,10 @@ void TestPyTorchRuns::follows_data() {
         {"model.layers=nn.Sequential(nn.Unflatten(1, (1, 2)), nn.Conv1d(1, 8, 2, padding=1), "
          "nn.InstanceNorm1d(8, affine=True), nn.ReLU(), nn.Conv1d(8, 4, 3, stride=2, padding=1), "
          "nn.Flatten(), nn.Linear(8, 1))"});
+    row("sequences in pools",
+        {"model.layers=nn.Sequential(nn.Unflatten(1, (1, 2)), nn.Conv1d(1, 8, 2, padding=7), "
+         "nn.ReLU(), nn.MaxPool1d(3, stride=2, padding=1), nn.Conv1d(8, 4, 1), nn.AvgPool1d(2), "
+         "nn.AdaptiveAvgPool1d(2), nn.Flatten(), nn.Linear(8, 1))"});
     row("siren", {"data.kind=image", "model.layers=nn.Sequential(SineLayer(2, 16, is_first=True), "
                                      "SineLayer(16, 16), SineLayer(16, 3, is_last=True))"});
     row("fourier",

@@ -92,7 +92,7 @@ void TestModelDialog::errorsNameTheirLine_data() {
     QTest::newRow("does not fit") << "nn.Sequential(\n    nn.Linear(2, 8),\n    nn.Linear(9, 1))"
                                   << ", line 3, column 5: " << 2;
     QTest::newRow("other outputs") << "nn.Linear(2, 5)"
-                                   << ": the model makes (256, 5) of (256, 2)" << -1;
+                                   << ": the model turns (256, 2) into (256, 5)" << -1;
     QTest::newRow("no text") << "nn."
                              << ", line 1, column " << 0;
 }
