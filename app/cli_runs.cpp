@@ -115,7 +115,8 @@ std::unique_ptr<Experiment> builtFrom(const ExperimentState& state) {
     try {
         auto experiment = std::make_unique<Experiment>(config);
         experiment->resume(state);
-        if (!experiment->dataChange().empty()) printNote(experiment->dataChange().english() + ".\n");
+        if (!experiment->dataChange().empty())
+            printNote(experiment->dataChange().english() + ".\n");
         return experiment;
     } catch (const ReportedError& error) { // its data are gone, say
         printNote(std::string("No weights, ONNX models and predictions: ") + error.what() + "\n");

@@ -166,7 +166,7 @@ private:
     std::unique_ptr<Task> m_task;
     std::string m_dataPrint;
     Message m_dataChange;
-    bool m_tellsChange = false; ///< true until there is an event with it
+    bool m_tellsChange = false;             ///< true until there is an event with it
     int64_t m_validated = 0;                ///< the last step after which all lanes were validated
     std::vector<ClassCounts> m_classCounts; ///< from that validation, by lane
     bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give
