@@ -142,8 +142,12 @@ private slots:
         held->skipped.push_back(Message::data("an old one"));
         const float* memory = held->floats(kX).data();
         QVERIFY(spare->take(data.tensors(), 10)->floats(kX).data() != memory);
+        held->floats(kX)[0] = 42;
         held.reset();
         QCOMPARE(spare->take(data.tensors(), 3)->rows(), int64_t{3}); // that has room for ten
+        const std::shared_ptr<Batch> first = spare->take(data.tensors(), 10);
+        QCOMPARE(first->floats(kX)[0], 42.0f); // new memory would hold 0
+        QVERIFY(first->skipped.empty());
         std::set<const float*> taken;
         std::vector<std::shared_ptr<Batch>> batches;
         for (int i = 0; i < 3; ++i) {

@@ -236,6 +236,13 @@ void TestPredictedSamples::picturesBecomeATable() {
     QCOMPARE(predicted.notes.size(), size_t{1});
     QVERIFY(predicted.notes[0].english().starts_with(bad));
     QVERIFY(predicted.notes[0].english().ends_with(". It has no prediction."));
+    for (const char* name : {"new/d.png", "new/e.png", "new/f.png", "new/g.png"})
+        write(name, "no picture");
+    const auto notes = predictedSamples(*experiment, 1, folder)->notes;
+    QCOMPARE(notes.size(), size_t{4}); // three are named
+    QCOMPARE(notes.back().english(), "There are 2 more that cannot be read.");
+    for (const char* name : {"new/d.png", "new/e.png", "new/f.png", "new/g.png"})
+        QVERIFY(QFile::remove(m_folder.filePath(QLatin1String(name))));
     QVERIFY(thrownBy<RunError>([&] {
                 predictedSamples(*experiment, 0, bad);
             }).ends_with("(and no other sample can be read)"));
