@@ -8,6 +8,7 @@
 #include "engine/cpu/loop_math.h"
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
 
@@ -51,7 +52,35 @@ namespace {
 [[gnu::always_inline]] inline float silu(float x) {
     return static_cast<float>(double{x} / (1.0 + loop_math::exp(-double{x})));
 }
-float gelu(float x) { return static_cast<float>(0.5 * x * std::erfc(-x * std::sqrt(0.5))); }
+
+/// Angles are looked at in blocks, because a loop without a choice is vectorised: a block with one
+/// that is too far away for loop_math.h is left to the C library.
+[[gnu::always_inline]] inline void sines(const LoopArgs& args, double quarters,
+                                         double (*library)(double)) {
+    constexpr size_t kBlock = 256;
+    constexpr uint32_t kFarthest = std::bit_cast<uint32_t>(loop_math::kFarthestAngle);
+    for (size_t first = 0; first < args.n; first += kBlock) {
+        const size_t n = std::min(kBlock, args.n - first);
+        const float* in0 = args.in[0] + first;
+        float* out = args.out + first;
+        uint32_t far = 0; // NaN and infinity too
+        for (size_t i = 0; i < n; ++i)
+            far |= (std::bit_cast<uint32_t>(in0[i]) & 0x7FFFFFFFU) > kFarthest ? 1U : 0U;
+        if (far != 0) {
+            for (size_t i = 0; i < n; ++i)
+                out[i] = static_cast<float>(library(double{in0[i]}));
+            continue;
+        }
+        HALFSCOPE_INDEPENDENT
+        for (size_t i = 0; i < n; ++i)
+            out[i] = static_cast<float>(loop_math::turnedSine(double{in0[i]}, quarters));
+    }
+}
+
+[[gnu::always_inline]] inline float gelu(float x) {
+    constexpr double kRootOfHalf = 0x1.6a09e667f3bcdp-1;
+    return static_cast<float>(0.5 * x * loop_math::erfc(-x * kRootOfHalf));
+}
 } // namespace
 
 // ---- one input ---------------------------------------------------------------------------------
@@ -67,14 +96,12 @@ HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopReciprocal, 1.0f / x)
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopTanh, HALFSCOPE_DOUBLE(tanh))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSigmoid, sigmoid(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopRelu, x <= 0.0f ? 0.0f : x) // keeps NaN, turns -0 into +0
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopGelu, gelu(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopGelu, gelu(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSilu, silu(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopSin, std::sin(x))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopCos, std::cos(x))
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopAbs, std::fabs(x))
 // 0 for NaN, as in PyTorch
 HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopSign, (x > 0.0f ? 1.0f : 0.0f) - (x < 0.0f ? 1.0f : 0.0f))
-HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopErf, std::erf(x))
+HALFSCOPE_UNARY(HALFSCOPE_VECTOR, loopErf, HALFSCOPE_DOUBLE(erf))
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopErfinv, static_cast<float>(erfinvOf(double{x})))
 // through double: the f32 functions of some libraries are off by more than 2 ulp
 HALFSCOPE_UNARY(HALFSCOPE_PLAIN, loopTan, static_cast<float>(std::tan(double{x})))
@@ -110,6 +137,9 @@ HALFSCOPE_VECTOR void loopSoftplus(const LoopArgs& args) {
         }
     }
 }
+
+HALFSCOPE_VECTOR void loopSin(const LoopArgs& args) { sines(args, 0, std::sin); }
+HALFSCOPE_VECTOR void loopCos(const LoopArgs& args) { sines(args, 1, std::cos); }
 
 HALFSCOPE_VECTOR void loopClamp(const LoopArgs& args) {
     const auto& range = std::get<RangeAttrs>(*args.attrs);

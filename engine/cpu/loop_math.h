@@ -1,8 +1,8 @@
-// Exponential functions and logarithms of the CPU loops, in double. They use only additions,
-// multiplications and divisions, each rounded once: so the bits are the same on every processor and
-// with every C library, and compilers can vectorise them. The relative error is about 1e-14, so
-// that the float made of a result is nearly always the nearest one. Arguments are floats, or
-// results of these functions.
+// Exponential functions, logarithms, sines and error functions of the CPU loops, in double. They
+// use only additions, multiplications and divisions, each rounded once: so the bits are the same on
+// every processor and with every C library, and compilers can vectorise them. The relative error is
+// about 1e-14, so that the float made of a result is nearly always the nearest one. Arguments are
+// floats, or results of these functions.
 #pragma once
 
 #include <bit>
@@ -99,6 +99,83 @@ HALFSCOPE_LOOP_MATH double tanh(double x) {
     const double size = std::fabs(x);
     const double e = expm1(2 * (size > 20 ? 20 : size)); // the result is 1 from there on
     return std::copysign(e / (e + 2), x);
+}
+
+inline constexpr float kFarthestAngle = 0x1p22F;
+
+/// sin(x + quarters * pi / 2) for |x| up to kFarthestAngle; `quarters` is 0 for the sine and 1 for
+/// the cosine.
+HALFSCOPE_LOOP_MATH double turnedSine(double x, double quarters) {
+    // pi / 2 in three parts: up to the farthest angle, products with the first two are exact
+    constexpr double kHigh = 0x1.921fb544p+0, kMiddle = 0x1.0b4611a4p-34,
+                     kLow = 0x1.13198a2e03707p-65;
+    constexpr double kInversePi = 0x1.45f306dc9c883p-2;
+    constexpr double kShift = 0x1.8p52; // a sum with it holds the nearest integer in its last bits
+    const double shifted = (x * kInversePi + 0.5 * quarters) + kShift;
+    const double n = 2 * (shifted - kShift) - quarters;
+    const double r = ((x - n * kHigh) - n * kMiddle) - n * kLow; // within pi / 2 of 0
+    const double z = r * r;
+    // Taylor series: the first term left out is below 1e-15
+    double sum = -1.0 / 121645100408832000;
+    sum = sum * z + 1.0 / 355687428096000;
+    sum = sum * z - 1.0 / 1307674368000;
+    sum = sum * z + 1.0 / 6227020800;
+    sum = sum * z - 1.0 / 39916800;
+    sum = sum * z + 1.0 / 362880;
+    sum = sum * z - 1.0 / 5040;
+    sum = sum * z + 1.0 / 120;
+    sum = sum * z - 1.0 / 6;
+    const double value = r * (sum * z + 1); // keeps -0
+    const uint64_t odd = std::bit_cast<uint64_t>(shifted) << 63;
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ odd);
+}
+
+/// 1 - erf(x).
+HALFSCOPE_LOOP_MATH double erfc(double x) {
+    constexpr double kZero = 10.5; // from here on, the result is below all floats
+    const double z = std::fabs(x);
+    // erfc(z) e^(z^2) as a polynomial in w, which goes from 1 at z = 0 to -1 at 10.5: its expansion
+    // in Chebyshev polynomials, without terms below 1e-15 of the result
+    const double w = 0x1.edb6db6db6db7p+2 / (3 + z) - 0x1.9249249249249p+0;
+    double sum = 0x1.734254e66b553p-35;
+    sum = sum * w + 0x1.601e8fe12da81p-31;
+    sum = sum * w - 0x1.b0092c86ddfb0p-30;
+    sum = sum * w - 0x1.177bd09d56876p-27;
+    sum = sum * w + 0x1.df2e62ae49279p-26;
+    sum = sum * w + 0x1.3267520566f61p-24;
+    sum = sum * w - 0x1.a7796a48f5be5p-22;
+    sum = sum * w - 0x1.793c166ee14c0p-21;
+    sum = sum * w + 0x1.679a2a1aa8d83p-18;
+    sum = sum * w + 0x1.824a13bf4d568p-17;
+    sum = sum * w - 0x1.2b23d72152cefp-14;
+    sum = sum * w - 0x1.3d85e7f03a8f9p-12;
+    sum = sum * w + 0x1.0f205171ab80dp-11;
+    sum = sum * w + 0x1.0e47a41bc99cbp-7;
+    sum = sum * w + 0x1.307358442a74cp-5;
+    sum = sum * w + 0x1.b4f09eec1f473p-4;
+    sum = sum * w + 0x1.ca12e4df0090ap-3;
+    sum = sum * w + 0x1.6f3ad8988a917p-2;
+    sum = sum * w + 0x1.0fd540053f1b2p-2;
+    const double tail = z > kZero ? 0 : sum * exp(-z * z);
+    return x < 0 ? 2 - tail : tail;
+}
+
+HALFSCOPE_LOOP_MATH double erf(double x) {
+    const double z = x * x;
+    // Taylor series for |x| up to 1/2: the first term left out is below 1e-15 of the result
+    constexpr double kFirst = 0x1.20dd750429b6dp+0; // 2 / sqrt(pi)
+    double sum = 1.0 / 76204800;
+    sum = sum * z - 1.0 / 6894720;
+    sum = sum * z + 1.0 / 685440;
+    sum = sum * z - 1.0 / 75600;
+    sum = sum * z + 1.0 / 9360;
+    sum = sum * z - 1.0 / 1320;
+    sum = sum * z + 1.0 / 216;
+    sum = sum * z - 1.0 / 42;
+    sum = sum * z + 1.0 / 10;
+    sum = sum * z - 1.0 / 3;
+    const double small = kFirst * x * (sum * z + 1);
+    return z <= 0.25 ? small : 1 - erfc(x);
 }
 
 #undef HALFSCOPE_LOOP_MATH
