@@ -150,17 +150,19 @@ private slots:
         Builder b(graph);
         const NodeId x = b.input("x", {elements}, dtype);
         graph.addOutput("count", b.emit(Op::CountNonFinite, {x}));
-        std::vector<double> values(static_cast<size_t>(elements), formatOf(dtype).maxFinite);
         const double bad[] = {std::numeric_limits<double>::infinity(),
                               -std::numeric_limits<double>::infinity(),
                               std::numeric_limits<double>::quiet_NaN()};
-        double count = 0;
-        for (size_t i = 0; i < values.size(); i += 17, ++count)
-            values[i] = bad[i % 3];
-        const std::map<NodeId, RefTensor> leaves{{x, {Shape{elements}, values}}};
-        const NodeId out = graph.output("count");
-        QCOMPARE(evaluate(graph, leaves, std::array{out}).at(out).values[0], count);
-        QCOMPARE(test::runSteps(graph, leaves, FuseOptions::Full, 2, 1).at("count")[0], count);
+        for (const size_t every : {size_t{17}, size_t{1}}) {
+            std::vector<double> values(static_cast<size_t>(elements), formatOf(dtype).maxFinite);
+            double count = 0;
+            for (size_t i = 0; i < values.size(); i += every, ++count)
+                values[i] = bad[i % 3];
+            const std::map<NodeId, RefTensor> leaves{{x, {Shape{elements}, values}}};
+            const NodeId out = graph.output("count");
+            QCOMPARE(evaluate(graph, leaves, std::array{out}).at(out).values[0], count);
+            QCOMPARE(test::runSteps(graph, leaves, FuseOptions::Full, 2, 1).at("count")[0], count);
+        }
     }
 };
 
