@@ -260,6 +260,12 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
                   columns = std::min(p.tileColumns, p.n - column);
     float* wideA = threadArea(thread);
     float* c = wideA + p.wideFloats();
+    float* wideB = m_scratch;
+    if (p.byMatrix) {
+        wideB = c - areaFloats(p.k * p.n);
+        widen(p, m_call.in[1].data, batch * p.k * p.n, p.ldb(), p.transposeB ? p.n : p.k, p.ldb(),
+              wideB);
+    }
     for (int64_t k = 0; k < p.k; k += MatmulPlan::kDepth) {
         const int64_t depth = std::min(MatmulPlan::kDepth, p.k - k);
         const int64_t base = batch * p.m * p.k;
@@ -272,7 +278,7 @@ void Matmul::tileLow(int64_t batch, int64_t row, int64_t column, int thread) con
                              columns);
             continue;
         }
-        const float* b = m_scratch + (p.transposeB ? column * p.k + k : k * p.n + column);
+        const float* b = wideB + (p.transposeB ? column * p.k + k : k * p.n + column);
         product({rows, columns, depth, p.transposeA, p.transposeB, p.transposeA ? rows : depth,
                  p.ldb(), columns, k > 0},
                 wideA, b, c);

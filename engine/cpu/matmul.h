@@ -25,14 +25,15 @@ struct MatmulPlan {
     /// Whether operands go through scratch, to be widened or rounded.
     bool low() const { return in != DType::F32 || tf32; }
     bool split() const { return parts > 1; }
-    bool large = false; ///< too large for the small product in a fixed order (small_gemm.h)
+    bool large = false;    ///< too large for the small product in a fixed order (small_gemm.h)
+    bool byMatrix = false; ///< of many small matrices, each is one task, which widens what it needs
     /// By panels (panel_gemm.h): b is packed once, or piece by piece when the product is split.
     bool panels = false;
     bool pairs = false;         ///< panels of pairs of bfloat16 (pair_gemm.h)
     std::optional<Terms> terms; ///< panels of the terms whose sum a value is (term_gemm.h)
     int64_t tileRows = 1, tileColumns = 1, rowTiles = 1, columnTiles = 1;
     /// Whether b is rewritten before the tiles: widened or packed.
-    bool packsB() const { return !split() && (low() || panels); }
+    bool packsB() const { return !split() && !byMatrix && (low() || panels); }
     int64_t lda() const { return transposeA ? m : k; }
     int64_t ldb() const { return transposeB ? k : n; }
     int64_t blockPanels() const;

@@ -20,7 +20,8 @@ constexpr int64_t kPairRows = 16; ///< the fewest rows for which a product of pa
 /// rows of their product in two terms, and as 40 rows in three.
 constexpr int64_t kTwoTermRows = 32;
 constexpr int64_t kTileColumns = 1024;
-constexpr int64_t kMaxParts = 16; ///< of a split product
+constexpr int64_t kMaxParts = 16;    ///< of a split product
+constexpr int64_t kManyMatrices = 8; ///< enough for the threads to share them
 
 /// Returns the extent of a piece when an extent is cut into at most `most` pieces by powers of two,
 /// none of them smaller than `least`.
@@ -49,14 +50,15 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
     // A long inner axis over a small result has too few tiles to share among threads.
     if (batch == 1 && k >= 2 * kSplitDepth && m * n <= 1 << 20 && k > 2 * std::max(m, n))
         parts = std::min(kMaxParts, ceilDiv(k, kSplitDepth));
-    // Decided by the whole product: many rows have small tiles, but a training with many rows is
-    // large, and double sums of one or two products take three times as long as these products need
-    // otherwise.
-    large = !isSmallGemm({m, n, k, transposeA});
-    choosePanels();
-    tileRows = panels ? kPanelTileRows : kTileRows;
-    tileColumns = panels ? n : std::min(n, kTileColumns);
-    const bool few = m <= kTileRows && n <= 2 * kTileColumns;
+    // Decided by the whole product: many rows have small tiles and many matrices are small ones,
+    // but a training with many of them is large, and double sums take three times as long as these
+    // products need otherwise.
+    large = !isSmallGemm({m * batch, n, k, transposeA});
+    byMatrix = batch >= kManyMatrices && isSmallGemm({m, n, k, transposeA});
+    if (!byMatrix) choosePanels();
+    tileRows = byMatrix ? m : panels ? kPanelTileRows : kTileRows;
+    tileColumns = panels || byMatrix ? n : std::min(n, kTileColumns);
+    const bool few = !byMatrix && m <= kTileRows && n <= 2 * kTileColumns;
     rowTiles = ceilDiv(m, tileRows);
     if (!split() && few && m > 0) panels ? cutColumns() : cutTile();
     rowTiles = ceilDiv(m, tileRows);
@@ -124,7 +126,8 @@ size_t MatmulPlan::wideFloats() const {
     if (!low()) return 0;
     if (pairs) return areaFloats(split() ? kPairDepth * m : std::min(tileRows, m) * kPairDepth);
     if (split()) return areaFloats(kSplitDepth * m) + areaFloats(kSplitDepth * n);
-    return areaFloats(std::min(tileRows, m) * std::min(k, kDepth));
+    return areaFloats(std::min(tileRows, m) * std::min(k, kDepth)) +
+           (byMatrix ? areaFloats(k * n) : 0);
 }
 
 size_t MatmulPlan::threadFloats() const {

@@ -3,6 +3,7 @@
 #include "engine/cpu/support.h"
 
 #include "engine/core/error.h"
+#include "engine/core/vector_clones.h"
 
 #include <array>
 #include <cstring>
@@ -51,7 +52,8 @@ struct Larger {
     }
     template <class T>
     static T join(T a, T b) {
-        return b > a || b != b ? b : a;
+        const T larger = b > a ? b : a; // two choices, not a condition of two parts: a blend each
+        return b != b ? b : larger;
     }
 };
 struct Smaller {
@@ -64,7 +66,8 @@ struct Smaller {
     }
     template <class T>
     static T join(T a, T b) {
-        return b < a || b != b ? b : a;
+        const T smaller = b < a ? b : a;
+        return b != b ? b : smaller;
     }
 };
 
@@ -197,7 +200,7 @@ private:
 };
 
 template <class Acc, class Op>
-Acc reduceBlock(const Acc* x, int64_t n) {
+[[gnu::always_inline]] inline Acc reduceLanes(const Acc* x, int64_t n) {
     std::array<Acc, kLanes> lanes;
     lanes.fill(Op::template start<Acc>());
     int64_t i = 0;
@@ -216,6 +219,28 @@ Acc reduceBlock(const Acc* x, int64_t n) {
             lanes[lane] = Op::join(lanes[lane], lanes[lane + half]);
     }
     return lanes[0];
+}
+
+HALFSCOPE_VECTOR float reduceFloats(Add, const float* x, int64_t n) {
+    return reduceLanes<float, Add>(x, n);
+}
+HALFSCOPE_VECTOR float reduceFloats(Multiply, const float* x, int64_t n) {
+    return reduceLanes<float, Multiply>(x, n);
+}
+HALFSCOPE_VECTOR float reduceFloats(Larger, const float* x, int64_t n) {
+    return reduceLanes<float, Larger>(x, n);
+}
+HALFSCOPE_VECTOR float reduceFloats(Smaller, const float* x, int64_t n) {
+    return reduceLanes<float, Smaller>(x, n);
+}
+
+/// Reduces up to kBlock values.
+template <class Acc, class Op>
+Acc reduceBlock(const Acc* x, int64_t n) {
+    if constexpr (std::is_same_v<Acc, float>)
+        return reduceFloats(Op{}, x, n);
+    else
+        return reduceLanes<Acc, Op>(x, n);
 }
 
 template <class Acc, class Op>
@@ -263,8 +288,14 @@ private:
         const ReducePlan& p = m_plan;
         const int64_t base = offsetOf(k, p.keptExtents, p.keptStrides);
         const int64_t begin = p.units() * part / p.parts, end = p.units() * (part + 1) / p.parts;
-        Cascade<Acc, Op, 1> cascade;
         std::array<Acc, kBlock> buffer;
+        if (p.units() == 1 && p.width <= kBlock) { // many short rows: without the cascade's levels
+            const Acc* x = load(m_call.in[0], base, p.width, buffer.data());
+            Acc total = Op::join(reduceBlock<Acc, Op>(x, p.width), Op::template start<Acc>());
+            finish(&total, k, 1, part);
+            return;
+        }
+        Cascade<Acc, Op, 1> cascade;
         for (int64_t unit = begin; unit < end; ++unit) {
             const int64_t row = unit / p.tiles, at = unit % p.tiles * p.tileWidth();
             const int64_t start = base + offsetOf(row, p.reducedExtents, p.reducedStrides);

@@ -62,20 +62,27 @@ void TestCpuExecutor::matmul_data() {
     QTest::addColumn<int>("dtype");
     QTest::addColumn<int>("batch");
     QTest::addColumn<int>("exponent"); // the exponent of two by which both operands are multiplied
-    const int sizes[][3] = {{1, 1, 1},      {31, 33, 7},     {64, 2, 257},   {513, 17, 65},
-                            {3, 5, 1100},   {40, 57, 3000},  {7, 1030, 12},  {2, 3, 0},
-                            {67, 300, 130}, {600, 70, 1100}, {129, 100, 600}};
-    for (const auto& s : sizes)
+    struct Sizes {
+        int m, n, k;
+        std::vector<int> batches;
+    };
+    const Sizes sizes[] = {
+        {1, 1, 1, {1, 3}},       {31, 33, 7, {1, 3, 9}},
+        {64, 2, 257, {1, 3}},    {513, 17, 65, {1, 3}},
+        {3, 5, 1100, {1}},       {40, 57, 3000, {1}},
+        {7, 1030, 12, {1, 3}},   {2, 3, 0, {1, 3}},
+        {67, 300, 130, {1, 3}},  {600, 70, 1100, {1}},
+        {129, 100, 600, {1, 3}}, {64, 63, 17, {20}}, // small matrices that together are large
+        {16, 31, 1100, {9}}};
+    for (const Sizes& s : sizes)
         for (int layout = 0; layout < 4; ++layout)
             for (DType dtype : {DType::F32, DType::F16, DType::BF16})
-                for (int batch : {1, 3}) {
-                    if (s[2] >= 1024 && batch > 1) continue;
-                    QTest::addRow("%dx%dx%d %s%s %s batch %d", s[0], s[1], s[2],
+                for (int batch : s.batches)
+                    QTest::addRow("%dx%dx%d %s%s %s batch %d", s.m, s.n, s.k,
                                   layout & 1 ? "T" : "N", layout & 2 ? "T" : "N",
                                   std::string(nameOf(dtype)).c_str(), batch)
-                        << s[0] << s[1] << s[2] << bool(layout & 1) << bool(layout & 2)
-                        << int(dtype) << batch << 0;
-                }
+                        << s.m << s.n << s.k << bool(layout & 1) << bool(layout & 2) << int(dtype)
+                        << batch << 0;
     // Sums that bfloat16 can represent only as subnormals, of whole products and of split ones.
     QTest::newRow("subnormal sums")
         << 67 << 300 << 130 << false << true << int(DType::BF16) << 1 << -65;
