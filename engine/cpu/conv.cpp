@@ -6,6 +6,7 @@
 #include "engine/cpu/conv_library.h"
 #include "engine/cpu/conv_plan.h"
 #include "engine/cpu/pair_gemm.h"
+#include "engine/cpu/small_gemm.h"
 #include "engine/cpu/support.h"
 #include "engine/cpu/tf32.h"
 
@@ -380,6 +381,8 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
     const float* dy = widened(call, call.in[1], areas.wideB());
     const int64_t tiles = p.tiles(), width = p.tilePlaces(), units = p.n * tiles;
     const int64_t parts = p.parts(), elements = p.o * p.taps(), size = alignedFloats(elements);
+    // decided by the whole product, as for a matrix product
+    const auto product = isSmallGemm({p.o, p.taps(), p.n * p.places()}) ? gemm : libraryGemm;
     call.pool.run(parts, [&](int64_t part, int thread) {
         const int64_t begin = units * part / parts, end = units * (part + 1) / parts;
         for (int64_t unit = begin; unit < end && !stopped(call); ++unit) {
@@ -390,15 +393,15 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
                 columns = image + n * p.image() + place;
             else
                 imageToColumns(p, image + n * p.image(), place, count, areas.thread(thread));
-            gemm({.m = p.o,
-                  .n = p.taps(),
-                  .k = count,
-                  .transposeB = true,
-                  .lda = p.places(),
-                  .ldb = p.pointwise() ? p.places() : count,
-                  .ldc = p.taps(),
-                  .accumulate = unit > begin},
-                 dy + n * p.o * p.places() + place, columns, areas.partials() + part * size);
+            product({.m = p.o,
+                     .n = p.taps(),
+                     .k = count,
+                     .transposeB = true,
+                     .lda = p.places(),
+                     .ldb = p.pointwise() ? p.places() : count,
+                     .ldc = p.taps(),
+                     .accumulate = unit > begin},
+                    dy + n * p.o * p.places() + place, columns, areas.partials() + part * size);
         }
     });
     constexpr int64_t kBlock = 4096;
