@@ -294,20 +294,7 @@ private:
     std::vector<Message> m_notes;
 };
 
-PythonData mnistPython(const TaskConfig& task, int64_t) {
-    const SplitFiles train = filesOf(task, Split::Train), judged = filesOf(task, Split::Validation);
-    const auto pair = [](const SplitFiles& files) {
-        return "(" + lang::pythonText(files.images.path()) + ", " +
-               lang::pythonText(files.labels.path()) + ")";
-    };
-    const char* note = task.path.empty() ? "# Halfscope's own digits are in the program: these are "
-                                           "the files of the whole MNIST\n"
-                                         : "";
-    return {"import gzip\n",
-            lang::filled(R"({NOTE}TRAIN = {TRAIN}
-VALIDATION = {VALIDATION}
-
-
+constexpr const char* kPythonValues = R"(
 def values(path):
     """The bytes of a file in IDX format, plain or .gz, in the shape that its header tells."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
@@ -319,11 +306,64 @@ def values(path):
 def split(images, labels):
     return values(images)[:, None].float() / 255, values(labels).long()
 
+)";
+
+/// Writes a program that takes the digits of the sample from the files of the whole MNIST: they are
+/// too many for the program itself.
+PythonData samplePython() {
+    return {
+        "import gzip\nimport os\n",
+        std::string(
+            R"(# Halfscope's own digits are the first of each class of MNIST, whose files are needed here. They are
+# looked for in FOLDER and in FOLDER/MNIST/raw; if they are missing, torchvision downloads them.
+FOLDER = "."
+FIRST_OF_CLASS = 200, 50  # to train on, to validate on; None, None: all digits
+
+
+def path_of(name):
+    for folder in FOLDER, os.path.join(FOLDER, "MNIST", "raw"):
+        for end in "", ".gz":
+            if os.path.exists(os.path.join(folder, name + end)):
+                return os.path.join(folder, name + end)
+    try:
+        from torchvision.datasets import MNIST
+    except ImportError:
+        sys.exit(
+            "This program needs MNIST, and " + os.path.abspath(FOLDER) + " has no file " + name
+            + ", plain or .gz.\nGet the files with \"halfscope-cli get mnist\" and set FOLDER, or "
+            "install torchvision, which downloads them."
+        )
+    MNIST(FOLDER, download=True)
+    return os.path.join(FOLDER, "MNIST", "raw", name)
+
+)") + kPythonValues +
+            R"(
+def first_digits(start, count):
+    x, target = split(path_of(start + "-images-idx3-ubyte"), path_of(start + "-labels-idx1-ubyte"))
+    if count is None:
+        return x, target
+    chosen = torch.cat([(target == digit).nonzero()[:count, 0] for digit in range(10)])
+    chosen = chosen.sort().values
+    return x[chosen], target[chosen]
+
 
 def samples():
+    return first_digits("train", FIRST_OF_CLASS[0]), first_digits("t10k", FIRST_OF_CLASS[1])
+)"};
+}
+
+PythonData mnistPython(const TaskConfig& task, int64_t) {
+    if (task.path.empty()) return samplePython();
+    const auto pair = [&task](Split split) {
+        const SplitFiles files = filesOf(task, split);
+        return "(" + lang::pythonText(files.images.path()) + ", " +
+               lang::pythonText(files.labels.path()) + ")";
+    };
+    return {"import gzip\n", "TRAIN = " + pair(Split::Train) + "\nVALIDATION = " +
+                                 pair(Split::Validation) + "\n\n" + kPythonValues + R"(
+def samples():
     return split(*TRAIN), split(*VALIDATION)
-)",
-                         {{"NOTE", note}, {"TRAIN", pair(train)}, {"VALIDATION", pair(judged)}})};
+)"};
 }
 
 } // namespace

@@ -219,15 +219,22 @@ PythonData textPython(const TaskConfig& task, int64_t) {
                            ? "# Halfscope's own text is in the program: this is the file "
                              "https://www.gnu.org/licenses/gpl-3.0.txt\n"
                            : "";
+    const char* check = task.path.empty() ? R"(    if not os.path.exists(TEXT):
+        sys.exit(
+            "There is no file " + os.path.abspath(TEXT) + ". Download it from "
+            "https://www.gnu.org/licenses/gpl-3.0.txt, or set TEXT to another text."
+        )
+)"
+                                          : "";
     const bool every = predictsEvery(task);
-    return {{},
+    return {task.path.empty() ? "import os\n" : "",
             lang::filled(R"({NOTE}TEXT = {TEXT}
 CONTEXT = {CONTEXT}
 
 
 def samples():
     """Each sample is a row of characters, {CLASS}."""
-    with open(TEXT, newline="", encoding="utf-8-sig") as file:
+{CHECK}    with open(TEXT, newline="", encoding="utf-8-sig") as file:
         text = file.read()
     places = {character: i for i, character in enumerate(sorted(set(text)))}
     values = torch.tensor([places[character] for character in text])
@@ -236,6 +243,7 @@ def samples():
     return split(values[:cut]), split(values[cut:])
 )",
                          {{"NOTE", note},
+                          {"CHECK", check},
                           {"TEXT", lang::pythonText(task.path.empty() ? "gpl-3.0.txt" : task.path)},
                           {"CONTEXT", numberText(task.context)},
                           {"CLASS", every ? "its classes the next one at each position"

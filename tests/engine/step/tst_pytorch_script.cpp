@@ -56,6 +56,7 @@ private slots:
     void changingPictures();
     void damagedPictures();
     void everyPreset();
+    void missingFilesAreTold();
     void settings_data();
     void settings();
     void leftOut_data();
@@ -136,6 +137,22 @@ void TestPyTorchScript::everyPreset() {
             const bool left = script.find("nothing like it: the lane " + lane) != std::string::npos;
             QVERIFY2(trains != left, (preset.name + ": " + lane).c_str());
         }
+    }
+}
+
+/// The data that come with the program are too many for a script: it looks for their files and says
+/// where to get them.
+void TestPyTorchScript::missingFilesAreTold() {
+    for (const Preset& preset : presets()) {
+        const TaskConfig& task = preset.config.task;
+        if (!infoOf(task.kind).fromFiles || !task.path.empty()) continue;
+        const QString script = QString::fromStdString(pytorchScript(preset.config));
+        QVERIFY2(script.contains("\nimport os\nimport sys\n"), preset.name.c_str());
+        const bool text = task.kind == TaskKind::Text;
+        QVERIFY2(script.contains("        sys.exit(\n"), preset.name.c_str());
+        QVERIFY2(script.contains(text ? "https://www.gnu.org/licenses/gpl-3.0.txt, or set TEXT"
+                                      : "halfscope-cli get mnist"),
+                 preset.name.c_str());
     }
 }
 

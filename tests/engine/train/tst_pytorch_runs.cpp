@@ -10,6 +10,7 @@
 #include "tests/support/python.h"
 
 #include <QDir>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -82,6 +83,9 @@ private slots:
     void paddingDecays_data();
     void paddingDecays();
     void causalUnderAutocast();
+    void missingFilesAreTold_data();
+    void missingFilesAreTold();
+    void takesTheDigitsOfTheSample();
 
 private:
     /// Makes a table whose last column has three classes, in an order that does not repeat.
@@ -485,6 +489,69 @@ void TestPyTorchRuns::causalUnderAutocast() {
         qInfo("lane %d: %.2g units apart", lane, off / unit);
         QVERIFY(off <= 4 * unit);
     }
+}
+
+void TestPyTorchRuns::missingFilesAreTold_data() {
+    QTest::addColumn<QByteArray>("said");
+    QTest::newRow("mnist-mlp") << QByteArray("This program needs MNIST");
+    QTest::newRow("gan") << QByteArray("This program needs MNIST");
+    QTest::newRow("transformer-tiny") << QByteArray("There is no file ");
+}
+
+/// A stranger pasted the program into an empty folder.
+void TestPyTorchRuns::missingFilesAreTold() {
+    QFETCH(const QByteArray, said);
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    const QString program = folder.filePath("program.py");
+    writeFileAtomically(program.toStdString(),
+                        "import sys\nsys.modules[\"torchvision\"] = None  # is not installed\n" +
+                            pytorchScript(presetNamed(QTest::currentDataTag()).config));
+    QProcess run;
+    run.setWorkingDirectory(folder.path());
+    run.start(qEnvironmentVariable("HALFSCOPE_PYTHON"), {program});
+    QVERIFY(run.waitForFinished(-1));
+    const QByteArray error = run.readAllStandardError();
+    QCOMPARE(run.exitCode(), 1);
+    QVERIFY2(error.startsWith(said) && !error.contains("Traceback"), error.constData());
+}
+
+/// Of MNIST's files, the program takes the digits that Halfscope trains on. Here each class has two
+/// more behind them.
+void TestPyTorchRuns::takesTheDigitsOfTheSample() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    QDir().mkpath(folder.filePath("MNIST/raw"));
+    const std::string program = folder.filePath("program.py").toStdString();
+    writeFileAtomically(program, pytorchScript(presetNamed("mnist-mlp").config));
+    for (const QString name : {"train", "t10k"}) {
+        constexpr int kSide = 28;
+        const int classes = 10, samples = ((name == "train" ? 200 : 50) + 2) * classes;
+        const auto word = [](int value) {
+            return std::string{0, 0, static_cast<char>(value >> 8), static_cast<char>(value)};
+        };
+        std::string labels = std::string("\0\0\x08\x01", 4) + word(samples);
+        std::string images =
+            std::string("\0\0\x08\x03", 4) + word(samples) + word(kSide) + word(kSide);
+        for (int i = 0; i < samples; ++i) {
+            labels += static_cast<char>(i % classes);
+            images += std::string(kSide * kSide, static_cast<char>(i / classes));
+        }
+        const QString raw = folder.filePath("MNIST/raw/" + name);
+        writeFileAtomically((raw + "-labels-idx1-ubyte").toStdString(), labels);
+        writeFileAtomically((raw + "-images-idx3-ubyte").toStdString(), images);
+    }
+    const QString printed = python(R"(
+import importlib.util, os, sys
+os.chdir(os.path.dirname(sys.argv[1]))
+spec = importlib.util.spec_from_file_location("program", sys.argv[1])
+program = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(program)
+for x, target in program.samples():
+    print(len(x), *target.bincount().unique().tolist(), round(255 * x.max().item()))
+)",
+                                   {QString::fromStdString(program)});
+    QCOMPARE(printed.simplified(), QString("2000 200 199 500 50 49"));
 }
 
 } // namespace tst_pytorch_runs
