@@ -2,9 +2,11 @@
 // go.
 #include "ui/panels/setup_panel.h"
 
+#include "engine/settings/idle_settings.h"
 #include "engine/settings/precision.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_model.h"
@@ -24,7 +26,13 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace halfscope {
+namespace {
+constexpr double kNoteSize = 0.8; // of the font, as in the notes beside the settings
+constexpr qsizetype kMostIdle = 6;
+} // namespace
 
 SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
     buildRestartNote();
@@ -44,6 +52,7 @@ SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m
     column->addWidget(m_restart); // below, so that nothing under the pointer moves when it appears
     connect(&m_model, &QAbstractItemModel::modelReset, this, &SetupPanel::reload);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &SetupPanel::refresh);
+    connect(&m_model, &ConfigModel::loaded, this, [this] { tellIdle({}); });
     rebuild();
 }
 
@@ -216,6 +225,32 @@ void SetupPanel::refreshStrip() {
     }
 }
 
+void SetupPanel::tellIdle(std::vector<std::string> keys) {
+    m_idleKeys = std::move(keys);
+    refreshIdle();
+}
+
+/// Names them as the file does: the window hides settings that have no effect.
+void SetupPanel::refreshIdle() {
+    QStringList keys;
+    if (!m_idleKeys.empty()) // otherwise there is nothing to look for
+        for (const std::string& key : idleSettings(m_model.config()))
+            if (std::find(m_idleKeys.begin(), m_idleKeys.end(), key) != m_idleKeys.end())
+                keys << QString::fromStdString(key);
+    m_idle->setVisible(!keys.isEmpty());
+    const auto textOf = [](const QStringList& names) {
+        return tr("Without effect beside the other settings: %1")
+            .arg(names.join(QStringLiteral(", ")));
+    };
+    QStringList shown = keys.mid(0, kMostIdle);
+    if (keys.size() > kMostIdle)
+        shown.back() = tr("%n more", nullptr, static_cast<int>(keys.size() - kMostIdle + 1));
+    QString text = textOf(shown);
+    m_idle->setText(text.replace(u'.', QStringLiteral(".\u200b"))); // long keys break there
+    m_idle->setToolTip(textOf(keys));
+    m_idle->setAccessibleName(m_idle->toolTip());
+}
+
 void SetupPanel::goTo(int lane) {
     for (const Group& group : m_groups) {
         if (group.lane != lane) continue;
@@ -253,6 +288,14 @@ void SetupPanel::rebuild() {
     auto* column = make<QVBoxLayout>(content);
     column->setContentsMargins(8, 6, 8, 8);
     column->setSpacing(4);
+    m_idle = make<QLabel>(content);
+    m_idle->setObjectName(QStringLiteral("idle"));
+    m_idle->setTextFormat(Qt::PlainText);
+    m_idle->setWordWrap(true);
+    // a very long key must not make the window wider
+    m_idle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_idle->setFont(scaledFont(font(), kNoteSize));
+    column->addWidget(m_idle);
     addRunGroups(content);
     addLaneGroups(content);
     addLaneButton(content);
@@ -296,6 +339,7 @@ void SetupPanel::refresh() {
         group.fork->setVisible(m_model.canFork(group.lane));
     }
     refreshStrip();
+    refreshIdle();
     const ConfigModel::Waiting waiting = m_model.waiting();
     const bool waits = waiting != ConfigModel::Waiting::Nothing;
     const bool appears = m_restart->isHidden() && waits;

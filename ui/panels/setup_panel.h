@@ -32,6 +32,9 @@ public:
     bool restartShown() const;
     /// Unfolds a lane's settings and scrolls to them; -1: those of the whole run.
     void goTo(int lane);
+    /// Names settings of the experiment that was opened which have no effect, as long as that is so
+    /// and until another one is opened.
+    void tellIdle(std::vector<std::string> keys);
     /// Adds a lane that is like the last one, and scrolls to its settings. Does nothing when there
     /// are six.
     void addLane();
@@ -65,11 +68,14 @@ private:
     void orderTabs();
     void rebuildStrip();
     void refreshStrip();
+    void refreshIdle();
     Section* newSection(const QString& id, const QString& title, QWidget* content);
     void applyColors();
 
     ConfigModel& m_model;
     ScaleOfLane m_scaleOf;
+    std::vector<std::string> m_idleKeys;
+    QLabel* m_idle = nullptr;          ///< child of the scroll area's content
     QFrame* m_restart = nullptr;       ///< child
     QLabel* m_restartText = nullptr;   ///< child of m_restart
     QScrollArea* m_scroll = nullptr;   ///< child

@@ -133,6 +133,15 @@ QString RunWords::noGradients(SessionState session, bool midway, int64_t next) {
         .arg(QLocale().toString(static_cast<qlonglong>(next)));
 }
 
+QString RunWords::copiedProgram(const RunConfig& config) {
+    const QString copied = tr("Copied: paste it into a file and run it with Python and PyTorch.");
+    if (!infoOf(config.task.kind).fromFiles || namesFiles(config.task)) return copied;
+    return config.task.kind == TaskKind::Text
+               ? tr("%1 It needs the file gpl-3.0.txt, too.").arg(copied)
+               : tr("%1 It needs the files of MNIST, too; torchvision can download them.")
+                     .arg(copied);
+}
+
 QString RunWords::failedStart(bool showsOther) {
     const QString failed =
         tr("Training cannot start with these settings; the reason is given above.");

@@ -44,6 +44,8 @@ public:
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
     static QString noGradients(SessionState, bool midway, int64_t next);
+    /// Says what to do with the program for PyTorch that was copied, and what it needs.
+    static QString copiedProgram(const RunConfig&);
     /// Says that a run with these settings failed to start. `showsOther` tells that a run with
     /// other settings is still shown.
     static QString failedStart(bool showsOther);

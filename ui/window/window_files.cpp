@@ -10,6 +10,7 @@
 #include "engine/runs/run_reader.h"
 #include "engine/runs/tensorboard.h"
 #include "engine/settings/data_experiment.h"
+#include "engine/settings/idle_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/train/checkpoint.h"
@@ -25,6 +26,7 @@
 #include "ui/plots/plot_stack.h"
 #include "ui/session/left_threads.h"
 #include "ui/window/guarded.h"
+#include "ui/window/run_words.h"
 #include "ui/window/shown_run.h"
 
 #include <QClipboard>
@@ -127,6 +129,7 @@ OpenedFile readCheckpointAt(const QString& path) {
 OpenedFile readExperiment(const QString& path) {
     OpenedFile opened{path};
     opened.config = readConfig(path.toStdString());
+    opened.idle = idleSettings(*opened.config);
     knownFactsOf(*opened.config); // facts of its data: they are read on this thread now, and the
                                   // window knows them later
     const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
@@ -158,9 +161,7 @@ OpenedFile readArrays(const QString& path, const RunConfig& settings) {
                        name == QLatin1String(run_file::kEarlierCheckpoint);
     if (named || isCheckpoint(path.toStdString())) return readCheckpointAt(path);
     checkStateDict(path.toStdString(), settings);
-    OpenedFile opened{path};
-    opened.weights = true;
-    return opened;
+    return {.path = path, .weights = true};
 }
 
 /// Reads a file of any kind, on the calling thread.
@@ -263,6 +264,7 @@ void WindowFiles::show(const OpenedFile& opened) {
         m_shown.resume(opened.from, opened.begun, title);
     else
         m_shown.load(config, {}, title);
+    m_parts.setup->tellIdle(opened.idle);
     if (namesFiles(config.task)) m_parts.setup->goTo(-1); // what was made of the data stands there
     if (opened.savedRun) {
         m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config,
@@ -285,6 +287,7 @@ void WindowFiles::startFrom(const QString& weights) {
     config.setData(config.index(config.rowOf("model.weights")),
                    QFileInfo(weights).absoluteFilePath());
     m_shown.restart();
+    emit told(tr("All lanes start from the weights in %1").arg(safeText(weights.toStdString())));
 }
 
 void WindowFiles::openExperiment(const QString& path) { show(readExperiment(path)); }
@@ -376,7 +379,7 @@ void WindowFiles::copyScript(const std::string& program) {
     guarded(*m_parts.banner, [&] {
         job->result();
         QGuiApplication::clipboard()->setText(QString::fromStdString(program));
-        emit told(tr("Copied: paste it into a file and run it with Python and PyTorch."));
+        emit told(RunWords::copiedProgram(m_models.config.config()));
     });
 }
 

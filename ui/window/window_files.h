@@ -37,7 +37,8 @@ struct OpenedFile {
     /// The state of a checkpoint, and the rows before it when they lie beside it.
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
-    Message problem{}; ///< why a checkpoint beside an experiment cannot be read
+    std::vector<std::string> idle{}; ///< keys of its settings that have no effect
+    Message problem{};               ///< why a checkpoint beside an experiment cannot be read
 };
 
 class WindowFiles : public QObject {

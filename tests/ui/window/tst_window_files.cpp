@@ -19,6 +19,7 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGuiApplication>
+#include <QLabel>
 #include <QLibraryInfo>
 #include <QLineEdit>
 #include <QPushButton>
@@ -53,6 +54,7 @@ private slots:
     void typeOfFileIsTheEnding();
     void copiesPictures();
     void copiesAPyTorchProgram();
+    void namesSettingsWithoutEffect();
     void plotsAreSaved();
     void remembersTheWindow();
 };
@@ -273,6 +275,35 @@ void TestWindowFiles::copiesAPyTorchProgram() {
     QVERIFY2(program.contains("torch.amp.GradScaler"), qPrintable(program));
     QCOMPARE(program, QString::fromStdString(pytorchScript(config)));
     QVERIFY(opened.window.bannerText().isEmpty());
+    const auto* bar = opened.window.statusBar();
+    QVERIFY2(bar->currentMessage().endsWith("PyTorch."), qPrintable(bar->currentMessage()));
+    // the sample of digits is not in the program
+    opened.window.openPreset("mnist-mlp");
+    copy->trigger();
+    QTRY_VERIFY2(bar->currentMessage().contains("It needs the files of MNIST, too"),
+                 qPrintable(bar->currentMessage()));
+}
+
+/// The window hides settings that have no effect: a file may name some.
+void TestWindowFiles::namesSettingsWithoutEffect() {
+    RunConfig config = tinyConfig(20);
+    config.task.loss.labelSmoothing = 0.1;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    const auto said = [&window] {
+        const auto* note = window.setup().findChild<QLabel*>("idle");
+        return note->isVisible() ? note->toolTip() : QString();
+    };
+    QCOMPARE(said(), QString("Without effect beside the other settings: task.label_smoothing"));
+    ConfigModel& model = window.config();
+    QVERIFY(model.addLane()); // the panel is made anew
+    QVERIFY(!said().isEmpty());
+    QVERIFY(model.setData(model.index(model.rowOf("task.label_smoothing")), "0"));
+    QVERIFY(said().isEmpty());
+    QVERIFY(model.setData(model.index(model.rowOf("task.label_smoothing")), "0.1"));
+    QVERIFY(!said().isEmpty());
+    window.openPreset("checkerboard");
+    QVERIFY(said().isEmpty());
 }
 
 /// The ending of the name chooses the format. A limit on the size of files makes the write fail, as
