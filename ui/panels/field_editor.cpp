@@ -31,8 +31,11 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QStyle>
+#include <QStyleOptionComboBox>
 #include <QToolButton>
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -64,6 +67,20 @@ QString unitFor(const Phrase& unit, int number) {
     for (const Pair& pair : kPairs)
         if (number == 1 && pair.many == unit) return translated(pair.one);
     return translated(unit);
+}
+
+/// Returns the width at which a box shows the longest of its choices.
+int widthOf(const QComboBox& box) {
+    QStyleOptionComboBox option;
+    option.initFrom(&box);
+    option.rect = QRect(0, 0, 200, box.sizeHint().height());
+    const QRect room = box.style()->subControlRect(QStyle::CC_ComboBox, &option,
+                                                   QStyle::SC_ComboBoxEditField, &box);
+    constexpr int kAroundText = 4; // that styles leave beside the text
+    int text = 0;
+    for (int i = 0; i < box.count(); ++i)
+        text = std::max(text, box.fontMetrics().horizontalAdvance(box.itemText(i)));
+    return text + option.rect.width() - room.width() + kAroundText;
 }
 } // namespace
 
@@ -105,6 +122,7 @@ void FieldEditor::buildControl(const Field& field) {
     } else {
         buildLineEdit(field);
     }
+    if (m_combo) m_comboWidth = widthOf(*m_combo);
     m_control->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_control->setMinimumWidth(60);
     // A wheel that scrolls the panel must not change the setting that lies under the pointer.
@@ -197,7 +215,7 @@ void FieldEditor::buildRow(const Field& field) {
     connect(m_revert, &QToolButton::clicked, this,
             [this] { m_model.resetToPreset(m_index.row()); });
 
-    auto* grid = make<QGridLayout>(this);
+    auto* grid = m_grid = make<QGridLayout>(this);
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(4);
     grid->setVerticalSpacing(1);
@@ -214,6 +232,18 @@ void FieldEditor::buildRow(const Field& field) {
     grid->addWidget(m_error, 3, 0, 1, 4);
     grid->addWidget(m_note, 4, 0, 1, 4);
     grid->setColumnStretch(1, 1);
+}
+
+/// Gives choices a row of their own where the longest one has no room beside the name.
+void FieldEditor::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (!m_combo) return;
+    const int beside =
+        kLabelWidth + kEffectWidth + m_revert->width() + 3 * m_grid->horizontalSpacing();
+    const bool below = width() - beside < m_comboWidth;
+    if (std::exchange(m_comboBelow, below) == below) return;
+    m_grid->removeWidget(m_combo);
+    m_grid->addWidget(m_combo, below ? 1 : 0, below ? 0 : 1, 1, below ? 4 : 1);
 }
 
 void FieldEditor::commit(const QString& text) {

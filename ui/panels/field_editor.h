@@ -9,6 +9,7 @@
 
 class QCheckBox;
 class QComboBox;
+class QGridLayout;
 class QLabel;
 class QLineEdit;
 class QToolButton;
@@ -38,6 +39,7 @@ public:
 protected:
     bool eventFilter(QObject*, QEvent*) override;
     void changeEvent(QEvent*) override;
+    void resizeEvent(QResizeEvent*) override;
 
 private:
     void buildControl(const Field&);
@@ -65,8 +67,11 @@ private:
     QWidget* m_control = nullptr; ///< child; one of the four below
     QCheckBox* m_check = nullptr;
     QComboBox* m_combo = nullptr;
+    int m_comboWidth = 0;      ///< at which its longest choice is shown
+    bool m_comboBelow = false; ///< it has a row of its own
     CountBox* m_spin = nullptr;
     QLineEdit* m_line = nullptr;
+    QGridLayout* m_grid = nullptr;    ///< owned by this widget
     Phrase m_unit;                    ///< m_spin's unit, in the plural
     QLabel* m_label = nullptr;        ///< child
     QLabel* m_effect = nullptr;       ///< child

@@ -16,6 +16,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QStyleOptionComboBox>
 #include <QTest>
 #include <QTextDocument>
 #include <QToolButton>
@@ -60,6 +61,8 @@ private slots:
     void setupStripLeadsToLanes();
     void setupWheelScrollsOnly();
     void pathsShowTheirEnd();
+    void choicesAreNotCut_data();
+    void choicesAreNotCut();
 };
 
 void TestSetupPanel::setupShowsEveryField() {
@@ -342,6 +345,42 @@ void TestSetupPanel::pathsShowTheirEnd() {
     QTRY_VERIFY(path->hasFocus());
     QCOMPARE(path->shown(), text);
     QVERIFY(path->grab().toImage() != brief);
+}
+
+void TestSetupPanel::choicesAreNotCut_data() {
+    QTest::addColumn<int>("width");
+    QTest::newRow("narrowest") << 270;
+    QTest::newRow("usual") << 320;
+    QTest::newRow("wide") << 500;
+}
+
+/// A box that is too narrow for its longest choice has a row of its own.
+void TestSetupPanel::choicesAreNotCut() {
+    QFETCH(const int, width);
+    ConfigModel model;
+    QVERIFY(model.setData(model.index(model.rowOf("data.kind")), QStringLiteral("mnist")));
+    SetupPanel panel(model);
+    panel.resize(500, 600);
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    panel.resize(width, 600);
+    QCoreApplication::processEvents();
+    int below = 0, boxes = 0;
+    for (QComboBox* box : panel.findChildren<QComboBox*>()) {
+        if (!box->isVisibleTo(&panel)) continue;
+        ++boxes;
+        QStyleOptionComboBox option;
+        option.initFrom(box);
+        const QRect room = box->style()->subControlRect(QStyle::CC_ComboBox, &option,
+                                                        QStyle::SC_ComboBoxEditField, box);
+        for (int i = 0; i < box->count(); ++i)
+            QVERIFY2(box->fontMetrics().horizontalAdvance(box->itemText(i)) <= room.width(),
+                     qPrintable(box->itemText(i)));
+        if (box->x() == 0) ++below;
+    }
+    QVERIFY(boxes > 8);
+    QCOMPARE(below == 0, width == 500);
+    QVERIFY(below < boxes); // short choices stay beside their names
 }
 
 } // namespace tst_setup_panel
