@@ -102,7 +102,6 @@ void LaneCard::showJudged(const LaneStatus& status) {
 
 void LaneCard::addZeros(QGridLayout& grid) {
     m_zeros = addFigure(grid, kZerosRow, tr("Zero gradients"));
-    m_extras.insert(m_extras.end(), {m_zeros, nameOf(m_zeros)});
     showZeros({});
 }
 
@@ -257,6 +256,8 @@ void LaneCard::show(const LaneStatus& status) {
     const bool grows = status.grows();
     if (m_progress) {
         m_progress->setVisible(grows);
+        m_grows = grows;
+        showClean();
         m_stuck->setVisible(status.stuck());
         m_atLeast->setVisible(status.stuck() && m_live);
     }
@@ -294,6 +295,7 @@ void LaneCard::setCompact(bool on) {
     for (QWidget* each : m_extras)
         each->setVisible(!on);
     m_event->setVisible(!on && (m_scales || !m_news.isEmpty()));
+    showClean();
     auto* grid = static_cast<QGridLayout*>(layout());
     for (QLabel* each : {m_title, static_cast<QLabel*>(m_loss)})
         grid->removeWidget(each);
@@ -310,6 +312,14 @@ void LaneCard::setCompact(bool on) {
 void LaneCard::showLoss() {
     m_loss->showFigure(m_compact ? tr("Loss %1").arg(m_lossText) : m_lossText);
     if (m_compact) m_loss->setAccessibleName(m_loss->text());
+}
+
+/// Leaves the clean steps out of a compact card where they count towards nothing, so that there is
+/// room for the zeros.
+void LaneCard::showClean() {
+    if (!m_clean) return;
+    for (QWidget* each : {static_cast<QWidget*>(m_clean), static_cast<QWidget*>(nameOf(m_clean))})
+        each->setVisible(m_grows || !m_compact);
 }
 
 /// Puts everything that there may be no room for into the tool tip.
@@ -413,6 +423,11 @@ void ScalerPanel::fitInto(int height) {
     if (!widget() || height <= 0) return;
     if (!m_compact) m_fullHeight = heightOf(2);
     if (m_compact != (m_fullHeight > height)) setCompact(!m_compact);
+    if (m_legend && !m_compact) m_legend->setHidden(m_fullHeight + legendHeight() > height);
+}
+
+int ScalerPanel::legendHeight() const {
+    return m_legend->sizeHint().height() + widget()->layout()->spacing();
 }
 
 void ScalerPanel::setCompact(bool on) {
@@ -425,8 +440,7 @@ void ScalerPanel::setCompact(bool on) {
 int ScalerPanel::contentHeight() const {
     if (!widget()) return 0;
     int height = heightOf(m_cards.size());
-    if (m_legend && !m_compact)
-        height += m_legend->sizeHint().height() + widget()->layout()->spacing();
+    if (m_legend && !m_legend->isHidden()) height += legendHeight();
     return height;
 }
 

@@ -27,7 +27,8 @@ public:
     /// The present loss scale; 0 before the first step.
     double scale() const { return m_lastScale; }
     /// Shows the loss beside the title, and leaves out the memory and the last event, which the
-    /// tool tip has, too: when room is short, the figures of several lanes are worth more.
+    /// tool tip has, too, and the clean steps of a fixed scale: when room is short, the figures of
+    /// several lanes are worth more.
     void setCompact(bool);
 
 signals:
@@ -57,11 +58,12 @@ private:
     void applyColors();
     void showTips(const LaneStatus&);
     void showLoss();
+    void showClean();
     /// Returns the label beside a figure.
     QLabel* nameOf(const FigureLabel*) const;
 
     int m_lane;
-    bool m_scales, m_live, m_compact = false;
+    bool m_scales, m_live, m_compact = false, m_grows = true;
     std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
     QString m_memoryText, m_lossText = QStringLiteral("–");
     QString m_about, m_label, m_news; ///< the full texts
@@ -98,7 +100,8 @@ public:
     /// Returns the height of all cards, in pixels.
     int contentHeight() const;
     /// Makes the cards compact when the first two would not fit into this height in full: a lane
-    /// alone has nothing to be compared with.
+    /// alone has nothing to be compared with. Leaves out the legend when there is no room for it
+    /// below them.
     void fitInto(int height);
     QSize sizeHint() const override;
 
@@ -119,6 +122,7 @@ private:
     void askForScale(int lane, double scale);
 
     int heightOf(size_t cards) const;
+    int legendHeight() const;
     void setCompact(bool);
 
     std::vector<LaneCard*> m_cards; ///< children of the content

@@ -190,6 +190,22 @@ private slots:
         QVERIFY(cards.texts().contains(QStringLiteral("0.25")));
     }
 
+    /// It would be cut off, and the bar that scrolls to it would take width from the figures.
+    void legendOnlyWhereItFits() {
+        Cards cards;
+        const auto* legend = cards.panel.findChild<MemoryLegend*>();
+        cards.panel.fitInto(kRoomy);
+        const int full = cards.panel.contentHeight();
+        QVERIFY(legend->isVisible());
+        cards.panel.fitInto(full - 1);
+        QVERIFY(!legend->isVisible());
+        QVERIFY(cards.texts().contains(QStringLiteral("100 KiB"))); // the cards are whole
+        QVERIFY(cards.panel.contentHeight() < full);
+        cards.panel.fitInto(full);
+        QVERIFY(legend->isVisible());
+        QCOMPARE(cards.panel.contentHeight(), full);
+    }
+
     /// A share only where one is known, beside that of FP32; the card keeps its height.
     void zeroGradients() {
         FedRun fed;
@@ -227,8 +243,8 @@ private slots:
         QVERIFY2(figure->toolTip().contains(
                      QStringLiteral("Counted after step 1, at loss scale 2048 = 2^11.")),
                  qPrintable(figure->toolTip()));
-        panel.fitInto(kTight); // the tip has it
-        QVERIFY(!figure->isVisible());
+        panel.fitInto(kTight); // the tip has it, too
+        QVERIFY(figure->isVisible());
         QVERIFY(figure->parent()->findChild<QLabel*>()->toolTip().contains(
             QStringLiteral("\nZero gradients: 75 % (A: 25 %)")));
         panel.fitInto(kRoomy);
@@ -270,6 +286,31 @@ private slots:
         panel.hide();
         QCOMPARE(seen.count(), 1);
         QVERIFY(!seen.front().front().toBool());
+    }
+
+    /// The first lesson points at them. A fixed scale has no clean steps to count.
+    void compactCardsShowZeros() {
+        FedModel run;
+        run.start({"amp-fp16", "amp-fp16"});
+        run.setGrowthInterval(1, 2000);
+        ScalerPanel panel;
+        panel.setLanes({{.half = true}, {.half = true}});
+        panel.resize(280, kRoomy);
+        panel.show();
+        panel.refresh(run);
+        const auto named = [&panel](const char* name) {
+            int cards = 0;
+            for (const QLabel* label : panel.findChildren<QLabel*>())
+                if (label->text() == QLatin1String(name) && label->isVisible()) ++cards;
+            return cards;
+        };
+        QCOMPARE(named("Zero gradients"), 2);
+        QCOMPARE(named("Clean steps"), 2);
+        panel.fitInto(kTight);
+        QCOMPARE(named("Zero gradients"), 2);
+        QCOMPARE(named("Clean steps"), 1);
+        panel.fitInto(kRoomy);
+        QCOMPARE(named("Clean steps"), 2);
     }
 
     /// Cards that a fork or an edit made anew are as compact.
