@@ -15,6 +15,7 @@
 namespace halfscope {
 namespace {
 
+constexpr std::string_view kDataEdit = "data"; // other files than those that a run began with
 // as in the text of a saved run
 const QLatin1String kInLane(" in lane "), kAtScaleOf(", at the loss scale of ");
 
@@ -70,6 +71,8 @@ QString savedEditText(const Event& event) {
 
 /// Returns what changed, without when and without the earlier value: "Growth interval: 50 steps".
 QString editText(const Event& event) {
+    // a path would leave no room for what happened to it
+    if (event.tensor == kDataEdit) return EventModel::tr("The data have changed");
     const Phrase format = event.text.format();
     const std::vector<Message> parts = event.text.arguments();
     if (tellsFork(event.text) && event.parent >= 0)
@@ -279,7 +282,10 @@ QString EventModel::whyText(const Event& event) {
                tr("What to do: set a larger loss scale. A scaler that may grow also raises it by "
                   "itself, but only after enough clean steps. Where the loss is not scaled, "
                   "switch the scaler on; the precision fp16 has none, amp-fp16 has one.");
-    case EventKind::Edit: break;
+    case EventKind::Edit:
+        if (event.tensor != kDataEdit) break;
+        return tr("What it means: the curves before this step belong to other data than those "
+                  "after it. To train on the present data from the start, press Reset.");
     }
     return {};
 }
