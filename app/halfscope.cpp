@@ -284,6 +284,7 @@ int runWindow(QApplication& app, const Options& options, std::optional<QStringLi
     // a screenshot has the same size everywhere
     if (!options.size && settings.remember)
         window.resize(startSize(window.size(), window.screen()->availableSize()));
+    window.openWithStop(options.steps);
     window.openPreset(options.preset); // a picture takes its network and lanes from it
     const Opening opening = options.file.isEmpty() ? Opening::Done : openGiven(window, options);
     if (opening == Opening::Closed) return signalled;
@@ -292,11 +293,8 @@ int runWindow(QApplication& app, const Options& options, std::optional<QStringLi
         app.exec();
         return kBadInput;
     }
+    window.openWithStop({}); // what the user opens later has its own
     window.editAsBefore();
-    if (options.steps) {
-        window.setStopStep(*options.steps);
-        window.restart(); // a live change of the run that is being built would come too late
-    }
     if (options.play) window.play();
     if (!options.screenshot.isEmpty()) takeScreenshot(window, options);
     window.show();

@@ -63,6 +63,7 @@ public:
 
     // See ShownRun.
     void setStopStep(qint64 steps) { m_shown->setStopStep(steps); }
+    void openWithStop(std::optional<qint64> steps) { m_shown->openWithStop(steps); }
     void play() { m_shown->play(); }
     void pause() { m_controller->pause(); }
     void stepOnce() { m_controller->stepOnce(); }

@@ -73,7 +73,7 @@ QStringList nextStart(const RunModels& models, const ShownRun& shown, const Sess
                   << writeTo(sessions, name + QStringLiteral(".edits"), editsText(config.edits()));
     if (!kept && !folder.isEmpty()) return arguments << QStringLiteral("--") << folder;
     const QString& preset = shown.preset();
-    if (!preset.isEmpty() && (kept || config.isStill(config.preset())))
+    if (!preset.isEmpty() && (kept || config.isStill(presetNamed(preset.toStdString()).config)))
         return arguments << QStringLiteral("--preset") << preset;
     if (kept) return arguments;
     return arguments << QStringLiteral("--")

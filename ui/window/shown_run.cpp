@@ -28,7 +28,7 @@
 namespace halfscope {
 namespace {
 
-constexpr const char* kStopKey = "run.steps";
+constexpr const char *kStopKey = "run.steps", *kEpochsKey = "run.epochs";
 constexpr const char* kGrowthKey = "scaler.growth_test";
 constexpr const char* kPaceKey = "run.pace";
 constexpr qint64 kSilentMs = 1000; // reading that takes longer is reported
@@ -135,8 +135,14 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
     m_preset = preset;
     m_title = title;
     m_models.config.clearRunning();
-    m_models.config.load(config);
     m_planned = config;
+    if (m_stop) {
+        findField(kStopKey)->set(*m_planned, -1, int64_t{*m_stop});
+        std::erase_if(m_planned->edits, [](const LiveEdit& edit) {
+            return edit.key == kStopKey || edit.key == kEpochsKey;
+        });
+    }
+    m_models.config.load(*m_planned);
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
 }
@@ -196,10 +202,7 @@ int64_t ShownRun::nextStop() const {
 }
 
 void ShownRun::playOrPause() {
-    if (m_controller.running() || m_controller.playWaits())
-        m_controller.pause();
-    else
-        play();
+    m_controller.running() || m_controller.playWaits() ? m_controller.pause() : play();
 }
 
 void ShownRun::restart() {
@@ -544,11 +547,8 @@ QString ShownRun::lead() const {
     if (showsSaved()) return shownText();
     const bool trained = m_shown.run && m_shown.run->step() > 0 && m_controller.info();
     if (!trained) return {};
-    switch (m_controller.state()) {
-    case SessionState::Finished: return tr("Finished.");
-    case SessionState::Failed: return tr("Ended by an error.");
-    default: return {};
-    }
+    if (m_controller.state() == SessionState::Finished) return tr("Finished.");
+    return m_controller.state() == SessionState::Failed ? tr("Ended by an error.") : QString();
 }
 
 RunWords::State ShownRun::stateNow() const {

@@ -37,6 +37,9 @@ public:
     void readSaved(const QString& folder, const RunConfig&,
                    const std::shared_ptr<const RunCheckpoint>&);
     void setStopStep(qint64 steps);
+    /// Experiments that are opened from now on begin with this step as their stop; nothing: with
+    /// their own. It is no edit, unlike setStopStep().
+    void openWithStop(std::optional<qint64> steps) { m_stop = steps; }
     /// Limits the steps a second; 0 means as fast as possible.
     void setPace(double stepsPerSecond);
     void play();
@@ -160,6 +163,7 @@ private:
     QString m_about;           ///< of a preset that needs words; else empty
     int m_experiment = 0;      ///< counts load()
     double m_worthSeconds = 60;
+    std::optional<qint64> m_stop;       ///< of experiments that are opened
     std::optional<RunConfig> m_planned; ///< the recorded experiment, whose forks and edits belong
                                         ///< to the next build
     std::optional<ConfigModel::Edits> m_edits; ///< wait for the networks that are being built

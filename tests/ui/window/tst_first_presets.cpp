@@ -5,6 +5,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 
+#include <QAction>
 #include <QLabel>
 #include <QTest>
 
@@ -20,6 +21,7 @@ private slots:
     void play_data();
     void play();
     void savedRunsSayTheSame();
+    void aGivenStopIsNoEdit();
 };
 
 void TestFirstPresets::play_data() {
@@ -92,6 +94,38 @@ void TestFirstPresets::savedRunsSayTheSame() {
         QTRY_COMPARE_WITH_TIMEOUT(again->readout(), pictures->readout(), kPatience);
         QCOMPARE(again->view(0).picture().caption, outputs()[0].caption);
     }
+}
+
+/// As `halfscope --steps 20` starts.
+void TestFirstPresets::aGivenStopIsNoEdit() {
+    MainWindow window;
+    window.openWithStop(20);
+    window.openPreset("mnist-mlp"); // which counts epochs
+    window.openWithStop({});
+    ConfigModel& model = window.config();
+    QCOMPARE(model.config().steps, int64_t{20});
+    QCOMPARE(model.config().epochs, int64_t{0});
+    const QModelIndex steps = model.index(model.rowOf("run.steps"));
+    QVERIFY(!model.data(steps, ConfigModel::ChangedRole).toBool());
+    bool found = false;
+    for (const QAction* action : window.findChildren<QAction*>()) {
+        if (action->shortcut() != QKeySequence(QKeySequence::Undo)) continue;
+        found = true;
+        QVERIFY2(!action->isEnabled(), qPrintable(action->text()));
+    }
+    QVERIFY(found);
+    QVERIFY(trainsTo(window, 20));
+    QCOMPARE(window.run().step(), int64_t{20});
+    window.openPreset("mnist-mlp");
+    QCOMPARE(model.config().epochs, int64_t{2});
+    // nor does a recorded change of the stop come back
+    RunConfig recorded = tinyConfig(30);
+    recorded.edits = {{.step = 5, .lane = -1, .key = "run.steps", .value = int64_t{12}}};
+    const QTemporaryDir folder;
+    window.openWithStop(20);
+    window.openExperiment(write(folder, "recorded.json", configText(recorded)));
+    QVERIFY(trainsTo(window, 20));
+    QCOMPARE(window.run().step(), int64_t{20});
 }
 
 } // namespace tst_first_presets

@@ -90,6 +90,8 @@ private slots:
     void savesForTensorBoard();
     void weightsStartTheLanes();
     void otherWeightsAreRefused();
+    void aGivenStopKeepsTheCheckpoint();
+    void dataThatChangedAreTold();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(QString::fromUtf8(name)); }
@@ -346,6 +348,8 @@ void TestWindowResume::weightsStartTheLanes() {
     QVERIFY(reaches(opened.window, SessionState::Ready));
     QVERIFY(opened.window.tryFile(file));
     QCOMPARE(opened.window.config().config().model.weights, file.toStdString());
+    QCOMPARE(opened.window.statusBar()->currentMessage(),
+             QStringLiteral("All lanes start from the weights in ") + file);
     QVERIFY(trainsTo(opened.window, 1));
     QCOMPARE(opened.window.shown().run()->now().row(0, 1).loss(), records[0].loss);
     QVERIFY(QFile::exists(file));
@@ -373,6 +377,57 @@ void TestWindowResume::otherWeightsAreRefused() {
         opened.window.bannerText().startsWith(labelInWindow(*findField("model.weights")) + ": "));
     QVERIFY(opened.window.config().config().model.weights.empty());
     QVERIFY(trainsTo(opened.window, 40)); // the earlier run continues
+}
+
+/// As `halfscope --steps 30 checkpoint.safetensors` starts.
+void TestWindowResume::aGivenStopKeepsTheCheckpoint() {
+    const QTemporaryDir folder;
+    trainPart(folder.path(), config(), 20);
+    MainWindow window;
+    window.openWithStop(30);
+    window.openFile(folder.filePath(QLatin1String(run_file::kCheckpoint)));
+    window.openWithStop({});
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.controller().info()->goesOnAfter, std::optional<int64_t>(20));
+    QTRY_COMPARE(window.config().config().steps, int64_t{30});
+    QVERIFY(trainsTo(window, 30));
+    QCOMPARE(window.run().step(), int64_t{30});
+}
+
+/// The list has no room for a path, and the sentence tells what the change means.
+void TestWindowResume::dataThatChangedAreTold() {
+    const QTemporaryDir folder;
+    const auto table = [](int factor) {
+        std::string text = "a,b,y\n";
+        for (int i = 0; i < 80; ++i)
+            text += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," +
+                    std::to_string(factor * (i % 7) + i % 5) + "\n";
+        return text;
+    };
+    const QString path = write(folder, "table.csv", table(1));
+    RunConfig config = tinyConfig(20);
+    config.task = {};
+    config.task.kind = TaskKind::Csv;
+    config.task.path = path.toStdString();
+    config.task.batch = 8;
+    const QString run = folder.filePath("run");
+    trainPart(run, config, 10);
+    write(folder, "table.csv", table(2));
+    MainWindow window;
+    window.openFile(run);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(trainsTo(window, 20));
+    const EventModel& events = window.events();
+    int told = -1;
+    for (int row = 0; row < events.rowCount(); ++row) {
+        const QString what = events.index(row, EventModel::KindColumn).data().toString();
+        if (what == "The data have changed") told = row;
+    }
+    QVERIFY(told >= 0);
+    const QString sentence = events.index(told, EventModel::TextColumn).data().toString();
+    QVERIFY2(sentence.startsWith("From step 11: ") && sentence.contains("table.csv has changed"),
+             qPrintable(sentence));
+    QVERIFY(EventModel::whyText(events.eventAt(told)).contains("belong to other data"));
 }
 
 } // namespace tst_window_resume
