@@ -33,15 +33,13 @@ class Draw {
 public:
     explicit Draw(uint64_t seed) : m_random(seed, 7) {}
     int64_t below(int64_t n) {
-        std::vector<float> one(1);
-        m_random.fillUniform(one, 0.0f, 1.0f);
-        return std::min(n - 1,
-                        static_cast<int64_t>(static_cast<double>(one[0]) * static_cast<double>(n)));
+        return static_cast<int64_t>(m_random.below(m_index++, static_cast<uint64_t>(n)));
     }
     double real() { return static_cast<double>(below(1 << 20)) / 1024 - 512; }
 
 private:
     Philox m_random;
+    uint64_t m_index = 0;
 };
 
 /// Values of the kinds that runs have, by index.
@@ -152,10 +150,12 @@ class TestColumn : public QObject {
 private slots:
     void isAsAList_data();
     void isAsAList();
+    void longCountsKeepTheirValues();
     void emptyOnes();
     void bucketsStay();
     void viewsStay();
     void sharesItsPast();
+    void takesNoOtherChunk();
     void stepsRise();
     void medians();
     void takesFewBytes_data();
@@ -225,6 +225,21 @@ void TestColumn::isAsAList() {
     }
 }
 
+/// Runs that become too many are coded by value: a count past 2^24 does not fit into float32 even
+/// where its last value does.
+void TestColumn::longCountsKeepTheirValues() {
+    Filled all;
+    const auto add = [&all](double value) {
+        all.points.push_back({static_cast<int64_t>(all.points.size()) + 1, value});
+        all.writer.append(all.points.back().step, value);
+    };
+    for (int i = 0; i <= 1000; ++i)
+        add(0x1p24 - 500 + i);
+    for (int i = 0; i < 400; ++i)
+        add(i % 2 == 0 ? 0.5 : 7.25);
+    QVERIFY(same(pointsOf(all.writer.column(), kLeast, kMost), all.points));
+}
+
 void TestColumn::emptyOnes() {
     const Column none;
     QVERIFY(none.empty());
@@ -292,6 +307,29 @@ void TestColumn::sharesItsPast() {
         QVERIFY(same(pointsOf(child.column(), kLeast, kMost), wanted));
     }
     QVERIFY(same(pointsOf(parent.writer.column(), kLeast, kMost), parent.points));
+}
+
+/// A store that has the bytes of another chunk under the key has lost the values: they are nan, at
+/// the steps that they had.
+void TestColumn::takesNoOtherChunk() {
+    struct Store : ChunkStore {
+        std::vector<std::byte> read(int64_t) const override { return bytes; }
+        std::vector<std::byte> bytes;
+    };
+    const Filled all = filled(kKinds[7], kSpacings[0], 10000, 4);
+    const auto& chunks = all.writer.column().fullChunks();
+    const std::vector<std::shared_ptr<const ColumnChunk>> full(chunks.begin(), chunks.end());
+    QCOMPARE(full.size(), size_t{2});
+    for (const size_t stored : {size_t{0}, size_t{1}}) {
+        const auto store = std::make_shared<Store>();
+        store->bytes = full[stored]->values()->packed(ColumnChunk::kValues, full[stored]->runs());
+        full[0]->setStored(store, 1);
+        // values that were read are spared once
+        QVERIFY(full[0]->drop() || full[0]->drop());
+        const std::shared_ptr<const ChunkValues> values = full[0]->values();
+        QCOMPARE(values->stepAt(0), int64_t{1});
+        QCOMPARE(std::isnan(values->valueAt(full[0]->runs(), 0)), stored == 1);
+    }
 }
 
 void TestColumn::stepsRise() {
