@@ -63,6 +63,7 @@ private slots:
     void infIsNotMoved();
     void infEndsWithACleanStep();
     void interruptionsStayBlank();
+    void endsAtAStep();
     void memoryIsBounded_data();
     void memoryIsBounded();
     void meansAreByTime();
@@ -240,6 +241,22 @@ void TestGradientHistory::interruptionsStayBlank() {
     QVERIFY(history.mean(10, 28));
 }
 
+/// A fork's past has columns up to its step, and that step itself.
+void TestGradientHistory::endsAtAStep() {
+    GradientHistory history;
+    for (const int64_t step : {1, 11, 21}) {
+        history.add(rangeOf(step, 0));
+        train(history, step, step + 9);
+    }
+    const GradientHistory past = history.upTo(15);
+    const auto columns = past.columns();
+    QCOMPARE(columns.size(), size_t{2});
+    QCOMPARE(columns[0].to, int64_t{11});
+    QCOMPARE(columns[1].to, int64_t{16});
+    QVERIFY(past.at(15));
+    QCOMPARE(past.lastStep(), int64_t{15});
+}
+
 void TestGradientHistory::memoryIsBounded_data() {
     QTest::addColumn<int>("every"); // the number of steps for each count
     QTest::addColumn<bool>("gaps");
@@ -348,6 +365,12 @@ void TestGradientHistory::tableReadsBack() {
     QVERIFY(lines[0].endsWith(",2^23,not_finite"));
     QVERIFY(lines[1].startsWith("\"a, \"\"b\"\"\",2,5,2,0,0,1,0,"));
     QCOMPARE(lines[1].count(',') - 1, lines[0].count(',')); // one comma is in the name
+    // a mean of many shares may round to a little more than 1
+    QByteArray rounded = lines[1];
+    rounded.replace(",0,0,1,0,", ",0,0,1.0005,0,");
+    writeFileAtomically(path, (lines[0] + '\n' + rounded + '\n').toStdString());
+    const auto read = readGradients(path, names, 5);
+    QCOMPARE(shareAt(*read->at(1).at(3), Counts::kLowest + 1), double{1.0005f});
 }
 
 } // namespace tst_gradient_history

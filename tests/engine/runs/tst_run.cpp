@@ -1,6 +1,7 @@
 // A run that is fed in batches: its columns, totals, forks and pictures, what a snapshot shows
 // while the run continues, what it costs, and the list of runs.
 #include "engine/runs/run.h"
+#include "engine/runs/run_past.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/fields.h"
 #include "tests/support/under_sanitizer.h"
@@ -67,6 +68,7 @@ private slots:
     void readersBesideTheWriter();
     void forks();
     void goesOn();
+    void goesOnWithItsEvents();
     void goesOnWithoutReadingAll();
     void metricsOfAFile();
     void gradients();
@@ -166,6 +168,13 @@ void TestRun::totals() {
     first.samples = {{1, 0, metric::WallSeconds, 0.5}};
     late.append(std::move(first));
     QCOMPARE(late.now().totals(0).last().wallSeconds(), 0.5);
+    // the best of three validations is not the last one
+    RunBatch judged;
+    for (const auto& [step, share] : {std::pair(2, 0.5), {3, 0.75}, {4, 0.625}})
+        judged.rows.push_back(StepRow(step, 0).set(metric::Accuracy, share));
+    late.append(std::move(judged));
+    QCOMPARE(late.now().totals(0).accuracy(), std::optional(0.625));
+    QCOMPARE(late.now().totals(0).bestAccuracy(), std::optional(0.75));
     RecentTimes times;
     for (int64_t i = 0; i < RecentTimes::kMost + 10; ++i)
         times.add(i < 10 ? 1e9 : 1);
@@ -328,6 +337,25 @@ void TestRun::goesOn() {
     QCOMPARE(rows.size(), size_t{11});
     for (const StepRow& row : rows)
         QVERIFY(sameRow(row, run->now().row(1, row.step)));
+}
+
+/// An edit is named after the step that it acts on first, and comes before that step's row.
+void TestRun::goesOnWithItsEvents() {
+    const std::shared_ptr<Run> rows(new Run(twoLanes()));
+    rows->append(batchOf(1, 5));
+    RunBatch events;
+    for (const int64_t step : {3, 4, 5})
+        for (const EventKind kind : {EventKind::Edit, EventKind::Backoff})
+            events.events.push_back({kind, step, 1, 8, 4, {}, {}});
+    rows->append(std::move(events));
+    const RunPast past{"1", "folder", 3, rows, {}};
+    std::vector<std::pair<EventKind, int64_t>> taken;
+    past.forEach([&](const RunBatch& batch) {
+        for (const Event& each : batch.events)
+            taken.emplace_back(each.kind, each.step);
+    });
+    using Taken = decltype(taken);
+    QVERIFY(taken == (Taken{{EventKind::Edit, 3}, {EventKind::Backoff, 3}, {EventKind::Edit, 4}}));
 }
 
 /// Nearly all values of a long run lie on disk: a run that continues from its last step does not
