@@ -39,6 +39,7 @@ class TestRunSummary : public QObject {
 private slots:
     void ofARun();
     void comparesPictures();
+    void ofAFork();
     void ofAnotherMachine();
     void isNotAlwaysThere();
     void refusesValues_data();
@@ -104,6 +105,26 @@ void TestRunSummary::comparesPictures() {
     QVERIFY(pictureErrors(info, cutOff, run->now().target()).empty());
     info.config.task.kind = TaskKind::Regression;
     QVERIFY(pictureErrors(info, pictures, run->now().target()).empty());
+}
+
+/// A fork counts its own steps alone, ends with the scale that its last step left, and has no mean
+/// over a picture that is not finite everywhere.
+void TestRunSummary::ofAFork() {
+    LaneTotals totals;
+    totals.add(StepRow(60, 0).set(metric::Loss, 0.5f).set(metric::Scale, 8.0f));
+    totals.add(Event{EventKind::Backoff, 60, 0, 8, 4, {}, {}});
+    const std::vector<LaneInfo> lanes{{"amp-fp16-2", "fork", 0, 40}};
+    const std::vector<double> seconds{0.25};
+    PictureError error{true, 0.125, 0.25, 1};
+    const auto laneOf = [&] {
+        return Json::parse(
+            summaryText(RunInfo{}, lanes, {&totals, 1}, seconds, {&error, 1}))["lanes"][0];
+    };
+    QCOMPARE(laneOf()["steps"].get<int>(), 20);
+    QCOMPARE(laneOf()["final_scale"].get<double>(), 4.0);
+    QVERIFY(!laneOf().contains("mae") && !laneOf().contains("psnr"));
+    error.notFinite = 0;
+    QCOMPARE(laneOf()["mae"].get<double>(), 0.125);
 }
 
 void TestRunSummary::ofAnotherMachine() {

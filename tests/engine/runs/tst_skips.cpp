@@ -131,6 +131,13 @@ void TestSkips::normal_data() {
     QTest::newRow("a loss that came back") << History(65536).lose(2).clean(10).tally()
                                            << "2 of 12 steps were skipped. That is normal: at the "
                                               "start, until the loss scale was low enough.";
+    History tenth(65536);
+    tenth.clean(20);
+    for (int i = 0; i < 4; ++i)
+        tenth.skip(1).clean(4);
+    QTest::newRow("one step in ten")
+        << tenth.tally()
+        << "4 of 40 steps were skipped. That is normal: after the gradients had become larger.";
     QTest::newRow("a floor that was touched")
         << History(128).skipAtFloor(6).clean(1).skipAtFloor(10).tally()
         << "16 of 17 steps were skipped. That is normal: at the start, until the loss scale was "
