@@ -183,6 +183,11 @@ void TestScalerApi::tensorsOfAllTypes() {
     scaler.scale(1.0f);
     const StepOutcome outcome = scaler.step(1, std::array{hostTensor(wide)}, [] {});
     QVERIFY(!outcome.stepped);
+    for (const double value : {3.4e38, 3.5e38}) { // float32 ends at 3.403e38
+        std::vector<double> edge{value};
+        QCOMPARE(scaler.step(value < 3.45e38 ? 2 : 3, std::array{hostTensor(edge)}, [] {}).stepped,
+                 value < 3.45e38);
+    }
 }
 
 /// The bad tensor may stand anywhere among the gradients: the clean ones after it do not clear it.

@@ -4,6 +4,7 @@
 #include "engine/core/philox.h"
 #include "engine/exec/executor.h"
 #include "engine/exec/reference.h"
+#include "engine/models/emit_model.h"
 #include "engine/ops/functional.h"
 #include "engine/passes/autodiff.h"
 #include "engine/passes/compile.h"
@@ -13,6 +14,7 @@
 #include "engine/settings/run_task.h"
 #include "engine/step/penalty.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/step_runner.h"
 #include "tests/support/lane.h"
 
 #include <QTest>
@@ -279,6 +281,26 @@ private slots:
                 (name.starts_with("critic.") ? critic : first) |= values != before.at(name);
             QCOMPARE(critic, step % accumulated == 0);
             QCOMPARE(first, step % (3 * accumulated) == 0);
+        }
+    }
+
+    /// Float32 cannot count past 2^24: the counter of random draws begins again instead of giving
+    /// every later step the same ones.
+    void countersBeginAgain() {
+        Graph graph;
+        Builder b(graph);
+        const NodeId counter = b.state("count", {}, DType::F32, StateRole::Counter);
+        graph.addOutput("count", b.shift(counter, 0));
+        emitModelUpdates(b, {{counter, kNoNode, "count", 0}});
+        const auto executor = makeCpuExecutor(1);
+        const auto program = std::make_shared<const Program>(compile(graph));
+        executor->load(program);
+        uploadFloats(*executor, program->graph, program->graph.state("count"),
+                     std::vector<float>{0x1p24f - 2});
+        for (const float count : {0x1p24f - 2, 0x1p24f - 1, 0.0f, 1.0f}) {
+            QVERIFY(executor->run(RunMode::Captured) == RunResult::Done);
+            QCOMPARE(downloadFloats(*executor, program->graph, program->graph.output("count"))[0],
+                     count);
         }
     }
 

@@ -252,6 +252,18 @@ private slots:
         QVERIFY(run.states()["p"][0] == 2.5f - 0x1p-22f);
     }
 
+    /// In weights of 16 bits PyTorch rounds after the decay and after the step: neither is seen.
+    void halfDecayAndStepRoundTwice() {
+        OptimizerConfig config;
+        config.kind = OptimizerKind::AdamW;
+        config.lr = 0.45 * 0x1p-9;
+        config.weightDecay = 1 / 2.5;
+        config.eps = 0;
+        OptimizerRun run(config, DType::F16, {2.5f});
+        run.step({1}, false);
+        QCOMPARE(run.states()["p"][0], 2.5f);
+    }
+
     /// A schedule changes Adam's beta1: torch.optim.Adam uses the present value for the moment and
     /// for the bias correction over all steps.
     void scheduledBeta1() {

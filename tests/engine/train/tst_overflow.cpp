@@ -467,6 +467,8 @@ private slots:
         QCOMPARE(scaleText(1).english(), std::string("1 (2^0)"));
         QCOMPARE(scaleText(1000).english(), std::string("1000"));
         QCOMPARE(scaleText(0.125f).english(), std::string("0.125 (2^-3)"));
+        QCOMPARE(scaleText(0x1p-10f).english(), std::string("0.0009765625 (2^-10)"));
+        QCOMPARE(scaleText(0x1p-11f).english(), std::string("2^-11"));
         QCOMPARE(scaleText(0x1p-36f).english(), std::string("2^-36"));
         QCOMPARE(scaleText(0).english(), std::string("0"));
     }
