@@ -301,7 +301,7 @@ private slots:
     void libraryTakesConvolutions() {
         if (!gemmLibrary().starts_with("oneDNN") || !hasVectorSet(VectorSet::Avx2))
             QSKIP("no convolutions of a library here");
-        const ConvPlan many{40, 3, 9, 8, 5, 3, 3, 9, 8, {1, 1}, {1, 1}, DType::F32, false};
+        const ConvPlan many{40, 4, 9, 8, 5, 3, 3, 9, 8, {1, 1}, {1, 1}, DType::F32, false};
         ConvPlan few = many, large = many, pointwise = many;
         few.n = 2;
         large.h = large.oh = large.w = large.ow = 1024;
@@ -313,6 +313,10 @@ private slots:
             for (const ConvPlan& plan : {few, large, pointwise})
                 QVERIFY(!libraryConv(op, plan));
         }
+        ConvPlan first = many; // as in a first layer
+        first.c = 1;
+        QVERIFY(libraryConv(Op::Conv2d, first));
+        QVERIFY(!libraryConv(Op::Conv2dWeightGrad, first));
     }
 };
 
