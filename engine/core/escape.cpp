@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 namespace halfscope {
 namespace {
@@ -48,19 +50,22 @@ std::string takeOne(std::string_view& text) {
     return "\\u" + hex(code, 4);
 }
 
-size_t charactersOf(std::string_view text, size_t most) {
-    size_t count = 0;
-    while (!text.empty() && count <= most) {
-        text.remove_prefix(std::max<size_t>(sequenceLength(text), 1));
-        ++count;
-    }
-    return count;
+/// Returns how many characters takeOne() made of one.
+size_t widthOf(std::string_view piece) {
+    return sequenceLength(piece) == piece.size() ? 1 : piece.size(); // an escape is plain ASCII
 }
 
-std::string firstOf(std::string_view text, size_t most) {
+/// Returns the front as it is shown, in at most `most` characters, and removes it from the text.
+std::string takeFirst(std::string_view& text, size_t most) {
     std::string shown;
-    for (size_t i = 0; i < most && !text.empty(); ++i)
-        shown += takeOne(text);
+    while (!text.empty()) {
+        std::string_view rest = text;
+        const std::string piece = takeOne(rest);
+        if (widthOf(piece) > most) break;
+        most -= widthOf(piece);
+        shown += piece;
+        text = rest;
+    }
     return shown;
 }
 
@@ -98,13 +103,26 @@ size_t sequenceLength(std::string_view text) {
 }
 
 std::string escapedText(std::string_view text, size_t most) {
-    return firstOf(text, most) + (charactersOf(text, most) > most ? kCut : "");
+    const std::string shown = takeFirst(text, most);
+    return shown + (text.empty() ? "" : kCut);
 }
 
 std::string escapedEnds(std::string_view text, size_t most) {
-    if (charactersOf(text, most) <= most) return firstOf(text, most);
-    const size_t start = most / 3;
-    return firstOf(text, start) + kCut + firstOf(lastOf(text, most - start), most);
+    std::string_view rest = text;
+    const std::string whole = takeFirst(rest, most);
+    if (rest.empty()) return whole;
+    rest = text;
+    const std::string start = takeFirst(rest, most / 3);
+    // From the end, pieces cannot be told; so those of more than enough are made, and the last
+    // kept.
+    std::vector<std::string> pieces;
+    for (std::string_view end = lastOf(rest, most); !end.empty();)
+        pieces.push_back(takeOne(end));
+    size_t left = most - most / 3 - std::min(most - most / 3, std::string_view(kCut).size());
+    auto first = pieces.end();
+    while (first != pieces.begin() && widthOf(first[-1]) <= left)
+        left -= widthOf(*--first);
+    return std::accumulate(first, pieces.end(), start + kCut);
 }
 
 std::string messageText(std::string_view text) { return escapedEnds(text, kMostMessage); }

@@ -18,11 +18,12 @@ inline constexpr size_t kMostMessage = 2000;
 size_t sequenceLength(std::string_view);
 
 /// Returns the text with control characters (those of C1 too), line separators and direction
-/// controls as "\n" or "\u202e", and bytes that are not UTF-8 as "\xff". Shows at most `most`
-/// characters of the text: a longer one is cut, with "..." at the end.
+/// controls as "\n" or "\u202e", and bytes that are not UTF-8 as "\xff". Of a text that takes more
+/// than `most` characters so, it returns as many, with "..." behind them.
 std::string escapedText(std::string_view, size_t most = kMostQuoted);
-/// Does the same, but keeps both the start and the end of a longer text, with "..." between them: a
-/// message's reason and a path's name stand at the end.
+/// Does the same, but keeps both the start and the end of a longer text, with "..." between them:
+/// a message's reason and a path's name stand at the end. At most `most` characters in all, so that
+/// doing it again changes nothing.
 std::string escapedEnds(std::string_view, size_t most = kMostQuoted);
 
 /// Returns a message's text: escapedEnds() of at most kMostMessage characters.

@@ -3,6 +3,7 @@
 #include "engine/core/escape.h"
 #include "engine/core/philox.h"
 #include "engine/core/shape.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "tests/support/thrown.h"
 
@@ -33,6 +34,7 @@ private slots:
     void escapes_data();
     void escapes();
     void longTextsAreCut();
+    void someNamesFitOneMessage();
     void errorsAreFitToBeShown();
     void invariant();
     void philoxKnownAnswers_data();
@@ -165,7 +167,7 @@ void TestCore::longTextsAreCut() {
     QCOMPARE(pathText(most), most);
     const std::string path = pathText("/begin" + std::string(5000, '-') + "/end.json");
     QVERIFY2(path.starts_with("/begin-") && path.ends_with("-/end.json"), path.c_str());
-    QCOMPARE(path.size(), size_t{203});
+    QCOMPARE(path.size(), size_t{200});
     // length is counted in characters, and none is cut in two
     std::string many;
     for (int i = 0; i < 1000; ++i)
@@ -173,8 +175,20 @@ void TestCore::longTextsAreCut() {
     QCOMPARE(quotedText(many).size(), size_t{400 + 5});
     QVERIFY(isPlainText(pathText(many)) && pathText(many).find('\\') == std::string::npos);
     const std::string bad(20'000'000, '\xff');
-    QVERIFY(quotedText(bad).size() <= 200 * 4 + 5);
-    QVERIFY(pathText(bad).size() <= 200 * 4 + 5);
+    // as shown: four characters for each such byte, and none of them cut
+    QCOMPARE(quotedText(bad), quotedText(bad.substr(0, 51)));
+    QCOMPARE(quotedText(bad).size(), size_t{200 + 5});
+    QCOMPARE(pathText(bad).size(), size_t{195}); // 64 of 66, 3 dots, 128 of 131
+    for (const std::string& text : {path, pathText(bad), pathText(many), messageText(bad)})
+        QCOMPARE(messageText(text), text);
+    QVERIFY(messageText(bad).size() <= kMostMessage);
+}
+
+void TestCore::someNamesFitOneMessage() {
+    const std::vector<std::string> names(9, std::string(5000, '\xff'));
+    const std::string shown = someOf(names).english();
+    QVERIFY2(shown.ends_with(", " + pathText(names[0]) + " and 1 more"), shown.c_str());
+    QCOMPARE(messageText(shown), shown);
 }
 
 void TestCore::errorsAreFitToBeShown() {
