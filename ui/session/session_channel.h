@@ -76,6 +76,7 @@ struct SessionInfo {
     std::vector<MemoryUse> memory; ///< TrainingRun::memory()
     DeviceInfo device;
     Message cudaReason; ///< why the GPU is not used; empty when it is used or was not asked for
+    Message dataChange; ///< Experiment::dataChange()
     Picture target;
 };
 

@@ -21,6 +21,8 @@ public:
     virtual std::vector<std::string> laneNames() const = 0;
     virtual DeviceInfo device() const = 0;
     virtual Message cudaReason() const = 0;
+    /// See Experiment::dataChange().
+    virtual Message dataChange() const { return {}; }
     /// Returns the memory that each lane uses; empty when it is not known.
     virtual std::vector<MemoryUse> memory() { return {}; }
     virtual int64_t step() const = 0;

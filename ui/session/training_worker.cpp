@@ -170,6 +170,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         info->memory = m_run->memory();
         info->device = m_run->device();
         info->cudaReason = m_run->cudaReason();
+        info->dataChange = m_run->dataChange();
         info->target = m_run->target();
         tell(BuiltNotice{std::move(info)});
         showPicture();

@@ -11,6 +11,8 @@
 
 #include <QRegularExpression>
 
+#include <utility>
+
 namespace halfscope {
 namespace {
 
@@ -104,8 +106,9 @@ void Figures::showStrip() {
 
 /// Shows at most five times a second: figures that change 30 times a second cannot be read, and
 /// laying them out costs as much as the plots.
-void Figures::show(bool running, const QString& lead) {
+void Figures::show(bool running, const QString& lead, const QString& warning) {
     showChosen();
+    if (std::exchange(m_warning, warning) != warning) m_new = true;
     if (m_at != m_parts.plots->crosshair()) showStrip();
     if (!m_new) return;
     const qint64 now = m_clock.elapsed();
@@ -131,6 +134,7 @@ void Figures::show(bool running, const QString& lead) {
         const QStringList led{tr("%1 %2").arg(lead, texts[0]), tr("%1 %2").arg(lead, texts[1])};
         texts = led + texts.mid(1);
     }
+    if (!warning.isEmpty()) texts = QStringList{tr("%1 %2").arg(lead, warning), warning};
     if (m_chosen) texts = newsOf(run.run()->events()[*m_chosen], run);
     if (!texts.isEmpty() && texts.first() != m_parts.headline->said()) m_parts.headline->say(texts);
 }

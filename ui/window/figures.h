@@ -32,8 +32,9 @@ public:
     void choose(int event);
     bool hasNews() const { return !m_news.isEmpty(); }
     /// Shows what is new, unless the figures were shown a moment ago and the run goes on. `lead` is
-    /// a sentence about a run that is over, put before its outcome; otherwise empty.
-    void show(bool running, const QString& lead);
+    /// a sentence about a run that is over, put before its outcome; otherwise empty. A warning,
+    /// unless it is empty, takes the place of the outcome.
+    void show(bool running, const QString& lead, const QString& warning);
     /// Says what Play would do. `title` is the title of the preset that the sentence is about,
     /// which needs more room than others; otherwise empty.
     void invite(const QString& text, Press, const QString& title);
@@ -55,6 +56,7 @@ private:
     QStringList m_news;             ///< the last event in ever fewer words
     std::optional<size_t> m_chosen; ///< the event that the user chose
     std::optional<int64_t> m_at;    ///< the step that the strip shows; nothing: the newest
+    QString m_warning;              ///< as it was shown last
     int64_t m_begin = 0;            ///< the step after which the run begins
 };
 

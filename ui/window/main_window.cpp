@@ -277,7 +277,7 @@ void MainWindow::tellFailure() {
 
 FrameLoop::Done MainWindow::draw() {
     const bool arrived = m_shown->frame() || m_shown->reads();
-    m_figures->show(m_controller->running(), m_shown->lead());
+    m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     const bool drawn = m_parts.plots->refresh();
     const SessionState state = m_controller->state();
     const bool busy = state == SessionState::Building || state == SessionState::Running;

@@ -81,10 +81,14 @@ QString RunWords::device(const std::optional<DeviceInfo>& device, bool isSaved,
 
 QString RunWords::invitation(const State& state, qsizetype lanes, const QString& about) {
     switch (state.begins) {
-    case Begins::FromCheckpoint:
+    case Begins::FromCheckpoint: {
         if (!state.goesOnAfter) return tr("This run continues from its checkpoint.");
-        return tr("This run continues after step %1.")
-            .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
+        const QString goesOn =
+            tr("This run continues after step %1.")
+                .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
+        const QString changed = changedData(state);
+        return changed.isEmpty() ? goesOn : tr("%1 %2").arg(goesOn, changed);
+    }
     case Begins::CheckpointLost:
         return tr("The checkpoint cannot be read, so this run starts over from step 0.");
     case Begins::Anew: break;
@@ -93,6 +97,10 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
     if (lanes < 2) return tr("Train a network; add a lane to compare.");
     if (lanes == 2) return tr("Train the same network twice, side by side.");
     return tr("Train the same network %n times, side by side.", nullptr, static_cast<int>(lanes));
+}
+
+QString RunWords::changedData(const State& state) {
+    return state.dataChange.empty() ? QString() : tr("%1.").arg(translated(state.dataChange));
 }
 
 QString RunWords::data(const RunConfig& config) {

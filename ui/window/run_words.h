@@ -27,6 +27,7 @@ public:
         Begins begins = Begins::Anew;
         std::optional<int64_t> goesOnAfter{}; ///< the step of the checkpoint, once it is read
         int64_t nextStop = 0;                 ///< the step to which a finished run would continue
+        Message dataChange{};                 ///< Experiment::dataChange()
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
@@ -38,6 +39,9 @@ public:
     static QString device(const std::optional<DeviceInfo>&, bool isSaved, const SessionInfo* built);
     /// Says what a training without rows will do. `about` is a preset's own sentence, or empty.
     static QString invitation(const State&, qsizetype lanes, const QString& about);
+    /// Says that a run would continue with other data than those that it began with. Empty when
+    /// they are the same.
+    static QString changedData(const State&);
     /// Says what is learned from the user's own files, and from how many samples. Empty for other
     /// data, and while they are being read.
     static QString data(const RunConfig&);

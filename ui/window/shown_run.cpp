@@ -544,7 +544,7 @@ void ShownRun::invite() {
 }
 
 QString ShownRun::lead() const {
-    if (showsSaved()) return shownText();
+    if (showsSaved()) return RunWords::savedRun(*m_shown.run, m_shown.back);
     const bool trained = m_shown.run && m_shown.run->step() > 0 && m_controller.info();
     if (!trained) return {};
     if (m_controller.state() == SessionState::Finished) return tr("Finished.");
@@ -553,8 +553,12 @@ QString ShownRun::lead() const {
 
 RunWords::State ShownRun::stateNow() const {
     const SessionInfoPtr& built = m_controller.info();
-    return {m_controller.state(), m_controller.playWaits(), m_begins,
-            built ? built->goesOnAfter : std::nullopt, nextStop()};
+    return {m_controller.state(),
+            m_controller.playWaits(),
+            m_begins,
+            built ? built->goesOnAfter : std::nullopt,
+            nextStop(),
+            built ? built->dataChange : Message()};
 }
 
 void ShownRun::showState() {
@@ -572,7 +576,7 @@ void ShownRun::showState() {
     const bool waits = state == SessionState::Running || state == SessionState::Paused || finished;
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
     if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
-    m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? shownText() : QString()));
+    m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? lead() : QString()));
 }
 
 bool ShownRun::hasUnsavedRows() const {
@@ -584,8 +588,6 @@ void ShownRun::markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(
 double ShownRun::trainedSeconds() const {
     return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
 }
-
-QString ShownRun::shownText() const { return RunWords::savedRun(*m_shown.run, m_shown.back); }
 
 void ShownRun::showDevice() {
     const SessionInfo* built = m_controller.info().get();

@@ -91,6 +91,9 @@ public:
     bool showsSaved() const { return m_shown.run && (m_shown.back || m_shown.run != m_current); }
     /// Returns a sentence about a run that is over; otherwise empty.
     QString lead() const;
+    /// Returns what to know before Continue is pressed for the saved run that is shown; may be
+    /// empty.
+    QString warning() const { return m_stays ? RunWords::changedData(stateNow()) : QString(); }
     /// Returns how long the run that is shown was trained, in seconds, without pauses.
     double trainedSeconds() const;
     /// Whether trained() can continue from its last step later: its networks are kept with it.
@@ -152,7 +155,6 @@ private:
     void updateTarget();
     /// Names the device that trained the shown run, wherever the window names one.
     void showDevice();
-    QString shownText() const; ///< a sentence about a run of the past
     bool drain();
 
     RunModels& m_models;

@@ -416,7 +416,25 @@ void TestWindowResume::dataThatChangedAreTold() {
     MainWindow window;
     window.openFile(run);
     QVERIFY(reaches(window, SessionState::Ready));
+    // before Continue is pressed, the run's own place says so
+    const QString changed =
+        QDir(folder.path()).canonicalPath() +
+        QStringLiteral(
+            "/table.csv has changed since the training began, and is used as it is now.");
+    auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2_WITH_TIMEOUT(headline->accessibleName().startsWith(QStringLiteral("Saved run")) &&
+                                  headline->accessibleName().endsWith(changed),
+                              qPrintable(headline->accessibleName()), kPatience);
+    MainWindow alone; // the checkpoint without the run's folder
+    const QString copy = folder.filePath("alone.safetensors");
+    QVERIFY(QFile::copy(run + QStringLiteral("/checkpoint.safetensors"), copy));
+    alone.openFile(copy);
+    QVERIFY(reaches(alone, SessionState::Ready));
+    QTRY_COMPARE_WITH_TIMEOUT(
+        alone.findChild<QLabel*>(QStringLiteral("headline"))->accessibleName(),
+        QStringLiteral("This run continues after step 10. %1 Press Play.").arg(changed), kPatience);
     QVERIFY(trainsTo(window, 20));
+    QTRY_VERIFY(!headline->accessibleName().contains(changed));
     const EventModel& events = window.events();
     int told = -1;
     for (int row = 0; row < events.rowCount(); ++row) {
