@@ -6,6 +6,7 @@
 #include "engine/ops/functional.h"
 
 #include <set>
+#include <utility>
 
 namespace halfscope {
 
@@ -85,12 +86,7 @@ public:
     Flow emit(const LayerSpec& layer, const Flow& in) {
         switch (layer.info->holds) {
         case Holds::Nothing: return single(layer, in);
-        case Holds::Chain: {
-            Flow flow = in;
-            for (const LayerSpec& child : layer.children)
-                flow = emit(child, flow);
-            return flow;
-        }
+        case Holds::Chain: return chain(layer, in);
         case Holds::Residual: return residual(layer, in);
         }
         failInvariant("unknown kind of layer");
@@ -120,12 +116,30 @@ private:
         return {y, type.shape, layout};
     }
 
+    /// Only the layers right inside a chain know of its padding: others may have other lengths.
+    Flow chain(const LayerSpec& layer, const Flow& in) {
+        const NodeId outside = std::exchange(m_parts.padding, paddingOf(layer, in));
+        Flow flow = in;
+        for (const LayerSpec& child : layer.children)
+            flow = emit(child, flow);
+        m_parts.padding = outside;
+        return flow;
+    }
+    NodeId paddingOf(const LayerSpec& layer, const Flow& in) {
+        if (layer.info->padding != Padding::Tells) return kNoNode;
+        LabelScope label(m_b, m_words + layer.label);
+        const NodeId index = m_b.constantLike(static_cast<double>(paddingIndexOf(layer)), in.node);
+        return m_b.emit(Op::Equal, {in.node, index});
+    }
+
     Flow residual(const LayerSpec& layer, const Flow& in) {
+        const NodeId outside = std::exchange(m_parts.padding, kNoNode);
         Flow flow = in, beside = in;
         for (const LayerSpec& child : layer.children) {
             Flow& at = child.name == kShortcutName ? beside : flow;
             at = emit(child, at);
         }
+        m_parts.padding = outside;
         m_lastLabel = m_words + layer.label;
         LabelScope label(m_b, m_lastLabel);
         checkSum(layer, in.shape, flow.shape, beside.shape);

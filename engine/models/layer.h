@@ -128,6 +128,14 @@ enum class Wants : uint8_t {
     Images    ///< as Samples, but a picture that is painted comes as one image
 };
 
+/// Whether a layer looks at which positions of a sequence are padding.
+enum class Padding : uint8_t {
+    Ignores,
+    Takes, ///< where it is known, which it is right inside a chain that tells
+    Needs, ///< likewise; it is refused anywhere else
+    Tells  ///< a chain: the first Embedding's padding_idx marks padding in the input
+};
+
 enum class ModelMode : uint8_t {
     Train,   ///< batch statistics, dropout
     Evaluate ///< running statistics, no dropout
@@ -164,6 +172,7 @@ struct LayerInfo {
     /// Refuses an input that the layer cannot be trained on, although it can be evaluated on it;
     /// null when there is none.
     void (*checkTraining)(const LayerSpec&, const NodeType& in) = nullptr;
+    Padding padding = Padding::Ignores;
 };
 
 std::span<const LayerInfo> layerTable();

@@ -38,6 +38,7 @@ struct ModelParts {
     ModelMode mode = ModelMode::Train;
     uint64_t seed = 0; ///< for dropout
     NodeId counter = kNoNode;
+    NodeId padding = kNoNode;       ///< for the layers right inside a chain that tells of it
     std::vector<NodeId> parameters; ///< states of role Parameter, in the order of the forward pass
     std::vector<ModelUpdate> updates;
 };
@@ -61,6 +62,8 @@ public:
     /// Returns the count of steps, F32, rank 0; for random numbers together with seed().
     NodeId counter();
     uint64_t seed() const { return m_parts.seed; }
+    /// Returns which positions are padding, Bool (samples, length); kNoNode when that is not known.
+    NodeId padding() const { return m_parts.padding; }
 
 private:
     const ParameterInfo* find(std::string_view name) const;

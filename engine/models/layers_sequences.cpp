@@ -1,8 +1,8 @@
 // Layers for sequences: Embedding, which turns indices into vectors, a vector for each position,
 // and the encoder layer of a transformer (Vaswani et al., "Attention Is All You Need", 2017) with
-// the parameters, names and initial values of torch.nn.TransformerEncoderLayer. The encoder comes
-// without a mask and with the causal one, which PyTorch's layer takes in forward(), so that a layer
-// of nn.Sequential cannot be given it.
+// the parameters, names and initial values of torch.nn.TransformerEncoderLayer. PyTorch's layer
+// takes masks in forward(), where nn.Sequential hands on none: the encoder with the causal mask is
+// a layer of its own, and PaddedSequential hides padding from the layers in it.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -69,10 +69,14 @@ NodeId emitEmbedding(LayerContext& c, const LayerSpec& layer, NodeId x) {
 }
 
 /// Refuses inputs that are not (samples, length, features).
-void requireVectors(const LayerSpec& layer, const NodeType& in, std::string_view features) {
+void requireVectors(const LayerSpec& layer, const NodeType& in) {
     if (in.shape.rank() != 3)
         layer.refuse({phrase("Model", "the input is %1; (samples, length, features) is expected"),
                       shapeText(in.shape)});
+}
+/// Refuses other numbers of features, too.
+void requireVectors(const LayerSpec& layer, const NodeType& in, std::string_view features) {
+    requireVectors(layer, in);
     if (in.shape[2] != layer.whole(features))
         layer.refuse({phrase("Model", "the input has %1 features"), in.shape[2]});
 }
@@ -138,7 +142,8 @@ class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
 /// PyTorch's layer takes masks in forward(); here only another class can have one.
 Message maskHint(std::string_view argument) {
     if (argument == "src_key_padding_mask")
-        return phrase("Model", "; there is no mask for padding: all samples are of one length");
+        return phrase("Model", "; PaddedSequential(Embedding(..., padding_idx=0), ...) hides "
+                               "padding from the layers in it");
     const bool causal = argument == "is_causal" || argument == "mask" || argument == "src_mask";
     if (!causal) return {};
     return {phrase("Model", "; %1(...) is the layer with a causal mask"), kCausalEncoder};
@@ -234,7 +239,9 @@ private:
         fn::AttentionDropout drop{m_dropout};
         if (m_dropout > 0) drop = {m_dropout, m_c.counter(), m_c.seed()};
         const auto& [query, key, value] = parts;
-        const NodeId y = fn::scaledDotProductAttention(m_b, query, key, value, drop, m_mask);
+        const NodeId hidden = m_mask == fn::AttentionMask::None ? m_c.padding() : kNoNode;
+        const NodeId y =
+            fn::scaledDotProductAttention(m_b, query, key, value, drop, m_mask, hidden);
         const NodeId joined = m_b.reshape(m_b.transpose(y, {0, 2, 1, 3}), shape);
         return dropped(linear("self_attn.out_proj", joined));
     }
@@ -257,6 +264,64 @@ NodeId emitEncoder(LayerContext& c, const LayerSpec& layer, NodeId x) {
 }
 NodeId emitCausalEncoder(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return Encoder(c, layer, fn::AttentionMask::Causal).emit(x);
+}
+
+constexpr std::string_view kPaddedClass = R"(
+class PaddedSequential(nn.Sequential):
+    """Tells its layers where the embedding in front finds padding."""
+
+    def forward(self, x):
+        padding = x == self[0].padding_idx
+        for layer in self:
+            if type(layer) is nn.TransformerEncoderLayer:
+                x = layer(x, src_key_padding_mask=padding)
+            elif getattr(layer, "needs_padding", False):
+                x = layer(x, padding)
+            else:
+                x = layer(x)
+        return x
+)";
+
+constexpr std::string_view kMeanClass = R"(
+class MaskedMean(nn.Module):
+    """The mean over the positions that are not padding."""
+
+    needs_padding = True  # as PaddedSequential gives it
+
+    def forward(self, x, padding):
+        count = (~padding).sum(1, keepdim=True).clamp(min=1)
+        return x.masked_fill(padding[..., None], 0).sum(1) / count
+)";
+
+void completePadded(LayerSpec& layer) {
+    const bool fits = !layer.children.empty() && layer.children.front().info->takesIndices &&
+                      paddingOf(layer.children.front()).has_value();
+    if (!fits)
+        layer.refuse(phrase("Model",
+                            "its first layer must be an Embedding with a padding_idx, such "
+                            "as Embedding(1000, 64, padding_idx=0)"));
+}
+
+NodeType meanOutput(const LayerSpec& layer, const NodeType& in) {
+    requireVectors(layer, in);
+    return {{in.shape[0], in.shape[2]}, in.dtype};
+}
+
+/// A sample of nothing but padding has the mean 0.
+NodeId emitMean(LayerContext& c, const LayerSpec&, NodeId x) {
+    const Shape shape = c.b.shapeOf(x);
+    const NodeId padding = c.padding();
+    require(padding != kNoNode, "a mean without its padding");
+    const NodeId column = c.b.reshape(padding, {shape[0], shape[1], 1});
+    const NodeId seen = c.b.where(c.b.expand(column, shape), c.b.constantLike(0, x), x);
+    const NodeId sums = fn::sum(c.b, seen, {1});
+    const Shape table{shape[0], shape[1]};
+    const AutocastScope off(c.b, nullptr);
+    const NodeId none = c.b.constant(0, table, DType::F32),
+                 one = c.b.constant(1, table, DType::F32);
+    const NodeId kept = fn::sum(c.b, c.b.where(padding, none, one), {1}, fn::KeepAxes::Yes);
+    const NodeId count = fn::maximum(c.b, kept, c.b.constantLike(1, kept));
+    return fn::div(c.b, sums, c.b.cast(count, c.b.dtypeOf(sums)));
 }
 
 constexpr LayerInfo kRows[] = {
@@ -282,7 +347,8 @@ constexpr LayerInfo kRows[] = {
      .emitNodes = emitEncoder,
      .parameters = encoderParameters,
      .complete = completeEncoder,
-     .hint = maskHint},
+     .hint = maskHint,
+     .padding = Padding::Takes},
     {.name = kCausalEncoder,
      .wants = Wants::Samples,
      .args = kEncoderArgs,
@@ -292,6 +358,17 @@ constexpr LayerInfo kRows[] = {
      .complete = completeEncoder,
      .hint = maskHint,
      .python = kCausalClass},
+    {.name = "MaskedMean",
+     .wants = Wants::Samples,
+     .output = meanOutput,
+     .emitNodes = emitMean,
+     .python = kMeanClass,
+     .padding = Padding::Needs},
+    {.name = "PaddedSequential",
+     .complete = completePadded,
+     .holds = Holds::Chain,
+     .python = kPaddedClass,
+     .padding = Padding::Tells},
 };
 
 } // namespace

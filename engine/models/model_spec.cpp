@@ -210,8 +210,10 @@ public:
         switch (layer.info->holds) {
         case Holds::Nothing: out = checkedOutput(layer, in, m_mode); break;
         case Holds::Chain:
-            for (const LayerSpec& child : layer.children)
+            for (const LayerSpec& child : layer.children) {
+                if (layer.info->padding == Padding::Tells) checkPositions(child, in, out);
                 out = run(child, out);
+            }
             break;
         case Holds::Residual: out = residual(layer, in); break;
         }
@@ -233,6 +235,19 @@ private:
         if (out.dtype == DType::I32 || beside.dtype == DType::I32)
             layer.refuse(phrase("Model", "indices cannot be added"));
         return out;
+    }
+
+    /// Refuses a layer that looks at padding when its positions are not those of the indices.
+    static void checkPositions(const LayerSpec& layer, const NodeType& indices,
+                               const NodeType& in) {
+        const Padding padding = layer.info->padding;
+        if (padding != Padding::Takes && padding != Padding::Needs) return;
+        const bool same = indices.shape.rank() == 2 && in.shape.rank() == 3 &&
+                          indices.shape[0] == in.shape[0] && indices.shape[1] == in.shape[1];
+        if (!same)
+            layer.refuse({phrase("Model", "padding is known for indices %1 and not for the input, "
+                                          "%2; layers before it must keep the first two axes"),
+                          shapeText(indices.shape), shapeText(in.shape)});
     }
 
     void note(const LayerSpec& layer, const NodeType& out) {
@@ -286,6 +301,15 @@ void checkIndices(const LayerSpec& layer, int64_t indices) {
         checkIndices(child, indices);
 }
 
+void checkPadding(const LayerSpec& layer, Padding around) {
+    if (layer.info->padding == Padding::Needs && around != Padding::Tells)
+        layer.refuse(phrase("Model",
+                            "it must be right inside PaddedSequential(...), which tells it "
+                            "where padding is"));
+    for (const LayerSpec& child : layer.children)
+        checkPadding(child, layer.info->padding);
+}
+
 Wants wantedBy(const LayerSpec& layer) {
     for (const LayerSpec& child : layer.children)
         if (const Wants wanted = wantedBy(child); wanted != Wants::Anything) return wanted;
@@ -296,6 +320,7 @@ Wants wantedBy(const LayerSpec& layer) {
 
 ModelSpec readModel(std::string_view text) {
     ModelSpec model{Reader().read(lang::parse(text), {}, {})};
+    checkPadding(model.root, Padding::Ignores);
     double total = 0;
     checkSize(model.root, total);
     return model;
@@ -346,6 +371,10 @@ NodeType checkedOutput(const LayerSpec& layer, const NodeType& in, ModelMode mod
         layer.refuse({phrase("Model", "its result, %1, has more than %2 values"),
                       shapeText(out.shape), kMaxElements});
     return out;
+}
+
+int64_t paddingIndexOf(const LayerSpec& chain) {
+    return chain.children.front().whole("padding_idx");
 }
 
 void checkSum(const LayerSpec& layer, const Shape& in, const Shape& out, const Shape& beside) {

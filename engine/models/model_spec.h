@@ -70,6 +70,8 @@ NodeType checkedOutput(const LayerSpec&, const NodeType& in, ModelMode = ModelMo
 
 /// The part of a Residual that its input goes through instead of being added unchanged.
 inline constexpr std::string_view kShortcutName = "shortcut";
+/// Returns the index that marks padding in the input of a chain that tells of it.
+int64_t paddingIndexOf(const LayerSpec& chain);
 /// Refuses a Residual whose two branches do not end in one shape.
 void checkSum(const LayerSpec& residual, const Shape& in, const Shape& out, const Shape& beside);
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace halfscope {
 
@@ -24,6 +25,7 @@ struct Layer {
     const NodeType& out;
     std::map<std::string_view, std::string> parameters; ///< names of tensors, by the parameters'
                                                         ///< names
+    std::string padding; ///< whether positions (samples, length) are padding; empty: not known
 
     /// Returns the name of a parameter's tensor; empty when the layer has none of this name, which
     /// in ONNX omits an input.
@@ -328,6 +330,22 @@ std::string causallyMasked(const Layer& layer, const std::string& scores) {
     return layer.node("Where", {seen, scores, layer.graph.scalar(hidden)});
 }
 
+std::string unsqueezed(const Layer& layer, const std::string& x, const std::vector<int64_t>& axes) {
+    return layer.node("Unsqueeze", {x, layer.graph.integers(axes)});
+}
+
+std::string emitMaskedMean(const Layer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const std::string zero = graph.scalar(0), one = graph.scalar(1);
+    const std::string positions = graph.integers(std::array{int64_t{1}});
+    const std::string seen = layer.node("Where", {unsqueezed(layer, layer.padding, {2}), zero, x});
+    const std::string sums = layer.node("ReduceSum", {seen, positions}, {{"keepdims", int64_t{0}}});
+    const std::string kept = layer.node("Where", {layer.padding, zero, one});
+    const std::string count =
+        layer.node("ReduceSum", {kept, positions}, {{"keepdims", int64_t{1}}});
+    return layer.node("Div", {sums, layer.node("Max", {count, one})});
+}
+
 std::string attention(const Layer& layer, const std::string& x) {
     const Shape& in = layer.in.shape;
     const int64_t heads = layer.spec.whole("nhead"), width = in[2] / heads;
@@ -345,7 +363,14 @@ std::string attention(const Layer& layer, const std::string& x) {
         layer.node("Div", {layer.node("MatMul", {query, key}), layer.graph.scalar(root)});
     if (layer.spec.info->name == "CausalTransformerEncoderLayer")
         scores = causallyMasked(layer, scores);
-    const std::string shares = layer.node("Softmax", {scores}, {{"axis", int64_t{-1}}});
+    const bool padded = !layer.padding.empty() && layer.spec.info->padding == Padding::Takes;
+    const std::string hidden = padded ? unsqueezed(layer, layer.padding, {1, 2}) : std::string();
+    if (padded) {
+        const double lowest = std::numeric_limits<float>::lowest();
+        scores = layer.node("Where", {hidden, layer.graph.scalar(lowest), scores});
+    }
+    std::string shares = layer.node("Softmax", {scores}, {{"axis", int64_t{-1}}});
+    if (padded) shares = layer.node("Where", {hidden, layer.graph.scalar(0), shares});
     const std::string mixed = layer.node("Transpose", {layer.node("MatMul", {shares, value})},
                                          {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
     return linearPart(layer, "self_attn.out_proj",
@@ -416,6 +441,7 @@ constexpr Row kRows[] = {
     {"PositionalEmbedding", emitPositionalEmbedding},
     {"TransformerEncoderLayer", emitEncoder},
     {"CausalTransformerEncoderLayer", emitEncoder},
+    {"MaskedMean", emitMaskedMean},
 };
 
 const Row* findRow(std::string_view name) {
@@ -433,20 +459,28 @@ public:
     std::string write(const LayerSpec& layer, const std::string& x, NodeType& type) {
         if (layer.info->holds == Holds::Residual) return residual(layer, x, type);
         if (layer.info->holds == Holds::Nothing) return single(layer, x, type);
+        const std::string outside = std::exchange(m_padding, paddingOf(layer, x));
         std::string at = x;
         for (const LayerSpec& child : layer.children)
             at = write(child, at, type);
+        m_padding = outside;
         return at;
     }
 
 private:
+    std::string paddingOf(const LayerSpec& layer, const std::string& x) {
+        if (layer.info->padding != Padding::Tells) return {};
+        m_graph.setLabel(m_prefix + layer.label);
+        return m_graph.node("Equal", {x, m_graph.integers(std::array{paddingIndexOf(layer)})});
+    }
+
     std::string single(const LayerSpec& spec, const std::string& x, NodeType& type) {
         const Row* row = findRow(spec.info->name);
         if (!row) spec.refuse(phrase("Model", "this layer cannot be written into an ONNX file"));
         const NodeType in = type;
         type = checkedOutput(spec, in, ModelMode::Evaluate);
         m_graph.setLabel(m_prefix + spec.label);
-        return row->emit({m_graph, spec, in, type, parametersOf(spec)}, x);
+        return row->emit({m_graph, spec, in, type, parametersOf(spec), m_padding}, x);
     }
 
     std::map<std::string_view, std::string> parametersOf(const LayerSpec& spec) {
@@ -482,6 +516,7 @@ private:
     OnnxGraph& m_graph;
     const std::string& m_prefix;
     const OnnxWeights* m_weights;
+    std::string m_padding; ///< see Layer::padding
 };
 
 } // namespace

@@ -11,6 +11,29 @@ class CausalTransformerEncoderLayer(nn.TransformerEncoderLayer):
         return super().forward(x, src_mask=mask)
 
 
+class PaddedSequential(nn.Sequential):
+    """With the mask that nn.MultiheadAttention calls key_padding_mask."""
+
+    def forward(self, x):
+        padding = x.eq(self[0].padding_idx)
+        for layer in self:
+            if isinstance(layer, nn.TransformerEncoderLayer):
+                x = layer(x, None, padding)
+            elif isinstance(layer, MaskedMean):
+                x = layer(x, padding)
+            else:
+                x = layer(x)
+        return x
+
+
+class MaskedMean(nn.Module):
+    """The mean of each sample's own positions, cut out of the batch."""
+
+    def forward(self, x, padding):
+        parts = [row[~hidden] for row, hidden in zip(x, padding)]
+        return torch.stack([part.sum(0) / max(len(part), 1) for part in parts])
+
+
 def put_waves(model):
     """Sets value i of parameter k (of the state dict) to (0.3 + 0.1 (k % 4)) sin(0.7 i + k)."""
     with torch.no_grad():

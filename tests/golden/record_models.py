@@ -17,7 +17,8 @@ import torch
 from torch import nn
 
 import recording
-from networks import CausalTransformerEncoderLayer, put_waves  # noqa: F401, for the sources
+from networks import (CausalTransformerEncoderLayer, MaskedMean,  # noqa: F401, for the sources
+                      PaddedSequential, put_waves)
 
 SOURCES = [
     ("nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.Linear(20, 1))", (4, 10)),
@@ -59,6 +60,15 @@ SOURCES = [
     ("nn.Sequential(nn.Conv2d(2, 3, (3, 5), padding='same'), nn.PReLU(3), nn.Conv2d(3, 2, 1, "
      "padding='same', bias=False), nn.PReLU(init=0.1), nn.Conv2d(2, 1, 2, padding='valid'), "
      "nn.Flatten(2), nn.Conv1d(1, 2, 3, padding='same'))", (2, 2, 4, 5), 0),
+    ("PaddedSequential(nn.Embedding(7, 6, padding_idx=0), nn.Tanh(), MaskedMean(), nn.Linear(6, 2))",
+     (4, 5), 7),
+    ("nn.Sequential(PaddedSequential(nn.Embedding(7, 8, padding_idx=3), "
+     "nn.TransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True), "
+     "nn.TransformerEncoderLayer(8, 4, 10, 0.0, 'gelu', batch_first=True, norm_first=True), "
+     "MaskedMean()), nn.Linear(8, 2))", (4, 5), 7),
+    # samples of nothing but padding
+    ("PaddedSequential(nn.Embedding(7, 8, padding_idx=0), "
+     "nn.TransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True), nn.Linear(8, 2))", (2, 3), 1),
 ]
 
 

@@ -400,10 +400,23 @@ NodeId causallyMasked(Builder& b, NodeId scores) {
     return b.where(seen, scores, hidden);
 }
 
+/// Spreads `hidden` (samples, keys) over scores (samples, .., keys).
+NodeId spreadOverScores(Builder& b, NodeId hidden, const Shape& scores) {
+    Shape row = Shape::filled(scores.rank(), 1);
+    row[0] = b.shapeOf(hidden)[0];
+    row[scores.rank() - 1] = b.shapeOf(hidden)[1];
+    return b.expand(b.reshape(hidden, row), scores);
+}
+
+/// Replaces the values where `hidden` is true. A select, not a product: what is hidden may be inf.
+NodeId filled(Builder& b, NodeId x, NodeId hidden, double value) {
+    return hidden == kNoNode ? x : b.where(hidden, b.constantLike(value, x), x);
+}
+
 } // namespace
 
 NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value,
-                                 const AttentionDropout& drop, AttentionMask mask) {
+                                 const AttentionDropout& drop, AttentionMask mask, NodeId hidden) {
     constexpr std::string_view kName = "scaled_dot_product_attention";
     const auto in = castInputs(b, kName, std::array{query, key, value});
     requireOneDType(b, kName, in);
@@ -417,7 +430,10 @@ NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId va
     b.setRule(std::string(kName) + ": softmax in float32");
     NodeId wide = b.scale(widened(b, scores), 1 / root);
     if (mask == AttentionMask::Causal) wide = causallyMasked(b, wide);
-    NodeId share = softmax(b, wide, -1);
+    if (hidden != kNoNode) hidden = spreadOverScores(b, hidden, b.shapeOf(wide));
+    // Not -inf, with which a row that is all hidden would be NaN.
+    wide = filled(b, wide, hidden, double{std::numeric_limits<float>::lowest()});
+    NodeId share = filled(b, softmax(b, wide, -1), hidden, 0);
     if (drop.p > 0) share = dropout(b, share, drop.p, drop.counter, drop.seed);
     const NodeId stored = b.cast(share, b.dtypeOf(in[2]));
     b.setRule({});

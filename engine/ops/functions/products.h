@@ -56,8 +56,11 @@ struct AttentionDropout {
 };
 /// Which keys a query sees: all, or only those up to its own position (PyTorch's is_causal).
 enum class AttentionMask : uint8_t { None, Causal };
+/// No query sees the keys where `hidden`, Bool (samples, keys), is true: PyTorch's
+/// key_padding_mask. A query that sees no key gets zeros.
 NodeId scaledDotProductAttention(Builder&, NodeId query, NodeId key, NodeId value,
-                                 const AttentionDropout&, AttentionMask = AttentionMask::None);
+                                 const AttentionDropout&, AttentionMask = AttentionMask::None,
+                                 NodeId hidden = kNoNode);
 /// The weights of a recurrent cell: gates stacked as in PyTorch (GRU: reset, update, new; LSTM:
 /// input, forget, cell, output), (gates h, in) and (gates h, h); biases may be kNoNode.
 struct CellWeights {

@@ -74,6 +74,44 @@ private slots:
         }
     }
 
+    /// Whatever vector stands for padding, the mean of the others is the same, and no gradient
+    /// reaches it; a sample of nothing but padding has the mean 0.
+    void paddingIsHidden() {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {2, 4}, DType::I32);
+        ModelOptions options;
+        options.mode = ModelMode::Evaluate;
+        const ModelSpec model = readModel(
+            "PaddedSequential(Embedding(5, 6, padding_idx=3), TransformerEncoderLayer(6, 2, 8, "
+            "batch_first=True), MaskedMean())");
+        const EmittedModel made = emitModel(b, model, {x, b.shapeOf(x)}, options);
+        const NodeId sum = b.sumAll(b.unary(Op::Exp, made.output));
+        const NodeId gradient = gradients(b, sum, made.parameters).front().value();
+        const Weights weights = initialWeights(graph, 5);
+        const auto valuesWith = [&](double padding) {
+            std::map<NodeId, RefTensor> leaves;
+            for (const auto& [name, values] : weights)
+                leaves[graph.state(name)] = {graph[graph.state(name)].shape,
+                                             {values.begin(), values.end()}};
+            std::vector<double>& table = leaves[graph.state("0.weight")].values;
+            std::fill(table.begin() + 3 * 6, table.begin() + 4 * 6, padding);
+            leaves[x] = {{2, 4}, {4, 3, 0, 3, 3, 3, 3, 3}};
+            const auto all =
+                evaluate(graph, leaves, std::vector{made.output, gradient}, RefRounding::None);
+            return std::array{all.at(made.output).values, all.at(gradient).values};
+        };
+        const auto one = valuesWith(0), other = valuesWith(50);
+        QVERIFY(one == other);
+        const auto zeros = [](const std::vector<double>& values, int begin) {
+            return std::count(values.begin() + begin, values.begin() + begin + 6, 0.0);
+        };
+        QCOMPARE(zeros(one[0], 0), 0);
+        QCOMPARE(zeros(one[0], 6), 6);
+        QCOMPARE(zeros(one[1], 4 * 6), 0);
+        QCOMPARE(zeros(one[1], 3 * 6), 6);
+    }
+
     /// The other rows are drawn as they are without padding.
     void paddingStartsAtZero() {
         const auto drawn = [](const char* written) {
@@ -136,6 +174,11 @@ private slots:
                      "line 1, column 31: TransformerEncoderLayer has no argument \"" + name +
                          "\"; CausalTransformerEncoderLayer(...) is the layer with a causal mask");
         }
+        QCOMPARE(
+            refusalOf("TransformerEncoderLayer(8, 2, src_key_padding_mask=None)", vectors),
+            QString("line 1, column 31: TransformerEncoderLayer has no argument "
+                    "\"src_key_padding_mask\"; PaddedSequential(Embedding(..., padding_idx=0), "
+                    "...) hides padding from the layers in it"));
         QCOMPARE(refusalOf("TransformerEncoderLayer(8, 2, batchfirst=True)", vectors),
                  QString("line 1, column 31: TransformerEncoderLayer has no argument "
                          "\"batchfirst\"; the nearest one is batch_first"));
@@ -158,6 +201,30 @@ private slots:
         QCOMPARE(QString::fromStdString(thrownBy<InputError>([&] { known(10); })),
                  QString("line 1, column 12: Embedding(9, 4): the data has indices from 0 to 9: "
                          "num_embeddings must be at least 10"));
+    }
+
+    void refusesOfPadding() {
+        for (const char* first : {"", "Embedding(9, 4)", "Tanh(), Embedding(9, 4, padding_idx=0)"})
+            QCOMPARE(refusalOf(qPrintable(QString("PaddedSequential(%1)").arg(first)), {2, 5},
+                               DType::I32),
+                     QString("line 1, column 1: PaddedSequential: its first layer must be an "
+                             "Embedding with a padding_idx, such as Embedding(1000, 64, "
+                             "padding_idx=0)"));
+        const QString padded = "PaddedSequential(Embedding(9, 4, padding_idx=0), %1MaskedMean()%2)";
+        const QString outside =
+            "MaskedMean(): it must be right inside PaddedSequential(...), which "
+            "tells it where padding is";
+        QCOMPARE(refusalOf("MaskedMean()", {2, 5, 8}), "line 1, column 1: " + outside);
+        QCOMPARE(refusalOf(qPrintable(padded.arg("Residual(", ")")), {2, 5}, DType::I32),
+                 "line 1, column 59: " + outside);
+        QCOMPARE(outputOf(readModel(padded.arg("AvgPool1d(2), ", "").toStdString()),
+                          {{2, 5}, DType::I32})
+                     .shape,
+                 (Shape{2, 2}));
+        QCOMPARE(refusalOf(qPrintable(padded.arg("Conv1d(5, 3, 1), ", "")), {2, 5}, DType::I32),
+                 QString("line 1, column 67: MaskedMean(): padding is known for indices (2, 5) and "
+                         "not for the input, (2, 3, 4); layers before it must keep the first two "
+                         "axes"));
     }
 };
 

@@ -449,7 +449,8 @@ private slots:
                 "Sine, MaxPool1d, MaxPool2d, AvgPool1d, AvgPool2d, AdaptiveAvgPool1d, "
                 "AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
                 "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures, Embedding, "
-                "PositionalEmbedding, TransformerEncoderLayer, CausalTransformerEncoderLayer");
+                "PositionalEmbedding, TransformerEncoderLayer, "
+                "CausalTransformerEncoderLayer, MaskedMean, PaddedSequential");
     }
 };
 

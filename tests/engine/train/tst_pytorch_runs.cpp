@@ -72,6 +72,13 @@ std::vector<std::vector<StepRecord>> train(Experiment& experiment) {
     return lanes;
 }
 
+/// Returns a network for characters() to which one of the 21 is padding.
+QString padded() {
+    return "nn.Sequential(PaddedSequential(nn.Embedding(21, 16, padding_idx=2), "
+           "PositionalEmbedding(8, 16), nn.Linear(16, 16), nn.TransformerEncoderLayer(16, 4, 24, "
+           "0.0, batch_first=True), nn.LayerNorm(16), MaskedMean()), nn.Linear(16, 21))";
+}
+
 } // namespace
 
 class TestPyTorchRuns : public QObject {
@@ -82,7 +89,8 @@ private slots:
     void judgesInUnits();
     void paddingDecays_data();
     void paddingDecays();
-    void causalUnderAutocast();
+    void masksUnderAutocast_data();
+    void masksUnderAutocast();
     void missingFilesAreTold_data();
     void missingFilesAreTold();
     void takesTheDigitsOfTheSample();
@@ -311,6 +319,8 @@ void TestPyTorchRuns::follows_data() {
                         "24, 0.0, batch_first=True), CausalTransformerEncoderLayer(16, 2, "
                         "24, 0.0, 'gelu', 1e-3, True, True), nn.Flatten(), "
                         "nn.Linear(128, 21))"});
+    row("padded", // one of the characters counts as padding
+        characters() + QStringList{"model.layers=" + padded()});
     const QString embedded = "model.layers=nn.Sequential(nn.Embedding(21, 16), ";
     const QString positions = embedded + "PositionalEmbedding(8, 16), ";
     row("every character",
@@ -465,17 +475,21 @@ void TestPyTorchRuns::paddingDecays() {
     }
 }
 
-/// From the same weights the first losses differ by roundings alone; attention that looks ahead
-/// would give another loss.
-void TestPyTorchRuns::causalUnderAutocast() {
+void TestPyTorchRuns::masksUnderAutocast_data() {
+    QTest::addColumn<QString>("model");
+    QTest::newRow("causal") << "nn.Sequential(nn.Embedding(21, 16), nn.Linear(16, 16), "
+                               "CausalTransformerEncoderLayer(16, 4, 24, 0.0, batch_first=True), "
+                               "nn.Flatten(), nn.Linear(128, 21))";
+    QTest::newRow("padding") << padded();
+}
+/// From the same weights the first losses differ by roundings alone; attention that sees what is
+/// hidden would give another loss.
+void TestPyTorchRuns::masksUnderAutocast() {
     if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(QString, model);
     RunConfig config = presetNamed("checkerboard").config;
     config.lanes = parseLanes("fp32,torch-cpu-fp16,torch-cpu-bf16");
-    for (const QString& setting :
-         characters() +
-             QStringList{"model.layers=nn.Sequential(nn.Embedding(21, 16), nn.Linear(16, 16), "
-                         "CausalTransformerEncoderLayer(16, 4, 24, 0.0, batch_first=True), "
-                         "nn.Flatten(), nn.Linear(128, 21))"})
+    for (const QString& setting : characters() + QStringList{"model.layers=" + model})
         applySetting(config, setting.toStdString());
     Experiment experiment(config);
     const QStringList theirs = printedBy(kDriver, config, experiment.lane(0), 1).split('\n');
