@@ -6,6 +6,7 @@
 #include "engine/settings/lane_titles.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace halfscope {
@@ -16,6 +17,10 @@ constexpr const char* kPrecision = "precision";
 
 bool appliesTo(const Field& field, const RunConfig& config, size_t lane) {
     return !field.applies || field.applies(config, static_cast<int>(lane));
+}
+
+bool isText(const Field& field) {
+    return field.kind == FieldKind::Path || field.kind == FieldKind::Text;
 }
 
 const Field& sweptField(std::string_view key) {
@@ -30,32 +35,41 @@ const Field& sweptField(std::string_view key) {
         throw InputError(phrase("Settings", "--sweep: %1 is the same in all lanes of a run; only "
                                             "settings of a lane can be swept (scaler.*)"),
                          field->key);
-    if (field->kind == FieldKind::Path || field->kind == FieldKind::Text)
+    if (isText(*field))
         throw InputError(phrase("Settings", "--sweep: %1 is not swept: it is a text"), field->key);
     return *field;
 }
 
-/// Returns the configuration with each lane in which the setting means something repeated for each
-/// of its values.
-RunConfig swept(const RunConfig& config, const Sweep& sweep) {
+struct SweptLanes {
+    std::vector<LaneConfig> lanes;
+    std::vector<size_t> from; ///< for each lane, the one that it was made from
+};
+
+/// Repeats each lane in which the setting means something for each of its values.
+SweptLanes swept(const RunConfig& config, const Sweep& sweep) {
     RunConfig made = config;
     made.lanes.clear();
+    std::vector<size_t> from;
+    const auto copy = [&](size_t lane) {
+        made.lanes.push_back(config.lanes[lane]);
+        from.push_back(lane);
+    };
     bool any = false;
     for (size_t i = 0; i < config.lanes.size(); ++i) {
         if (!appliesTo(*sweep.field, config, i)) {
-            made.lanes.push_back(config.lanes[i]);
+            copy(i);
             continue;
         }
         any = true;
         for (const FieldValue& value : sweep.values) {
-            made.lanes.push_back(config.lanes[i]);
+            copy(i);
             sweep.field->set(made, static_cast<int>(made.lanes.size()) - 1, value);
         }
     }
     if (!any)
-        throw InputError(phrase("Settings", "--sweep: %1 means nothing in any lane of this run"),
+        throw InputError(phrase("Settings", "%1 means nothing in any lane of this run"),
                          sweep.field->key);
-    return made;
+    return {std::move(made.lanes), std::move(from)};
 }
 
 } // namespace
@@ -69,15 +83,30 @@ Sweep parseSweep(std::string_view text) {
     for (const std::string_view part : partsOf(text.substr(equals + 1), ',')) {
         FieldValue value = valueFor(*sweep.field, parseValue(*sweep.field, part));
         if (std::find(sweep.values.begin(), sweep.values.end(), value) != sweep.values.end())
-            throw InputError(phrase("Settings", "--sweep: %1 has the value %2 twice"),
-                             sweep.field->key, valueText(value));
+            throw InputError(phrase("Settings", "%1 has the value %2 twice"), sweep.field->key,
+                             valueText(value));
         sweep.values.push_back(std::move(value));
     }
     return sweep;
 }
 
-void applySweeps(RunConfig& config, std::span<const Sweep> sweeps) {
-    if (sweeps.empty()) return;
+std::vector<const Field*> sweptFields(const RunConfig& config) {
+    std::vector<const Field*> fields;
+    for (const Field& field : fieldTable()) {
+        if (field.scope == FieldScope::Run || field.key == kPrecision || isText(field)) continue;
+        for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+            if (appliesTo(field, config, lane)) {
+                fields.push_back(&field);
+                break;
+            }
+    }
+    return fields;
+}
+
+std::vector<size_t> applySweeps(RunConfig& config, std::span<const Sweep> sweeps) {
+    std::vector<size_t> from(config.lanes.size());
+    std::iota(from.begin(), from.end(), size_t{0});
+    if (sweeps.empty()) return from;
     for (size_t i = 0; i < sweeps.size(); ++i) {
         for (size_t before = 0; before < i; ++before)
             if (sweeps[before].field == sweeps[i].field)
@@ -85,15 +114,18 @@ void applySweeps(RunConfig& config, std::span<const Sweep> sweeps) {
                                  sweeps[i].field->key);
         // this is not a large number: there are at most six lanes before it, and somebody typed the
         // list
-        RunConfig next = swept(config, sweeps[i]);
+        SweptLanes next = swept(config, sweeps[i]);
         if (next.lanes.size() > kMaxLanes)
-            throw InputError(
-                phrase("Settings", "--sweep: these values make %1 lanes, and a run has at most %2: "
-                                   "give fewer values, or fewer lanes with --lanes"),
-                next.lanes.size(), kMaxLanes);
+            throw InputError(phrase("Settings", "These values make %1 lanes, and a run has at most "
+                                                "%2: give fewer values, or remove lanes first"),
+                             next.lanes.size(), kMaxLanes);
         config.lanes = std::move(next.lanes);
+        for (size_t& lane : next.from)
+            lane = from[lane];
+        from = std::move(next.from);
     }
     forgetLanes(config);
+    return from;
 }
 
 std::string sweptText(const RunConfig& config, size_t lane, std::span<const Sweep> sweeps) {

@@ -228,6 +228,27 @@ bool ConfigModel::addLane() {
     return true;
 }
 
+void ConfigModel::sweep(const Sweep& sweep) {
+    RunConfig now = m_config;
+    const std::vector<size_t> from = applySweeps(now, {&sweep, 1});
+    std::vector<int> runsAs;
+    std::vector<LaneConfig> presets;
+    for (size_t lane = 0; lane < from.size(); ++lane) {
+        const bool same = sweep.field->get(now, static_cast<int>(lane)) ==
+                          sweep.field->get(m_config, static_cast<int>(from[lane]));
+        runsAs.push_back(same ? m_runsAs[from[lane]] : kNotRunning);
+        presets.push_back(presetFor(static_cast<int>(from[lane])).lanes[from[lane]]);
+    }
+    beginResetModel();
+    m_config = std::move(now);
+    m_preset.lanes = std::move(presets);
+    m_runsAs = std::move(runsAs);
+    m_forking.reset();
+    rebuildRows();
+    endResetModel();
+    emit edited();
+}
+
 bool ConfigModel::removeLane(int lane) {
     if (m_config.lanes.size() < 2 || lane < 0 || lane >= static_cast<int>(m_config.lanes.size()))
         return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/settings/fields.h"
+#include "engine/settings/sweep.h"
 
 #include <QAbstractListModel>
 #include <QString>
@@ -90,6 +91,9 @@ public:
     bool restartNeeded() const { return waiting() != Waiting::Nothing; }
 
     bool addLane();
+    /// Makes lanes of a setting's values, see applySweeps(), which says what is refused by
+    /// InputError. A lane whose settings stay goes on as the one of the run that it was.
+    void sweep(const Sweep&);
     bool removeLane(int lane);
     void resetToPreset(int row);
 

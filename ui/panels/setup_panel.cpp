@@ -4,6 +4,7 @@
 
 #include "engine/settings/idle_settings.h"
 #include "engine/settings/precision.h"
+#include "ui/dialogs/sweep_dialog.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
@@ -168,7 +169,7 @@ QString SetupPanel::forkText(int lane, int parent, const QString& label) const {
         .arg(label, scaleText(*scale), scaleText(own.scaler.initScale));
 }
 
-void SetupPanel::addLaneButton(QWidget* content) {
+void SetupPanel::addLaneButtons(QWidget* content) {
     m_addLane = make<QToolButton>(content);
     m_addLane->setText(tr("Add a lane"));
     m_addLane->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -178,6 +179,24 @@ void SetupPanel::addLaneButton(QWidget* content) {
     m_addLane->setEnabled(m_model.config().lanes.size() < ConfigModel::kMostLanes);
     connect(m_addLane, &QToolButton::clicked, this, &SetupPanel::addLane);
     content->layout()->addWidget(m_addLane);
+    m_sweep = make<QToolButton>(content);
+    m_sweep->setObjectName(QStringLiteral("sweep"));
+    m_sweep->setText(tr("Try several values…"));
+    m_sweep->setToolTip(tr("Makes a lane for each of several values of one setting, such as the "
+                           "first loss scale"));
+    connect(m_sweep, &QToolButton::clicked, this, &SetupPanel::askSweep);
+    content->layout()->addWidget(m_sweep);
+}
+
+void SetupPanel::askSweep() {
+    if (sweptFields(m_model.config()).empty()) return;
+    auto* dialog = make<SweepDialog>(m_model.config(), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &SweepDialog::chosen, this, [this](const Sweep& sweep) {
+        m_model.sweep(sweep);
+        QTimer::singleShot(0, this, [this] { goTo(0); }); // after they have been laid out
+    });
+    dialog->open(); // training goes on
 }
 
 void SetupPanel::addLane() {
@@ -298,7 +317,7 @@ void SetupPanel::rebuild() {
     column->addWidget(m_idle);
     addRunGroups(content);
     addLaneGroups(content);
-    addLaneButton(content);
+    addLaneButtons(content);
     column->addStretch(1);
     rebuildStrip(); // first, because Tab reaches it before the settings
     m_scroll->setWidget(content);
@@ -338,6 +357,7 @@ void SetupPanel::refresh() {
         group.section->setTitle(laneLabel(group.lane, names[group.lane]));
         group.fork->setVisible(m_model.canFork(group.lane));
     }
+    m_sweep->setEnabled(!sweptFields(m_model.config()).empty());
     refreshStrip();
     refreshIdle();
     const ConfigModel::Waiting waiting = m_model.waiting();

@@ -38,6 +38,8 @@ public:
     /// Adds a lane that is like the last one, and scrolls to its settings. Does nothing when there
     /// are six.
     void addLane();
+    /// Asks for several values of a lane's setting, and makes lanes of them.
+    void askSweep();
     /// Returns the present loss scale of a lane of the run, for the lanes that may continue it;
     /// nothing when it is not known.
     using ScaleOfLane = std::function<std::optional<double>(int lane)>;
@@ -59,7 +61,7 @@ private:
     void reload();
     void addRunGroups(QWidget* content);
     void addLaneGroups(QWidget* content);
-    void addLaneButton(QWidget* content);
+    void addLaneButtons(QWidget* content);
     QToolButton* newForkButton(int lane, Section*);
     void fillForks(QMenu&, int lane);
     /// Returns the text of the menu's entry: which lane is continued, and the loss scale that the
@@ -81,7 +83,8 @@ private:
     QScrollArea* m_scroll = nullptr;   ///< child
     QHBoxLayout* m_strip = nullptr;    ///< owned by this widget's layout
     std::vector<QToolButton*> m_jumps; ///< children; for the run, then for each lane
-    QToolButton* m_addLane = nullptr;  ///< child of the scroll area's content
+    QToolButton* m_addLane = nullptr;  ///< child of the scroll area's content, as is the next
+    QToolButton* m_sweep = nullptr;
     struct Group {
         Section* section = nullptr; ///< child of the scroll area's content
         int lane = -1;

@@ -141,6 +141,12 @@ void WindowMenus::fillEdit(QMenu& edit) {
         m_parts.setup->addLane();
     });
     fork->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
+    QAction* sweep = edit.addAction(tr("Try several &values of a setting…"), this, [this] {
+        endPresentation();
+        m_settings->setChecked(true);
+        m_parts.setup->askSweep();
+    });
+    sweep->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_L));
     fillScales(*edit.addMenu(tr("&Try another loss scale")));
     QAction* back =
         edit.addAction(tr("Restore the &previous run"), this, [this] { m_shown.bringBack(); });

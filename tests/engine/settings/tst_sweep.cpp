@@ -63,7 +63,7 @@ private slots:
         RunConfig config = defaultConfig();
         const std::vector<Sweep> sweeps{parseSweep("scaler.mode=static,dynamic"),
                                         parseSweep("scaler.growth_interval=10,20,30")};
-        applySweeps(config, sweeps);
+        QCOMPARE(applySweeps(config, sweeps), (std::vector<size_t>{0, 1, 1, 1, 1}));
         QCOMPARE(config.lanes.size(), size_t{1 + 1 + 3});
         QCOMPARE(sweptText(config, 0, sweeps), std::string());
         QCOMPARE(sweptText(config, 1, sweeps), std::string("mode static"));
@@ -75,6 +75,27 @@ private slots:
         sweepBy(config, {"scaler.preset=pytorch,keras,apex,megatron"});
         QCOMPARE(config.lanes.size(), size_t{5});
         QVERIFY(config.lanes[2].scaler != config.lanes[1].scaler);
+    }
+
+    void whatCanBeSwept() {
+        const auto keys = [](const RunConfig& config) {
+            std::vector<std::string> all;
+            for (const Field* field : sweptFields(config))
+                all.push_back(field->key);
+            return all;
+        };
+        const auto has = [&](const RunConfig& config, const char* key) {
+            const std::vector<std::string> all = keys(config);
+            return std::find(all.begin(), all.end(), key) != all.end();
+        };
+        RunConfig config = presetConfig("overflow");
+        for (const std::string& key : keys(config)) // none that parseSweep() refuses
+            parseSweep(key + "=" + valueText(findField(key)->get(config, 1)));
+        QVERIFY(has(config, "scaler.init_scale") && has(config, "scaler.growth_interval"));
+        QVERIFY(!has(config, "precision") && !has(config, "precision.layers"));
+        QVERIFY(!has(config, "optimizer.lr"));
+        config.lanes = parseLanes("fp32", config.lanes);
+        QVERIFY(!has(config, "scaler.init_scale")); // means nothing there
     }
 
     void whatHappenedToOtherLanesIsForgotten() {
@@ -112,16 +133,17 @@ private slots:
         row("no value", {scale + QStringLiteral("1,")},
             "scaler.init_scale: an empty value is not allowed");
         row("twice", {scale + QStringLiteral("2^4,16")},
-            "--sweep: scaler.init_scale has the value 16 twice");
+            "scaler.init_scale has the value 16 twice");
         row("two lists", {scale + QStringLiteral("1,2"), scale + QStringLiteral("3,4")},
             "--sweep: scaler.init_scale is given twice");
         row("six and one", {scale + QStringLiteral("1,2,4,8,16,32")},
-            "--sweep: these values make 7 lanes, and a run has at most 6: give fewer values, or "
-            "fewer lanes with --lanes");
+            "These values make 7 lanes, and a run has at most 6: give fewer values, or remove "
+            "lanes "
+            "first");
         row("a product", {scale + QStringLiteral("1,2,4"), QStringLiteral("scaler.floor=0.5,1")},
-            "--sweep: these values make 7 lanes");
+            "These values make 7 lanes");
         row("moot", {QStringLiteral("scaler.mode=off"), scale + QStringLiteral("1,2")},
-            "--sweep: scaler.init_scale means nothing in any lane of this run");
+            "scaler.init_scale means nothing in any lane of this run");
     }
 
     void refusals() {

@@ -1,6 +1,8 @@
 // The settings as an item model: it keeps Qt's rules at every change (QAbstractItemModelTester),
 // accepts every field's text, and says what a change needs: nothing, the next step, or a restart.
+#include "engine/core/error.h"
 #include "engine/settings/run_length.h"
+#include "tests/support/thrown.h"
 #include "ui/models/config_model.h"
 
 #include <QAbstractItemModelTester>
@@ -35,6 +37,7 @@ private slots:
     void changedAndBack();
     void presetScalerFollowsPrecision();
     void restartNeeded();
+    void sweptLanes();
     void liveEdits();
     void livePreset();
     void lengthsInEpochs();
@@ -112,6 +115,33 @@ void TestConfigModel::restartNeeded() {
     QVERIFY(!model.restartNeeded());
     model.addLane();
     QVERIFY(model.restartNeeded());
+}
+
+/// A lane keeps its place in the run when one of the values is its own, so that the others can
+/// continue from it.
+void TestConfigModel::sweptLanes() {
+    ConfigModel model; // fp32, amp-fp16
+    set(model, "scaler.growth_interval", 1, QStringLiteral("50"));
+    model.setRunning(model.config());
+    const ConfigModel::Edits before = model.edits();
+    model.sweep(parseSweep("scaler.init_scale=2^8,2^16,2^20"));
+    QCOMPARE(model.config().lanes.size(), size_t{4});
+    QCOMPARE(model.runsAs(0), std::optional(0));
+    QCOMPARE(model.runsAs(1), std::optional<int>());
+    QCOMPARE(model.runsAs(2), std::optional(1));
+    QCOMPARE(model.runsAs(3), std::optional<int>());
+    QVERIFY(model.waiting() == ConfigModel::Waiting::NewLanes);
+    for (int lane = 1; lane < 4; ++lane) { // each is still compared with the lane's preset
+        QCOMPARE(get(model, "scaler.init_scale", lane, ConfigModel::ChangedRole).toBool(),
+                 lane != 2);
+        QVERIFY(get(model, "scaler.growth_interval", lane, ConfigModel::ChangedRole).toBool());
+    }
+    model.restore(before);
+    QCOMPARE(model.config().lanes.size(), size_t{2});
+    QVERIFY(!model.restartNeeded());
+    const auto tooMany = [&] { model.sweep(parseSweep("scaler.init_scale=1,2,4,8,16,32")); };
+    QVERIFY(thrownBy<InputError>(tooMany).starts_with("These values make 7 lanes"));
+    QCOMPARE(model.config().lanes.size(), size_t{2});
 }
 
 void TestConfigModel::liveEdits() {

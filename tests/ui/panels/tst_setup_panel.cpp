@@ -1,6 +1,7 @@
 // The panel of settings: what the user types reaches the model, what the model says is shown, lanes
 // come and go, and a control in a scrolled panel ignores the wheel.
 #include "tests/fake_cuda/fake_run.h"
+#include "ui/dialogs/sweep_dialog.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/path_edit.h"
 #include "ui/panels/section.h"
@@ -54,6 +55,8 @@ private slots:
     void setupChangedIsBoldAndGoesBack();
     void boldLabelsMoveNothing();
     void setupRestartNote();
+    void severalValuesBecomeLanes();
+    void suggestedValuesAreAllowed();
     void noteOfNewLanes();
     void noteLeavesTheEditInView();
     void setupLanesComeAndGo();
@@ -188,6 +191,57 @@ void TestSetupPanel::setupRestartNote() {
     QCOMPARE(restart.count(), 1);
     model.setRunning(model.config());
     QVERIFY(!panel.restartShown());
+}
+
+void TestSetupPanel::severalValuesBecomeLanes() {
+    ConfigModel model; // fp32, amp-fp16
+    SetupPanel panel(model);
+    panel.show();
+    const auto ask = [&panel] {
+        QTest::mouseClick(panel.findChild<QToolButton*>(QStringLiteral("sweep")), Qt::LeftButton);
+        return panel.findChild<SweepDialog*>();
+    };
+    SweepDialog* dialog = ask();
+    QVERIFY(dialog && dialog->isVisible());
+    auto* values = dialog->findChild<QLineEdit*>();
+    const auto result = [&] {
+        return dialog->findChild<QLabel*>(QStringLiteral("sweepResult"))->text();
+    };
+    QCOMPARE(values->text(), QStringLiteral("256, 2^16, 2^24")); // around the present 2^16
+    QCOMPARE(result().count(u'\n'), 3);                          // four lanes
+    type(values, QStringLiteral("2^3, x"));
+    QVERIFY2(result().contains(QStringLiteral("\"x\" is not allowed")), qPrintable(result()));
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QVERIFY(dialog->isVisible()); // to be corrected there
+    QCOMPARE(model.config().lanes.size(), size_t{2});
+    type(values, QStringLiteral("2^3, 2^5"));
+    QVERIFY2(result().contains(QStringLiteral("init_scale 32")), qPrintable(result()));
+    QTest::keyClick(dialog, Qt::Key_Return);
+    QTRY_VERIFY(!panel.findChild<SweepDialog*>());
+    QCOMPARE(model.config().lanes.size(), size_t{3});
+    QCOMPARE(model.config().lanes[1].scaler.initScale, 8.0);
+    QCOMPARE(model.config().lanes[2].scaler.initScale, 32.0);
+    QVERIFY(panel.editor("scaler.init_scale", 2));
+    QVERIFY(model.removeLane(2) && model.removeLane(1)); // fp32 is left, which has no loss scale
+    QVERIFY(sweptFields(model.config()).empty());
+    QVERIFY(!panel.findChild<QToolButton*>(QStringLiteral("sweep"))->isEnabled());
+}
+
+/// Each setting that can be swept is suggested values that can be taken.
+void TestSetupPanel::suggestedValuesAreAllowed() {
+    const RunConfig config = ConfigModel().config();
+    SweepDialog dialog(config);
+    auto* field = dialog.findChild<QComboBox*>();
+    QCOMPARE(field->count(), static_cast<int>(sweptFields(config).size()));
+    for (int i = 0; i < field->count(); ++i) {
+        field->setCurrentIndex(i);
+        const std::string key = field->currentData().toString().toStdString();
+        const QString values = dialog.findChild<QLineEdit*>()->text();
+        const Sweep sweep = parseSweep(key + '=' + values.toStdString());
+        QVERIFY2(sweep.values.size() > 1, qPrintable(field->currentText() + ": " + values));
+        RunConfig made = config;
+        applySweeps(made, {&sweep, 1});
+    }
 }
 
 /// A new lane needs no restart, because it can continue from a lane of the run; other edits do.

@@ -10,6 +10,7 @@
 #include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/dialogs/scale_dialog.h"
+#include "ui/dialogs/sweep_dialog.h"
 #include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
 
@@ -245,7 +246,7 @@ void TestTranslation::window() {
 void TestTranslation::dialogs_data() {
     QTest::addColumn<QString>("name");
     for (const char* name :
-         {"Help and", "Questions", "About", "Verify", "layers", "scale", "model"})
+         {"Help and", "Questions", "About", "Verify", "layers", "scale", "sweep", "model"})
         QTest::newRow(name) << QString::fromLatin1(name);
 }
 
@@ -260,6 +261,7 @@ void TestTranslation::dialogs() {
             std::make_unique<LayersDialog>(QStringLiteral("A"), QStringList{"layer 1"}, QString());
     if (name == QLatin1String("scale"))
         own = std::make_unique<ScaleDialog>(QStringLiteral("B"), 1024);
+    if (name == QLatin1String("sweep")) own = std::make_unique<SweepDialog>(tinyConfig(10));
     RunConfig wrong = tinyConfig(10);
     wrong.model.layers = "Linear(3, 4)";
     if (name == QLatin1String("model")) own = std::make_unique<ModelDialog>(wrong);

@@ -1,0 +1,154 @@
+// The lanes that the values make are named while they are typed.
+#include "ui/dialogs/sweep_dialog.h"
+
+#include "engine/core/error.h"
+#include "engine/settings/lane_titles.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
+#include "ui/models/lane_titles.h"
+#include "ui/models/translated.h"
+
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+
+/// Returns the first lane in which the setting means something.
+int laneOf(const Field& field, const RunConfig& config) {
+    int lane = 0;
+    while (field.applies && !field.applies(config, lane))
+        ++lane;
+    return lane;
+}
+
+/// Returns values that are likely to differ in what they do: a number below and one above the
+/// present one, or the first choices. At most as many as lanes are left.
+QStringList suggestedValues(const Field& field, const RunConfig& config, size_t most) {
+    const FieldValue now = field.get(config, laneOf(field, config));
+    std::vector<FieldValue> values;
+    if (field.kind == FieldKind::Choice)
+        values.assign(field.choices.begin(), field.choices.end());
+    else if (field.kind == FieldKind::Bool)
+        values = {false, true};
+    else if (const auto* whole = std::get_if<int64_t>(&now))
+        values = {*whole / 10, *whole, std::max<int64_t>(*whole, 1) * 10};
+    else if (const auto* number = std::get_if<double>(&now)) {
+        const double factor = field.logarithmic ? 256 : 2;
+        const double zeroInstead = std::min(1.0, field.maximum) / 2; // has no multiples
+        values = {*number / factor, *number, *number == 0 ? zeroInstead : *number * factor};
+    }
+    QStringList texts;
+    for (const FieldValue& value : values) {
+        if (static_cast<size_t>(texts.size()) == most) break;
+        try {
+            checkValue(field, value);
+        } catch (const InputError&) {
+            continue; // 10 times the present number may be too many
+        }
+        const std::string text = field.logarithmic ? briefValue(value) : valueText(value);
+        if (!texts.contains(QString::fromStdString(text))) texts << QString::fromStdString(text);
+    }
+    return texts;
+}
+
+} // namespace
+
+SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent)
+    : QDialog(parent), m_config(config) {
+    setWindowTitle(tr("Try several values"));
+    auto* about = make<QLabel>(tr("Each value becomes a lane. The lanes share weights and data, so "
+                                  "that only this setting sets them apart."),
+                               this);
+    about->setWordWrap(true);
+    m_field = make<QComboBox>(this);
+    for (const Field* field : sweptFields(config))
+        m_field->addItem(translated(field->label), QString::fromStdString(field->key));
+    m_field->setCurrentIndex(std::max(0, m_field->findData(QStringLiteral("scaler.init_scale"))));
+    m_field->setAccessibleName(tr("Setting"));
+    m_values = make<QLineEdit>(this);
+    m_values->setAccessibleName(tr("Values, separated by commas"));
+    m_result = make<QLabel>(this);
+    m_result->setObjectName(QStringLiteral("sweepResult"));
+    m_result->setTextFormat(Qt::PlainText);
+    m_result->setWordWrap(true);
+    // room from the start: the buttons must not move under the pointer
+    m_result->setMinimumHeight((static_cast<int>(kMaxLanes) + 1) * fontMetrics().lineSpacing());
+    m_result->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
+    buttons->button(QDialogButtonBox::Ok)->setText(tr("Make lanes"));
+    connect(buttons, &QDialogButtonBox::accepted, this, &SweepDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(m_field, &QComboBox::currentIndexChanged, this, &SweepDialog::suggest);
+    connect(m_values, &QLineEdit::textChanged, this, &SweepDialog::preview);
+    auto* form = make<QFormLayout>();
+    form->addRow(tr("&Setting:"), m_field);
+    form->addRow(tr("&Values, separated by commas:"), m_values);
+    form->setRowWrapPolicy(QFormLayout::WrapAllRows);
+    auto* column = make<QVBoxLayout>(this);
+    constexpr int kWidth = 50; // characters: a lane's name fits one line
+    setMinimumWidth(kWidth * fontMetrics().averageCharWidth());
+    column->addWidget(about);
+    column->addLayout(form);
+    column->addWidget(m_result, 1);
+    column->addWidget(buttons);
+    suggest();
+    m_values->setFocus();
+}
+
+void SweepDialog::suggest() {
+    const Field& field = *findField(m_field->currentData().toString().toStdString());
+    size_t swept = 0;
+    for (size_t lane = 0; lane < m_config.lanes.size(); ++lane)
+        if (!field.applies || field.applies(m_config, static_cast<int>(lane))) ++swept;
+    const size_t most = (kMaxLanes - (m_config.lanes.size() - swept)) / swept;
+    m_values->setText(suggestedValues(field, m_config, most).join(QStringLiteral(", ")));
+    m_values->selectAll();
+    preview(); // the text may be the same
+}
+
+Sweep SweepDialog::sweep() const {
+    return parseSweep((m_field->currentData().toString() + '=' + m_values->text()).toStdString());
+}
+
+void SweepDialog::preview() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    QStringList lines;
+    QColor color = colors.text;
+    try {
+        RunConfig swept = m_config;
+        const Sweep values = sweep();
+        applySweeps(swept, {&values, 1});
+        const QStringList titles = laneTitles(swept);
+        for (int lane = 0; lane < titles.size(); ++lane)
+            lines << laneLabel(lane, titles[lane]);
+    } catch (const InputError& error) {
+        lines << translated(error);
+        color = colors.error;
+    }
+    m_result->setText(lines.join('\n'));
+    m_values->setAccessibleDescription(m_result->text());
+    setOwnColor(*m_result, QPalette::WindowText, color);
+}
+
+void SweepDialog::accept() {
+    try {
+        emit chosen(sweep());
+    } catch (const InputError& error) {
+        m_result->setText(translated(error));
+        m_values->setFocus();
+        m_values->selectAll();
+        return;
+    }
+    QDialog::accept();
+}
+
+} // namespace halfscope

@@ -1,0 +1,37 @@
+// Asks for several values of a lane's setting, each of which becomes a lane. A wrong one is
+// reported in the dialog, which stays open.
+#pragma once
+
+#include "engine/settings/sweep.h"
+
+#include <QDialog>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+
+namespace halfscope {
+
+class SweepDialog : public QDialog {
+    Q_OBJECT
+public:
+    /// The lanes are those of `config`, in which at least one setting can be swept.
+    explicit SweepDialog(const RunConfig& config, QWidget* parent = nullptr);
+
+    void accept() override;
+
+signals:
+    void chosen(const halfscope::Sweep& sweep);
+
+private:
+    Sweep sweep() const;
+    void suggest();
+    void preview();
+
+    RunConfig m_config;
+    QComboBox* m_field = nullptr; ///< child, as are the others
+    QLineEdit* m_values = nullptr;
+    QLabel* m_result = nullptr; ///< the lanes to be, or why there are none
+};
+
+} // namespace halfscope
