@@ -94,6 +94,8 @@ std::string experimentIn(const std::string& path) {
     return folder ? (std::filesystem::path(path) / "experiment.json").string() : path;
 }
 
+constexpr const char* kFirstPreset = "checkerboard"; // when no experiment is named
+
 /// Reads an experiment's file or folder, and sets `read`; for data, returns a first experiment on
 /// them under these settings.
 RunConfig experimentAt(const std::string& path, const std::vector<std::string>& settings,
@@ -107,6 +109,7 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
             given.push_back(parseAssignment(each));
         if (auto made = experimentOn(path, given)) return *std::move(made);
     }
+    if (namesPicture(path)) return painting(presetNamed(kFirstPreset).config, path);
     const bool folder = file != path;
     if (folder && !saved && !ignored) // otherwise the reader says what is wrong with the file
         throw nothingInFolder(path);
@@ -154,7 +157,8 @@ RunConfig ExperimentOptions::config(std::string* note) const {
         throw InputError(Message::data("--steps and --epochs: give one of them"));
     bool read = false; // from an experiment's file
     RunConfig config = !file.empty() ? experimentAt(file, settings, read)
-                                     : presetNamed(preset.empty() ? "checkerboard" : preset).config;
+                                     : presetNamed(preset.empty() ? kFirstPreset : preset).config;
+    const TaskKind titled = config.task.kind;
     if (!lanes.empty()) {
         std::vector<LaneConfig> named = parseLanes(lanes, config.lanes);
         const LostScaler lost = lostScaler(config.lanes, named);
@@ -177,6 +181,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     }
     for (const std::string& setting : settings)
         applySetting(config, setting);
+    if (config.task.kind != titled) config.title = titleOfData(config.task);
     applySweeps(config, swept());
     checkConfig(config);
     if (note) *note += idleText(config, settings, read);

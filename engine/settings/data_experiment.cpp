@@ -9,6 +9,7 @@
 #include "engine/data/csv_fields.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
+#include "engine/data/known_facts.h"
 #include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
 #include "engine/settings/run_length.h"
@@ -17,6 +18,9 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <set>
+#include <system_error>
 
 namespace halfscope {
 
@@ -181,6 +185,10 @@ std::string titleOf(const std::string& path) {
     return shown ? title : std::string();
 }
 
+std::string endingOf(const std::filesystem::path& path) {
+    return lowerCase(path.extension().string());
+}
+
 /// Files that users often have but that are not opened, and what helps with them.
 struct OtherFile {
     std::string_view ending;
@@ -193,7 +201,21 @@ constexpr Phrase kTorchFile =
     phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
                     "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
                     "data of tensors");
+constexpr Phrase kPacked =
+    phrase("Files", "%1: packed files are not opened; unpack it and open what was in it");
+constexpr Phrase kOnnx =
+    phrase("Files", "%1: ONNX files are written but not opened; "
+                    "safetensors.torch.save_file(model.state_dict(), 'weights.safetensors') saves "
+                    "weights for model.weights");
+constexpr Phrase kHdf = phrase("Files", "%1: HDF5 files are not opened; numpy.savez('data.npz', "
+                                        "x=x, y=y) saves the arrays x and y to train on");
 constexpr std::array kOtherFiles{
+    OtherFile{".zip", kPacked},         OtherFile{".gz", kPacked},
+    OtherFile{".tgz", kPacked},         OtherFile{".bz2", kPacked},
+    OtherFile{".xz", kPacked},          OtherFile{".zst", kPacked},
+    OtherFile{".7z", kPacked},          OtherFile{".rar", kPacked},
+    OtherFile{".onnx", kOnnx},          OtherFile{".h5", kHdf},
+    OtherFile{".hdf5", kHdf},           OtherFile{".keras", kHdf},
     OtherFile{".pt", kTorchFile},       OtherFile{".pth", kTorchFile},
     OtherFile{".xls", kSpreadsheet},    OtherFile{".xlsx", kSpreadsheet},
     OtherFile{".ods", kSpreadsheet},    OtherFile{".parquet", kOtherTable},
@@ -271,7 +293,7 @@ RunConfig predicting(RunConfig config, const std::string& column) {
 }
 
 void checkCanBeExperiment(const std::string& path) {
-    const std::string ending = lowerCase(std::filesystem::path(path).extension().string());
+    const std::string ending = endingOf(path);
     if (ending == ".json") return;
     InputFile file(path); // first: a file that is not there has no format
     if (ending == ".npz")
@@ -283,6 +305,11 @@ void checkCanBeExperiment(const std::string& path) {
         throw InputError(phrase("Files", "%1: there are no arrays x and y (or X and Y, or x_train "
                                          "and y_train) in it to train on; it has %2"),
                          pathText(path), listedArrays(path));
+    const std::string name = std::filesystem::path(path).filename().string();
+    if (name.find("-idx1-ubyte") != name.npos || name.find("-idx3-ubyte") != name.npos)
+        throw InputError(phrase("Files", "%1: one of the four files of MNIST; open the folder that "
+                                         "holds them"),
+                         pathText(path));
     for (const OtherFile& other : kOtherFiles)
         if (ending == other.ending) throw InputError(other.help, pathText(path));
     constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
@@ -296,11 +323,50 @@ void checkCanBeExperiment(const std::string& path) {
 }
 
 InputError nothingInFolder(const std::string& path) {
-    return InputError(
-        phrase("Files", "%1: the folder holds no saved run (experiment.json), no "
-                        "files of MNIST, no pair of arrays (x.npy and y.npy), no shards (.tar) "
-                        "and no folders of pictures"),
-        pathText(path));
+    constexpr int kMostEntries = 10'000; // a look that takes no time
+    constexpr size_t kMostNamed = 3;
+    const std::set<std::string> opened{".csv", ".tsv", ".npy",  ".npz", ".safetensors",
+                                       ".txt", ".png", ".jpeg", ".jpg", ".json"};
+    std::set<std::string> names;
+    std::error_code error;
+    auto each = std::filesystem::directory_iterator(path, error);
+    for (int n = 0; !error && n < kMostEntries && each != end(each); each.increment(error), ++n) {
+        std::error_code ignored;
+        if (opened.count(endingOf(each->path())) > 0 && each->is_regular_file(ignored))
+            names.insert(each->path().filename().string());
+        if (names.size() > kMostNamed) names.erase(std::prev(names.end()));
+    }
+    constexpr Phrase kLacks =
+        phrase("Files", "%1: the folder holds no saved run (experiment.json), no files of MNIST, "
+                        "no pair of arrays (x.npy and y.npy), no shards (.tar) and no folders of "
+                        "pictures");
+    if (names.empty()) return InputError(kLacks, pathText(path));
+    std::string listed;
+    for (const std::string& name : names)
+        listed += (listed.empty() ? "" : ", ") + name;
+    return InputError(phrase("Files", "%1; open one of the files in it, such as %2"),
+                      Message(kLacks, pathText(path)), listed);
+}
+
+bool namesPicture(const std::string& path) {
+    const std::string ending = endingOf(path);
+    return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+RunConfig painting(RunConfig config, const std::string& picture) {
+    std::error_code ignored;
+    const std::filesystem::path whole = std::filesystem::absolute(picture, ignored);
+    config.task.kind = TaskKind::Image;
+    config.task.image = ignored ? picture : whole.string();
+    config.title = titleOf(picture);
+    return config;
+}
+
+std::string titleOfData(const TaskConfig& task) {
+    const std::string& file = task.kind == TaskKind::Image ? task.image
+                              : !task.path.empty()         ? task.path
+                                                           : task.x;
+    return file.empty() || !namesFiles(task) ? infoOf(task.kind).name : titleOf(file);
 }
 
 } // namespace halfscope

@@ -28,8 +28,17 @@ RunConfig predicting(RunConfig, const std::string& column);
 /// Checks a file that experimentOn() does not know. Returns if it can be an experiment file;
 /// otherwise throws InputError that says what would help.
 void checkCanBeExperiment(const std::string& path);
-/// Returns the error for a folder that holds neither such data nor a saved run.
+/// Returns the error for a folder that holds neither such data nor a saved run. It names files in
+/// the folder that could be opened.
 InputError nothingInFolder(const std::string& path);
+
+/// Tells whether a path ends as those of pictures do that can be read.
+bool namesPicture(const std::string& path);
+/// Returns the experiment with a network that paints the picture.
+RunConfig painting(RunConfig, const std::string& picture);
+/// Returns a title for experiments on these data: the name of their file or folder or, when they
+/// come from none, of the data set. Empty when that name is no title.
+std::string titleOfData(const TaskConfig&);
 
 /// Returns model.layers for samples of indices that have classes: two layers of a transformer's
 /// encoder, which are causal when each position has a class.

@@ -22,6 +22,7 @@ class TestCliPredict : public QObject {
 
 private slots:
     void initTestCase();
+    void dataGiveTheTitle();
     void closingTableHasBoth();
     void predictsTables();
     void predictsArrays();
@@ -49,6 +50,32 @@ void TestCliPredict::initTestCase() {
     m_trained = call({"run", file("pets.csv", text), "--device", "cpu", "--set",
                       "optimizer.lr=0.01", "--out", path("out")});
     QVERIFY2(m_trained.code == 0, m_trained.error);
+}
+
+/// A run is called after what it trains on, not after the experiment that its settings began with.
+void TestCliPredict::dataGiveTheTitle() {
+    QTemporaryDir folder;
+    const QString picture = folder.filePath("poppy.png"), table = folder.filePath("prices.csv");
+    writePng({4, 4, 1, std::vector<float>(16)}, picture.toStdString());
+    QFile file(table);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("a,b\n1,2\n3,4\n5,6\n7,8\n") > 0);
+    file.close();
+    const auto titleOf = [&](const QStringList& of) {
+        const QString out = folder.filePath("o");
+        QDir(out).removeRecursively();
+        const Outcome outcome = call(QStringList{"run"} + of +
+                                     QStringList{"--steps", "1", "--device", "cpu", "--out", out});
+        return outcome.code == 0 ? QString::fromStdString(
+                                       readConfig((out + "/experiment.json").toStdString()).title)
+                                 : QString::fromUtf8(outcome.error);
+    };
+    QCOMPARE(titleOf({}), QString("Checkerboard"));
+    QCOMPARE(titleOf({"--set", "task.side=8"}), QString("Checkerboard"));
+    QCOMPARE(titleOf({"--set", "data.kind=moons"}), QString("moons"));
+    QCOMPARE(
+        titleOf({"--set", "data.kind=csv", "--set", "data.path=" + table, "--set", "task.batch=2"}),
+        QString("prices"));
+    QCOMPARE(titleOf({picture, "--set", "task.side=8"}), QString("poppy"));
 }
 
 void TestCliPredict::closingTableHasBoth() {

@@ -5,6 +5,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/elided_label.h"
@@ -387,15 +388,23 @@ void MainWindow::editAsBefore() {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-    const QList<QUrl> urls = event->mimeData()->urls();
-    if (urls.size() == 1 && urls.front().isLocalFile()) event->acceptProposedAction();
+    // what cannot be opened is taken, too, so that the banner can say why
+    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     if (urls.isEmpty()) return;
     event->acceptProposedAction();
-    m_files->tryOpen(urls.front().toLocalFile());
+    const QUrl& url = urls.front();
+    if (urls.size() > 1)
+        m_parts.banner->showText(tr("%n files were dropped; drop one file or one folder", nullptr,
+                                    static_cast<int>(urls.size())));
+    else if (!url.isLocalFile())
+        m_parts.banner->showText(tr("%1: not a file on this computer; save it to one and drop that")
+                                     .arg(safeText(url.toDisplayString().toStdString())));
+    else
+        m_files->tryOpen(url.toLocalFile());
 }
 
 QString MainWindow::bannerText() const {

@@ -11,6 +11,18 @@
 
 namespace halfscope {
 
+namespace {
+
+/// Says that a run had ended when its checkpoint was written, and that its curves are not there;
+/// empty otherwise.
+QString endedBefore(const RunWords::State& state) {
+    if (state.session != SessionState::Finished || !state.goesOnAfter || state.step > 0) return {};
+    return RunWords::tr("This run ended after step %1; its curves are not beside the checkpoint.")
+        .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
+}
+
+} // namespace
+
 QString RunWords::savedRun(const Run& run, bool back) {
     const RunInfo& info = run.info();
     const QString steps =
@@ -32,6 +44,12 @@ QString RunWords::savedRun(const Run& run, bool back) {
                              : tr("Saved run of %1; missing: %2.").arg(steps, missing);
 }
 
+QString RunWords::over(const State& state) {
+    if (state.step < 1) return {};
+    if (state.session == SessionState::Finished) return tr("Finished.");
+    return state.session == SessionState::Failed ? tr("Ended by an error.") : QString();
+}
+
 QString RunWords::state(const State& state, const QString& saved) {
     switch (state.session) {
     case SessionState::Building:
@@ -50,6 +68,9 @@ QString RunWords::state(const State& state, const QString& saved) {
     case SessionState::Running: return tr("Training.");
     case SessionState::Paused: return tr("Paused. Press Space to continue.");
     case SessionState::Finished:
+        if (const QString ended = endedBefore(state); !ended.isEmpty())
+            return tr("%1 Continue trains on to step %2; Reset starts over.")
+                .arg(ended, QLocale().toString(static_cast<qlonglong>(state.nextStop)));
         return saved.isEmpty()
                    ? tr("Finished. Continue trains on to step %1; Reset starts over.")
                          .arg(QLocale().toString(static_cast<qlonglong>(state.nextStop)))
@@ -83,6 +104,7 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
     switch (state.begins) {
     case Begins::FromCheckpoint: {
         if (!state.goesOnAfter) return tr("This run continues from its checkpoint.");
+        if (const QString ended = endedBefore(state); !ended.isEmpty()) return ended;
         const QString goesOn =
             tr("This run continues after step %1.")
                 .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));

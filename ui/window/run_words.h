@@ -26,12 +26,15 @@ public:
         bool playWaits = false;
         Begins begins = Begins::Anew;
         std::optional<int64_t> goesOnAfter{}; ///< the step of the checkpoint, once it is read
+        int64_t step = 0;                     ///< how far the rows of the run reach that is shown
         int64_t nextStop = 0;                 ///< the step to which a finished run would continue
         Message dataChange{};                 ///< Experiment::dataChange()
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
     static QString savedRun(const Run&, bool back);
+    /// Says that the training is over; empty as long as it is not, and before a first row.
+    static QString over(const State&);
     /// Returns the sentence for the status bar. `saved` is what savedRun() returned, or empty.
     static QString state(const State&, const QString& saved);
     /// Returns the device that trained a run, its libraries, and what the next training will use,

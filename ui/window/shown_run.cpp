@@ -544,21 +544,19 @@ void ShownRun::invite() {
 }
 
 QString ShownRun::lead() const {
-    if (showsSaved()) return RunWords::savedRun(*m_shown.run, m_shown.back);
-    const bool trained = m_shown.run && m_shown.run->step() > 0 && m_controller.info();
-    if (!trained) return {};
-    if (m_controller.state() == SessionState::Finished) return tr("Finished.");
-    return m_controller.state() == SessionState::Failed ? tr("Ended by an error.") : QString();
+    return showsSaved() ? RunWords::savedRun(*m_shown.run, m_shown.back)
+                        : RunWords::over(stateNow());
 }
 
 RunWords::State ShownRun::stateNow() const {
+    RunWords::State now{m_controller.state(), m_controller.playWaits(), m_begins};
+    now.nextStop = nextStop();
     const SessionInfoPtr& built = m_controller.info();
-    return {m_controller.state(),
-            m_controller.playWaits(),
-            m_begins,
-            built ? built->goesOnAfter : std::nullopt,
-            nextStop(),
-            built ? built->dataChange : Message()};
+    if (!built) return now;
+    now.step = m_shown.run ? m_shown.run->step() : 0;
+    now.goesOnAfter = built->goesOnAfter;
+    now.dataChange = built->dataChange;
+    return now;
 }
 
 void ShownRun::showState() {

@@ -76,12 +76,6 @@ QString folderNameFor(const QString& title) {
     return name.isEmpty() ? QStringLiteral("results") : name;
 }
 
-bool namesPicture(const QString& path) {
-    static const QStringList endings{QStringLiteral("png"), QStringLiteral("jpg"),
-                                     QStringLiteral("jpeg")};
-    return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
-}
-
 bool isSavedRun(const QString& path) {
     const QFileInfo file(path);
     return file.fileName() == QLatin1String(kExperimentFile) &&
@@ -171,7 +165,7 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
         return readExperiment(QDir(path).filePath(kExperimentFile));
     if (file.fileName() == QLatin1String(kStepsFile))
         return readExperiment(file.dir().filePath(kExperimentFile));
-    if (namesPicture(path)) return checkPicture(path);
+    if (namesPicture(path.toStdString())) return checkPicture(path);
     if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
     if (file.isDir()) throw nothingInFolder(path.toStdString());
     if (namesArrays(path)) return readArrays(path, settings);
@@ -274,11 +268,10 @@ void WindowFiles::show(const OpenedFile& opened) {
 }
 
 void WindowFiles::showPicture(const QString& path) {
-    RunConfig config = m_models.config.config();
-    config.task.kind = TaskKind::Image;
-    config.task.image = QFileInfo(path).absoluteFilePath().toStdString();
-    config.title = titleOf(path).toStdString();
-    m_shown.load(config, {}, QString::fromStdString(config.title));
+    RunConfig config = painting(m_models.config.config(), path.toStdString());
+    const QString title = titleOf(path); // in any script
+    config.title = title.toStdString();
+    m_shown.load(config, {}, title);
 }
 
 /// Sets the weights like any other setting: it can be undone, and is saved with the experiment.

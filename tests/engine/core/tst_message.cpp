@@ -147,9 +147,10 @@ void TestMessage::dataIsFitToBeShown() {
     const std::string most(2000, 'x'), more = "begin" + std::string(20'000'000, 'x') + "end";
     QCOMPARE(Message::data(most).english(), most);
     const std::string cut = Message(phrase("Test", "%1"), more).english();
-    QVERIFY(cut.size() == 2003 && cut.starts_with("beginx") && cut.ends_with("xend"));
+    QVERIFY(cut.size() == 2000 && cut.find("x...x") != cut.npos && cut.starts_with("beginx") &&
+            cut.ends_with("xend"));
     const InputError error(phrase("Test", "%1%2"), more, more);
-    QCOMPARE(std::string(error.what()).size(), size_t{2003});
+    QCOMPARE(std::string(error.what()).size(), size_t{2000});
 }
 
 void TestMessage::hints() {

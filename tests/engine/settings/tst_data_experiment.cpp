@@ -64,10 +64,8 @@ private slots:
     void closedFolder();
     void texts();
     void foldersOfArrays();
-    void otherArrays();
+    void titles();
     void notData();
-    void otherFiles_data();
-    void otherFiles();
     void wrongData();
 
 private:
@@ -522,56 +520,24 @@ void TestDataExperiment::foldersOfArrays() {
     QVERIFY(!experimentOn(path("pair")));
 }
 
-void TestDataExperiment::otherFiles_data() {
-    QTest::addColumn<QByteArray>("bytes");
-    QTest::addColumn<QByteArray>("about");
-    const auto row = [](const char* name, const QByteArray& bytes, const char* about) {
-        QTest::newRow(name) << bytes << QByteArray(about);
-    };
-    row("damaged.npz", "PK\3\4", "not a zip archive that can be read");
-    row("data.PT", "PK\3\4", "safetensors.torch.save_file");
-    row("table.xlsx", "PK\3\4", "save the sheet as CSV");
-    row("table.ODS", "PK\3\4", "save the sheet as CSV");
-    row("table.parquet", "PAR1", "save it as a csv table");
-    row("notes.md", "# Notes", "neither an experiment (JSON) nor data");
-    row("nothing", "", "");
-    row("experiment.json", "no JSON", ""); // its reader says where
-    row("experiment", "\n{}", "");
-}
-
-/// For a file that is neither data nor an experiment, the message says what would help.
-void TestDataExperiment::otherFiles() {
-    QFETCH(const QByteArray, bytes);
-    QFETCH(const QByteArray, about);
-    const std::string file = path(QTest::currentDataTag());
-    writeBytes(file, bytes.toStdString());
-    const std::string error = thrownBy<InputError>([&] { checkCanBeExperiment(file); });
-    if (about.isEmpty())
-        QCOMPARE(error, std::string("nothing thrown"));
-    else
-        QVERIFY2(isAbout(error, file, about.toStdString()), error.c_str());
-    const std::string tensors = path("named.safetensors");
-    std::string header = R"({"X":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
-    for (const size_t length : {header.size(), size_t{256 + ' '}, size_t{256 + '{'}}) {
-        header.resize(length, ' '); // its first byte, the length, may be that of a text
-        writeBytes(tensors, safetensorsBytes(header, std::string(1, '\1')));
-        QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
-                 tensors + ": there are no arrays x and y (or X and Y, or x_train and y_train) in "
-                           "it to train on; it has X");
-    }
-}
-
-/// Of many arrays the first few are named.
-void TestDataExperiment::otherArrays() {
-    std::string header;
-    for (int i = 0; i < 9; ++i)
-        header += (i > 0 ? ",\"" : "{\"") + std::string(1, static_cast<char>('a' + i)) +
-                  R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) + "," +
-                  std::to_string(i + 1) + "]}";
-    const std::string file = path("many.safetensors");
-    writeBytes(file, safetensorsBytes(header + "}", std::string(9, '\1')));
-    const std::string error = thrownBy<InputError>([&] { checkCanBeExperiment(file); });
-    QVERIFY2(error.ends_with("; it has a, b, c, d, e, f, g, h and 1 more"), error.c_str());
+void TestDataExperiment::titles() {
+    TaskConfig task;
+    QCOMPARE(titleOfData(task), std::string("checkerboard"));
+    task.kind = TaskKind::Csv;
+    task.path = "/data/house prices.csv";
+    QCOMPARE(titleOfData(task), std::string("house prices"));
+    task.path = "/data/pets/";
+    QCOMPARE(titleOfData(task), std::string("pets"));
+    task.path = "/data/\xc3\xa9t\xc3\xa9.csv"; // experiments are titled in ASCII
+    QCOMPARE(titleOfData(task), std::string());
+    task.kind = TaskKind::Image;
+    task.image = "a/b.png";
+    QCOMPARE(titleOfData(task), std::string("b"));
+    RunConfig wanted = defaultConfig();
+    wanted.task.kind = TaskKind::Image;
+    wanted.task.image = (std::filesystem::current_path() / "a/b.png").string();
+    wanted.title = "b";
+    QCOMPARE(configText(painting(defaultConfig(), "a/b.png")), configText(wanted));
 }
 
 void TestDataExperiment::notData() {

@@ -14,6 +14,7 @@
 #include "tests/support/opened_window.h"
 #include "ui/models/translated.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/window/headline.h"
 #include "ui/window/window_files.h"
 
 #include <QLabel>
@@ -70,6 +71,10 @@ std::vector<double> valuesFrom(MainWindow& window, int64_t first) {
     return values;
 }
 
+QString stateOf(MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
+}
+
 } // namespace
 
 class TestWindowResume : public QObject {
@@ -82,6 +87,7 @@ private slots:
     void rowsBesideTheCheckpoint();
     void folderGoesOn();
     void finishedRunContinues();
+    void theEndWithoutCurves();
     void damagedIsRefused();
     void cannotBeWritten();
     void menuAsksForAName();
@@ -195,11 +201,7 @@ void TestWindowResume::folderGoesOn() {
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
     QCOMPARE(opened.window.run().step(), int64_t{17});
     QVERIFY(!opened.window.canBringBack());
-    QTRY_VERIFY(opened.window.findChild<QLabel*>(QStringLiteral("state"))
-                    ? opened.window.findChild<QLabel*>(QStringLiteral("state"))
-                          ->text()
-                          .contains("continue after step 17")
-                    : true);
+    QTRY_VERIFY(stateOf(opened.window).contains("continue after step 17"));
     QVERIFY(trainsTo(opened.window, 40));
     Opened whole(config());
     QVERIFY(trainsTo(whole.window, 40));
@@ -214,6 +216,23 @@ void TestWindowResume::finishedRunContinues() {
     QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience);
     QVERIFY(trainsTo(opened.window, 24));
     QVERIFY(opened.window.shown().run()->now().column(1, metric::Loss).at(1));
+}
+
+/// A checkpoint that was taken out of its folder after the last step.
+void TestWindowResume::theEndWithoutCurves() {
+    trainPart(path("over"), config(12), 12);
+    QVERIFY(QFile::copy(path("over/checkpoint.safetensors"), path("bare.safetensors")));
+    Opened opened(config(5));
+    QVERIFY(opened.window.tryFile(path("bare.safetensors")));
+    QVERIFY(reaches(opened.window, SessionState::Finished));
+    const QString ended = "This run ended after step 12; its curves are not beside the checkpoint.";
+    QTRY_COMPARE(stateOf(opened.window),
+                 ended + " Continue trains on to step 24; Reset starts over.");
+    const QString said = opened.window.findChild<Headline*>()->said();
+    QVERIFY2(said.startsWith(ended), qPrintable(said));
+    QVERIFY(trainsTo(opened.window, 24));
+    QTRY_COMPARE(stateOf(opened.window),
+                 "Finished. Continue trains on to step 36; Reset starts over.");
 }
 
 void TestWindowResume::damagedIsRefused() {

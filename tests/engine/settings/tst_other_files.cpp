@@ -1,0 +1,103 @@
+// Files and folders that no experiment can be made of: the messages say what would help.
+#include "engine/core/error.h"
+#include "engine/settings/data_experiment.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QDir>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_other_files {
+
+using namespace halfscope;
+
+class TestOtherFiles : public QObject {
+    Q_OBJECT
+private slots:
+    void otherFiles_data();
+    void otherFiles();
+    void otherArrays();
+    void foldersNameTheirFiles();
+
+private:
+    std::string path(const QString& name) const { return m_folder.filePath(name).toStdString(); }
+
+    QTemporaryDir m_folder;
+};
+
+void TestOtherFiles::otherFiles_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QByteArray>("about");
+    const auto row = [](const char* name, const QByteArray& bytes, const char* about) {
+        QTest::newRow(name) << bytes << QByteArray(about);
+    };
+    row("damaged.npz", "PK\3\4", "not a zip archive that can be read");
+    row("data.PT", "PK\3\4", "safetensors.torch.save_file");
+    row("table.xlsx", "PK\3\4", "save the sheet as CSV");
+    row("table.ODS", "PK\3\4", "save the sheet as CSV");
+    row("table.parquet", "PAR1", "save it as a csv table");
+    row("model.onnx", "\x08", "written but not opened");
+    row("model.H5", "\x89HDF", "numpy.savez");
+    row("pictures.zip", "PK\3\4", "unpack it");
+    row("table.csv.gz", "\x1f\x8b", "unpack it");
+    row("t10k-images-idx3-ubyte.gz", "\x1f\x8b", "open the folder that holds them");
+    row("train-labels-idx1-ubyte", "", "open the folder that holds them");
+    row("notes.md", "# Notes", "neither an experiment (JSON) nor data");
+    row("nothing", "", "");
+    row("experiment.json", "no JSON", ""); // its reader says where
+    row("experiment", "\n{}", "");
+}
+
+/// For a file that is neither data nor an experiment, the message says what would help.
+void TestOtherFiles::otherFiles() {
+    QFETCH(const QByteArray, bytes);
+    QFETCH(const QByteArray, about);
+    const std::string file = path(QTest::currentDataTag());
+    writeBytes(file, bytes.toStdString());
+    const std::string error = thrownBy<InputError>([&] { checkCanBeExperiment(file); });
+    if (about.isEmpty())
+        QCOMPARE(error, std::string("nothing thrown"));
+    else
+        QVERIFY2(isAbout(error, file, about.toStdString()), error.c_str());
+    const std::string tensors = path("named.safetensors");
+    std::string header = R"({"X":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+    for (const size_t length : {header.size(), size_t{256 + ' '}, size_t{256 + '{'}}) {
+        header.resize(length, ' '); // its first byte, the length, may be that of a text
+        writeBytes(tensors, safetensorsBytes(header, std::string(1, '\1')));
+        QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(tensors); }),
+                 tensors + ": there are no arrays x and y (or X and Y, or x_train and y_train) in "
+                           "it to train on; it has X");
+    }
+}
+
+/// Of many arrays the first few are named.
+void TestOtherFiles::otherArrays() {
+    std::string header;
+    for (int i = 0; i < 9; ++i)
+        header += (i > 0 ? ",\"" : "{\"") + std::string(1, static_cast<char>('a' + i)) +
+                  R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) + "," +
+                  std::to_string(i + 1) + "]}";
+    const std::string file = path("many.safetensors");
+    writeBytes(file, safetensorsBytes(header + "}", std::string(9, '\1')));
+    const std::string error = thrownBy<InputError>([&] { checkCanBeExperiment(file); });
+    QVERIFY2(error.ends_with("; it has a, b, c, d, e, f, g, h and 1 more"), error.c_str());
+}
+
+void TestOtherFiles::foldersNameTheirFiles() {
+    QDir().mkpath(m_folder.filePath("mixed/deeper.csv"));
+    const auto about = [this] { return nothingInFolder(path("mixed")).message().english(); };
+    QVERIFY2(about().ends_with("and no folders of pictures"), about().c_str());
+    for (const char* name : {"mixed/notes.md", "mixed/d.csv", "mixed/B.CSV", "mixed/c.png"})
+        writeBytes(path(name), "");
+    QVERIFY2(about().ends_with("pictures; open one of the files in it, such as B.CSV, c.png, "
+                               "d.csv"),
+             about().c_str());
+    writeBytes(path("mixed/a\n.txt"), "");
+    QVERIFY2(about().ends_with("such as B.CSV, a\\n.txt, c.png"), about().c_str());
+}
+
+} // namespace tst_other_files
+
+QTEST_APPLESS_MAIN(tst_other_files::TestOtherFiles)
+#include "tst_other_files.moc"
