@@ -75,6 +75,7 @@ private slots:
     void wrongSettings();
     void absurdValues();
     void severalFields();
+    void forksAndEdits();
     void stepsOfEpochs();
     void presetsAreValid();
     void presetNames();
@@ -346,6 +347,25 @@ void TestFields::wrongSettings() {
 
 /// When epochs are set, run.steps is what they amount to; of the two, the one that is set last
 /// decides.
+/// Two forks may begin at the same step. An edit is of a lane that is there when it is made.
+void TestFields::forksAndEdits() {
+    RunConfig config = defaultConfig();
+    config.forks = {{5, 0, 0, defaultLane(Precision::AmpFp16)},
+                    {5, 2, 0, defaultLane(Precision::AmpFp16)}};
+    config.edits = {{5, 3, "scaler.growth_interval", int64_t{100}}};
+    checkConfig(config);
+    config.forks[1].afterEdits = 1;
+    QCOMPARE(errorOf([&] { checkConfig(config); }),
+             QByteArray("edits.0.lane: 3 is not allowed: a lane that is there, 0 to 2, or none for "
+                        "all"));
+    config.edits[0].lane = 2;
+    checkConfig(config);
+    config.forks[1].step = 4;
+    QVERIFY(errorOf([&] { checkConfig(config); }).startsWith("forks.1.step: 4 is not allowed"));
+    config = defaultConfig(); // a double this large stands for many whole numbers
+    QVERIFY_THROWS_EXCEPTION(InputError, setField(config, -1, "run.seed", 0x1p60));
+}
+
 void TestFields::stepsOfEpochs() {
     const Field& steps = *findField("run.steps");
     const auto stepsIn = [&](const RunConfig& of) { return std::get<int64_t>(steps.get(of, -1)); };
@@ -361,6 +381,8 @@ void TestFields::stepsOfEpochs() {
     QCOMPARE(stepsIn(config), int64_t{300});
     setField(config, -1, "run.epochs", int64_t{4});
     QCOMPARE(stepsIn(config), int64_t{8});
+    setField(config, -1, "run.steps", int64_t{1});
+    QCOMPARE(scheduleOf(config).totalSteps, int64_t{2}); // its end differs from its start
     config.task.batch = 20000;
     config.data.lastBatch = LastBatch::Drop; // no batch at all: refused, but can be examined
     QCOMPARE(stepsIn(config), int64_t{1});

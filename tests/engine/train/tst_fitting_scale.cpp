@@ -134,7 +134,7 @@ private slots:
     void nothingIsToldWithoutTrials() {
         const auto stopped = [](float) { return std::optional<bool>(); };
         QVERIFY(!fittingScale(1024, {}, stopped));
-        for (const float scale : {0.0f, -1.0f, NAN, 0x1p-130f})
+        for (const float scale : {0.0f, -1.0f, NAN, 0x1p-130f, std::ldexp(1.0f, kLeastExponent)})
             QCOMPARE(fittingScale(scale, {}, stopped)->known, Known::Nothing);
     }
 
