@@ -255,6 +255,11 @@ void TestGradientHistory::endsAtAStep() {
     QCOMPARE(columns[1].to, int64_t{16});
     QVERIFY(past.at(15));
     QCOMPARE(past.lastStep(), int64_t{15});
+    GradientHistory skips; // of steps 10 and 11, which are in bins of their own
+    for (int64_t step = 1; step <= 20; ++step)
+        skips.stepDone(rowOf(step, 1, step == 10 || step == 11 ? uint32_t{kSkipped} : 0));
+    QVERIFY(skips.skipped(10.5, 20.5) && skips.upTo(10).skipped(9.5, 10.5));
+    QVERIFY(!skips.upTo(10).skipped(10.5, 20.5));
 }
 
 void TestGradientHistory::memoryIsBounded_data() {

@@ -172,7 +172,9 @@ void TestRun::totals() {
     RunBatch judged;
     for (const auto& [step, share] : {std::pair(2, 0.5), {3, 0.75}, {4, 0.625}})
         judged.rows.push_back(StepRow(step, 0).set(metric::Accuracy, share));
+    judged.samples = {{2, 0, metric::WallSeconds, 0.75}}; // not of the last row
     late.append(std::move(judged));
+    QVERIFY(!late.now().totals(0).last().measured(metric::WallSeconds));
     QCOMPARE(late.now().totals(0).accuracy(), std::optional(0.625));
     QCOMPARE(late.now().totals(0).bestAccuracy(), std::optional(0.75));
     RecentTimes times;

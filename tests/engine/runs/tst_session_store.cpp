@@ -172,6 +172,7 @@ private slots:
     void aRunIsForgottenOnAFullDisk();
     void aRunThatComesBackIsOffered();
     void damagedFiles();
+    void theLastStepIsWritten();
     void aKilledProgramLosesLittle();
 };
 
@@ -539,6 +540,26 @@ void TestSessionStore::damagedFiles() {
                 }
             }
     }
+}
+
+/// Rows are written more often than pictures: the end of a session has the last ones of both.
+void TestSessionStore::theLastStepIsWritten() {
+    const QTemporaryDir folder;
+    {
+        SessionStore store({.folder = folder.path().toStdString(), .every = 1ms});
+        auto run = std::make_shared<Run>(infoOf(defaultConfig()), lanesOf(defaultConfig()));
+        appendRows(*run, 1, 10, 2);
+        store.watch(run, "one");
+        QVERIFY(store.flush());
+        appendRows(*run, 11, 11, 2);
+        RunBatch news;
+        news.pictures = LanePictures{11, {Picture{1, 1, 1, {0.5f}}, Picture{1, 1, 1, {1}}}};
+        run->append(std::move(news));
+        std::this_thread::sleep_for(100ms); // for turns that write rows alone
+    }
+    const std::vector<LeftSession> left = leftSessions(folder.path().toStdString());
+    const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
+    QVERIFY(back->step() == 11 && back->now().pictures().step == 11);
 }
 
 void TestSessionStore::aKilledProgramLosesLittle() {
