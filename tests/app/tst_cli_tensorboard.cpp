@@ -3,6 +3,7 @@
 #include "engine/io/records.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/tensorboard.h"
+#include "engine/settings/fields.h"
 #include "tests/support/cli.h"
 #include "tests/support/python.h"
 #include "tests/support/thrown.h"
@@ -136,6 +137,7 @@ private slots:
     void tensorBoardReadsThem_data();
     void tensorBoardReadsThem();
     void everyMetricIsDecided();
+    void aForkHasItsOwnSteps();
     void newRunReplacesFiles();
     void resumedRunGoesOn();
     void killLeavesWholeRecords();
@@ -192,6 +194,35 @@ void TestCliTensorBoard::everyMetricIsDecided() {
     }
     QCOMPARE(tags.removeDuplicates(), qsizetype{0});
     QVERIFY(tags.size() >= 12);
+}
+
+/// The file of a fork lacks its parent's steps. Merged counts of gradients are of no single step.
+void TestCliTensorBoard::aForkHasItsOwnSteps() {
+    RunInfo info;
+    info.config = defaultConfig();
+    info.config.forks.push_back({4, 1, 0, defaultLane(Precision::AmpBf16)});
+    info.recorded = info.config;
+    info.restored = true;
+    const std::vector<LaneInfo> lanes = lanesOf(info.config);
+    Run run(info, {lanes[0], lanes[1]}, {});
+    for (int64_t step = 1; step <= 5; ++step) {
+        RunBatch batch;
+        if (step == 4) batch.lanes = {lanes[2]};
+        for (int lane = 0; lane < (step < 4 ? 2 : 3); ++lane)
+            batch.rows.push_back(StepRow(step, lane).set(metric::Loss, 1.0f));
+        run.append(std::move(batch));
+    }
+    GradientShares zeros;
+    zeros.zeros = 1;
+    RunBatch counts;
+    counts.savedGradients = {{{1, 3, 1, true, zeros}, {3, 6, 3, false, zeros}}};
+    run.append(std::move(counts));
+    saveTensorBoard(run.snapshot(), path("forked").toStdString());
+    const int whole[] = {1 + 5 + 1, 1 + 5, 1 + 2}; // the version, steps and counts
+    for (size_t lane = 0; lane < lanes.size(); ++lane)
+        QCOMPARE(
+            recordsIn(eventsOf(path("forked"), QString::fromStdString(lanes[lane].name))).whole,
+            whole[lane]);
 }
 
 void TestCliTensorBoard::newRunReplacesFiles() {

@@ -71,6 +71,7 @@ private slots:
     void givesUpWhenAsked();
     void refusesWhatIsNoFile();
     void elementsAreNumbers();
+    void writtenValuesAreAligned();
 
 private:
     std::string file(const std::string& name, const std::string& bytes) const {
@@ -432,6 +433,21 @@ void TestArrayFiles::elementsAreNumbers() {
     const int64_t negative[] = {2, -1}, wide[] = {int64_t{1} << 61, 8}, none[] = {0, 5};
     QVERIFY(!checkedBytes(ElementType::U8, negative) && !checkedBytes(ElementType::U8, wide));
     QCOMPARE(checkedBytes(ElementType::F64, none), std::optional(int64_t{0}));
+}
+
+/// NumPy maps files into memory: it writes values at a multiple of 64 bytes, whatever the header.
+void TestArrayFiles::writtenValuesAreAligned() {
+    constexpr size_t kHead = 10, kAligned = 64;
+    const float value[] = {1.5f};
+    for (size_t axes = 0; axes <= 32; ++axes) { // three more characters each
+        const std::string npy = npyBytes(std::vector<int64_t>(axes, 1), value);
+        const size_t start = npy.size() - sizeof value;
+        QCOMPARE(start % kAligned, size_t{0});
+        QCOMPARE(static_cast<uint8_t>(npy[8]) + 256U * static_cast<uint8_t>(npy[9]),
+                 static_cast<unsigned>(start - kHead));
+        QCOMPARE(npy[start - 1], '\n');
+        QCOMPARE(readNpy(file("written.npy", npy)).at(0), 1.5);
+    }
 }
 
 } // namespace tst_array_files
