@@ -1,5 +1,6 @@
 // Series: no extreme is lost in any stretch of steps, only real points are drawn, and values that
 // are not finite are kept apart.
+#include "ui/plots/curve.h"
 #include "ui/plots/series.h"
 
 #include <QtTest>
@@ -51,6 +52,7 @@ private slots:
     void ofEqualValuesTheEarlierOne();
     void fewPointsAreDrawnAsTheyAre();
     void neighboursReachTheEdges();
+    void columnsReachTheEdges();
     void notFiniteStaysApart_data();
     void notFiniteStaysApart();
     void lookup();
@@ -172,6 +174,24 @@ void TestSeries::neighboursReachTheEdges() {
     QCOMPARE(xs, QVector<double>({20, 30}));
     series.sample(20, 30, 100, xs, ys);
     QCOMPARE(xs, QVector<double>({10, 20, 30, 40}));
+}
+
+/// The same of a column, whose last value is drawn even when it is no extreme.
+void TestSeries::columnsReachTheEdges() {
+    constexpr int64_t kLast = 1000;
+    ColumnWriter writer;
+    for (int64_t step = 1; step <= kLast; ++step)
+        writer.append(step, step == kLast ? 0.5 : step % 2 == 0 ? 1 : 0);
+    QVector<double> xs, ys;
+    sample(writer.column(), 2, 3, 100, xs, ys);
+    QCOMPARE(xs, QVector<double>({1, 2, 3, 4}));
+    QCOMPARE(ys, QVector<double>({0, 1, 0, 1}));
+    sample(writer.column(), 2.2, 2.8, 100, xs, ys); // between two points
+    QCOMPARE(xs, QVector<double>({2, 3}));
+    sample(writer.column(), 1, kLast, 10, xs, ys);
+    QVERIFY(xs.size() < 40);
+    QCOMPARE(xs.back(), double{kLast});
+    QCOMPARE(ys.back(), 0.5);
 }
 
 void TestSeries::notFiniteStaysApart_data() {
