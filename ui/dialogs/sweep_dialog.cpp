@@ -65,8 +65,8 @@ QStringList suggestedValues(const Field& field, const RunConfig& config, size_t 
 SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent)
     : QDialog(parent), m_config(config) {
     setWindowTitle(tr("Try several values"));
-    auto* about = make<QLabel>(tr("Each value becomes a lane. The lanes share weights and data, so "
-                                  "that only this setting sets them apart."),
+    auto* about = make<QLabel>(tr("Each value becomes a lane. All lanes start over with the same "
+                                  "weights and data, so that only this setting sets them apart."),
                                this);
     about->setWordWrap(true);
     m_field = make<QComboBox>(this);

@@ -194,6 +194,7 @@ void SetupPanel::askSweep() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &SweepDialog::chosen, this, [this](const Sweep& sweep) {
         m_model.sweep(sweep);
+        emit restartRequested();                          // they are compared from the same start
         QTimer::singleShot(0, this, [this] { goTo(0); }); // after they have been laid out
     });
     dialog->open(); // training goes on

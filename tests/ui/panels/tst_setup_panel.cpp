@@ -201,6 +201,7 @@ void TestSetupPanel::severalValuesBecomeLanes() {
         QTest::mouseClick(panel.findChild<QToolButton*>(QStringLiteral("sweep")), Qt::LeftButton);
         return panel.findChild<SweepDialog*>();
     };
+    const QSignalSpy restarts(&panel, &SetupPanel::restartRequested);
     SweepDialog* dialog = ask();
     QVERIFY(dialog && dialog->isVisible());
     auto* values = dialog->findChild<QLineEdit*>();
@@ -218,6 +219,7 @@ void TestSetupPanel::severalValuesBecomeLanes() {
     QVERIFY2(result().contains(QStringLiteral("init_scale 32")), qPrintable(result()));
     QTest::keyClick(dialog, Qt::Key_Return);
     QTRY_VERIFY(!panel.findChild<SweepDialog*>());
+    QCOMPARE(restarts.size(), 1);
     QCOMPARE(model.config().lanes.size(), size_t{3});
     QCOMPARE(model.config().lanes[1].scaler.initScale, 8.0);
     QCOMPARE(model.config().lanes[2].scaler.initScale, 32.0);
