@@ -240,8 +240,9 @@ void TestPresentation::trainsMeanwhile() {
     QTRY_VERIFY(figuresOf(window).contains(QStringLiteral("skipped)")));
     QTest::keyClick(&window, Qt::Key_Space);
     QVERIFY(reaches(window, SessionState::Paused));
-    QTest::qWait(100); // the last rows come with the next frame
-    const int64_t step = window.run().step();
+    int64_t step = 0; // the last rows come with the next frame, however late that is
+    for (; step != window.run().step(); QTest::qWait(300))
+        step = window.run().step();
     QTest::keyClick(&window, Qt::Key_Period);
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), step + 1, kPatience);
     // another lane is set up with the settings, which are hidden now

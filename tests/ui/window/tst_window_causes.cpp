@@ -184,7 +184,8 @@ void TestWindowCauses::continuesFromACheckpoint() {
         QVERIFY(again.window.tryFile(end));
         QVERIFY(reaches(again.window, SessionState::Finished));
         QTRY_COMPARE(headlineOf(again.window),
-                     QStringLiteral("This run continues after step 40. Press Continue."));
+                     QStringLiteral("This run ended after step 40; its curves are not beside the "
+                                    "checkpoint. Press Continue."));
     }
     Opened withRows(tinyConfig(5));
     MainWindow& window = withRows.window;
