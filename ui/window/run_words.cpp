@@ -104,10 +104,12 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
     switch (state.begins) {
     case Begins::FromCheckpoint: {
         if (!state.goesOnAfter) return tr("This run continues from its checkpoint.");
-        if (const QString ended = endedBefore(state); !ended.isEmpty()) return ended;
+        const QString ended = endedBefore(state);
         const QString goesOn =
-            tr("This run continues after step %1.")
-                .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
+            ended.isEmpty()
+                ? tr("This run continues after step %1.")
+                      .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)))
+                : ended;
         const QString changed = changedData(state);
         return changed.isEmpty() ? goesOn : tr("%1 %2").arg(goesOn, changed);
     }

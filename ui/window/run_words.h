@@ -26,7 +26,7 @@ public:
         bool playWaits = false;
         Begins begins = Begins::Anew;
         std::optional<int64_t> goesOnAfter{}; ///< the step of the checkpoint, once it is read
-        int64_t step = 0;                     ///< how far the rows of the run reach that is shown
+        int64_t step = 0;                     ///< of the last row that is shown; 0 without networks
         int64_t nextStop = 0;                 ///< the step to which a finished run would continue
         Message dataChange{};                 ///< Experiment::dataChange()
     };

@@ -465,6 +465,21 @@ void TestWindowResume::dataThatChangedAreTold() {
     QVERIFY2(sentence.startsWith("From step 11: ") && sentence.contains("table.csv has changed"),
              qPrintable(sentence));
     QVERIFY(EventModel::whyText(events.eventAt(told)).contains("belong to other data"));
+    // one whose training is over says so, too
+    const QString over = folder.filePath("over");
+    write(folder, "table.csv", table(1));
+    trainPart(over, config, 20);
+    write(folder, "table.csv", table(2));
+    const QString end = folder.filePath("end.safetensors");
+    QVERIFY(QFile::copy(over + QStringLiteral("/checkpoint.safetensors"), end));
+    MainWindow ended;
+    ended.openFile(end);
+    QVERIFY(reaches(ended, SessionState::Finished));
+    auto* said = ended.findChild<Headline*>();
+    QTRY_VERIFY2_WITH_TIMEOUT(said->said().startsWith(QStringLiteral("This run ended after step "
+                                                                     "20;")) &&
+                                  said->said().contains(changed),
+                              qPrintable(said->said()), kPatience);
 }
 
 } // namespace tst_window_resume
