@@ -97,7 +97,7 @@ std::string experimentIn(const std::string& path) {
 constexpr const char* kFirstPreset = "checkerboard"; // when no experiment is named
 
 /// Reads an experiment's file or folder, and sets `read`; for data, returns a first experiment on
-/// them under these settings.
+/// them under these settings, and for a picture one that paints it.
 RunConfig experimentAt(const std::string& path, const std::vector<std::string>& settings,
                        bool& read) {
     std::error_code ignored;

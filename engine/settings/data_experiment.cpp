@@ -215,11 +215,11 @@ constexpr std::array kOtherFiles{
     OtherFile{".xz", kPacked},          OtherFile{".zst", kPacked},
     OtherFile{".7z", kPacked},          OtherFile{".rar", kPacked},
     OtherFile{".onnx", kOnnx},          OtherFile{".h5", kHdf},
-    OtherFile{".hdf5", kHdf},           OtherFile{".keras", kHdf},
-    OtherFile{".pt", kTorchFile},       OtherFile{".pth", kTorchFile},
-    OtherFile{".xls", kSpreadsheet},    OtherFile{".xlsx", kSpreadsheet},
-    OtherFile{".ods", kSpreadsheet},    OtherFile{".parquet", kOtherTable},
-    OtherFile{".feather", kOtherTable}, OtherFile{".pkl", kOtherTable}};
+    OtherFile{".hdf5", kHdf},           OtherFile{".pt", kTorchFile},
+    OtherFile{".pth", kTorchFile},      OtherFile{".xls", kSpreadsheet},
+    OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
+    OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},
+    OtherFile{".pkl", kOtherTable}};
 
 } // namespace
 
@@ -323,16 +323,20 @@ void checkCanBeExperiment(const std::string& path) {
 }
 
 InputError nothingInFolder(const std::string& path) {
-    constexpr int kMostEntries = 10'000; // a look that takes no time
+    constexpr int kMostEntries = 10'000; // a longer look would be noticed
     constexpr size_t kMostNamed = 3;
-    const std::set<std::string> opened{".csv", ".tsv", ".npy",  ".npz", ".safetensors",
-                                       ".txt", ".png", ".jpeg", ".jpg", ".json"};
+    constexpr std::array<std::string_view, 7> kOpened{".csv",         ".tsv", ".npy", ".npz",
+                                                      ".safetensors", ".txt", ".json"};
+    const auto opens = [&kOpened](const std::filesystem::path& file) {
+        return namesPicture(file.string()) ||
+               std::find(kOpened.begin(), kOpened.end(), endingOf(file)) != kOpened.end();
+    };
     std::set<std::string> names;
     std::error_code error;
     auto each = std::filesystem::directory_iterator(path, error);
     for (int n = 0; !error && n < kMostEntries && each != end(each); each.increment(error), ++n) {
         std::error_code ignored;
-        if (opened.count(endingOf(each->path())) > 0 && each->is_regular_file(ignored))
+        if (opens(each->path()) && each->is_regular_file(ignored))
             names.insert(each->path().filename().string());
         if (names.size() > kMostNamed) names.erase(std::prev(names.end()));
     }
