@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_seen.h"
 #include "engine/data/held_back.h"
@@ -20,7 +21,6 @@ namespace halfscope {
 
 namespace {
 
-constexpr size_t kMostClasses = 100'000;
 constexpr Phrase kNoLines =
     phrase("Data", "%1: no line of values follows the names of the columns");
 
@@ -51,7 +51,11 @@ public:
         }
         m_table.layout.decimalComma = m_mark == ',';
         setHints();
-        if (m_classes) sortClasses();
+        if (m_classes) {
+            CsvClasses classes = sortClasses(m_indices, m_file.commas(), m_table.labels);
+            m_table.classes = std::move(classes.names);
+            m_table.wholeClasses = classes.whole;
+        }
         return std::move(m_table);
     }
 
@@ -252,31 +256,6 @@ private:
                                     "for numbers, such as mse, it is one number a sample"),
                              m_file.place(), kMostClasses, quotedText(nameOf(column)));
         return at->second;
-    }
-
-    /// Sorts the classes by value when all are numbers, else by name, so that their order does not
-    /// depend on the order of the lines.
-    void sortClasses() {
-        const auto number = [commas = m_file.commas()](const std::string& name) {
-            return numberOf(name, commas);
-        };
-        std::vector<std::string>& classes = m_table.classes;
-        for (const auto& [name, index] : m_indices)
-            classes.push_back(name); // the map is sorted by name
-        if (std::none_of(classes.begin(), classes.end(),
-                         [&](const std::string& name) { return std::isnan(number(name)); }))
-            std::stable_sort(
-                classes.begin(), classes.end(),
-                [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
-        m_table.wholeClasses =
-            std::all_of(classes.begin(), classes.end(), [&](const std::string& name) {
-                return number(name) == std::trunc(number(name));
-            });
-        std::vector<int32_t> sorted(m_indices.size());
-        for (size_t i = 0; i < classes.size(); ++i)
-            sorted[static_cast<size_t>(m_indices[classes[i]])] = static_cast<int32_t>(i);
-        for (int32_t& label : m_table.labels)
-            label = sorted[static_cast<size_t>(label)];
     }
 
     const TaskConfig& m_task;

@@ -8,6 +8,7 @@
 #include "engine/data/stored_data.h"
 #include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
+#include "engine/data/text_table.h"
 #include "engine/data/window_overlap.h"
 #include "engine/lang/python.h"
 
@@ -331,7 +332,7 @@ const DataSetInfo kCsvData{
         [](const std::string& path, TaskConfig& task) {
             task.path = path;
             const std::string name = lowerCase(path);
-            return name.ends_with(".csv") || name.ends_with(".tsv");
+            return (name.ends_with(".csv") || name.ends_with(".tsv")) && !textColumnsOf(path);
         },
     .facts = csvFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 namespace halfscope {
 
@@ -102,6 +103,11 @@ std::string dataPrint(const TaskConfig& task, const Dataset& data) {
     }
     for (const std::string& name : data.view().classes)
         seen += quotedText(name) + "\n";
+    if (const TensorSpec& x = data.tensors()[kX]; x.padded) {
+        std::vector<int32_t> all(static_cast<size_t>(x.classes));
+        std::iota(all.begin(), all.end(), 0);
+        seen += data.textOf(all) + "\n";
+    }
     for (const ChannelScale& each : data.channelScales())
         seen += numberText(each.mean) + " " + numberText(each.deviation) + "\n";
     return sha256(seen) + (table ? std::string() : sha256(samples));

@@ -13,13 +13,13 @@ namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
     kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData, kShardData,
-    kGenerateData, kTextData;
+    kGenerateData, kTextData, kTextClassData;
 
 std::span<const DataSetInfo> dataSets() {
-    static const std::array rows{kCheckerboardData, kImageData,    kRegressionData, kMnistData,
-                                 kArrayData,        kCsvData,      kCurveData,      kLineData,
-                                 kMoonData,         kSpiralData,   kCircleData,     kPictureData,
-                                 kShardData,        kGenerateData, kTextData}; // by TaskKind
+    static const std::array rows{
+        kCheckerboardData, kImageData,    kRegressionData, kMnistData,    kArrayData,  kCsvData,
+        kCurveData,        kLineData,     kMoonData,       kSpiralData,   kCircleData, kPictureData,
+        kShardData,        kGenerateData, kTextData,       kTextClassData}; // by TaskKind
     return rows;
 }
 
@@ -59,6 +59,14 @@ const char* nameOf(Predicted predicted) {
     switch (predicted) {
     case Predicted::Last: return "last";
     case Predicted::Every: return "every";
+    }
+    return "";
+}
+
+const char* nameOf(Tokens tokens) {
+    switch (tokens) {
+    case Tokens::Words: return "words";
+    case Tokens::Characters: return "characters";
     }
     return "";
 }

@@ -61,6 +61,9 @@ public:
     /// Returns the paths of the files that have the samples, in an order that depends on nothing
     /// else; empty when they come from data.path itself or from no file.
     virtual std::vector<std::string> files() const { return {}; }
+    /// Returns the text that indices in x stand for, when they are not those of the classes;
+    /// unknown words are boxes.
+    virtual std::string textOf(std::span<const int32_t> /*x*/) const { return {}; }
     /// Returns how the targets were standardised, which predictions are restored with.
     virtual const Standardiser& targetScale() const;
     /// Returns how predictions on it are shown; its kind is viewKindOf() of the task.

@@ -157,13 +157,17 @@ std::vector<int64_t> rowOfText(int64_t samples, const Shape& target) {
     return row;
 }
 
-std::vector<int64_t> spreadPictures(const Shape& picture, int64_t samples) {
-    const int64_t side = std::clamp<int64_t>(kWidest / std::max(picture[1], picture[2]), 3, 8);
-    const int64_t shown = std::min(side * side, samples);
+std::vector<int64_t> spread(int64_t wanted, int64_t samples) {
+    const int64_t shown = std::min(wanted, samples);
     std::vector<int64_t> spread;
     for (int64_t i = 0; i < shown; ++i)
         spread.push_back(i * samples / shown);
     return spread;
+}
+
+std::vector<int64_t> spreadPictures(const Shape& picture, int64_t samples) {
+    const int64_t side = std::clamp<int64_t>(kWidest / std::max(picture[1], picture[2]), 3, 8);
+    return spread(side * side, samples);
 }
 
 /// Returns nothing when the sample cannot be read: whether that ends the training is not decided
@@ -201,6 +205,18 @@ std::span<const int32_t> judgedOf(const Gallery& gallery) {
     return labels.first(std::min<size_t>(labels.size(), kJudgedCharacters));
 }
 
+Picture classedTexts(const Gallery& gallery, std::span<const int32_t> taken,
+                     std::span<const std::string> names) {
+    const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    std::vector<ClassedText> texts;
+    for (size_t i = 0; i < labels.size(); ++i) {
+        const auto at = static_cast<size_t>(taken[i]);
+        const bool none = at >= names.size(); // all scores are nan
+        texts.push_back({gallery.texts[i], none ? "NaN" : names[at], taken[i] == labels[i]});
+    }
+    return classedSheet(texts);
+}
+
 } // namespace
 
 std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
@@ -212,7 +228,9 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     const int64_t all = data.samples(split);
     std::vector<Batch> samples;
     const Shape& target = data.tensors()[kTarget].shape;
-    for (const int64_t sample : text ? rowOfText(all, target) : spreadPictures(x.shape, all))
+    for (const int64_t sample : x.padded ? spread(kClassedTexts, all)
+                                : text   ? rowOfText(all, target)
+                                         : spreadPictures(x.shape, all))
         if (auto read = sampleOf(data, split, sample)) samples.push_back(*std::move(read));
     if (samples.empty()) return nullptr;
     Prompted prompted;
@@ -222,6 +240,8 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
                 data.channelScales(), prompted.prompt, prompted.continued});
     for (size_t row = 0; row < samples.size(); ++row)
         gallery->samples.setRow(row, samples[row], 0);
+    for (size_t row = 0; x.padded && row < samples.size(); ++row)
+        gallery->texts.push_back(data.textOf(samples[row].labels(kX)));
     return gallery;
 }
 
@@ -230,6 +250,7 @@ Picture galleryWithClasses(const Gallery& gallery, std::span<const std::string> 
     if (!gallery.prompt.empty())
         return writtenSheet(names, {gallery.prompt, gallery.continued, gallery.continued,
                                     judgedOf(gallery), judgedOf(gallery)});
+    if (!gallery.texts.empty()) return classedTexts(gallery, labels, names);
     if (isText(gallery.samples)) return textSheet(names, labels, labels);
     Sheet sheet(gallery);
     for (size_t i = 0; i < labels.size(); ++i)
@@ -263,8 +284,9 @@ Picture galleryWithMistakes(const Gallery& gallery, std::span<const float> score
     size_t right = 0;
     for (size_t i = 0; i < labels.size(); ++i)
         right += taken[i] == labels[i];
-    Picture picture = isText(gallery.samples) ? textSheet(names, taken, labels)
-                                              : mistakesOf(gallery, taken, classes);
+    Picture picture = !gallery.texts.empty()    ? classedTexts(gallery, taken, names)
+                      : isText(gallery.samples) ? textSheet(names, taken, labels)
+                                                : mistakesOf(gallery, taken, classes);
     picture.caption = std::to_string(right) + "/" + std::to_string(labels.size());
     return picture;
 }

@@ -1,6 +1,6 @@
 // Shows samples with classes in one picture, and which of them a network takes for another class:
-// pictures side by side, or the characters that follow in a text. A network that predicts every
-// character of a text also writes one.
+// pictures side by side, texts one below the other, or the characters that follow in a text. A
+// network that predicts every character of a text also writes one.
 #pragma once
 
 #include "engine/data/dataset.h"
@@ -20,13 +20,15 @@ struct Gallery {
     /// When every character of a text is predicted: the sample before the others, and how the text
     /// goes on behind it. Empty otherwise.
     std::vector<int32_t> prompt{}, continued{};
+    std::vector<std::string> texts{}; ///< the samples, when they are texts that have classes
 };
 
 /// Returns samples that are spread evenly over the validation split, or over the training split
 /// when there is no other; at most 64, and fewer when they are large. Samples that cannot be read
-/// are left out. For a text, returns as many consecutive samples as fit on a sheet; when every
-/// character is predicted, a prompt and the samples behind it. Returns null when samples are
-/// neither pictures (1 or 3 channels) with classes nor characters.
+/// are left out; of texts with classes, as many as fit on a sheet. For a text, returns as many
+/// consecutive samples as fit on a sheet; when every character is predicted, a prompt and the
+/// samples behind it. Returns null when samples are neither pictures (1 or 3 channels) with classes
+/// nor characters.
 std::shared_ptr<const Gallery> galleryOf(const Dataset&);
 
 /// Draws the samples with the numbers of their classes, or the characters that follow. When no

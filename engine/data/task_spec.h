@@ -22,7 +22,8 @@ enum class TaskKind : uint8_t {
     Pictures,
     Shards,
     Generate,
-    Text
+    Text,
+    TextClasses
 };
 const char* nameOf(TaskKind); ///< empty for values beyond the last row
 
@@ -67,6 +68,10 @@ enum class Predicted : uint8_t {
 };
 const char* nameOf(Predicted); ///< "last", "every"
 
+/// What texts with classes are made of.
+enum class Tokens : uint8_t { Words, Characters };
+const char* nameOf(Tokens); ///< "words", "characters"
+
 struct TaskConfig {
     TaskKind kind = TaskKind::Checkerboard;
     int64_t side = 64;                        ///< pixels of a picture's side
@@ -76,13 +81,15 @@ struct TaskConfig {
     int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
     double noise = 0.1;   ///< line, moons, circles: standard deviation; spirals: the most
-    std::string path{};   ///< mnist, pictures: folder; csv, text: file; shards: either
+    std::string path{};   ///< mnist, pictures: folder; csv, text ...: file; shards: either
     std::string x{}, y{}; ///< arrays: files
-    std::string target{}; ///< csv: name of the target's column; empty for the last one
-    std::string drop{};   ///< csv: names of the columns to leave out, see droppedColumns()
-    /// Not a setting. csv, arrays: a file of inputs without targets; mnist, pictures, shards: a
-    /// picture or a folder of them. Its samples are the ones to validate on. What is learnt from
-    /// the other samples (means, words) is applied to them.
+    /// csv, text-classes: name of the target's column; empty for the last one that can be it
+    std::string target{};
+    std::string textColumn{}; ///< text-classes: name of the column of texts; empty for the longest
+    std::string drop{};       ///< csv: names of the columns to leave out, see droppedColumns()
+    /// Not a setting. csv, arrays, text-classes: a file of inputs without targets; mnist, pictures,
+    /// shards: a picture or a folder of them. Its samples are the ones to validate on. What is
+    /// learnt from the other samples (means, words) is applied to them.
     std::string predictFile{};
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
     bool grey = false;        ///< likewise: one channel in place of three
@@ -103,8 +110,10 @@ struct TaskConfig {
     int64_t gap = 0; ///< likewise, with Held::Last: samples before those that are held back which
                      ///< are not used
     int64_t latent = 64;                   ///< generate: random numbers of a sample
-    int64_t context = 32;                  ///< text: characters of a sample
+    int64_t context = 32;                  ///< text, text-classes: tokens of a sample
     Predicted predicted = Predicted::Last; ///< text
+    Tokens tokens = Tokens::Words;         ///< text-classes
+    int64_t vocabulary = 10'000;           ///< text-classes: the most indices of tokens
     LossSpec loss{};
 };
 

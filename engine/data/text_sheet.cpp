@@ -2,6 +2,7 @@
 #include "engine/data/text_sheet.h"
 
 #include "engine/core/error.h"
+#include "engine/core/escape.h"
 
 #include <algorithm>
 #include <array>
@@ -52,19 +53,19 @@ uint64_t glyphOf(const std::string& name) {
 
 class Sheet {
 public:
-    Sheet()
-        : m_picture{(kTextColumns * kCellWidth + 2 * kMargin) * kScale,
-                    (kTextRows * kCellHeight + 2 * kMargin) * kScale,
-                    3,
-                    {}} {
+    explicit Sheet(int columns = kTextColumns, int rows = kTextRows)
+        : m_columns(columns), m_picture{(columns * kCellWidth + 2 * kMargin) * kScale,
+                                        (rows * kCellHeight + 2 * kMargin) * kScale,
+                                        3,
+                                        {}} {
         m_picture.values.assign(static_cast<size_t>(m_picture.width) *
                                     static_cast<size_t>(m_picture.height) * kPaper.size(),
                                 1.0f);
     }
 
     void cell(int at, uint64_t glyph, const Colour& paper) {
-        const int left = kMargin + at % kTextColumns * kCellWidth;
-        const int top = kMargin + at / kTextColumns * kCellHeight;
+        const int left = kMargin + at % m_columns * kCellWidth;
+        const int top = kMargin + at / m_columns * kCellHeight;
         fill(left, top, kCellWidth, kCellHeight, paper);
         for (int y = 0; y < kGlyphHeight; ++y)
             for (int x = 0; x < kGlyphWidth; ++x) {
@@ -74,14 +75,14 @@ public:
     }
 
     void underline(int at) {
-        const int left = kMargin + at % kTextColumns * kCellWidth;
-        const int top = kMargin + at / kTextColumns * kCellHeight;
+        const int left = kMargin + at % m_columns * kCellWidth;
+        const int top = kMargin + at / m_columns * kCellHeight;
         fill(left, top + kCellHeight - 1, kCellWidth, 1, kInk);
     }
 
     /// Draws a line at half the height of a row.
     void line(int row) {
-        fill(kMargin, kMargin + row * kCellHeight + kCellHeight / 2, kTextColumns * kCellWidth, 1,
+        fill(kMargin, kMargin + row * kCellHeight + kCellHeight / 2, m_columns * kCellWidth, 1,
              kInk);
     }
 
@@ -96,8 +97,30 @@ private:
                               (static_cast<std::ptrdiff_t>(y) * m_picture.width + x) * 3);
     }
 
+    int m_columns;
     Picture m_picture;
 };
+
+/// Returns the letters of a text, at most so many.
+std::vector<uint64_t> lettersOf(std::string_view text, int most) {
+    std::vector<uint64_t> letters;
+    while (!text.empty() && letters.size() < static_cast<size_t>(most)) {
+        const size_t length = std::max<size_t>(sequenceLength(text), 1);
+        const std::string_view letter = text.substr(0, length);
+        letters.push_back(letter == " " ? 0 : glyphOf(std::string(letter)));
+        text.remove_prefix(length);
+    }
+    return letters;
+}
+
+/// Returns how many of the letters stand in a row of so many columns, which ends with a whole word
+/// if it can.
+size_t endOfRow(const std::vector<uint64_t>& letters, size_t columns) {
+    if (letters.size() <= columns) return letters.size();
+    const auto begin = letters.rbegin() + static_cast<std::ptrdiff_t>(letters.size() - columns);
+    const auto space = std::find(begin, letters.rend(), uint64_t{0});
+    return space == letters.rend() ? columns : static_cast<size_t>(letters.rend() - space);
+}
 
 uint64_t glyphAt(std::span<const std::string> names, int32_t place) {
     const auto at = static_cast<size_t>(place);
@@ -124,6 +147,27 @@ Picture textSheet(std::span<const std::string> names, std::span<const int32_t> s
                   std::span<const int32_t> right) {
     Sheet sheet;
     drawJudged(sheet, 0, names, upTo(kTextCharacters, shown), upTo(kTextCharacters, right));
+    return sheet.take();
+}
+
+Picture classedSheet(std::span<const ClassedText> texts) {
+    constexpr int kColumns = 40, kLongestName = 16;
+    Sheet sheet(kColumns, 2 * kClassedTexts);
+    int row = 0;
+    for (const ClassedText& each : texts.first(std::min<size_t>(texts.size(), kClassedTexts))) {
+        const std::vector<uint64_t> name = lettersOf(each.name, kLongestName);
+        int at = (row + 2) * kColumns - static_cast<int>(name.size());
+        const int room = at - 1;
+        for (const uint64_t letter : name)
+            sheet.cell(at++, letter, each.right ? kPrompt : kWrong);
+        const std::vector<uint64_t> text = lettersOf(each.text, 2 * kColumns);
+        const auto second = static_cast<int>(endOfRow(text, kColumns));
+        for (int i = 0; i < static_cast<int>(text.size()); ++i) {
+            at = row * kColumns + (i < second ? i : kColumns + i - second);
+            if (at < room) sheet.cell(at, text[static_cast<size_t>(i)], kPaper);
+        }
+        row += 2;
+    }
     return sheet.take();
 }
 

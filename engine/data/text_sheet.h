@@ -33,4 +33,15 @@ struct WrittenText {
 /// line, drawn as in textSheet().
 Picture writtenSheet(std::span<const std::string> names, const WrittenText&);
 
+/// A text and its class, or the one that is predicted for it.
+struct ClassedText {
+    std::string text, name;
+    bool right = true;
+};
+inline constexpr int kClassedTexts = 8;
+
+/// Draws at most kClassedTexts texts, each in two rows; what does not fit is left out. The name of
+/// the class ends the second row, on grey, or on orange where it is wrong.
+Picture classedSheet(std::span<const ClassedText>);
+
 } // namespace halfscope

@@ -10,6 +10,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
+#include "engine/data/text_table.h"
 #include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
 #include "engine/settings/run_length.h"
@@ -229,6 +230,14 @@ std::string encoderLayers(const DataFacts& facts) {
     const int64_t length = facts.tensors[kX].shape.elements();
     const std::string width = number(kWidth), known = number(facts.tensors[kX].classes);
     const bool every = facts.tensors[kTarget].shape.rank() > 0;
+    if (facts.tensors[kX].padded)
+        return "PaddedSequential(\n    nn.Embedding(" + known + ", " + width +
+               ", padding_idx=0), PositionalEmbedding(" + number(length) + ", " + width +
+               "),\n    nn.TransformerEncoderLayer(" + width +
+               ", 4, dim_feedforward=" + number(2 * kWidth) +
+               ", dropout=0.1, batch_first=True, norm_first=True),\n"
+               "    MaskedMean(), nn.Linear(" +
+               width + ", " + number(facts.tensors[kTarget].classes) + "))";
     const std::string layer = std::string(every ? "    CausalTransformerEncoderLayer("
                                                 : "    nn.TransformerEncoderLayer(") +
                               width + ", 4, dim_feedforward=" + number(4 * kWidth) +
@@ -263,6 +272,8 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
             key.starts_with("data.") || key.starts_with("task."))
             setField(config, each.lane, key, each.value);
     if (!isGiven("data.test") && row->has("data.test")) config.task.test = testsFor(config.task);
+    if (!isGiven("data.context") && row->has("data.tokens"))
+        config.task.context = contextFor(config.task);
     if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
@@ -283,6 +294,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
 RunConfig predicting(RunConfig config, const std::string& column) {
     TaskConfig& task = config.task;
     task.target = column;
+    if (task.textColumn == column) task.textColumn.clear(); // the longest of the others
     task.drop = dropWithout(task, column);
     task.drop = dropFor(task);
     if (task.missing == Missing::Refuse) task.missing = missingFor(task);

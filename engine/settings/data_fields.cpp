@@ -43,7 +43,8 @@ std::vector<Field> fileFields() {
                  "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
                  "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
                  "come with the program. csv: the table, whose first line names the "
-                 "columns; commas, semicolons or tabs stand between them. pictures: a folder that "
+                 "columns; commas, semicolons or tabs stand between them. text-classes: "
+                 "likewise. pictures: a folder that "
                  "has a folder of pictures for each class, or "
                  "folders train and val with those. shards: a .tar file, or a folder of them, in "
                  "which each sample has a picture and its class, such as 000001.png and "
@@ -77,9 +78,11 @@ std::vector<Field> sampleFields() {
                {1, 1e5, Bound::Closed, true})),
         ofDataSets(
             in(ofRun(
-                   {"data.context", phrase("Settings", "Context"), phrase("Settings", "characters"),
-                    phrase("Settings", "The number of characters in a sample. The network learns "
-                                       "which character comes next.")},
+                   {"data.context", phrase("Settings", "Context"), phrase("Settings", "tokens"),
+                    phrase("Settings", "The number of tokens in a sample. text: of characters, and "
+                                       "the network learns which character comes next. "
+                                       "text-classes: of words or characters; longer texts are "
+                                       "cut, and shorter ones are padded.")},
                    [](auto& c) -> auto& { return c.task.context; }),
                {1, 4096, Bound::Closed, true})),
         ofDataSets(oneOf(
@@ -92,6 +95,27 @@ std::vector<Field> sampleFields() {
                         "see CausalTransformerEncoderLayer.")},
                 [](auto& c) -> auto& { return c.task.predicted; }),
             namesUpTo(Predicted::Every))),
+        ofDataSets(
+            oneOf(ofRun(
+                      {"data.tokens", phrase("Settings", "Tokens"), kNoUnit,
+                       phrase("Settings",
+                              "words: a text is a row of words and signs, in which A to Z count "
+                              "as a to z. characters: it is a row of characters, which is better "
+                              "for names and other short texts.")},
+                      [](auto& c) -> auto& { return c.task.tokens; }),
+                  namesUpTo(Tokens::Characters))),
+        ofDataSets(in(
+            ofRun(
+                {"data.vocabulary", phrase("Settings", "Vocabulary"), phrase("Settings", "tokens"),
+                 phrase("Settings", "The most tokens that get a vector of their own: the most "
+                                    "frequent ones of the training texts that occur more than "
+                                    "once. Padding and all unknown tokens count as one each.")},
+                [](auto& c) -> auto& { return c.task.vocabulary; }),
+            {3, 1e6, Bound::Closed, true})),
+        ofDataSets(ofRun(
+            {"data.text", phrase("Settings", "Text column"), kNoUnit,
+             phrase("Settings", "The name of the column of texts; empty: the longest one.")},
+            [](auto& c) -> auto& { return c.task.textColumn; })),
         ofDataSets(ofRun(
             {"data.target", phrase("Settings", "Target column"), kNoUnit,
              phrase("Settings", "The name of the column to predict; empty: the last one. With "

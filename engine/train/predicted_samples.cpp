@@ -10,6 +10,7 @@
 #include "engine/data/data_print.h"
 #include "engine/data/dataset.h"
 #include "engine/data/new_pictures.h"
+#include "engine/data/text_table.h"
 #include "engine/io/npy.h"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ std::string quoted(const std::string& text, char separator) {
 }
 
 std::string targetName(const TaskConfig& task) {
+    if (task.kind == TaskKind::TextClasses) return readTextTable(task).columns.target;
     CsvFile file(task.path);
     for (const CsvColumn& column : csvLayout(task, file).columns)
         if (column.use == ColumnUse::Target) return column.name;
@@ -163,7 +165,8 @@ bool predictsPictures(TaskKind kind) {
 }
 
 bool canPredictFile(TaskKind kind) {
-    return kind == TaskKind::Csv || kind == TaskKind::Arrays || predictsPictures(kind);
+    return kind == TaskKind::Csv || kind == TaskKind::TextClasses || kind == TaskKind::Arrays ||
+           predictsPictures(kind);
 }
 
 std::optional<Message> changedSince(const TaskConfig& task, const std::string& trained,

@@ -2,6 +2,7 @@
 // closing table, and predictions for samples without targets.
 #include "engine/io/npy.h"
 #include "engine/io/picture.h"
+#include "engine/settings/fields.h"
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
 

@@ -29,6 +29,7 @@ QString tableWords(std::optional<int64_t> validated, WordsFor room) {
 SamplesShow samplesShow(const TaskConfig& task, const Picture& target) {
     constexpr int kDigits = 10;
     if (predictsEvery(task)) return SamplesShow::Writing;
+    if (task.kind == TaskKind::TextClasses) return SamplesShow::Texts;
     if (task.kind == TaskKind::Text) return SamplesShow::Characters;
     const bool digits =
         task.kind == TaskKind::Mnist && target.caption.empty() && target.width == kDigits;
@@ -52,6 +53,11 @@ QString samplesWords(SamplesShow show, WordsFor room) {
         return QCoreApplication::translate("CompareView",
                                            "Validation samples, each with the predicted next "
                                            "character; orange marks mistakes.");
+    case SamplesShow::Texts:
+        return QCoreApplication::translate("CompareView",
+                                           "Validation texts as the network reads them, each with "
+                                           "its predicted class; orange marks mistakes. A box is "
+                                           "an unknown word or letter.");
     case SamplesShow::Writing: break;
     }
     return brief ? QCoreApplication::translate(

@@ -19,6 +19,7 @@ enum class WordsFor : uint8_t { MuchRoom, LittleRoom };
 enum class SamplesShow : uint8_t {
     Classes,    ///< which pictures are taken for another class
     Digits,     ///< likewise; the classes are the digits
+    Texts,      ///< texts and the classes that are predicted for them
     Characters, ///< the character behind each text, and which are taken for another
     Writing,    ///< a text that each lane writes, and predictions below it
 };

@@ -24,7 +24,7 @@ Kinds kindsOf(TaskKind kind) {
     const QString file =
         text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the file with the samples to predict"));
     const QString tables = text(QT_TRANSLATE_NOOP("PredictSamples", "Tables (*.csv *.tsv)"));
-    if (kind == TaskKind::Csv) return {file, tables, tables, {}};
+    if (kind == TaskKind::Csv || kind == TaskKind::TextClasses) return {file, tables, tables, {}};
     if (predictsPictures(kind))
         return {text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the picture to predict")),
                 text(QT_TRANSLATE_NOOP("PredictSamples",

@@ -63,6 +63,7 @@ private slots:
     void closedFolder_data();
     void closedFolder();
     void texts();
+    void textsWithClasses();
     void foldersOfArrays();
     void titles();
     void notData();
@@ -495,6 +496,37 @@ void TestDataExperiment::texts() {
     const ModelShapes shapes = modelShapes(*every);
     QCOMPARE(shapes.error.english() + shapes.warning.english(), std::string());
     QCOMPARE(shapes.layers.back().shape, (Shape{every->task.batch, 16, 16}));
+}
+
+void TestDataExperiment::textsWithClasses() {
+    std::string reviews = "id,review,stars\n", names = "name,land\n";
+    for (int i = 0; i < 200; ++i) {
+        const std::string number = std::to_string(i);
+        reviews += number + ",Seen " + (i % 3 ? "and enjoyed" : "but left") + " it: film " +
+                   number + "," + std::to_string(i % 3) + "\n";
+        names += "Ada" + std::string(1, static_cast<char>('a' + i % 26)) + "x" + number + ",land" +
+                 std::to_string(i % 2) + "\n";
+    }
+    const auto config = experimentOn(writeBytes(path("reviews.csv"), reviews));
+    QVERIFY(config);
+    QCOMPARE(config->task.kind, TaskKind::TextClasses);
+    QCOMPARE(config->task.textColumn + " " + config->task.target, std::string("review stars"));
+    QCOMPARE(config->task.tokens, Tokens::Words);
+    QCOMPARE(config->task.context, int64_t{8});
+    QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+    // padding and unknown words, then "seen", "it", ":", "film", "and", "enjoyed", "but", "left"
+    QVERIFY2(config->model.layers.find("nn.Embedding(10, 64, padding_idx=0)") != std::string::npos,
+             config->model.layers.c_str());
+    checkConfig(*config);
+    const ModelShapes shapes = modelShapes(*config);
+    QCOMPARE(shapes.error.english() + shapes.warning.english(), std::string());
+    QCOMPARE(shapes.layers.back().shape, (Shape{config->task.batch, 3}));
+    QCOMPARE(predicting(*config, "review").task.textColumn, std::string());
+    const auto short_ = experimentOn(writeBytes(path("names.csv"), names));
+    QCOMPARE(short_->task.kind, TaskKind::TextClasses);
+    QCOMPARE(short_->task.tokens, Tokens::Characters);
+    const Assignment given[] = {parseAssignment("data.context=5")};
+    QCOMPARE(experimentOn(path("names.csv"), given)->task.context, int64_t{5});
 }
 
 /// A folder with a single pair of arrays is opened, whatever else lies there; with several pairs

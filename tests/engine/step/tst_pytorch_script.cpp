@@ -3,10 +3,12 @@
 
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/io/atomic_file.h"
 #include "engine/settings/fields.h"
 #include "tests/support/thrown.h"
 
 #include <QRegularExpression>
+#include <QTemporaryDir>
 #include <QTest>
 
 namespace tst_pytorch_script {
@@ -65,10 +67,14 @@ private slots:
 };
 
 void TestPyTorchScript::everyDataSet() {
+    const QTemporaryDir folder;
+    const std::string table = folder.filePath("table.csv").toStdString();
+    writeFileAtomically(table, "text,class\nsome text,a\n");
     for (const DataSetInfo& info : dataSets()) {
         QVERIFY2(info.python, info.name);
         TaskConfig task;
         task.x = task.y = "some.npy";
+        if (info.has("data.text")) task.path = table; // its columns are looked up
         const PythonData python = info.python(task, 1);
         QVERIFY2(python.code.find("\ndef samples():\n") != std::string::npos, info.name);
         QVERIFY2(python.code.find("\n    return ") != std::string::npos, info.name);

@@ -25,6 +25,7 @@ class TestPredictedSamples : public QObject {
     Q_OBJECT
 private slots:
     void classesStandBehindTheLines();
+    void textsBecomeClasses();
     void numbersAreInUnitsOfTheData();
     void linesLeftOutHaveNone();
     void arraysBecomeAnArray();
@@ -90,6 +91,24 @@ void TestPredictedSamples::classesStandBehindTheLines() {
                  ", line 5: \"green\" in the column \"colour\". Such a column counts as none of "
                  "its words.");
     QCOMPARE(experiment->step(), int64_t{400});
+}
+
+/// Also when the order of the columns differs, and a line has no text.
+void TestPredictedSamples::textsBecomeClasses() {
+    std::string table = "review,mood\n";
+    for (int i = 0; i < 200; ++i)
+        table += std::string(i % 2 ? "a good" : "a bad") + " film of 19" + std::to_string(i / 2) +
+                 (i % 2 ? ",\"up, up\"\n" : ",down\n");
+    const auto experiment = trained(write("reviews.csv", table), 150);
+    QCOMPARE(experiment->config().task.kind, TaskKind::TextClasses);
+    const std::string more = write("new.csv", "id,review\n1,Good work\n2,\n3,\"so bad, bad\"\n");
+    const PredictedSamples predicted = *predictedSamples(*experiment, 1, more);
+    QCOMPARE(linesOf(predicted.bytes),
+             QStringList({"id,review,mood_predicted", "1,Good work,\"up, up\"", "2,,",
+                          "3,\"so bad, bad\",down"}));
+    QCOMPARE(predicted.notes.size(), size_t{1});
+    QCOMPARE(predicted.notes[0].english(),
+             more + ": 1 of 3 lines lack a text and are not predicted.");
 }
 
 /// The samples that were held back are predicted as their validation judges them.

@@ -112,6 +112,7 @@ private:
 
     /// Makes a text with 21 characters, some of which take two bytes.
     QString text() const;
+    QString texts() const; ///< a table of texts and classes, with semicolons
     QStringList characters() const;
 
     /// Writes the lane's weights and the run as a program, and returns what a driver prints about
@@ -214,6 +215,19 @@ QString TestPyTorchRuns::text() const {
         text += i % 3 == 0 ? "a bird sang, " : i % 3 == 1 ? "gr\u00fcn\r\n" : "the \u20ac: lamp ";
     const QString path = m_folder.filePath("text.txt");
     writeFileAtomically(path.toStdString(), text);
+    return path;
+}
+
+QString TestPyTorchRuns::texts() const {
+    const char* parts[] = {"Don't \"\"stop\"\", B\u00e4r!", "the rock'n'roll 3.5",
+                           "LONG and longer than twelve words, as this text is: 'cut' it", "the"};
+    std::string table = "id;mood;text\n";
+    for (int i = 0; i < 48; ++i)
+        table += std::to_string(i) + ";" + std::to_string(i % 3 * 5) + ";\"" + parts[i % 4] + " " +
+                 parts[(i + i / 4) % 4] + "\"\n";
+    table += "48;;no class\n49;5;\n";
+    const QString path = m_folder.filePath("texts.csv");
+    writeFileAtomically(path.toStdString(), table);
     return path;
 }
 
@@ -323,6 +337,14 @@ void TestPyTorchRuns::follows_data() {
         characters() + QStringList{"model.layers=" + padded()});
     const QString embedded = "model.layers=nn.Sequential(nn.Embedding(21, 16), ";
     const QString positions = embedded + "PositionalEmbedding(8, 16), ";
+    for (const char* tokens : {"words", "characters"})
+        row(qPrintable(QStringLiteral("texts of %1").arg(tokens)),
+            {"data.kind=text-classes", "data.path=" + texts(), "data.context=12",
+             QStringLiteral("data.tokens=") + tokens, "data.shuffle=false", "task.batch=16",
+             "run.epochs=40", "data.validation=0", "optimizer.lr=3e-4",
+             "model.layers=PaddedSequential(nn.Embedding(40, 16, padding_idx=0), "
+             "PositionalEmbedding(12, 16), nn.TransformerEncoderLayer(16, 4, dim_feedforward=24, "
+             "dropout=0.0, batch_first=True), MaskedMean(), nn.Linear(16, 3))"});
     row("every character",
         characters() +
             QStringList{"data.predict=every", "run.epochs=30", "task.label_smoothing=0.1",

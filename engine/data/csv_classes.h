@@ -1,0 +1,25 @@
+// Numbers the classes that a column of a table names.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+inline constexpr size_t kMostClasses = 100'000;
+
+struct CsvClasses {
+    std::vector<std::string> names; ///< by class
+    bool whole = false;             ///< all names are whole numbers
+};
+
+/// Sorts classes by value when all are numbers, else by name, so that their order does not depend
+/// on the order of the lines. `indices` are the numbers that the classes have in `labels`, which
+/// get the new ones. `commas`: see CsvFile::commas().
+CsvClasses sortClasses(const std::map<std::string, int32_t>& indices, bool commas,
+                       std::span<int32_t> labels);
+
+} // namespace halfscope

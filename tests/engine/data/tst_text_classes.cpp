@@ -1,0 +1,390 @@
+// Tables of texts and classes: tokens, which of them are known, samples and their padding, the
+// columns that are chosen, texts to predict, and tables that are refused.
+#include "engine/core/error.h"
+#include "engine/data/data_print.h"
+#include "engine/data/gallery.h"
+#include "engine/data/text_sheet.h"
+#include "engine/data/text_table.h"
+#include "engine/data/tokens.h"
+#include "tests/support/all_samples.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_text_classes {
+
+using namespace halfscope;
+using namespace std::string_literals;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words tokensOf(std::string_view text, Tokens kind = Tokens::Words) {
+    Words tokens;
+    forTokens(text, kind, [&tokens](std::string_view token) {
+        tokens.emplace_back(token);
+        return true;
+    });
+    return tokens;
+}
+
+std::vector<int32_t> valuesOf(std::span<const int32_t> values) {
+    return {values.begin(), values.end()};
+}
+
+/// Returns "good" or "bad" films: so many lines.
+std::string films(int lines) {
+    std::string table = "id,review,mood\n";
+    for (int i = 0; i < lines; ++i)
+        table += std::to_string(i) + ",\"A " + (i % 2 ? "good" : "bad") + " film, number " +
+                 std::to_string(i) + "\"," + (i % 2 ? "up" : "down") + "\n";
+    return table;
+}
+
+} // namespace
+
+class TestTextClasses : public QObject {
+    Q_OBJECT
+
+private slots:
+    void tokens_data();
+    void tokens();
+    void tokensEndEarly();
+    void knownTokens();
+    void samples();
+    void characters();
+    void vocabularyOfTheTrainingTexts();
+    void linesWithoutTextOrClass();
+    void chosenColumns_data();
+    void chosenColumns();
+    void foundColumns_data();
+    void foundColumns();
+    void contexts();
+    void newTexts();
+    void printSeesTheVocabulary();
+    void sheets();
+    void refuses_data();
+    void refuses();
+
+private:
+    TaskConfig task(const std::string& table, int64_t context = 4) const {
+        TaskConfig made;
+        made.kind = TaskKind::TextClasses;
+        made.loss.kind = LossKind::CrossEntropy;
+        made.path = writeBytes(path("t.csv"), table);
+        made.context = context;
+        made.validation = 0;
+        return made;
+    }
+    std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+    QTemporaryDir m_folder;
+};
+
+/// As re.findall(kWordsInPython, text.encode().lower().decode()) has them in Python.
+void TestTextClasses::tokens_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<Words>("wanted");
+    const auto row = [](const char* text, const Words& wanted) {
+        QTest::newRow(text) << QByteArray(text) << wanted;
+    };
+    row("", {});
+    row(" \t\n", {});
+    row("Don't STOP", {"don't", "stop"});
+    row("'quoted' o'' x'", {"'", "quoted", "'", "o", "'", "'", "x", "'"});
+    row("a,b 3.5!", {"a", ",", "b", "3", ".", "5", "!"});
+    row("\u00dcber \u20ac5", {"\u00dcber", "\u20ac5"}); // only ASCII counts without case
+    row("rock'n'roll", {"rock'n'roll"});
+    row("\x01z\x7f", {"z"});
+}
+
+void TestTextClasses::tokens() {
+    QFETCH(QByteArray, text);
+    QFETCH(Words, wanted);
+    QCOMPARE(tokensOf(text.toStdString()), wanted);
+}
+
+void TestTextClasses::tokensEndEarly() {
+    for (const Tokens kind : {Tokens::Words, Tokens::Characters}) {
+        int calls = 0;
+        forTokens("a b c", kind, [&calls](std::string_view) { return ++calls < 2; });
+        QCOMPARE(calls, 2);
+    }
+    QCOMPARE(tokensOf("A\u00e4 \u20ac", Tokens::Characters), (Words{"A", "\u00e4", " ", "\u20ac"}));
+}
+
+/// The most frequent ones come first; on a tie, the order of Unicode decides.
+void TestTextClasses::knownTokens() {
+    TokenNumbers tokens;
+    int32_t next = 0;
+    for (const char* token : {"z", "b", "a", "once", "most"})
+        QCOMPARE(tokens.add(token), next++);
+    QCOMPARE(tokens.add("b"), 1);
+    const std::vector<int64_t> counts{2, 3, 3, 1, 9};
+    const Vocabulary all(tokens, counts, 100);
+    QCOMPARE(all.size(), int64_t{6});
+    QCOMPARE(all.indexOf("most"), 2);
+    QCOMPARE(all.indexOf("a"), 3);
+    QCOMPARE(all.indexOf("b"), 4);
+    QCOMPARE(all.indexOf("z"), 5);
+    for (const char* unknown : {"once", "new", ""})
+        QCOMPARE(all.indexOf(unknown), Vocabulary::kUnknown);
+    const Vocabulary few(tokens, counts, 4);
+    QCOMPARE(few.size(), int64_t{4});
+    QCOMPARE(few.indexOf("a"), 3);
+    QCOMPARE(few.indexOf("b"), Vocabulary::kUnknown);
+    QCOMPARE(Vocabulary(tokens, counts, 0).size(), int64_t{2});
+}
+
+void TestTextClasses::samples() {
+    const auto data = makeDataset(task("text,kind\n\"the cat, the dog\",pet\n"
+                                       "the cat,pet\nA fish dog fish fish,food\n"),
+                                  0);
+    const TensorSpec& x = data->tensors()[kX];
+    QCOMPARE(x.shape, (Shape{4}));
+    QCOMPARE(x.dtype, DType::I32);
+    QVERIFY(x.padded);
+    QCOMPARE(x.classes, int64_t{5});
+    QCOMPARE(data->view().classes, (Words{"food", "pet"}));
+    const Batch batch = allOf(*data);
+    // "the" occurs three times, "cat" and "fish" twice; "dog" is cut off once
+    const std::vector<int32_t> wanted{2, 3, 1, 2, 2, 3, 0, 0, 1, 4, 1, 4};
+    const std::vector<int32_t> made = valuesOf(batch.labels(kX));
+    QCOMPARE(made, wanted);
+    QCOMPARE(data->textOf(std::span(made).first(4)), "the cat \u25a1 the"s);
+    QCOMPARE(data->textOf(std::span(made).subspan(4, 4)), "the cat"s);
+    QCOMPARE(data->textOf(std::span(made).last(4)), "\u25a1 fish \u25a1 fish"s);
+    QCOMPARE(valuesOf(batch.labels(kTarget)), (std::vector<int32_t>{1, 1, 0}));
+    Words notes;
+    for (const Message& note : data->notes())
+        notes.push_back(note.english());
+    QCOMPARE(notes[0], "The column kind is predicted, as one of 2 classes, from the texts in the "
+                       "column text."s);
+    QCOMPARE(notes[1], "A text has 4 words and signs on average."s);
+    QCOMPARE(notes[2], "2 of 3 texts are longer than data.context, 4, and only their beginning is "
+                       "used."s);
+}
+
+void TestTextClasses::characters() {
+    TaskConfig made = task("name,land\nAda\u00df,b\nAd,a\nda,b\n", 5);
+    made.tokens = Tokens::Characters;
+    const auto data = makeDataset(made, 0);
+    const std::vector<int32_t> x = valuesOf(allOf(*data).labels(kX));
+    QCOMPARE(data->textOf(std::span(x).first(5)), "Ada\u25a1"s); // case counts
+    QCOMPARE(data->tensors()[kX].classes, int64_t{5});           // A, a and d
+}
+
+/// What only texts to validate on contain is unknown, and counts nothing.
+void TestTextClasses::vocabularyOfTheTrainingTexts() {
+    TaskConfig made = task(films(40), 8);
+    made.validation = 0.25;
+    const auto data = makeDataset(made, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{30});
+    QCOMPARE(data->samples(Split::Validation), int64_t{10});
+    // a, film, the comma, number, and the two words; each number occurs once
+    QCOMPARE(data->tensors()[kX].classes, int64_t{8});
+    const std::vector<int32_t> x = valuesOf(allOf(*data, Split::Validation).labels(kX));
+    const std::string text = data->textOf(std::span(x).first(8));
+    QVERIFY2(text == "a good film , number \u25a1" || text == "a bad film , number \u25a1",
+             text.c_str());
+    made.vocabulary = 4;
+    const auto few = makeDataset(made, 0);
+    QCOMPARE(few->tensors()[kX].classes, int64_t{4});
+    QVERIFY(few->notes().back().english().find("the 2 most frequent are known") !=
+            std::string::npos);
+}
+
+void TestTextClasses::linesWithoutTextOrClass() {
+    const auto data = makeDataset(task("t,c\none two,a\n,b\nthree four,\n\nfive six,None\n"), 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{2});
+    QCOMPARE(data->view().classes, (Words{"None", "a"})); // a word like any other
+    QCOMPARE(data->number(Split::Train, 1), int64_t{3});
+    QCOMPARE(data->notes()[1].english(), "2 of 4 lines lack a text or a class and are left out."s);
+}
+
+void TestTextClasses::chosenColumns_data() {
+    QTest::addColumn<QByteArray>("table");
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QByteArray>("target");
+    QTest::addColumn<QByteArray>("chosen");
+    const auto row = [](const char* name, const char* table, const char* text, const char* target,
+                        const char* chosen) {
+        QTest::newRow(name) << QByteArray(table) << QByteArray(text) << QByteArray(target)
+                            << QByteArray(chosen);
+    };
+    row("last", "a,t,b\nx,long text,y\n", "", "", "t b");
+    row("text last", "a,b,t\nx,y,long text\n", "", "", "t b");
+    row("given", "a,b,t\nx,y,long text\n", "", "a", "t a");
+    row("not the longest", "a,b,t\nx,y,long text\n", "b", "a", "b a");
+    row("target is the longest", "a,bb,t\nx,yy,long text\n", "", "t", "bb t");
+    row("no name", "v1,v2,,\nham,some text,,\n", "", "", "v2 v1");
+}
+
+void TestTextClasses::chosenColumns() {
+    QFETCH(QByteArray, table);
+    QFETCH(QByteArray, text);
+    QFETCH(QByteArray, target);
+    QFETCH(QByteArray, chosen);
+    TaskConfig made = task(table.toStdString());
+    made.textColumn = text.toStdString();
+    made.target = target.toStdString();
+    const TextColumns columns = readTextTable(made).columns;
+    QCOMPARE(columns.text + " " + columns.target, chosen.toStdString());
+}
+
+/// Which tables are taken for texts when nothing else is said.
+void TestTextClasses::foundColumns_data() {
+    QTest::addColumn<QByteArray>("header");
+    QTest::addColumn<QByteArray>("line"); ///< # is replaced by the line's number, % by 0 or 1
+    QTest::addColumn<QByteArray>("found");
+    const auto row = [](const char* name, const char* header, const char* line, const char* found) {
+        QTest::newRow(name) << QByteArray(header) << QByteArray(line) << QByteArray(found);
+    };
+    row("reviews", "review,mood", "this is film #,mood %", "review mood");
+    row("with ids", "id,review,stars", "#,this is film #,%", "review stars");
+    row("class first", "label,text", "%,this is film #", "text label");
+    row("names", "name,land", "Person#ab,land %", "name land");
+    row("two texts", "title,text,label", "the film named #,a longer text on film #,%",
+        "text label");
+    row("with a number", "text,length,label", "this is film #,#.5,%", "");
+    row("two classes", "text,a,b", "this is film #,%,%", "");
+    row("dates", "date,rain", "2024-01-# 10:00:00,%", "");
+    row("numbers", "a,b", "#,%", "");
+    row("price", "text,price", "this is house #,#.25", "");
+    row("few words", "colour,size", "red %,large %", "");
+}
+
+void TestTextClasses::foundColumns() {
+    QFETCH(QByteArray, header);
+    QFETCH(QByteArray, line);
+    QFETCH(QByteArray, found);
+    QByteArray table = header + "\n";
+    for (int i = 0; i < 300; ++i) {
+        QByteArray each = line;
+        each.replace("#", QByteArray::number(i * 7919 % 1000)).replace("%", i % 3 ? "1" : "0");
+        table += each + "\n";
+    }
+    const auto columns = textColumnsOf(writeBytes(path("f.csv"), table.toStdString()));
+    QCOMPARE(columns ? columns->text + " " + columns->target : ""s, found.toStdString());
+}
+
+/// Of 40 texts of six words and signs and two long ones, one in twenty may be cut.
+void TestTextClasses::contexts() {
+    std::string table = films(40), longText;
+    for (int i = 0; i < 60; ++i)
+        longText += "word ";
+    QCOMPARE(contextFor(task(table)), int64_t{8});
+    QCOMPARE(contextFor(task(table + "40," + longText + ",up\n")), int64_t{8});
+    for (int i = 0; i < 5; ++i)
+        table += "40," + longText + ",up\n";
+    QCOMPARE(contextFor(task(table)), int64_t{64});
+    const std::string longer = "1," + longText + longText + longText + longText + longText + ",a\n";
+    QCOMPARE(contextFor(task("id,text,c\n" + longer)), int64_t{256});
+}
+
+/// The vocabulary stays that of the training texts.
+void TestTextClasses::newTexts() {
+    TaskConfig made = task(films(40), 8);
+    made.predictFile =
+        writeBytes(path("new.csv"), "other,review\n1,A GOOD house\n2,\n3,Bad film\n");
+    const auto data = makeDataset(made, 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{40});
+    QCOMPARE(data->samples(Split::Validation), int64_t{2});
+    QCOMPARE(data->number(Split::Validation, 1), int64_t{2});
+    const std::vector<int32_t> x = valuesOf(allOf(*data, Split::Validation).labels(kX));
+    QCOMPARE(data->textOf(std::span(x).first(8)), "a good \u25a1"s);
+    QCOMPARE(data->textOf(std::span(x).last(8)), "bad film"s);
+    QVERIFY(data->notes().back().english().ends_with(
+        "1 of 3 lines lack a text and are not predicted."));
+    writeBytes(path("new.csv"), "other,text\n1,good\n");
+    QVERIFY(isAbout(thrownBy<InputError>([&] { makeDataset(made, 0); }), made.predictFile,
+                    "there is no column \"review\", which the network was trained on"));
+}
+
+/// A word that is added changes what the indices mean, whatever the classes are.
+void TestTextClasses::printSeesTheVocabulary() {
+    const TaskConfig before = task(films(40), 8);
+    const std::string print = dataPrint(before, *makeDataset(before, 0));
+    const TaskConfig same = task(films(40), 8);
+    QVERIFY(!predictsOtherwise(print, dataPrint(same, *makeDataset(same, 0))));
+    const TaskConfig more = task(films(40) + "40,new new,up\n", 8);
+    QVERIFY(predictsOtherwise(print, dataPrint(more, *makeDataset(more, 0))));
+}
+
+/// The predicted class stands behind the text, on orange where it is wrong.
+void TestTextClasses::sheets() {
+    const auto data = makeDataset(task(films(40), 8), 0);
+    const auto gallery = galleryOf(*data);
+    QVERIFY(gallery);
+    QCOMPARE(gallery->texts.size(), size_t{kClassedTexts});
+    QVERIFY(gallery->prompt.empty());
+    QCOMPARE(gallery->texts[0], "a bad film , number \u25a1"s);
+    const Words names = data->view().classes;
+    const Picture wanted = galleryWithClasses(*gallery, names);
+    const auto labels = gallery->samples.labels(kTarget);
+    std::vector<float> scores(labels.size() * 2);
+    for (size_t i = 0; i < labels.size(); ++i)
+        scores[2 * i + static_cast<size_t>(labels[i])] = 1;
+    const Picture right = galleryWithMistakes(*gallery, scores, names);
+    QCOMPARE(right.values, wanted.values);
+    QCOMPARE(right.caption, "8/8"s);
+    std::swap(scores[0], scores[1]);
+    const Picture wrong = galleryWithMistakes(*gallery, scores, names);
+    QCOMPARE(wrong.caption, "7/8"s);
+    const auto orange = [](const Picture& picture) {
+        size_t count = 0;
+        for (size_t i = 0; i < picture.values.size(); i += 3)
+            count += picture.values[i] == 1.0f && picture.values[i + 2] < 0.5f;
+        return count;
+    };
+    QCOMPARE(orange(right), size_t{0});
+    QVERIFY(orange(wrong) > 0);
+    const std::vector<float> none(scores.size(), NAN);
+    QCOMPARE(galleryWithMistakes(*gallery, none, names).caption, "0/8"s);
+    const std::vector<ClassedText> longOnes(9, {std::string(200, 'm'), std::string(40, 'w')});
+    QCOMPARE(classedSheet(longOnes).values.size(), wanted.values.size());
+}
+
+void TestTextClasses::refuses_data() {
+    QTest::addColumn<QByteArray>("table");
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QByteArray>("target");
+    QTest::addColumn<QByteArray>("why");
+    const auto row = [](const char* name, const char* table, const char* text, const char* target,
+                        const char* why) {
+        QTest::newRow(name) << QByteArray(table) << QByteArray(text) << QByteArray(target)
+                            << QByteArray(why);
+    };
+    row("one column", "text\nabc\n", "", "",
+        "one column is not enough: a column of texts and one of classes are expected");
+    row("no lines", "text,c\n", "", "", "no line of values follows the names of the columns");
+    row("all lack", "text,c\nabc,\n,a\n", "", "", "every line lacks its text or its class");
+    row("text column", "text,c\nabc,a\n", "txet", "", "has no column \"txet\"");
+    row("target", "text,c\nabc,a\n", "", "d", "has no column \"d\"");
+    row("one for both", "text,c\nabc,a\n", "c", "c", "is the column to predict (data.target)");
+    row("nothing beside", "text,\nabc,a\n", "", "",
+        "there is no column of classes beside the "
+        "column of texts, \"text\"");
+    row("Latin-1", "text,c\nabc,a\ncaf\xe9,b\n", "", "",
+        "t.csv, line 3: the text is not UTF-8; save the table as CSV (UTF-8)");
+    row("fields", "text,c\nabc,a,b\n", "", "", "3 fields do not fit the 2 columns of the header");
+}
+
+void TestTextClasses::refuses() {
+    QFETCH(QByteArray, table);
+    QFETCH(QByteArray, text);
+    QFETCH(QByteArray, target);
+    QFETCH(QByteArray, why);
+    TaskConfig made = task(table.toStdString());
+    made.textColumn = text.toStdString();
+    made.target = target.toStdString();
+    const std::string error = thrownBy<InputError>([&] { makeDataset(made, 0); });
+    QVERIFY2(error.find(why.toStdString()) != std::string::npos, error.c_str());
+}
+
+} // namespace tst_text_classes
+
+QTEST_GUILESS_MAIN(tst_text_classes::TestTextClasses)
+#include "tst_text_classes.moc"
