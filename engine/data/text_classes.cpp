@@ -130,14 +130,20 @@ private:
             std::count_if(counts.begin(), counts.end(), [](int64_t count) { return count > 0; });
         const int64_t known = m_vocabulary.size() - Vocabulary::kFirst;
         const bool full = m_vocabulary.size() == task.vocabulary;
-        m_notes.push_back(
-            {full ? phrase("Data", "Of %1 different words, signs or characters in the training "
-                                   "texts, the %2 most frequent are known, which is all that "
-                                   "data.vocabulary allows; the others count as unknown.")
-                  : phrase("Data", "Of %1 different words, signs or characters in the training "
-                                   "texts, %2 occur more than once and are known; the others "
-                                   "count as unknown."),
-             seen, known});
+        const Phrase byWords =
+            full ? phrase("Data", "Of %1 different words and signs in the training texts, the %2 "
+                                  "most frequent are known, which is all that data.vocabulary "
+                                  "allows; the others count as unknown.")
+                 : phrase("Data", "Of %1 different words and signs in the training texts, %2 "
+                                  "occur more than once and are known; the others count as "
+                                  "unknown.");
+        const Phrase byCharacters =
+            full ? phrase("Data", "Of %1 different characters in the training texts, the %2 most "
+                                  "frequent are known, which is all that data.vocabulary allows; "
+                                  "the others count as unknown.")
+                 : phrase("Data", "Of %1 different characters in the training texts, %2 occur "
+                                  "more than once and are known; the others count as unknown.");
+        m_notes.push_back({m_spaced ? byWords : byCharacters, seen, known});
     }
 
     bool m_spaced; ///< tokens are words

@@ -8,6 +8,8 @@
 #include "engine/core/text.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/dataset.h"
+#include "engine/data/gallery.h"
+#include "engine/data/text_table.h"
 #include "engine/io/gzip.h"
 #include "engine/io/idx.h"
 #include "engine/io/npy.h"
@@ -100,6 +102,34 @@ void checkArray(const Array& array) {
                 static_cast<size_t>(array.info.elements()) * bytesOf(array.info.type),
             "an array of another size");
     if (array.info.elements() > 0) array.at(array.info.elements() - 1);
+}
+
+/// Reads a table of texts and their classes as words and as characters, and predicts its own lines
+/// as those of a second table.
+void texts(std::string_view bytes) {
+    const MemoryFile file(bytes);
+    textColumnsOf(file.path());
+    for (const Tokens tokens : {Tokens::Words, Tokens::Characters}) {
+        TaskConfig task;
+        task.kind = TaskKind::TextClasses;
+        task.loss.kind = LossKind::CrossEntropy;
+        task.path = file.path();
+        task.predictFile = tokens == Tokens::Words ? file.path() : "";
+        task.tokens = tokens;
+        task.context = contextFor(task);
+        task.vocabulary = 5;
+        const std::unique_ptr<Dataset> data = infoOf(task.kind).make(task, 0);
+        for (const Message& note : data->notes())
+            checkSentence(note.english());
+        const std::vector<int64_t> samples{0, data->samples(Split::Train) - 1};
+        Batch batch = Batch::of(data->tensors(), 2);
+        data->read(Split::Train, samples, batch);
+        for (const int32_t index : batch.labels(kX))
+            require(index >= 0 && index < data->tensors()[kX].classes, "an unknown index");
+        for (const int32_t label : batch.labels(kTarget))
+            require(label >= 0 && label < data->tensors()[kTarget].classes, "an unknown class");
+        require(galleryOf(*data) != nullptr, "texts that are not shown");
+    }
 }
 
 /// Reads a table with numbers and with classes as targets, and predicts its own lines as those of a
@@ -329,8 +359,9 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 17> kTargets{{{"checkpoint", checkpoint},
+constexpr std::array<Target, 18> kTargets{{{"checkpoint", checkpoint},
                                            {"csv", csv},
+                                           {"texts", texts},
                                            {"experiment", experiment},
                                            {"golden", golden},
                                            {"gzip", gzip},
