@@ -364,7 +364,8 @@ void SetupPanel::refresh() {
     const ConfigModel::Waiting waiting = m_model.waiting();
     const bool waits = waiting != ConfigModel::Waiting::Nothing;
     const bool appears = m_restart->isHidden() && waits;
-    m_restartText->setText(waiting == ConfigModel::Waiting::NewLanes
+    m_restartText->setText(m_model.untrained() ? tr("Play starts with these changes.")
+                           : waiting == ConfigModel::Waiting::NewLanes
                                ? tr("The new lane can continue from here, or start with a restart.")
                                : tr("These changes need a restart."));
     m_restart->setVisible(waits);

@@ -70,8 +70,7 @@ void ShownRun::connectSession() {
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
         const bool trains = m_controller.willTrain();
-        restart();
-        if (trains) m_controller.play();
+        if (restart() && trains) m_controller.play();
     });
     connect(&m_models.config, &ConfigModel::liveEdited, this,
             [this](int lane, const std::string& key, const FieldValue& value) {
@@ -194,7 +193,7 @@ void ShownRun::play() {
     if (m_controller.state() == SessionState::Finished)
         m_models.history.without([&] { setStopStep(nextStop()); });
     if (m_controller.state() == SessionState::Failed) restart();
-    m_controller.play();
+    if (takeUpEdits()) m_controller.play();
 }
 
 int64_t ShownRun::nextStop() const {
@@ -205,7 +204,7 @@ void ShownRun::playOrPause() {
     m_controller.running() || m_controller.playWaits() ? m_controller.pause() : play();
 }
 
-void ShownRun::restart() {
+bool ShownRun::restart() {
     m_parts.banner->dismiss();
     m_stays = false;
     const BeginningReader from = std::exchange(m_from, nullptr);
@@ -221,8 +220,10 @@ void ShownRun::restart() {
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_controller.reset(config, from);
         invite();
+        return true;
     } catch (const ReportedError& error) {
         refuseSettings(error.message());
+        return false;
     }
 }
 
@@ -561,6 +562,7 @@ RunWords::State ShownRun::stateNow() const {
 
 void ShownRun::showState() {
     const SessionState state = m_controller.state();
+    m_models.config.setUntrained(m_controller.untrained());
     m_parts.transport->setState(state, m_controller.playWaits(), nextStop());
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
@@ -582,10 +584,6 @@ bool ShownRun::hasUnsavedRows() const {
 }
 
 void ShownRun::markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(saved); }
-
-double ShownRun::trainedSeconds() const {
-    return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
-}
 
 void ShownRun::showDevice() {
     const SessionInfo* built = m_controller.info().get();

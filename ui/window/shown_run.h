@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "ui/models/run_facts.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/session/run_feed.h"
 #include "ui/session/saved_run_job.h"
@@ -44,8 +45,11 @@ public:
     void setPace(double stepsPerSecond);
     void play();
     void playOrPause();
-    /// Builds the networks of the settings again.
-    void restart();
+    void stepOnce() {
+        if (takeUpEdits()) m_controller.stepOnce();
+    }
+    /// Builds the networks of the settings again. Returns false where they cannot be used.
+    bool restart();
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.
     void fork(int lane, int parent);
     void setScale(int lane, const QString& text);
@@ -95,7 +99,9 @@ public:
     /// empty.
     QString warning() const { return m_stays ? RunWords::changedData(stateNow()) : QString(); }
     /// Returns how long the run that is shown was trained, in seconds, without pauses.
-    double trainedSeconds() const;
+    double trainedSeconds() const {
+        return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
+    }
     /// Whether trained() can continue from its last step later: its networks are kept with it.
     bool isKept() const;
     /// Whether rows are shown that are not on disk.
@@ -129,6 +135,11 @@ private:
                  const QString& about);
     void showBuilt();
     void applyEdits();
+    /// Lets a run that has not begun begin with the present settings. Returns whether they can be
+    /// used.
+    bool takeUpEdits() {
+        return !m_controller.untrained() || !m_models.config.restartNeeded() || restart();
+    }
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
