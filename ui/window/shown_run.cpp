@@ -5,10 +5,10 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/step_record.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
 #include "ui/images/compare_view.h"
-#include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
@@ -33,13 +33,6 @@ constexpr const char* kGrowthKey = "scaler.growth_test";
 constexpr const char* kPaceKey = "run.pace";
 constexpr qint64 kSilentMs = 1000; // reading that takes longer is reported
 constexpr qint64 kSeenMs = 300;    // how long a saved run stays before a training may replace it
-
-int64_t rowsOf(const RunSnapshot& run) {
-    int64_t rows = 0;
-    for (int lane = 0; lane < run.laneCount(); ++lane)
-        rows += run.totals(lane).steps();
-    return rows;
-}
 
 } // namespace
 
@@ -133,6 +126,7 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
     m_about = about;
     m_preset = preset;
     m_title = title;
+    m_data = titleOfData(config.task);
     m_models.config.clearRunning();
     m_planned = config;
     if (m_stop) {
@@ -216,6 +210,7 @@ bool ShownRun::restart() {
             config.edits = planned->edits;
         }
         checkConfig(config);
+        callAfterData(config.task);
         m_models.config.startBuilding();
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_controller.reset(config, from);
@@ -225,6 +220,16 @@ bool ShownRun::restart() {
         refuseSettings(error.message());
         return false;
     }
+}
+
+/// An experiment whose data were exchanged is no longer the preset or file that was opened.
+void ShownRun::callAfterData(const TaskConfig& task) {
+    const std::string data = titleOfData(task);
+    if (std::exchange(m_data, data) == data || data.empty()) return;
+    m_preset = m_about = {};
+    m_title = safeText(data);
+    m_parts.transport->showExperiment(m_preset, m_title);
+    emit titleChanged(tr("%1 – Halfscope").arg(m_title));
 }
 
 void ShownRun::fork(int lane, int parent) {
@@ -578,12 +583,6 @@ void ShownRun::showState() {
     if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
     m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? lead() : QString()));
 }
-
-bool ShownRun::hasUnsavedRows() const {
-    return m_shown.run && m_shown.run->step() > 0 && m_shown.savedRows < rowsOf(m_shown.run->now());
-}
-
-void ShownRun::markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(saved); }
 
 void ShownRun::showDevice() {
     const SessionInfo* built = m_controller.info().get();

@@ -105,9 +105,12 @@ public:
     /// Whether trained() can continue from its last step later: its networks are kept with it.
     bool isKept() const;
     /// Whether rows are shown that are not on disk.
-    bool hasUnsavedRows() const;
+    bool hasUnsavedRows() const {
+        return m_shown.run && m_shown.run->step() > 0 &&
+               m_shown.savedRows < rowsOf(m_shown.run->now());
+    }
     /// Records what the run that is shown contained when it was saved.
-    void markSaved(const RunSnapshot&);
+    void markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(saved); }
     /// Sets how long a run must have trained to be worth mentioning when it is replaced, in
     /// seconds.
     void setWorth(double seconds) { m_worthSeconds = seconds; }
@@ -133,6 +136,7 @@ private:
     void connectSession();
     void prepare(const RunConfig&, const QString& preset, const QString& title,
                  const QString& about);
+    void callAfterData(const TaskConfig&);
     void showBuilt();
     void applyEdits();
     /// Lets a run that has not begun begin with the present settings. Returns whether they can be
@@ -174,6 +178,7 @@ private:
     WindowParts m_parts;
     QString m_preset, m_title; ///< of the experiment
     QString m_about;           ///< of a preset that needs words; else empty
+    std::string m_data;        ///< what its data are called
     int m_experiment = 0;      ///< counts load()
     double m_worthSeconds = 60;
     std::optional<qint64> m_stop;       ///< of experiments that are opened
