@@ -45,6 +45,20 @@ struct SweptLanes {
     std::vector<size_t> from; ///< for each lane, the one that it was made from
 };
 
+/// Whether a sweep makes the same lanes of two lanes: they differ at most in what it sets, such as
+/// the values of an earlier sweep.
+bool makesTheSame(const Sweep& sweep, RunConfig config, size_t a, size_t b) {
+    if (!appliesTo(*sweep.field, config, a) || !appliesTo(*sweep.field, config, b)) return false;
+    const int first = static_cast<int>(a), second = static_cast<int>(b);
+    for (const int lane : {first, second})
+        sweep.field->set(config, lane, sweep.values.front());
+    const auto& fields = fieldTable();
+    return std::all_of(fields.begin(), fields.end(), [&](const Field& field) {
+        return field.scope == FieldScope::Run ||
+               field.get(config, first) == field.get(config, second);
+    });
+}
+
 /// Repeats each lane in which the setting means something for each of its values.
 SweptLanes swept(const RunConfig& config, const Sweep& sweep) {
     RunConfig made = config;
@@ -61,6 +75,10 @@ SweptLanes swept(const RunConfig& config, const Sweep& sweep) {
             continue;
         }
         any = true;
+        bool repeats = false;
+        for (size_t before = 0; before < i && !repeats; ++before)
+            repeats = makesTheSame(sweep, config, before, i);
+        if (repeats) continue;
         for (const FieldValue& value : sweep.values) {
             copy(i);
             sweep.field->set(made, static_cast<int>(made.lanes.size()) - 1, value);

@@ -26,10 +26,11 @@ Sweep parseSweep(std::string_view text);
 std::vector<const Field*> sweptFields(const RunConfig&);
 
 /// Replaces every lane in which a swept setting means something by one lane for each of its values;
-/// with several sweeps, by one for each combination. Other lanes stay as they are. Removes forks
-/// and edits of lanes, because the lanes are different ones. Returns for each lane the number of
-/// the one that it was made from. Throws InputError for more than 6 lanes, for a setting that means
-/// nothing in any lane, and for one that is swept twice.
+/// with several sweeps, by one for each combination. Of lanes that would become the same ones, only
+/// the first is repeated. Other lanes stay as they are. Removes forks and edits of lanes, because
+/// the lanes are different ones. Returns for each lane the number of the one that it was made from.
+/// Throws InputError for more than 6 lanes, for a setting that means nothing in any lane, and for
+/// one that is swept twice.
 std::vector<size_t> applySweeps(RunConfig&, std::span<const Sweep>);
 
 /// Returns the swept settings of a lane: "growth_interval 100, init_scale 2^16"; empty when they

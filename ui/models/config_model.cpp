@@ -186,6 +186,10 @@ void ConfigModel::clearRunning() {
     announce();
 }
 
+void ConfigModel::setUntrained(bool untrained) {
+    if (std::exchange(m_untrained, untrained) != untrained) announce();
+}
+
 bool ConfigModel::isStill(const RunConfig& config) const {
     if (m_config.lanes.size() != config.lanes.size()) return false;
     return std::none_of(m_rows.begin(), m_rows.end(), [&](const Row& r) {

@@ -89,6 +89,9 @@ public:
     };
     Waiting waiting() const;
     bool restartNeeded() const { return waiting() != Waiting::Nothing; }
+    /// Tells whether the run has not begun: Play then takes up what waits.
+    void setUntrained(bool);
+    bool untrained() const { return m_untrained; }
 
     bool addLane();
     /// Makes lanes of a setting's values, see applySweeps(), which says what is refused by
@@ -135,6 +138,7 @@ private:
 
     RunConfig m_config, m_preset;
     std::optional<RunConfig> m_running;
+    bool m_untrained = false;
     std::vector<int> m_runsAs;    ///< by lane: its number in the run, or kNotRunning
     std::optional<int> m_forking; ///< the lane that the next fork will be
     int m_builds = 0;             ///< counts startBuilding()

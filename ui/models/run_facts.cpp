@@ -132,6 +132,13 @@ QString epochText(const RunSnapshot& run) {
         .arg(text(now), text(std::max(now, planned)), text(static_cast<int64_t>(*batch)), batches);
 }
 
+int64_t rowsOf(const RunSnapshot& run) {
+    int64_t rows = 0;
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        rows += run.totals(lane).steps();
+    return rows;
+}
+
 double trainedSeconds(const RunSnapshot& run) {
     double seconds = 0;
     for (int lane = 0; lane < run.laneCount(); ++lane)

@@ -49,5 +49,7 @@ double trailingLoss(const RunSnapshot&, int lane);
 QString epochText(const RunSnapshot&);
 /// Returns how long the run trained, in seconds, without pauses.
 double trainedSeconds(const RunSnapshot&);
+/// Returns the rows of all lanes together.
+int64_t rowsOf(const RunSnapshot&);
 
 } // namespace halfscope

@@ -33,6 +33,7 @@ namespace halfscope {
 namespace {
 constexpr double kNoteSize = 0.8; // of the font, as in the notes beside the settings
 constexpr qsizetype kMostIdle = 6;
+constexpr int kLeast = 270; // of the width
 } // namespace
 
 SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
@@ -58,6 +59,12 @@ SetupPanel::SetupPanel(ConfigModel& model, QWidget* parent) : QWidget(parent), m
 }
 
 QSize SetupPanel::sizeHint() const { return {320, 600}; }
+
+/// The settings cannot be scrolled sideways: the panel is as wide as the widest of them.
+void SetupPanel::keepWide() {
+    const int widest = m_scroll->widget()->minimumSizeHint().width();
+    setMinimumWidth(std::max(kLeast, widest + m_scroll->verticalScrollBar()->sizeHint().width()));
+}
 
 void SetupPanel::buildRestartNote() {
     m_restart = make<QFrame>(this);
@@ -361,10 +368,12 @@ void SetupPanel::refresh() {
     m_sweep->setEnabled(!sweptFields(m_model.config()).empty());
     refreshStrip();
     refreshIdle();
+    keepWide();
     const ConfigModel::Waiting waiting = m_model.waiting();
     const bool waits = waiting != ConfigModel::Waiting::Nothing;
     const bool appears = m_restart->isHidden() && waits;
-    m_restartText->setText(waiting == ConfigModel::Waiting::NewLanes
+    m_restartText->setText(m_model.untrained() ? tr("Play starts with these changes.")
+                           : waiting == ConfigModel::Waiting::NewLanes
                                ? tr("The new lane can continue from here, or start with a restart.")
                                : tr("These changes need a restart."));
     m_restart->setVisible(waits);

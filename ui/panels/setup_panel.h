@@ -70,6 +70,7 @@ private:
     void orderTabs();
     void rebuildStrip();
     void refreshStrip();
+    void keepWide();
     void refreshIdle();
     Section* newSection(const QString& id, const QString& title, QWidget* content);
     void applyColors();

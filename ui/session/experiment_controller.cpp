@@ -128,6 +128,11 @@ void ExperimentController::enter(SessionState state) {
     emit stateChanged(state);
 }
 
+bool ExperimentController::untrained() const {
+    return m_state == SessionState::Ready && m_info && !m_info->goesOnAfter &&
+           m_info->recorded.forks.empty() && m_info->recorded.edits.empty();
+}
+
 void ExperimentController::play() {
     m_asked = true;
     train(PlayCommand{});

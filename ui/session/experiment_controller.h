@@ -29,6 +29,9 @@ public:
     bool running() const { return m_state == SessionState::Running; }
     /// Whether it trains, or will train because of a command that has not been answered yet.
     bool willTrain() const { return m_asked.value_or(running()); }
+    /// Whether the run is built and has not begun, so that a restart with other settings would lose
+    /// nothing: neither steps nor forks and edits that it repeats.
+    bool untrained() const;
     /// Whether a Play waits for the run to be built; a pause cancels it.
     bool playWaits() const { return m_state == SessionState::Building && willTrain(); }
     /// Whether a pause has stopped the run in the middle of a step: its lanes stand at different

@@ -111,7 +111,6 @@ void MainWindow::buildCentre() {
     column->addWidget(m_parts.banner);
     column->addWidget(m_parts.columns, 1);
     m_parts.setup = make<SetupPanel>(m_models.config, m_parts.columns);
-    m_parts.setup->setMinimumWidth(270);
     buildMiddle();
     buildRight();
     m_parts.columns->setStretchFactor(0, 0);

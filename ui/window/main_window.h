@@ -66,7 +66,7 @@ public:
     void openWithStop(std::optional<qint64> steps) { m_shown->openWithStop(steps); }
     void play() { m_shown->play(); }
     void pause() { m_controller->pause(); }
-    void stepOnce() { m_controller->stepOnce(); }
+    void stepOnce() { m_shown->stepOnce(); }
     void restart() { m_shown->restart(); }
     void bringBack() { m_shown->bringBack(); }
     bool canBringBack() const { return m_shown->canBringBack(); }

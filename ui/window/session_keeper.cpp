@@ -275,6 +275,7 @@ void SessionKeeper::offer(const LeftSessions& left) {
     box->button(QMessageBox::Cancel)->setText(tr("Ask &next time"));
     box->setDefaultButton(QMessageBox::Open);
     connect(box, &QMessageBox::finished, this, [this, left](int button) {
+        m_offered = button == QMessageBox::Open;
         for (const auto& session : left) {
             if (button == QMessageBox::Open) restore(session);
             if (button == QMessageBox::Discard) aside([session] { session->remove(); });
@@ -288,11 +289,19 @@ void SessionKeeper::restore(std::shared_ptr<LeftSession> session) {
     if (!m_job) restoreNext();
 }
 
+/// Whether the window shows a preset of which nothing was trained or changed.
+bool SessionKeeper::nothingToLose() const {
+    return !m_shown.preset().isEmpty() && m_controller.untrained() && !m_controller.willTrain() &&
+           !m_models.config.restartNeeded();
+}
+
 void SessionKeeper::restoreNext() {
     m_job.reset();
     if (m_left.empty()) {
         const int restored = std::exchange(m_restored, 0);
-        if (restored > 0)
+        if (std::exchange(m_offered, false) && restored > 0 && nothingToLose())
+            m_shown.bringBack(m_newest);
+        if (restored > 1 || (restored == 1 && !m_shown.showsSaved()))
             emit told(restored == 1
                           ? tr("One run was restored: View > Runs of this session lists it.")
                           : tr("%1 runs were restored: View > Runs of this session lists them.")
@@ -308,8 +317,8 @@ void SessionKeeper::restoreNext() {
     connect(m_job.get(), &RestoreJob::read, this,
             [this](const RunPtr& run, const QString& name, bool watched) {
                 if (watched) m_watched[run.get()] = run;
-                const RunId id = m_shown.adopt(run, name);
-                if (m_shows == m_place++) m_back = id;
+                m_newest = m_shown.adopt(run, name);
+                if (m_shows == m_place++) m_back = m_newest;
                 ++m_restored;
             });
     connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {

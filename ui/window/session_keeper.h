@@ -80,6 +80,7 @@ private:
     void removeRestored();
     void restore(std::shared_ptr<LeftSession>);
     void restoreNext();
+    bool nothingToLose() const;
 
     QString m_folder;
     RunModels& m_models;
@@ -107,6 +108,8 @@ private:
     int m_place = 0;            ///< of the next run of m_left.front()
     RunId m_back = RunId::None; ///< that run, once it is restored
     int m_restored = 0;
+    RunId m_newest = RunId::None; ///< the run that was restored last
+    bool m_offered = false;       ///< whether the user asked for those that are being restored
     /// Sessions whose runs were read into this one; each is removed once this session's store has
     /// done the write with this number.
     std::vector<std::pair<uint64_t, std::shared_ptr<LeftSession>>> m_moving;

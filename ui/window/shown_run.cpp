@@ -5,10 +5,10 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/step_record.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
 #include "ui/images/compare_view.h"
-#include "ui/models/run_facts.h"
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/models/typed_number.h"
@@ -33,13 +33,6 @@ constexpr const char* kGrowthKey = "scaler.growth_test";
 constexpr const char* kPaceKey = "run.pace";
 constexpr qint64 kSilentMs = 1000; // reading that takes longer is reported
 constexpr qint64 kSeenMs = 300;    // how long a saved run stays before a training may replace it
-
-int64_t rowsOf(const RunSnapshot& run) {
-    int64_t rows = 0;
-    for (int lane = 0; lane < run.laneCount(); ++lane)
-        rows += run.totals(lane).steps();
-    return rows;
-}
 
 } // namespace
 
@@ -70,8 +63,7 @@ void ShownRun::connectSession() {
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
         const bool trains = m_controller.willTrain();
-        restart();
-        if (trains) m_controller.play();
+        if (restart() && trains) m_controller.play();
     });
     connect(&m_models.config, &ConfigModel::liveEdited, this,
             [this](int lane, const std::string& key, const FieldValue& value) {
@@ -134,6 +126,7 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
     m_about = about;
     m_preset = preset;
     m_title = title;
+    m_data = titleOfData(config.task);
     m_models.config.clearRunning();
     m_planned = config;
     if (m_stop) {
@@ -194,7 +187,7 @@ void ShownRun::play() {
     if (m_controller.state() == SessionState::Finished)
         m_models.history.without([&] { setStopStep(nextStop()); });
     if (m_controller.state() == SessionState::Failed) restart();
-    m_controller.play();
+    if (takeUpEdits()) m_controller.play();
 }
 
 int64_t ShownRun::nextStop() const {
@@ -205,7 +198,7 @@ void ShownRun::playOrPause() {
     m_controller.running() || m_controller.playWaits() ? m_controller.pause() : play();
 }
 
-void ShownRun::restart() {
+bool ShownRun::restart() {
     m_parts.banner->dismiss();
     m_stays = false;
     const BeginningReader from = std::exchange(m_from, nullptr);
@@ -217,13 +210,26 @@ void ShownRun::restart() {
             config.edits = planned->edits;
         }
         checkConfig(config);
+        callAfterData(config.task);
         m_models.config.startBuilding();
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
         m_controller.reset(config, from);
         invite();
+        return true;
     } catch (const ReportedError& error) {
         refuseSettings(error.message());
+        return false;
     }
+}
+
+/// An experiment whose data were exchanged is no longer the preset or file that was opened.
+void ShownRun::callAfterData(const TaskConfig& task) {
+    const std::string data = titleOfData(task);
+    if (std::exchange(m_data, data) == data || data.empty()) return;
+    m_preset = m_about = {};
+    m_title = safeText(data);
+    m_parts.transport->showExperiment(m_preset, m_title);
+    emit titleChanged(tr("%1 – Halfscope").arg(m_title));
 }
 
 void ShownRun::fork(int lane, int parent) {
@@ -561,6 +567,7 @@ RunWords::State ShownRun::stateNow() const {
 
 void ShownRun::showState() {
     const SessionState state = m_controller.state();
+    m_models.config.setUntrained(m_controller.untrained());
     m_parts.transport->setState(state, m_controller.playWaits(), nextStop());
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
@@ -575,16 +582,6 @@ void ShownRun::showState() {
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
     if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
     m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? lead() : QString()));
-}
-
-bool ShownRun::hasUnsavedRows() const {
-    return m_shown.run && m_shown.run->step() > 0 && m_shown.savedRows < rowsOf(m_shown.run->now());
-}
-
-void ShownRun::markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(saved); }
-
-double ShownRun::trainedSeconds() const {
-    return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
 }
 
 void ShownRun::showDevice() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "ui/models/run_facts.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/session/run_feed.h"
 #include "ui/session/saved_run_job.h"
@@ -44,8 +45,11 @@ public:
     void setPace(double stepsPerSecond);
     void play();
     void playOrPause();
-    /// Builds the networks of the settings again.
-    void restart();
+    void stepOnce() {
+        if (takeUpEdits()) m_controller.stepOnce();
+    }
+    /// Builds the networks of the settings again. Returns false where they cannot be used.
+    bool restart();
     /// Lets a lane that is in the settings but does not run yet continue from a lane of the run.
     void fork(int lane, int parent);
     void setScale(int lane, const QString& text);
@@ -95,13 +99,18 @@ public:
     /// empty.
     QString warning() const { return m_stays ? RunWords::changedData(stateNow()) : QString(); }
     /// Returns how long the run that is shown was trained, in seconds, without pauses.
-    double trainedSeconds() const;
+    double trainedSeconds() const {
+        return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
+    }
     /// Whether trained() can continue from its last step later: its networks are kept with it.
     bool isKept() const;
     /// Whether rows are shown that are not on disk.
-    bool hasUnsavedRows() const;
+    bool hasUnsavedRows() const {
+        return m_shown.run && m_shown.run->step() > 0 &&
+               m_shown.savedRows < rowsOf(m_shown.run->now());
+    }
     /// Records what the run that is shown contained when it was saved.
-    void markSaved(const RunSnapshot&);
+    void markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(saved); }
     /// Sets how long a run must have trained to be worth mentioning when it is replaced, in
     /// seconds.
     void setWorth(double seconds) { m_worthSeconds = seconds; }
@@ -127,8 +136,14 @@ private:
     void connectSession();
     void prepare(const RunConfig&, const QString& preset, const QString& title,
                  const QString& about);
+    void callAfterData(const TaskConfig&);
     void showBuilt();
     void applyEdits();
+    /// Lets a run that has not begun begin with the present settings. Returns whether they can be
+    /// used.
+    bool takeUpEdits() {
+        return !m_controller.untrained() || !m_models.config.restartNeeded() || restart();
+    }
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
@@ -163,6 +178,7 @@ private:
     WindowParts m_parts;
     QString m_preset, m_title; ///< of the experiment
     QString m_about;           ///< of a preset that needs words; else empty
+    std::string m_data;        ///< what its data are called
     int m_experiment = 0;      ///< counts load()
     double m_worthSeconds = 60;
     std::optional<qint64> m_stop;       ///< of experiments that are opened

@@ -318,10 +318,7 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
 
 void WindowFiles::choose() {
     const QString path = QFileDialog::getOpenFileName(
-        &m_window,
-        tr("Open an experiment, a saved run's experiment.json, a checkpoint, weights to start "
-           "from, data to train on, or a picture to paint"),
-        {},
+        &m_window, tr("Open an experiment, a run, weights, data or a picture"), {},
         tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.tsv "
            "*.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));

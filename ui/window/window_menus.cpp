@@ -53,7 +53,7 @@ WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, Sh
     fillView(*bar.addMenu(tr("&View")));
     fillHelp(*bar.addMenu(tr("&Help")));
     addShortcut(Qt::Key_Space, [this] { m_shown.playOrPause(); });
-    addShortcut(Qt::Key_Period, [this] { m_controller.stepOnce(); });
+    addShortcut(Qt::Key_Period, [this] { m_shown.stepOnce(); });
     addShortcut(Qt::Key_R, [this] { m_shown.restart(); });
     addShortcut(Qt::Key_Minus, [this] { m_parts.transport->pace()->moveBy(-1); });
     for (const Qt::Key faster : {Qt::Key_Plus, Qt::Key_Equal})

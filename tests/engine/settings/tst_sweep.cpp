@@ -45,6 +45,18 @@ private slots:
             QCOMPARE(config.lanes[i].scaler.rules.growthInterval, int64_t{20}); // of the preset
     }
 
+    /// Other values of the same setting take the place of those that were tried before.
+    void anotherSweepMakesNoLanesTwice() {
+        RunConfig config = presetConfig("overflow");
+        sweepBy(config, {"scaler.init_scale=2^10,2^16,2^20,2^24,2^28"});
+        const Sweep next = parseSweep("scaler.init_scale=2^12,2^16");
+        QCOMPARE(applySweeps(config, {&next, 1}), (std::vector<size_t>{0, 1, 1}));
+        QCOMPARE(firstScales(config), (std::vector<double>{65536, 4096, 65536}));
+        config.lanes[2].scaler.rules.growthInterval = 30; // a lane of its own
+        sweepBy(config, {"scaler.init_scale=2^8,2^9"});
+        QCOMPARE(firstScales(config), (std::vector<double>{65536, 256, 512, 256, 512}));
+    }
+
     void severalSweepsMultiply() {
         RunConfig config = presetConfig("overflow");
         config.lanes = parseLanes("amp-fp16", config.lanes);

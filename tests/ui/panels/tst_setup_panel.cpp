@@ -66,6 +66,7 @@ private slots:
     void pathsShowTheirEnd();
     void choicesAreNotCut_data();
     void choicesAreNotCut();
+    void nothingIsBehindTheScrollBar();
 };
 
 void TestSetupPanel::setupShowsEveryField() {
@@ -408,6 +409,23 @@ void TestSetupPanel::choicesAreNotCut_data() {
     QTest::newRow("narrowest") << 270;
     QTest::newRow("usual") << 320;
     QTest::newRow("wide") << 500;
+}
+
+/// A lane that can be forked has the widest row.
+void TestSetupPanel::nothingIsBehindTheScrollBar() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.show();
+    model.setRunning(model.config());
+    panel.addLane();
+    panel.resize(100, 400);
+    QTRY_COMPARE(panel.width(), panel.minimumWidth());
+    const auto* area = panel.findChild<QScrollArea*>();
+    QTRY_VERIFY(area->verticalScrollBar()->isVisible());
+    QTRY_VERIFY2(area->widget()->width() <= area->viewport()->width(),
+                 qPrintable(QStringLiteral("%1 of %2")
+                                .arg(area->widget()->width())
+                                .arg(area->viewport()->width())));
 }
 
 /// A box that is too narrow for its longest choice has a row of its own.

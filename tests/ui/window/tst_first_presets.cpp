@@ -4,6 +4,7 @@
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/panels/preset_box.h"
 
 #include <QAction>
 #include <QLabel>
@@ -21,6 +22,7 @@ private slots:
     void play_data();
     void play();
     void savedRunsSayTheSame();
+    void otherDataHaveTheirName();
     void aGivenStopIsNoEdit();
 };
 
@@ -64,6 +66,28 @@ void TestFirstPresets::play() {
         const Picture& shown = window.shown().run()->now().pictures().outputs.at(size_t(lane));
         QCOMPARE(shown.caption.starts_with("y = "), said.startsWith(QStringLiteral("A: y")));
     }
+}
+
+/// A preset whose data are exchanged is not that preset any more, from the next start on.
+void TestFirstPresets::otherDataHaveTheirName() {
+    MainWindow window;
+    window.openPreset(QStringLiteral("checkerboard"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& settings = window.config();
+    QVERIFY(settings.setData(settings.index(settings.rowOf("model.width")), 32));
+    window.setStopStep(2);
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Checkerboard – Halfscope"));
+    QCOMPARE(window.shown().preset(), QStringLiteral("checkerboard"));
+    const QModelIndex data = settings.index(settings.rowOf("data.kind"));
+    QVERIFY(settings.setData(data, QStringLiteral("regression")));
+    QCOMPARE(window.windowTitle(), QStringLiteral("Checkerboard – Halfscope"));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.windowTitle(), QStringLiteral("regression – Halfscope"));
+    QCOMPARE(window.findChild<PresetBox*>()->currentText(), QStringLiteral("regression"));
+    QVERIFY(window.shown().preset().isEmpty());
 }
 
 /// Pictures and their words survive a run's files.

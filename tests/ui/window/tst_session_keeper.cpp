@@ -106,12 +106,11 @@ void TestSessionKeeper::restores() {
     QVERIFY(box);
     QVERIFY2(box->informativeText().contains(QStringLiteral("40 steps")),
              qPrintable(box->informativeText()));
+    opened.window.openPreset(QStringLiteral("overflow"));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
     QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
-    QVERIFY(QTest::qWaitFor([&] { return opened.window.runs().rowCount() == 1; }, kPatience));
-    QVERIFY(opened.window.canBringBack());
-    opened.window.bringBack();
+    QTRY_VERIFY_WITH_TIMEOUT(opened.window.showsSaved(), kPatience); // in place of a mere preset
     QCOMPARE(opened.window.shown().run()->step(), int64_t{40});
-    QVERIFY(opened.window.showsSaved());
     // it belongs to this session now
     QVERIFY(QTest::qWaitFor(
         [&] { return sessionsIn(keeping(sessions).sessions.toStdString()).size() == 1; },
@@ -383,6 +382,7 @@ void TestSessionKeeper::goesOnAfterACrash() {
     Opened opened(tinyConfig(7), keeping(sessions));
     QVERIFY(answers(opened.window, QMessageBox::Open));
     QVERIFY(QTest::qWaitFor([&] { return opened.window.runs().rowCount() == 1; }, kPatience));
+    QVERIFY(!opened.window.showsSaved()); // not in place of an experiment that was opened
     opened.window.bringBack();
     QVERIFY(opened.window.showsSaved());
     QVERIFY(reaches(opened.window, SessionState::Finished)); // its networks, after step 40

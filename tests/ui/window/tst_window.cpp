@@ -78,6 +78,8 @@ private slots:
     void growsAtLeastWhereAsked();
     void overflowShowsAsEvent();
     void restartFieldWaits();
+    void playTakesUpEdits_data();
+    void playTakesUpEdits();
     void statesKeepPalettes();
     void errorBecomesBanner();
     void badFilesAreExplained();
@@ -319,6 +321,42 @@ void TestWindow::restartFieldWaits() {
         kPatience));
     QVERIFY(reaches(window, SessionState::Running)); // it trained before, so it continues
     QTRY_VERIFY_WITH_TIMEOUT(!window.setup().restartShown(), kPatience);
+}
+
+void TestWindow::playTakesUpEdits_data() {
+    QTest::addColumn<bool>("plays");
+    QTest::newRow("play") << true;
+    QTest::newRow("step") << false;
+}
+
+/// Before the first step nothing is lost by a restart, so nobody has to ask for it.
+void TestWindow::playTakesUpEdits() {
+    QFETCH(const bool, plays);
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    ConfigModel& settings = window.config();
+    const QModelIndex loss = settings.index(settings.rowOf("task.loss"));
+    QVERIFY(settings.setData(settings.index(settings.rowOf("model.width")), 16));
+    QVERIFY(settings.setData(loss, QStringLiteral("cross-entropy"))); // not with a picture
+    const auto* note = window.setup().findChild<QLabel*>(QStringLiteral("restartText"));
+    QCOMPARE(note->text(), QStringLiteral("Play starts with these changes."));
+    const auto trains = [&] { plays ? window.play() : window.stepOnce(); };
+    trains();
+    QVERIFY(!window.bannerText().isEmpty());
+    QCOMPARE(window.controller().state(), SessionState::Ready);
+    QVERIFY(!window.controller().willTrain());
+    settings.resetToPreset(loss.row());
+    trains();
+    QVERIFY(reaches(window, plays ? SessionState::Finished : SessionState::Paused));
+    QCOMPARE(window.controller().info()->config.model.width, int64_t(16));
+    QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), plays ? 3 : 1, kPatience);
+    QVERIFY(!window.setup().restartShown());
+    // a run that has begun keeps its networks until a restart is asked for
+    QVERIFY(settings.setData(settings.index(settings.rowOf("model.width")), 24));
+    QCOMPARE(note->text(), QStringLiteral("These changes need a restart."));
+    window.stepOnce();
+    QCOMPARE(window.controller().info()->config.model.width, int64_t(16));
 }
 
 /// A style keeps a picture of each button for each palette that it has seen.
