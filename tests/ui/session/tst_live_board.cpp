@@ -139,7 +139,8 @@ void TestLiveBoard::tellsWhyNot() {
 
 /// A window that closes waits for what came last, not for all of a long run.
 void TestLiveBoard::aLongRunHoldsNobodyUp() {
-    constexpr int64_t kSteps = 300'000;
+    constexpr int64_t kSteps =
+        2'000'000; // far more than a fast machine writes while it is waited for
     const QTemporaryDir folder;
     const auto run = emptyRun();
     train(*run, 1, kSteps);

@@ -34,7 +34,9 @@ void TestFirstPresets::play_data() {
     QTest::newRow("moons") << "Orange, crosses";
     QTest::newRow("spirals") << "Orange, crosses";
     QTest::newRow("mnist-cnn") << "predicted digit";
-    QTest::newRow("fashion-cnn") << "predicted class. 0 T-shirt/top, 1 Trouser";
+    const bool fashion = !presetNamed("fashion-cnn").config.task.path.empty(); // else digits
+    QTest::newRow("fashion-cnn") << (fashion ? "predicted class. 0 T-shirt/top, 1 Trouser"
+                                             : "predicted digit");
     QTest::newRow("resnet-small") << "predicted digit";
     QTest::newRow("transformer-tiny") << "predicted next character";
     QTest::newRow("transformer-lm") << "each lane writes on";
