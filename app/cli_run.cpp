@@ -342,6 +342,7 @@ private:
         ExperimentState state = m_experiment.state();
         state.run = m_files->id();
         const CheckpointText text(state, HALFSCOPE_VERSION);
+        if (m_board) m_board->sync();
         m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
         m_saved = state.step;
     }
