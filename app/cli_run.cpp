@@ -86,6 +86,12 @@ struct LaneSums {
     double milliseconds() const { return 1000 * times.median(); } ///< of a step
 };
 
+/// Returns empty sums of so many lanes.
+std::vector<LaneSums> noSums(const Experiment& experiment, size_t lanes) {
+    const LaneTotals none(experiment.config().gradients.accumulate);
+    return std::vector<LaneSums>(lanes, {none, {}, {}});
+}
+
 std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes) {
     const size_t width = nameWidth(experiment);
     constexpr size_t kLoss = 12, kAccuracy = 10;
@@ -241,7 +247,8 @@ public:
     /// `events` came before the first step.
     Loop(Experiment& experiment, const RunOptions& options, const RunPast* past,
          std::vector<Event> events)
-        : m_experiment(experiment), m_lanes(static_cast<size_t>(experiment.lanes())),
+        : m_experiment(experiment),
+          m_lanes(noSums(experiment, static_cast<size_t>(experiment.lanes()))),
           m_sweeps(options.experiment.swept()), m_countEvery(options.countGradients),
           m_saveEvery(options.checkpointEvery), m_events(std::move(events)) {
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
@@ -335,6 +342,7 @@ private:
         ExperimentState state = m_experiment.state();
         state.run = m_files->id();
         const CheckpointText text(state, HALFSCOPE_VERSION);
+        if (m_board) m_board->sync();
         m_files->place(run_file::kCheckpoint, text.parts(), run_file::kEarlierCheckpoint);
         m_saved = state.step;
     }
@@ -366,7 +374,7 @@ private:
 
     /// Adds to what the closing table shows; returns how many seconds the devices worked on it.
     double add(const RunBatch& batch) {
-        m_lanes.resize(m_lanes.size() + batch.lanes.size());
+        m_lanes.resize(m_lanes.size() + batch.lanes.size(), noSums(m_experiment, 1).front());
         double seconds = 0;
         m_hasRows = m_hasRows || !batch.rows.empty();
         for (const StepRow& row : batch.rows) {

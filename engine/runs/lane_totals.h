@@ -13,6 +13,9 @@ namespace halfscope {
 
 class LaneTotals {
 public:
+    /// See SkipTally.
+    explicit LaneTotals(int64_t stepsPerUpdate = 1) : m_skips(stepsPerUpdate) {}
+
     void add(const StepRow&);
     /// Adds an event of this lane, before or after the row of its step.
     void add(const Event&);

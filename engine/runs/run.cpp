@@ -233,7 +233,7 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
     const bool saved = !m_now.info().folder.empty() || m_now.info().restored;
     auto history = std::make_shared<GradientHistory>(saved ? GradientHistory::ofSavedRun()
                                                            : GradientHistory());
-    LaneTotals totals;
+    LaneTotals totals(m_now.info().recorded.gradients.accumulate);
     if (past.lane >= 0) {
         for (MetricId id = 0; static_cast<size_t>(id) < metrics; ++id)
             writers[static_cast<size_t>(id)].share(past.of.column(past.lane, id), past.upTo);
@@ -267,7 +267,7 @@ LaneTotals Run::totalsOf(const LanePast& past) const {
     for (const Event& event : past.of.events())
         whole = whole && (event.lane != past.lane || event.step <= past.upTo);
     if (whole) return all.ofLane(own);
-    LaneTotals totals;
+    LaneTotals totals(m_now.info().recorded.gradients.accumulate);
     constexpr int64_t kBlock = 1024;
     const int64_t last = std::min(past.upTo, past.of.column(past.lane, metric::Loss).lastStep());
     for (int64_t from = 1; from <= last; from += kBlock) {

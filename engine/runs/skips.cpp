@@ -64,7 +64,14 @@ void SkipTally::add(const StepRow& row) {
         m_lostAtOnce = !m_learned;
         ++m_losses;
     }
-    m_lost += row.has(kLossNotFinite) && row.has(kSkipped);
+    m_losing = m_losing || row.has(kLossNotFinite);
+    if (row.step % m_stepsPerUpdate == 0) addUpdate(row);
+}
+
+void SkipTally::addUpdate(const StepRow& row) {
+    ++m_updates;
+    m_lost += m_losing && row.has(kSkipped);
+    m_losing = false;
     if (row.has(kSkipped)) {
         ++(!m_settled ? m_start : m_trial ? m_trials : m_others);
         m_trial = false;
@@ -78,7 +85,7 @@ void SkipTally::add(const StepRow& row) {
 bool SkipTally::held(bool dynamic) const { return !dynamic || m_unanswered > kForgiven; }
 
 bool SkipTally::often(int64_t count) const {
-    return count >= kFew && count * kOften > m_steps - m_start;
+    return count >= kFew && count * kOften > m_updates - m_start;
 }
 
 SkipVerdict SkipTally::verdict(bool dynamic) const {
@@ -89,11 +96,19 @@ SkipVerdict SkipTally::verdict(bool dynamic) const {
 }
 
 Message SkipTally::countText() const {
-    if (skipped() == m_steps && m_steps == 1) return phrase("Events", "1 step was skipped");
-    if (skipped() == m_steps) return {phrase("Events", "all %1 steps were skipped"), m_steps};
-    return {skipped() == 1 ? phrase("Events", "%1 of %2 steps was skipped")
-                           : phrase("Events", "%1 of %2 steps were skipped"),
-            skipped(), m_steps};
+    const bool all = skipped() == m_updates, one = skipped() == 1;
+    if (m_stepsPerUpdate == 1) {
+        if (all && one) return phrase("Events", "1 step was skipped");
+        if (all) return {phrase("Events", "all %1 steps were skipped"), m_updates};
+        return {one ? phrase("Events", "%1 of %2 steps was skipped")
+                    : phrase("Events", "%1 of %2 steps were skipped"),
+                skipped(), m_updates};
+    }
+    if (all && one) return phrase("Events", "1 update was skipped");
+    if (all) return {phrase("Events", "all %1 updates were skipped"), m_updates};
+    return {one ? phrase("Events", "%1 of %2 updates was skipped")
+                : phrase("Events", "%1 of %2 updates were skipped"),
+            skipped(), m_updates};
 }
 
 Message SkipTally::sentence(bool dynamic) const {
@@ -127,7 +142,7 @@ Message SkipTally::sentence(bool dynamic) const {
                                  "the loss scale. The gradients vary widely, or the backoff factor "
                                  "is close to 1. Clipping or a lower learning rate may help."),
                 count, m_others};
-    if (skipped() == m_steps)
+    if (skipped() == m_updates)
         return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};
     const int64_t all = skipped();
     std::vector<Message> causes;

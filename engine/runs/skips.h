@@ -20,6 +20,9 @@ enum class SkipVerdict : uint8_t {
 /// Adds up the rows of one lane, which come in the order of its steps.
 class SkipTally {
 public:
+    /// The gradients of so many steps add up before one update (gradients.accumulate): only the
+    /// last of them can be skipped.
+    explicit SkipTally(int64_t stepsPerUpdate = 1) : m_stepsPerUpdate(stepsPerUpdate) {}
     void add(const StepRow&);
     void add(const StepRecord& record) { add(rowOf(record)); }
 
@@ -35,10 +38,12 @@ public:
 
     /// `dynamic` tells whether the scale falls after an overflow (ScalerMode::Dynamic).
     SkipVerdict verdict(bool dynamic) const;
-    /// Returns "24 of 300 steps were skipped. That is normal: ..."; empty without skips.
+    /// Returns "24 of 300 steps were skipped. That is normal: ...", or "updates" where they take
+    /// several steps; empty without skips.
     Message sentence(bool dynamic) const;
 
 private:
+    void addUpdate(const StepRow&);
     Message countText() const;
     /// Whether the scale does not fall although steps are skipped: it is static, or at its floor.
     bool held(bool dynamic) const;
@@ -47,11 +52,13 @@ private:
     /// Whether so many skips of one cause, after the start, are too many.
     bool often(int64_t count) const;
 
-    int64_t m_steps = 0, m_start = 0, m_trials = 0, m_others = 0;
+    int64_t m_stepsPerUpdate;
+    int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
     int64_t m_lossLostAt = 0;   ///< the step since which the loss is not finite; 0 when it is
-    int64_t m_lost = 0;         ///< skipped steps whose loss was not finite
+    int64_t m_lost = 0;         ///< skips with a loss that was not finite
     int64_t m_losses = 0;       ///< how often the loss was lost, having come back in between
-    int64_t m_unanswered = 0;   ///< skipped steps in a row after which the scale did not change
+    int64_t m_unanswered = 0;   ///< skips in a row after which the scale did not change
+    bool m_losing = false;      ///< whether a loss of this update was not finite
     bool m_settled = false;     ///< whether the start is over
     bool m_trial = false;       ///< whether the scale has grown and not overflowed since
     bool m_fell = false;        ///< whether it fell after the last step

@@ -191,6 +191,10 @@ public:
         }
         m_end = m_file->written();
     }
+    void sync() {
+        flush();
+        m_file->sync();
+    }
     void finish() {
         flush();
         m_file->finish();
@@ -272,6 +276,12 @@ void TensorBoardWriter::add(const StepRow& row) {
 void TensorBoardWriter::flush() {
     for (const auto& each : m_lanes)
         each->flush();
+    m_flushed = Clock::now();
+}
+
+void TensorBoardWriter::sync() {
+    for (const auto& each : m_lanes)
+        each->sync();
     m_flushed = Clock::now();
 }
 

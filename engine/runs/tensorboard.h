@@ -40,6 +40,9 @@ public:
 
     /// Appends rows, samples, gradients, pictures and forked lanes.
     void append(const RunBatch&);
+    /// Returns when the disk has everything so far: before a checkpoint, because a run that goes on
+    /// from it does not write the earlier steps again.
+    void sync();
     /// Returns when the disk has everything. Without this call all but the last quarter of a second
     /// is there, too.
     void finish();

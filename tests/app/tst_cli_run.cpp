@@ -265,6 +265,10 @@ void TestCliRun::closingTable() {
                               "scale is coming down.\n"),
         skipping.out);
     QVERIFY2(!skipping.out.contains("fp32:"), skipping.out);
+    const QStringList batches{"--set", "scaler.init_scale=1e30", "--set", "gradients.accumulate=3"};
+    const Outcome updates = call(smallRun(folder.filePath("u"), batches));
+    QVERIFY2(updates.out.contains("\namp-fp16: all 4 updates were skipped. That is normal"),
+             updates.out);
 }
 
 /// A lane that was forked after the last validation has no numbers of one, not even a zero: the run

@@ -4,6 +4,7 @@
 #include "engine/runs/run_reader.h"
 #include "engine/runs/tensorboard.h"
 #include "engine/settings/fields.h"
+#include "engine/train/checkpoint.h"
 #include "tests/support/cli.h"
 #include "tests/support/python.h"
 #include "tests/support/thrown.h"
@@ -141,6 +142,7 @@ private slots:
     void newRunReplacesFiles();
     void resumedRunGoesOn();
     void killLeavesWholeRecords();
+    void killAfterACheckpoint();
     void changesNoNumber();
     void refuses();
 
@@ -294,6 +296,22 @@ assert steps == list(range(1, len(steps) + 1))
 print(len(steps) > 100)
 )");
     QCOMPARE(python(script, {board + "/fp32"}), QString("True"));
+}
+
+/// A run that goes on from a checkpoint does not write the steps before it, so they must be there,
+/// however short the time since the last write.
+void TestCliTensorBoard::killAfterACheckpoint() {
+    const QString board = path("checkpointed"), out = path("checkpointed-out");
+    QProcess process;
+    process.start(program(), boardRun(board, "1000000",
+                                      {"--quiet", "--out", out, "--checkpoint-every", "20"}));
+    while (!QFile::exists(out + "/checkpoint.safetensors"))
+        QVERIFY(!process.waitForFinished(1));
+    ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+    QVERIFY(process.waitForFinished(kPatience));
+    const int64_t step = readCheckpoint(checkpointAt(out.toStdString())).step;
+    for (const QString& lane : kLanes) // each step has a record, and the file has one of its own
+        QVERIFY2(recordsIn(eventsOf(board, lane)).whole > step, qPrintable(lane));
 }
 
 void TestCliTensorBoard::changesNoNumber() {

@@ -1,7 +1,8 @@
 // Checkpoints and galleries in a session's file: the newest of each run, whole after a kill, and
-// sessions of earlier versions, which have none.
+// sessions of earlier versions, which have none. Runs whose columns end with a whole chunk.
 #include "engine/core/error.h"
 #include "engine/io/database.h"
+#include "engine/runs/chunk_values.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cpu_run.h"
@@ -48,6 +49,7 @@ private slots:
     void sessionsWithoutCheckpoints();
     void aKilledProgramHasACheckpoint();
     void galleriesComeBack();
+    void runsOfWholeChunks();
 };
 
 namespace {
@@ -227,6 +229,29 @@ void TestSessionCheckpoints::galleriesComeBack() {
     QCOMPARE(found[0].values, one.values);
     QCOMPARE(found[0].caption, one.caption);
     QCOMPARE(found[2].values, two.values);
+}
+
+/// A column is stored in chunks and a tail, and a full chunk leaves no tail.
+void TestSessionCheckpoints::runsOfWholeChunks() {
+    constexpr auto kChunk = static_cast<int64_t>(ChunkValues::kMost);
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::vector<int64_t> lengths{kChunk - 1, kChunk, kChunk + 1, 2 * kChunk};
+    {
+        SessionStore store({sessions});
+        for (const int64_t steps : lengths)
+            store.watch(madeRun(steps), std::to_string(steps));
+        store.flush();
+        QVERIFY(store.problem().empty());
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.at(0).runs().size(), lengths.size());
+    for (size_t i = 0; i < lengths.size(); ++i) {
+        QCOMPARE(left[0].runs()[i].steps, lengths[i]);
+        const std::shared_ptr<Run> back = left[0].read(left[0].runs()[i]);
+        QCOMPARE(back->step(), lengths[i]);
+        QCOMPARE(back->now().row(1, lengths[i]).loss(), 1 / float(lengths[i] + 1));
+    }
 }
 
 } // namespace tst_session_checkpoints

@@ -3,6 +3,7 @@
 #include "engine/runs/skips.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
+#include "tests/support/cpu_run.h"
 
 #include <QTest>
 
@@ -15,7 +16,9 @@ namespace {
 /// A lane's steps as a scaler that halves and doubles leaves them.
 class History {
 public:
-    explicit History(float scale) : m_scale(scale) {}
+    /// Each update takes so many steps, of which all but the last are clean.
+    explicit History(float scale, int stepsPerUpdate = 1)
+        : m_tally(stepsPerUpdate), m_scale(scale), m_stepsPerUpdate(stepsPerUpdate) {}
 
     History& clean(int steps) {
         for (int i = 0; i < steps; ++i)
@@ -42,20 +45,29 @@ public:
     History& from(int64_t step) { return m_before = step - 1, *this; }
     const SkipTally& tally() const { return m_tally; }
 
+    /// A step whose loss is not finite, before the last one of its update.
+    History& loseEarly() { return addStep(kLossNotFinite), *this; }
+
 private:
     void add(uint32_t flags) {
+        while ((m_tally.steps() + 1) % m_stepsPerUpdate != 0)
+            addStep(flags & kLossNotFinite);
+        m_tracker = (flags & (kSkipped | kGrew)) ? 0 : m_tracker + 1;
+        addStep(flags);
+        if (flags & kBackedOff) m_scale /= 2;
+        if (flags & kGrew) m_scale *= 2;
+    }
+    void addStep(uint32_t flags) {
         StepRecord record;
         record.step = m_before + m_tally.steps() + 1;
         record.flags = flags;
         record.scale = m_scale;
-        m_tracker = (flags & (kSkipped | kGrew)) ? 0 : m_tracker + 1;
         record.growthTracker = m_tracker;
-        if (flags & kBackedOff) m_scale /= 2;
-        if (flags & kGrew) m_scale *= 2;
         m_tally.add(record);
     }
     SkipTally m_tally;
     float m_scale;
+    int m_stepsPerUpdate;
     int m_tracker = 0;
     int64_t m_before = 0;
 };
@@ -63,7 +75,7 @@ private:
 /// Returns what a lane of an experiment leaves.
 SkipTally trained(const RunConfig& config, size_t lane) {
     Experiment experiment(config);
-    SkipTally tally;
+    SkipTally tally(config.gradients.accumulate);
     std::vector<StepRecord> records;
     std::vector<Event> events;
     while (!experiment.finished()) {
@@ -99,6 +111,7 @@ private slots:
     void tooMany_data();
     void tooMany();
     void counts();
+    void ofARun();
     void ofTrainings();
 };
 
@@ -138,6 +151,20 @@ void TestSkips::normal_data() {
     QTest::newRow("one step in ten")
         << tenth.tally()
         << "4 of 40 steps were skipped. That is normal: after the gradients had become larger.";
+    // updates of 16 steps are counted, not steps
+    QTest::newRow("one update in ten")
+        << History(65536, 16).clean(24).skip(1).clean(15).tally()
+        << "1 of 40 updates was skipped. That is normal: after the gradients had become larger.";
+    QTest::newRow("one update")
+        << History(65536, 3).skip(1).tally()
+        << "1 update was skipped. That is normal: the loss scale is coming down.";
+    QTest::newRow("every update yet")
+        << History(65536, 3).skip(5).tally()
+        << "all 5 updates were skipped. That is normal: the loss scale is coming down.";
+    QTest::newRow("updates at the start")
+        << History(65536, 4).skip(2).clean(6).tally()
+        << "2 of 8 updates were skipped. That is normal: at the start, until the loss scale was "
+           "low enough.";
     QTest::newRow("a floor that was touched")
         << History(128).skipAtFloor(6).clean(1).skipAtFloor(10).tally()
         << "16 of 17 steps were skipped. That is normal: at the start, until the loss scale was "
@@ -189,6 +216,27 @@ void TestSkips::tooMany_data() {
                              << "the loss scale is held at 128 (2^7)";
     QTest::newRow("a long start") << History(0x1p100f).skip(33).clean(1).tally() << true
                                   << "33 of them were at the start";
+    QTest::newRow("the scale of several batches is held")
+        << History(128, 4).skipAtFloor(11).tally() << true << "the loss scale is held at 128 (2^7)";
+    QTest::newRow("several batches, down to 1/8 at once")
+        << History(4, 4).skip(6).tally() << true
+        << "all 6 updates were skipped. That is not normal: the loss scale fell below 1 before any";
+    QTest::newRow("a damaged sample in an update of several batches")
+        << History(65536, 4)
+               .clean(2)
+               .loseEarly()
+               .skip(1)
+               .clean(2)
+               .loseEarly()
+               .skip(1)
+               .clean(1)
+               .tally()
+        << true << "2 of 7 updates were skipped. That is not normal: in 2 of them the loss itself";
+    History rare(65536, 16);
+    for (int i = 0; i < 10; ++i)
+        rare.clean(7).grow().skip(1);
+    QTest::newRow("a growth interval that is short for several batches")
+        << rare.tally() << true << "10 of 90 updates were skipped. That is not normal: 10 of them";
     History trials(65536);
     for (int i = 0; i < 10; ++i)
         trials.clean(7).grow().skip(1);
@@ -224,6 +272,27 @@ void TestSkips::counts() {
     QCOMPARE(grown.others(), int64_t{1});
     QCOMPARE(grown.skipped(), int64_t{2});
     QCOMPARE(grown.steps(), int64_t{11});
+}
+
+/// Three batches make an update: of six steps, both that could be skipped were, also in a fork.
+void TestSkips::ofARun() {
+    RunConfig config = defaultConfig();
+    config.gradients.accumulate = 3;
+    Run run(cpuRunInfo(config), lanesOf(config));
+    RunBatch batch, forked;
+    for (int64_t step = 1; step <= 6; ++step)
+        batch.rows.push_back(StepRow(step, 1)
+                                 .set(metric::Loss, 1.0)
+                                 .setFlags(step % 3 == 0 ? kSkipped | kBackedOff : 0));
+    run.append(std::move(batch));
+    LaneInfo fork{"fork", "fork", 1, 3}; // after half of them: they are counted again
+    forked.lanes.push_back(fork);
+    run.append(std::move(forked));
+    const auto sentence = [&](int lane) {
+        return run.now().totals(lane).skips().sentence(true).english();
+    };
+    QVERIFY2(sentence(1).starts_with("all 2 updates were skipped."), sentence(1).c_str());
+    QVERIFY2(sentence(2).starts_with("1 update was skipped."), sentence(2).c_str());
 }
 
 void TestSkips::ofTrainings() {

@@ -3,6 +3,7 @@
 #include "engine/data/dataset.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_writer.h"
+#include "engine/settings/data_experiment.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_task.h"
 #include "engine/train/checkpoint.h"
@@ -10,6 +11,7 @@
 #include "engine/train/lane_file.h"
 #include "engine/train/run_info.h"
 #include "tests/support/all_samples.h"
+#include "tests/support/array_files.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -95,6 +97,7 @@ private slots:
     void stopsAndGoesOn();
     void filesHaveIt();
     void numbersHaveNoAccuracy();
+    void errorOverBatchesOfTwoSizes();
     void trainingAccuracyByHand();
     void trainingAccuracyGoesOn();
 };
@@ -271,6 +274,34 @@ void TestValidation::numbersHaveNoAccuracy() {
     QVERIFY(!row.measured(metric::ValidationLoss) && !row.measured(metric::Accuracy) &&
             !row.measured(metric::TrainingAccuracy));
     QCOMPARE(extraMetrics(experiment), (std::vector<MetricId>{metric::Epoch, metric::Batch}));
+}
+
+/// The mean absolute error of 620 samples, which are judged in batches of 500 and 120, is that of
+/// their predictions. The last samples are far off, so that a mean of the two batches differs.
+void TestValidation::errorOverBatchesOfTwoSizes() {
+    constexpr int kJudged = 620, kAll = 1240;
+    std::string text = "x,y\n";
+    for (int i = 0; i < kAll; ++i)
+        text += std::to_string(i % 10) + "," + std::to_string(i < kAll - 100 ? i % 3 : 5000) +
+                ".25" + "\n";
+    const QTemporaryDir folder;
+    RunConfig config = *experimentOn(writeBytes(folder.filePath("far.csv").toStdString(), text));
+    config.task.standardiseTarget = true;
+    config.task.validation = 0.5;
+    config.task.held = Held::Last;
+    config.epochs = 0;
+    config.steps = 2;
+    Experiment experiment(config);
+    train(experiment);
+    Predictions predictions;
+    const std::atomic<bool> goesOn{false};
+    const Validation found = experiment.lane(1).evaluate(goesOn, &predictions).value();
+    QCOMPARE(predictions.values.size(), size_t{kJudged});
+    double sum = 0;
+    for (size_t i = 0; i < predictions.values.size(); ++i)
+        sum += std::abs(double{predictions.values[i]} - double{predictions.targets[i]});
+    // the sums differ in the order of 620 float64 terms
+    QVERIFY(std::abs(found.error.value() / (sum / kJudged) - 1) < kJudged * 2.3e-16);
 }
 
 /// The accuracy over every batch of the epoch so far, by the outputs of each batch's own step.

@@ -1,0 +1,108 @@
+// The status of a lane: the loss scale of its next step beside edits and forks, and which lane's
+// zero gradients are compared with its own.
+#include "engine/settings/fields.h"
+#include "tests/support/cpu_run.h"
+#include "ui/models/run_model.h"
+
+#include <QTest>
+
+namespace tst_run_status {
+
+using namespace halfscope;
+
+namespace {
+
+StepRow rowAt(int64_t step, int lane, float scale) {
+    return StepRow(step, lane).set(metric::Loss, 0.25f).set(metric::Scale, scale);
+}
+
+/// Returns the row of a skipped step and the backoff that comes of it.
+RunBatch overflowAt(int64_t step, int lane, float scale) {
+    RunBatch batch;
+    batch.rows.push_back(rowAt(step, lane, scale).setFlags(kSkipped | kBackedOff));
+    batch.events.push_back({EventKind::Backoff, step, lane, scale, scale / 2, {}, {}});
+    return batch;
+}
+
+GradientRange rangeOf(DType type, int64_t zeros, int64_t notFinite) {
+    GradientRange range;
+    range.step = 8;
+    range.type = type;
+    range.outputs.zeros = zeros;
+    range.outputs.notFinite = notFinite;
+    range.outputs.buckets[20] = 100 - zeros - notFinite;
+    return range;
+}
+
+} // namespace
+
+class TestRunStatus : public QObject {
+    Q_OBJECT
+private slots:
+    void anEditedScale();
+    void theScaleOfAFork();
+    void zerosBesideAFiniteLane();
+};
+
+/// An edit counts until its step has been taken, and no longer.
+void TestRunStatus::anEditedScale() {
+    RunConfig config = defaultConfig();
+    config.edits.push_back({6, 1, kLiveScale, 1024.0});
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch before;
+    before.rows = {rowAt(5, 0, 1), rowAt(5, 1, 65536)};
+    run->append(std::move(before));
+    model.refresh();
+    QCOMPARE(model.lane(1).scale(), 1024.0f);
+    run->append(overflowAt(6, 1, 1024)); // the first step with the edited scale
+    model.refresh();
+    QCOMPARE(model.lane(1).scale(), 512.0f);
+}
+
+/// A fork of a lane without a loss scale begins with its own, and goes on with what its steps left.
+void TestRunStatus::theScaleOfAFork() {
+    RunConfig config = defaultConfig();
+    config.forks.push_back({6, 0, 0, defaultLane(Precision::AmpFp16)});
+    config.forks.back().lane.scaler.initScale = 256;
+    std::vector<LaneInfo> lanes = lanesOf(config);
+    const LaneInfo fork = lanes.back();
+    lanes.pop_back();
+    RunInfo info = cpuRunInfo(config);
+    info.config = settingsAtEnd(config);
+    const auto run = std::make_shared<Run>(std::move(info), lanes);
+    RunModel model;
+    model.setRun(run);
+    RunBatch before, forked;
+    before.rows = {rowAt(5, 0, 1), rowAt(5, 1, 65536)};
+    run->append(std::move(before));
+    forked.lanes.push_back(fork);
+    run->append(std::move(forked));
+    model.refresh();
+    QCOMPARE(model.lanes(), 3);
+    QCOMPARE(model.lane(2).scale(), 256.0f);
+    run->append(overflowAt(6, 2, 256)); // its first step
+    model.refresh();
+    QCOMPARE(model.lane(2).scale(), 128.0f);
+}
+
+/// Gradients that overflowed in FP32, too, tell nothing about what 16 bits lost.
+void TestRunStatus::zerosBesideAFiniteLane() {
+    const GradientRange broken = rangeOf(DType::F32, 90, 1), whole = rangeOf(DType::F32, 10, 0),
+                        half = rangeOf(DType::F16, 40, 0);
+    const std::vector both{broken, whole, half};
+    const ZeroGradients found = zeroGradientsOf(both, 2).value();
+    QCOMPARE(found.share, 0.4);
+    QVERIFY(found.finite);
+    QCOMPARE(found.reference, 1);
+    QCOMPARE(found.expected, 0.1);
+    const std::vector none{broken, half};
+    QCOMPARE(zeroGradientsOf(none, 1).value().reference, -1);
+    QVERIFY(!zeroGradientsOf(none, 0).value().finite);
+}
+
+} // namespace tst_run_status
+
+QTEST_GUILESS_MAIN(tst_run_status::TestRunStatus)
+#include "tst_run_status.moc"
