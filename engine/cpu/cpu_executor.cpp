@@ -187,7 +187,9 @@ private:
     void allocate();
     void runKernel(size_t index);
     void runChain(RowChain&);
-    Sweep nextSweep() { return m_sweep = m_sweep == Sweep::Up ? Sweep::Down : Sweep::Up; }
+    TaskOrder nextSweep() {
+        return m_sweep = m_sweep == TaskOrder::Up ? TaskOrder::Down : TaskOrder::Up;
+    }
     void runNode(NodeId id);
     void commitStates();
 
@@ -203,8 +205,8 @@ private:
     std::vector<CpuTensor> m_operands; ///< of the running node; kept, to allocate once
     std::atomic<bool> m_stop{false};
     const std::atomic<bool> m_never{false};
-    Sweep m_sweep = Sweep::Up; ///< direction of the last long kernel
-    bool m_mayStop = true;     ///< true before the point of no return
+    TaskOrder m_sweep = TaskOrder::Up; ///< direction of the last long kernel
+    bool m_mayStop = true;             ///< true before the point of no return
     double m_seconds = 0;
 };
 
@@ -335,7 +337,7 @@ void CpuExecutor::runKernel(size_t index) {
     if (m_loops[index])
         m_loops[index]->run(m_arena.data(), m_pool, reinterpret_cast<float*>(m_loopScratch.data()),
                             m_loopStride, m_partials.data(), m_mayStop ? m_stop : m_never,
-                            m_loops[index]->isLong() ? nextSweep() : Sweep::Up);
+                            m_loops[index]->isLong() ? nextSweep() : TaskOrder::Up);
     else
         runNode(m_program->kernels[index].members.front());
 }

@@ -101,25 +101,25 @@ void CpuLoop::setGeometry(const Kernel& kernel, bool hasColumnSums) {
 }
 
 void CpuLoop::run(std::byte* arena, ThreadPool& pool, float* scratch, size_t stride,
-                  double* partials, const std::atomic<bool>& stop, Sweep sweep) const {
+                  double* partials, const std::atomic<bool>& stop, TaskOrder sweep) const {
     if (m_rows * m_columns == 0) {
         std::fill_n(partials, m_partialDoubles, 0.0);
     } else {
         // Not a vector: its allocation would count in the steps of small networks, which take
         // microseconds.
         std::array<char, kMaxBlocks> started{};
-        pool.run(blocks(), [&](int64_t index, int thread) {
+        const auto runOne = [&](int64_t block, int thread) {
             if (stop.load(std::memory_order_relaxed)) return;
             const auto at = static_cast<size_t>(thread);
             float* own = scratch + at * stride;
             if (at >= started.size() || started[at] == 0) fillSteady(arena, own);
             if (at < started.size()) started[at] = 1;
-            const int64_t block = sweep == Sweep::Up ? index : blocks() - 1 - index;
             const int64_t begin = block / m_columnBlocks * m_blockRows;
             startBlock(own, partials, block);
             runBlock(arena, own, partials, block, begin, std::min(m_rows, begin + m_blockRows));
             endBlock(own, partials, block);
-        });
+        };
+        pool.run(blocks(), runOne, sweep);
     }
     finish(arena, partials);
 }

@@ -15,11 +15,6 @@
 
 namespace halfscope {
 
-/// The order in which a long kernel takes its rows. A kernel that begins where the one before ended
-/// finds the end of the tensor in cache, even if the tensor does not fit as a whole: this saves 2 %
-/// of a step of 16 MiB tensors.
-enum class Sweep : uint8_t { Up, Down };
-
 class CpuLoop {
 public:
     /// Makes the loop as machine code of the set where there is any (vector_loop.h); Portable is
@@ -38,7 +33,7 @@ public:
     /// Runs over the whole space. `scratch` holds scratchFloats() for each thread that gets a
     /// block, `stride` floats apart.
     void run(std::byte* arena, ThreadPool&, float* scratch, size_t stride, double* partials,
-             const std::atomic<bool>& stop, Sweep sweep = Sweep::Up) const;
+             const std::atomic<bool>& stop, TaskOrder sweep = TaskOrder::Up) const;
 
     /// The number of tasks that run() gives the pool.
     int64_t blocks() const { return m_rowBlocks * m_columnBlocks; }

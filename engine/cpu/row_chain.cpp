@@ -279,15 +279,15 @@ void RowChain::run(const RowSetting& setting) {
     }
     const int64_t rows = m_kernels.front()->rows;
     const int64_t tasks = (rows + m_unit - 1) / m_unit;
-    setting.pool->run(tasks, [&](int64_t index, int thread) {
-        const int64_t task = setting.sweep == Sweep::Up ? index : tasks - 1 - index;
+    const auto runOne = [&](int64_t task, int thread) {
         const int64_t end = std::min(rows, (task + 1) * m_unit);
         for (int64_t row = task * m_unit; row < end; row += m_step)
             for (const auto& kernel : m_kernels) {
                 if (setting.stop && setting.stop->load(std::memory_order_relaxed)) return;
                 kernel->run(row, std::min(end, row + m_step), thread);
             }
-    });
+    };
+    setting.pool->run(tasks, runOne, setting.sweep);
     for (const auto& kernel : m_kernels)
         kernel->finish();
 }

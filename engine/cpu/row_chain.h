@@ -30,7 +30,7 @@ struct RowSetting {
     std::byte* scratch = nullptr; ///< scratchBytes() of it, aligned to cache lines
     ThreadPool* pool = nullptr;
     const std::atomic<bool>* stop = nullptr; ///< once true, rows may be left undone; may be null
-    Sweep sweep = Sweep::Up;
+    TaskOrder sweep = TaskOrder::Up;
 };
 
 /// A kernel that runs in three stages: prepare, rows in any order, finish.

@@ -28,6 +28,8 @@ private slots:
     void manySmallRuns();
     void stopsAtAnyMoment();
     void usesItsThreads();
+    void beginsWithItsShare_data();
+    void beginsWithItsShare();
     void throwsOn_data();
     void throwsOn();
     void refusesNesting();
@@ -110,6 +112,38 @@ void TestThreadPool::usesItsThreads() {
         });
         QVERIFY(threads == (std::set<int>{0, 1}));
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+void TestThreadPool::beginsWithItsShare_data() {
+    QTest::addColumn<TaskOrder>("order");
+    QTest::addColumn<std::vector<int64_t>>("first"); // by thread, of 10 tasks
+    QTest::newRow("up") << TaskOrder::Up << std::vector<int64_t>{0, 4, 7};
+    QTest::newRow("down") << TaskOrder::Down << std::vector<int64_t>{3, 6, 9};
+}
+
+void TestThreadPool::beginsWithItsShare() {
+    // No thread ends its first task before all have begun one: so none takes from another's share.
+    QFETCH(TaskOrder, order);
+    QFETCH(std::vector<int64_t>, first);
+    ThreadPool pool(3);
+    for (int round = 0; round < 3; ++round) {
+        std::atomic<int> arrived{0};
+        std::array<std::vector<int64_t>, 3> taken;
+        const auto task = [&](int64_t index, int thread) {
+            std::vector<int64_t>& own = taken[static_cast<size_t>(thread)];
+            own.push_back(index);
+            if (own.size() == 1) ++arrived;
+            while (arrived.load() < 3)
+                std::this_thread::yield();
+        };
+        pool.run(10, task, order);
+        std::set<int64_t> all;
+        for (size_t thread = 0; thread < taken.size(); ++thread) {
+            QCOMPARE(taken[thread].front(), first[thread]);
+            all.insert(taken[thread].begin(), taken[thread].end());
+        }
+        QCOMPARE(all.size(), size_t{10});
     }
 }
 
