@@ -20,9 +20,10 @@ enum class SkipVerdict : uint8_t {
 /// Adds up the rows of one lane, which come in the order of its steps.
 class SkipTally {
 public:
+    SkipTally() = default;
     /// The gradients of so many steps add up before one update (gradients.accumulate): only the
     /// last of them can be skipped.
-    explicit SkipTally(int64_t stepsPerUpdate = 1) : m_stepsPerUpdate(stepsPerUpdate) {}
+    explicit SkipTally(int64_t stepsPerUpdate) : m_stepsPerUpdate(stepsPerUpdate) {}
     void add(const StepRow&);
     void add(const StepRecord& record) { add(rowOf(record)); }
 
@@ -52,7 +53,7 @@ private:
     /// Whether so many skips of one cause, after the start, are too many.
     bool often(int64_t count) const;
 
-    int64_t m_stepsPerUpdate;
+    int64_t m_stepsPerUpdate = 1;
     int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
     int64_t m_lossLostAt = 0;   ///< the step since which the loss is not finite; 0 when it is
     int64_t m_lost = 0;         ///< skips with a loss that was not finite
