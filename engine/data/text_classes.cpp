@@ -2,7 +2,6 @@
 // is padded behind. Which tokens have an index is learnt from the samples to train on.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/csv_fields.h"
 #include "engine/data/stored_data.h"
 #include "engine/data/text_table.h"
 #include "engine/lang/python.h"

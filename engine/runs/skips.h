@@ -28,6 +28,7 @@ public:
     void add(const StepRecord& record) { add(rowOf(record)); }
 
     int64_t steps() const { return m_steps; }
+    int64_t stepsPerUpdate() const { return m_stepsPerUpdate; }
     int64_t skipped() const { return m_start + m_trials + m_others; }
     /// Skipped steps before the loss scale had come down to what fits: before its first growth, and
     /// before 20 clean steps in a row.

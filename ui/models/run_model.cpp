@@ -233,7 +233,7 @@ QString RunModel::skipText() const {
     for (int i = 0; i < lanes(); ++i) {
         const LaneStatus& status = lane(i);
         const int64_t skipped = status.last.skippedSoFar();
-        if (skipped > 0 && skipped == status.last.step)
+        if (skipped > 0 && skipped == status.updates())
             idle << laneTag(i);
         else if (status.skipVerdict() == SkipVerdict::TooMany)
             often << laneTag(i);

@@ -66,9 +66,11 @@ struct LaneStatus {
     SkipVerdict skipVerdict() const { return skips.verdict(grows()); }
     /// The scale that the next step uses; `last` has the one that the last step used.
     float scale() const { return scaleAfter; }
+    /// The updates up to the last step, each of which was done or skipped.
+    int64_t updates() const { return last.step / skips.stepsPerUpdate(); }
     double skippedShare() const {
-        return last.step > 0
-                   ? static_cast<double>(last.skippedSoFar()) / static_cast<double>(last.step)
+        return updates() > 0
+                   ? static_cast<double>(last.skippedSoFar()) / static_cast<double>(updates())
                    : 0.0;
     }
 };

@@ -42,7 +42,31 @@ private slots:
     void anEditedScale();
     void theScaleOfAFork();
     void zerosBesideAFiniteLane();
+    void skipsOfUpdates();
 };
+
+/// Where the batches of three steps add up, each third step can be skipped.
+void TestRunStatus::skipsOfUpdates() {
+    RunConfig config = defaultConfig();
+    config.gradients.accumulate = 3;
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    RunBatch steps;
+    for (int64_t step = 1; step <= 7; ++step)
+        for (const int lane : {0, 1}) {
+            StepRow row = rowAt(step, lane, 1024);
+            row.set(metric::SkippedSoFar, lane == 1 ? step / 3 : 0);
+            if (lane == 1 && step % 3 == 0) row.setFlags(kSkipped);
+            steps.rows.push_back(row);
+        }
+    run->append(std::move(steps));
+    model.refresh();
+    QCOMPARE(model.lane(1).updates(), int64_t{2});
+    QCOMPARE(model.lane(1).skippedShare(), 1.0);
+    QCOMPARE(model.lane(0).skippedShare(), 0.0);
+    QVERIFY2(model.summary().contains("Every step of B"), qPrintable(model.summary()));
+}
 
 /// An edit counts until its step has been taken, and no longer.
 void TestRunStatus::anEditedScale() {
