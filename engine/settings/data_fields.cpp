@@ -104,14 +104,14 @@ std::vector<Field> sampleFields() {
                               "for names and other short texts.")},
                       [](auto& c) -> auto& { return c.task.tokens; }),
                   namesUpTo(Tokens::Characters))),
-        ofDataSets(in(
-            ofRun(
-                {"data.vocabulary", phrase("Settings", "Vocabulary"), phrase("Settings", "tokens"),
-                 phrase("Settings", "The most tokens that get a vector of their own: the most "
-                                    "frequent ones of the training texts that occur more than "
-                                    "once. Padding and all unknown tokens count as one each.")},
-                [](auto& c) -> auto& { return c.task.vocabulary; }),
-            {3, 1e6, Bound::Closed, true})),
+        ofDataSets(
+            in(ofRun(
+                   {"data.vocabulary", phrase("Settings", "Vocabulary"), kNoUnit,
+                    phrase("Settings", "The most tokens that get a vector of their own: the most "
+                                       "frequent ones of the training texts that occur more than "
+                                       "once. Padding and all unknown tokens count as one each.")},
+                   [](auto& c) -> auto& { return c.task.vocabulary; }),
+               {3, 1e6, Bound::Closed, true})),
         ofDataSets(ofRun(
             {"data.text", phrase("Settings", "Text column"), kNoUnit,
              phrase("Settings", "The name of the column of texts; empty: the longest one.")},
