@@ -80,6 +80,7 @@ CompareView::CompareView(QWidget* parent) : QWidget(parent) {
 }
 
 void CompareView::buildBar() {
+    constexpr int kLeastLetters = 6; // in a narrow window a choice is cut rather than the window
     m_bar = make<QWidget>(this);
     auto* bar = make<QHBoxLayout>(m_bar);
     bar->setContentsMargins(0, 0, 0, 0);
@@ -92,12 +93,14 @@ void CompareView::buildBar() {
                           "writes, or the table of true and predicted classes (key 5)"));
     m_what->addItem(tr("Samples"), true);
     m_what->addItem(tr("Table of classes"), false);
+    m_what->setMinimumContentsLength(kLeastLetters);
     m_what->hide();
     bar->addWidget(m_what);
     auto* label = make<QLabel>(tr("Last picture:"), this);
     m_mode = make<QComboBox>(this);
     m_mode->setAccessibleName(tr("Last picture"));
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents); // lanes come and go
+    m_mode->setMinimumContentsLength(kLeastLetters);
     m_mode->setToolTip(tr("What the last pane shows (keys 1, 2 and 3)"));
     label->setBuddy(m_mode);
     bar->addWidget(label);

@@ -29,6 +29,7 @@ private slots:
     void compareShowsTargetAndDifference();
     void savedPicturesHaveNoErrors();
     void compareGrows();
+    void choicesNeedLittleRoom();
     void readout();
     void keysSwitch();
     void keysReadAndZoom();
@@ -146,6 +147,20 @@ void TestCompare::savedPicturesHaveNoErrors() {
                  saved ? QString() : QStringLiteral("MAE 0.250, PSNR 12.0 dB"));
         QCOMPARE(view.view(1).toolTip().contains(QStringLiteral("PSNR")), !saved);
     }
+}
+
+/// Whatever a style takes for a choice, a narrow window cuts it rather than its own right edge.
+void TestCompare::choicesNeedLittleRoom() {
+    CompareView view;
+    const QList<QComboBox*> choices = view.findChildren<QComboBox*>();
+    QVERIFY(choices.size() >= 2);
+    for (const char* name : {"What the pictures show", "Last picture"})
+        for (QComboBox* choice : choices)
+            if (choice->accessibleName() == QLatin1String(name)) {
+                choice->addItem(QStringLiteral("A choice of very many words"));
+                choice->ensurePolished();
+                QVERIFY2(choice->minimumSizeHint().width() < choice->sizeHint().width(), name);
+            }
 }
 
 void TestCompare::compareGrows() {
