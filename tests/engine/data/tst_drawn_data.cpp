@@ -84,8 +84,9 @@ void TestDrawnData::rowsNameTheirViews() {
             QCOMPARE(viewKindOf(task), ViewKind::Scatter);
             continue; // tst_file_data tests some of these
         }
-        if (task.kind == TaskKind::Pictures || task.kind == TaskKind::Shards)
-            continue; // tst_pictures and tst_shards test these
+        if (task.kind == TaskKind::Pictures || task.kind == TaskKind::Shards ||
+            task.kind == TaskKind::TextClasses)
+            continue; // tst_pictures, tst_shards and tst_text_classes test these
         if (infoOf(task.kind).targets == Targets::Classes) task.loss.kind = LossKind::CrossEntropy;
         QCOMPARE(makeDataset(task, 1)->view().kind, viewKindOf(task));
         seen.insert(viewKindOf(task));

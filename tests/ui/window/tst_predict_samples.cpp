@@ -57,8 +57,10 @@ void TestPredictSamples::aTableGetsAColumn() {
     connect(&answering, &QTimer::timeout, this, [&samples, &to] {
         auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
         if (!dialog || !dialog->isVisible()) return;
-        // answered again until it closes: its list of files may still be filled
-        dialog->selectFile(dialog->acceptMode() == QFileDialog::AcceptSave ? to : samples);
+        // answered again until it closes: its list of files may still be filled; selectFile() does
+        // nothing once the line of the name has the focus
+        dialog->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"))
+            ->setText(dialog->acceptMode() == QFileDialog::AcceptSave ? to : samples);
         QMetaObject::invokeMethod(dialog, "accept");
     });
     answering.start(10);
