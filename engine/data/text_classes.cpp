@@ -211,7 +211,7 @@ constexpr std::string_view kPythonCharacters = R"(    return list(text)
 )";
 
 PythonData textClassPython(const TaskConfig& task, int64_t) {
-    const TextTable table = readTextTable(task);
+    const TextColumns columns = chosenColumns(task);
     const std::string most = "max(\",\\t;\", key=header.count)";
     const bool words = task.tokens == Tokens::Words;
     return {"import collections\nimport csv\nimport re\n",
@@ -225,8 +225,8 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
                           {"SEPARATOR", lowerCase(task.path).ends_with(".tsv")
                                             ? "\"\\t\" if \"\\t\" in header else " + most
                                             : most},
-                          {"TEXT", lang::pythonText(table.columns.text)},
-                          {"COLUMN", lang::pythonText(table.columns.target)},
+                          {"TEXT", lang::pythonText(columns.text)},
+                          {"COLUMN", lang::pythonText(columns.target)},
                           {"HELD", heldBackPython(task.validation)}})};
 }
 

@@ -242,6 +242,13 @@ std::optional<TextColumns> textColumnsOf(const std::string& path) {
     return TextColumns{text->name(), target->name(), text->words()};
 }
 
+TextColumns chosenColumns(const TaskConfig& task) {
+    CsvFile file(task.path);
+    const std::vector<std::string> names = file.readHeader();
+    const Places places = placesOf(task, names);
+    return {names[places.text], names[places.target]};
+}
+
 TextTable readTextTable(const TaskConfig& task) {
     if (task.path.empty())
         throw InputError(phrase("Data", "data.path: missing; it must be a csv file"));

@@ -16,7 +16,7 @@ namespace halfscope {
 /// The names of the two columns that matter.
 struct TextColumns {
     std::string text, target;
-    double words = 0; ///< words of a text on average
+    double words = 0; ///< words of a text on average; only textColumnsOf() counts them
 };
 
 /// Returns the columns of a table whose only use is to tell texts apart: besides columns of texts
@@ -46,6 +46,9 @@ struct TextTable {
     }
 };
 
+/// Returns the columns that the settings choose in task.path. Reads no more than its first line
+/// when they name the column of texts. Throws InputError with the path or the setting.
+TextColumns chosenColumns(const TaskConfig&);
 /// Reads task.path. Can be cancelled. Throws InputError with the path, and the line or the setting.
 TextTable readTextTable(const TaskConfig&);
 /// Reads the texts of another table, task.predictFile, from its column `text`; it needs no classes.

@@ -54,7 +54,7 @@ std::string quoted(const std::string& text, char separator) {
 }
 
 std::string targetName(const TaskConfig& task) {
-    if (task.kind == TaskKind::TextClasses) return readTextTable(task).columns.target;
+    if (task.kind == TaskKind::TextClasses) return chosenColumns(task).target;
     CsvFile file(task.path);
     for (const CsvColumn& column : csvLayout(task, file).columns)
         if (column.use == ColumnUse::Target) return column.name;

@@ -232,6 +232,8 @@ void TestTextClasses::chosenColumns() {
     made.target = target.toStdString();
     const TextColumns columns = readTextTable(made).columns;
     QCOMPARE(columns.text + " " + columns.target, chosen.toStdString());
+    const TextColumns alone = halfscope::chosenColumns(made);
+    QCOMPARE(alone.text + " " + alone.target, chosen.toStdString());
 }
 
 /// Which tables are taken for texts when nothing else is said.
