@@ -45,12 +45,11 @@ void VectorCode::store(DType type, const Xbyak::Address& to, const Register& fro
     case DType::F16: vcvtps2ph(to, from, kNearestEven); break;
     case DType::BF16:
         if (known.type == DType::BF16 && known.quiet) {
-            vpsrld(spare(), from, 16);
+            storeWords(to, from);
         } else {
             bfloat16Words(spare(), from, known.quiet);
-            vpsrld(spare(), spare(), 16);
+            storeWords(to, spare());
         }
-        storeWords(to, spare());
         break;
     default: vmovups(to, from);
     }
@@ -74,7 +73,7 @@ void VectorCode::spread(DType type, const Xbyak::Reg32& number, const Xbyak::Add
 /// A row of the table: what writes an op's instructions.
 struct VectorCode::OpCode {
     using Out = const Register&;
-    using In = const std::array<Register, 3>&;
+    using In = const Inputs&;
     Op op;
     void (*write)(VectorCode&, Out, In) = nullptr; ///< null for a sum, which the caller writes
     std::span<const size_t> passes = {}; ///< inputs whose values it passes on, except for the sign
@@ -86,69 +85,74 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
     using C = VectorCode;
     static constexpr size_t kFirst[] = {0}, kBoth[] = {0, 1}, kChoice[] = {1, 2};
     static constexpr OpCode kRows[] = {
-        {Op::Neg, [](C& c, Out out, In in) { c.vxorps(out, in[0], c.constant(Constant::Sign)); },
+        {Op::Neg, [](C& c, Out out, In in) { c.vxorps(out, in.first, c.constant(Constant::Sign)); },
          kFirst},
-        {Op::Sqrt, [](C& c, Out out, In in) { c.vsqrtps(out, in[0]); }},
+        {Op::Sqrt, [](C& c, Out out, In in) { c.vsqrtps(out, in.first); }},
         {Op::Rsqrt,
          [](C& c, Out out, In in) {
-             c.vsqrtps(out, in[0]);
+             c.vsqrtps(out, in.first);
              c.vdivps(out, c.inRegister(Constant::Ones), out);
          }},
         {Op::Reciprocal,
-         [](C& c, Out out, In in) { c.vdivps(out, c.inRegister(Constant::Ones), in[0]); }},
+         [](C& c, Out out, In in) { c.vdivps(out, c.inRegister(Constant::Ones), in.first); }},
         {Op::Relu, // +0 for everything up to 0; NaN stays
          [](C& c, Out out, In in) {
-             c.valueOrZero(out, in[0], c.constant(Constant::Zero), compare::kNotLessEqual, in[0]);
+             c.valueOrZero(out, in.first, c.constant(Constant::Zero), compare::kNotLessEqual,
+                           in.first);
          },
          kFirst},
-        {Op::Abs, [](C& c, Out out, In in) { c.vandnps(out, c.inRegister(Constant::Sign), in[0]); },
+        {Op::Abs,
+         [](C& c, Out out, In in) { c.vandnps(out, c.inRegister(Constant::Sign), in.first); },
          kFirst},
         {Op::IsFinite, // x - x is 0 for finite x and NaN for all others
          [](C& c, Out out, In in) {
-             c.vsubps(out, in[0], in[0]);
+             c.vsubps(out, in.first, in.first);
              c.truth(out, out, c.constant(Constant::Zero), compare::kEqual);
          }},
         {Op::LogicalNot,
          [](C& c, Out out, In in) {
-             c.truth(out, in[0], c.constant(Constant::Zero), compare::kEqual);
+             c.truth(out, in.first, c.constant(Constant::Zero), compare::kEqual);
          }},
-        {Op::Cast, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }, kFirst},
-        {Op::StopGradient, [](C& c, Out out, In in) { c.vmovaps(out, in[0]); }, kFirst},
-        {Op::Add, [](C& c, Out out, In in) { c.vaddps(out, in[0], in[1]); }},
-        {Op::Sub, [](C& c, Out out, In in) { c.vsubps(out, in[0], in[1]); }},
-        {Op::Mul, [](C& c, Out out, In in) { c.vmulps(out, in[0], in[1]); }},
-        {Op::Div, [](C& c, Out out, In in) { c.vdivps(out, in[0], in[1]); }},
+        {Op::Cast, [](C& c, Out out, In in) { c.vmovaps(out, in.first); }, kFirst},
+        {Op::StopGradient, [](C& c, Out out, In in) { c.vmovaps(out, in.first); }, kFirst},
+        {Op::Add, [](C& c, Out out, In in) { c.vaddps(out, in.first, *in.second); }},
+        {Op::Sub, [](C& c, Out out, In in) { c.vsubps(out, in.first, *in.second); }},
+        {Op::Mul, [](C& c, Out out, In in) { c.vmulps(out, in.first, *in.second); }},
+        {Op::Div, [](C& c, Out out, In in) { c.vdivps(out, in.first, *in.second); }},
         {Op::Maximum,
          [](C& c, Out out, In in) {
-             c.vmaxps(out, in[0], in[1]);
-             c.keepNan(out, in[0]);
+             c.vmaxps(out, in.first, *in.second);
+             c.keepNan(out, in.first);
          },
          kBoth},
         {Op::Minimum,
          [](C& c, Out out, In in) {
-             c.vminps(out, in[0], in[1]);
-             c.keepNan(out, in[0]);
+             c.vminps(out, in.first, *in.second);
+             c.keepNan(out, in.first);
          },
          kBoth},
-        {Op::Less, [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kLess); }},
+        {Op::Less,
+         [](C& c, Out out, In in) { c.truth(out, in.first, *in.second, compare::kLess); }},
         {Op::LessEqual,
-         [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kLessEqual); }},
-        {Op::Equal, [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kEqual); }},
+         [](C& c, Out out, In in) { c.truth(out, in.first, *in.second, compare::kLessEqual); }},
+        {Op::Equal,
+         [](C& c, Out out, In in) { c.truth(out, in.first, *in.second, compare::kEqual); }},
         {Op::NotEqual,
-         [](C& c, Out out, In in) { c.truth(out, in[0], in[1], compare::kNotEqual); }},
+         [](C& c, Out out, In in) { c.truth(out, in.first, *in.second, compare::kNotEqual); }},
         {Op::LogicalAnd,
          [](C& c, Out out, In in) {
-             c.vmulps(out, in[0], in[1]);
+             c.vmulps(out, in.first, *in.second);
              c.truth(out, out, c.constant(Constant::Zero), compare::kNotEqual);
          }},
         {Op::LogicalOr,
          [](C& c, Out out, In in) {
-             c.vaddps(out, in[0], in[1]);
+             c.vaddps(out, in.first, *in.second);
              c.truth(out, out, c.constant(Constant::Zero), compare::kNotEqual);
          }},
         {Op::Where,
          [](C& c, Out out, In in) {
-             c.choose(out, in[0], c.constant(Constant::Zero), compare::kNotEqual, in[1], in[2]);
+             c.choose(out, in.first, c.constant(Constant::Zero), compare::kNotEqual, *in.second,
+                      in.third);
          },
          kChoice},
         {Op::Sum},
@@ -161,7 +165,7 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
 
 bool VectorCode::has(Op op) { return codeOf(op) != nullptr; }
 
-void VectorCode::compute(Op op, const Register& out, const std::array<Register, 3>& in) {
+void VectorCode::compute(Op op, const Register& out, const Inputs& in) {
     const OpCode* const code = codeOf(op);
     require(code != nullptr && code->write != nullptr, "vector loop: an op has no code");
     code->write(*this, out, in);

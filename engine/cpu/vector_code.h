@@ -47,8 +47,14 @@ public:
     /// Fills a register's worth of floats with the one value at `from`; overwrites `spare`.
     void spread(DType, const Xbyak::Reg32& spare, const Xbyak::Address& from,
                 const Xbyak::Address& to);
+    /// An op's inputs, as many as it has. The second may be in memory.
+    struct Inputs {
+        Register first;
+        const Xbyak::Operand* second;
+        Register third;
+    };
     /// Computes out = op(in); `out` is none of `in`.
-    void compute(Op, const Register& out, const std::array<Register, 3>& in);
+    void compute(Op, const Register& out, const Inputs& in);
     /// Rounds to the nearest value of the type, ties to even.
     void round(DType, const Register&, Known);
     /// Returns what is known of an op's result before it is rounded; `in` is what is known of its
@@ -60,12 +66,12 @@ protected:
         Zero,
         Ones,
         Sign,
-        HalfUlp, ///< just below half a unit in the last place of bfloat16
-        Quiet,   ///< makes a NaN quiet
+        Quiet, ///< makes a NaN quiet
     };
-    static constexpr int kConstants = 5;
-    static constexpr std::array<uint32_t, kConstants> kBits{0, 0x3F800000U, 0x80000000U, 0x7FFFU,
-                                                            0x400000U};
+    static constexpr int kConstants = 4;
+    static constexpr std::array<uint32_t, kConstants> kBits{0, 0x3F800000U, 0x80000000U, 0x400000U};
+    /// Half a unit in the last place of bfloat16, less one in that of f32.
+    static constexpr uint32_t kBelowHalfUlp = 0x7FFFU;
     static constexpr uint8_t kUnordered = 3, kOrdered = 7; ///< of a comparison: one is NaN, none is
 
     VectorCode(int lanes, int values);
@@ -85,13 +91,13 @@ protected:
                              uint8_t predicate, const Xbyak::Operand& value) = 0;
     /// Computes out = the comparison holds ? yes : no; `out` may be `no`.
     virtual void choose(const Register& out, const Register& a, const Xbyak::Operand& b,
-                        uint8_t predicate, const Register& yes, const Register& no) = 0;
+                        uint8_t predicate, const Xbyak::Operand& yes, const Register& no) = 0;
     /// Puts the nearest bfloat16 into the upper half of each lane, with NaN made quiet; the lower
     /// half has no meaning. `words` is not `from`.
     virtual void bfloat16Words(const Register& words, const Register& from, bool quiet) = 0;
     /// Computes out = words with 0 in the lower half of each lane.
     virtual void clearLower(const Register& out, const Register& words) = 0;
-    /// Stores the lower 16 bits of each lane, whose upper bits must be 0; may overwrite `words`.
+    /// Stores the upper half of each lane; may overwrite the spare register.
     virtual void storeWords(const Xbyak::Address& to, const Register& words) = 0;
 
 private:

@@ -2,6 +2,8 @@
 // comparisons are vectors of all ones and zeros.
 #include "engine/cpu/vector_code.h"
 
+#include <algorithm>
+
 namespace halfscope {
 
 namespace {
@@ -13,6 +15,7 @@ public:
     Avx2Code() : VectorCode(kLanes, kValues) {
         for (int i = 0; i < kConstants; ++i)
             m_constants.push_back(ptr[rip + m_table + i * kBytes]);
+        m_belowHalfUlp = ptr[rip + m_table + kConstants * kBytes];
     }
 
     void fillConstants() override {}
@@ -20,9 +23,12 @@ public:
         while (getSize() % kBytes != 0) // not align(): some Xbyaks refuse it where code may grow
             db(0);
         L(m_table);
-        for (const uint32_t bits : kBits)
+        const auto place = [&](uint32_t bits) {
             for (int lane = 0; lane < kLanes; ++lane)
                 dd(bits);
+        };
+        std::for_each(kBits.begin(), kBits.end(), place);
+        place(kBelowHalfUlp);
     }
 
 protected:
@@ -39,7 +45,7 @@ protected:
         vandps(out, out, value);
     }
     void choose(const Register& out, const Register& a, const Xbyak::Operand& b, uint8_t predicate,
-                const Register& yes, const Register& no) override {
+                const Xbyak::Operand& yes, const Register& no) override {
         vcmpps(mask(), a, b, predicate);
         vblendvps(out, no, yes, mask());
     }
@@ -47,7 +53,7 @@ protected:
         vpslld(words, from, 15);
         vpsrld(words, words, 31); // the lowest bit that remains
         vpaddd(words, words, from);
-        vpaddd(words, words, constant(Constant::HalfUlp));
+        vpaddd(words, words, m_belowHalfUlp);
         vcmpps(mask(), from, from, kUnordered);
         vblendvps(words, words, from, mask());
         if (quiet) return;
@@ -59,11 +65,12 @@ protected:
         vpblendw(out, words, constant(Constant::Zero), kEven);
     }
     void storeWords(const Xbyak::Address& to, const Register& words) override {
-        const Xbyak::Ymm packed(words.getIdx());
+        const Xbyak::Ymm packed(spare().getIdx());
         constexpr uint8_t kEvenQuarters = 0b1000; // packing works within each half
+        vpsrld(packed, words, 16);
         vpackusdw(packed, packed, packed);
         vpermq(packed, packed, kEvenQuarters);
-        vmovups(to, Xbyak::Xmm(words.getIdx()));
+        vmovups(to, Xbyak::Xmm(spare().getIdx()));
     }
 
 private:
@@ -73,6 +80,7 @@ private:
 
     Xbyak::Label m_table;
     std::vector<Xbyak::Address> m_constants;
+    Xbyak::Address m_belowHalfUlp{0};
 };
 
 } // namespace

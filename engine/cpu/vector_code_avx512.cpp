@@ -5,25 +5,35 @@ namespace halfscope {
 
 namespace {
 
-constexpr int kValues = 26;              ///< followed by a spare, then the constants
+constexpr int kValues = 24; ///< followed by a spare, then the constants
+constexpr int kLanes = 16;
 const Xbyak::Opmask kMask(1), kUpper(2); ///< mask register 0 means no mask; the upper 16 bits
 
 class Avx512Code final : public VectorCode {
 public:
-    Avx512Code() : VectorCode(16, kValues) {
+    Avx512Code() : VectorCode(kLanes, kValues) {
         for (int i = 0; i < kConstants; ++i)
             m_constants[static_cast<size_t>(i)] = Xbyak::Zmm(kValues + 1 + i);
     }
 
     void fillConstants() override {
-        for (size_t i = 0; i < kConstants; ++i) {
-            mov(eax, kBits[i]);
-            vpbroadcastd(m_constants[i], eax);
-        }
+        const auto fill = [&](const Xbyak::Zmm& to, uint32_t bits) {
+            mov(eax, bits);
+            vpbroadcastd(to, eax);
+        };
+        for (size_t i = 0; i < kConstants; ++i)
+            fill(m_constants[i], kBits[i]);
+        fill(m_one, 1);
+        fill(m_evenBelowHalfUlp, kBelowHalfUlp - 1);
         mov(eax, 0xAAAAAAAAU);
         kmovd(kUpper, eax);
+        vmovups(Xbyak::Ymm(m_upperWords.getIdx()), ptr[rip + m_table]);
     }
-    void placeConstants() override {}
+    void placeConstants() override {
+        L(m_table); // the numbers of the upper words
+        for (uint16_t lane = 0; lane < kLanes; ++lane)
+            dw(static_cast<uint16_t>(2 * lane + 1));
+    }
 
 protected:
     const Xbyak::Operand& constant(Constant c) const override {
@@ -36,16 +46,17 @@ protected:
         vmovaps(out | kMask | T_z, value);
     }
     void choose(const Register& out, const Register& a, const Xbyak::Operand& b, uint8_t predicate,
-                const Register& yes, const Register& no) override {
+                const Xbyak::Operand& yes, const Register& no) override {
         vcmpps(kMask, a, b, predicate);
         vblendmps(out | kMask, no, yes);
     }
     void bfloat16Words(const Register& words, const Register& from, bool quiet) override {
-        vpslld(words, from, 15);
-        vpsrld(words, words, 31); // the lowest bit that remains
+        // Adds the lowest bit that remains and 0x7FFF: x - ~y is x + y + 1. NaN stays as it is.
+        constexpr uint8_t kNeitherBothNorThird = 0b00010101;
+        vpsrld(words, from, 16);
         vcmpps(kMask, from, from, kOrdered);
-        vpaddd(words | kMask | T_z, words, constant(Constant::HalfUlp));
-        vpaddd(words, words, from); // NaN stays as it is
+        vpternlogd(words | kMask | T_z, m_one, m_evenBelowHalfUlp, kNeitherBothNorThird);
+        vpsubd(words, from, words);
         if (quiet) return;
         vcmpps(kMask, from, from, kUnordered);
         vpord(words | kMask, from, constant(Constant::Quiet));
@@ -54,11 +65,16 @@ protected:
         vmovdqu16(out | kUpper | T_z, words);
     }
     void storeWords(const Xbyak::Address& to, const Register& words) override {
-        vpmovdw(to, words);
+        const Xbyak::Ymm packed(spare().getIdx());
+        vpermw(spare(), m_upperWords, words);
+        vmovups(to, packed);
     }
 
 private:
     std::array<Xbyak::Zmm, kConstants> m_constants;
+    static constexpr int kOwn = kValues + 1 + kConstants; ///< the first of those below
+    const Xbyak::Zmm m_one{kOwn}, m_evenBelowHalfUlp{kOwn + 1}, m_upperWords{kOwn + 2};
+    Xbyak::Label m_table;
 };
 
 } // namespace

@@ -25,6 +25,9 @@ struct Frame {
     std::array<std::byte*, VectorLoop::kMaxPointers> pointers;
 };
 
+/// The most vectors side by side: more are no faster.
+constexpr int kMostCopies = 4;
+
 bool isStored(DType type) {
     return type == DType::F32 || type == DType::F16 || type == DType::BF16;
 }
@@ -33,8 +36,10 @@ bool isStored(DType type) {
 
 class VectorCompiler {
 public:
-    VectorCompiler(VectorSet set, std::span<const VectorStep> steps, std::span<const size_t> wanted)
-        : m_steps(steps), m_wanted(wanted), m_code(VectorCode::make(set)) {
+    /// `copies` is how many vectors the code computes side by side.
+    VectorCompiler(VectorSet set, std::span<const VectorStep> steps, std::span<const size_t> wanted,
+                   int copies)
+        : m_steps(steps), m_wanted(wanted), m_code(VectorCode::make(set)), m_copies(copies) {
         for (const VectorStep& s : m_steps) {
             for (int i = 0; i < s.inputs; ++i)
                 addStream(s.in[i]);
@@ -43,27 +48,25 @@ public:
         require(m_streams.size() <= VectorLoop::kMaxPointers, "vector loop: too many pointers");
     }
 
+    /// Returns null when there are too few registers for so many vectors.
     std::unique_ptr<VectorLoop> run() {
         Xbyak::util::StackFrame frame(
             &m_asm, 1, kLoopRegisters + static_cast<int>(m_streams.size()), 0, kNoEpilogue);
         begin(frame);
-        Xbyak::Label rowStart, columnStart;
+        Xbyak::Label rowStart;
         m_asm.L(rowStart);
         for (const VectorStep& s : m_steps)
             if (isByRow(s))
                 m_asm.spread(s.in[0].dtype, m_column.cvt32(), addressOf(s.in[0]), addressOf(s.out));
         m_asm.xor_(m_column, m_column);
-        m_asm.L(columnStart);
-        for (m_at = 0; m_at < m_steps.size(); ++m_at)
-            if (!isByRow(m_steps[m_at])) step(m_steps[m_at]);
-        m_asm.add(m_element, static_cast<uint32_t>(m_asm.lanes()));
-        m_asm.add(m_column, static_cast<uint32_t>(m_asm.lanes()));
-        m_asm.cmp(m_column, m_columns);
-        m_asm.jb(columnStart, VectorCode::T_NEAR);
+        const Xbyak::Reg64 next = frame.p[0]; // of no more use
+        if (m_copies > 1) columns(m_copies, next);
+        columns(1, next);
         m_asm.inc(m_rowsLeft);
         m_asm.jnz(rowStart, VectorCode::T_NEAR);
         m_asm.vzeroupper(); // otherwise narrow code after it is slow
         frame.close();
+        if (m_spilled && m_copies > 1) return nullptr;
         m_asm.placeConstants();
         m_asm.readyRE();
         std::unique_ptr<VectorLoop> loop(new VectorLoop);
@@ -103,6 +106,30 @@ private:
         m_asm.xor_(m_element, m_element);
     }
 
+    /// Writes the loop over as many columns as can be computed by `copies` vectors side by side.
+    /// The steps on one vector wait for each other, and are too many for the processor to look
+    /// beyond them: those on other vectors must stand between them.
+    void columns(int copies, const Xbyak::Reg64& next) {
+        Xbyak::Label start, done;
+        const auto floats = static_cast<uint32_t>(copies * m_asm.lanes());
+        m_registers = m_asm.values() / copies;
+        m_held.assign(static_cast<size_t>(copies), {});
+        for (auto& held : m_held)
+            held.resize(static_cast<size_t>(m_registers));
+        m_asm.L(start);
+        m_asm.lea(next, m_asm.ptr[m_column + floats]);
+        m_asm.cmp(next, m_columns);
+        m_asm.ja(done, VectorCode::T_NEAR);
+        for (m_at = 0; m_at < m_steps.size(); ++m_at)
+            for (m_copy = 0; m_copy < copies && !isByRow(m_steps[m_at]); ++m_copy)
+                step(m_steps[m_at]);
+        m_copy = 0;
+        m_asm.add(m_element, floats);
+        m_asm.mov(m_column, next);
+        m_asm.jmp(start, VectorCode::T_NEAR);
+        m_asm.L(done);
+    }
+
     static bool isByRow(const VectorStep& s) { return s.in[0].walk == VectorPlace::Walk::Rows; }
     void addStream(const VectorPlace& place) {
         if (!place.scratch && streamOf(place) == m_streams.size())
@@ -117,23 +144,31 @@ private:
         return static_cast<size_t>(found - m_streams.begin());
     }
     Xbyak::Address addressOf(const VectorPlace& place) const {
-        if (!place.scratch) // by rows, the pointer is behind the last row
-            return m_asm.ptr[m_pointers[streamOf(place)] +
-                             (place.walk == VectorPlace::Walk::Rows ? m_rowsLeft : m_element) *
-                                 static_cast<int>(bytesOf(place.dtype))];
+        const auto bytes = static_cast<int>(bytesOf(place.dtype));
+        if (place.walk == VectorPlace::Walk::Rows) // the pointer is behind the last row
+            return m_asm.ptr[m_pointers[streamOf(place)] + m_rowsLeft * bytes];
         if (place.walk == VectorPlace::Walk::Still) return m_asm.ptr[m_scratch + place.offset];
+        const auto first = static_cast<size_t>(m_copy * m_asm.lanes() * bytes);
+        if (!place.scratch)
+            return m_asm.ptr[m_pointers[streamOf(place)] + m_element * bytes + first];
         const bool byColumn = place.walk == VectorPlace::Walk::Columns;
-        constexpr int kBytes = sizeof(float);
-        return m_asm.ptr[m_scratch + (byColumn ? m_column : m_element) * kBytes + place.offset];
+        return m_asm
+            .ptr[m_scratch + (byColumn ? m_column : m_element) * bytes + place.offset + first];
     }
 
     // ---- registers ----
 
+    /// Of the vector that is written.
+    std::optional<Held>& heldAt(int r) {
+        return m_held[static_cast<size_t>(m_copy)][static_cast<size_t>(r)];
+    }
+    const std::optional<Held>& heldAt(int r) const {
+        return m_held[static_cast<size_t>(m_copy)][static_cast<size_t>(r)];
+    }
+    Register value(int r) const { return m_asm.value(m_copy * m_registers + r); }
     int heldIn(const VectorPlace& place) const {
-        for (int r = 0; r < m_asm.values(); ++r)
-            if (const auto& held = m_held[static_cast<size_t>(r)];
-                held && held->place.sameAs(place))
-                return r;
+        for (int r = 0; r < m_registers; ++r)
+            if (const auto& held = heldAt(r); held && held->place.sameAs(place)) return r;
         return -1;
     }
     /// Returns the index of the step after `at` that next reads the place before any writes it, or
@@ -157,8 +192,8 @@ private:
     int take() {
         int best = -1;
         size_t bestRead = 0;
-        for (int r = 0; r < m_asm.values(); ++r) {
-            const auto& held = m_held[static_cast<size_t>(r)];
+        for (int r = 0; r < m_registers; ++r) {
+            const auto& held = heldAt(r);
             if (!held) return r;
             if (isReadHere(held->place)) continue;
             const size_t read = nextRead(held->place, m_at);
@@ -167,39 +202,45 @@ private:
                 bestRead = read;
             }
         }
-        auto& held = m_held[static_cast<size_t>(best)];
-        if (!held->clean)
-            m_asm.store(DType::F32, addressOf(held->place), m_asm.value(best), held->known);
+        m_spilled = true;
+        if (best < 0) best = 0; // all are read here: the code is given up for one of fewer vectors
+        auto& held = heldAt(best);
+        if (!held->clean) m_asm.store(DType::F32, addressOf(held->place), value(best), held->known);
         held.reset();
         return best;
     }
     int registerOf(const VectorPlace& place) {
         if (const int held = heldIn(place); held >= 0) return held;
         const int r = take();
-        m_asm.load(place.dtype, m_asm.value(r), addressOf(place));
-        m_held[static_cast<size_t>(r)] = Held{place, true, {place.dtype, false}};
+        m_asm.load(place.dtype, value(r), addressOf(place));
+        heldAt(r) = Held{place, true, {place.dtype, false}};
         return r;
     }
     void releaseRead(const VectorPlace& place) {
         const int r = heldIn(place);
-        if (r >= 0 && nextRead(place, m_at) == m_steps.size())
-            m_held[static_cast<size_t>(r)].reset();
+        if (r >= 0 && nextRead(place, m_at) == m_steps.size()) heldAt(r).reset();
     }
 
     /// Forgets the value of a place, which is about to change.
     void forget(const VectorPlace& place) {
-        if (const int old = heldIn(place); old >= 0) m_held[static_cast<size_t>(old)].reset();
+        if (const int old = heldIn(place); old >= 0) heldAt(old).reset();
     }
 
     // ---- steps ----
 
     void step(const VectorStep& s) {
+        if (passesOn(s)) return;
         std::array<Register, 3> in;
         std::array<VectorCode::Known, 3> knownIn;
+        std::optional<Xbyak::Address> second;
         for (size_t i = 0; i < static_cast<size_t>(s.inputs); ++i) {
+            if (i == 1 && isReadOnce(s)) {
+                second = addressOf(s.in[i]);
+                continue;
+            }
             const int number = registerOf(s.in[i]);
-            in[i] = m_asm.value(number);
-            knownIn[i] = m_held[static_cast<size_t>(number)]->known;
+            in[i] = value(number);
+            knownIn[i] = heldAt(number)->known;
         }
         const bool storeRounds = s.rounded == DType::F32 || s.rounded == s.out.dtype;
         if (s.op == Op::Cast && !s.out.scratch && storeRounds) {
@@ -209,7 +250,7 @@ private:
             return;
         }
         if (s.op == Op::Sum) {
-            const Register sum = m_asm.value(registerOf(s.out));
+            const Register sum = value(registerOf(s.out));
             m_asm.vaddps(sum, sum, in[0]);
             m_asm.vmovups(addressOf(s.out), sum);
             forget(s.out);
@@ -217,8 +258,10 @@ private:
             return;
         }
         const int number = take();
-        const Register out = m_asm.value(number);
-        m_asm.compute(s.op, out, in);
+        const Register out = value(number);
+        const Xbyak::Operand* const operand =
+            second ? &*second : static_cast<Xbyak::Operand*>(&in[1]);
+        m_asm.compute(s.op, out, {in[0], operand, in[2]});
         VectorCode::Known known = VectorCode::knownOf(s.op, knownIn);
         if (s.rounded != DType::F32) {
             m_asm.round(s.rounded, out, known);
@@ -230,7 +273,29 @@ private:
         const bool read = nextRead(s.out, m_at) != m_steps.size();
         const bool stores = !s.out.scratch || isLastWanted(s.out);
         if (stores) m_asm.store(s.out.dtype, addressOf(s.out), out, known);
-        if (read) m_held[static_cast<size_t>(number)] = Held{s.out, stores, known};
+        if (read) heldAt(number) = Held{s.out, stores, known};
+    }
+    /// Whether the second input is in memory as the instruction wants it, and no later step reads
+    /// it: then it needs no register.
+    bool isReadOnce(const VectorStep& s) const {
+        return s.in[1].dtype == DType::F32 && heldIn(s.in[1]) < 0 && !s.in[1].sameAs(s.in[0]) &&
+               !(s.inputs > 2 && s.in[1].sameAs(s.in[2])) &&
+               nextRead(s.in[1], m_at) == m_steps.size();
+    }
+    /// Gives the register of a value that is copied as it is, and read no more, to the copy.
+    /// Returns whether that was all there is to do.
+    bool passesOn(const VectorStep& s) {
+        if (s.op != Op::Cast || !s.out.scratch || isLastWanted(s.out)) return false;
+        const int number = registerOf(s.in[0]);
+        std::optional<Held>& held = heldAt(number);
+        const bool rounds =
+            s.rounded != DType::F32 && !(s.rounded == held->known.type && held->known.quiet);
+        if (rounds || nextRead(s.in[0], m_at) != m_steps.size()) return false;
+        const Held copy{s.out, false, held->known};
+        held.reset();
+        forget(s.out);
+        if (nextRead(s.out, m_at) != m_steps.size()) held = copy;
+        return true;
     }
     bool isLastWanted(const VectorPlace& place) const {
         if (std::find(m_wanted.begin(), m_wanted.end(), place.offset) == m_wanted.end())
@@ -247,8 +312,11 @@ private:
     Xbyak::Reg64 m_column, m_columns, m_scratch, m_rowsLeft;
     std::array<Xbyak::Reg64, VectorLoop::kMaxPointers> m_pointers;
     std::vector<VectorLoop::Stream> m_streams;
-    std::vector<std::optional<Held>> m_held{static_cast<size_t>(m_asm.values())};
+    std::vector<std::vector<std::optional<Held>>> m_held; ///< by vector, then by register
     size_t m_at = 0;
+    int m_copies, m_copy = 0; ///< vectors side by side, and the one that is written
+    int m_registers = 0;      ///< for each of them
+    bool m_spilled = false;   ///< a value had to give its register away
 };
 
 VectorLoop::VectorLoop() = default;
@@ -268,7 +336,9 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const V
                                                 std::span<const size_t> wanted) {
     if (!available(set)) return nullptr;
     try {
-        return VectorCompiler(set, steps, wanted).run();
+        for (int copies = kMostCopies; copies > 1; --copies)
+            if (auto loop = VectorCompiler(set, steps, wanted, copies).run()) return loop;
+        return VectorCompiler(set, steps, wanted, 1).run();
     } catch (const Xbyak::Error& error) {
         const int code = error;
         if (code == Xbyak::ERR_CANT_ALLOC || code == Xbyak::ERR_CANT_PROTECT)

@@ -26,6 +26,9 @@ namespace {
 
 using Walk = VectorPlace::Walk;
 
+/// Enough for four vectors of each set side by side, and one that is left.
+constexpr size_t kSomeColumns = 80;
+
 constexpr Op kOps[] = {Op::Add,      Op::Sub,        Op::Mul,         Op::Div,        Op::Maximum,
                        Op::Minimum,  Op::Neg,        Op::Abs,         Op::Relu,       Op::Sqrt,
                        Op::Rsqrt,    Op::Reciprocal, Op::Less,        Op::LessEqual,  Op::Equal,
@@ -168,6 +171,7 @@ private slots:
     void moreValuesThanRegisters();
     void columnsAndSums();
     void unwantedScratchIsNotWritten();
+    void copies();
     void valuesByRow_data();
     void valuesByRow();
     void refusedPagesAreNoFault();
@@ -251,7 +255,7 @@ void TestVectorLoop::storage() {
 /// Squares that are all needed at the end: some must go to scratch and come back. Their code
 /// outgrows the first page, so that it moves while it is written.
 void TestVectorLoop::moreValuesThanRegisters() {
-    constexpr size_t kValues = 400, kN = 48;
+    constexpr size_t kValues = 400, kRows = 3, kN = kRows * kSomeColumns;
     std::vector<float> scratch((2 * kValues + 1) * kN);
     for (size_t i = 0; i < kValues * kN; ++i)
         scratch[i] = static_cast<float>(i % 97) - 40;
@@ -266,7 +270,7 @@ void TestVectorLoop::moreValuesThanRegisters() {
     const size_t wanted[] = {sum.offset};
     const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, 0, 3, kN / 3);
+    loop->run(nullptr, scratch.data(), 0, 0, kRows, kSomeColumns);
     for (size_t i = 0; i < kN; ++i) {
         float expected = scratch[i] * scratch[i];
         for (size_t v = 1; v < kValues; ++v)
@@ -277,7 +281,7 @@ void TestVectorLoop::moreValuesThanRegisters() {
 
 /// One value a column, one for all elements, and sums over the rows.
 void TestVectorLoop::columnsAndSums() {
-    constexpr size_t kRows = 5, kColumns = 32, kN = kRows * kColumns;
+    constexpr size_t kRows = 5, kColumns = kSomeColumns, kN = kRows * kColumns;
     std::vector<float> scratch(2 * kN + 3 * kColumns);
     for (size_t i = 0; i < scratch.size(); ++i)
         scratch[i] = 0.1F * static_cast<float>(i);
@@ -306,15 +310,38 @@ void TestVectorLoop::columnsAndSums() {
 
 /// Values that nobody reads stay in registers: this is what the code is for.
 void TestVectorLoop::unwantedScratchIsNotWritten() {
-    std::vector<float> scratch(48, 2.0F);
-    const std::vector steps{step(Op::Add, {scratchAt(0), scratchAt(0)}, scratchAt(16)),
-                            step(Op::Mul, {scratchAt(16), scratchAt(16)}, scratchAt(32))};
-    const size_t wanted[] = {32 * sizeof(float)};
+    constexpr size_t kN = kSomeColumns;
+    std::vector<float> scratch(3 * kN, 2.0F);
+    const std::vector steps{step(Op::Add, {scratchAt(0), scratchAt(0)}, scratchAt(kN)),
+                            step(Op::Mul, {scratchAt(kN), scratchAt(kN)}, scratchAt(2 * kN))};
+    const size_t wanted[] = {2 * kN * sizeof(float)};
     const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, 0, 1, 16);
-    QCOMPARE(scratch[16], 2.0F);
-    QCOMPARE(scratch[32], 16.0F);
+    loop->run(nullptr, scratch.data(), 0, 0, 1, kN);
+    for (size_t i = 0; i < kN; ++i) {
+        QCOMPARE(scratch[kN + i], 2.0F);
+        QCOMPARE(scratch[2 * kN + i], 16.0F);
+    }
+}
+
+/// A copy may be the value's own register, unless the value is still read or the copy is rounded.
+void TestVectorLoop::copies() {
+    constexpr size_t kN = kSomeColumns;
+    constexpr float kThird = 1.0F / 3;
+    std::vector<float> scratch(6 * kN, kThird);
+    const auto at = [](size_t value) { return scratchAt(value * kN); };
+    const std::vector steps{step(Op::Add, {at(0), at(0)}, at(1)), step(Op::Cast, {at(1)}, at(2)),
+                            step(Op::Cast, {at(1)}, at(3), DType::BF16),
+                            step(Op::Sub, {at(1), at(3)}, at(4)),
+                            step(Op::Mul, {at(4), at(2)}, at(5))};
+    const size_t wanted[] = {5 * kN * sizeof(float)};
+    const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
+    QVERIFY(loop != nullptr);
+    loop->run(nullptr, scratch.data(), 0, 0, 1, kN);
+    float rounded = 2 * kThird;
+    roundInPlace(DType::BF16, &rounded, 1);
+    for (size_t i = 0; i < kN; ++i)
+        QCOMPARE(scratch[5 * kN + i], (2 * kThird - rounded) * (2 * kThird));
 }
 
 void TestVectorLoop::valuesByRow_data() {
@@ -329,7 +356,7 @@ void TestVectorLoop::valuesByRow() {
     QFETCH(int, dtype);
     const auto type = static_cast<DType>(dtype);
     const std::vector<float> values = specialValues();
-    constexpr size_t kColumns = 32, kFirst = 3;
+    constexpr size_t kColumns = kSomeColumns, kFirst = 3;
     const size_t rows = values.size() - kFirst, n = rows * kColumns;
     std::vector<std::byte> arena(values.size() * bytesOf(type));
     storeFromFloat(type, values.data(), arena.data(), values.size());
