@@ -41,17 +41,25 @@ void gather(const std::byte* from, int64_t stride, Stored* to, int64_t count) {
                     sizeof(Stored));
 }
 
+/// Writes whole vectors, so up to 15 floats beyond the end: short runs take no longer than long
+/// ones.
 HALFSCOPE_VECTOR void fill(float* to, int64_t count, float value) {
-    for (int64_t i = 0; i < count; ++i)
-        to[i] = value;
+    using Lanes = float __attribute__((vector_size(VectorLoop::kLanes * sizeof(float))));
+    const Lanes all = value - Lanes{};
+    for (int64_t i = 0; i < count; i += VectorLoop::kLanes)
+        std::memcpy(to + i, &all, sizeof all);
 }
 
+/// May write what fill() writes beyond the end.
 void loadRun(DType dtype, const std::byte* from, int64_t stride, float* to, int64_t count) {
     if (stride == 1) {
         loadAsFloat(dtype, from, to, static_cast<size_t>(count));
     } else if (stride == 0) {
         float value = 0;
-        loadAsFloat(dtype, from, &value, 1);
+        if (dtype == DType::F32)
+            std::memcpy(&value, from, sizeof value);
+        else
+            loadAsFloat(dtype, from, &value, 1);
         fill(to, count, value);
     } else if (dtype == DType::F32) {
         gather(from, stride, to, count);
@@ -305,27 +313,37 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
     }
 }
 
-/// Walks the tile's indices; the inner loop runs along the last axis.
+/// Loads a run along the last axis at a time, and walks the others without a division for each run:
+/// divisions would take longer than filling the short runs of small images.
 void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load,
                             const Tile& tile) const {
+    static_assert(kSlotPadding >= VectorLoop::kLanes, "a run may be written beyond its end");
     const int last = load.extents.rank() - 1;
     const size_t bytes = bytesOf(load.dtype);
     const int64_t lastExtent = load.extents[last], lastStride = load.strides[last];
     int64_t index = tile.row * m_columns + tile.column;
     const int64_t end = index + static_cast<int64_t>(tile.n());
-    while (index < end) {
-        int64_t rest = index / lastExtent;
-        const int64_t inner = index % lastExtent;
-        int64_t element = inner * lastStride;
-        for (int axis = last - 1; axis >= 0; --axis) {
-            element += rest % load.extents[axis] * load.strides[axis];
-            rest /= load.extents[axis];
-        }
+    int64_t inner = index % lastExtent, rest = index / lastExtent, element = 0;
+    std::array<int64_t, kMaxRank> at{};
+    for (int axis = last - 1; axis >= 0; --axis) {
+        at[static_cast<size_t>(axis)] = rest % load.extents[axis];
+        element += rest % load.extents[axis] * load.strides[axis];
+        rest /= load.extents[axis];
+    }
+    for (; index < end; inner = 0) {
         const int64_t run = std::min(lastExtent - inner, end - index);
-        const std::byte* from = arena + load.offset + static_cast<size_t>(element) * bytes;
+        const std::byte* from =
+            arena + load.offset + static_cast<size_t>(element + inner * lastStride) * bytes;
         loadRun(load.dtype, from, lastStride, to, run);
         to += run;
         index += run;
+        for (int axis = last - 1; axis >= 0; --axis) {
+            int64_t& now = at[static_cast<size_t>(axis)];
+            element += load.strides[axis];
+            if (++now < load.extents[axis]) break;
+            element -= now * load.strides[axis];
+            now = 0;
+        }
     }
 }
 
