@@ -120,7 +120,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
     Message why(culprit.reachedInf ? phrase("Events", "%1 reached inf at loss scale %2")
                                    : phrase("Events", "%1 became nan at loss scale %2"),
                 culprit.tensor, scale);
-    if (isBeforeScaling(culprit.tensor))
+    if (isBeforeScaling(culprit.tensor.english()))
         why = {culprit.reachedInf
                    ? phrase("Events", "%1 reached inf before the loss was scaled by %2")
                    : phrase("Events", "%1 became nan before the loss was scaled by %2"),
@@ -243,14 +243,13 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
     return culprit;
 }
 
-bool isBeforeScaling(const Message& tensor) {
-    return tensor.format() == kForwardPass || tensor.format() == kLoss;
+// By the words: a checkpoint and a file of events keep no more of a message.
+bool isBeforeScaling(std::string_view tensor) {
+    const std::string_view forward = kForwardPass.text();
+    return tensor == kLoss.text() || tensor.starts_with(forward.substr(0, forward.find('%')));
 }
 
-bool overflowedBeforeScaling(const Event& event) {
-    const std::string_view forward = kForwardPass.text(), loss = kLoss.text();
-    return event.tensor == loss || event.tensor.starts_with(forward.substr(0, forward.find('%')));
-}
+bool overflowedBeforeScaling(const Event& event) { return isBeforeScaling(event.tensor); }
 
 void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& reason,
                   bool lossWasFinite, std::vector<Event>& events) {

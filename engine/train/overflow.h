@@ -51,7 +51,7 @@ private:
 
 /// Whether a culprit's tensor was computed before the loss was scaled. If so, no loss scale would
 /// have been small enough.
-bool isBeforeScaling(const Message& tensor);
+bool isBeforeScaling(std::string_view tensor);
 /// The same for an event, saved ones included; false when the tensor is not known.
 bool overflowedBeforeScaling(const Event&);
 

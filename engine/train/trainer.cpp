@@ -205,7 +205,7 @@ struct Trainer::Impl {
     /// of two optimizers skipped it, because the other one's weights have changed. Returns nothing
     /// when it was stopped midway.
     std::optional<FittingScale> fittingScaleOf(const StepRecord& record) {
-        if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor))
+        if ((record.flags & kLossNotFinite) || isBeforeScaling(culprit.tensor.english()))
             return FittingScale{FittingScale::Known::None, 0};
         const bool firstStepped = (record.flags & kFirstStepped) && !firstSatOut();
         if (firstStepped || (record.flags & kSecondStepped)) return FittingScale{};
