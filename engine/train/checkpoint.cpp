@@ -32,6 +32,8 @@ constexpr const char* kVersion = "1";
 /// Takes the place of the header's checksum while that checksum is computed.
 const std::string kNoChecksum(64, '0');
 constexpr int64_t kMostSteps = 1000000000;
+/// Of more damaged samples, events tell again after a break: a header has a limit.
+constexpr size_t kMostDamaged = 100000;
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
     throw InputError(phrase("Files", "%1: not a checkpoint that can be read: %2"), pathText(path),
@@ -62,6 +64,13 @@ JsonText laneText(const LaneState& lane) {
     return json;
 }
 
+std::string damagedText(const std::set<std::string>& keys) {
+    std::string text;
+    for (const std::string& key : keys)
+        if (text.size() < kMostDamaged * kDamagedKey) text += key;
+    return text;
+}
+
 std::string stateText(const ExperimentState& state, std::span<const ArrayView> arrays) {
     JsonText json;
     json["step"] = state.step;
@@ -71,6 +80,7 @@ std::string stateText(const ExperimentState& state, std::span<const ArrayView> a
     json["device"] = state.device;
     json["run"] = state.run;
     if (!state.data.empty()) json["data"] = state.data;
+    if (!state.damaged.empty()) json["damaged"] = damagedText(state.damaged);
     JsonText lanes = JsonText::list();
     for (const LaneState& lane : state.lanes)
         lanes.push_back(laneText(lane));
@@ -244,6 +254,10 @@ ExperimentState readWhole(const std::string& path) {
     state.device = reader.text("device");
     state.run = reader.text("run");
     if (reader.has("data")) state.data = reader.text("data"); // not in those of earlier versions
+    if (reader.has("damaged"))
+        for (std::string_view keys = reader.text("damaged"); !keys.empty();
+             keys.remove_prefix(std::min(keys.size(), kDamagedKey)))
+            state.damaged.emplace(keys.substr(0, kDamagedKey));
     const Json& lanes = reader.at("lanes");
     if (!lanes.is_array() || lanes.empty() || lanes.size() > kMaxLanes)
         refuse(path, {phrase("Files", "state.lanes must be a list of 1 to %1 lanes"), kMaxLanes});

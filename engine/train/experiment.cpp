@@ -93,6 +93,7 @@ void Experiment::resume(const ExperimentState& state) {
     m_dataChange = changeSince(state.data, m_dataPrint, m_config.task);
     m_tellsChange = !m_dataChange.empty();
     m_dataPrint = state.data;
+    m_toldDamaged = state.damaged;
     m_step = state.step;
     m_wallSeconds = state.wallSeconds;
     if (!isValidatedAfter(m_step)) return;
@@ -124,8 +125,8 @@ ExperimentState Experiment::state() {
                               "finished"),
                        m_step + 1);
     applyEdits(); // those that came in the middle of the last step
-    ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs, device().name, {}, {}};
-    state.data = m_dataPrint;
+    ExperimentState state{recorded(), m_step, m_wallSeconds, m_epochs,     device().name,
+                          {},         {},     m_dataPrint,   m_toldDamaged};
     for (const auto& lane : m_lanes)
         state.lanes.push_back(lane->state());
     return state;
@@ -209,7 +210,7 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
     const int64_t step = m_step + 1;
     const auto tell = [&](const std::vector<Message>& reasons, Phrase sentence) {
         for (const Message& why : reasons) {
-            if (!m_toldDamaged.insert(why.english()).second) continue;
+            if (!m_toldDamaged.insert(damagedKey(why)).second) continue;
             Event event;
             event.kind = EventKind::Damaged;
             event.step = step;
@@ -467,9 +468,8 @@ void Experiment::addForkEvent(int parent, std::vector<Event>& events) const {
     const std::string& from = m_names[static_cast<size_t>(parent)];
     const LaneConfig &own = m_config.lanes.back(),
                      &other = m_config.lanes[static_cast<size_t>(parent)];
-    const bool scales = scalesLoss(own) && scalesLoss(other);
     event.text = {kForkOfLane, event.step, name, from};
-    if (scales && own.scaler.initScale != other.scaler.initScale)
+    if (scalesLoss(own) && scalesLoss(other) && own.scaler.initScale != other.scaler.initScale)
         event.text = {kForkOfScale, event.step, name, from,
                       scaleText(static_cast<float>(own.scaler.initScale))};
     events.push_back(std::move(event));

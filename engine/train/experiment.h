@@ -176,7 +176,7 @@ private:
     std::atomic<bool> m_stop{false};
     std::vector<StepRecord> m_pending;   ///< rows of the lanes that finished an interrupted step
     std::vector<Edit> m_edits;           ///< waiting for the next step boundary
-    std::set<std::string> m_toldDamaged; ///< samples that events have named
+    std::set<std::string> m_toldDamaged; ///< see ExperimentState::damaged
     bool m_midway = false;               ///< true when a lane has begun a step that not all have
                                          ///< finished
     int64_t m_step = 0;

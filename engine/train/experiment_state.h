@@ -1,10 +1,12 @@
 // All that an experiment needs in order to go on after a step with the same bits.
 #pragma once
 
+#include "engine/core/sha256.h"
 #include "engine/data/epochs.h"
 #include "engine/settings/run_config.h"
 #include "engine/train/lane_state.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,14 @@ struct ExperimentState {
                                   ///< none
     std::vector<LaneState> lanes; ///< including those that were forked
     std::string data{};           ///< see Experiment::dataPrint(); empty when it is not known
+    /// The damaged samples that events have named, as damagedKey() of the reasons.
+    std::set<std::string> damaged{};
 };
+
+inline constexpr size_t kDamagedKey = 16; ///< hexadecimal digits
+/// Returns a short name of a reason, however long that is.
+inline std::string damagedKey(const Message& reason) {
+    return sha256(reason.english()).substr(0, kDamagedKey);
+}
 
 } // namespace halfscope

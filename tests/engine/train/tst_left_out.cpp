@@ -1,7 +1,8 @@
 // Validation samples that cannot be read: they are left out of loss and accuracy, and have no
-// predictions.
+// predictions. Those and training samples are named once, also by a run that goes on.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
@@ -10,6 +11,7 @@
 #include <QFile>
 #include <QTest>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <set>
@@ -28,6 +30,7 @@ private slots:
     void allJudgedAreDamaged();
     void manyNumbersTakeTheMemoryOfOne();
     void stoppedWhileSomeAreLeftOut();
+    void namedOnceByARunThatGoesOn();
 
 private:
     static constexpr int kFew = 8;
@@ -177,6 +180,33 @@ void TestLeftOut::stoppedWhileSomeAreLeftOut() {
     while (!lane.evaluate(stop)) { // an evaluation that was stopped forgets the request
     }
     QCOMPARE(lane.skippedSamples().size(), size_t{1});
+}
+
+/// Epochs have two steps and end with a validation, so that every sample is met before and after
+/// the break.
+void TestLeftOut::namedOnceByARunThatGoesOn() {
+    putDamaged();
+    writeBytes(m_folder->filePath("train/0/2.png").toStdString(), "no picture");
+    RunConfig config = skipping();
+    config.steps = 8;
+    const auto named = [](Experiment& experiment, int64_t step) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        while (experiment.step() < step)
+            experiment.advance(records, events);
+        return static_cast<int>(std::count_if(events.begin(), events.end(), [](const Event& each) {
+            return each.kind == EventKind::Damaged;
+        }));
+    };
+    Experiment first(config);
+    QCOMPARE(named(first, 2), kFew); // of the samples to validate on one is whole
+    const std::string file = m_folder->filePath("checkpoint.safetensors").toStdString();
+    writeCheckpoint(file, first.state(), "1");
+    const ExperimentState state = readCheckpoint(file);
+    QCOMPARE(state.damaged.size(), static_cast<size_t>(kFew));
+    Experiment rest(state.recorded);
+    rest.resume(state);
+    QCOMPARE(named(rest, 8), 0);
 }
 
 } // namespace tst_left_out
