@@ -509,12 +509,12 @@ Start resumedStart(const RunOptions& options) {
     std::string folder = std::filesystem::path(start.checkpoint).parent_path().string();
     if (folder.empty()) folder = ".";
     try {
-        start.past = readPast(folder, start.state->run, start.state->step);
+        start.past = readPast(folder, start.state->run, start.state->step, start.state->recorded);
     } catch (const InputError&) {
         std::error_code ignored; // an existing run must not be replaced by a part of it
         if (std::filesystem::equivalent(folder, options.out, ignored)) throw;
         const std::string id = start.state->run.empty() ? newRunId() : start.state->run;
-        start.past = RunPast{id, folder, start.state->step, nullptr, {}};
+        start.past = RunPast{id, folder, start.state->step, start.state->recorded, nullptr};
     }
     return start;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace halfscope {
@@ -61,6 +62,29 @@ std::vector<int> parentsOf(std::span<const LaneInfo> lanes) {
     for (const LaneInfo& lane : lanes)
         parents.push_back(lane.parent);
     return parents;
+}
+
+std::vector<Event> eventsUpTo(const RunSnapshot& run, const RunConfig& recorded, int64_t step) {
+    std::multiset<std::pair<std::string, int>> next; // the changes that act on the next step
+    for (const LiveEdit& edit : recorded.edits)
+        if (edit.step == step + 1) next.emplace(edit.key, edit.lane);
+    auto lanes = static_cast<int>(recorded.lanes.size());
+    for (const LaneFork& fork : recorded.forks) {
+        if (fork.step == step + 1) next.emplace("fork", lanes);
+        if (fork.step <= step + 1) ++lanes;
+    }
+    std::vector<Event> events;
+    for (const Event& event : run.events()) {
+        if (event.lane >= lanes) continue;
+        if (event.step > step) {
+            const bool acts = event.kind == EventKind::Edit && event.step == step + 1;
+            const auto found = acts ? next.find({event.tensor, event.lane}) : next.end();
+            if (found == next.end()) continue;
+            next.erase(found);
+        }
+        events.push_back(event);
+    }
+    return events;
 }
 
 bool RunBatch::empty() const {
@@ -295,12 +319,7 @@ std::shared_ptr<Run> Run::goingOn(const RunConfig& recorded, const RunSnapshot& 
         run->addLane(lane, {before, index, step});
     }
     RunBatch batch;
-    for (const Event& event : before.events()) {
-        // an edit is reported before the step on which it acts
-        const int64_t last = event.kind == EventKind::Edit ? step + 1 : step;
-        if (event.step <= last && event.lane < run->now().laneCount())
-            batch.events.push_back(event);
-    }
+    batch.events = eventsUpTo(before, recorded, step);
     run->append(std::move(batch));
     return run;
 }

@@ -46,30 +46,30 @@ bool isOf(const Event& event, int64_t step) {
 void RunPast::forEach(const std::function<void(const RunBatch&)>& take) const {
     if (!rows) return;
     const RunSnapshot& from = rows->now();
-    auto event = from.events().begin();
+    const std::vector<Event> events = eventsUpTo(from, recorded, step);
+    auto event = events.begin();
     for (int64_t at = 0; at <= step; ++at) {
         RunBatch batch;
         for (int32_t lane = 0; at > 0 && lane < from.laneCount(); ++lane)
             if (at > from.lanes()[static_cast<size_t>(lane)].forkStep)
                 batch.rows.push_back(from.row(lane, at));
-        for (; event != from.events().end() && isOf(*event, at); ++event)
+        for (; event != events.end() && isOf(*event, at); ++event)
             batch.events.push_back(*event);
         if (!batch.empty()) take(batch);
     }
 }
 
-std::shared_ptr<Run> RunPast::begun(const RunConfig& recorded) const {
-    return Run::goingOn(recorded, rows->now(), step);
-}
+std::shared_ptr<Run> RunPast::begun() const { return Run::goingOn(recorded, rows->now(), step); }
 
-RunPast readPast(const std::string& folder, const std::string& run, int64_t step) {
+RunPast readPast(const std::string& folder, const std::string& run, int64_t step,
+                 const RunConfig& recorded) {
     const std::filesystem::path place(folder);
     const std::string manifest = (place / run_file::kManifest).string();
     if (manifestOf(readFile(manifest, kMostManifestBytes)).run != run)
         throw InputError(phrase("Files", "%1: another run has begun in this folder since the "
                                          "checkpoint was written"),
                          pathText(folder));
-    RunPast past{run, folder, step, readRun(folder), {}};
+    RunPast past{run, folder, step, recorded, readRun(folder)};
     if (past.rows->step() < step)
         throw InputError(phrase("Files", "%1: its rows end after step %2, before the checkpoint's "
                                          "step %3"),

@@ -13,17 +13,19 @@ struct RunPast {
     std::string run;                 ///< the id of the run, see run_manifest.h
     std::string folder;              ///< the folder it was read from, with its checkpoints
     int64_t step = 0;                ///< the last step that is taken
+    RunConfig recorded;              ///< the settings of the run that goes on
     std::shared_ptr<const Run> rows; ///< has that step; null when the rows are not there
-    std::string gradients;           ///< the lines of gradients.csv after the first one
+    std::string gradients{};         ///< the lines of gradients.csv after the first one
 
     /// Passes on rows and events step by step, as the training produced them.
     void forEach(const std::function<void(const RunBatch&)>& take) const;
-    /// Returns the beginning of a run of these settings, which takes in the rest.
-    std::shared_ptr<Run> begun(const RunConfig& recorded) const;
+    /// Returns the beginning of the run, which takes in the rest.
+    std::shared_ptr<Run> begun() const;
 };
 
 /// Reads the past of a run. Throws InputError when the folder holds no run of this id, or not all
 /// of its rows up to the step.
-RunPast readPast(const std::string& folder, const std::string& run, int64_t step);
+RunPast readPast(const std::string& folder, const std::string& run, int64_t step,
+                 const RunConfig& recorded);
 
 } // namespace halfscope

@@ -94,8 +94,7 @@ std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& stat
     if (state.run.empty()) return nullptr;
     try {
         const QString folder = QFileInfo(path).absolutePath();
-        const RunPast past = readPast(folder.toStdString(), state.run, state.step);
-        return past.begun(state.recorded);
+        return readPast(folder.toStdString(), state.run, state.step, state.recorded).begun();
     } catch (const InputError&) {
         return nullptr;
     }

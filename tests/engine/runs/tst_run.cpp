@@ -341,16 +341,25 @@ void TestRun::goesOn() {
         QVERIFY(sameRow(row, run->now().row(1, row.step)));
 }
 
-/// An edit is named after the step that it acts on first, and comes before that step's row.
+/// An edit is named after the step that it acts on first, and comes before that step's row. One
+/// that came after the checkpoint, as a live fork may, is no part of the run that goes on.
 void TestRun::goesOnWithItsEvents() {
     const std::shared_ptr<Run> rows(new Run(twoLanes()));
     rows->append(batchOf(1, 5));
     RunBatch events;
     for (const int64_t step : {3, 4, 5})
         for (const EventKind kind : {EventKind::Edit, EventKind::Backoff})
-            events.events.push_back({kind, step, 1, 8, 4, {}, {}});
+            events.events.push_back({kind, step, 1, 8, 4, "optimizer.lr", {}});
+    events.events.push_back({EventKind::Edit, 4, 0, 1, 1, "optimizer.lr", {}});
+    events.events.push_back({EventKind::Edit, 4, 1, 1, 1, "optimizer.lr", {}});
     rows->append(std::move(events));
-    const RunPast past{"1", "folder", 3, rows, {}};
+    RunBatch forked;
+    forked.lanes = {LaneInfo{"c", "c", 1, 3}};
+    forked.events = {{EventKind::Edit, 4, 2, 1, 1, "fork", {}}};
+    rows->append(std::move(forked));
+    RunConfig recorded = defaultConfig();
+    recorded.edits = {{4, 1, "optimizer.lr", 0.5}};
+    const RunPast past{"1", "folder", 3, recorded, rows};
     std::vector<std::pair<EventKind, int64_t>> taken;
     past.forEach([&](const RunBatch& batch) {
         for (const Event& each : batch.events)
@@ -358,6 +367,10 @@ void TestRun::goesOnWithItsEvents() {
     });
     using Taken = decltype(taken);
     QVERIFY(taken == (Taken{{EventKind::Edit, 3}, {EventKind::Backoff, 3}, {EventKind::Edit, 4}}));
+    const RunSnapshot begun = past.begun()->now();
+    QCOMPARE(begun.laneCount(), 2);
+    QCOMPARE(begun.events().size(), taken.size());
+    QCOMPARE(begun.events().back().scaleBefore, 8.0f); // the one that was recorded
 }
 
 /// Nearly all values of a long run lie on disk: a run that continues from its last step does not

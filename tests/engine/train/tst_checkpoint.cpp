@@ -438,7 +438,7 @@ void TestCheckpoint::savedWithoutOne() {
     QCOMPARE(readRun(place)->step(), int64_t{3});
     if (told != words.end()) return;
     const std::string id = readCheckpoint(checkpointAt(place)).run;
-    QCOMPARE(readPast(place, id, 3).step, int64_t{3});
+    QCOMPARE(readPast(place, id, 3, small()).step, int64_t{3});
     // gradients that were counted later belong to the steps to come
     std::array<std::string, 3> lines;
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -449,7 +449,7 @@ void TestCheckpoint::savedWithoutOne() {
     }
     writeFileAtomically(folder.filePath(run_file::kGradients).toStdString(),
                         gradientHeader() + lines[0] + lines[1] + lines[2]);
-    QCOMPARE(readPast(place, id, 2).gradients, lines[0] + lines[1]);
+    QCOMPARE(readPast(place, id, 2, small()).gradients, lines[0] + lines[1]);
 }
 
 } // namespace tst_checkpoint
