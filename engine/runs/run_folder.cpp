@@ -121,16 +121,19 @@ std::vector<std::string> galleryNames(std::span<const std::string> lanes) {
 
 void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
                 Checkpoints checkpoints) {
-    const bool settings = std::any_of(files.begin(), files.end(), [](const GrowingFile* file) {
-        return file->name() == run_file::kExperiment;
-    });
+    const auto isNew = [files](const std::string& name) {
+        return std::any_of(files.begin(), files.end(),
+                           [&name](const GrowingFile* file) { return file->name() == name; });
+    };
+    const bool goesOn = checkpoints == Checkpoints::Keep;
     Swap swap(folder);
     for (const std::string& name : resultNames())
-        swap.take(name);
-    if (checkpoints == Checkpoints::Remove)
+        (goesOn && isNew(name)) ? swap.keep(name) : swap.take(name);
+    if (!goesOn)
         for (const char* name : {run_file::kCheckpoint, run_file::kEarlierCheckpoint})
             swap.take(name);
-    settings ? swap.keep(run_file::kExperiment) : swap.take(run_file::kExperiment);
+    isNew(run_file::kExperiment) ? swap.keep(run_file::kExperiment)
+                                 : swap.take(run_file::kExperiment);
     if (swap.tookAny()) folder.sync();
     for (GrowingFile* const file : files)
         swap.place(*file);

@@ -51,8 +51,9 @@ enum class Checkpoints : uint8_t {
 /// Gives the files of a new run their names, settings first and in this order, after those of an
 /// earlier run are out of the way: otherwise they would pass for the new one's. The new files must
 /// be on the disk already. A kill or a power cut in between leaves the earlier run, a part of it,
-/// or the new files, but never new settings with old results. Throws RunError, and then the earlier
-/// run is there as before.
+/// or the new files, but never new settings with old results. A run that goes on has its rows at
+/// every moment, with those of its end until the new tables have their names. Throws RunError, and
+/// then the earlier run is there as before.
 void replaceRun(const OutputFolder&, std::span<GrowingFile* const> files,
                 Checkpoints = Checkpoints::Remove);
 

@@ -55,15 +55,13 @@ RunWriter::RunWriter(const std::string& folder, const RunInfo& info,
     const bool goesOnHere = past && std::filesystem::equivalent(past->folder, folder, ignored);
     if (past && !past->rows) m_after = past->step;
     if (past) past->forEach([this](const RunBatch& batch) { take(batch); });
-    for (GrowingFile* const table : {&m_events, &m_timing.file(), &m_steps.file()})
-        past ? table->sync() : table->flush(); // losing headers alone is no loss
-    placeNew(target, goesOnHere ? Checkpoints::Keep : Checkpoints::Remove);
     if (past && !past->gradients.empty()) {
-        startGradients();
+        openGradients();
         m_gradients->append(past->gradients);
-        m_gradients->flush();
     }
-    m_common = mark();
+    for (GrowingFile* const table : tables())
+        if (table) past ? table->sync() : table->flush(); // losing headers alone is no loss
+    placeNew(target, goesOnHere ? Checkpoints::Keep : Checkpoints::Remove);
 }
 
 /// Puts all files that are there from the start in place of an earlier run's.
@@ -79,12 +77,14 @@ void RunWriter::placeNew(const Picture& target, Checkpoints checkpoints) {
     const auto settings = whole(run_file::kExperiment, m_settings);
     const auto manifest = whole(run_file::kManifest, manifestText({m_id, false, {}, m_after}));
     m_sizes.erase(run_file::kManifest);
-    GrowingFile* const files[] = {settings.get(),   picture.get(),   &m_events,
-                                  &m_timing.file(), &m_steps.file(), manifest.get()};
+    std::vector<GrowingFile*> files{settings.get(), picture.get()};
+    for (GrowingFile* const table : tables())
+        if (table) files.push_back(table);
+    files.push_back(manifest.get());
     replaceRun(m_folder, files, checkpoints);
     m_common = mark();
-    for (GrowingFile* const table : {&m_events, &m_timing.file(), &m_steps.file()})
-        m_sync.add(table->number());
+    for (GrowingFile* const table : tables())
+        if (table) m_sync.add(table->number());
 }
 
 RunWriter::~RunWriter() {
@@ -115,9 +115,13 @@ void RunWriter::addLane(const LaneInfo& lane) {
     m_timing.addLane(lane.name);
 }
 
-void RunWriter::startGradients() {
+void RunWriter::openGradients() {
     m_gradients.emplace(m_folder, run_file::kGradients);
     m_gradients->append(gradientHeader());
+}
+
+void RunWriter::startGradients() {
+    openGradients();
     m_gradients->flush();
     m_gradients->place();
     m_folder.sync();

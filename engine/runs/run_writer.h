@@ -75,6 +75,7 @@ private:
     std::array<GrowingFile*, kTables> tables();
     Mark mark();
     void addLane(const LaneInfo&);
+    void openGradients();
     void startGradients();
     void placeNew(const Picture& target, Checkpoints);
     void take(const RunBatch&);

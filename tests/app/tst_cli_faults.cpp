@@ -44,6 +44,7 @@ private slots:
     void verifiesWithoutMemory_data();
     void verifiesWithoutMemory();
     void killedAtEveryChange();
+    void killedWhileGoingOn();
     void killedAtRandom();
 
 private:
@@ -357,6 +358,47 @@ void TestCliFaults::killedAtEveryChange() {
         QCOMPARE(filesOf(out), filesOf(m_after.path()));
     }
     QVERIFY(n > 10);
+}
+
+/// A run that goes on in its own folder has its rows at every moment of that: after a kill and a
+/// power cut at each change it goes on once more, to the same end.
+void TestCliFaults::killedWhileGoingOn() {
+    if (Faults::clash()) QSKIP(Faults::clash());
+    QTemporaryDir start;
+    const QStringList saves{"--checkpoint-every", "6", "--gradients", "5", "--quiet"};
+    QCOMPARE(call(smallRun(start.path(), saves)).code, 0);
+    const auto goesOn = [&](const QString& folder) {
+        return QStringList{"run", "--resume", folder, "--out", folder, "--steps", "15"} + saves;
+    };
+    QTemporaryDir whole;
+    copyFolder(start.path(), whole.path());
+    QCOMPARE(call(goesOn(whole.path())).code, 0);
+    const auto check = [&](const QString& folder) {
+        const Outcome outcome = call(goesOn(folder));
+        if (outcome.code != 0) return outcome.error;
+        for (const char* name : {"steps.csv", "events.csv", "gradients.csv", "experiment.json"})
+            if (contentOf(folder + '/' + name) != contentOf(whole.filePath(name)))
+                return QByteArray(name) + " differs";
+        return QByteArray();
+    };
+    const int stride = tortures() ? 1 : 3;
+    int n = 1;
+    for (;; n += stride) {
+        QTemporaryDir folder;
+        const QString out = folder.filePath("o"), disk = folder.filePath("disk");
+        copyFolder(start.path(), out);
+        const QStringList before = filesOf(out);
+        const Faults faults(QStringLiteral("change:%1:kill").arg(n));
+        faults.keep(out);
+        (void)faults.call(goesOn(out));
+        if (!faults.came()) break;
+        faults.cutPower(out, before, disk, Faults::Names::Synced);
+        for (const QString& each : {disk, out}) {
+            const QByteArray flaw = check(each);
+            QVERIFY2(flaw.isEmpty(), QByteArray::number(n) + ": " + flaw);
+        }
+    }
+    QVERIFY(n > 20);
 }
 
 void TestCliFaults::killedAtRandom() {
