@@ -166,12 +166,12 @@ private:
     uint64_t m_version = 0;
 };
 
-/// One thread appends, and reads through now(); every other thread takes a snapshot().
 /// Returns the events with which a run of these settings goes on after a step. Edits and forks are
 /// told before the step on which they act: those of the next step are left out when the settings do
 /// not have them, because they came after the checkpoint.
 std::vector<Event> eventsUpTo(const RunSnapshot&, const RunConfig& recorded, int64_t step);
 
+/// One thread appends, and reads through now(); every other thread takes a snapshot().
 class Run {
 public:
     /// `metrics` are those that only a file knows. In a saved run (RunInfo::folder) the gradients

@@ -89,11 +89,12 @@ struct Watched {
     std::string name;
     int64_t key = 0;
     uint64_t version = ~uint64_t{0};
-    const RunInfo* info = nullptr;
+    std::shared_ptr<const RunInfo> info; ///< the one that is on disk, like the pictures
+    std::shared_ptr<const LanePictures> pictures;
     std::vector<size_t> chunks; ///< the number written, by lane and metric
     std::vector<int64_t> tails; ///< the last steps of the tails
     size_t events = 0;
-    int64_t gradientStep = -1, pictureStep = -1;
+    int64_t gradientStep = -1;
     std::shared_ptr<const RunCheckpoint> checkpoint; ///< the one that is on disk
     Clock::time_point large{};
     uint64_t largeVersion = ~uint64_t{0}; ///< the version of what is written less often
@@ -353,7 +354,7 @@ void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
 }
 
 void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
-    if (watched.info == &now.info()) return;
+    if (watched.info == now.sharedInfo()) return;
     std::vector<LaneTotals> totals;
     for (int lane = 0; lane < now.laneCount(); ++lane)
         totals.push_back(now.totals(lane));
@@ -364,7 +365,7 @@ void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
         .bind(3, summaryText(now.info(), now.lanes(), totals, noTimes))
         .bind(4, now.step())
         .run();
-    watched.info = &now.info();
+    watched.info = now.sharedInfo();
 }
 
 void SessionStore::Writer::writeColumns(Watched& watched, const RunSnapshot& now) {
@@ -443,7 +444,7 @@ void SessionStore::Writer::writeGradients(Watched& watched, const RunSnapshot& n
 
 void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& now) {
     const LanePictures& pictures = now.pictures();
-    if (pictures.outputs.empty() || pictures.step == watched.pictureStep) return;
+    if (pictures.outputs.empty() || watched.pictures == now.sharedPictures()) return;
     for (size_t lane = 0; lane < pictures.outputs.size(); ++lane)
         m_database.prepare("INSERT OR REPLACE INTO pictures VALUES(?1, ?2, ?3, ?4)")
             .bind(1, watched.key)
@@ -457,7 +458,7 @@ void SessionStore::Writer::writePictures(Watched& watched, const RunSnapshot& no
             .bind(2, static_cast<int64_t>(place))
             .bind(3, packed(pictures.galleries[place]))
             .run();
-    watched.pictureStep = pictures.step;
+    watched.pictures = now.sharedPictures();
 }
 
 /// Writes the checkpoint in place of the one before, because a run keeps only one.

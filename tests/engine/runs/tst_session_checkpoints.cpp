@@ -49,6 +49,7 @@ private slots:
     void sessionsWithoutCheckpoints();
     void aKilledProgramHasACheckpoint();
     void galleriesComeBack();
+    void changesBetweenTwoLooks();
     void runsOfWholeChunks();
 };
 
@@ -229,6 +230,38 @@ void TestSessionCheckpoints::galleriesComeBack() {
     QCOMPARE(found[0].values, one.values);
     QCOMPARE(found[0].caption, one.caption);
     QCOMPARE(found[2].values, two.values);
+}
+
+/// Settings that change twice between two looks, which may put the newest where the stored ones
+/// were in memory, and pictures of the same step that are more.
+void TestSessionCheckpoints::changesBetweenTwoLooks() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> run = madeRun(10);
+    const auto append = [&run](int64_t seed, std::vector<Picture> galleries) {
+        RunBatch batch;
+        batch.info = run->info();
+        batch.info->recorded.seed = static_cast<uint64_t>(seed);
+        batch.pictures = LanePictures{10, {Picture{1, 1, 1, {0}, {}}, Picture{1, 1, 1, {1}, {}}}};
+        batch.pictures->galleries = std::move(galleries);
+        run->append(std::move(batch));
+    };
+    const Picture one{1, 1, 1, {0.75f}, {}};
+    constexpr int64_t kRounds = 20, kLast = 2 * kRounds;
+    {
+        SessionStore store({sessions});
+        store.watch(run, "one");
+        for (int64_t round = 1; round <= kRounds; ++round) {
+            append(2 * round - 1, {});
+            append(2 * round,
+                   round == kRounds ? std::vector<Picture>{one, one, one} : std::vector<Picture>{});
+            store.flush();
+        }
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
+    QCOMPARE(static_cast<int64_t>(back->info().recorded.seed), kLast);
+    QCOMPARE(back->now().pictures().galleries.size(), size_t{3});
 }
 
 /// A column is stored in chunks and a tail, and a full chunk leaves no tail.
