@@ -128,6 +128,8 @@ void TestCheckpoint::compare(Run& whole, const Run& part, int64_t from, int64_t 
     QCOMPARE(part.events.size() + rest.events.size(), whole.events.size());
     for (size_t i = 0; i < rest.events.size(); ++i)
         QCOMPARE(rest.events[i].text, whole.events[part.events.size() + i].text);
+    if (!part.records.empty()) // the clock goes on, too
+        QVERIFY(rest.records.front().wallSeconds > part.records.back().wallSeconds);
     const ExperimentState a = rest.experiment->state(), b = whole.experiment->state();
     QCOMPARE(a.lanes.size(), b.lanes.size());
     size_t bytes = 0;

@@ -266,9 +266,26 @@ private slots:
         run.experiment.setLive(1, "scaler.at_floor", std::string("stop"), run.events);
         QVERIFY(run.advance());
         QVERIFY(!run.experiment.stopReason().empty());
+        run.experiment.fork(1, config.lanes[1], run.events);    // has not been at the floor itself
         run.experiment.setLive(1, kLiveScale, 1.0, run.events); // another way out
         QVERIFY(run.experiment.stopReason().empty());
         QVERIFY(run.advance());
+    }
+
+    /// The pictures are those of the last step until the next one, also when an edit builds a
+    /// lane's step again, and a fork shows its parent's.
+    void picturesOutlastEditsAndForks() {
+        Run run(smallConfig(TaskKind::Checkerboard, kPair));
+        for (int step = 0; step < 3; ++step)
+            QVERIFY(run.advance());
+        const std::vector<Picture> before = run.experiment.snapshot().outputs;
+        run.experiment.setLive(-1, "optimizer.beta1", 0.5, run.events);
+        run.experiment.fork(1, laneOf(Precision::AmpFp16), run.events);
+        const std::vector<Picture> after = run.experiment.snapshot().outputs;
+        QCOMPARE(after.size(), size_t{3});
+        QCOMPARE(differentBits(after[0].values, before[0].values), 0);
+        QCOMPARE(differentBits(after[1].values, before[1].values), 0);
+        QCOMPARE(differentBits(after[2].values, before[1].values), 0);
     }
 
     void editsThatNeedARestartAreRefused() {

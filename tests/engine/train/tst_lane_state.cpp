@@ -2,6 +2,8 @@
 // runs that are recorded with their forks and edits and repeat exactly.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
+#include "engine/step/schedule.h"
 #include "engine/train/experiment.h"
 #include "tests/support/lane.h"
 #include "tests/support/thrown.h"
@@ -275,6 +277,39 @@ private slots:
         Run again(parseConfig(configText(run.experiment.recorded()), "experiment.json"));
         again.toTheEnd();
         compareRuns(run, again);
+    }
+
+    /// A live edit and a live fork come before planned ones: a planned fork still follows the edit
+    /// that it followed, and continues the planned fork that it continued.
+    void plannedForksKeepTheirPlace() {
+        RunConfig config = skippingRegression();
+        config.edits = {{5, 1, kLiveScale, 256.0}};
+        config.forks = {{5, 1, 1, config.lanes[1]}, {7, 2, 1, config.lanes[1]}};
+        Run run(config);
+        run.to(2);
+        run.experiment.setLive(-1, "optimizer.lr", 0.002, run.events);
+        run.experiment.fork(0, defaultLane(Precision::AmpBf16), run.events);
+        run.to(4);
+        QCOMPARE(run.experiment.lanes(), 4); // step 5 begins with the edit and the fork
+        QCOMPARE(run.experiment.lane(3).scaler().scale, 256.0f);
+        run.to(6);
+        QCOMPARE(run.experiment.recorded().forks.at(2).parent, 3);
+    }
+
+    /// The schedule is as long as the run was at its start, in lanes that are forked later, too.
+    void forksShareTheSchedule() {
+        RunConfig config = skippingRegression();
+        config.schedule.kind = ScheduleKind::Cosine;
+        config.steps = 8;
+        Run run(config);
+        run.to(2);
+        run.experiment.setLive(-1, "run.steps", int64_t{12}, run.events);
+        run.experiment.fork(1, config.lanes[1], run.events);
+        run.toTheEnd();
+        for (const StepRecord& record : run.records)
+            QCOMPARE(record.learningRate,
+                     static_cast<float>(
+                         learningRate(scheduleOf(config), config.optimizer.lr, record.step - 1)));
     }
 
     /// A run ended, was given more steps, and continued.

@@ -448,6 +448,24 @@ private slots:
                      text.c_str());
     }
 
+    /// Between updates nothing is searched for: the tensor of an earlier overflow says nothing
+    /// about a loss that becomes nan there.
+    void lossIsLostBetweenUpdates() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.gradients.accumulate = 2;
+        config.lanes[0].scaler.initScale = std::ldexp(1.0, 40);
+        Lane lane(config);
+        lane.step(1);
+        QVERIFY(lane.step(2).flags & kSkipped);
+        QVERIFY(!lane.events.front().tensor.empty());
+        Weights weights = lane.trainer.weights();
+        weights["4.bias"][0] = NAN;
+        lane.trainer.setWeights(weights);
+        QCOMPARE(lane.step(3).flags, uint32_t{kLossNotFinite});
+        QCOMPARE(lane.events.back().kind, EventKind::LossNotFinite);
+        QCOMPARE(lane.events.back().tensor, std::string());
+    }
+
     /// Without a scaler nothing is checked: nan reaches the weights, as in PyTorch.
     void withoutScalerNanGoesThrough() {
         RunConfig config = laneConfig(Precision::Fp32);

@@ -43,6 +43,48 @@ private slots:
         }
     }
 
+    void repeatsOfABatchAreOneStep_data() {
+        QTest::addColumn<QStringList>("settings");
+        QTest::newRow("plain") << QStringList();
+        QTest::newRow("penalty") << QStringList{"gradients.penalty=0.5"};
+        QTest::newRow("clip") << QStringList{"gradients.clip=norm", "gradients.clip_limit=0.01"};
+        QTest::newRow("two networks") << QStringList{"model.networks=2"};
+    }
+    /// Halves of a gradient add up to it without rounding, so an update of two times the same batch
+    /// is a step of that batch. The sum is divided after a penalty and clipped as a whole.
+    void repeatsOfABatchAreOneStep() {
+        QFETCH(QStringList, settings);
+        RunConfig config = laneConfig(Precision::Fp32);
+        for (const QString& setting : settings)
+            applySetting(config, setting.toStdString());
+        Lane once(config);
+        config.gradients.accumulate = 2;
+        Lane twice(config);
+        for (int64_t step = 1; step <= 3; ++step) {
+            once.step(step);
+            twice.step(2 * step - 1);
+            twice.step(2 * step);
+            QCOMPARE(differentWeights(once.trainer.weights(), twice.trainer.weights()), 0);
+        }
+    }
+
+    /// Adam's mean goes the rest of the way from its nearer end. Where the cycled momentum falls
+    /// below a half, the step holds both ways.
+    void cycledMomentumBelowAHalf() {
+        const auto selects = [](double base) {
+            RunConfig config = laneConfig(Precision::Fp32);
+            config.schedule.kind = ScheduleKind::OneCycle;
+            config.schedule.cycleMomentum = true;
+            config.schedule.baseMomentum = base;
+            const Graph graph = buildStep(config, config.lanes[0], {64, 10, 1});
+            int count = 0;
+            for (NodeId id = 0; id < graph.size(); ++id)
+                count += graph[id].op == Op::Where ? 1 : 0;
+            return count;
+        };
+        QVERIFY(selects(0.3) > selects(0.6));
+    }
+
     void runningStatisticsMoveOnASkip() {
         RunConfig config = laneConfig(Precision::AmpFp16);
         config.model.norm = Norm::BatchNorm;

@@ -103,6 +103,7 @@ class TestUnderflow : public QObject {
 private slots:
     void suspicion();
     void isToldOnce();
+    void countsUpdates();
     void theAdviceHolds();
     void aLaneWithoutALossScale_data();
     void aLaneWithoutALossScale();
@@ -119,6 +120,26 @@ private slots:
     void goesOnElsewhere();
     void aForkTellsOfItsOwn();
 };
+
+/// Gradients that vanish again within 100 updates, of any number of batches, are told once.
+void TestUnderflow::countsUpdates() {
+    UnderflowWatch watch;
+    std::vector<Event> events;
+    int trials = 0;
+    const auto look = [&](int64_t step, int64_t batches) {
+        StepRecord record;
+        record.step = step;
+        watch.look(
+            record, {}, batches, [&trials] { return std::optional(float(++trials)); }, events);
+    };
+    for (const int64_t step : {1, 201, 401})
+        look(step, 2);
+    QCOMPARE(trials, 1);
+    look(602, 2);
+    QCOMPARE(trials, 2);
+    look(703, 1);
+    QCOMPARE(trials, 3);
+}
 
 void TestUnderflow::suspicion() {
     StepRecord record;
