@@ -15,6 +15,23 @@ bool acts(const Field& field, const RunConfig& config, int lane) {
     return !field.applies || field.applies(config, lane);
 }
 
+/// Calls `use(field, lane, usual value)` for each setting that differs from the usual and has no
+/// effect.
+template <class Use>
+void eachIdle(const RunConfig& config, Use use) {
+    RunConfig usual = defaultConfig();
+    std::ranges::transform(config.lanes, (usual.lanes = config.lanes).begin(),
+                           [](const LaneConfig& lane) { return defaultLane(lane.precision); });
+    for (const Field& field : fieldTable()) {
+        if (field.key == "scaler.preset") continue; // a name for the values of other settings
+        const bool ofLane = field.scope == FieldScope::Lane;
+        for (int lane = ofLane ? 0 : -1; lane < (ofLane ? int(config.lanes.size()) : 0); ++lane)
+            if (const FieldValue value = field.get(usual, lane);
+                field.get(config, lane) != value && !acts(field, config, lane))
+                use(field, lane, value);
+    }
+}
+
 } // namespace
 
 std::vector<std::string> idleSettings(const RunConfig& config, std::span<const Assignment> given) {
@@ -27,18 +44,19 @@ std::vector<std::string> idleSettings(const RunConfig& config, std::span<const A
 }
 
 std::vector<std::string> idleSettings(const RunConfig& config) {
-    RunConfig usual = defaultConfig();
-    std::ranges::transform(config.lanes, (usual.lanes = config.lanes).begin(),
-                           [](const LaneConfig& lane) { return defaultLane(lane.precision); });
     std::vector<std::string> keys;
-    for (const Field& field : fieldTable()) {
-        if (field.key == "scaler.preset") continue; // a name for the values of other settings
-        const bool ofLane = field.scope == FieldScope::Lane;
-        for (int lane = ofLane ? 0 : -1; lane < (ofLane ? int(config.lanes.size()) : 0); ++lane)
-            if (field.get(config, lane) != field.get(usual, lane) && !acts(field, config, lane))
-                keys.push_back(keyOf(field, lane));
-    }
+    eachIdle(config, [&](const Field& field, int lane, const FieldValue&) {
+        keys.push_back(keyOf(field, lane));
+    });
     return keys;
+}
+
+RunConfig withoutIdle(const RunConfig& config) {
+    RunConfig clean = config;
+    eachIdle(config, [&](const Field& field, int lane, const FieldValue& usual) {
+        field.set(clean, lane, usual);
+    });
+    return clean;
 }
 
 } // namespace halfscope

@@ -15,5 +15,7 @@ std::vector<std::string> idleSettings(const RunConfig&, std::span<const Assignme
 /// Does the same for settings from a file, which has all keys: looks at those whose values differ
 /// from what they are by default.
 std::vector<std::string> idleSettings(const RunConfig&);
+/// Returns the settings with the usual values in place of those that have no effect.
+RunConfig withoutIdle(const RunConfig&);
 
 } // namespace halfscope

@@ -257,7 +257,7 @@ void WindowFiles::show(const OpenedFile& opened) {
         m_shown.resume(opened.from, opened.begun, title);
     else
         m_shown.load(config, {}, title);
-    m_parts.setup->tellIdle(opened.idle);
+    if (!opened.savedRun) m_parts.setup->tellIdle(opened.idle); // what was trained is not news
     if (namesFiles(config.task)) m_parts.setup->goTo(-1); // what was made of the data stands there
     if (opened.savedRun) {
         m_shown.readSaved(QFileInfo(opened.path).path(), *opened.config,
@@ -331,10 +331,11 @@ void WindowFiles::chooseFolder() {
     if (!path.isEmpty()) tryOpen(path);
 }
 
+/// Leaves out values of settings that the window hides: its user did not mean them.
 void WindowFiles::saveExperiment(const QString& path) {
     checkConfig(m_models.config.config());
     waitFor({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
-            [to = path.toStdString(), text = configText(m_models.config.config())] {
+            [to = path.toStdString(), text = configText(withoutIdle(m_models.config.config()))] {
                 writeFileAtomically(to, text);
             });
 }

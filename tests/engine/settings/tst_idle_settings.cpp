@@ -54,6 +54,19 @@ private slots:
         for (const Preset& preset : presets())
             QCOMPARE(idleIn(preset.config), Keys{});
     }
+
+    void areTakenOut() {
+        const Keys heeded{"data.kind=csv", "data.held_back=last", "lanes.1.scaler.init_scale=8"};
+        Keys all = heeded;
+        all.insert(all.end(), {"task.label_smoothing=0.1", "lanes.0.scaler.init_scale=8"});
+        const auto textOf = [](const Keys& settings) {
+            return configText(with(defaultConfig(), settings));
+        };
+        QCOMPARE(configText(withoutIdle(with(defaultConfig(), all))), textOf(heeded));
+        QCOMPARE(configText(withoutIdle(with(defaultConfig(), heeded))), textOf(heeded));
+        for (const Preset& preset : presets())
+            QCOMPARE(configText(withoutIdle(preset.config)), configText(preset.config));
+    }
 };
 
 } // namespace tst_idle_settings

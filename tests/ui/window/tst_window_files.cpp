@@ -1,6 +1,7 @@
 // The window and files: results, pictures and plots that it writes, experiments that it saves and
 // opens again, and what it remembers of itself.
 #include "engine/io/input_file.h"
+#include "engine/settings/idle_settings.h"
 #include "engine/step/pytorch_script.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/growth_limit.h"
@@ -55,6 +56,7 @@ private slots:
     void copiesPictures();
     void copiesAPyTorchProgram();
     void namesSettingsWithoutEffect();
+    void savesNoneWithoutEffect();
     void plotsAreSaved();
     void remembersTheWindow();
 };
@@ -304,6 +306,31 @@ void TestWindowFiles::namesSettingsWithoutEffect() {
     QVERIFY(!said().isEmpty());
     window.openPreset("checkerboard");
     QVERIFY(said().isEmpty());
+}
+
+/// A lane that was copied and then given another precision keeps the scaler of the other lane,
+/// which the panel hides.
+void TestWindowFiles::savesNoneWithoutEffect() {
+    RunConfig config = tinyConfig(2);
+    config.lanes[1].scaler.initScale = 1024;
+    Opened opened(config);
+    ConfigModel& model = opened.window.config();
+    QVERIFY(model.addLane());
+    QVERIFY(model.setData(model.index(model.rowOf("precision", 2)), "amp-bf16"));
+    const QString path = opened.folder.filePath("class.json");
+    opened.window.saveExperiment(path);
+    QCOMPARE(idleSettings(readConfig(path.toStdString())), std::vector<std::string>());
+    QCOMPARE(readConfig(path.toStdString()).lanes[1].scaler.initScale, 1024.0);
+    const auto* note = opened.window.setup().findChild<QLabel*>("idle");
+    // a file may name one, but a run that was trained with it is shown without a word
+    opened.window.restart();
+    opened.window.play();
+    QVERIFY(reaches(opened.window, SessionState::Finished));
+    const QString results = opened.folder.filePath("out");
+    opened.window.saveResults(results);
+    QVERIFY(!idleSettings(readConfig((results + "/experiment.json").toStdString())).empty());
+    opened.window.openExperiment(results + "/experiment.json");
+    QVERIFY(note->isHidden());
 }
 
 /// The ending of the name chooses the format. A limit on the size of files makes the write fail, as
