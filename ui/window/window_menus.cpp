@@ -8,6 +8,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
+#include "ui/look/theme.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/lesson_panel.h"
 #include "ui/panels/pace_slider.h"
@@ -93,11 +94,13 @@ void WindowMenus::fillFile(QMenu& file) {
 void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
     connect(&menu, &QMenu::aboutToShow, this, [this, &menu, file] {
         menu.clear();
-        const QStringList lanes = m_files.networks();
+        QStringList lanes = m_files.networks();
+        for (int lane = 0; lane < lanes.size(); ++lane) // as in an entry's text
+            lanes[lane] = laneLabel(lane, lanes[lane]).replace(u'&', QLatin1String("&&"));
         const auto add = [&](LaneFile made, const QString& name) {
             for (int lane = 0; lane < lanes.size(); ++lane)
-                menu.addAction(name.arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))),
-                               this, [this, made, lane] { m_files.chooseLaneFile(made, lane); });
+                menu.addAction(name.arg(lanes[lane]), this,
+                               [this, made, lane] { m_files.chooseLaneFile(made, lane); });
         };
         if (file == LaneFile::Predicted)
             addPredictions(menu, lanes);
@@ -120,7 +123,7 @@ void WindowMenus::addPredictions(QMenu& menu, const QStringList& lanes) {
     const bool pictures = built && predictsPictures(built->config.task.kind);
     for (int lane = 0; lane < lanes.size(); ++lane) {
         const auto add = [&, lane](const QString& name, SamplesIn in) {
-            menu.addAction(name.arg(QString(lanes[lane]).replace('&', QLatin1String("&&"))), this,
+            menu.addAction(name.arg(lanes[lane]), this,
                            [this, lane, in] { predictSamples(m_controller, lane, in, m_window); });
         };
         if (pictures) add(tr("%1, a folder of pictures…"), SamplesIn::Folder);

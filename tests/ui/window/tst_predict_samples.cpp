@@ -127,7 +127,7 @@ void TestPredictSamples::aFolderOfPictures() {
     const QList<QAction*> lanes = entries(window);
     QCOMPARE(lanes.size(), 4);
     QVERIFY(lanes[2]->text().endsWith(QStringLiteral(", a folder of pictures…")));
-    QVERIFY(lanes[3]->text().endsWith(QStringLiteral(", one picture…")));
+    QCOMPARE(lanes[3]->text(), QStringLiteral("B amp-fp16, one picture…"));
     const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
     const QString samples = opened.folder.filePath(QStringLiteral("new"));
     const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
