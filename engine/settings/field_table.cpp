@@ -248,9 +248,10 @@ std::vector<Field> networkFields() {
                [](auto& c) -> auto& { return c.model.width; }),
            {1, 4096, Bound::Closed, true}),
         in(ofRun(
-               {"model.depth", phrase("Settings", "Hidden layers"), kNoUnit,
-                phrase("Settings", "Number of layers of width x width after the first one. 0 "
-                                   "leaves one hidden layer between input and output.")},
+               {"model.depth", phrase("Settings", "More hidden layers"), kNoUnit,
+                phrase("Settings", "Number of hidden layers after the first one, which every such "
+                                   "network has. 0 leaves one hidden layer between input and "
+                                   "output.")},
                [](auto& c) -> auto& { return c.model.depth; }),
            {0, 16}),
         oneOf(ofRun(
