@@ -226,11 +226,16 @@ void PlotStack::showGradientLane() {
     m_rows->map()->showValues(crosshair());
 }
 
-double PlotStack::end() const {
-    auto last = static_cast<double>(m_lastStep);
-    for (const Overlay& overlay : m_overlays)
-        last = std::max(last, static_cast<double>(overlay.run->now().lastStep()));
-    return std::max(last, kEmptyEnd);
+/// A run that goes on from a checkpoint may lack the rows before it.
+QCPRange PlotStack::allSteps() const {
+    int64_t first = m_run ? m_run->now().firstStep() : 1, last = m_lastStep;
+    if (m_run && !m_run->now().events().empty())
+        first = std::min(first, std::max(m_run->now().events()[0].step, int64_t{1}));
+    for (const Overlay& overlay : m_overlays) {
+        first = std::min(first, overlay.run->now().firstStep());
+        last = std::max(last, overlay.run->now().lastStep());
+    }
+    return {double(first - 1), std::max(double(last), double(first - 1) + kEmptyEnd)};
 }
 
 bool PlotStack::refresh() {
@@ -242,9 +247,10 @@ bool PlotStack::refresh() {
     if (m_following) {
         // a little more at both ends, or the marks there would be cut in half
         const double mark = kMarkRoom * m_magnified;
-        const double room = mark / std::max(1.0, pixels - 2 * mark) * end();
-        m_from = -room;
-        m_to = end() + room;
+        const QCPRange all = allSteps();
+        const double room = mark / std::max(1.0, pixels - 2 * mark) * all.size();
+        m_from = all.lower - room;
+        m_to = all.upper + room;
     }
     updatePlots();
     m_eventRect->axis(QCPAxis::atBottom)->setRange(m_from, m_to);
@@ -291,10 +297,10 @@ void PlotStack::setFollow(bool follow) {
 
 void PlotStack::setRange(double from, double to) {
     constexpr double kNarrowest = 4; // steps
-    const double all = end();
-    const double width = std::clamp(to - from, kNarrowest, std::max(kNarrowest, 1.2 * all));
+    const QCPRange all = allSteps();
+    const double width = std::clamp(to - from, kNarrowest, std::max(kNarrowest, 1.2 * all.size()));
     // half a screen of empty space at either end is enough to pan into
-    m_from = std::clamp((from + to - width) / 2, -width / 2, all - width / 2);
+    m_from = std::clamp((from + to - width) / 2, all.lower - width / 2, all.upper - width / 2);
     m_to = m_from + width;
     setFollow(false);
     m_dirty = true;

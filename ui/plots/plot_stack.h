@@ -18,6 +18,7 @@
 #include <vector>
 
 class QCPAxisRect;
+class QCPRange;
 class QCustomPlot;
 
 namespace halfscope {
@@ -122,8 +123,8 @@ private:
     void showGradientLane();
     /// Returns the plot of the loss or the loss scale, which are always there.
     PlotPanel& panelOf(MetricId) const;
-    /// Returns the last step of all runs that are drawn.
-    double end() const;
+    /// Returns the steps of all runs that are drawn.
+    QCPRange allSteps() const;
 
     // places
     void buildPlot();

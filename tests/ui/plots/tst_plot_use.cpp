@@ -38,6 +38,7 @@ private slots:
     void dragPansAllPlots();
     void resetZoom();
     void zoomHasLimits();
+    void missingStepsTakeNoRoom();
     void eventClick();
     void nearestEventIsClicked();
     void crosshairByKeys();
@@ -128,6 +129,23 @@ void TestPlotUse::zoomHasLimits() {
         QTest::keyClick(m_stack.get(), Qt::Key_Minus);
     QVERIFY(m_stack->lastVisibleStep() - m_stack->firstVisibleStep() <= 200);
     draw();
+}
+
+/// A run that goes on from a checkpoint without the rows before it.
+void TestPlotUse::missingStepsTakeNoRoom() {
+    for (int i = 5001; i <= 5100; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    const auto width = [this] { return m_stack->lastVisibleStep() - m_stack->firstVisibleStep(); };
+    QVERIFY(m_stack->firstVisibleStep() < 5001 && m_stack->lastVisibleStep() > 5100);
+    QVERIFY2(width() < 1.2 * 100, qPrintable(QString::number(width())));
+    for (int i = 0; i < 20; ++i)
+        QTest::keyClick(m_stack.get(), Qt::Key_Minus);
+    QVERIFY2(width() < 1.3 * 100, qPrintable(QString::number(width())));
+    m_stack->addEvent(eventOf(EventKind::Growth, 4990, 0)); // is seen, too
+    m_stack->setFollow(true);
+    draw();
+    QVERIFY(m_stack->firstVisibleStep() < 4990 && m_stack->lastVisibleStep() > 5100);
 }
 
 void TestPlotUse::eventClick() {
