@@ -305,7 +305,7 @@ void TestWindowResume::savesWhatLanesHaveBecome() {
         emit menu->menu()->aboutToShow();
         const QList<QAction*> lanes = menu->menu()->actions();
         QCOMPARE(lanes.size(), 2);
-        QVERIFY2(lanes[1]->text().startsWith("amp-fp16"), qPrintable(lanes[1]->text()));
+        QVERIFY2(lanes[1]->text().startsWith("B amp-fp16"), qPrintable(lanes[1]->text()));
         const qsizetype before = saved.size();
         answerWith(path(name));
         lanes[1]->trigger();
