@@ -15,6 +15,16 @@
 #include <algorithm>
 
 namespace halfscope {
+namespace {
+
+QString grouped(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
+
+QString epochText(int64_t epoch, int64_t epochs, int64_t batch, int64_t batches) {
+    return QCoreApplication::translate("RunFacts", "epoch %1 of %2, batch %3 of %4")
+        .arg(grouped(epoch), grouped(epochs), grouped(batch), grouped(batches));
+}
+
+} // namespace
 
 bool laneScales(const RunConfig& config, int lane) {
     const Field* scale = findField("scaler.init_scale");
@@ -110,26 +120,27 @@ double trailingLoss(const RunSnapshot& run, int lane) {
 }
 
 QString epochText(const RunSnapshot& run) {
-    const RunConfig& config = run.info().config;
-    const EpochPlan plan = epochPlanOf(config);
+    const EpochPlan plan = epochPlanOf(run.info().config);
     if (!plan.hasBatches()) return {};
-    const QLocale locale;
-    const auto text = [&](int64_t number) {
-        return locale.toString(static_cast<qlonglong>(number));
-    };
-    const int64_t step = run.step(), planned = plan.epochOf(stepsOf(config));
-    const QString batches = text(plan.stepsPerEpoch());
+    const int64_t step = run.step(), planned = plan.epochOf(stepsOf(run.info().config));
+    const int64_t batches = plan.stepsPerEpoch();
     if (step == 0)
-        return planned == 1
-                   ? QCoreApplication::translate("RunFacts", "1 epoch of %1 batches").arg(batches)
-                   : QCoreApplication::translate("RunFacts", "%1 epochs of %2 batches")
-                         .arg(text(planned), batches);
+        return planned == 1 ? QCoreApplication::translate("RunFacts", "1 epoch of %1 batches")
+                                  .arg(grouped(batches))
+                            : QCoreApplication::translate("RunFacts", "%1 epochs of %2 batches")
+                                  .arg(grouped(planned), grouped(batches));
     const std::optional<double> epoch = run.column(0, metric::Epoch).at(step);
     const std::optional<double> batch = run.column(0, metric::Batch).at(step);
     if (!epoch || !batch) return {};
     const auto now = static_cast<int64_t>(*epoch);
-    return QCoreApplication::translate("RunFacts", "epoch %1 of %2, batch %3 of %4")
-        .arg(text(now), text(std::max(now, planned)), text(static_cast<int64_t>(*batch)), batches);
+    return epochText(now, std::max(now, planned), static_cast<int64_t>(*batch), batches);
+}
+
+QString longestEpochText(const RunSnapshot& run) {
+    const EpochPlan plan = epochPlanOf(run.info().config);
+    if (!plan.hasBatches()) return {};
+    const int64_t epochs = plan.epochOf(stepsOf(run.info().config));
+    return epochText(epochs, epochs, plan.stepsPerEpoch(), plan.stepsPerEpoch());
 }
 
 int64_t rowsOf(const RunSnapshot& run) {

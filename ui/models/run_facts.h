@@ -47,6 +47,8 @@ double trailingLoss(const RunSnapshot&, int lane);
 /// first step what is to come, "10 epochs of 157 batches". Empty when every step is an epoch, and
 /// when the run does not record epochs.
 QString epochText(const RunSnapshot&);
+/// Returns what it says at the end of the run, which takes the most room.
+QString longestEpochText(const RunSnapshot&);
 /// Returns how long the run trained, in seconds, without pauses.
 double trainedSeconds(const RunSnapshot&);
 /// Returns the rows of all lanes together.

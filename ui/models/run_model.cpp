@@ -194,6 +194,10 @@ QString RunModel::epochText() const {
     return m_run ? halfscope::epochText(m_run->now()) : QString();
 }
 
+QString RunModel::longestEpochText() const {
+    return m_run ? halfscope::longestEpochText(m_run->now()) : QString();
+}
+
 bool RunModel::skips() const {
     return std::any_of(m_lanes.begin(), m_lanes.end(),
                        [](const Lane& each) { return each.status.last.skippedSoFar() > 0; });

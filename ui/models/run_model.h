@@ -113,6 +113,7 @@ public:
     QStringList summaries() const;
     /// Returns the run's epoch and batch, see run_facts.h.
     QString epochText() const;
+    QString longestEpochText() const;
     /// Returns how long a step of all lanes takes the device; infinity when unknown.
     double secondsPerStep() const;
     /// Returns the speed of lane `of` relative to lane `over`; 0 when unknown.

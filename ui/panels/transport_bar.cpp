@@ -31,6 +31,7 @@
 
 namespace halfscope {
 namespace {
+constexpr double kLongSpeed = 88.8e3; // steps/s, as wide as speeds get
 const QString kLineBreak = QStringLiteral("<br>");
 
 /// Returns the speeds without their mark-up.
@@ -273,7 +274,7 @@ void TransportBar::setStopStep(qint64 steps, const QString& unknown) {
 void TransportBar::setFigures(const RunModel& run) {
     const QLocale locale;
     m_counter->setText(tr("step %1").arg(locale.toString(std::max<qint64>(run.step(), m_begin))));
-    showEpoch(run.epochText());
+    showEpoch(run.epochText(), run.longestEpochText());
     writeSpeeds(run);
     if (run.lanes() == m_lanes) return;
     m_lanes = run.lanes();
@@ -284,10 +285,11 @@ void TransportBar::setFigures(const RunModel& run) {
 void TransportBar::writeSpeeds(const RunModel& run) {
     const QLocale locale;
     const Colors colors = colorsFor(QGuiApplication::palette());
-    QStringList full, brief;
+    QStringList full, brief, widest;
     const auto [base, other] = comparedIn(run.lanes());
     for (const int i : {base, other}) {
         if (i >= run.lanes()) break;
+        widest << laneLetter(i) + u' ' + tr("%1/s").arg(withPrefix(kLongSpeed));
         const double speed = run.lane(i).stepsPerSecond;
         if (speed <= 0) continue;
         const QString letter = QStringLiteral("<b style='color:%1'>%2</b> ")
@@ -316,6 +318,7 @@ void TransportBar::writeSpeeds(const RunModel& run) {
     const QString gap = QStringLiteral("&nbsp;&nbsp;");
     const QString lines = brief.join(kLineBreak);
     m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, ratio};
+    keepRoomForSpeeds(widest.join(kLineBreak));
     keepRoomForSpeeds(lines);
     showSpeeds();
 }
@@ -360,12 +363,14 @@ TransportBar::Pair TransportBar::comparedIn(int lanes) const {
     return m_compared.other < lanes ? m_compared : Pair{0, 1};
 }
 
-/// Shows the epoch. The figures change with every frame, so the width only grows.
-void TransportBar::showEpoch(const QString& text) {
+/// Shows the epoch. The figures change with every frame, so there is room for the longest from the
+/// start: the button under the pointer must not move when the training begins.
+void TransportBar::showEpoch(const QString& text, const QString& longest) {
     if (text == m_epoch->text()) return;
     m_epoch->setText(text);
+    const int last = m_epoch->fontMetrics().horizontalAdvance(longest);
     const int width =
-        text.isEmpty() ? 0 : std::max(m_epoch->minimumWidth(), m_epoch->sizeHint().width());
+        text.isEmpty() ? 0 : std::max({m_epoch->minimumWidth(), m_epoch->sizeHint().width(), last});
     if (width == m_epoch->minimumWidth()) return;
     m_epoch->setMinimumWidth(width);
     fit();

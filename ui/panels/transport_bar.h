@@ -85,7 +85,7 @@ private:
         int base, other; ///< lanes
     };
     Pair comparedIn(int lanes) const;
-    void showEpoch(const QString& text);
+    void showEpoch(const QString& text, const QString& longest);
     /// The forms that the bar can take, from the fullest to the tightest.
     enum class Form {
         Full,

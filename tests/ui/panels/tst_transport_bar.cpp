@@ -36,6 +36,7 @@ private slots:
     void transportInANarrowWindow();
     void transportFiguresInLittleRoom();
     void showsSpeedsOnAProjector();
+    void playStaysUnderThePointer();
 };
 
 void TestTransportBar::transportStates_data() {
@@ -294,6 +295,39 @@ void TestTransportBar::showsSpeedsOnAProjector() {
     bar.setFigures(run);
     bar.show();
     QTRY_VERIFY2(speeds->sizeHint().width() <= speeds->width(), qPrintable(speeds->text()));
+}
+
+/// The first step adds speeds and a longer epoch, and whoever pressed Play presses Pause there.
+void TestTransportBar::playStaysUnderThePointer() {
+    QWidget holder;
+    holder.resize(1400, 60);
+    holder.show();
+    StepRecord a, b;
+    a.step = b.step = 171;
+    a.epoch = b.epoch = 11;
+    a.batch = b.batch = 11;
+    b.lane = 1;
+    a.deviceSeconds = 1.0 / 10600;
+    b.deviceSeconds = 1.0 / 10500;
+    for (int width = 700; width <= 1400; width += 20) {
+        FedModel run;
+        run.start({"fp32", "amp-fp16"});
+        run.edit([](RunConfig& config) {
+            config.task = presetNamed("overflow").config.task;
+            config.epochs = 19;
+        });
+        TransportBar bar(&holder);
+        bar.resize(width, 50);
+        bar.show();
+        bar.setFigures(run);
+        QCoreApplication::processEvents();
+        const auto* play = bar.findChild<QPushButton*>(QStringLiteral("play"));
+        const QRect before = play->geometry();
+        run.append(std::vector{a, b}, {});
+        bar.setFigures(run);
+        QCoreApplication::processEvents();
+        QCOMPARE(play->geometry(), before);
+    }
 }
 
 } // namespace tst_transport_bar
