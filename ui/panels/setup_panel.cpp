@@ -72,14 +72,13 @@ void SetupPanel::buildRestartNote() {
     m_restartText = make<QLabel>(m_restart);
     m_restartText->setObjectName(QStringLiteral("restartText"));
     m_restartText->setWordWrap(true);
-    auto* button = make<QPushButton>(tr("Restart now"), m_restart);
-    button->setObjectName(QStringLiteral("restartNow"));
-    button->setToolTip(tr("Restarts the run with the changed settings"));
+    m_restartNow = make<QPushButton>(m_restart);
+    m_restartNow->setObjectName(QStringLiteral("restartNow"));
     auto* row = make<QHBoxLayout>(m_restart);
     row->setContentsMargins(8, 5, 8, 5);
     row->addWidget(m_restartText, 1);
-    row->addWidget(button);
-    connect(button, &QPushButton::clicked, this, &SetupPanel::restartRequested);
+    row->addWidget(m_restartNow);
+    connect(m_restartNow, &QPushButton::clicked, this, &SetupPanel::restartRequested);
     m_restart->hide();
 }
 
@@ -372,10 +371,14 @@ void SetupPanel::refresh() {
     const ConfigModel::Waiting waiting = m_model.waiting();
     const bool waits = waiting != ConfigModel::Waiting::Nothing;
     const bool appears = m_restart->isHidden() && waits;
-    m_restartText->setText(m_model.untrained() ? tr("Play starts with these changes.")
+    const bool untrained = m_model.untrained();
+    m_restartText->setText(untrained ? tr("Play starts with these changes.")
                            : waiting == ConfigModel::Waiting::NewLanes
                                ? tr("The new lane can continue from here, or start with a restart.")
                                : tr("These changes need a restart."));
+    m_restartNow->setText(untrained ? tr("Apply now") : tr("Restart now"));
+    m_restartNow->setToolTip(untrained ? tr("Shows the networks with these changes before training")
+                                       : tr("Restarts the run with the changed settings"));
     m_restart->setVisible(waits);
     if (!appears || !m_scroll->isAncestorOf(focusWidget())) return;
     layout()->activate(); // there is less room for the settings now

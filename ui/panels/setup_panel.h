@@ -15,6 +15,7 @@ class QFrame;
 class QLabel;
 class QHBoxLayout;
 class QMenu;
+class QPushButton;
 class QScrollArea;
 class QToolButton;
 
@@ -78,13 +79,14 @@ private:
     ConfigModel& m_model;
     ScaleOfLane m_scaleOf;
     std::vector<std::string> m_idleKeys;
-    QLabel* m_idle = nullptr;          ///< child of the scroll area's content
-    QFrame* m_restart = nullptr;       ///< child
-    QLabel* m_restartText = nullptr;   ///< child of m_restart
-    QScrollArea* m_scroll = nullptr;   ///< child
-    QHBoxLayout* m_strip = nullptr;    ///< owned by this widget's layout
-    std::vector<QToolButton*> m_jumps; ///< children; for the run, then for each lane
-    QToolButton* m_addLane = nullptr;  ///< child of the scroll area's content, as is the next
+    QLabel* m_idle = nullptr;            ///< child of the scroll area's content
+    QFrame* m_restart = nullptr;         ///< child
+    QLabel* m_restartText = nullptr;     ///< child of m_restart
+    QPushButton* m_restartNow = nullptr; ///< child of m_restart
+    QScrollArea* m_scroll = nullptr;     ///< child
+    QHBoxLayout* m_strip = nullptr;      ///< owned by this widget's layout
+    std::vector<QToolButton*> m_jumps;   ///< children; for the run, then for each lane
+    QToolButton* m_addLane = nullptr;    ///< child of the scroll area's content, as is the next
     QToolButton* m_sweep = nullptr;
     struct Group {
         Section* section = nullptr; ///< child of the scroll area's content

@@ -188,7 +188,11 @@ void TestSetupPanel::setupRestartNote() {
     QVERIFY(!panel.restartShown());
     controlOf<QSpinBox>(panel, "model.depth")->setValue(5);
     QVERIFY(panel.restartShown());
-    QTest::mouseClick(panel.findChild<QPushButton*>(QStringLiteral("restartNow")), Qt::LeftButton);
+    auto* button = panel.findChild<QPushButton*>(QStringLiteral("restartNow"));
+    QCOMPARE(button->text(), QStringLiteral("Restart now"));
+    model.setUntrained(true); // nothing has run that could restart
+    QCOMPARE(button->text(), QStringLiteral("Apply now"));
+    QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(restart.count(), 1);
     model.setRunning(model.config());
     QVERIFY(!panel.restartShown());
