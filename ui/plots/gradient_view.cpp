@@ -137,7 +137,7 @@ QString GradientView::headingIn(int width, const QFontMetrics& metrics) const {
         const auto trained = std::max<int64_t>(0, m_ranges.front().step - 1);
         const QString step = QLocale().toString(static_cast<qlonglong>(trained));
         if (m_anew) forms << tr("After step %1 (next training)").arg(step);
-        forms << tr("Gradients after step %1").arg(step);
+        forms << tr("Gradients after step %1").arg(step) << tr("After step %1").arg(step);
     }
     return widest(forms, metrics, width);
 }

@@ -101,6 +101,8 @@ private slots:
         QCOMPARE(view.headingIn(narrow, metrics), least);
         view.setRanges({rangeOf(DType::F32)});
         QCOMPARE(view.headingIn(narrow, metrics), least);
+        // beside a lesson
+        QCOMPARE(view.headingIn(narrow - 2, metrics), QStringLiteral("After step 1199"));
     }
 
     void saysWhatFp16Does() {
