@@ -151,20 +151,23 @@ Picture textSheet(std::span<const std::string> names, std::span<const int32_t> s
 }
 
 Picture classedSheet(std::span<const ClassedText> texts) {
-    constexpr int kColumns = 40, kLongestName = 16;
+    constexpr int kColumns = 40, kLongestName = 16, kDots = 3;
     Sheet sheet(kColumns, 2 * kClassedTexts);
     int row = 0;
     for (const ClassedText& each : texts.first(std::min<size_t>(texts.size(), kClassedTexts))) {
         const std::vector<uint64_t> name = lettersOf(each.name, kLongestName);
         int at = (row + 2) * kColumns - static_cast<int>(name.size());
-        const int room = at - 1;
+        const int inSecond = at - 1 - (row + 1) * kColumns;
         for (const uint64_t letter : name)
             sheet.cell(at++, letter, each.right ? kPrompt : kWrong);
         const std::vector<uint64_t> text = lettersOf(each.text, 2 * kColumns);
+        const auto letters = static_cast<int>(text.size());
         const auto second = static_cast<int>(endOfRow(text, kColumns));
-        for (int i = 0; i < static_cast<int>(text.size()); ++i) {
+        const int end = std::min(letters, second + inSecond);
+        for (int i = 0; i < end; ++i) {
+            const bool dot = end < letters && i >= end - kDots;
             at = row * kColumns + (i < second ? i : kColumns + i - second);
-            if (at < room) sheet.cell(at, text[static_cast<size_t>(i)], kPaper);
+            sheet.cell(at, dot ? glyphOf(".") : text[static_cast<size_t>(i)], kPaper);
         }
         row += 2;
     }

@@ -40,8 +40,8 @@ struct ClassedText {
 };
 inline constexpr int kClassedTexts = 8;
 
-/// Draws at most kClassedTexts texts, each in two rows; what does not fit is left out. The name of
-/// the class ends the second row, on grey, or on orange where it is wrong.
+/// Draws at most kClassedTexts texts, each in two rows; one that does not fit ends with three dots.
+/// The name of the class ends the second row, on grey, or on orange where it is wrong.
 Picture classedSheet(std::span<const ClassedText>);
 
 } // namespace halfscope

@@ -347,6 +347,13 @@ void TestTextClasses::sheets() {
     QCOMPARE(galleryWithMistakes(*gallery, none, names).caption, "0/8"s);
     const std::vector<ClassedText> longOnes(9, {std::string(200, 'm'), std::string(40, 'w')});
     QCOMPARE(classedSheet(longOnes).values.size(), wanted.values.size());
+    const auto drawn = [](const std::string& text) {
+        return classedSheet(std::vector<ClassedText>{{text, "w"}}).values;
+    };
+    const std::string m(75, 'm'); // two rows of 40 without the class and a gap hold 78 letters
+    QCOMPARE(drawn(m + "mmmm"), drawn(m + "..."));
+    QCOMPARE(drawn(m + std::string(99, 'm')), drawn(m + "..."));
+    QVERIFY(drawn(m + "mmm") != drawn(m + "..."));
 }
 
 void TestTextClasses::refuses_data() {
