@@ -271,15 +271,16 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
         if (const std::string_view key = each.field->key;
             key.starts_with("data.") || key.starts_with("task."))
             setField(config, each.lane, key, each.value);
-    if (!isGiven("data.test") && row->has("data.test")) config.task.test = testsFor(config.task);
-    if (!isGiven("data.context") && row->has("data.tokens"))
+    const DataSetInfo& info = infoOf(config.task.kind); // another row where data.kind is given
+    if (!isGiven("data.test") && info.has("data.test")) config.task.test = testsFor(config.task);
+    if (!isGiven("data.context") && info.has("data.tokens"))
         config.task.context = contextFor(config.task);
     if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     if (!isGiven("data.standardise_target"))
         config.task.standardiseTarget = standardisesFor(config.task);
-    const bool chooses = row->has("data.held_back") && !config.task.test &&
+    const bool chooses = info.has("data.held_back") && !config.task.test &&
                          !isGiven("data.held_back") && !isGiven("data.gap");
     if (chooses) splitByTime(config.task);
     const DataFacts facts = factsOf(config.task);

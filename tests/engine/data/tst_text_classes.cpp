@@ -6,6 +6,8 @@
 #include "engine/data/text_sheet.h"
 #include "engine/data/text_table.h"
 #include "engine/data/tokens.h"
+#include "engine/settings/data_experiment.h"
+#include "engine/settings/fields.h"
 #include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/thrown.h"
@@ -63,6 +65,7 @@ private slots:
     void foundColumns_data();
     void foundColumns();
     void contexts();
+    void givenKind();
     void newTexts();
     void printSeesTheVocabulary();
     void sheets();
@@ -284,6 +287,29 @@ void TestTextClasses::contexts() {
     QCOMPARE(contextFor(task(table)), int64_t{64});
     const std::string longer = "1," + longText + longText + longText + longText + longText + ",a\n";
     QCOMPARE(contextFor(task("id,text,c\n" + longer)), int64_t{256});
+}
+
+/// A file that looks like another kind of data is taken for the kind that is given.
+void TestTextClasses::givenKind() {
+    std::string text = "number,what\n", reviews = "id,review,praise\n";
+    for (int i = 0; i < 60; ++i) {
+        const std::string number = std::to_string(i);
+        text += number + ".5," + number + ".25\n";
+        reviews += number + ",the film is " + (i % 2 ? "fine" : "dull") + " as ever,no\n";
+    }
+    writeBytes(path("plain.csv"), text);
+    writeBytes(path("reviews.csv"), reviews);
+    const auto taken = [&](const char* file, const char* kind) {
+        const Assignment given[] = {parseAssignment(std::string("data.kind=") + kind)};
+        const RunConfig config = *experimentOn(path(file), given);
+        checkConfig(config);
+        return config.task;
+    };
+    QCOMPARE(taken("plain.csv", "text-classes").context, int64_t{8}); // of three words each
+    QCOMPARE(taken("plain.csv", "text-classes").loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(taken("plain.csv", "text").path, path("plain.csv"));
+    QCOMPARE(taken("reviews.csv", "csv").loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(taken("reviews.csv", "csv").drop, std::string());
 }
 
 /// The vocabulary stays that of the training texts.
