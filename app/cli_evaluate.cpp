@@ -10,6 +10,7 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/data/new_pictures.h"
+#include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
 #include "engine/runs/run_folder.h"
 #include "engine/train/experiment.h"
@@ -111,10 +112,18 @@ void tellChanged(const RunConfig& config, const Judged& lane) {
         printNote(changed->english() + "\n");
 }
 
+/// Returns the texts that were judged, where the samples are texts of a table.
+std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
+    if (task.kind != TaskKind::TextClasses) return {};
+    const std::string& table = task.predictFile.empty() ? task.path : task.predictFile;
+    return textsAt(table, chosenColumns(task).text, judged.predictions.numbers);
+}
+
 void writePredicted(const EvaluateOptions& options, const RunConfig& config,
                     std::span<const Judged> lanes) {
     const OutputFolder folder(options.out);
-    if (!predictsPictures(config.task.kind)) return writePredictions(folder, lanes);
+    if (!predictsPictures(config.task.kind))
+        return writePredictions(folder, lanes, textsOf(config.task, lanes.front()));
     writePredictions(folder, lanes, newPicturesAt(config.task.predictFile));
 }
 
@@ -170,7 +179,7 @@ int evaluate(const EvaluateOptions& options) {
         if (!options.quiet) tellPredicted(options, config, lanes.front().samples);
         return 0;
     }
-    if (keeps) writeScores(OutputFolder(options.out), lanes);
+    if (keeps) writeScores(OutputFolder(options.out), lanes, textsOf(config.task, lanes.front()));
     if (options.quiet) return 0;
     print(std::to_string(lanes.front().samples) + " validation samples\n" + scoresTable(lanes));
     if (keeps) print("Files: " + pathText(options.out) + "\n");

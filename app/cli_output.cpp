@@ -107,8 +107,17 @@ std::string scaleText(float scale) {
     return shortNumber(static_cast<double>(scale));
 }
 
+size_t charactersIn(std::string_view text) {
+    const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; };
+    return static_cast<size_t>(std::ranges::count_if(text, begins));
+}
+
+std::string paddedLeft(const std::string& text, size_t width) {
+    return std::string(width - std::min(width, charactersIn(text)), ' ') + text;
+}
+
 std::string padded(std::string text, size_t width) {
-    if (text.size() < width) text.append(width - text.size(), ' ');
+    text.append(width - std::min(width, charactersIn(text)), ' ');
     return text;
 }
 

@@ -36,7 +36,12 @@ std::string shortNumber(double x, int digits = 4);
 std::string rateText(double perSecond);
 /// Returns "2^16" for a power of two other than 1, else the number.
 std::string scaleText(float scale);
-/// Pads a text with spaces to the right.
+/// Returns how many characters a text in UTF-8 has, which is as wide as a terminal shows it in most
+/// scripts.
+size_t charactersIn(std::string_view text);
+/// Pads a text with spaces to the right, to so many characters.
 std::string padded(std::string text, size_t width);
+/// Pads a text with spaces to the left.
+std::string paddedLeft(const std::string& text, size_t width);
 
 } // namespace halfscope::cli

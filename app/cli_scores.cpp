@@ -24,30 +24,32 @@ std::string classOf(const Judged& judged, size_t index) {
     return index < judged.classes.size() ? judged.classes[index] : std::to_string(index);
 }
 
+/// Returns the first characters of a text in UTF-8.
+std::string beginningOf(std::string text, size_t characters) {
+    while (charactersIn(text) > characters)
+        text.pop_back(); // the last byte that is left ends a character: none is cut
+    return text;
+}
+
 /// Returns a table: rows are true classes, columns what the lane took them for.
 std::string confusionText(const Judged& judged) {
-    constexpr size_t kWidest = 12;
+    constexpr size_t kWidest = 12, kLeast = 5; // characters of a name and of a column
     const ClassCounts& counts = judged.counts;
     std::vector<std::string> names;
     size_t width = 4; // "true"
     for (size_t i = 0; i < counts.classes(); ++i) {
-        names.push_back(pathText(classOf(judged, i)).substr(0, kWidest));
-        width = std::max(width, names.back().size());
+        names.push_back(beginningOf(pathText(classOf(judged, i)), kWidest));
+        width = std::max(width, charactersIn(names.back()));
     }
     std::string text =
         "\n" + judged.lane + ", what each class was taken for:\n" + padded("true", width);
-    const auto cell = [](const std::string& word) {
-        constexpr size_t kLeast = 5; // the least width of a count
-        return "  " + std::string(kLeast - std::min(kLeast, word.size()), ' ') + word;
-    };
     for (const std::string& name : names)
-        text += cell(name);
+        text += "  " + paddedLeft(name, kLeast);
     for (size_t row = 0; row < counts.classes(); ++row) {
         text += "\n" + padded(names[row], width);
         for (size_t taken = 0; taken < counts.classes(); ++taken) {
-            std::string count = std::to_string(counts.count(row, taken));
-            count.insert(0, names[taken].size() - std::min(names[taken].size(), count.size()), ' ');
-            text += cell(count);
+            const size_t column = std::max(kLeast, charactersIn(names[taken]));
+            text += "  " + paddedLeft(std::to_string(counts.count(row, taken)), column);
         }
     }
     return text + "\n";
@@ -112,8 +114,9 @@ std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool cla
 enum class WithTargets : uint8_t { Yes, No };
 
 /// Writes a line for each sample, or for each of its positions: the sample's number in the data,
-/// its target if it has one, and what each lane predicts.
-std::string samplesCsv(std::span<const Judged> lanes, WithTargets targets) {
+/// its text and its target if it has them, and what each lane predicts.
+std::string samplesCsv(std::span<const Judged> lanes, std::span<const std::string> texts,
+                       WithTargets targets) {
     const Judged& first = lanes.front();
     const Predictions& all = first.predictions;
     const bool classes = first.counts.classes() > 0;
@@ -128,6 +131,7 @@ std::string samplesCsv(std::span<const Judged> lanes, WithTargets targets) {
     const bool judged = targets == WithTargets::Yes;
     const bool everywhere = all.positions > 0;
     std::string text = everywhere ? "sample,position" : "sample";
+    if (!texts.empty()) text += ",text";
     if (judged) text += heading("target");
     for (const Judged& each : lanes)
         text += heading(each.lane);
@@ -142,6 +146,7 @@ std::string samplesCsv(std::span<const Judged> lanes, WithTargets targets) {
     for (size_t row = 0; row < static_cast<size_t>(all.samples) * each; ++row) {
         text += std::to_string(all.numbers[row / each]);
         if (everywhere) text += "," + std::to_string(row % each);
+        if (!texts.empty()) text += "," + csvField(texts[row / each]);
         for (size_t i = 0; judged && i < columns; ++i)
             text += "," + fieldOf(all.targets[row * columns + i]);
         for (const std::vector<float>& values : made)
@@ -190,9 +195,10 @@ std::string scoresTable(std::span<const Judged> lanes) {
     return text;
 }
 
-void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes) {
+void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
+                      std::span<const std::string> texts) {
     writeArrays(folder, lanes);
-    folder.write("samples.csv", samplesCsv(lanes, WithTargets::No));
+    folder.write("samples.csv", samplesCsv(lanes, texts, WithTargets::No));
 }
 
 void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
@@ -214,9 +220,10 @@ void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
     folder.write("samples.csv", text);
 }
 
-void writeScores(const OutputFolder& folder, std::span<const Judged> lanes) {
+void writeScores(const OutputFolder& folder, std::span<const Judged> lanes,
+                 std::span<const std::string> texts) {
     writeArrays(folder, lanes);
-    folder.write("samples.csv", samplesCsv(lanes, WithTargets::Yes));
+    folder.write("samples.csv", samplesCsv(lanes, texts, WithTargets::Yes));
     folder.write("scores.json", scoresJson(lanes));
 }
 

@@ -31,10 +31,12 @@ struct Judged {
 /// which.
 std::string scoresTable(std::span<const Judged>);
 /// Writes samples.csv and the predictions of each lane, for samples whose targets are not known.
-void writePredictions(const OutputFolder&, std::span<const Judged>);
+/// `texts` are the samples themselves where they are texts of a table, otherwise none.
+void writePredictions(const OutputFolder&, std::span<const Judged>,
+                      std::span<const std::string> texts);
 /// Writes the same of pictures: a line for each file with its classes and their probabilities.
 void writePredictions(const OutputFolder&, std::span<const Judged>, const NewPictures&);
-/// Writes scores.json, samples.csv and the predictions of each lane.
-void writeScores(const OutputFolder&, std::span<const Judged>);
+/// Writes scores.json, samples.csv and the predictions of each lane; `texts` as above.
+void writeScores(const OutputFolder&, std::span<const Judged>, std::span<const std::string> texts);
 
 } // namespace halfscope::cli

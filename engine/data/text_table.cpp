@@ -280,6 +280,20 @@ TextTable readNewTexts(const TaskConfig& task, const std::string& text) {
     return table;
 }
 
+std::vector<std::string> textsAt(const std::string& path, const std::string& text,
+                                 std::span<const int64_t> lines) {
+    CsvFile file(path);
+    const std::vector<std::string> names = file.readHeader();
+    const auto column = static_cast<size_t>(std::ranges::find(names, text) - names.begin());
+    std::vector<std::string> texts;
+    for (int64_t line = 0; column < names.size() && texts.size() < lines.size() && file.next();
+         ++line)
+        if (line == lines[texts.size()]) texts.emplace_back(file.text(column));
+    if (texts.size() < lines.size())
+        throw InputError(phrase("Data", "%1: the file changed while it was read"), pathText(path));
+    return texts;
+}
+
 int64_t contextFor(TaskConfig task) {
     constexpr int64_t kLeast = 8, kMost = 256, kShare = 20; // one in twenty is cut
     task.context = kMost;

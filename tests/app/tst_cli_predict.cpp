@@ -27,6 +27,7 @@ private slots:
     void closingTableHasBoth();
     void predictsTables();
     void predictsArrays();
+    void predictsTexts();
     void predictsPictures();
     void learnsPrices();
     void predictsOneSample();
@@ -161,6 +162,44 @@ void TestCliPredict::predictsArrays() {
     QCOMPARE(lines[0], QByteArray("sample,fp32,amp-fp16"));
     const Array made = readNpy(path("made/predictions_fp32.npy").toStdString());
     QCOMPARE(lines[3].split(',')[1].toFloat(), static_cast<float>(made.at(2)));
+}
+
+/// Beside each text of a table stands what the lanes take it for. Names of classes stand in columns
+/// of characters, not of bytes.
+void TestCliPredict::predictsTexts() {
+    std::string table = "id,word,language\n";
+    for (int i = 0; i < 60; ++i)
+        table += std::to_string(i) + (i % 2 ? ",\"é, é" : ",\"a, a") +
+                 std::string(i % 4 ? "b" : "bb") +
+                 (i % 2 ? "\",Français\n" : "\",Ελληνικά της Κύπρου\n");
+    const Outcome trained =
+        call({"run", file("words.csv", table), "--device", "cpu", "--steps", "60", "--set",
+              "data.kind=text-classes", "--set", "data.tokens=characters", "--set",
+              "data.text=word", "--out", path("words")});
+    QVERIFY2(trained.code == 0, trained.error);
+    const Outcome judged = call({"evaluate", path("words"), "--out", path("judgedWords")});
+    QVERIFY2(judged.code == 0, judged.error);
+    const qsizetype from = judged.out.indexOf("true ");
+    const QList<QByteArray> shown = judged.out.mid(from).split('\n');
+    QCOMPARE(QString::fromUtf8(shown[0]), QString("true          Français  Ελληνικά της"));
+    QCOMPARE(QString::fromUtf8(shown[2]).size(), QString::fromUtf8(shown[0]).size());
+    const QList<QByteArray> held = contentOf(path("judgedWords/samples.csv")).trimmed().split('\n');
+    QCOMPARE(held[0], QByteArray("sample,text,target,fp32,amp-fp16"));
+    QCOMPARE(held.size(), 7);
+    for (const QByteArray& line : held.mid(1)) {
+        const QByteArray own =
+            QByteArray::fromStdString(table).split('\n')[1 + line.split(',')[0].toInt()];
+        const qsizetype comma = line.indexOf(',');
+        QVERIFY2(own.contains(line.mid(comma, line.indexOf("\",") - comma) + "\","), line);
+    }
+    // a line without a text is left out, but counts
+    const QString news = file("newWords.csv", "word,who\n\"é, ébb\",x\n,y\n\"\"\"a, abb\",z\n");
+    const Outcome outcome =
+        call({"evaluate", path("words"), "--predict", news, "--out", path("newOnes")});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QCOMPARE(contentOf(path("newOnes/samples.csv")),
+             QByteArray("sample,text,fp32,amp-fp16\n0,\"é, ébb\",Français,Français\n"
+                        "2,\"\"\"a, abb\",Ελληνικά της Κύπρου,Ελληνικά της Κύπρου\n"));
 }
 
 /// Each file has the class and the probability of each lane; a damaged one is named.
