@@ -234,11 +234,15 @@ void checkOnnxTargets(const RunOptions& options, const Experiment& experiment) {
     const bool willBeMade = !options.out.empty() && plain(folder) == plain(options.out) &&
                             !std::filesystem::exists(folder, ignored);
     if (willBeMade) return;
+    const auto refuse = [](const std::string& file, const std::string& reason) {
+        if (!reason.empty())
+            throw InputError(
+                Message::data("--onnx: " + quotedText(file) + " is not allowed: " + reason));
+    };
+    refuse(options.onnx, homeObstacle(folder.string()));
     const OpenFolder there(folder.string());
     for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
-        if (const std::string reason = fileObstacle(each.file); !reason.empty())
-            throw InputError(
-                Message::data("--onnx: " + quotedText(each.file) + " is not allowed: " + reason));
+        refuse(each.file, fileObstacle(each.file));
 }
 
 /// The steps of a run, with everything that follows them.

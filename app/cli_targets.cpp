@@ -54,8 +54,23 @@ std::string fileObstacle(const std::string& path) {
 
 std::string folderObstacle(const std::string& path) {
     const fs::file_type type = typeAt(path);
-    if (type == fs::file_type::directory || isMissing(type)) return {};
-    return std::string("it is ") + nameOf(type) + ", not a folder";
+    if (type == fs::file_type::directory) return {};
+    if (!isMissing(type)) return std::string("it is ") + nameOf(type) + ", not a folder";
+    for (fs::path above = fs::path(path).parent_path(); !above.empty() && above.has_relative_path();
+         above = above.parent_path())
+        if (const fs::file_type there = typeAt(above.string()); !isMissing(there))
+            return there == fs::file_type::directory
+                       ? std::string()
+                       : quotedText(above.string()) + " is " + nameOf(there) + ", not a folder";
+    return {};
+}
+
+std::string homeObstacle(const std::string& folder) {
+    const fs::file_type type = typeAt(folder);
+    if (type == fs::file_type::directory || type == fs::file_type::none) return {};
+    return type == fs::file_type::not_found
+               ? "there is no folder " + quotedText(folder)
+               : quotedText(folder) + " is " + nameOf(type) + ", not a folder";
 }
 
 void writesFile(CLI::Option& option) { option.check(refusing(fileObstacle)); }

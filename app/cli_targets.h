@@ -11,8 +11,11 @@ namespace halfscope::cli {
 /// Returns why a command does not write a file of this name; empty when it does, as a new file or
 /// in place of a regular one. Devices, pipes and folders are never replaced.
 std::string fileObstacle(const std::string& path);
-/// Returns the same for a folder, which is made when it is missing.
+/// Returns the same for a folder, which is made when it is missing, with those that it lies in.
 std::string folderObstacle(const std::string& path);
+
+/// Returns why there is no such folder, for commands that do not make it; empty when there is one.
+std::string homeObstacle(const std::string& folder);
 
 /// Makes the option refuse a file or a folder that cannot be written.
 void writesFile(CLI::Option&);

@@ -513,9 +513,14 @@ void TestCliRun::onnxFiles() {
         QVERIFY(contentOf(folder.filePath(file)).startsWith("\x08\x08\x12\x09halfscope"));
     const Outcome refused =
         onnx("no/such/folder.onnx", {"--lanes", "fp32", "--steps", "1000000000"});
-    QCOMPARE(refused.code, 1);
-    QVERIFY2(refused.saysOneLine() && refused.error.contains("no/such: cannot open the folder"),
+    QCOMPARE(refused.code, 2);
+    QVERIFY2(refused.saysOneLine() &&
+                 refused.error.contains("no/such/folder.onnx\" is not allowed: there is no folder"),
              refused.error);
+    const Outcome inFile = onnx("one.onnx/net.onnx", {"--steps", "1000000000"});
+    QCOMPARE(inFile.code, 2);
+    QVERIFY2(inFile.saysOneLine() && inFile.error.contains("one.onnx/net.onnx\" is not allowed: "),
+             inFile.error);
     // the folder of the run need not be there yet
     const QString both = folder.filePath("run");
     const Outcome inside =
@@ -548,6 +553,7 @@ void TestCliRun::specialFilesAreRefused_data() {
         add({"run", option}, "/dev/null", "it is a device, " + folder);
         add({"run", option}, "pipe", "it is a pipe, " + folder);
         add({"run", option}, "file", "it is a file, " + folder);
+        add({"run", option}, "file/new/out", "\"file\" is a file, " + folder);
     }
     add({"evaluate", "--out"}, "/dev/null", "it is a device, " + folder);
     add({"runs", "export", "--out"}, "/dev/null", "it is a device, " + folder);
