@@ -3,6 +3,7 @@
 #include "app/cli_runs.h"
 
 #include "app/cli_output.h"
+#include "app/cli_targets.h"
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
@@ -71,7 +72,7 @@ void list(const std::vector<LeftSession>& sessions, size_t files, const std::str
         for (const LeftRun& run : session.runs())
             width = std::max(width, nameOf(session, run).size());
     if (sessions.empty())
-        print("There are no unsaved runs in " + folder + "\n");
+        print("There are no unsaved runs in " + pathText(folder) + "\n");
     else
         print(padded("run", width) + "  steps      name\n");
     for (const LeftSession& session : sessions)
@@ -88,23 +89,26 @@ void show(const LeftSession& session, const LeftRun& left) {
     const std::shared_ptr<Run> run = session.read(left);
     const RunSnapshot& now = run->now();
     print(nameOf(session, left) + ": " + pathText(left.name) + "\n");
-    print(std::to_string(now.step()) + " steps of " + std::to_string(now.info().config.steps) +
+    const size_t events = now.events().size();
+    print(std::to_string(now.step()) + (now.step() == 1 ? " step of " : " steps of ") +
+          std::to_string(now.info().config.steps) +
           (now.info().device ? " on " + pathText(now.info().device->name) : std::string()) + ", " +
-          std::to_string(now.events().size()) + " events\n");
+          std::to_string(events) + (events == 1 ? " event\n" : " events\n"));
     if (now.checkpoint())
         print("checkpoint after step " + std::to_string(now.checkpoint()->step()) + "\n");
     size_t width = 4; // "lane"
     for (const LaneInfo& lane : now.lanes())
-        width = std::max(width, lane.title.size());
+        width = std::max(width, charactersIn(pathText(lane.title)));
     print(padded("lane", width) + "  last loss   accuracy  skipped  scale\n");
     for (int i = 0; i < now.laneCount(); ++i) {
         const LaneTotals& lane = now.totals(i);
+        const LaneInfo& info = now.lanes()[static_cast<size_t>(i)];
         const auto accuracy = lane.accuracy();
-        print(padded(pathText(now.lanes()[static_cast<size_t>(i)].title), width) + "  " +
+        print(padded(pathText(info.title), width) + "  " +
               padded(shortNumber(static_cast<double>(lane.last().loss()), 6), 12) +
               padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "-", 10) +
-              padded(std::to_string(lane.last().skippedSoFar()), 9) + scaleText(lane.scaleAfter()) +
-              "\n");
+              padded(std::to_string(lane.last().skippedSoFar()), 9) +
+              (scalesLoss(info.config) ? scaleText(lane.scaleAfter()) : "-") + "\n");
     }
 }
 
@@ -171,6 +175,9 @@ int runs(const RunsOptions& options) {
             Message::data("runs: " + quotedText(action) + " is not allowed: " + kActions));
     if (action == "export" && options.out.empty())
         throw InputError(Message::data("runs export: --out is missing, the folder to write into"));
+    if (const std::string reason = homeObstacle(options.folder);
+        !options.folder.empty() && !reason.empty())
+        throw InputError(Message::data("runs: --sessions: " + reason));
     const std::string folder = options.folder.empty() ? usualFolder() : options.folder;
     std::vector<LeftSession> sessions = leftSessions(folder);
     if (action.empty() || action == "list") {
