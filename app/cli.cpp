@@ -19,6 +19,7 @@
 
 #include <exception>
 #include <initializer_list>
+#include <memory>
 #include <new>
 
 namespace {
@@ -46,6 +47,20 @@ std::string footer(std::initializer_list<const char*> examples) {
         text += std::string("\n  halfscope-cli ") + each;
     return text;
 }
+
+/// Help pages that tell in words which options exclude each other.
+class HelpPages final : public CLI::Formatter {
+    std::string make_option_opts(const CLI::Option* option) const override {
+        if (option->get_excludes().empty()) return Formatter::make_option_opts(option);
+        return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+    }
+    std::string make_option_desc(const CLI::Option* option) const override {
+        std::string text = Formatter::make_option_desc(option);
+        for (const CLI::Option* other : option->get_excludes())
+            text += "; not with " + other->get_name();
+        return text;
+    }
+};
 
 constexpr const char* kRunPreset = "run --preset checkerboard --out out";
 constexpr const char* kRunChanged =
@@ -92,6 +107,7 @@ struct Commands {
     CLI::App* settings = nullptr;
 
     Commands() {
+        app.formatter(std::make_shared<HelpPages>()); // its commands take it over
         app.set_version_flag("--version", "halfscope-cli " HALFSCOPE_VERSION,
                              "Print the version and exit");
         app.footer(footer({kRunPreset, kRunChanged, kRunAgain, kDescribe, kVerify}));

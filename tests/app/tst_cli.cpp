@@ -133,8 +133,11 @@ void TestCli::helpAndVersion() {
         QCOMPARE(examples.count("halfscope-cli "),
                  examples.count(QByteArray("halfscope-cli ") + command + " "));
         QCOMPARE(help.count("Exit codes:"), qsizetype{1});
+        QVERIFY2(!help.contains("Excludes:"), help); // CLI11's word for it
     }
     QVERIFY(call({"run", "--help"}).out.contains("halfscope-cli run --preset checkerboard"));
+    const QByteArray described = call({"describe", "--help"}).out;
+    QVERIFY2(described.contains("As JSON; not with --dot\n"), described);
 }
 
 void TestCli::lists() {
