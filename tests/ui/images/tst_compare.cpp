@@ -504,6 +504,12 @@ void TestCompare::samplesNameWhatIsPredicted() {
     task.kind = TaskKind::Text;
     task.predicted = Predicted::Last;
     QVERIFY(words("").contains(QStringLiteral("predicted next character")));
+    task.kind = TaskKind::TextClasses;
+    task.predicted = Predicted::Every; // left over: a class belongs to a whole text
+    QVERIFY(words("0 ham").contains(QStringLiteral("texts as the network reads them, each with its "
+                                                   "predicted class")));
+    QCOMPARE(samplesWords(samplesShow(task, {}), WordsFor::LittleRoom),
+             QStringLiteral("Orange: mistakes."));
 }
 
 /// A drawing has the theme's ink and paper; a painted picture keeps its grey.
