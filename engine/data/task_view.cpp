@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 
 namespace halfscope {
@@ -288,15 +288,17 @@ std::string formulaOf(const TaskView& view, std::span<const float> weights,
                       std::span<const float> bias) {
     std::string text;
     const auto add = [&text](float factor, const std::string& term) {
-        std::array<char, 48> digits{};
+        std::array<char, 48> digits{};  // of the largest float, and two behind the point
         constexpr float kZero = 0.005f; // smaller numbers are written as 0.00, without a sign
         const bool minus = factor <= -kZero;
-        std::snprintf(digits.data(), digits.size(), "%.2f", std::abs(double{factor}));
+        char* const end = std::to_chars(digits.begin(), digits.end(), std::abs(double{factor}),
+                                        std::chars_format::fixed, 2) // whatever the locale is
+                              .ptr;
         if (text.empty())
             text = minus ? "y = \u2212" : "y = ";
         else
             text += minus ? " \u2212 " : " + ";
-        text += digits.data() + (term.empty() ? std::string() : " " + term);
+        text += std::string(digits.begin(), end) + (term.empty() ? std::string() : " " + term);
     };
     for (size_t i = 0; i < weights.size(); ++i)
         add(weights[i], view.terms.at(i));

@@ -2,10 +2,12 @@
 // pictures and scatters.
 #include "engine/data/task_view.h"
 
+#include <QScopeGuard>
 #include <QTest>
 
 #include <algorithm>
 #include <array>
+#include <clocale>
 #include <cmath>
 
 namespace tst_task_view {
@@ -19,6 +21,7 @@ private slots:
     void curve();
     void plane();
     void formulas();
+    void formulasInOtherLocales();
     /// Five pictures of 2 x 1 pixels fill a square, with a line between them.
     void samples() {
         TaskView view;
@@ -163,6 +166,21 @@ void TestTaskView::formulas() {
     QCOMPARE(of({-0.0f, -0.004f, 1e-9f}, {}), QStringLiteral("y = 0.00 x² + 0.00 x + 0.00"));
     QCOMPARE(of({std::nanf(""), -INFINITY, 1}, {2}),
              QStringLiteral("y = nan x² − inf x + 1.00 + 2.00"));
+}
+
+/// Qt takes the user's locale for the whole program, but files must not depend on it.
+void TestTaskView::formulasInOtherLocales() {
+    const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+    const auto restore = qScopeGuard([&] { std::setlocale(LC_NUMERIC, before.c_str()); });
+    const std::array locales{"de_DE.UTF-8", "fr_FR.UTF-8", "es_ES.UTF-8", "pt_BR.UTF-8"};
+    if (std::ranges::none_of(
+            locales, [](const char* each) { return std::setlocale(LC_NUMERIC, each) != nullptr; }))
+        QSKIP("this system has no locale with decimal commas");
+    TaskView view;
+    view.terms = {"x"};
+    QCOMPARE(formulaOf(view, std::vector{0.5f}, {}), "y = 0.50 x");
+    QCOMPARE(formulaOf(view, std::vector{-3.4e38f}, {}).size(),
+             39 + 3 + std::string("y = − x").size());
 }
 
 } // namespace tst_task_view
