@@ -115,8 +115,7 @@ void tellChanged(const RunConfig& config, const Judged& lane) {
 /// Returns the texts that were judged, where the samples are texts of a table.
 std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
     if (task.kind != TaskKind::TextClasses) return {};
-    const std::string& table = task.predictFile.empty() ? task.path : task.predictFile;
-    return textsAt(table, chosenColumns(task).text, judged.predictions.numbers);
+    return textsAt(task, judged.predictions.numbers);
 }
 
 void writePredicted(const EvaluateOptions& options, const RunConfig& config,

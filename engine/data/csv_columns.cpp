@@ -311,7 +311,7 @@ std::string dropWithout(const TaskConfig& task, std::string_view column) {
     return dropText(names).value_or(task.drop);
 }
 
-std::vector<std::string> columnNames(const std::string& path) { return CsvFile(path).readHeader(); }
+std::vector<std::string> columnNames(const TaskConfig& task) { return tableOf(task).readHeader(); }
 
 std::vector<std::string> droppedColumns(std::string_view text) {
     std::vector<std::string> names(1);

@@ -74,8 +74,8 @@ void useWords(const TaskConfig&, CsvLayout&);
 std::string dropWithUnusable(const TaskConfig&);
 /// Returns data.drop without one of its columns.
 std::string dropWithout(const TaskConfig&, std::string_view column);
-/// Returns the names of a table's columns, in its order. Throws InputError as CsvFile does.
-std::vector<std::string> columnNames(const std::string& path);
+/// Returns the names of the columns of the table, in its order. Throws InputError as CsvFile does.
+std::vector<std::string> columnNames(const TaskConfig&);
 /// Returns the names in data.drop, which has commas between them; names with a comma are in
 /// quotation marks.
 std::vector<std::string> droppedColumns(std::string_view text);

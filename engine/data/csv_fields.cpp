@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/shipped_data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -123,13 +124,18 @@ bool isFormattedNumber(std::string_view field) {
     return first > 0 && at == text.size() && (marked || groups);
 }
 
-CsvFile::CsvFile(const std::string& path)
-    : m_path(path), m_reader(path, CsvReader::LastLine::MayLackEnd,
-                             lowerCase(path).ends_with(".tsv") ? CsvReader::Separator::TabFirst
-                                                               : CsvReader::Separator::AsHeader) {}
+CsvFile::CsvFile(std::string path)
+    : m_path(std::move(path)), m_ships(false),
+      m_reader(m_path, CsvReader::LastLine::MayLackEnd,
+               lowerCase(m_path).ends_with(".tsv") ? CsvReader::Separator::TabFirst
+                                                   : CsvReader::Separator::AsHeader) {}
+
+CsvFile::CsvFile(std::string name, std::string_view content)
+    : m_path(std::move(name)), m_ships(true),
+      m_reader(m_path, content, CsvReader::LastLine::MayLackEnd, CsvReader::Separator::AsHeader) {}
 
 std::vector<std::string> CsvFile::readHeader() {
-    checkIsNoSpreadsheet(m_path);
+    if (!m_ships) checkIsNoSpreadsheet(m_path);
     if (!m_reader.next(fields))
         throw InputError(phrase("Data", "%1: the file is empty; its first line must name the "
                                         "columns"),
@@ -156,6 +162,11 @@ bool CsvFile::next() {
         return true;
     }
     return false;
+}
+
+CsvFile tableOf(const TaskConfig& task) {
+    const bool ships = task.kind == TaskKind::TextClasses && task.path.empty();
+    return ships ? CsvFile(kWordsFile, sampleWords()) : CsvFile(task.path);
 }
 
 } // namespace halfscope

@@ -75,8 +75,10 @@ double numberOf(std::string_view text, bool commas);
 /// Reads a file from its header to its last line.
 class CsvFile {
 public:
-    /// Throws InputError as CsvReader does. The path must outlive this object.
-    explicit CsvFile(const std::string& path);
+    /// Throws InputError as CsvReader does.
+    explicit CsvFile(std::string path);
+    /// Reads a table that comes with the program; `name` stands for it in messages.
+    CsvFile(std::string name, std::string_view content);
 
     /// Returns the names of the columns. Throws InputError when the file is empty, has more than
     /// kMostColumns columns, or begins as no table does that could be read (a spreadsheet or
@@ -101,9 +103,15 @@ public:
     static constexpr size_t kMostColumns = 100'000;
 
 private:
-    const std::string& m_path;
+    std::string m_path;
+    bool m_ships; ///< it is no file of the user's
     CsvReader m_reader;
     size_t m_columns = 0;
 };
+
+/// The name of the words that come with the program.
+inline constexpr const char* kWordsFile = "words.csv";
+/// Opens task.path. Texts with classes are those words where it is empty.
+CsvFile tableOf(const TaskConfig&);
 
 } // namespace halfscope

@@ -2,6 +2,7 @@
 // is padded behind. Which tokens have an index is learnt from the samples to train on.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/csv_fields.h"
 #include "engine/data/stored_data.h"
 #include "engine/data/text_table.h"
 #include "engine/lang/python.h"
@@ -163,7 +164,7 @@ DataFacts textClassFacts(const TaskConfig& task) {
             data.notes()};
 }
 
-constexpr std::string_view kPython = R"(TABLE = {TABLE}
+constexpr std::string_view kPython = R"({NOTE}TABLE = {TABLE}
 CONTEXT = {CONTEXT}
 VOCABULARY = {VOCABULARY}  # as many vectors as the network has
 
@@ -173,7 +174,7 @@ def tokens(text):
 
 def samples():
     """Each sample is a row of tokens: 0 is padding, and 1 stands for unknown ones."""
-    with open(TABLE, newline="", encoding="utf-8-sig") as file:
+{CHECK}    with open(TABLE, newline="", encoding="utf-8-sig") as file:
         header = re.sub('"[^"]*"', "", file.readline())
         separator = {SEPARATOR}
         file.seek(0)
@@ -209,14 +210,26 @@ constexpr std::string_view kPythonWords =
 )";
 constexpr std::string_view kPythonCharacters = R"(    return list(text)
 )";
+constexpr std::string_view kPythonShips =
+    "# Halfscope's own words are in the program: this is resources/data/words/words.csv of its "
+    "source\n";
+constexpr std::string_view kPythonCheck = R"(    if not os.path.exists(TABLE):
+        sys.exit(
+            "There is no file " + os.path.abspath(TABLE) + ". Take resources/data/words/words.csv "
+            "from Halfscope's source, or set TABLE to another table."
+        )
+)";
 
 PythonData textClassPython(const TaskConfig& task, int64_t) {
     const TextColumns columns = chosenColumns(task);
     const std::string most = "max(\",\\t;\", key=header.count)";
-    const bool words = task.tokens == Tokens::Words;
-    return {"import collections\nimport csv\nimport re\n",
+    const bool words = task.tokens == Tokens::Words, ships = task.path.empty();
+    return {std::string("import collections\nimport csv\n") + (ships ? "import os\n" : "") +
+                "import re\n",
             lang::filled(kPython,
-                         {{"TABLE", lang::pythonText(task.path)},
+                         {{"NOTE", std::string(ships ? kPythonShips : "")},
+                          {"CHECK", std::string(ships ? kPythonCheck : "")},
+                          {"TABLE", lang::pythonText(ships ? kWordsFile : task.path)},
                           {"CONTEXT", numberText(task.context)},
                           {"VOCABULARY", numberText(factsOf(task).tensors[kX].classes)},
                           {"TOKENS", words ? lang::filled(kPythonWords,

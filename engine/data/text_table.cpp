@@ -87,19 +87,23 @@ std::vector<SeenColumn> firstLines(const std::string& path) {
     return columns;
 }
 
+std::string shownPath(const TaskConfig& task) {
+    return task.path.empty() ? kWordsFile : pathText(task.path);
+}
+
 /// Returns the index of the column that a setting names.
-size_t namedColumn(const std::string& path, const char* setting, const std::string& name,
+size_t namedColumn(const TaskConfig& task, const char* setting, const std::string& name,
                    const std::vector<std::string>& names) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
-        throw InputError(phrase("Data", "%1: %2 has no column %3%4"), setting, pathText(path),
+        throw InputError(phrase("Data", "%1: %2 has no column %3%4"), setting, shownPath(task),
                          quotedText(name), nearestHint(name, names));
     return static_cast<size_t>(found - names.begin());
 }
 
 /// Returns the column whose fields have the most bytes; `not_` is passed over.
-size_t longestColumn(const std::string& path, const std::vector<std::string>& names, size_t not_) {
-    CsvFile file(path);
+size_t longestColumn(const TaskConfig& task, const std::vector<std::string>& names, size_t not_) {
+    CsvFile file = tableOf(task);
     file.readHeader();
     std::vector<size_t> bytes(names.size());
     while (file.next())
@@ -116,16 +120,15 @@ struct Places {
 Places placesOf(const TaskConfig& task, const std::vector<std::string>& names) {
     const size_t none = names.size();
     size_t text = none, target = none;
-    if (!task.target.empty()) target = namedColumn(task.path, "data.target", task.target, names);
-    if (!task.textColumn.empty())
-        text = namedColumn(task.path, "data.text", task.textColumn, names);
-    if (text == none) text = longestColumn(task.path, names, target);
+    if (!task.target.empty()) target = namedColumn(task, "data.target", task.target, names);
+    if (!task.textColumn.empty()) text = namedColumn(task, "data.text", task.textColumn, names);
+    if (text == none) text = longestColumn(task, names, target);
     for (size_t i = 0; task.target.empty() && i < names.size(); ++i)
         if (i != text && !isUnnamed(names[i])) target = i;
     if (target == none)
         throw InputError(phrase("Data", "%1: there is no column of classes beside the column of "
                                         "texts, %2"),
-                         pathText(task.path), quotedText(names[text]));
+                         shownPath(task), quotedText(names[text]));
     if (text == target)
         throw InputError(phrase("Data", "data.text: %1 is the column to predict (data.target)"),
                          quotedText(names[text]));
@@ -243,16 +246,14 @@ std::optional<TextColumns> textColumnsOf(const std::string& path) {
 }
 
 TextColumns chosenColumns(const TaskConfig& task) {
-    CsvFile file(task.path);
+    CsvFile file = tableOf(task);
     const std::vector<std::string> names = file.readHeader();
     const Places places = placesOf(task, names);
     return {names[places.text], names[places.target]};
 }
 
 TextTable readTextTable(const TaskConfig& task) {
-    if (task.path.empty())
-        throw InputError(phrase("Data", "data.path: missing; it must be a csv file"));
-    CsvFile file(task.path);
+    CsvFile file = tableOf(task);
     const std::vector<std::string> names = file.readHeader();
     if (names.size() < 2)
         throw InputError(phrase("Data", "%1: one column is not enough: a column of texts and one "
@@ -280,17 +281,18 @@ TextTable readNewTexts(const TaskConfig& task, const std::string& text) {
     return table;
 }
 
-std::vector<std::string> textsAt(const std::string& path, const std::string& text,
-                                 std::span<const int64_t> lines) {
-    CsvFile file(path);
+std::vector<std::string> textsAt(const TaskConfig& task, std::span<const int64_t> lines) {
+    CsvFile file = task.predictFile.empty() ? tableOf(task) : CsvFile(task.predictFile);
     const std::vector<std::string> names = file.readHeader();
-    const auto column = static_cast<size_t>(std::ranges::find(names, text) - names.begin());
+    const auto column =
+        static_cast<size_t>(std::ranges::find(names, chosenColumns(task).text) - names.begin());
     std::vector<std::string> texts;
     for (int64_t line = 0; column < names.size() && texts.size() < lines.size() && file.next();
          ++line)
         if (line == lines[texts.size()]) texts.emplace_back(file.text(column));
     if (texts.size() < lines.size())
-        throw InputError(phrase("Data", "%1: the file changed while it was read"), pathText(path));
+        throw InputError(phrase("Data", "%1: the file changed while it was read"),
+                         task.predictFile.empty() ? shownPath(task) : pathText(task.predictFile));
     return texts;
 }
 

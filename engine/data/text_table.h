@@ -54,10 +54,10 @@ TextTable readTextTable(const TaskConfig&);
 /// Reads the texts of another table, task.predictFile, from its column `text`; it needs no classes.
 TextTable readNewTexts(const TaskConfig&, const std::string& text);
 
-/// Returns the texts of `lines` of a table as they stand there, in its column `text`. Lines count
-/// from 0 in ascending order, as TextTable::places does. Throws InputError with the path.
-std::vector<std::string> textsAt(const std::string& path, const std::string& text,
-                                 std::span<const int64_t> lines);
+/// Returns the texts of `lines` as they stand in task.predictFile, or without one in task.path.
+/// Lines count from 0 in ascending order, as TextTable::places does. Throws InputError with the
+/// path.
+std::vector<std::string> textsAt(const TaskConfig& task, std::span<const int64_t> lines);
 
 /// Returns a value for data.context that is enough for 95 % of the texts, from 8 to 256.
 int64_t contextFor(TaskConfig);

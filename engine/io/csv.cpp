@@ -47,17 +47,24 @@ Phrase textAfterMark(char separator) {
 } // namespace
 
 CsvReader::CsvReader(std::string path, LastLine lastLine, Separator separator)
-    : m_path(std::move(path)), m_file(m_path), m_lastLine(lastLine), m_rule(separator) {}
+    : m_path(std::move(path)), m_file(std::in_place, m_path), m_lastLine(lastLine),
+      m_rule(separator) {}
+
+CsvReader::CsvReader(std::string name, std::string_view content, LastLine lastLine,
+                     Separator separator)
+    : m_path(std::move(name)), m_lastLine(lastLine), m_rule(separator), m_block(content),
+      m_read(static_cast<int64_t>(content.size())) {}
 
 double CsvReader::share() const {
     const auto taken = m_read - static_cast<int64_t>(m_block.size() - m_at);
-    const auto size = static_cast<double>(m_file.size());
+    const auto size = static_cast<double>(m_file ? m_file->size() : m_read);
     return size > 0 ? std::min(1.0, static_cast<double>(taken) / size) : 1;
 }
 
 bool CsvReader::fill() {
+    if (!m_file) return false;
     m_block.resize(kBlockBytes);
-    m_block.resize(m_file.read(m_block));
+    m_block.resize(m_file->read(m_block));
     m_at = 0;
     m_read += static_cast<int64_t>(m_block.size());
     return !m_block.empty();

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ public:
     /// InputError "PATH: cannot read: REASON", see InputFile.
     explicit CsvReader(std::string path, LastLine = LastLine::MustEnd,
                        Separator = Separator::Comma);
+    /// Reads a table that is in memory; `name` stands for it in messages.
+    CsvReader(std::string name, std::string_view content, LastLine, Separator);
 
     /// Reads the fields of the next record, which are valid until the next call; returns false at
     /// the end of the file. Can be cancelled. A last line that lacks the end that it must have is
@@ -63,7 +66,7 @@ private:
     std::string_view quotedField(size_t& at);
 
     std::string m_path;
-    InputFile m_file;
+    std::optional<InputFile> m_file; ///< none for a table in memory
     LastLine m_lastLine;
     Separator m_rule;
     char m_separator = ',';

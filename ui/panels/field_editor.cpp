@@ -281,7 +281,8 @@ QString FieldEditor::problemText() const {
     const TaskConfig& task = m_model.config().task;
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     const bool column = key == QLatin1String(kTargetKey) || key == QLatin1String(kDropKey);
-    if ((!namesData() && !column) || !applies() || !namesFiles(task)) return {};
+    if (!column && (!namesData() || !namesFiles(task))) return {};
+    if (!applies()) return {};
     const std::optional<Message> problem = factsProblem(task);
     if (!problem) return {};
     // a wrong name of a column is told where it was typed

@@ -35,9 +35,9 @@ void TargetChoice::start(const std::function<void()>& work, const std::function<
 
 void TargetChoice::readNames() {
     const auto names = std::make_shared<QStringList>();
-    const auto read = [names, path = m_model.config().task.path] {
+    const auto read = [names, task = m_model.config().task] {
         try {
-            for (const std::string& name : columnNames(path))
+            for (const std::string& name : columnNames(task))
                 if (!isUnnamed(name)) *names << QString::fromStdString(name);
         } catch (const InputError&) { // the note below the data says it
         }

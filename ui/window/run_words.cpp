@@ -168,6 +168,8 @@ QString RunWords::noGradients(SessionState session, bool midway, int64_t next) {
 QString RunWords::copiedProgram(const RunConfig& config) {
     const QString copied = tr("Copied: paste it into a file and run it with Python and PyTorch.");
     if (!infoOf(config.task.kind).fromFiles || namesFiles(config.task)) return copied;
+    if (config.task.kind == TaskKind::TextClasses)
+        return tr("%1 It needs the file words.csv of Halfscope's source, too.").arg(copied);
     return config.task.kind == TaskKind::Text
                ? tr("%1 It needs the file gpl-3.0.txt, too.").arg(copied)
                : tr("%1 It needs the files of MNIST, too; torchvision can download them.")

@@ -15,6 +15,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <algorithm>
+#include <set>
+
 namespace tst_text_classes {
 
 using namespace halfscope;
@@ -60,6 +63,7 @@ private slots:
     void characters();
     void vocabularyOfTheTrainingTexts();
     void linesWithoutTextOrClass();
+    void shippedWords();
     void chosenColumns_data();
     void chosenColumns();
     void foundColumns_data();
@@ -205,6 +209,38 @@ void TestTextClasses::linesWithoutTextOrClass() {
     QCOMPARE(data->view().classes, (Words{"None", "a"})); // a word like any other
     QCOMPARE(data->number(Split::Train, 1), int64_t{3});
     QCOMPARE(data->notes()[1].english(), "2 of 4 lines lack a text or a class and are left out."s);
+}
+
+/// Words of small letters, as many of each language, and none twice.
+void TestTextClasses::shippedWords() {
+    TaskConfig made;
+    made.kind = TaskKind::TextClasses;
+    made.loss.kind = LossKind::CrossEntropy;
+    made.tokens = Tokens::Characters;
+    made.context = 12;
+    const TextTable table = readTextTable(made);
+    QCOMPARE(table.columns.text, "word"s);
+    QCOMPARE(table.columns.target, "language"s);
+    QCOMPARE(table.classes,
+             (Words{"English", "French", "German", "Italian", "Spanish", "Swedish"}));
+    for (int32_t label = 0; label < 6; ++label)
+        QCOMPARE(std::ranges::count(table.labels, label), std::ptrdiff_t{450});
+    QCOMPARE(table.known.size(), size_t{26});
+    QCOMPARE(table.cut, int64_t{0});
+    std::vector<int64_t> all(table.places);
+    const Words words = textsAt(made, all);
+    QCOMPARE(std::set<std::string>(words.begin(), words.end()).size(), size_t{2700});
+    for (const std::string& word : words)
+        QVERIFY2(word.size() >= 4 && word.size() <= 12 &&
+                     word.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == word.npos,
+                 word.c_str());
+    made.textColumn = "wrod";
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(made); }),
+             "data.text: words.csv has no column \"wrod\"; the nearest one is word"s);
+    made.textColumn.clear();
+    made.predictFile = writeBytes(path("new.csv"), "word\nwhatever\nwoher\n");
+    const int64_t second[] = {1};
+    QCOMPARE(textsAt(made, second), Words{"woher"});
 }
 
 void TestTextClasses::chosenColumns_data() {

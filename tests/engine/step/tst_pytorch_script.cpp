@@ -153,12 +153,14 @@ void TestPyTorchScript::missingFilesAreTold() {
         const TaskConfig& task = preset.config.task;
         if (!infoOf(task.kind).fromFiles || !task.path.empty()) continue;
         const QString script = QString::fromStdString(pytorchScript(preset.config));
-        QVERIFY2(script.contains("\nimport os\nimport sys\n"), preset.name.c_str());
-        const bool text = task.kind == TaskKind::Text;
+        for (const char* module : {"\nimport os\n", "\nimport sys\n"})
+            QVERIFY2(script.contains(module), preset.name.c_str());
+        const char* place =
+            task.kind == TaskKind::Text ? "https://www.gnu.org/licenses/gpl-3.0.txt, or set TEXT"
+            : task.kind == TaskKind::TextClasses ? "Take resources/data/words/words.csv "
+                                                 : "halfscope-cli get mnist";
         QVERIFY2(script.contains("        sys.exit(\n"), preset.name.c_str());
-        QVERIFY2(script.contains(text ? "https://www.gnu.org/licenses/gpl-3.0.txt, or set TEXT"
-                                      : "halfscope-cli get mnist"),
-                 preset.name.c_str());
+        QVERIFY2(script.contains(place), preset.name.c_str());
     }
 }
 

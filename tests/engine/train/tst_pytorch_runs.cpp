@@ -308,13 +308,11 @@ void TestPyTorchRuns::follows_data() {
     row("critic steps", waits);
     row("critic steps, accumulated", waits + QStringList{"gradients.accumulate=2"});
     row("gan", {"data.kind=image", "model.adversary=gan", generator, "optimizer.second_lr=3e-4"});
-    // with a linear critic, whose slope is the same everywhere: the place where it is taken is
-    // random
+    // with a linear critic: its slope is taken at a random place, but is the same everywhere
     row("wgan-gp",
         {"data.kind=image", "model.adversary=wgan-gp", generator, "model.critic=nn.Linear(3, 1)",
          "optimizer.second_kind=adam", "optimizer.second_lr=3e-3", "gradients.critic_penalty=3"});
-    for (const char* points : {"moons", "spirals", "circles"}) // without what each program draws by
-                                                               // itself
+    for (const char* points : {"moons", "spirals", "circles"}) // without what is drawn at random
         row(points, {QStringLiteral("data.kind=") + points, "task.noise=0", "task.samples=61",
                      "task.batch=20", "data.validation=0", "data.shuffle=false", "model.norm=none",
                      "model.activation=tanh"});
@@ -333,8 +331,7 @@ void TestPyTorchRuns::follows_data() {
                         "24, 0.0, batch_first=True), CausalTransformerEncoderLayer(16, 2, "
                         "24, 0.0, 'gelu', 1e-3, True, True), nn.Flatten(), "
                         "nn.Linear(128, 21))"});
-    row("padded", // one of the characters counts as padding
-        characters() + QStringList{"model.layers=" + padded()});
+    row("padded", characters() + QStringList{"model.layers=" + padded()}); // by a character
     const QString embedded = "model.layers=nn.Sequential(nn.Embedding(21, 16), ";
     const QString positions = embedded + "PositionalEmbedding(8, 16), ";
     for (const char* tokens : {"words", "characters"})
@@ -345,6 +342,12 @@ void TestPyTorchRuns::follows_data() {
              "model.layers=PaddedSequential(nn.Embedding(40, 16, padding_idx=0), "
              "PositionalEmbedding(12, 16), nn.TransformerEncoderLayer(16, 4, dim_feedforward=24, "
              "dropout=0.0, batch_first=True), MaskedMean(), nn.Linear(16, 3))"});
+    std::string layers = presetNamed("languages").config.model.layers; // dropout would differ
+    layers.replace(layers.find("dropout=0.1"), 11, "dropout=0.0");
+    row("languages",
+        {"data.kind=text-classes", "data.tokens=characters", "data.context=12",
+         "data.path=" HALFSCOPE_SOURCE_DIR "/resources/data/words/words.csv", "data.shuffle=false",
+         "data.validation=0", "run.epochs=3", QString::fromStdString("model.layers=" + layers)});
     row("every character",
         characters() +
             QStringList{"data.predict=every", "run.epochs=30", "task.label_smoothing=0.1",
@@ -532,6 +535,7 @@ void TestPyTorchRuns::missingFilesAreTold_data() {
     QTest::newRow("mnist-mlp") << QByteArray("This program needs MNIST");
     QTest::newRow("gan") << QByteArray("This program needs MNIST");
     QTest::newRow("transformer-tiny") << QByteArray("There is no file ");
+    QTest::newRow("languages") << QByteArray("There is no file ");
 }
 
 /// A stranger pasted the program into an empty folder.

@@ -60,6 +60,7 @@ private slots:
     void probesStop();
     void mapsShowWhatIsLearnt_data();
     void mapsShowWhatIsLearnt();
+    void languagesAreTold();
     void oneCycleSpansTheEpochs();
     void everyPrecision_data();
     void everyPrecision();
@@ -243,6 +244,19 @@ void TestSmallTasks::mapsShowWhatIsLearnt() {
     }
 }
 
+/// Both lanes get two in three of the new words right, as the preset says, within three standard
+/// errors of that share.
+void TestSmallTasks::languagesAreTold() {
+    Experiment experiment(presetOnCpu("languages"));
+    const auto words = static_cast<double>(experiment.lane(0).validationSamples());
+    const double wanted = 2.0 / 3, error = std::sqrt(wanted * (1 - wanted) / words);
+    const std::vector<StepRecord> records = train(experiment);
+    for (size_t lane = 0; lane < 2; ++lane) {
+        const double right = records.at(records.size() - 2 + lane).validation->accuracy.value();
+        QVERIFY2(std::abs(right - wanted) < 3 * error, qPrintable(QString::number(right)));
+    }
+}
+
 /// OneCycleLR(max_lr=0.01, epochs=10, steps_per_epoch=157, cycle_momentum=False).
 void TestSmallTasks::oneCycleSpansTheEpochs() {
     RunConfig config = presetOnCpu("one-cycle");
@@ -290,7 +304,7 @@ void TestSmallTasks::everyPrecision_data() {
     QTest::addColumn<int>("precision");
     for (const char* preset : {"one-cycle", "curve-fit", "line-fit", "moons", "spirals",
                                "mnist-cnn", "fashion-cnn", "resnet-small", "transformer-tiny",
-                               "transformer-lm", "siren", "fourier", "gan", "wgan-gp"})
+                               "transformer-lm", "languages", "siren", "fourier", "gan", "wgan-gp"})
         for (int i = 0; i < kPrecisionCount; ++i)
             if (Precision(i) != Precision::User) // it needs a file
                 QTest::addRow("%s %s", preset, nameOf(Precision(i))) << QString(preset) << i;

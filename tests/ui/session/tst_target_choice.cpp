@@ -41,6 +41,7 @@ private slots:
     void theLossFollowsTheColumn();
     void oneUndoTakesItBack();
     void theButtonListsTheColumns();
+    void wordsThatShipHaveColumns();
     void aWrongNameIsToldWhereItWasTyped();
 
 private:
@@ -113,6 +114,23 @@ void TestTargetChoice::theButtonListsTheColumns() {
     editor->findChild<QMenu*>()->actions()[1]->trigger();
     QTRY_COMPARE(task().loss.kind, LossKind::CrossEntropy);
     QCOMPARE(qobject_cast<QLineEdit*>(editor->control())->text(), QStringLiteral("city"));
+}
+
+/// The words that come with the program are a table, too, though no path names it.
+void TestTargetChoice::wordsThatShipHaveColumns() {
+    m_model.load(presetNamed("languages").config);
+    SetupPanel panel(m_model);
+    panel.show();
+    TargetChoice choice(m_model);
+    const QSignalSpy named(&choice, &TargetChoice::named);
+    choice.readNames();
+    QTRY_COMPARE(named.size(), 1);
+    QCOMPARE(named.front().front().toStringList(), QStringList({"word", "language"}));
+    QCOMPARE(panel.editor("data.target")->errorText(), QString());
+    type(panel, QStringLiteral("origin"));
+    QVERIFY2(panel.editor("data.target")->errorText().contains(QStringLiteral("word, language")),
+             qPrintable(panel.editor("data.target")->errorText()));
+    QCOMPARE(panel.editor("data.path")->errorText(), QString());
 }
 
 void TestTargetChoice::aWrongNameIsToldWhereItWasTyped() {

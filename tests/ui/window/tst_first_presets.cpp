@@ -40,6 +40,7 @@ void TestFirstPresets::play_data() {
     QTest::newRow("resnet-small") << "predicted digit";
     QTest::newRow("transformer-tiny") << "predicted next character";
     QTest::newRow("transformer-lm") << "each lane writes on";
+    QTest::newRow("languages") << "each with its predicted class";
     QTest::newRow("gan") << "same random numbers";
 }
 
