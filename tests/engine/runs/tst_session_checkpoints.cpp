@@ -50,6 +50,8 @@ private slots:
     void aKilledProgramHasACheckpoint();
     void galleriesComeBack();
     void changesBetweenTwoLooks();
+    void aForgottenRunsPlaceStaysEmpty();
+    void chunksThatRunsShare();
     void runsOfWholeChunks();
 };
 
@@ -262,6 +264,66 @@ void TestSessionCheckpoints::changesBetweenTwoLooks() {
     const std::shared_ptr<Run> back = left.at(0).read(left[0].runs().at(0));
     QCOMPARE(static_cast<int64_t>(back->info().recorded.seed), kLast);
     QCOMPARE(back->now().pictures().galleries.size(), size_t{3});
+}
+
+/// A run that was forgotten may still be in somebody's hands: its checkpoint is gone then, and no
+/// other run's is taken for it. Nor is the next run erased with it.
+void TestSessionCheckpoints::aForgottenRunsPlaceStaysEmpty() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> gone = madeRun(10), next = madeRun(10);
+    {
+        SessionStore store({sessions});
+        store.watch(gone, "gone");
+        keep(*gone, 10);
+        store.flush();
+        store.forget(gone.get());
+        store.flush();
+        store.watch(next, "next");
+        keep(*next, 10);
+        store.flush();
+        appendRows(*next, 11, 20);
+        store.flush();
+        QVERIFY(store.problem().empty());
+        QVERIFY_EXCEPTION_THROWN((void)gone->now().checkpoint()->bytes(), RunError);
+        QCOMPARE(next->now().checkpoint()->bytes(), contentAfter(10));
+        const Database database(store.path(), Database::Access::Create);
+        Statement synchronous = database.prepare("PRAGMA synchronous");
+        QVERIFY(synchronous.next());
+        QCOMPARE(synchronous.whole(0), int64_t{2}); // FULL: a commit survives a power cut
+    }
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.at(0).runs().size(), size_t{1});
+    QCOMPARE(left[0].runs()[0].name, std::string("next"));
+    QCOMPARE(left[0].runs()[0].steps, int64_t{20});
+}
+
+/// Full chunks that a fork or a run that goes on has from an earlier one are stored once, and stay
+/// as long as one of them does.
+void TestSessionCheckpoints::chunksThatRunsShare() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    constexpr int64_t kSteps = 6000; // one full chunk of each lane's losses
+    const std::shared_ptr<Run> first = madeRun(kSteps);
+    RunBatch forked, begun;
+    begun.info = forked.info = first->info();
+    forked.info->recorded.forks = {{kSteps + 1, 1, 0, defaultConfig().lanes[1]}};
+    forked.lanes = {lanesOf(forked.info->recorded).back()};
+    first->append(std::move(forked));
+    const std::shared_ptr<Run> second = Run::goingOn(defaultConfig(), first->now(), kSteps - 1);
+    second->append(std::move(begun));
+    {
+        SessionStore store({sessions});
+        store.watch(first, "first");
+        store.watch(second, "second");
+        store.flush();
+        QCOMPARE(countOf(store.path(), "chunks"), int64_t{2});
+    }
+    std::vector<LeftSession> left = leftSessions(sessions);
+    left.at(0).remove(left[0].runs().at(0));
+    const std::shared_ptr<Run> back = left[0].read(left[0].runs().at(0));
+    QCOMPARE(back->now().step(), kSteps - 1);
+    QCOMPARE(back->now().row(1, 10)[metric::Loss], first->now().row(1, 10)[metric::Loss]);
 }
 
 /// A column is stored in chunks and a tail, and a full chunk leaves no tail.
