@@ -216,9 +216,6 @@ std::vector<OverflowFinder::Tells> OverflowFinder::tellingNodes(const Graph& gra
 
 std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& graph,
                                             float scaleBefore, const TurnOf& turnOf) const {
-    // The states that a skip leaves alone are saved too: a GPU shows the values of a step that is
-    // not fused, whose roundings may keep below inf what overflowed by a last bit.
-    const StateValues saved = downloadStates(executor, graph, WhichStates::Written);
     ScalerSlots scaler{};
     scaler[kScaleSlot] = static_cast<double>(scaleBefore);
     executor.upload(graph.state("scaler"), std::as_bytes(std::span(scaler)));
@@ -238,7 +235,6 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
             ended = true;
             if (told == Tells::Culprit) culprit = {nameOfNode(graph, id), found.inf};
         });
-    uploadStates(executor, graph, saved);
     if (result == RunResult::Stopped) return std::nullopt;
     return culprit;
 }

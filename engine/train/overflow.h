@@ -30,8 +30,10 @@ public:
     /// Runs the last step again, stepwise, with the scale that it used, and names the first stored
     /// value that is not finite, apart from the -inf of attention masks. Only for a skipped step:
     /// an optimizer that skipped it left its parameters and moments alone. Where another one did
-    /// not skip it, only values that reach a gradient of the first one count. All states are put
-    /// back afterwards. Returns nothing when the run is stopped midway.
+    /// not skip it, only values that reach a gradient of the first one count. The caller puts back
+    /// the states that a step changes: a GPU shows the values of a step that is not fused, whose
+    /// roundings may keep below inf what overflowed by a last bit, and takes that step. Returns
+    /// nothing when the run is stopped midway.
     /// The culprit is not known when this run rounds differently and stays finite, and when the
     /// value comes from parameters that have changed, because their optimizer stepped.
     std::optional<Culprit> find(Executor&, const Graph&, float scaleBefore,

@@ -570,9 +570,7 @@ void Trainer::setLearningRates(double first, double second) {
 
 void Trainer::setTraining(const RunConfig& config) {
     Impl& impl = *m_impl;
-    OptimizerConfig optimizer = config.optimizer;
-    optimizer.lr = impl.config.optimizer.lr;
-    impl.config.optimizer = optimizer;
+    impl.config.optimizer = config.optimizer;
     impl.config.gradients.clipLimit = config.gradients.clipLimit;
     impl.config.gradients.penalty = config.gradients.penalty;
     impl.config.gradients.penaltyEps = config.gradients.penaltyEps;
