@@ -485,11 +485,6 @@ void TestCliRun::csvLines() {
     QCOMPARE(lineOf("steps.csv"), std::string("3,\"a,b\",0.1,16777216,7,1e-08,nan,1,0,1,0,9\n"));
     QCOMPARE(lineOf("timing.csv"), std::string("3,\"a,b\",0.1,inf\n"));
     QCOMPARE(lineOf("events.csv"), std::string("4,all,edit,2,0.5,\"x \"\"y\"\"\nz\",one\\ntwo\n"));
-    RecentTimes times;
-    QCOMPARE(times.median(), 0.0);
-    for (const double seconds : {4.0, 1.0, 2.0})
-        times.add(seconds);
-    QCOMPARE(times.median(), 2.0);
 }
 
 /// A single lane gets the given name, several lanes get their own; critics are files beside them.

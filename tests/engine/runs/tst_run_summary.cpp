@@ -38,6 +38,7 @@ class TestRunSummary : public QObject {
     Q_OBJECT
 private slots:
     void ofARun();
+    void medianOfTheLatestTimes();
     void comparesPictures();
     void ofAFork();
     void ofAnotherMachine();
@@ -47,6 +48,19 @@ private slots:
     void refusesOtherFiles_data();
     void refusesOtherFiles();
 };
+
+void TestRunSummary::medianOfTheLatestTimes() {
+    RecentTimes times;
+    QCOMPARE(times.median(), 0.0);
+    for (const double seconds : {4.0, 1.0, 2.0})
+        times.add(seconds);
+    QCOMPARE(times.median(), 2.0);
+    for (const double seconds : {3.0, 5.0}) {
+        for (int64_t i = 0; i < RecentTimes::kMost; ++i)
+            times.add(seconds);
+        QCOMPARE(times.median(), seconds); // the earlier ones are forgotten
+    }
+}
 
 void TestRunSummary::ofARun() {
     const QTemporaryDir folder;

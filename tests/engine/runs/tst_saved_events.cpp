@@ -1,5 +1,7 @@
-// The events of a saved run: their order, and kinds that only another version knows.
+// The events of a saved run: their order, kinds that only another version knows, and those with
+// which it goes on from a checkpoint.
 #include "engine/io/input_file.h"
+#include "engine/runs/run_past.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_saving.h"
 #include "engine/runs/run_writer.h"
@@ -33,6 +35,7 @@ private slots:
     void init() { m_folder = std::make_unique<RunFolder>(); }
     void eventsInOrder();
     void unknownEvents();
+    void goesOnWithItsEvents();
 
 private:
     std::unique_ptr<RunFolder> m_folder;
@@ -98,6 +101,41 @@ void TestSavedEvents::unknownEvents() {
     const QTemporaryDir saved;
     saveRun(run->snapshot(), saved.path().toStdString());
     QCOMPARE(contentOf(saved.path(), "events.csv").toStdString(), events);
+}
+
+/// An edit is named after the step that it acts on first, and comes before that step's row. One
+/// that came after the checkpoint, as a live fork may, is no part of the run that goes on.
+void TestSavedEvents::goesOnWithItsEvents() {
+    const auto rows =
+        std::make_shared<Run>(RunInfo{}, std::vector<LaneInfo>{{"fp32", "fp32"}, {"b", "b"}});
+    RunBatch batch;
+    for (int64_t step = 1; step <= 5; ++step)
+        for (const int32_t lane : {0, 1})
+            batch.rows.push_back(StepRow(step, lane).set(metric::Loss, 1.0f));
+    for (const int64_t step : {3, 4, 5})
+        for (const EventKind kind : {EventKind::Edit, EventKind::Backoff})
+            batch.events.push_back({kind, step, 1, 8, 4, "optimizer.lr", {}});
+    batch.events.push_back({EventKind::Edit, 4, 0, 1, 1, "optimizer.lr", {}});
+    batch.events.push_back({EventKind::Edit, 4, 1, 1, 1, "optimizer.lr", {}});
+    rows->append(std::move(batch));
+    RunBatch forked;
+    forked.lanes = {LaneInfo{"c", "c", 1, 3}};
+    forked.events = {{EventKind::Edit, 4, 2, 1, 1, "fork", {}}};
+    rows->append(std::move(forked));
+    RunConfig recorded = defaultConfig();
+    recorded.edits = {{4, 1, "optimizer.lr", 0.5}};
+    const RunPast past{"1", "folder", 3, recorded, rows};
+    std::vector<std::pair<EventKind, int64_t>> taken;
+    past.forEach([&](const RunBatch& each) {
+        for (const Event& event : each.events)
+            taken.emplace_back(event.kind, event.step);
+    });
+    using Taken = decltype(taken);
+    QVERIFY(taken == (Taken{{EventKind::Edit, 3}, {EventKind::Backoff, 3}, {EventKind::Edit, 4}}));
+    const auto begun = past.begun();
+    QCOMPARE(begun->now().laneCount(), 2);
+    QCOMPARE(begun->events().size(), taken.size());
+    QCOMPARE(begun->events().back().scaleBefore, 8.0f); // the one that was recorded
 }
 
 } // namespace tst_saved_events
