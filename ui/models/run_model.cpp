@@ -242,12 +242,16 @@ QString RunModel::skipText() const {
         else if (status.skipVerdict() == SkipVerdict::TooMany)
             often << laneTag(i);
     }
+    const bool accumulates = m_run->info().config.gradients.accumulate > 1;
     QString text;
     if (!idle.isEmpty())
-        text += tr(" Every step of %1 was skipped, so its weights never changed.")
+        text += (accumulates ? tr(" Every update of %1 was skipped, so its weights never changed.")
+                             : tr(" Every step of %1 was skipped, so its weights never changed."))
                     .arg(idle.join(QStringLiteral(", ")));
     if (!often.isEmpty())
-        text += tr(" %1 skipped more steps than is normal.").arg(often.join(QStringLiteral(", ")));
+        text += (accumulates ? tr(" %1 skipped more updates than is normal.")
+                             : tr(" %1 skipped more steps than is normal."))
+                    .arg(often.join(QStringLiteral(", ")));
     return text;
 }
 

@@ -65,7 +65,7 @@ void TestRunStatus::skipsOfUpdates() {
     QCOMPARE(model.lane(1).updates(), int64_t{2});
     QCOMPARE(model.lane(1).skippedShare(), 1.0);
     QCOMPARE(model.lane(0).skippedShare(), 0.0);
-    QVERIFY2(model.summary().contains("Every step of B"), qPrintable(model.summary()));
+    QVERIFY2(model.summary().contains("Every update of B"), qPrintable(model.summary()));
 }
 
 /// An edit counts until its step has been taken, and no longer.
