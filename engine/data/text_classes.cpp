@@ -129,6 +129,14 @@ private:
         const auto seen =
             std::count_if(counts.begin(), counts.end(), [](int64_t count) { return count > 0; });
         const int64_t known = m_vocabulary.size() - Vocabulary::kFirst;
+        if (known == seen) {
+            m_notes.push_back({m_spaced ? phrase("Data", "All %1 different words and signs in the "
+                                                         "training texts are known.")
+                                        : phrase("Data", "All %1 different characters in the "
+                                                         "training texts are known."),
+                               seen});
+            return;
+        }
         const bool full = m_vocabulary.size() == task.vocabulary;
         const Phrase byWords =
             full ? phrase("Data", "Of %1 different words and signs in the training texts, the %2 "

@@ -181,6 +181,8 @@ void TestTextClasses::characters() {
     const std::vector<int32_t> x = valuesOf(allOf(*data).labels(kX));
     QCOMPARE(data->textOf(std::span(x).first(5)), "Ada\u25a1"s); // case counts
     QCOMPARE(data->tensors()[kX].classes, int64_t{5});           // A, a and d
+    QVERIFY(data->notes().back().english().find(" different characters in the training texts, 3 "
+                                                "occur more than once") != std::string::npos);
 }
 
 /// What only texts to validate on contain is unknown, and counts nothing.
@@ -226,6 +228,8 @@ void TestTextClasses::shippedWords() {
     for (int32_t label = 0; label < 6; ++label)
         QCOMPARE(std::ranges::count(table.labels, label), std::ptrdiff_t{450});
     QCOMPARE(table.known.size(), size_t{26});
+    QCOMPARE(makeDataset(made, 0)->notes().back().english(),
+             "All 26 different characters in the training texts are known."s);
     QCOMPARE(table.cut, int64_t{0});
     std::vector<int64_t> all(table.places);
     const Words words = textsAt(made, all);
