@@ -1,6 +1,7 @@
 // The CPU executor: one arena, fused loops, node kernels on all cores. Small F64 nodes (loss
 // scaler, metrics) run through the ops' reference functions.
 #include "engine/core/error.h"
+#include "engine/core/large_pages.h"
 #include "engine/core/vector_set.h"
 #include "engine/cpu/cpu_kernels.h"
 #include "engine/cpu/loop.h"
@@ -26,7 +27,6 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kMaps = false; // the sanitizer watches the bounds of heap memory
 #else
@@ -51,8 +51,8 @@ class AlignedBytes {
 public:
     AlignedBytes() = default;
     explicit AlignedBytes(size_t bytes) {
-        if (kMaps && bytes >= kHugePage) {
-            map((bytes + kHugePage - 1) / kHugePage * kHugePage);
+        if (kMaps && bytes >= kLargePage) {
+            map((bytes + kLargePage - 1) / kLargePage * kLargePage);
             return;
         }
         const size_t whole =
@@ -67,20 +67,16 @@ private:
     /// Maps one large page more than needed, and returns what is before and behind the aligned
     /// part.
     void map(size_t whole) {
-        void* taken = mmap(nullptr, whole + kHugePage, PROT_READ | PROT_WRITE,
+        void* taken = mmap(nullptr, whole + kLargePage, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (taken == MAP_FAILED) throw std::bad_alloc();
         auto* begin = static_cast<std::byte*>(taken);
         const size_t before =
-            (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
+            (kLargePage - reinterpret_cast<uintptr_t>(begin) % kLargePage) % kLargePage;
         if (before > 0) munmap(begin, before);
-        if (before < kHugePage) munmap(begin + before + whole, kHugePage - before);
+        if (before < kLargePage) munmap(begin + before + whole, kLargePage - before);
         m_data = {begin + before, Release{whole}};
-#ifdef MADV_HUGEPAGE
-        // A step sweeps over far more small pages than the processor has translations for. This is
-        // only advice: where the system has no large pages, small ones serve.
-        madvise(m_data.get(), whole, MADV_HUGEPAGE);
-#endif
+        adviseLargePages(m_data.get(), whole);
     }
 
     std::unique_ptr<std::byte, Release> m_data;

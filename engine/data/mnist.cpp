@@ -240,7 +240,7 @@ public:
         const auto pixels = static_cast<size_t>(m_tensors[kX].shape.elements());
         float* x = out.floats(kX).data();
         const std::span<int32_t> target = out.labels(kTarget);
-        constexpr size_t kAhead = 2;
+        constexpr size_t kAhead = 8;
         const auto bytesOfSample = [&](size_t i) {
             return from.images.bytes.data() + static_cast<size_t>(samples[i]) * pixels;
         };

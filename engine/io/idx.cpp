@@ -2,6 +2,7 @@
 #include "engine/io/idx.h"
 
 #include "engine/core/error.h"
+#include "engine/core/large_pages.h"
 #include "engine/core/text.h"
 #include "engine/io/array_limits.h"
 
@@ -66,6 +67,7 @@ Array readIdx(UnpackedFile& file) {
     constexpr size_t kBlock = size_t{1} << 20; // a packed file may hold less than it announces
     const auto all = static_cast<size_t>(array.info.elements());
     array.bytes.reserve(all); // takes no memory until it is written to
+    adviseLargePages(array.bytes.data(), all);
     while (array.bytes.size() < all) {
         const size_t have = array.bytes.size(), count = std::min(all - have, kBlock);
         array.bytes.resize(have + count);

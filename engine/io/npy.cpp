@@ -3,6 +3,7 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/large_pages.h"
 #include "engine/core/text.h"
 #include "engine/io/array_limits.h"
 #include "engine/io/input_file.h"
@@ -255,7 +256,10 @@ ArrayInfo npyInfo(const NpySource& source) { return headerOf(source).info; }
 Array readNpy(const NpySource& source) {
     Header header = headerOf(source);
     Array array{std::move(header.info), {}};
-    array.bytes.resize(static_cast<size_t>(*checkedBytes(array.info.type, array.info.shape)));
+    const auto all = static_cast<size_t>(*checkedBytes(array.info.type, array.info.shape));
+    array.bytes.reserve(all);
+    adviseLargePages(array.bytes.data(), all);
+    array.bytes.resize(all);
     if (header.columnsFirst && array.info.shape.size() > 1)
         readColumnsFirst(source, array);
     else

@@ -2,6 +2,7 @@
 #include "engine/io/safetensors.h"
 
 #include "engine/core/error.h"
+#include "engine/core/large_pages.h"
 #include "engine/core/text.h"
 #include "engine/io/array_limits.h"
 #include "engine/io/atomic_file.h"
@@ -188,7 +189,10 @@ Array readSafetensor(const std::string& path, const ArrayInfo& info) {
     if (*bytes > file.size() - info.offset) refuse(path, phrase("Files", "it was cut off"));
     checkFitsMemory(pathText(path), *bytes);
     file.skipTo(info.offset);
-    array.bytes.resize(static_cast<size_t>(*bytes));
+    const auto all = static_cast<size_t>(*bytes);
+    array.bytes.reserve(all);
+    adviseLargePages(array.bytes.data(), all);
+    array.bytes.resize(all);
     readAll(file, path, {reinterpret_cast<char*>(array.bytes.data()), array.bytes.size()});
     return array;
 }

@@ -1,12 +1,14 @@
 // Shapes, words, and random numbers (known answers from the Random123 distribution).
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
+#include "engine/core/large_pages.h"
 #include "engine/core/philox.h"
 #include "engine/core/shape.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "tests/support/thrown.h"
 
+#include <QFile>
 #include <QTest>
 
 #include <algorithm>
@@ -45,6 +47,7 @@ private slots:
     void normalMoments();
     void belowIsUniform();
     void shuffleIsPermutation();
+    void largePagesAreAskedFor();
 };
 
 void TestCore::shapeBasics() {
@@ -337,6 +340,41 @@ void TestCore::shuffleIsPermutation() {
     QCOMPARE(orders.size(), size_t{6});
     for (const auto& [order, count] : orders)
         QVERIFY(std::abs(count - 1000) < 5 * std::sqrt(6000 / 6.0 * 5 / 6));
+}
+
+/// Returns what the system notes about the memory at an address: "rd wr mr mw me ac hg ", where hg
+/// is the advice to use large pages.
+QByteArray flagsOfMemoryAt(uintptr_t address) {
+    QFile maps(QStringLiteral("/proc/self/smaps"));
+    if (!maps.open(QIODevice::ReadOnly)) return {};
+    bool inside = false;
+    for (const QByteArray& line : maps.readAll().split('\n')) {
+        const QByteArray range = line.left(line.indexOf(' '));
+        const qsizetype dash = range.indexOf('-');
+        bool isRange = false;
+        const uintptr_t begin = range.left(dash).toULongLong(&isRange, 16);
+        if (dash > 0 && isRange)
+            inside = begin <= address && address < range.mid(dash + 1).toULongLong(nullptr, 16);
+        if (inside && line.startsWith("VmFlags:")) return line.mid(8) + ' ';
+    }
+    return {};
+}
+
+/// Advice goes to whole large pages alone: what lies around them may be somebody else's.
+void TestCore::largePagesAreAskedFor() {
+    if (!QFile::exists(QStringLiteral("/sys/kernel/mm/transparent_hugepage/enabled")))
+        QSKIP("this system has no large pages");
+    std::vector<std::byte> memory;
+    memory.reserve(8 * kLargePage);
+    const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+    const uintptr_t whole = (begin + kLargePage - 1) / kLargePage * kLargePage;
+    const uintptr_t inside = whole + kLargePage, outside = whole - 1;
+    QVERIFY(!flagsOfMemoryAt(inside).contains(" hg "));
+    adviseLargePages(memory.data(), kLargePage - 1); // no whole page
+    QVERIFY(!flagsOfMemoryAt(inside).contains(" hg "));
+    adviseLargePages(memory.data(), memory.capacity());
+    QVERIFY(flagsOfMemoryAt(inside).contains(" hg "));
+    QVERIFY(begin == whole || !flagsOfMemoryAt(outside).contains(" hg "));
 }
 
 } // namespace tst_core
