@@ -133,11 +133,11 @@ ReducePlan planOf(const Shape& in, const Shape& axes) {
 
 int64_t offsetOf(int64_t index, const Shape& extents, const Shape& strides) {
     int64_t offset = 0;
-    for (int i = extents.rank() - 1; i >= 0; --i) {
+    for (int i = extents.rank() - 1; i > 0; --i) {
         offset += index % extents[i] * strides[i];
         index /= extents[i];
     }
-    return offset;
+    return extents.rank() > 0 ? offset + index * strides[0] : 0;
 }
 
 /// Returns n elements as Acc: in place when they are stored so, else widened into `buffer`.
@@ -199,21 +199,15 @@ private:
     uint64_t m_count = 0;
 };
 
+/// Some rows of neighbouring elements.
+template <class Acc>
+struct Rows {
+    const Acc* x;
+    int64_t rows, stride, width;
+};
+
 template <class Acc, class Op>
-[[gnu::always_inline]] inline Acc reduceLanes(const Acc* x, int64_t n) {
-    std::array<Acc, kLanes> lanes;
-    lanes.fill(Op::template start<Acc>());
-    int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) {
-        for (int lane = 0; lane < kLanes; ++lane) {
-            Acc& acc = lanes[static_cast<size_t>(lane)];
-            acc = Op::join(acc, x[i + lane]);
-        }
-    }
-    for (int lane = 0; i < n; ++i, ++lane) {
-        Acc& acc = lanes[static_cast<size_t>(lane)];
-        acc = Op::join(acc, x[i]);
-    }
+[[gnu::always_inline]] inline Acc joinLanes(std::array<Acc, kLanes>& lanes) {
     for (size_t half = kLanes / 2; half > 0; half /= 2) {
         for (size_t lane = 0; lane < half; ++lane)
             lanes[lane] = Op::join(lanes[lane], lanes[lane + half]);
@@ -221,26 +215,72 @@ template <class Acc, class Op>
     return lanes[0];
 }
 
-HALFSCOPE_VECTOR float reduceFloats(Add, const float* x, int64_t n) {
-    return reduceLanes<float, Add>(x, n);
+template <class Acc, class Op>
+[[gnu::always_inline]] inline Acc reduceLanes(const Rows<Acc>& in) {
+    std::array<Acc, kLanes> lanes;
+    lanes.fill(Op::template start<Acc>());
+    for (int64_t row = 0; row < in.rows; ++row) {
+        const Acc* const x = in.x + row * in.stride;
+        int64_t i = 0;
+        for (; i + kLanes <= in.width; i += kLanes) {
+            for (int lane = 0; lane < kLanes; ++lane) {
+                Acc& acc = lanes[static_cast<size_t>(lane)];
+                acc = Op::join(acc, x[i + lane]);
+            }
+        }
+        for (int lane = 0; i < in.width; ++i, ++lane) {
+            Acc& acc = lanes[static_cast<size_t>(lane)];
+            acc = Op::join(acc, x[i]);
+        }
+    }
+    return joinLanes<Acc, Op>(lanes);
 }
-HALFSCOPE_VECTOR float reduceFloats(Multiply, const float* x, int64_t n) {
-    return reduceLanes<float, Multiply>(x, n);
+
+/// Adds rows of at least kLanes values. The lanes are one variable, which stays in registers from
+/// row to row; an array of them would not. What is left after whole vectors is taken as one more
+/// that overlaps the last of them.
+[[gnu::always_inline]] inline float sumLanes(const Rows<float>& in) {
+    using Vector [[gnu::vector_size(kLanes * sizeof(float))]] = float;
+    using Mask [[gnu::vector_size(kLanes * sizeof(int))]] = int;
+    const int64_t whole = in.width / kLanes * kLanes, rest = in.width - whole;
+    const Mask lane{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const Mask isTaken = lane < static_cast<int>(kLanes - rest);
+    Vector sums{}, values{};
+    const float* x = in.x;
+    for (int64_t row = 0; row < in.rows; ++row, x += in.stride) {
+        for (int64_t i = 0; i < whole; i += kLanes) {
+            std::memcpy(&values, x + i, sizeof values);
+            sums += values;
+        }
+        if (rest == 0) continue;
+        std::memcpy(&values, x + in.width - kLanes, sizeof values);
+        sums = isTaken ? sums : sums + values;
+    }
+    std::array<float, kLanes> lanes;
+    std::memcpy(lanes.data(), &sums, sizeof sums);
+    return joinLanes<float, Add>(lanes);
 }
-HALFSCOPE_VECTOR float reduceFloats(Larger, const float* x, int64_t n) {
-    return reduceLanes<float, Larger>(x, n);
+
+HALFSCOPE_VECTOR float reduceFloats(Add, const Rows<float>& in) {
+    return in.width < kLanes ? reduceLanes<float, Add>(in) : sumLanes(in);
 }
-HALFSCOPE_VECTOR float reduceFloats(Smaller, const float* x, int64_t n) {
-    return reduceLanes<float, Smaller>(x, n);
+HALFSCOPE_VECTOR float reduceFloats(Multiply, const Rows<float>& in) {
+    return reduceLanes<float, Multiply>(in);
+}
+HALFSCOPE_VECTOR float reduceFloats(Larger, const Rows<float>& in) {
+    return reduceLanes<float, Larger>(in);
+}
+HALFSCOPE_VECTOR float reduceFloats(Smaller, const Rows<float>& in) {
+    return reduceLanes<float, Smaller>(in);
 }
 
 /// Reduces up to kBlock values.
 template <class Acc, class Op>
-Acc reduceBlock(const Acc* x, int64_t n) {
+Acc reduceBlock(const Rows<Acc>& in) {
     if constexpr (std::is_same_v<Acc, float>)
-        return reduceFloats(Op{}, x, n);
+        return reduceFloats(Op{}, in);
     else
-        return reduceLanes<Acc, Op>(x, n);
+        return reduceLanes<Acc, Op>(in);
 }
 
 template <class Acc, class Op>
@@ -291,19 +331,23 @@ private:
         std::array<Acc, kBlock> buffer;
         if (p.units() == 1 && p.width <= kBlock) { // many short rows: without the cascade's levels
             const Acc* x = load(m_call.in[0], base, p.width, buffer.data());
-            Acc total = Op::join(reduceBlock<Acc, Op>(x, p.width), Op::template start<Acc>());
+            Acc total =
+                Op::join(reduceBlock<Acc, Op>({x, 1, 0, p.width}), Op::template start<Acc>());
             finish(&total, k, 1, part);
             return;
         }
+        // short runs, such as the planes of small images, come to a block together
+        const bool evenly = p.tiles == 1 && p.reducedExtents.rank() == 1;
+        const int64_t together = evenly ? std::max<int64_t>(1, kBlock / p.width) : 1;
         Cascade<Acc, Op, 1> cascade;
-        for (int64_t unit = begin; unit < end; ++unit) {
+        for (int64_t unit = begin; unit < end; unit += together) {
             const int64_t row = unit / p.tiles, at = unit % p.tiles * p.tileWidth();
             const int64_t start = base + offsetOf(row, p.reducedExtents, p.reducedStrides);
             const int64_t last = std::min(at + p.tileWidth(), p.width);
+            const int64_t rows = std::min(together, end - unit);
             for (int64_t i = at; i < last; i += kBlock) {
-                const int64_t n = std::min(kBlock, last - i);
-                const Acc* x = load(m_call.in[0], start + i, n, buffer.data());
-                Acc block = reduceBlock<Acc, Op>(x, n);
+                Acc block = reduceBlock<Acc, Op>(
+                    loadRows(start + i, rows, std::min(kBlock, last - i), buffer.data()));
                 cascade.push(&block, 1);
             }
         }
@@ -312,15 +356,26 @@ private:
         finish(&total, k, 1, part);
     }
 
+    /// Loads some runs, in place where they are stored as Acc.
+    Rows<Acc> loadRows(int64_t first, int64_t rows, int64_t width, Acc* buffer) const {
+        const int64_t stride = rows > 1 ? m_plan.reducedStrides[0] : 0;
+        const Acc* const x = load(m_call.in[0], first, width, buffer);
+        if (x != buffer) return {x, rows, stride, width};
+        for (int64_t row = 1; row < rows; ++row)
+            load(m_call.in[0], first + row * stride, width, buffer + row * width);
+        return {buffer, rows, width, width};
+    }
+
     void reduceColumns(int64_t k, int64_t tile, int64_t part) const {
         const ReducePlan& p = m_plan;
         const int64_t column = tile * kColumns, n = std::min(kColumns, p.width - column);
         const int64_t base = offsetOf(k, p.keptExtents, p.keptStrides) + column;
         const int64_t begin = p.rows * part / p.parts, end = p.rows * (part + 1) / p.parts;
+        const bool isOneBlock = end > begin && end - begin <= kRows;
         Cascade<Acc, Op, kColumns> cascade;
         std::array<Acc, kColumns> buffer, block;
         for (int64_t row = begin; row < end; row += kRows) {
-            block.fill(Op::template start<Acc>());
+            std::fill_n(block.begin(), n, Op::template start<Acc>());
             for (int64_t r = row; r < std::min(row + kRows, end); ++r) {
                 const int64_t first = base + offsetOf(r, p.reducedExtents, p.reducedStrides);
                 const Acc* x = load(m_call.in[0], first, n, buffer.data());
@@ -329,9 +384,9 @@ private:
                     acc = Op::join(acc, x[i]);
                 }
             }
-            cascade.push(block.data(), n);
+            if (!isOneBlock) cascade.push(block.data(), n);
         }
-        cascade.result(block.data(), n);
+        if (!isOneBlock) cascade.result(block.data(), n);
         finish(block.data(), k * p.width + column, n, part);
     }
 
