@@ -1,19 +1,22 @@
-// Convolution on the CPU: by the library's kernels where it has some (conv_library.h), else by
-// image columns (im2col) and one matrix product per tile, with tiles spread over all threads. Tiles
-// and partial sums depend only on the sizes, so any number of threads gives the same bits. 16-bit
-// operands are widened; where the library multiplies pairs of bfloat16, only those samples are
-// widened that would not come out exactly.
+// Convolution on the CPU: with few taps by kernels of our own (tap_conv.h), else by the library's
+// where it has some (conv_library.h), else by image columns (im2col) and one matrix product per
+// tile, with tiles spread over all threads. Tiles and partial sums depend only on the sizes, so any
+// number of threads gives the same bits. 16-bit operands are widened; where the library multiplies
+// pairs of bfloat16, only those samples are widened that would not come out exactly.
 #include "engine/cpu/conv_library.h"
 #include "engine/cpu/conv_plan.h"
 #include "engine/cpu/pair_gemm.h"
 #include "engine/cpu/small_gemm.h"
 #include "engine/cpu/support.h"
+#include "engine/cpu/tap_conv.h"
 #include "engine/cpu/tf32.h"
 
 #include "engine/core/error.h"
 
+#include <array>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 namespace halfscope {
 namespace {
@@ -45,6 +48,7 @@ ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
 struct ConvScratch {
     int64_t wideA = 0, wideB = 0, perThread = 0, partials = 0;
     std::shared_ptr<const LibraryConv> library{}; ///< then `partials` is what its threads share
+    std::optional<TapConv> taps{};                ///< there is at most one of these two
     size_t floats(int threads) const {
         return static_cast<size_t>(wideA + wideB + perThread * threads + partials);
     }
@@ -63,6 +67,14 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     const int64_t image = alignedFloats(p.n * p.image());
     const int64_t weight = alignedFloats(p.o * p.taps());
     const int64_t y = alignedFloats(p.n * p.o * p.places());
+    if (isTapConv(op, p)) {
+        s.taps.emplace(p);
+        s.perThread = s.taps->imageFloats();
+        if (low) s.perThread += alignedFloats(p.image()) + alignedFloats(p.o * p.places());
+        if (low && op == Op::Conv2d) s.wideB = weight;
+        if (op == Op::Conv2dWeightGrad) s.partials = p.tapParts() * s.taps->sumFloats();
+        return s;
+    }
     s.library = libraryConv(op, p);
     if (s.library) {
         const bool both = op == Op::Conv2dWeightGrad;
@@ -307,11 +319,65 @@ void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& a
     if (!stopped(call)) storeRows(call, library.sum(areas.partials()), 1, p.o * p.taps(), 0, 0);
 }
 
+/// A sample's image as the kernels for few taps want it, and room for what else a task widens.
+struct TapArea {
+    float *laidOut, *wideImage, *wideY;
+
+    TapArea(const CpuCall& call, const ConvPlan& p, const Areas& areas, int thread, int64_t sample)
+        : laidOut(areas.thread(thread)), wideImage(laidOut + areas.sizes.taps->imageFloats()),
+          wideY(wideImage + alignedFloats(p.image())) {
+        areas.sizes.taps->layOut(
+            widened(call, call.in[0], sample * p.image(), p.image(), wideImage), laidOut);
+    }
+};
+
+void runTaps(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
+    const float* const weight = widened(call, call.in[1], areas.wideB());
+    const bool direct = call.node.dtype == DType::F32;
+    const int64_t y = p.o * p.places();
+    call.pool.run(p.n, [&](int64_t sample, int thread) {
+        if (stopped(call)) return;
+        const TapArea area(call, p, areas, thread, sample);
+        float* const out = direct ? static_cast<float*>(call.out) + sample * y : area.wideY;
+        areas.sizes.taps->forward(area.laidOut, weight, out);
+        if (!direct) storeRows(call, out, 1, y, sample * y, 0);
+    });
+}
+
+void runTapsWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
+    const TapConv& taps = *areas.sizes.taps;
+    const int64_t parts = p.tapParts(), size = taps.sumFloats(), y = p.o * p.places();
+    call.pool.run(parts, [&](int64_t part, int thread) {
+        float* const sums = areas.partials() + part * size;
+        std::fill_n(sums, size, 0.0F);
+        for (int64_t sample = p.n * part / parts; sample < p.n * (part + 1) / parts; ++sample) {
+            if (stopped(call)) return;
+            const TapArea area(call, p, areas, thread, sample);
+            taps.addWeightGrad(area.laidOut, widened(call, call.in[1], sample * y, y, area.wideY),
+                               sums);
+        }
+    });
+    constexpr int64_t kBlock = 64;
+    const int64_t elements = p.o * p.taps();
+    call.pool.run(ceilDiv(elements, kBlock), [&](int64_t task, int) {
+        const int64_t first = task * kBlock, count = std::min(kBlock, elements - first);
+        float* const sums = areas.partials() + first * kTapLanes;
+        for (int64_t part = 1; part < parts; ++part)
+            for (int64_t i = 0; i < count * kTapLanes; ++i)
+                sums[i] += sums[part * size + i];
+        std::array<float, kBlock> whole;
+        for (int64_t i = 0; i < count; ++i)
+            whole[static_cast<size_t>(i)] = TapConv::joined(sums + i * kTapLanes);
+        storeRows(call, whole.data(), 1, count, first, 0);
+    });
+}
+
 } // namespace
 
 void cpuConv2d(const CpuCall& call) {
     const ConvPlan p = planOf(call);
     const Areas areas = areasOf(call, p);
+    if (areas.sizes.taps) return runTaps(call, p, areas);
     if (areas.sizes.library) return runLibrary(call, p, areas);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
@@ -376,6 +442,7 @@ void cpuConv2dInputGrad(const CpuCall& call) {
 void cpuConv2dWeightGrad(const CpuCall& call) {
     const ConvPlan p = planOf(call);
     const Areas areas = areasOf(call, p);
+    if (areas.sizes.taps) return runTapsWeightGrad(call, p, areas);
     if (areas.sizes.library) return runLibraryWeightGrad(call, p, areas);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* dy = widened(call, call.in[1], areas.wideB());

@@ -28,9 +28,9 @@ constexpr size_t kMostKept = 1024;        ///< kernels, of some ten kilobytes ea
 /// Fewer or larger samples are cut into tiles instead: here they would leave threads without work
 /// and need much scratch.
 constexpr int64_t kFewestSamples = 8, kLargestSample = 1 << 20;
-/// Of a weight whose gradient im2col finds sooner, as in a first layer: the library's kernels keep
-/// the channels of the image in vectors, and with one channel most of a vector is empty.
-constexpr int64_t kFewTaps = 32;
+/// With fewer channels of the image, im2col finds gradients sooner: the library's kernels keep
+/// these channels in vectors, most of which would be empty.
+constexpr int64_t kFewestChannels = 4;
 
 const dnnl::engine& cpuEngine() {
     static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
@@ -402,7 +402,7 @@ std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
 
 std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
     if (p.pointwise()) return nullptr; // it is a matrix product as it is
-    if (op == Op::Conv2dWeightGrad && p.taps() <= kFewTaps) return nullptr;
+    if (op != Op::Conv2d && p.c < kFewestChannels) return nullptr;
     if (p.n < kFewestSamples || std::max(p.image(), p.o * p.places()) > kLargestSample)
         return nullptr;
     static std::mutex mutex;

@@ -41,6 +41,7 @@ struct ConvPlan {
         return std::clamp<int64_t>(4 * kTileFloats / (kh * kw * places()), 1, c);
     }
     int64_t parts() const { return std::min(kMaxParts, n * tiles()); }
+    int64_t tapParts() const { return std::min(kMaxParts, n); } ///< the same for few taps
 };
 
 } // namespace halfscope

@@ -1,5 +1,5 @@
-// The sums of a kernel of panel_gemm_kernel.h as vectors of AVX-512, for the files that are
-// compiled for it; these files define the operands.
+// The sums of a kernel of panel_gemm_kernel.h as vectors of AVX-512, and operands of floats, for
+// the files that are compiled for it.
 #pragma once
 
 // GCC 12 warns of values that its own header leaves uninitialised on purpose (GCC bug 105593).
@@ -7,6 +7,8 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <immintrin.h>
+
+#include "engine/cpu/panel_gemm.h"
 
 #include <cstdint>
 
@@ -27,6 +29,15 @@ struct Avx512Sums {
         return _mm512_maskz_loadu_ps(part, from);
     }
     static void storePart(float* to, __mmask16 part, Type x) { _mm512_mask_storeu_ps(to, part, x); }
+};
+
+struct Avx512Floats : Avx512Sums {
+    using Element = float;
+    static constexpr int64_t kDepth = kPanelDepth;
+
+    static Type broadcast(float x) { return _mm512_set1_ps(x); }
+    static Type multiplyAdd(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }
+    static Type loadPanel(const float* from) { return load(from); }
 };
 
 } // namespace

@@ -1,0 +1,106 @@
+// Lays images out for convolutions with few taps, and chooses the kernel.
+#include "engine/cpu/tap_conv.h"
+
+#include "engine/core/error.h"
+#include "engine/cpu/small_gemm.h"
+
+#include <algorithm>
+#include <array>
+
+namespace halfscope {
+
+namespace {
+
+/// Narrower rows leave most lanes of a vector empty.
+constexpr int64_t kFewestColumns = 8;
+/// Vectors are loaded whole, beyond the end of the last row.
+constexpr int64_t kBehind = 2 * kTapLanes;
+
+bool hasVectors() {
+#if defined(HALFSCOPE_X86_GEMM)
+    return widestVectorSet() != VectorSet::Portable;
+#else
+    return false;
+#endif
+}
+
+} // namespace
+
+bool isTapConv(Op op, const ConvPlan& p) {
+    if (op != Op::Conv2d && op != Op::Conv2dWeightGrad) return false;
+    return hasVectors() && !p.pointwise() && p.taps() <= kFewTaps && p.ow >= kFewestColumns &&
+           !isSmallGemm({p.o, p.taps(), p.n * p.places()});
+}
+
+TapConv::TapConv(const ConvPlan& plan, VectorSet set)
+    : m_plan(plan), m_set(set), m_rows(ceilDiv(plan.h + 2 * plan.padding[0], plan.stride[0])),
+      m_pitch(ceilDiv(plan.w + 2 * plan.padding[1], plan.stride[1])),
+      m_imageFloats(
+          alignedFloats(plan.c * plan.stride[0] * plan.stride[1] * m_rows * m_pitch + kBehind)) {
+    const auto [down, across] = m_plan.stride;
+    for (int64_t c = 0; c < plan.c; ++c)
+        for (int64_t i = 0; i < plan.kh; ++i)
+            for (int64_t j = 0; j < plan.kw; ++j) {
+                const int64_t phase = (c * down + i % down) * across + j % across;
+                m_offsets.push_back((phase * m_rows + i / down) * m_pitch + j / across);
+            }
+}
+
+void TapConv::layOut(const float* image, float* laidOut) const {
+    const auto [down, across] = m_plan.stride;
+    std::fill_n(laidOut, m_imageFloats, 0.0F);
+    for (int64_t c = 0; c < m_plan.c; ++c)
+        for (int64_t y = 0; y < m_plan.h; ++y, image += m_plan.w) {
+            const int64_t row = y + m_plan.padding[0];
+            float* const phases =
+                laidOut + ((c * down + row % down) * across * m_rows + row / down) * m_pitch;
+            for (int64_t x = 0; x < std::min(across, m_plan.w); ++x) {
+                const int64_t column = x + m_plan.padding[1];
+                float* to = phases + column % across * m_rows * m_pitch + column / across;
+                if (across == 1)
+                    std::copy_n(image, m_plan.w, to);
+                else
+                    for (int64_t at = x; at < m_plan.w; at += across)
+                        *to++ = image[at];
+            }
+        }
+}
+
+TapShape TapConv::shape() const {
+    return {m_plan.o, m_plan.taps(), m_plan.oh, m_plan.ow, m_pitch, m_offsets.data()};
+}
+
+#if defined(HALFSCOPE_X86_GEMM)
+
+void TapConv::forward(const float* laidOut, const float* weight, float* y) const {
+    const auto kernel = m_set >= VectorSet::Avx512 ? tapForwardAvx512 : tapForwardAvx2;
+    kernel(shape(), laidOut, weight, y);
+}
+
+void TapConv::addWeightGrad(const float* laidOut, const float* dy, float* sums) const {
+    const auto kernel = m_set >= VectorSet::Avx512 ? addTapProductsAvx512 : addTapProductsAvx2;
+    kernel(shape(), laidOut, dy, sums);
+}
+
+#else
+
+void TapConv::forward(const float*, const float*, float*) const {
+    failInvariant("tap_conv: this program has no vectors for it");
+}
+
+void TapConv::addWeightGrad(const float*, const float*, float*) const {
+    failInvariant("tap_conv: this program has no vectors for it");
+}
+
+#endif
+
+float TapConv::joined(const float* lanes) {
+    std::array<float, kTapLanes> sums;
+    std::copy_n(lanes, kTapLanes, sums.begin());
+    for (size_t half = kTapLanes / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; ++lane)
+            sums[lane] += sums[lane + half];
+    return sums[0];
+}
+
+} // namespace halfscope
