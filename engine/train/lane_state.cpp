@@ -55,4 +55,19 @@ void uploadStates(Executor& executor, const Graph& graph, const StateValues& sta
     }
 }
 
+void StateCopy::run(Executor& from, const Graph& fromGraph, Executor& to, const Graph& toGraph) {
+    const auto &states = fromGraph.states(), &others = toGraph.states();
+    require(states.size() == others.size(), "steps of one lane have the same states");
+    for (size_t i = 0; i < states.size(); ++i) {
+        const Node &node = fromGraph[states[i].node], &other = toGraph[others[i].node];
+        require(states[i].name == others[i].name && node.dtype == other.dtype &&
+                    node.shape == other.shape,
+                "steps of one lane have the same states");
+        if (m_bytes.size() < node.bytes()) m_bytes.resize(node.bytes());
+        const std::span bytes = std::span(m_bytes).first(node.bytes());
+        from.download(states[i].node, bytes);
+        to.upload(others[i].node, bytes);
+    }
+}
+
 } // namespace halfscope

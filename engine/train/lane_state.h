@@ -69,4 +69,14 @@ StateValues downloadStates(Executor&, const Graph&, WhichStates);
 /// step does not have, another shape, or a number of bytes that does not fit the shape.
 void uploadStates(Executor&, const Graph&, const StateValues&);
 
+/// Copies the states of one step to another that has the same, such as the step for another batch
+/// size. An epoch whose last batch is smaller does so twice, so the memory on the way is kept.
+class StateCopy {
+public:
+    void run(Executor& from, const Graph& fromGraph, Executor& to, const Graph& toGraph);
+
+private:
+    std::vector<std::byte> m_bytes; ///< of the largest state
+};
+
 } // namespace halfscope

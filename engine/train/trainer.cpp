@@ -101,6 +101,7 @@ struct Trainer::Impl {
     bool lossWasBad = false;
     UnderflowWatch underflow;
     SeenSamples seen; ///< of the epoch so far
+    StateCopy moving; ///< from one of the sizes to the other
 
     Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
         : config(runConfig), lane(config.lanes[static_cast<size_t>(index)]), plan(planOf(lane)),
@@ -129,8 +130,7 @@ struct Trainer::Impl {
     void use(int64_t step) {
         LaneStep& next = sizeFor(step);
         if (&next != at) {
-            uploadStates(next.executor(), next.graph(),
-                         downloadStates(at->executor(), at->graph(), WhichStates::All));
+            moving.run(at->executor(), at->graph(), next.executor(), next.graph());
             at = &next;
         }
         at->loadBatch(step);
