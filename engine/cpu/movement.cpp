@@ -130,19 +130,24 @@ void copyAs(const CpuCall& call, const StridedCopy& copy, const T* from, T* to) 
     });
 }
 
-/// Copies elements of the result's dtype from `from` + inOffset to the result + outOffset.
-void copyStrided(const CpuCall& call, const StridedCopy& copy, const void* from, int64_t inOffset,
-                 int64_t outOffset) {
-    const auto as = [&]<class T>(T) {
-        copyAs(call, copy, static_cast<const T*>(from) + inOffset,
-               static_cast<T*>(call.out) + outOffset);
-    };
-    switch (bytesOf(call.node.dtype)) {
+/// Calls `as` with an integer of the dtype's size.
+template <class As>
+void withElement(DType type, const As& as) {
+    switch (bytesOf(type)) {
     case 1: return as(uint8_t{});
     case 2: return as(uint16_t{});
     case 4: return as(uint32_t{});
     default: return as(uint64_t{});
     }
+}
+
+/// Copies elements of the result's dtype from `from` + inOffset to the result + outOffset.
+void copyStrided(const CpuCall& call, const StridedCopy& copy, const void* from, int64_t inOffset,
+                 int64_t outOffset) {
+    withElement(call.node.dtype, [&]<class T>(T) {
+        copyAs(call, copy, static_cast<const T*>(from) + inOffset,
+               static_cast<T*>(call.out) + outOffset);
+    });
 }
 
 /// Returns the bytes of one element that stores `value`.
@@ -158,6 +163,42 @@ std::array<std::byte, 8> stored(DType type, double value) {
     case DType::Bool: put(static_cast<uint8_t>(value != 0)); break;
     }
     return bytes;
+}
+
+/// Returns the axis that is padded, if it is one alone and without gaps, as in the gradient of a
+/// slice; otherwise -1.
+int onlyPaddedAxis(const PadAttrs& pad) {
+    int found = -1;
+    for (int i = 0; i < pad.before.rank(); ++i) {
+        if (pad.between[i] > 0) return -1;
+        if (pad.before[i] + pad.after[i] == 0) continue;
+        if (found >= 0) return -1;
+        found = i;
+    }
+    return found;
+}
+
+/// Pads one axis; every element is written once.
+template <class T>
+void padAxisAs(const CpuCall& call, int axis, const std::array<std::byte, 8>& stored) {
+    const auto& pad = attrsOf<PadAttrs>(call.node.attrs);
+    const AxisView view = around(*call.in[0].shape, axis);
+    const int64_t before = pad.before[axis] * view.inner, after = pad.after[axis] * view.inner,
+                  copied = view.extent * view.inner, row = before + copied + after;
+    T value;
+    std::memcpy(&value, stored.data(), sizeof value);
+    const int64_t grouped = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(row, 1));
+    call.pool.run(ceilDiv(view.outer, grouped), [&](int64_t task, int) {
+        if (stopped(call)) return;
+        const int64_t first = task * grouped, end = std::min(first + grouped, view.outer);
+        const T* from = static_cast<const T*>(call.in[0].data) + first * copied;
+        T* to = static_cast<T*>(call.out) + first * row;
+        for (int64_t i = first; i < end; ++i, from += copied) {
+            to = std::fill_n(to, before, value);
+            to = std::copy_n(from, copied, to);
+            to = std::fill_n(to, after, value);
+        }
+    });
 }
 
 /// Returns the largest of n indices; negative ones count as the large numbers that their bits are.
@@ -323,8 +364,10 @@ void cpuCopyStrided(const CpuCall& call) {
 
 void cpuPad(const CpuCall& call) {
     const auto& pad = attrsOf<PadAttrs>(call.node.attrs);
-    const Shape &to = call.node.shape, &from = *call.in[0].shape;
     const auto value = stored(call.node.dtype, pad.value);
+    if (const int axis = onlyPaddedAxis(pad); axis >= 0)
+        return withElement(call.node.dtype, [&]<class T>(T) { padAxisAs<T>(call, axis, value); });
+    const Shape &to = call.node.shape, &from = *call.in[0].shape;
     const StridedCopy everywhere{to, Shape::filled(to.rank(), 0), to.strides()};
     copyStrided(call, everywhere, value.data(), 0, 0);
     StridedCopy copy{from, from.strides(), to.strides()};

@@ -155,6 +155,9 @@ inline void addMoves(std::vector<KernelRow>& rows) {
         {"slice", Op::Slice, SliceAttrs{{3, 0, 1}, {30, 1, 33}, {2, 1, 5}}, {{31, 2, 33}}});
     rows.push_back({"slice a row", Op::Slice, SliceAttrs{{7, 0}, {8, 257}, {1, 1}}, {{31, 257}}});
     rows.push_back({"pad", Op::Pad, PadAttrs{{1, 0, 2}, {0, 3, 1}, {0, 2, 1}, 0.5}, {{5, 3, 7}}});
+    rows.push_back(
+        {"pad one axis", Op::Pad, PadAttrs{{0, 2, 0}, {0, 1, 0}, {0, 0, 0}, 0.5}, {{5, 3, 7}}});
+    rows.push_back({"pad rows", Op::Pad, PadAttrs{{0, 64}, {0, 128}, {0, 0}, 0}, {{700, 64}}});
     rows.push_back({"pad a vector", Op::Pad, PadAttrs{{0}, {1}, {2}, -1}, {{257}}});
     rows.push_back({"concat rows", Op::Concat, AxisAttrs{0, 0}, {{3, 31}, {1, 31}, {33, 31}}});
     rows.push_back({"concat columns", Op::Concat, AxisAttrs{1, 0}, {{31, 3}, {31, 1}, {31, 257}}});
