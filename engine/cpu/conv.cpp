@@ -230,6 +230,25 @@ void storeRows(const CpuCall& call, const float* from, int64_t rows, int64_t col
     }
 }
 
+constexpr int64_t kPartBlock = 4096; ///< elements of a gradient whose partial sums a task adds
+
+/// Adds the partial sums of a weight's gradient, `size` floats apart, into the first of them, in
+/// order. done(first, count) is called for each block of `elements` that is complete.
+template <class Done>
+void addParts(const CpuCall& call, float* sums, int64_t parts, int64_t size, int64_t elements,
+              const Done& done) {
+    call.pool.run(ceilDiv(elements, kPartBlock), [&](int64_t task, int) {
+        const int64_t first = task * kPartBlock, count = std::min(kPartBlock, elements - first);
+        float* const sum = sums + first;
+        for (int64_t part = 1; part < parts; ++part) {
+            const float* const more = sum + part * size;
+            for (int64_t i = 0; i < count; ++i)
+                sum[i] += more[i];
+        }
+        done(first, count);
+    });
+}
+
 /// Whether the library's kernels for pairs are exact for operands with these exponents. They
 /// multiply some values by zeros that pad a pair, so none may be infinite or NaN.
 bool keepsAll(const Exponents& a, const Exponents& b) {
@@ -316,7 +335,10 @@ void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& a
         };
         library.runPart(task, samplesOf, areas.partials(), areas.thread(thread));
     });
-    if (!stopped(call)) storeRows(call, library.sum(areas.partials()), 1, p.o * p.taps(), 0, 0);
+    if (stopped(call)) return;
+    const int64_t size = library.sumFloats();
+    addParts(call, areas.partials(), library.tasks(), size, size, [](int64_t, int64_t) {});
+    storeRows(call, library.planes(areas.partials()), 1, p.o * p.taps(), 0, 0);
 }
 
 /// A sample's image as the kernels for few taps want it, and room for what else a task widens.
@@ -357,18 +379,14 @@ void runTapsWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& area
                                sums);
         }
     });
-    constexpr int64_t kBlock = 64;
-    const int64_t elements = p.o * p.taps();
-    call.pool.run(ceilDiv(elements, kBlock), [&](int64_t task, int) {
-        const int64_t first = task * kBlock, count = std::min(kBlock, elements - first);
-        float* const sums = areas.partials() + first * kTapLanes;
-        for (int64_t part = 1; part < parts; ++part)
-            for (int64_t i = 0; i < count * kTapLanes; ++i)
-                sums[i] += sums[part * size + i];
-        std::array<float, kBlock> whole;
-        for (int64_t i = 0; i < count; ++i)
-            whole[static_cast<size_t>(i)] = TapConv::joined(sums + i * kTapLanes);
-        storeRows(call, whole.data(), 1, count, first, 0);
+    if (stopped(call)) return;
+    float* const sums = areas.partials();
+    addParts(call, sums, parts, size, size, [&](int64_t first, int64_t count) {
+        static_assert(kPartBlock % kTapLanes == 0);
+        std::array<float, kPartBlock / kTapLanes> whole;
+        for (int64_t i = 0; i < count / kTapLanes; ++i)
+            whole[static_cast<size_t>(i)] = TapConv::joined(sums + first + i * kTapLanes);
+        storeRows(call, whole.data(), 1, count / kTapLanes, first / kTapLanes, 0);
     });
 }
 
@@ -471,16 +489,9 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
                     dy + n * p.o * p.places() + place, columns, areas.partials() + part * size);
         }
     });
-    constexpr int64_t kBlock = 4096;
-    call.pool.run(ceilDiv(elements, kBlock), [&](int64_t task, int) {
-        const int64_t first = task * kBlock, count = std::min(kBlock, elements - first);
-        float* sum = areas.partials() + first;
-        for (int64_t part = 1; part < parts; ++part) {
-            const float* more = areas.partials() + part * size + first;
-            for (int64_t i = 0; i < count; ++i)
-                sum[i] += more[i];
-        }
-        storeRows(call, sum, 1, count, first, 0);
+    float* const sums = areas.partials();
+    addParts(call, sums, parts, size, elements, [&](int64_t first, int64_t count) {
+        storeRows(call, sums + first, 1, count, first, 0);
     });
 }
 

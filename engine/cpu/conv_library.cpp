@@ -292,12 +292,12 @@ public:
     int64_t threadFloats() const override {
         const int64_t piece =
             std::max(m_wide.threadFloats(), m_pairs ? m_pairs->threadFloats() : 0);
-        return m_op == Op::Conv2dWeightGrad ? summing().outFloats() + movedFloats() + piece : piece;
+        return m_op == Op::Conv2dWeightGrad ? sumFloats() + movedFloats() + piece : piece;
     }
     int64_t sharedFloats() const override {
         if (m_op != Op::Conv2dWeightGrad)
             return m_wide.sharedFloats() + (m_pairs ? m_pairs->sharedFloats() : 0);
-        return tasks() * summing().outFloats() + alignedFloats(m_plan.o * m_plan.taps()) +
+        return tasks() * sumFloats() + alignedFloats(m_plan.o * m_plan.taps()) +
                summing().out().scratch();
     }
     void prepare(DType type, const void* b, float* shared) const override {
@@ -321,7 +321,7 @@ public:
     }
     void runPart(int64_t task, const SamplesOf& samplesOf, float* shared,
                  float* thread) const override {
-        const int64_t size = summing().outFloats();
+        const int64_t size = sumFloats();
         float* const sum = shared + task * size;
         float* const more = thread;
         const int64_t begin = m_chunks * task / tasks(), end = m_chunks * (task + 1) / tasks();
@@ -332,14 +332,11 @@ public:
                 sum[i] += more[i];
         }
     }
-    const float* sum(float* shared) const override {
+    int64_t sumFloats() const override { return summing().outFloats(); }
+    const float* planes(float* shared) const override {
         const Piece& whole = summing();
-        const int64_t size = whole.outFloats();
-        for (int64_t part = 1; part < tasks(); ++part)
-            for (int64_t i = 0; i < size; ++i)
-                shared[i] += shared[part * size + i];
         if (!whole.out().differ()) return shared;
-        float* const planes = shared + tasks() * size;
+        float* const planes = shared + tasks() * sumFloats();
         whole.out().move(shared, planes, planes + alignedFloats(m_plan.o * m_plan.taps()));
         return planes;
     }

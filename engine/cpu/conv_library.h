@@ -47,9 +47,11 @@ public:
     using SamplesOf = std::function<Operands(int64_t first, int64_t count)>;
     virtual void runPart(int64_t task, const SamplesOf& samplesOf, float* shared,
                          float* thread) const = 0;
-    /// Returns the sum over the tasks of Conv2dWeightGrad as planes, which are in `shared`. Comes
-    /// after all tasks.
-    virtual const float* sum(float* shared) const = 0;
+    /// The floats of a partial sum. They are in `shared` one after another.
+    virtual int64_t sumFloats() const = 0;
+    /// Returns the sum of all parts as planes, which are in `shared`. Comes after the parts have
+    /// been added into the first.
+    virtual const float* planes(float* shared) const = 0;
 };
 
 /// Returns null when the library is not there or has no kernels of its own for the convolution, and
