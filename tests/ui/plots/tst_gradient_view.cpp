@@ -265,12 +265,13 @@ private slots:
             view.resize(300, view.sizeHint().height());
             return view.grab().toImage();
         };
-        const QImage brief = drawn(QStringLiteral("init_scale 2^24"));
-        QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24")) == brief);
+        const QImage brief = drawn(QStringLiteral("First\u00a0scale 2^24"));
+        QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) == brief);
         QVERIFY(drawn(QString()) != brief); // more than the letter
         // when there is no room for that either, the letter stands alone
-        QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24, growth_interval 2000")) ==
-                drawn(QString()));
+        QVERIFY(
+            drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24, Growth\u00a0interval 2000")) ==
+            drawn(QString()));
     }
 
     /// When there is nothing to draw, a sentence is shown; above older gradients it replaces the

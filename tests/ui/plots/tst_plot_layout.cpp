@@ -332,7 +332,7 @@ void TestPlotLayout::headersCutNoNumber() {
 /// beside the slider.
 void TestPlotLayout::sixLanesFitAtTheUsualSize() {
     constexpr int kRoom = 430;
-    m_stack->setLanes(QStringList(6, QStringLiteral("amp-fp16, init_scale 2^24")));
+    m_stack->setLanes(QStringList(6, QStringLiteral("amp-fp16, First\u00a0scale 2^24")));
     const auto fits = [this](float loss) {
         for (int lane = 0; lane < 6; ++lane)
             m_stack->append(lane, record(m_stack->lastStep() + 1, lane, loss));
