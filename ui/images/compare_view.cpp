@@ -269,7 +269,9 @@ const Picture& CompareView::shownTarget() const {
 
 void CompareView::showPictures() {
     m_what->setVisible(!m_galleries.empty());
-    const ImageView::Style style = showsSamples() ? ImageView::Style::Plot : styleOf(m_kind);
+    const ImageView::Style style = !showsSamples()       ? styleOf(m_kind)
+                                   : areTexts(m_samples) ? ImageView::Style::Text
+                                                         : ImageView::Style::Plot;
     for (size_t i = 0; i < m_views.size(); ++i) {
         m_views[i]->setStyle(style);
         m_views[i]->setAxes(m_classes);

@@ -38,7 +38,8 @@ void ImageView::takePicture(const Picture& picture, QImage image) {
 
 QImage ImageView::imageOf(const Picture& picture) const {
     if (m_style == Style::Pixels) return pictureImage(picture);
-    return inkImage(picture, palette().color(QPalette::Text), palette().color(QPalette::Base));
+    const auto image = m_style == Style::Text ? markedImage : inkImage;
+    return image(picture, palette().color(QPalette::Text), palette().color(QPalette::Base));
 }
 
 void ImageView::setPicture(const Picture& picture) { takePicture(picture, imageOf(picture)); }
@@ -209,7 +210,8 @@ void ImageView::paintPicture(QPainter& painter) const {
     }
     painter.save();
     painter.setClipRect(view);
-    painter.setRenderHint(QPainter::SmoothPixmapTransform, m_style == Style::Plot); // else nearest
+    painter.setRenderHint(QPainter::SmoothPixmapTransform,
+                          m_style == Style::Plot || m_style == Style::Text); // else nearest
     painter.drawImage(target, m_image);
     if (!m_nan.isNull()) paintNan(painter, target);
     if (!m_right.isNull()) paintSwipe(painter, target);

@@ -31,6 +31,11 @@ int byte(float value) {
     return static_cast<int>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f));
 }
 
+int mix(int from, int to, float share) {
+    return static_cast<int>(std::lround(
+        static_cast<float>(from) + static_cast<float>(to - from) * std::clamp(share, 0.0f, 1.0f)));
+}
+
 /// Calls color(pixel values) for each pixel that holds no nan.
 template <class F>
 QImage painted(const Picture& picture, F color) {
@@ -70,14 +75,25 @@ QImage pictureImage(const Picture& picture) {
 
 QImage inkImage(const Picture& picture, const QColor& ink, const QColor& paper) {
     if (picture.channels >= 3) return pictureImage(picture);
-    const auto mix = [](int from, int to, float share) {
-        return static_cast<int>(
-            std::lround(static_cast<float>(from) +
-                        static_cast<float>(to - from) * std::clamp(share, 0.0f, 1.0f)));
-    };
     return painted(picture, [&](const float* v) {
         return qRgb(mix(ink.red(), paper.red(), v[0]), mix(ink.green(), paper.green(), v[0]),
                     mix(ink.blue(), paper.blue(), v[0]));
+    });
+}
+
+QImage markedImage(const Picture& picture, const QColor& ink, const QColor& paper) {
+    if (picture.channels < 3) return inkImage(picture, ink, paper);
+    const bool dark = paper.lightness() < ink.lightness();
+    const QColor &low = dark ? paper : ink, &high = dark ? ink : paper;
+    constexpr float kDarker = 1.2f; // a power, so that the ink can be read on orange, too
+    return painted(picture, [&](const float* v) {
+        std::array<float, 3> share{v[0], v[1], v[2]};
+        // the lightness of HSL upside down: the same amount more in each channel
+        const auto [least, most] = std::minmax({v[0], v[1], v[2]});
+        for (float& each : share)
+            if (dark) each = std::pow(std::max(0.0f, each + 1 - least - most), kDarker);
+        return qRgb(mix(low.red(), high.red(), share[0]), mix(low.green(), high.green(), share[1]),
+                    mix(low.blue(), high.blue(), share[2]));
     });
 }
 
