@@ -96,14 +96,15 @@ void CompareView::buildBar() {
     m_what->setMinimumContentsLength(kLeastLetters);
     m_what->hide();
     bar->addWidget(m_what);
-    auto* label = make<QLabel>(tr("Last picture:"), this);
+    m_modeLabel = make<QLabel>(tr("Last picture:"), this);
+    m_modeLabel->setMinimumWidth(1); // see placeViews()
     m_mode = make<QComboBox>(this);
     m_mode->setAccessibleName(tr("Last picture"));
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents); // lanes come and go
     m_mode->setMinimumContentsLength(kLeastLetters);
     m_mode->setToolTip(tr("What the last pane shows (keys 1, 2 and 3)"));
-    label->setBuddy(m_mode);
-    bar->addWidget(label);
+    m_modeLabel->setBuddy(m_mode);
+    bar->addWidget(m_modeLabel);
     bar->addWidget(m_mode);
     m_gain = make<QComboBox>(this);
     m_gain->setAccessibleName(tr("Amplification of the difference"));
@@ -434,6 +435,8 @@ int CompareView::usefulHeight(int width, int most) const {
 
 void CompareView::placeViews() {
     const int width = m_canvas->width(), height = m_canvas->height();
+    const int beside = m_bar->minimumSizeHint().width();
+    m_modeLabel->setVisible(beside + m_modeLabel->sizeHint().width() <= width);
     const Grid grid = gridFor(width, height);
     const int columns = grid.columns, rows = grid.rows;
     const int first = panes() - shownPanes();

@@ -429,7 +429,7 @@ double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true);
 
 QSize PlotStack::sizeHint() const { return {760, 460}; }
 
-QSize PlotStack::minimumSizeHint() const { return {240, 220}; }
+QSize PlotStack::minimumSizeHint() const { return {170, 220}; }
 
 void PlotStack::connectMouse() {
     m_mouse = std::make_unique<PlotMouse>(*m_plot);

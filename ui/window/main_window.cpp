@@ -33,6 +33,7 @@
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStatusBar>
+#include <QStyle>
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -153,7 +154,8 @@ void MainWindow::buildRight() {
     column->addWidget(m_parts.runs, 2); // a run takes more lines than an event
     column->addWidget(m_parts.gradients);
     column->addWidget(m_parts.events, 1);
-    m_parts.right->setMinimumWidth(230);
+    constexpr int kCards = 250; // pixels
+    m_parts.right->setMinimumWidth(kCards + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
     m_parts.right->setChildrenCollapsible(false);
     m_parts.right->setStretchFactor(0, 0);
     m_parts.right->setStretchFactor(1, 1);
