@@ -23,6 +23,7 @@
 #include "ui/window/guarded_application.h"
 #include "ui/window/headline.h"
 #include "ui/window/next_start.h"
+#include "ui/window/pane_keys.h"
 #include "ui/window/window_borders.h"
 
 #include <QApplication>
@@ -75,6 +76,7 @@ MainWindow::MainWindow(WindowOptions options)
     m_frames = std::make_unique<FrameLoop>(*m_parts.rate);
     m_closing = std::make_unique<CloseGuard>(*m_shown, *m_files, *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
+    make<PaneKeys>(m_parts, *this);
     connectParts();
     if (m_options.remember) restoreLayout();
     chooseTheme(m_options.theme);
