@@ -6,6 +6,7 @@
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 
+#include <QLocale>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QWheelEvent>
@@ -261,7 +262,7 @@ void ImageView::paintNan(QPainter& painter, const QRectF& target) const {
 }
 
 void ImageView::paintLegend(QPainter& painter) const {
-    const QString high = QString::number(m_legend, 'g', 3);
+    const QString high = QLocale().toString(m_legend, 'g', 3);
     const int text = fontMetrics().horizontalAdvance(high) + 6;
     const int zero = fontMetrics().horizontalAdvance(u'0') + 6;
     // right below the picture

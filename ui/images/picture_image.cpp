@@ -2,6 +2,7 @@
 #include "ui/images/picture_image.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 #include <QStringList>
 
 #include <algorithm>
@@ -135,7 +136,8 @@ QString errorText(const PictureError& error, ErrorText form) {
     if (error.notFinite > 0)
         return QCoreApplication::translate("PictureError", "%1 not finite").arg(error.notFinite);
     if (error.meanSquare == 0) return QCoreApplication::translate("PictureError", "equal");
-    const QString ratio = QString::number(error.psnr(), 'f', 1);
+    const QLocale locale;
+    const QString ratio = locale.toString(error.psnr(), 'f', 1);
     if (form == ErrorText::Shortest)
         return QCoreApplication::translate("PictureError", "%1 dB").arg(ratio);
     if (form == ErrorText::Short)
@@ -143,6 +145,7 @@ QString errorText(const PictureError& error, ErrorText form) {
     // zeros at the end stay, or the text would change its width from step to step
     QString mean = QString::asprintf("%#.3g", error.meanAbsolute);
     if (mean.endsWith(u'.')) mean.chop(1); // of 100 and more
+    mean.replace(QLatin1String("."), locale.decimalPoint());
     return QCoreApplication::translate("PictureError", "MAE %1, PSNR %2 dB").arg(mean, ratio);
 }
 
@@ -151,7 +154,7 @@ QString pixelText(const Picture& picture, int x, int y) {
     QStringList parts;
     const float* values = pixel(picture, x, y);
     for (int c = 0; c < picture.channels; ++c)
-        parts << QString::number(static_cast<double>(values[c]), 'g', 4);
+        parts << QLocale().toString(static_cast<double>(values[c]), 'g', 4);
     return parts.join(u' ');
 }
 
