@@ -140,6 +140,7 @@ void TransportBar::buildButtons() {
     m_play->setFont(big);
     m_play->setMinimumSize(QFontMetrics(big).horizontalAdvance(tr("Continue")) + 56, 36);
     m_play->setDefault(true);
+    setFocusProxy(m_play); // where F6 leads
     connect(m_reset, &QPushButton::clicked, this, &TransportBar::resetRequested);
     connect(m_play, &QPushButton::clicked, this, &TransportBar::playRequested);
     connect(m_step, &QPushButton::clicked, this, &TransportBar::stepRequested);

@@ -22,9 +22,11 @@ bool takesTab(const QWidget& widget) {
     return (widget.focusPolicy() & Qt::TabFocus) && widget.isEnabled() && widget.isVisible();
 }
 
-/// Returns the control of a part that Tab reaches first; null when there is none to be seen.
+/// Returns the control that a part names, or the one that Tab reaches first; null when there is
+/// none to be seen.
 QWidget* firstStop(QWidget* pane) {
     if (!pane->isVisible()) return nullptr;
+    if (pane->focusProxy()) return pane->focusProxy();
     QWidget* each = pane;
     do {
         if ((each == pane || pane->isAncestorOf(each)) && takesTab(*each)) return each;

@@ -55,7 +55,7 @@ void TestPaneKeys::partsInTurn() {
         if (each->text() == QStringLiteral("First &lesson")) each->trigger();
     QVERIFY(has<LessonPanel>());
     press(Qt::Key_F6);
-    QVERIFY(has<TransportBar>());
+    QCOMPARE(window().focusWidget()->objectName(), QStringLiteral("play")); // so Space plays
     press(Qt::Key_F6);
     QVERIFY(has<SetupPanel>());
     press(Qt::Key_F6);
