@@ -313,6 +313,9 @@ public:
             print(gradientTable(m_experiment, m_ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
+        if (!options.onnx.empty())
+            for (const OnnxTarget& each : onnxTargets(options.onnx, m_experiment))
+                print("ONNX: " + pathText(each.file) + "\n");
         if (m_board)
             print("TensorBoard: tensorboard --logdir " + pathText(options.tensorboard) + "\n");
     }

@@ -208,13 +208,17 @@ std::span<const int32_t> judgedOf(const Gallery& gallery) {
 Picture classedTexts(const Gallery& gallery, std::span<const int32_t> taken,
                      std::span<const std::string> names) {
     const std::span<const int32_t> labels = gallery.samples.labels(kTarget);
+    const std::string nan = "NaN"; // all scores are
     std::vector<ClassedText> texts;
     for (size_t i = 0; i < labels.size(); ++i) {
         const auto at = static_cast<size_t>(taken[i]);
-        const bool none = at >= names.size(); // all scores are nan
-        texts.push_back({gallery.texts[i], none ? "NaN" : names[at], taken[i] == labels[i]});
+        texts.push_back(
+            {gallery.texts[i], at < names.size() ? names[at] : nan, taken[i] == labels[i]});
     }
-    return classedSheet(texts);
+    size_t longest = nan.size(); // the sheets of all lanes and steps are as large
+    for (const std::string& name : names)
+        longest = std::max(longest, name.size());
+    return classedSheet(texts, longest);
 }
 
 } // namespace

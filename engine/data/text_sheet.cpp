@@ -150,26 +150,35 @@ Picture textSheet(std::span<const std::string> names, std::span<const int32_t> s
     return sheet.take();
 }
 
-Picture classedSheet(std::span<const ClassedText> texts) {
-    constexpr int kColumns = 40, kLongestName = 16, kDots = 3;
-    Sheet sheet(kColumns, 2 * kClassedTexts);
+Picture classedSheet(std::span<const ClassedText> texts, size_t longest) {
+    constexpr int kColumns = 40, kLeastColumns = 20, kShortColumns = 25, kDots = 3;
+    texts = upTo(kClassedTexts, texts);
+    size_t widest = 0;
+    for (const ClassedText& each : texts)
+        widest = std::max(widest, lettersOf(each.text, kColumns).size());
+    const auto needed = static_cast<int>(widest + 1 + std::min<size_t>(longest, kLongestClass));
+    const bool brief = needed <= kShortColumns;
+    const int columns = brief ? std::max(needed, kLeastColumns) : kColumns, rows = brief ? 1 : 2;
+    Sheet sheet(columns, rows * kClassedTexts);
     int row = 0;
-    for (const ClassedText& each : texts.first(std::min<size_t>(texts.size(), kClassedTexts))) {
-        const std::vector<uint64_t> name = lettersOf(each.name, kLongestName);
-        int at = (row + 2) * kColumns - static_cast<int>(name.size());
-        const int inSecond = at - 1 - (row + 1) * kColumns;
+    for (const ClassedText& each : texts) {
+        const std::vector<uint64_t> name = lettersOf(each.name, kLongestClass);
+        const int last = (row + rows - 1) * columns; // where its last row begins
+        int at = last + columns - static_cast<int>(name.size());
+        const int inLast = at - 1 - last;
         for (const uint64_t letter : name)
             sheet.cell(at++, letter, each.right ? kPrompt : kWrong);
-        const std::vector<uint64_t> text = lettersOf(each.text, 2 * kColumns);
+        const std::vector<uint64_t> text = lettersOf(each.text, rows * columns);
         const auto letters = static_cast<int>(text.size());
-        const auto second = static_cast<int>(endOfRow(text, kColumns));
-        const int end = std::min(letters, second + inSecond);
+        const int first =
+            brief ? 0 : static_cast<int>(endOfRow(text, static_cast<size_t>(columns)));
+        const int end = std::min(letters, first + inLast);
         for (int i = 0; i < end; ++i) {
             const bool dot = end < letters && i >= end - kDots;
-            at = row * kColumns + (i < second ? i : kColumns + i - second);
+            at = i < first ? row * columns + i : last + i - first;
             sheet.cell(at, dot ? glyphOf(".") : text[static_cast<size_t>(i)], kPaper);
         }
-        row += 2;
+        row += rows;
     }
     return sheet.take();
 }

@@ -38,10 +38,12 @@ struct ClassedText {
     std::string text, name;
     bool right = true;
 };
-inline constexpr int kClassedTexts = 8;
+inline constexpr int kClassedTexts = 8, kLongestClass = 16;
 
 /// Draws at most kClassedTexts texts, each in two rows; one that does not fit ends with three dots.
-/// The name of the class ends the second row, on grey, or on orange where it is wrong.
-Picture classedSheet(std::span<const ClassedText>);
+/// The name of the class ends the second row, on grey, or on orange where it is wrong. Texts that
+/// are so short that a class of `longest` letters stands beside each of them take one row, in
+/// larger letters.
+Picture classedSheet(std::span<const ClassedText>, size_t longest = kLongestClass);
 
 } // namespace halfscope

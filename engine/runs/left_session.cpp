@@ -332,7 +332,10 @@ void LeftSession::remove(const LeftRun& run) {
             .run();
     database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
     database.run("COMMIT");
-    database.run("VACUUM"); // gives the room back to the disk
+    try {
+        database.run("VACUUM"); // gives the room back to the disk
+    } catch (const RunError&) { // a full disk has no room for the copy, but the run is gone
+    }
 }
 
 std::vector<LeftSession> leftSessions(const std::string& folder) {

@@ -4,7 +4,6 @@
 #include "engine/core/error.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/settings/fields.h"
-#include "engine/settings/lane_titles.h"
 
 #include <algorithm>
 #include <set>
@@ -46,7 +45,7 @@ bool scalersTell(std::span<const RunConfig* const> configs, size_t lane) {
 
 /// Adds to each run the words for its value unless all values are the same.
 void compare(const Field& field, int lane, const std::string& before,
-             std::span<const RunConfig* const> configs,
+             std::span<const RunConfig* const> configs, const SettingName& name,
              std::vector<std::vector<std::string>>& words) {
     const FieldValue first = field.get(*configs.front(), lane);
     const bool same = std::all_of(configs.begin(), configs.end(), [&](const RunConfig* each) {
@@ -55,7 +54,7 @@ void compare(const Field& field, int lane, const std::string& before,
     if (same) return;
     for (size_t i = 0; i < configs.size(); ++i) {
         if (!applies(field, *configs[i], lane)) continue;
-        const std::string text = settingWords(field, field.get(*configs[i], lane));
+        const std::string text = settingWords(field, field.get(*configs[i], lane), name);
         if (!text.empty()) words[i].push_back(before + text);
     }
 }
@@ -73,21 +72,21 @@ std::string joined(const std::vector<std::string>& words, size_t most) {
 } // namespace
 
 std::vector<std::string> settingDifferences(std::span<const RunConfig* const> configs,
-                                            size_t most) {
+                                            const SettingName& name, size_t most) {
     if (configs.empty()) return {};
     std::vector<std::vector<std::string>> words(configs.size());
     const bool lanesMatch = sameLanes(configs);
     if (!lanesMatch)
         for (size_t i = 0; i < configs.size(); ++i) {
             std::string lanes;
-            for (const std::string& name : laneNames(*configs[i]))
-                lanes += (lanes.empty() ? "" : " + ") + name;
+            for (const std::string& each : laneNames(*configs[i]))
+                lanes += (lanes.empty() ? "" : " + ") + each;
             words[i].push_back(lanes);
         }
     for (const Field& field : fieldTable()) {
         if (field.apply == FieldApply::Pace) continue; // no result depends on it
         if (field.scope == FieldScope::Run) {
-            compare(field, 0, {}, configs, words);
+            compare(field, 0, {}, configs, name, words);
             continue;
         }
         if (!lanesMatch) continue;
@@ -96,7 +95,7 @@ std::vector<std::string> settingDifferences(std::span<const RunConfig* const> co
             const bool named = scalersTell(configs, lane);
             if (field.key == kScalerPreset ? !named : named && field.key.starts_with(kOfScaler))
                 continue;
-            compare(field, static_cast<int>(lane), letterOf(lane) + ": ", configs, words);
+            compare(field, static_cast<int>(lane), letterOf(lane) + ": ", configs, name, words);
         }
     }
     std::vector<std::string> texts;
@@ -195,11 +194,11 @@ RunId RunStore::idOf(const Run* run) const {
     return RunId::None;
 }
 
-std::vector<std::string> RunStore::differences() const {
+std::vector<std::string> RunStore::differences(const SettingName& name) const {
     std::vector<const RunConfig*> configs;
     for (const Entry& each : m_entries)
         configs.push_back(&each.run->info().config);
-    std::vector<std::string> texts = settingDifferences(configs);
+    std::vector<std::string> texts = settingDifferences(configs, name);
     for (size_t i = 0; i < texts.size() && texts.size() > 1; ++i) {
         // settings that are the same now may have differed before an edit
         const size_t edits = m_entries[i].run->info().recorded.edits.size();

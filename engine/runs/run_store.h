@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/runs/run.h"
+#include "engine/settings/lane_titles.h"
 
 #include <cstdint>
 #include <memory>
@@ -55,7 +56,7 @@ public:
 
     /// Returns, by entry, the settings in which a run differs from the others: "lr 0.01, seed 2";
     /// empty when nothing differs.
-    std::vector<std::string> differences() const;
+    std::vector<std::string> differences(const SettingName& = shortKey) const;
 
 private:
     Entry* entry(RunId);
@@ -72,6 +73,7 @@ private:
 /// 0.01, width 64". Those of lanes are compared when all have the same number of lanes, which
 /// have letters: "B: init_scale 2^24". The title does not count. After `most` differences ", ..."
 /// follows.
-std::vector<std::string> settingDifferences(std::span<const RunConfig* const>, size_t most = 4);
+std::vector<std::string> settingDifferences(std::span<const RunConfig* const>,
+                                            const SettingName& = shortKey, size_t most = 4);
 
 } // namespace halfscope

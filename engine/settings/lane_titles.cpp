@@ -45,7 +45,7 @@ int parentOf(std::span<const int> parents, size_t lane) {
 
 /// Returns the differences of `lane` from its peers; first come those that hold for most peers.
 std::vector<std::string> differences(const RunConfig& config, size_t lane,
-                                     std::span<const int> parents) {
+                                     std::span<const int> parents, const SettingName& name) {
     const int own = static_cast<int>(lane);
     const std::vector<int> peers = peersOf(config, lane);
     const auto takesScale = [&](int peer) { // from its parent
@@ -69,7 +69,7 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane,
         const bool says = !first || dynamic;
         const bool ofScaler = field.key.starts_with(kOfScaler);
         if (field.key == kScalerPreset ? !named : named && ofScaler && says) continue;
-        if (const std::string text = settingWords(field, value); !text.empty())
+        if (const std::string text = settingWords(field, value, name); !text.empty())
             found.emplace_back(others, text);
     }
     std::stable_sort(found.begin(), found.end(),
@@ -91,21 +91,26 @@ std::string briefValue(const FieldValue& value) {
     return valueText(value);
 }
 
-std::string settingWords(const Field& field, const FieldValue& value) {
+std::string shortKey(const Field& field) {
+    const size_t dot = field.key.find('.');
+    const bool scaler = field.key == kScalerPreset; // "scaler", not "preset"
+    return scaler ? field.key.substr(0, dot) : field.key.substr(dot + 1);
+}
+
+std::string settingWords(const Field& field, const FieldValue& value, const SettingName& name) {
     const std::string text = briefValue(value);
     if (text == "default" || text.empty()) return {};
     if (field.kind == FieldKind::Path) return std::filesystem::path(text).stem().string();
     if (field.kind == FieldKind::Text) return text;
-    const size_t dot = field.key.find('.');
-    const bool scaler = field.key == kScalerPreset; // "scaler", not "preset"
-    return (scaler ? field.key.substr(0, dot) : field.key.substr(dot + 1)) + ' ' + text;
+    return name(field) + ' ' + text;
 }
 
-std::vector<LaneTitle> laneTitleParts(const RunConfig& config, std::span<const int> parents) {
+std::vector<LaneTitle> laneTitleParts(const RunConfig& config, std::span<const int> parents,
+                                      const SettingName& name) {
     std::vector<LaneTitle> titles;
     std::map<std::string, int> seen;
     for (size_t i = 0; i < config.lanes.size(); ++i) {
-        LaneTitle title{nameOf(config.lanes[i].precision), differences(config, i, parents)};
+        LaneTitle title{nameOf(config.lanes[i].precision), differences(config, i, parents, name)};
         if (peersOf(config, i).size() > 1) title.parent = parentOf(parents, i);
         title.more = title.words.size() > kMost;
         if (title.more) title.words.resize(kMost);

@@ -5,6 +5,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/run_config.h"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,9 +14,13 @@ namespace halfscope {
 
 /// Returns a value as people write it by hand: scales are powers of two, "2^24".
 std::string briefValue(const FieldValue&);
+/// What is written before a setting's value.
+using SettingName = std::function<std::string(const Field&)>;
+/// Returns the telling part of its key: "lr", "init_scale", "scaler".
+std::string shortKey(const Field&);
 /// Returns a setting in the fewest words: "lr 0.001", "init_scale 2^24", "scaler apex"; the value
-/// of a path or text without its key; empty when the value is just "default".
-std::string settingWords(const Field&, const FieldValue&);
+/// of a path or text without its name; empty when the value is just "default".
+std::string settingWords(const Field&, const FieldValue&, const SettingName& = shortKey);
 
 /// A lane's precision, and what tells it apart from other lanes that have the same one.
 struct LaneTitle {
@@ -30,7 +35,8 @@ struct LaneTitle {
 /// Returns the titles by lane; no two have the same text. `parents` has the lanes that forked lanes
 /// continue, and -1 for others; lanes behind its end continue none. A forked lane began at its
 /// parent's loss scale, if the parent has one; then its title does not name a first scale.
-std::vector<LaneTitle> laneTitleParts(const RunConfig&, std::span<const int> parents = {});
+std::vector<LaneTitle> laneTitleParts(const RunConfig&, std::span<const int> parents = {},
+                                      const SettingName& = shortKey);
 /// Returns only the differences: "init_scale 2^24, growth_interval 20, ..."; empty when there are
 /// none.
 std::string differencesText(const LaneTitle&);

@@ -153,8 +153,7 @@ std::string sweptText(const RunConfig& config, size_t lane, std::span<const Swee
         const FieldValue value = sweep.field->get(config, static_cast<int>(lane));
         std::string words = settingWords(*sweep.field, value);
         if (words.empty()) // "default" has no words of its own
-            words =
-                sweep.field->key.substr(sweep.field->key.find('.') + 1) + ' ' + valueText(value);
+            words = shortKey(*sweep.field) + ' ' + valueText(value);
         text += (text.empty() ? "" : ", ") + words;
     }
     return text;

@@ -1,5 +1,4 @@
-// A message box of plain text, and dialogs that take names of files and folders that are not there
-// yet.
+// A message box of plain text, and dialogs for files and folders, which may not be there yet.
 #include "ui/dialogs/ask.h"
 
 #include <QCoreApplication>
@@ -11,15 +10,39 @@
 #include <QMessageBox>
 #include <QPushButton>
 
+#include <array>
+
 namespace halfscope {
 namespace {
+
+/// The folder where the next dialog for such files begins; empty: where Qt begins.
+QString& folderOf(FilesOf kind) {
+    static std::array<QString, 2> folders; // the program has one user
+    return folders[static_cast<size_t>(kind)];
+}
+
+/// Remembers where a path was chosen, also for the other kind until it has a folder of its own.
+QString chosen(FilesOf kind, const QString& path) {
+    if (path.isEmpty()) return path;
+    folderOf(kind) = QFileInfo(path).absolutePath();
+    for (const FilesOf each : {FilesOf::Runs, FilesOf::Data})
+        if (folderOf(each).isEmpty()) folderOf(each) = folderOf(kind);
+    return path;
+}
+
+QString beginOf(FilesOf kind, const QString& now) { return now.isEmpty() ? folderOf(kind) : now; }
+
+QString chosenIn(const QFileDialog& dialog, int result) {
+    return chosen(FilesOf::Runs,
+                  result == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString());
+}
 
 /// Qt's own dialog refuses a folder that is not there. Has no Q_OBJECT: a dialog of the desktop may
 /// take its place.
 class FolderDialog : public QFileDialog {
 public:
     FolderDialog(QWidget* parent, const QString& title, const QString& name)
-        : QFileDialog(parent, title) {
+        : QFileDialog(parent, title, folderOf(FilesOf::Runs)) {
         setFileMode(QFileDialog::Directory);
         setOption(QFileDialog::ShowDirsOnly);
         setLabelText(QFileDialog::Accept, QCoreApplication::translate("FolderDialog", "Save"));
@@ -58,9 +81,19 @@ bool askYesNo(QWidget* parent, const QString& title, const QString& question) {
     return box.exec() == QMessageBox::Yes;
 }
 
+QString chooseSource(QWidget* parent, FilesOf kind, const QString& title, const QString& filter,
+                     const QString& now) {
+    return chosen(kind, QFileDialog::getOpenFileName(parent, title, beginOf(kind, now), filter));
+}
+
+QString chooseSourceFolder(QWidget* parent, FilesOf kind, const QString& title,
+                           const QString& now) {
+    return chosen(kind, QFileDialog::getExistingDirectory(parent, title, beginOf(kind, now)));
+}
+
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
                      const QString& filter) {
-    QFileDialog dialog(parent, title, {}, filter);
+    QFileDialog dialog(parent, title, folderOf(FilesOf::Runs), filter);
     dialog.setAcceptMode(QFileDialog::AcceptSave);
     dialog.setDefaultSuffix(QFileInfo(name).suffix());
     dialog.selectFile(name);
@@ -69,12 +102,12 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
         dialog.setDefaultSuffix(endingOf(type));
         dialog.selectFile(named.completeBaseName() + u'.' + endingOf(type));
     });
-    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+    return chosenIn(dialog, dialog.exec());
 }
 
 QString chooseTargetFolder(QWidget* parent, const QString& title, const QString& name) {
     FolderDialog dialog(parent, title, name);
-    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+    return chosenIn(dialog, dialog.exec());
 }
 
 } // namespace halfscope

@@ -1,5 +1,6 @@
 // Asks a question whose words may come from files, for which QMessageBox::question() would show
-// markup, and asks where to save.
+// markup, and asks which file to open and where to save. Dialogs begin in the folder where the last
+// file of the same kind was chosen; Qt's own forget it when a path was typed.
 #pragma once
 
 #include <QString>
@@ -11,9 +12,18 @@ namespace halfscope {
 /// Shows Yes and No as QMessageBox does and waits for the answer; returns whether it is Yes.
 bool askYesNo(QWidget* parent, const QString& title, const QString& question);
 
-/// Asks where to save. A name typed without an ending gets that of `name` or of the type of file
-/// that was chosen since, before the dialog asks about overwriting. Returns an empty text when the
-/// user thought better of it.
+/// The kinds of files: experiments, runs and what is made of them, or the data they train on.
+enum class FilesOf { Runs, Data };
+
+/// Ask for a file or a folder to open; the dialog begins at `now` when that is not empty. Return an
+/// empty text when the user thought better of it.
+QString chooseSource(QWidget* parent, FilesOf, const QString& title, const QString& filter,
+                     const QString& now = {});
+QString chooseSourceFolder(QWidget* parent, FilesOf, const QString& title, const QString& now = {});
+
+/// Asks where to save what is made of runs. A name typed without an ending gets that of `name` or
+/// of the type of file that was chosen since, before the dialog asks about overwriting. Returns an
+/// empty text when the user thought better of it.
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
                      const QString& filter);
 

@@ -3,12 +3,12 @@
 
 #include "engine/core/error.h"
 #include "engine/data/get_mnist.h"
+#include "ui/dialogs/ask.h"
 #include "ui/look/owned.h"
 #include "ui/models/translated.h"
 #include "ui/session/file_job.h"
 
 #include <QDialogButtonBox>
-#include <QFileDialog>
 #include <QFormLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -44,7 +44,7 @@ GetMnistDialog::GetMnistDialog(QWidget* parent) : QDialog(parent) {
     m_browse->setAutoDefault(false);
     connect(m_browse, &QPushButton::clicked, this, [this] {
         const QString chosen =
-            QFileDialog::getExistingDirectory(this, tr("Choose a folder"), m_folder->text());
+            chooseSourceFolder(this, FilesOf::Data, tr("Choose a folder"), m_folder->text());
         if (!chosen.isEmpty()) m_folder->setText(chosen);
     });
     m_bar = make<QProgressBar>(this);

@@ -96,14 +96,15 @@ void CompareView::buildBar() {
     m_what->setMinimumContentsLength(kLeastLetters);
     m_what->hide();
     bar->addWidget(m_what);
-    auto* label = make<QLabel>(tr("Last picture:"), this);
+    m_modeLabel = make<QLabel>(tr("Last picture:"), this);
+    m_modeLabel->setMinimumWidth(1); // see placeViews()
     m_mode = make<QComboBox>(this);
     m_mode->setAccessibleName(tr("Last picture"));
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToContents); // lanes come and go
     m_mode->setMinimumContentsLength(kLeastLetters);
     m_mode->setToolTip(tr("What the last pane shows (keys 1, 2 and 3)"));
-    label->setBuddy(m_mode);
-    bar->addWidget(label);
+    m_modeLabel->setBuddy(m_mode);
+    bar->addWidget(m_modeLabel);
     bar->addWidget(m_mode);
     m_gain = make<QComboBox>(this);
     m_gain->setAccessibleName(tr("Amplification of the difference"));
@@ -269,7 +270,9 @@ const Picture& CompareView::shownTarget() const {
 
 void CompareView::showPictures() {
     m_what->setVisible(!m_galleries.empty());
-    const ImageView::Style style = showsSamples() ? ImageView::Style::Plot : styleOf(m_kind);
+    const ImageView::Style style = !showsSamples()       ? styleOf(m_kind)
+                                   : areTexts(m_samples) ? ImageView::Style::Text
+                                                         : ImageView::Style::Plot;
     for (size_t i = 0; i < m_views.size(); ++i) {
         m_views[i]->setStyle(style);
         m_views[i]->setAxes(m_classes);
@@ -432,6 +435,8 @@ int CompareView::usefulHeight(int width, int most) const {
 
 void CompareView::placeViews() {
     const int width = m_canvas->width(), height = m_canvas->height();
+    const int beside = m_bar->minimumSizeHint().width();
+    m_modeLabel->setVisible(beside + m_modeLabel->sizeHint().width() <= width);
     const Grid grid = gridFor(width, height);
     const int columns = grid.columns, rows = grid.rows;
     const int first = panes() - shownPanes();

@@ -143,9 +143,10 @@ private:
     QLabel* m_stepLabel = nullptr;    ///< in the bar, as are the boxes
     QLabel* m_readoutLabel = nullptr; ///< child
     QComboBox* m_what = nullptr;      ///< child; the item's data is true for samples
-    QComboBox* m_mode = nullptr;      ///< child; each item's data is a Mode
-    QComboBox* m_gain = nullptr;      ///< child
-    QString m_readout;                ///< the whole text; the label may have room for less
+    QLabel* m_modeLabel = nullptr;
+    QComboBox* m_mode = nullptr; ///< child; each item's data is a Mode
+    QComboBox* m_gain = nullptr; ///< child
+    QString m_readout;           ///< the whole text; the label may have room for less
     QStringList m_names, m_about;
     ViewKind m_kind = ViewKind::Painted;
     SamplesShow m_samples = SamplesShow::Classes;

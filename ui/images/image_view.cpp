@@ -6,6 +6,7 @@
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 
+#include <QLocale>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QWheelEvent>
@@ -38,7 +39,8 @@ void ImageView::takePicture(const Picture& picture, QImage image) {
 
 QImage ImageView::imageOf(const Picture& picture) const {
     if (m_style == Style::Pixels) return pictureImage(picture);
-    return inkImage(picture, palette().color(QPalette::Text), palette().color(QPalette::Base));
+    const auto image = m_style == Style::Text ? markedImage : inkImage;
+    return image(picture, palette().color(QPalette::Text), palette().color(QPalette::Base));
 }
 
 void ImageView::setPicture(const Picture& picture) { takePicture(picture, imageOf(picture)); }
@@ -209,7 +211,8 @@ void ImageView::paintPicture(QPainter& painter) const {
     }
     painter.save();
     painter.setClipRect(view);
-    painter.setRenderHint(QPainter::SmoothPixmapTransform, m_style == Style::Plot); // else nearest
+    painter.setRenderHint(QPainter::SmoothPixmapTransform,
+                          m_style == Style::Plot || m_style == Style::Text); // else nearest
     painter.drawImage(target, m_image);
     if (!m_nan.isNull()) paintNan(painter, target);
     if (!m_right.isNull()) paintSwipe(painter, target);
@@ -259,7 +262,7 @@ void ImageView::paintNan(QPainter& painter, const QRectF& target) const {
 }
 
 void ImageView::paintLegend(QPainter& painter) const {
-    const QString high = QString::number(m_legend, 'g', 3);
+    const QString high = QLocale().toString(m_legend, 'g', 3);
     const int text = fontMetrics().horizontalAdvance(high) + 6;
     const int zero = fontMetrics().horizontalAdvance(u'0') + 6;
     // right below the picture

@@ -23,9 +23,10 @@ class ImageView : public QWidget {
 public:
     explicit ImageView(ViewTransform&, QWidget* parent = nullptr);
 
-    /// What the next pictures are: Pixels have colours of their own; Cells and Plot are drawn in
-    /// the theme's ink, and a Plot is smooth at any size.
-    enum class Style { Pixels, Cells, Plot };
+    /// What the next pictures are: Pixels have colours of their own; Cells, Plot and Text are drawn
+    /// in the theme's ink. A Plot, which may also be a coloured picture, and a Text, which is
+    /// marked in colours, are smooth at any size.
+    enum class Style { Pixels, Cells, Plot, Text };
     void setStyle(Style style) { m_style = style; }
     void setPicture(const Picture&);
     /// Sets the names of the rows and columns of Cells.

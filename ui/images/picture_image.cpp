@@ -2,6 +2,7 @@
 #include "ui/images/picture_image.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 #include <QStringList>
 
 #include <algorithm>
@@ -29,6 +30,11 @@ bool hasNan(const float* values, int channels) {
 
 int byte(float value) {
     return static_cast<int>(std::lround(std::clamp(value, 0.0f, 1.0f) * 255.0f));
+}
+
+int mix(int from, int to, float share) {
+    return static_cast<int>(std::lround(
+        static_cast<float>(from) + static_cast<float>(to - from) * std::clamp(share, 0.0f, 1.0f)));
 }
 
 /// Calls color(pixel values) for each pixel that holds no nan.
@@ -70,14 +76,25 @@ QImage pictureImage(const Picture& picture) {
 
 QImage inkImage(const Picture& picture, const QColor& ink, const QColor& paper) {
     if (picture.channels >= 3) return pictureImage(picture);
-    const auto mix = [](int from, int to, float share) {
-        return static_cast<int>(
-            std::lround(static_cast<float>(from) +
-                        static_cast<float>(to - from) * std::clamp(share, 0.0f, 1.0f)));
-    };
     return painted(picture, [&](const float* v) {
         return qRgb(mix(ink.red(), paper.red(), v[0]), mix(ink.green(), paper.green(), v[0]),
                     mix(ink.blue(), paper.blue(), v[0]));
+    });
+}
+
+QImage markedImage(const Picture& picture, const QColor& ink, const QColor& paper) {
+    if (picture.channels < 3) return inkImage(picture, ink, paper);
+    const bool dark = paper.lightness() < ink.lightness();
+    const QColor &low = dark ? paper : ink, &high = dark ? ink : paper;
+    constexpr float kDarker = 1.2f; // a power, so that the ink can be read on orange, too
+    return painted(picture, [&](const float* v) {
+        std::array<float, 3> share{v[0], v[1], v[2]};
+        // the lightness of HSL upside down: the same amount more in each channel
+        const auto [least, most] = std::minmax({v[0], v[1], v[2]});
+        for (float& each : share)
+            if (dark) each = std::pow(std::max(0.0f, each + 1 - least - most), kDarker);
+        return qRgb(mix(low.red(), high.red(), share[0]), mix(low.green(), high.green(), share[1]),
+                    mix(low.blue(), high.blue(), share[2]));
     });
 }
 
@@ -119,7 +136,8 @@ QString errorText(const PictureError& error, ErrorText form) {
     if (error.notFinite > 0)
         return QCoreApplication::translate("PictureError", "%1 not finite").arg(error.notFinite);
     if (error.meanSquare == 0) return QCoreApplication::translate("PictureError", "equal");
-    const QString ratio = QString::number(error.psnr(), 'f', 1);
+    const QLocale locale;
+    const QString ratio = locale.toString(error.psnr(), 'f', 1);
     if (form == ErrorText::Shortest)
         return QCoreApplication::translate("PictureError", "%1 dB").arg(ratio);
     if (form == ErrorText::Short)
@@ -127,6 +145,7 @@ QString errorText(const PictureError& error, ErrorText form) {
     // zeros at the end stay, or the text would change its width from step to step
     QString mean = QString::asprintf("%#.3g", error.meanAbsolute);
     if (mean.endsWith(u'.')) mean.chop(1); // of 100 and more
+    mean.replace(QLatin1String("."), locale.decimalPoint());
     return QCoreApplication::translate("PictureError", "MAE %1, PSNR %2 dB").arg(mean, ratio);
 }
 
@@ -135,7 +154,7 @@ QString pixelText(const Picture& picture, int x, int y) {
     QStringList parts;
     const float* values = pixel(picture, x, y);
     for (int c = 0; c < picture.channels; ++c)
-        parts << QString::number(static_cast<double>(values[c]), 'g', 4);
+        parts << QLocale().toString(static_cast<double>(values[c]), 'g', 4);
     return parts.join(u' ');
 }
 

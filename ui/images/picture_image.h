@@ -19,6 +19,9 @@ QImage pictureImage(const Picture&);
 /// Returns a grey drawing in two colours: black becomes ink, white becomes paper. Other pictures
 /// are as in pictureImage().
 QImage inkImage(const Picture&, const QColor& ink, const QColor& paper);
+/// Returns a coloured drawing on white, such as a text with marks: white becomes paper and black
+/// ink; other colours keep their hue and are about as far from the paper as they were from white.
+QImage markedImage(const Picture&, const QColor& ink, const QColor& paper);
 /// Returns the mean of the channels times gain through viridis; nan becomes magenta.
 QImage mappedImage(const Picture&, double gain);
 /// Returns an image that is opaque white where a channel is nan, else clear; null when there is no

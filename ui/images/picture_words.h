@@ -25,6 +25,7 @@ enum class SamplesShow : uint8_t {
 };
 /// `target` is the table of classes that the task is to reach; its caption has the classes' names.
 SamplesShow samplesShow(const TaskConfig&, const Picture& target);
+inline bool areTexts(SamplesShow show) { return show >= SamplesShow::Texts; }
 
 /// Tells how to read pictures whose pixels are no values and which are no tables of classes.
 QString pictureWords(ViewKind, WordsFor);

@@ -4,6 +4,7 @@
 #include "engine/settings/lane_titles.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
+#include "ui/models/translated.h"
 
 #include <QCoreApplication>
 
@@ -15,23 +16,22 @@ const QString kBetweenParts = QStringLiteral(", "); // the engine puts it betwee
 constexpr char16_t kInName = u'-';                  // stands between the parts of a precision's
                                                     // name
 
-const QLatin1String kFirstScale("init_scale"); // the setting's name in a title
-
 bool isFirstScale(const QString& difference) {
-    return difference.section(u' ', -2, -2) == kFirstScale;
+    static const Field& s_scale = *findField("scaler.init_scale");
+    return difference.section(u' ', -2, -2) == QString::fromStdString(nameInTitles(s_scale));
 }
 
-/// Returns the value of a difference like "growth_interval 20". A first loss scale is where the
+/// Returns the value of a difference like "Growth interval 20". A first loss scale is where the
 /// lane began: its number alone would look like the scale of now, which moves and can be set.
 QString valueOf(const QString& difference) {
     const QString value = difference.section(u' ', -1);
     if (!isFirstScale(difference)) return value;
     //: %1 is the loss scale that a lane began with, and keeps where it is fixed
-    return QCoreApplication::translate("LaneTitles", "init %1").arg(value);
+    return QCoreApplication::translate("LaneTitles", "first %1").arg(value);
 }
 
-/// Returns "init 2^10, 20" for "A init_scale 2^10, growth_interval 20"; nothing where a part is no
-/// setting with its value, as in "from B".
+/// Returns "first 2^10, 20" for "A First scale 2^10, Growth interval 20"; nothing where a part is
+/// no setting with its value, as in "from B".
 QString valuesOf(const QString& brief) {
     QStringList values;
     for (const QString& each : brief.section(u' ', 1).split(kBetweenParts)) {
@@ -53,7 +53,7 @@ QStringList partsFrom(const QString& name, bool end) {
 
 QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
     QStringList titles;
-    for (const LaneTitle& title : laneTitleParts(config, parents)) {
+    for (const LaneTitle& title : laneTitleParts(config, parents, nameInTitles)) {
         titles << safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
         if (title.parent < 0) continue;
         // one word for labelForms(), whose briefest form is the last word

@@ -10,17 +10,17 @@
 namespace halfscope {
 
 /// Returns a name for each lane: its precision and, when other lanes have the same one, what sets
-/// it apart from them: "fp32", "amp-fp16, init_scale 2^24", "amp-fp16, scaler apex". When nothing
+/// it apart from them: "fp32", "amp-fp16, First scale 2^24", "amp-fp16, Scaler apex". When nothing
 /// does, the number of laneNames() is added. A lane that continues another one says so:
 /// "amp-fp16, from A". See laneTitleParts() for `parents`.
 QStringList laneTitles(const RunConfig&, std::span<const int> parents = {});
 
 /// Shortens a letter and a title by the precision that other lanes have, too: "A amp-fp16,
-/// init_scale 2^24" becomes "A init_scale 2^24". Other labels stay as they are.
+/// First scale 2^24" becomes "A First scale 2^24". Other labels stay as they are.
 QString briefLabel(const QString& label);
 /// Returns forms of a label, each briefer than the one before: the full label, briefLabel(), the
-/// values alone ("A init 2^24, 20"), the first difference alone, its value alone ("A apex"; "A init
-/// 2^24" for a first loss scale).
+/// values alone ("A first 2^24, 20"), the first difference alone, its value alone ("A apex"; "A
+/// first 2^24" for a first loss scale).
 QStringList labelForms(const QString& label);
 
 /// Returns the letter and the end or beginning of the lane's name that no other lane shares, for

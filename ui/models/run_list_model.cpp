@@ -4,6 +4,7 @@
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
+#include "ui/models/translated.h"
 
 #include <QLocale>
 
@@ -35,7 +36,7 @@ void RunListModel::takeStore() {
     const bool same = std::equal(
         m_rows.begin(), m_rows.end(), entries.begin(), entries.end(),
         [](const Row& row, const RunStore::Entry& entry) { return row.entry.id == entry.id; });
-    m_differences = m_store.differences();
+    m_differences = m_store.differences(nameInTitles);
     if (same) { // only names, visibility or the run that is shown may have changed
         for (size_t i = 0; i < m_rows.size(); ++i)
             m_rows[i].entry = entries[i];

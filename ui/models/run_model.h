@@ -40,7 +40,7 @@ std::optional<ZeroGradients> zeroGradientsOf(std::span<const GradientRange>, int
 
 struct LaneStatus {
     QString name;               ///< "amp-fp16-2", in files
-    QString title;              ///< "amp-fp16, init_scale 2^24", on screen
+    QString title;              ///< "amp-fp16, First scale 2^24", on screen
     StepRow last;               ///< step 0: there is none yet
     int64_t growthInterval = 0; ///< 0 when the lane has no dynamic scaler
     double stepsPerSecond = 0;  ///< see StepRate

@@ -85,6 +85,10 @@ QString translated(const Message& message) {
 
 QString labelInWindow(const Field& field) { return QLocale().quoteString(translated(field.label)); }
 
+std::string nameInTitles(const Field& field) {
+    return translated(field.label).replace(QChar(u' '), QChar(QChar::Nbsp)).toStdString();
+}
+
 QString translated(const std::exception& error) { return translated(messageOf(error)); }
 
 QStringList translationFolders(const QString& programFolder) {

@@ -24,6 +24,9 @@ QString translated(const Message&);
 QString groupedNumbers(const QString& text);
 /// Returns the name of a setting in quotation marks, as sentences in the window have it.
 QString labelInWindow(const Field&);
+/// Returns the same name as one word, for titles and other short texts that have its value behind
+/// it.
+std::string nameInTitles(const Field&);
 /// Of an error without a message, its words.
 QString translated(const std::exception&);
 

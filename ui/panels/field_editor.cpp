@@ -6,6 +6,7 @@
 #include "engine/data/known_facts.h"
 #include "engine/settings/layers.h"
 #include "engine/settings/run_length.h"
+#include "ui/dialogs/ask.h"
 #include "ui/dialogs/get_mnist_dialog.h"
 #include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/model_dialog.h"
@@ -23,7 +24,6 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QEvent>
-#include <QFileDialog>
 #include <QGridLayout>
 #include <QGuiApplication>
 #include <QKeyEvent>
@@ -258,8 +258,8 @@ void FieldEditor::browse() {
     if (m_target) return m_target->readNames();
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     if (key.startsWith(QStringLiteral("data."))) return browseData(key);
-    const QString path = QFileDialog::getOpenFileName(this, tr("Choose a picture"), m_line->text(),
-                                                      tr("Pictures (*.png *.jpg *.jpeg)"));
+    const QString path = chooseSource(this, FilesOf::Data, tr("Choose a picture"),
+                                      tr("Pictures (*.png *.jpg *.jpeg)"), m_line->text());
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 
@@ -335,14 +335,15 @@ void FieldEditor::browseData(const QString& key) {
     const bool folder =
         key == QLatin1String(kDataKey) && (kind == TaskKind::Mnist || kind == TaskKind::Pictures);
     const QString path =
-        folder ? QFileDialog::getExistingDirectory(this, tr("Choose the folder with the data"),
-                                                   m_line->text())
-               : QFileDialog::getOpenFileName(this, tr("Choose a file with data"), m_line->text(),
-                                              kind == TaskKind::Shards ? tr("Shards (*.tar)")
-                                              : kind == TaskKind::Text ? tr("Texts (*.txt)")
-                                              : key == QLatin1String(kDataKey)
-                                                  ? tr("Tables (*.csv *.tsv)")
-                                                  : tr("Arrays (*.npy *.npz *.safetensors)"));
+        folder ? chooseSourceFolder(this, FilesOf::Data, tr("Choose the folder with the data"),
+                                    m_line->text())
+               : chooseSource(this, FilesOf::Data, tr("Choose a file with data"),
+                              kind == TaskKind::Shards ? tr("Shards (*.tar)")
+                              : kind == TaskKind::Text ? tr("Texts (*.txt)")
+                              : key == QLatin1String(kDataKey)
+                                  ? tr("Tables (*.csv *.tsv)")
+                                  : tr("Arrays (*.npy *.npz *.safetensors)"),
+                              m_line->text());
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 

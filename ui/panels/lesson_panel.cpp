@@ -22,7 +22,7 @@ LessonPanel::LessonPanel(QWidget* parent)
     m_text->setAccessibleName(windowTitle());
     m_text->setOpenLinks(false);
     connect(m_text, &QTextBrowser::anchorClicked, this, &LessonPanel::follow);
-    constexpr int kLeast = 200; // pixels
+    constexpr int kLeast = 160; // pixels
     m_text->setMinimumWidth(kLeast);
     setWidget(m_text);
     render();

@@ -35,6 +35,7 @@ protected:
         const bool current = index.data(RunListModel::CurrentRole).toBool();
         option->font.setBold(current);
         if (index.column() != RunListModel::NameColumn) return;
+        option->textElideMode = Qt::ElideMiddle; // the value that differs stands at the end
         const QString differs =
             index.siblingAtColumn(RunListModel::DiffersColumn).data().toString();
         if (!differs.isEmpty()) option->text += QChar(QChar::LineSeparator) + differs;

@@ -73,9 +73,13 @@ QSize TransportBar::minimumSizeHint() const {
 void TransportBar::take(Form form) {
     for (QPushButton* button : {m_reset, m_step})
         button->setText(form == Form::Full ? button->accessibleName() : QString());
-    const bool tight = form == Form::Tight;
+    const bool bare = form == Form::Bare;
+    const bool tight = bare || form == Form::Tight;
     const bool brief = tight || form == Form::Brief;
     m_stopLabel->setText(brief ? tr("Stop") : tr("Stop after"));
+    for (QWidget* each : {static_cast<QWidget*>(m_pace), static_cast<QWidget*>(m_stopLabel),
+                          static_cast<QWidget*>(m_stopAt), static_cast<QWidget*>(m_counter)})
+        each->setVisible(!bare);
     m_device->setVisible(!brief);
     for (QToolButton* each : {m_theme, m_help})
         each->setVisible(!tight);
@@ -95,11 +99,11 @@ int TransportBar::leastWidth(Form form) {
 }
 
 void TransportBar::fit() {
-    if (const int least = leastWidth(Form::Tight); least != std::exchange(m_least, least))
+    if (const int least = leastWidth(Form::Bare); least != std::exchange(m_least, least))
         updateGeometry();
-    for (const Form form : {Form::Full, Form::Icons, Form::Brief})
+    for (const Form form : {Form::Full, Form::Icons, Form::Brief, Form::Tight})
         if (leastWidth(form) <= width()) return;
-    take(Form::Tight);
+    take(Form::Bare);
 }
 
 void TransportBar::resizeEvent(QResizeEvent* event) {
@@ -136,6 +140,7 @@ void TransportBar::buildButtons() {
     m_play->setFont(big);
     m_play->setMinimumSize(QFontMetrics(big).horizontalAdvance(tr("Continue")) + 56, 36);
     m_play->setDefault(true);
+    setFocusProxy(m_play); // where F6 leads
     connect(m_reset, &QPushButton::clicked, this, &TransportBar::resetRequested);
     connect(m_play, &QPushButton::clicked, this, &TransportBar::playRequested);
     connect(m_step, &QPushButton::clicked, this, &TransportBar::stepRequested);

@@ -136,9 +136,23 @@ EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect)
         axis->grid()->setZeroLinePen(Qt::NoPen);
 }
 
-int EventLane::heightFor(int lanes, double magnified) {
-    const double row = magnified * (lanes > 3 ? kLowRowHeight : kRowHeight);
-    return std::max(1, lanes) * static_cast<int>(row);
+int EventLane::height() const {
+    const double row = m_magnified * (m_rows.size() > 3 ? kLowRowHeight : kRowHeight);
+    return static_cast<int>(m_shared ? 1 : std::max<size_t>(1, m_rows.size())) *
+           static_cast<int>(row);
+}
+
+void EventLane::shareRow(bool shared) {
+    if (std::exchange(m_shared, shared) != shared) nameRows();
+}
+
+void EventLane::nameRows() {
+    auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+    const size_t rows = m_shared ? 1 : std::max<size_t>(1, m_rows.size());
+    for (size_t i = 0; i < m_rows.size() && !m_shared; ++i)
+        ticker->addTick(static_cast<double>(i), laneLetter(static_cast<int>(i)));
+    m_rect.axis(QCPAxis::atLeft)->setTicker(ticker);
+    m_rect.axis(QCPAxis::atLeft)->setRange(-0.5, static_cast<double>(rows) - 0.5);
 }
 
 void EventLane::setRun(std::shared_ptr<const Run> run) {
@@ -154,9 +168,7 @@ void EventLane::setLanes(int lanes) {
     m_taken = 0;
     m_count = 0;
     fillLegend();
-    auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     for (int i = 0; i < lanes; ++i) {
-        ticker->addTick(i, laneLetter(i));
         Row row;
         // worse events are drawn over better ones
         for (const EventKind kind : kAllKinds) {
@@ -170,8 +182,7 @@ void EventLane::setLanes(int lanes) {
         }
         m_rows.push_back(std::move(row));
     }
-    m_rect.axis(QCPAxis::atLeft)->setTicker(ticker);
-    m_rect.axis(QCPAxis::atLeft)->setRange(-0.5, std::max(1.0, double(lanes)) - 0.5);
+    nameRows();
 }
 
 void EventLane::takeEvents() {
@@ -240,7 +251,7 @@ void EventLane::update(double from, double to, int pixels) {
                     });
                 if (mark == marks.end() || static_cast<double>(mark->step) > to) break;
                 const auto step = static_cast<double>(mark->step);
-                data.append(QCPGraphData(step, static_cast<double>(lane)));
+                data.append(QCPGraphData(step, placeOf(lane)));
                 next = std::max(step + spacing, std::nextafter(step, to + 1));
             }
             row.graphs[slot(kind)]->data()->set(data, true);
@@ -268,7 +279,7 @@ std::optional<int> EventLane::eventAt(const QPointF& position) const {
     std::optional<int> best;
     double bestDistance = kPickDistance * m_magnified;
     for (size_t lane = 0; lane < m_rows.size(); ++lane) {
-        const double dy = position.y() - rowAxis->coordToPixel(static_cast<double>(lane));
+        const double dy = position.y() - rowAxis->coordToPixel(placeOf(lane));
         for (const auto& marks : m_rows[lane].marks) {
             const auto after =
                 std::lower_bound(marks.begin(), marks.end(), step, [](const Mark& m, double s) {

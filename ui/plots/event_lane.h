@@ -1,5 +1,5 @@
-// The strip of event marks below the plots: one row per lane, one shape per kind. Draws the events
-// of a run into an axis rect that PlotStack owns.
+// The strip of event marks below the plots: one row per lane, or one for all, one shape per kind.
+// Draws the events of a run into an axis rect that PlotStack owns.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -48,8 +48,11 @@ public:
     qint64 step(int index) const;
     /// See EventLegend.
     void keepFree(int width);
+    QCPAxisRect& rect() const { return m_rect; }
+    /// Draws the marks of all lanes in one row, from the next update() on.
+    void shareRow(bool shared);
     /// Returns the height of the rows, in pixels.
-    static int heightFor(int lanes, double magnified);
+    int height() const;
 
 private:
     static constexpr int kKinds = kEventKinds;
@@ -62,6 +65,8 @@ private:
         std::array<QCPGraph*, kKinds> graphs{};
     };
     void setLanes(int lanes);
+    void nameRows();
+    double placeOf(size_t lane) const { return m_shared ? 0 : static_cast<double>(lane); }
     void takeEvents();
     void addMark(Row&, const Event&, int index);
     void fillLegend();
@@ -72,6 +77,7 @@ private:
     size_t m_taken = 0; ///< how many of its events were taken
     int m_count = 0;
     double m_magnified = 1;
+    bool m_shared = false;
     std::vector<Row> m_rows;
     EventLegend* m_legend = nullptr; ///< owned by the plot
     Colors m_colors;

@@ -251,9 +251,9 @@ void GradientView::paintRow(QPainter& painter, const Colors& colors, int lane,
                       metrics.lineSpacing());
     const QString text = figures(lane);
     const int needed = metrics.horizontalAdvance(text);
-    const QString full = laneLabel(lane, m_names[lane]);
-    const QString label = widest({full, briefLabel(full), laneLetter(lane)}, metrics,
-                                 static_cast<int>(line.width()) - kSideMargin - needed);
+    const QStringList forms = labelForms(laneLabel(lane, m_names[lane])) << laneLetter(lane);
+    const QString label =
+        widest(forms, metrics, static_cast<int>(line.width()) - kSideMargin - needed);
     painter.setPen(colors.laneText(lane));
     painter.drawText(line, Qt::AlignLeft, label);
     painter.setPen(palette().color(QPalette::WindowText));

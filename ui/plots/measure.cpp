@@ -77,9 +77,8 @@ QSharedPointer<SpacedTicker> tickerOf(const Metric& metric) {
 
 QString valueText(const Metric& metric, double value) {
     if (metric.axis == PlotAxis::Rate) return withPrefix(value);
-    if (isCount(metric)) return QString::number(value, 'f', 0);
-    if (metric.axis != PlotAxis::Log2)
-        return std::abs(value) < 9999.5 ? QString::number(value, 'g', 4) : shownNumber(value);
+    if (isCount(metric)) return QLocale().toString(value, 'f', 0);
+    if (metric.axis != PlotAxis::Log2) return shownNumber(value);
     const QString power = powerOfTwo(value);
     if (value < 1 || value > 16777216 || value != std::floor(value)) return power;
     const QString whole = QLocale().toString(value, 'f', 0);
@@ -88,14 +87,18 @@ QString valueText(const Metric& metric, double value) {
 }
 
 QString shortValueText(const Metric& metric, const QString& text) {
-    static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)\\.\\d+"));
+    static const QRegularExpression fraction(QStringLiteral("(?<=\\d\\d)[.,]\\d+"));
     QString brief = text.section(QStringLiteral(" = "), -1);
     if (metric.axis == PlotAxis::Rate) brief.remove(fraction);
-    if (const double real = text.toDouble(); real > 0 && showsDigits(metric)) {
-        brief = QString::number(real, 'g', 3);
+    const QLocale locale;
+    constexpr double kLarge = 9999.5; // from there on, whole numbers are as brief
+    const double real = locale.toDouble(text);
+    if (real > 0 && real < kLarge && showsDigits(metric)) {
+        brief = locale.toString(real, 'g', 3);
         // no longer than "0.0123"
-        if (brief.contains(u'e'))
-            brief = QString::number(real, 'g', 2).replace(kLongPower, QLatin1String("e-"));
+        if (brief.contains(u'e', Qt::CaseInsensitive))
+            brief = locale.toString(real, 'g', 2)
+                        .replace(kLongPower, QLatin1String("e-"), Qt::CaseInsensitive);
     }
     return brief;
 }

@@ -369,10 +369,9 @@ void PlotStack::applyColors() {
 
 void PlotStack::applyMargins() {
     const std::vector<StackedPlot*> plots = m_rows->shown();
-    placeMargins(plots, *m_eventRect, EventLane::heightFor(lanes(), m_magnified), m_plot->font());
     // an audience needs curves rather than figures
-    foldPlots(plots, *m_eventRect, height() - 2 * kFocusBorder, m_plot->font(),
-              m_magnified > 1 ? Folds::Away : Folds::ToHeaders);
+    placePlots(plots, *m_events, height() - 2 * kFocusBorder, m_plot->font(),
+               m_magnified > 1 ? Folds::Away : Folds::ToHeaders);
     m_events->keepFree(m_controls->placeFolded(plots, kFocusBorder));
     m_moved = true;
 }
@@ -430,7 +429,7 @@ double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true);
 
 QSize PlotStack::sizeHint() const { return {760, 460}; }
 
-QSize PlotStack::minimumSizeHint() const { return {240, 220}; }
+QSize PlotStack::minimumSizeHint() const { return {170, 220}; }
 
 void PlotStack::connectMouse() {
     m_mouse = std::make_unique<PlotMouse>(*m_plot);

@@ -1,6 +1,7 @@
 // Margins and folding.
 #include "ui/plots/stack_layout.h"
 
+#include "ui/plots/event_lane.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/stacked_plot.h"
 
@@ -49,8 +50,6 @@ struct Stack {
         return !comesFirst(last) && cramps(kLeastLines);
     }
 };
-
-} // namespace
 
 void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int rows,
                   const QFont& font) {
@@ -108,6 +107,21 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
     }
     while (!headers.empty() && stack.cramps(kBetterLines))
         takeHeader();
+}
+
+} // namespace
+
+void placePlots(std::span<StackedPlot* const> plots, EventLane& events, int height,
+                const QFont& font, Folds folds) {
+    const auto lacksRoom = [](const StackedPlot* plot) {
+        return plot->keepsRoom() && plot->folded();
+    };
+    for (const bool shared : {false, true}) {
+        events.shareRow(shared);
+        placeMargins(plots, events.rect(), events.height(), font);
+        foldPlots(plots, events.rect(), height, font, folds);
+        if (std::none_of(plots.begin(), plots.end(), lacksRoom)) return;
+    }
 }
 
 } // namespace halfscope

@@ -16,7 +16,7 @@ double finer(double step) {
 }
 } // namespace
 
-QString shortNumber(double value) { return QString::number(value, 'g', 3); }
+QString shortNumber(double value) { return QLocale().toString(value, 'g', 3); }
 
 QString withPrefix(double value) {
     constexpr std::array<const char*, 4> kPrefixes{"", "k", "M", "G"};

@@ -6,7 +6,7 @@
 
 namespace halfscope {
 
-/// Returns three significant digits: "0.0123", "1.2e-05".
+/// Returns three significant digits, as in the user's locale: "0.0123", "1.2e-05".
 QString shortNumber(double value);
 /// Returns "812", "1.93k", "12M".
 QString withPrefix(double value);

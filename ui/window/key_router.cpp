@@ -67,6 +67,18 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
     return number && space ? KeyGoes::Past : KeyGoes::AsUsual;
 }
 
+/// Lets Enter press the button of the window that has the keyboard, as Space does: Qt does so in
+/// dialogs only.
+bool KeyRouter::pressesButton(const QKeyEvent& key, QObject* watched) {
+    auto* button = qobject_cast<QAbstractButton*>(watched);
+    const bool enter = key.key() == Qt::Key_Return || key.key() == Qt::Key_Enter;
+    if (!button || !enter || key.isAutoRepeat() || button->window() != &m_window ||
+        (!button->inherits("QPushButton") && !button->inherits("QToolButton")))
+        return false;
+    button->click();
+    return true;
+}
+
 bool KeyRouter::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         auto* widget = qobject_cast<QWidget*>(watched);
@@ -85,6 +97,9 @@ bool KeyRouter::eventFilter(QObject* watched, QEvent* event) {
         event->ignore(); // the window gets it then
         return true;
     }
+    if (event->type() == QEvent::KeyPress &&
+        pressesButton(*static_cast<QKeyEvent*>(event), watched))
+        return true;
     if (event->type() == QEvent::ShortcutOverride) {
         const KeyGoes goes = whereGoes(*static_cast<QKeyEvent*>(event), *watched);
         if (goes != KeyGoes::AsUsual) {

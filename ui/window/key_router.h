@@ -1,6 +1,6 @@
-// Decides which widget a key goes to. It also changes other events on their way to the widgets:
-// tool tips are shown as plain text and wrapped, and a file that is dropped on an input box goes to
-// the window.
+// Decides which widget a key goes to, and lets Enter press buttons. It also changes other events on
+// their way to the widgets: tool tips are shown as plain text and wrapped, and a file that is
+// dropped on an input box goes to the window.
 #pragma once
 
 #include <QObject>
@@ -24,6 +24,8 @@ private:
     /// Tells whether a key goes to the widget itself, or past it to the shortcuts.
     enum class KeyGoes { AsUsual, ToWidget, Past };
     static KeyGoes whereGoes(const QKeyEvent&, const QObject& watched);
+
+    bool pressesButton(const QKeyEvent&, QObject* watched);
 
     QWidget& m_window;
 };

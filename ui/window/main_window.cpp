@@ -23,6 +23,7 @@
 #include "ui/window/guarded_application.h"
 #include "ui/window/headline.h"
 #include "ui/window/next_start.h"
+#include "ui/window/pane_keys.h"
 #include "ui/window/window_borders.h"
 
 #include <QApplication>
@@ -33,6 +34,7 @@
 #include <QScrollArea>
 #include <QSplitter>
 #include <QStatusBar>
+#include <QStyle>
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -74,6 +76,7 @@ MainWindow::MainWindow(WindowOptions options)
     m_frames = std::make_unique<FrameLoop>(*m_parts.rate);
     m_closing = std::make_unique<CloseGuard>(*m_shown, *m_files, *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
+    make<PaneKeys>(m_parts, *this);
     connectParts();
     if (m_options.remember) restoreLayout();
     chooseTheme(m_options.theme);
@@ -153,7 +156,8 @@ void MainWindow::buildRight() {
     column->addWidget(m_parts.runs, 2); // a run takes more lines than an event
     column->addWidget(m_parts.gradients);
     column->addWidget(m_parts.events, 1);
-    m_parts.right->setMinimumWidth(230);
+    constexpr int kCards = 250; // pixels
+    m_parts.right->setMinimumWidth(kCards + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
     m_parts.right->setChildrenCollapsible(false);
     m_parts.right->setStretchFactor(0, 0);
     m_parts.right->setStretchFactor(1, 1);

@@ -68,17 +68,18 @@ QStringList nextStart(const RunModels& models, const ShownRun& shown, const Sess
     if (kept)
         arguments << QStringLiteral("--bring-back")
                   << QString::number(sessionPlace(run.get(), models.store));
-    if (kept || !folder.isEmpty())
+    // an edit can be undone in the next window, too: it opens what was edited
+    const QString& preset = shown.preset();
+    const RunConfig& opened =
+        preset.isEmpty() ? config.preset() : presetNamed(preset.toStdString()).config;
+    if (kept || !folder.isEmpty() || !config.isStill(opened))
         arguments << QStringLiteral("--edits")
                   << writeTo(sessions, name + QStringLiteral(".edits"), editsText(config.edits()));
     if (!kept && !folder.isEmpty()) return arguments << QStringLiteral("--") << folder;
-    const QString& preset = shown.preset();
-    if (!preset.isEmpty() && (kept || config.isStill(presetNamed(preset.toStdString()).config)))
-        return arguments << QStringLiteral("--preset") << preset;
+    if (!preset.isEmpty()) return arguments << QStringLiteral("--preset") << preset;
     if (kept) return arguments;
     return arguments << QStringLiteral("--")
-                     << writeTo(sessions, QStringLiteral("experiment.json"),
-                                checkedText(config.config()));
+                     << writeTo(sessions, QStringLiteral("experiment.json"), checkedText(opened));
 }
 
 ConfigModel::Edits takeEdits(const QString& path) {

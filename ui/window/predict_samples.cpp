@@ -6,7 +6,6 @@
 #include "ui/session/experiment_controller.h"
 
 #include <QCoreApplication>
-#include <QFileDialog>
 #include <QFileInfo>
 
 namespace halfscope {
@@ -41,10 +40,11 @@ void predictSamples(ExperimentController& controller, int lane, SamplesIn in, QW
     const Kinds kinds = kindsOf(controller.info()->config.task.kind);
     const QString samples =
         in == SamplesIn::Folder
-            ? QFileDialog::getExistingDirectory(
-                  &window, text(QT_TRANSLATE_NOOP(
-                               "PredictSamples", "Choose the folder with the pictures to predict")))
-            : QFileDialog::getOpenFileName(&window, kinds.title, {}, kinds.samples);
+            ? chooseSourceFolder(
+                  &window, FilesOf::Data,
+                  text(QT_TRANSLATE_NOOP("PredictSamples",
+                                         "Choose the folder with the pictures to predict")))
+            : chooseSource(&window, FilesOf::Data, kinds.title, kinds.samples);
     if (samples.isEmpty()) return;
     const QFileInfo from(samples);
     const QString name =

@@ -34,7 +34,6 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QEventLoop>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QLabel>
@@ -316,8 +315,8 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
 }
 
 void WindowFiles::choose() {
-    const QString path = QFileDialog::getOpenFileName(
-        &m_window, tr("Open an experiment, a run, weights, data or a picture"), {},
+    const QString path = chooseSource(
+        &m_window, FilesOf::Runs, tr("Open an experiment, a run, weights, data or a picture"),
         tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.tsv "
            "*.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));
@@ -325,9 +324,10 @@ void WindowFiles::choose() {
 }
 
 void WindowFiles::chooseFolder() {
-    const QString path = QFileDialog::getExistingDirectory(
-        &m_window, tr("Open a saved run, or a folder with data: a folder of pictures for each "
-                      "class, MNIST's files, a pair of arrays, or shards"));
+    const QString path = chooseSourceFolder(
+        &m_window, FilesOf::Runs,
+        tr("Open a saved run, or a folder with data: a folder of pictures for each "
+           "class, MNIST's files, a pair of arrays, or shards"));
     if (!path.isEmpty()) tryOpen(path);
 }
 

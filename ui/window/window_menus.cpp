@@ -36,6 +36,7 @@
 #include <QShortcut>
 #include <QSplitter>
 #include <QStatusBar>
+#include <QStyle>
 
 #include <algorithm>
 #include <cmath>
@@ -467,6 +468,14 @@ void WindowMenus::showLesson(bool on) {
                 &QAction::setChecked);
     }
     m_lesson->open();
+    // in a narrow window it takes what pictures and cards can spare; the settings may fold away
+    const QStyle& style = *m_window.style();
+    const int settings = m_parts.setup->isVisible() ? m_parts.setup->minimumWidth() : 0;
+    const int room = m_window.width() - m_parts.page->minimumSizeHint().width() + settings -
+                     style.pixelMetric(QStyle::PM_DockWidgetSeparatorExtent) -
+                     style.pixelMetric(QStyle::PM_ScrollBarExtent);
+    if (room < m_lesson->width())
+        m_window.resizeDocks({m_lesson}, {std::max(1, room)}, Qt::Horizontal);
 }
 
 void WindowMenus::showVerification() {

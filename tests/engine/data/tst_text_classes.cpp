@@ -73,6 +73,7 @@ private slots:
     void newTexts();
     void printSeesTheVocabulary();
     void sheets();
+    void sheetsOfWords();
     void refuses_data();
     void refuses();
 
@@ -420,6 +421,20 @@ void TestTextClasses::sheets() {
     QCOMPARE(drawn(m + "mmmm"), drawn(m + "..."));
     QCOMPARE(drawn(m + std::string(99, 'm')), drawn(m + "..."));
     QVERIFY(drawn(m + "mmm") != drawn(m + "..."));
+}
+
+/// Words take one row each: a picture of the same size has letters of twice the height.
+void TestTextClasses::sheetsOfWords() {
+    const auto drawn = [](const std::string& word, const std::string& name, size_t longest = 7) {
+        return classedSheet(std::vector<ClassedText>(kClassedTexts, {word, name}), longest);
+    };
+    const Picture words = drawn("abgetragen", "German"), texts = drawn("abgetragen", "German", 15);
+    QVERIFY(2 * words.height < texts.height + words.height / 8);
+    QVERIFY(words.width < texts.width);
+    // another predicted class changes no size, and hides no letter
+    QCOMPARE(drawn("abgetragen", "x").values.size(), words.values.size());
+    QVERIFY(drawn(std::string(17, 'm'), "Spanish").values !=
+            drawn(std::string(16, 'm') + ".", "Spanish").values);
 }
 
 void TestTextClasses::refuses_data() {

@@ -6,6 +6,7 @@
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/cpu_run.h"
+#include "tests/support/growth_limit.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -15,6 +16,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 namespace tst_session_checkpoints {
@@ -53,6 +55,7 @@ private slots:
     void aForgottenRunsPlaceStaysEmpty();
     void chunksThatRunsShare();
     void runsOfWholeChunks();
+    void aFullDiskKeepsNoRun();
 };
 
 namespace {
@@ -152,6 +155,31 @@ void TestSessionCheckpoints::oneThatIsGoneStopsNoOther() {
     keep(*run, 100); // a newer one can be obtained
     store.flush();
     QCOMPARE(countOf(store.path(), "checkpoints"), int64_t{2});
+}
+
+/// A run is removed even where there is no room for the smaller copy of its file.
+void TestSessionCheckpoints::aFullDiskKeepsNoRun() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> large = madeRun(60000);
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(100), "small");
+        store.watch(large, "large");
+        store.flush();
+    }
+    std::vector<LeftSession> left = leftSessions(sessions);
+    const std::string path = sessions + "/" + left.at(0).name() + ".session";
+    {
+        constexpr rlim_t kRoom = 200000; // more than removing writes, and less than the copy
+        const GrowthLimit full(std::filesystem::file_size(path + "-wal") + kRoom);
+        left[0].remove(left[0].runs().at(0));
+    }
+    const Database database(path, Database::Access::ReadOnly);
+    Statement unused = database.prepare("PRAGMA freelist_count");
+    QVERIFY(unused.next() && unused.whole(0) > 0); // else there was room after all
+    QCOMPARE(left[0].runs().size(), size_t{1});
+    QCOMPARE(countOf(path, "runs"), int64_t{1});
 }
 
 /// Sessions of earlier versions lack the tables.

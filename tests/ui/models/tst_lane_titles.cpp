@@ -45,6 +45,17 @@ StepRecord timed(int lane, int64_t step, double seconds, double wall) {
 
 } // namespace
 
+namespace {
+/// Joins the words of the settings' names, as titles have them.
+QString joinedNames(QString text) {
+    for (const char* name : {"First scale", "Growth interval", "Growth factor", "Loss scaling"}) {
+        const QString words = QString::fromLatin1(name);
+        text.replace(words, QString(words).replace(QChar(u' '), QChar(QChar::Nbsp)));
+    }
+    return text;
+}
+} // namespace
+
 class TestLaneTitles : public QObject {
     Q_OBJECT
 private slots:
@@ -70,27 +81,27 @@ void TestLaneTitles::titles_data() {
     QTest::addColumn<RunConfig>("config");
     QTest::addColumn<QString>("titles");
     const auto row = [](const char* name, const RunConfig& config, const char* titles) {
-        QTest::newRow(name) << config << QString::fromUtf8(titles);
+        QTest::newRow(name) << config << joinedNames(QString::fromUtf8(titles));
     };
     row("nothing alike", withLanes("fp32,amp-fp16"), "fp32 | amp-fp16");
     row("alike", withLanes("fp32,amp-fp16,amp-fp16"), "fp32 | amp-fp16 | amp-fp16-2");
     row("first scale", withLanes("amp-fp16,amp-fp16,fp32", {"lanes.0.scaler.init_scale=16777216"}),
-        "amp-fp16, init_scale 2^24 | amp-fp16, init_scale 2^16 | fp32");
+        "amp-fp16, First scale 2^24 | amp-fp16, First scale 2^16 | fp32");
     row("two of three", withLanes("amp-fp16,amp-fp16,amp-fp16", {"lanes.2.scaler.init_scale=3"}),
-        "amp-fp16, init_scale 2^16 | amp-fp16-2, init_scale 2^16 | amp-fp16, init_scale 3");
+        "amp-fp16, First scale 2^16 | amp-fp16-2, First scale 2^16 | amp-fp16, First scale 3");
     row("most telling first",
         withLanes("amp-fp16,amp-fp16,amp-fp16",
                   {"lanes.0.scaler.init_scale=1024", "lanes.1.scaler.init_scale=1024",
                    "lanes.1.scaler.growth_interval=20"}),
-        "amp-fp16, init_scale 2^10, growth_interval 2000 | "
-        "amp-fp16, growth_interval 20, init_scale 2^10 | "
-        "amp-fp16, init_scale 2^16, growth_interval 2000");
+        "amp-fp16, First scale 2^10, Growth interval 2000 | "
+        "amp-fp16, Growth interval 20, First scale 2^10 | "
+        "amp-fp16, First scale 2^16, Growth interval 2000");
     row("scalers of other systems",
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.0.scaler.preset=deepspeed", "lanes.1.scaler.preset=apex"}),
-        "amp-fp16, scaler deepspeed | amp-fp16, scaler apex");
+        "amp-fp16, Scaler deepspeed | amp-fp16, Scaler apex");
     row("mode", withLanes("amp-fp16,amp-fp16", {"lanes.0.scaler.mode=off"}),
-        "amp-fp16, mode off | amp-fp16, mode dynamic");
+        "amp-fp16, Loss scaling off | amp-fp16, Loss scaling dynamic");
     row("policy files",
         withLanes("user,user", {"lanes.0.precision.policy=some/where/mine.json",
                                 "lanes.1.precision.policy=b.json"}),
@@ -101,7 +112,8 @@ void TestLaneTitles::titles_data() {
         withLanes("amp-fp16,amp-fp16",
                   {"lanes.1.scaler.init_scale=8", "lanes.1.scaler.growth_factor=4",
                    "lanes.1.scaler.growth_interval=20"}),
-        "amp-fp16, init_scale 2^16, growth_factor 2, … | amp-fp16, init_scale 8, growth_factor 4, "
+        "amp-fp16, First scale 2^16, Growth factor 2, … | amp-fp16, First scale 8, Growth factor "
+        "4, "
         "…");
 }
 
@@ -119,17 +131,17 @@ void TestLaneTitles::forkNamesItsParent_data() {
         << withLanes("amp-fp16,amp-fp16,amp-fp16",
                      {"lanes.0.scaler.init_scale=4", "lanes.1.scaler.init_scale=8"})
         << 0
-        << QStringLiteral("amp-fp16, init_scale 4 | amp-fp16, init_scale 8 | amp-fp16, from A");
+        << QStringLiteral("amp-fp16, First scale 4 | amp-fp16, First scale 8 | amp-fp16, from A");
     QTest::newRow("another rule") << withLanes("fp32,amp-fp16,amp-fp16",
                                                {"lanes.2.scaler.growth_interval=20"})
                                   << 1
-                                  << QStringLiteral("fp32 | amp-fp16, growth_interval 2000 | "
-                                                    "amp-fp16, growth_interval 20, from B");
+                                  << QStringLiteral("fp32 | amp-fp16, Growth interval 2000 | "
+                                                    "amp-fp16, Growth interval 20, from B");
     QTest::newRow("the same in all") << withLanes("fp32,amp-fp16,amp-fp16") << 1
                                      << QStringLiteral("fp32 | amp-fp16 | amp-fp16-2, from B");
     QTest::newRow("its parent has no scale")
         << withLanes("fp32,amp-fp16,amp-fp16", {"lanes.2.scaler.init_scale=8"}) << 0
-        << QStringLiteral("fp32 | amp-fp16, init_scale 2^16 | amp-fp16, init_scale 8, from A");
+        << QStringLiteral("fp32 | amp-fp16, First scale 2^16 | amp-fp16, First scale 8, from A");
     QTest::newRow("another precision")
         << withLanes("fp32,amp-fp16,amp-bf16") << 1 << QStringLiteral("fp32 | amp-fp16 | amp-bf16");
 }
@@ -163,17 +175,18 @@ void TestLaneTitles::presetsHaveTitlesOfTheirOwn() {
 void TestLaneTitles::forms() {
     QCOMPARE(labelForms(QStringLiteral("A fp32")).join(u'|'), QStringLiteral("A fp32|A fp32"));
     const QStringList forms =
-        labelForms(QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20"));
+        labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20")));
     QCOMPARE(forms.join(u'|'),
-             QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20|"
-                            "B init_scale 2^24, growth_interval 20|B init 2^24, 20|"
-                            "B init 2^24"));
-    QVERIFY(!labelForms(QStringLiteral("B amp-fp16, init_scale 2^24, growth_interval 20, …"))
-                 .contains(QStringLiteral("B init 2^24, 20, …")));
-    QCOMPARE(labelForms(QStringLiteral("B amp-fp16, growth_interval 20")).back(),
+             joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20|"
+                                        "B First scale 2^24, Growth interval 20|B first 2^24, 20|"
+                                        "B first 2^24")));
+    QVERIFY(!labelForms(
+                 joinedNames(QStringLiteral("B amp-fp16, First scale 2^24, Growth interval 20, …")))
+                 .contains(QStringLiteral("B first 2^24, 20, …")));
+    QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, Growth interval 20"))).back(),
              QStringLiteral("B 20"));
-    QCOMPARE(labelForms(QStringLiteral("B amp-fp16, init_scale 1")).join(u'|'),
-             QStringLiteral("B amp-fp16, init_scale 1|B init 1"));
+    QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 1"))).join(u'|'),
+             joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first 1")));
     const QFontMetrics metrics{QFont()};
     for (const QString& form : forms) // each in a width where it just fits
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
@@ -229,7 +242,7 @@ void TestLaneTitles::shownEverywhere() {
     Opened opened(withLanes("amp-fp16,amp-fp16", {"lanes.1.scaler.init_scale=1024"}));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
-    const QString label = QStringLiteral("B amp-fp16, init_scale 2^10");
+    const QString label = joinedNames(QStringLiteral("B amp-fp16, First scale 2^10"));
     const auto cards = window.findChildren<LaneCard*>();
     QCOMPARE(cards.size(), 2);
     QCOMPARE(cards[1]->accessibleName(), label);
@@ -241,8 +254,9 @@ void TestLaneTitles::shownEverywhere() {
     QVERIFY(sections.contains(label));
     window.stepOnce();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 1, kPatience);
-    QVERIFY2(window.run().summary().contains(QStringLiteral("B init_scale 2^10:\u00a0")),
-             qPrintable(window.run().summary()));
+    QVERIFY2(
+        window.run().summary().contains(joinedNames(QStringLiteral("B First scale 2^10:\u00a0"))),
+        qPrintable(window.run().summary()));
     QTest::keyClick(&window.plots(), Qt::Key_End);
     QVERIFY2(window.plots().accessibleDescription().contains(label),
              qPrintable(window.plots().accessibleDescription()));
@@ -276,7 +290,7 @@ void TestLaneTitles::liveEditRenames() {
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() == 1, kPatience);
     ConfigModel& config = window.config();
     QVERIFY(config.setData(config.index(config.rowOf("scaler.growth_interval", 1)), 20));
-    const QString label = QStringLiteral("B amp-fp16, growth_interval 20");
+    const QString label = joinedNames(QStringLiteral("B amp-fp16, Growth interval 20"));
     QTRY_COMPARE_WITH_TIMEOUT(window.findChild<CompareView*>()->view(1).title(), label, kPatience);
     QCOMPARE(window.findChildren<LaneCard*>()[1]->accessibleName(), label);
     QCOMPARE(window.run().step(), int64_t{1}); // what was trained stays

@@ -2,13 +2,16 @@
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/help_dialog.h"
 #include "ui/panels/lesson_panel.h"
+#include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 
 #include <QAction>
 #include <QApplication>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QScrollBar>
+#include <QStyle>
 #include <QTextBlock>
 #include <QTextBrowser>
 
@@ -27,6 +30,7 @@ private slots:
     void otherPagesOpenInTheManual();
     void escapeAndTheMenuCloseIt();
     void aNarrowWindowHidesTheSettings();
+    void aSmallWindowKeepsTheCards();
 
 private:
     MainWindow& window() { return m_opened->window; }
@@ -106,6 +110,26 @@ void TestLessonPanel::aNarrowWindowHidesTheSettings() {
     QTRY_VERIFY(!setup->isVisible());
     action()->trigger();
     QTRY_VERIFY(setup->isVisible());
+}
+
+/// 1280 x 800 pixels at scale factor 2: the page takes what the pictures and the cards leave.
+void TestLessonPanel::aSmallWindowKeepsTheCards() {
+    action()->trigger();
+    QTRY_VERIFY(!panel()->isVisible());
+    window().resize(640, 400);
+    action()->trigger();
+    QTRY_VERIFY(panel()->isVisible());
+    const QWidget* seen = qobject_cast<QScrollArea*>(window().centralWidget())->viewport();
+    const auto* cards = window().findChild<ScalerPanel*>();
+    const auto end = [&] { return cards->mapTo(seen, QPoint(cards->width(), 0)).x(); };
+    QTRY_VERIFY2(end() <= seen->width(),
+                 qPrintable(QStringLiteral("%1 of %2").arg(end()).arg(seen->width())));
+    for (const auto* card : cards->findChildren<LaneCard*>()) // beside a scroll bar, too
+        QVERIFY(card->minimumSizeHint().width() +
+                    window().style()->pixelMetric(QStyle::PM_ScrollBarExtent) <=
+                cards->width());
+    const auto* play = window().findChild<QPushButton*>(QStringLiteral("play"));
+    QVERIFY(play->mapTo(seen, QPoint(play->width(), 0)).x() <= seen->width());
 }
 
 } // namespace tst_lesson_panel

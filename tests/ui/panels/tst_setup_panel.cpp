@@ -221,7 +221,7 @@ void TestSetupPanel::severalValuesBecomeLanes() {
     QVERIFY(dialog->isVisible()); // to be corrected there
     QCOMPARE(model.config().lanes.size(), size_t{2});
     type(values, QStringLiteral("2^3, 2^5"));
-    QVERIFY2(result().contains(QStringLiteral("init_scale 32")), qPrintable(result()));
+    QVERIFY2(result().contains(QStringLiteral("First\u00a0scale 32")), qPrintable(result()));
     QTest::keyClick(dialog, Qt::Key_Return);
     QTRY_VERIFY(!panel.findChild<SweepDialog*>());
     QCOMPARE(restarts.size(), 1);

@@ -9,6 +9,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QScopeGuard>
 #include <QSlider>
 #include <QSpinBox>
 #include <QtTest>
@@ -33,6 +34,7 @@ private slots:
     void percentages();
     void scalesOfAnySize();
     void largeValues();
+    void figuresAreWrittenAsElsewhere();
     void sharesFillTheirAxis();
     void scalesFarApartStayOffTheAxis();
     void ratesHaveFewPoints();
@@ -183,8 +185,24 @@ void TestAxes::largeValues() {
     const Metric& error = knownMetrics()[metric::ValidationError];
     QCOMPARE(valueText(error, 11676.4), QLocale().toString(11676));
     QCOMPARE(valueText(error, 9999.7), QLocale().toString(10000));
-    QCOMPARE(valueText(error, 9999), QStringLiteral("9999"));
+    QCOMPARE(valueText(error, 9999), QLocale().toString(9999));
     QCOMPARE(valueText(error, 1.4e11), QStringLiteral("1.4e+11"));
+}
+
+/// A scale of "8.192" beside a loss of "31.75" would be read as about 8.
+void TestAxes::figuresAreWrittenAsElsewhere() {
+    const auto back = qScopeGuard([before = QLocale()] { QLocale::setDefault(before); });
+    QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
+    const Metric& loss = knownMetrics()[metric::Loss];
+    const Metric& rate = knownMetrics()[metric::DeviceSeconds];
+    const Metric& scale = knownMetrics()[metric::Scale];
+    QCOMPARE(valueText(scale, 8192), QStringLiteral("8.192 = 2^13"));
+    QCOMPARE(valueText(loss, 31.75), QStringLiteral("31,75"));
+    QCOMPARE(shortValueText(loss, QStringLiteral("31,75")), QStringLiteral("31,8"));
+    QCOMPARE(shortValueText(loss, valueText(loss, 0.000012345)), QStringLiteral("1,2e-5"));
+    QCOMPARE(valueText(rate, 89123), QStringLiteral("89,1k"));
+    QCOMPARE(shortValueText(rate, QStringLiteral("89,1k")), QStringLiteral("89k"));
+    QCOMPARE(powerOfTwo(0.3), QStringLiteral("0,3")); // as on an axis
 }
 
 /// Accuracies of 96 and 97 % are far apart on the axis, and no axis reaches far beyond 100 %.

@@ -265,11 +265,14 @@ private slots:
             view.resize(300, view.sizeHint().height());
             return view.grab().toImage();
         };
-        const QImage brief = drawn(QStringLiteral("init_scale 2^24"));
-        QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24")) == brief);
+        const QImage brief = drawn(QStringLiteral("first 2^24"));
+        QVERIFY(drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24")) == brief);
         QVERIFY(drawn(QString()) != brief); // more than the letter
+        QVERIFY(
+            drawn(QStringLiteral("amp-fp16, First\u00a0scale 2^24, Growth\u00a0interval 2000")) ==
+            drawn(QStringLiteral("first 2^24, 2000")));
         // when there is no room for that either, the letter stands alone
-        QVERIFY(drawn(QStringLiteral("amp-fp16, init_scale 2^24, growth_interval 2000")) ==
+        QVERIFY(drawn(QStringLiteral("a-precision-with-a-name-of-forty-letters")) ==
                 drawn(QString()));
     }
 

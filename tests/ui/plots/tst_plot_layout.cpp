@@ -46,6 +46,7 @@ private slots:
     void marksAreExplained();
     void explanationsKeepClearOfTheAxisName();
     void audiencesSeeLargeMarks();
+    void audiencesSeeTheScaleOfManyLanes();
     void tinySizes();
 
 private:
@@ -331,7 +332,7 @@ void TestPlotLayout::headersCutNoNumber() {
 /// beside the slider.
 void TestPlotLayout::sixLanesFitAtTheUsualSize() {
     constexpr int kRoom = 430;
-    m_stack->setLanes(QStringList(6, QStringLiteral("amp-fp16, init_scale 2^24")));
+    m_stack->setLanes(QStringList(6, QStringLiteral("amp-fp16, First\u00a0scale 2^24")));
     const auto fits = [this](float loss) {
         for (int lane = 0; lane < 6; ++lane)
             m_stack->append(lane, record(m_stack->lastStep() + 1, lane, loss));
@@ -487,6 +488,28 @@ void TestPlotLayout::audiencesSeeLargeMarks() {
     QVERIFY(m_stack->svg().contains("Throughput"));
     QCOMPARE(loss->pen().widthF(), 1.0);
     QCOMPARE(marks->scatterStyle().size(), mark);
+}
+
+/// 220 pixels are left for the plots in the view for lectures at 1280 x 800 and scale factor 2.
+void TestPlotLayout::audiencesSeeTheScaleOfManyLanes() {
+    constexpr int kLanes = 6;
+    m_stack->setLanes(QStringList(kLanes, QStringLiteral("amp-fp16")));
+    for (int lane = 0; lane < kLanes; ++lane) {
+        m_stack->append(lane, record(1, lane, 0.5f));
+        m_stack->addEvent(eventOf(EventKind::Overflow, 1, lane));
+    }
+    m_stack->magnify(1.2);
+    show(640, 220);
+    const QCPGraph* scale = graphNamed(*m_stack, QStringLiteral("Loss scale/F amp-fp16"));
+    const QCPGraph* last = graphNamed(*m_stack, QStringLiteral("overflow/F"));
+    const int line = QFontMetrics(plotOf(*m_stack).font()).height();
+    QVERIFY(scale->keyAxis()->axisRect()->visible());
+    QVERIFY(scale->keyAxis()->axisRect()->height() >= 2 * line);
+    // the marks of all lanes share a row, and can be pointed at there
+    QCOMPARE(last->data()->at(0)->value, 0.0);
+    show(640, 420);
+    QCOMPARE(last->data()->at(0)->value, 5.0);
+    QVERIFY(scale->keyAxis()->axisRect()->visible());
 }
 
 void TestPlotLayout::tinySizes() {

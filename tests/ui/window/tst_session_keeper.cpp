@@ -310,7 +310,7 @@ void TestSessionKeeper::aRestartLosesNoLargeNetworks() {
     QVERIFY(window.isVisible() && !window.startsAgain());
 }
 
-/// Settings that were not trained yet are in no session: the next start opens a file of them.
+/// Untrained settings are in no session: the next window edits them again, which can be undone.
 void TestSessionKeeper::restartKeepsSettings() {
     const QTemporaryDir sessions;
     WindowOptions options = keeping(sessions);
@@ -324,9 +324,9 @@ void TestSessionKeeper::restartKeepsSettings() {
     rememberZoom(100);
     QVERIFY(QTest::qWaitFor([&] { return window.startsAgain().has_value(); }, kPatience));
     const QStringList& call = *window.startsAgain();
-    QCOMPARE(call.size(), qsizetype{2}); // there are no runs to restore
-    QCOMPARE(call[0], QStringLiteral("--"));
-    QCOMPARE(readConfig(call[1].toStdString()).optimizer.lr, 0.125);
+    QVERIFY(call.size() == 4 && call[0] == QLatin1String("--edits") && call[2] == "--");
+    QCOMPARE(readConfig(call[3].toStdString()).optimizer.lr, tinyConfig(7).optimizer.lr);
+    QCOMPARE(takeEdits(call[1]).config.optimizer.lr, 0.125);
 }
 
 /// Makes so many copies of a session.

@@ -9,6 +9,7 @@
 #include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"
 #include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"

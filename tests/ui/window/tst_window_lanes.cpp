@@ -296,7 +296,7 @@ void TestWindowLanes::floorNamesTheLaneAsTheWindowDoes() {
     QVERIFY(reaches(window, SessionState::Failed));
     QTRY_VERIFY(!window.bannerText().isEmpty());
     const QString label = briefLabel(laneLabel(1, window.run().lane(1).title));
-    QVERIFY2(label.startsWith(QStringLiteral("B init_scale 2^40")), qPrintable(label));
+    QVERIFY2(label.startsWith(QStringLiteral("B First\u00a0scale 2^40")), qPrintable(label));
     const QString told = QStringLiteral(" in lane %1 at step 1 and the gradients still overflow");
     QVERIFY2(window.bannerText().contains(told.arg(label)), qPrintable(window.bannerText()));
 }

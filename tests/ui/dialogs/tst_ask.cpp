@@ -1,0 +1,90 @@
+// Dialogs for files begin where the last file of their kind was chosen, whether it was typed or
+// clicked.
+#include "ui/dialogs/ask.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QFile>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+
+#include <functional>
+
+namespace tst_ask {
+
+using namespace halfscope;
+
+class TestAsk : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QVERIFY(m_place.isValid()); }
+    void beginsAtTheLastOfItsKind();
+    void cancellingForgetsNothing();
+
+private:
+    QString in(const char* name) const { return m_place.filePath(QString::fromLatin1(name)); }
+    /// Types a path in the dialog that `ask` opens, or cancels it when there is none; returns the
+    /// folder where the dialog began.
+    static QString begins(const std::function<QString()>& ask, const QString& typed);
+
+    QTemporaryDir m_place;
+};
+
+QString TestAsk::begins(const std::function<QString()>& ask, const QString& typed) {
+    QString begin;
+    QTimer::singleShot(0, qApp, [&] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        if (!dialog) return;
+        begin = dialog->directory().absolutePath();
+        if (!typed.isEmpty()) {
+            auto* name = dialog->findChild<QLineEdit*>();
+            name->setText(typed);
+            QTest::keyClick(name, Qt::Key_Return);
+        }
+        if (dialog->isVisible()) dialog->reject();
+    });
+    return ask() == typed ? begin : QStringLiteral("something else was chosen");
+}
+
+namespace {
+QString openRun() { return chooseSource(nullptr, FilesOf::Runs, {}, {}); }
+QString openData() { return chooseSource(nullptr, FilesOf::Data, {}, {}); }
+QString openFolder() { return chooseSourceFolder(nullptr, FilesOf::Runs, {}); }
+QString save() { return chooseTarget(nullptr, {}, QStringLiteral("x.json"), {}); }
+QString saveFolder() { return chooseTargetFolder(nullptr, {}, QStringLiteral("new")); }
+} // namespace
+
+/// Beside a folder that was chosen, the next one is offered, too.
+void TestAsk::beginsAtTheLastOfItsKind() {
+    for (const char* folder : {"runs", "data", "results", "results/one"})
+        QVERIFY(QDir().mkpath(in(folder)));
+    for (const char* name : {"runs/a.json", "data/b.csv"})
+        QVERIFY(QFile(in(name)).open(QIODevice::WriteOnly));
+    begins(openRun, in("runs/a.json"));
+    QCOMPARE(begins(openData, in("data/b.csv")), in("runs")); // the only folder that is known
+    QCOMPARE(begins(openData, {}), in("data"));
+    QCOMPARE(begins(save, in("results/c.json")), in("runs"));
+    QCOMPARE(begins(openRun, in("runs/a.json")), in("results"));
+    QCOMPARE(begins(openFolder, in("results/one")), in("runs"));
+    QCOMPARE(begins(saveFolder, in("runs/new")), in("results"));
+    QCOMPARE(begins(saveFolder, {}), in("runs"));
+    QCOMPARE(begins(openData, {}), in("data"));
+}
+
+void TestAsk::cancellingForgetsNothing() {
+    begins(save, in("data/d.json"));
+    begins(save, {});
+    QCOMPARE(begins(save, {}), in("data"));
+    const auto at = [this] {
+        return chooseSource(nullptr, FilesOf::Data, {}, {}, in("results/one/e.csv"));
+    };
+    QCOMPARE(begins(at, {}), in("results/one")); // what the caller names comes first
+}
+
+} // namespace tst_ask
+
+QTEST_MAIN(tst_ask::TestAsk)
+#include "tst_ask.moc"

@@ -1,0 +1,70 @@
+// Finds the part that has the keyboard, and the first control of another one.
+#include "ui/window/pane_keys.h"
+
+#include "ui/images/compare_view.h"
+#include "ui/look/owned.h"
+#include "ui/panels/event_panel.h"
+#include "ui/panels/runs_panel.h"
+#include "ui/panels/scaler_panel.h"
+#include "ui/panels/setup_panel.h"
+#include "ui/panels/transport_bar.h"
+#include "ui/plots/gradient_view.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QShortcut>
+
+namespace halfscope {
+namespace {
+
+bool takesTab(const QWidget& widget) {
+    return (widget.focusPolicy() & Qt::TabFocus) && widget.isEnabled() && widget.isVisible();
+}
+
+/// Returns the control that a part names, or the one that Tab reaches first; null when there is
+/// none to be seen.
+QWidget* firstStop(QWidget* pane) {
+    if (!pane->isVisible()) return nullptr;
+    if (pane->focusProxy()) return pane->focusProxy();
+    QWidget* each = pane;
+    do {
+        if ((each == pane || pane->isAncestorOf(each)) && takesTab(*each)) return each;
+        each = each->nextInFocusChain();
+    } while (each != pane);
+    return nullptr;
+}
+
+} // namespace
+
+PaneKeys::PaneKeys(const WindowParts& parts, QMainWindow& window)
+    : QObject(&window), m_parts(parts), m_window(window) {
+    const auto onKeys = [this](const QKeySequence& keys, int by) {
+        connect(make<QShortcut>(keys, &m_window), &QShortcut::activated, this,
+                [this, by] { go(by); });
+    };
+    onKeys(Qt::Key_F6, 1);
+    onKeys(Qt::SHIFT | Qt::Key_F6, -1);
+}
+
+QList<QWidget*> PaneKeys::panes() const {
+    QList<QWidget*> panes;
+    for (QDockWidget* dock : m_window.findChildren<QDockWidget*>())
+        panes << dock;
+    return panes << m_parts.transport << m_parts.setup << m_parts.pictures << m_parts.plots
+                 << m_parts.scaler << m_parts.runs << m_parts.gradients << m_parts.events;
+}
+
+void PaneKeys::go(int by) {
+    const QList<QWidget*> all = panes();
+    const QWidget* focus = m_window.focusWidget();
+    qsizetype now = by > 0 ? -1 : 0;
+    for (qsizetype i = 0; i < all.size(); ++i)
+        if (focus && (focus == all[i] || all[i]->isAncestorOf(focus))) now = i;
+    for (qsizetype i = 1; i <= all.size(); ++i) {
+        const qsizetype at = (now + by * i + 2 * all.size()) % all.size();
+        if (QWidget* stop = firstStop(all[at])) return stop->setFocus(Qt::TabFocusReason);
+    }
+}
+
+} // namespace halfscope

@@ -1,0 +1,28 @@
+// F6 and Shift+F6 give the keyboard to the next or the previous part of the window: Tab goes
+// through every control of a part before it reaches the next one.
+#pragma once
+
+#include "ui/window/window_parts.h"
+
+#include <QList>
+#include <QObject>
+
+class QMainWindow;
+class QWidget;
+
+namespace halfscope {
+
+class PaneKeys : public QObject {
+    Q_OBJECT
+public:
+    PaneKeys(const WindowParts&, QMainWindow&);
+
+private:
+    void go(int by);
+    QList<QWidget*> panes() const; ///< from left to right, a lesson first
+
+    WindowParts m_parts;
+    QMainWindow& m_window;
+};
+
+} // namespace halfscope
