@@ -35,4 +35,11 @@ for page in resources/manual/en/*.md; do
         grep -qF "\"${bold##* > }" <<<"$texts" || complain "$page: the window has no text $bold"
     done < <(tr '\n' ' ' <"$page" | awk -F'[*][*]' '{for (i = 2; i < NF; i += 2) if ($i !~ /:$/ && $(i + 1) !~ /^:/) print $i}')
 done
+# Keys of the menus and of the pictures have a row.
+while IFS= read -r key; do
+    sed -nE 's/^\| ([^|]+) \|.*/ \1 /p' resources/manual/en/keys.md | grep -qE "[ ,]${key//[+.]/\\&}[ ,]" ||
+        complain "resources/manual/en/keys.md: $key is not told"
+done < <(grep -hoE '(Qt::(CTRL|SHIFT) \| )*Qt::Key_[A-Za-z0-9]+' ui/window/window_menus.cpp ui/images/compare_view.cpp |
+    sed 's/Qt::CTRL | /Ctrl+/; s/Qt::SHIFT | /Shift+/; s/Qt::Key_//; s/Period/./; s/Minus/−/; s/Plus/+/; s/Escape/Esc/' |
+    grep -vE 'Equal|Key|Left|Right|Up|Down' | sort -u)
 exit "$failed"

@@ -55,6 +55,14 @@ while IFS= read -r key; do
 done < <(grep -hoE '(`|--set "?)(lanes\.[0-9]\.)?(task|model|data|validation|optimizer|schedule|gradients|run|precision|scaler)\.[a-z_0-9]+(`|=)' \
     "${pages[@]}" | sed -E 's/^(`|--set "?)(lanes\.[0-9]\.)?//; s/[`=]$//' | sort -u)
 
+# bases of policy files
+printf '{"version": 1, "name": "x", "base": ""}' >policy.json
+bases="$("$cli" describe --preset overflow --lanes user --set precision.policy=policy.json 2>&1 || true)"
+[[ "$bases" == *"one of none, "* ]] || complain "no list of bases: $bases"
+while IFS= read -r base; do
+    codeIn precisions.md "Policy files" | grep -qx -- "$base" || complain "precisions.md: the base $base is not told"
+done < <(sed 's/.*one of //; s/, /\n/g' <<<"$bases")
+
 # what is in the files of a run: with validation, every table and every key of a lane
 "$cli" run --preset moons --epochs 2 --gradients 5 --out out --quiet --device cpu
 for name in steps events timing gradients; do
