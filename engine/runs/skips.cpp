@@ -15,8 +15,6 @@ constexpr int kSettled = 20;
 constexpr int64_t kOften = 10, kFew = 4;
 /// The halvings from 2^32, the largest initial scale of a known scaler, down to 1.
 constexpr int64_t kLongStart = 32;
-/// Some scalers tolerate one or two overflows before the scale falls, but not this many in a row.
-constexpr int64_t kForgiven = 10;
 
 // Before a step has changed the weights, neither the learning rate nor clipping, which follows the
 // overflow, can be the cure: the data or the initial weights are too large for the type.
@@ -38,6 +36,13 @@ constexpr Phrase kBelowAtOnce =
            "weights, so the gradients overflow even unscaled. No learning rate or clipping can "
            "fix that. Smaller targets or inputs, such as divided by their standard deviation, or "
            "bf16 may help.");
+constexpr Phrase kHeld =
+    phrase("Events", "%1. That is not normal: the loss scale is held at %2, where the gradients "
+                     "overflow. Use a smaller scale, or a dynamic one.");
+// Other rules that keep a scale from falling for long are as deliberate as a floor, and rarer.
+constexpr Phrase kAtItsFloor = phrase(
+    "Events", "%1. That is not normal: the loss scale does not fall below %2, where the gradients "
+              "overflow. A lower floor of the scaler, a lower learning rate or clipping may help.");
 
 /// Adds a cause; a cause that explains all skips needs no number.
 void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase words) {
@@ -78,11 +83,10 @@ void SkipTally::addUpdate(const StepRow& row) {
     }
     m_learned = m_learned || !row.has(kSkipped);
     m_unanswered = row.has(kSkipped) && !row.has(kBackedOff) ? m_unanswered + 1 : 0;
+    m_stopped = row.has(kAtFloor);
     m_settled = m_settled || row.has(kGrew) || row.growthTracker() >= kSettled;
     m_trial = m_trial || row.has(kGrew);
 }
-
-bool SkipTally::held(bool dynamic) const { return !dynamic || m_unanswered > kForgiven; }
 
 bool SkipTally::often(int64_t count) const {
     return count >= kFew && count * kOften > m_updates - m_start;
@@ -122,10 +126,7 @@ Message SkipTally::sentence(bool dynamic) const {
                        "learning rate or clipping may help."),
                 count, m_lost};
     if (m_belowOne) return {m_belowAtOnce ? kBelowAtOnce : kBelow, count};
-    if (held(dynamic))
-        return {phrase("Events", "%1. That is not normal: the loss scale is held at %2, where the "
-                                 "gradients overflow. Use a smaller scale, or a dynamic one."),
-                count, scaleText(m_scale)};
+    if (held(dynamic)) return {dynamic ? kAtItsFloor : kHeld, count, scaleText(m_scale)};
     if (m_start > kLongStart)
         return {
             phrase("Events",

@@ -45,10 +45,13 @@ public:
     Message sentence(bool dynamic) const;
 
 private:
+    /// Some scalers tolerate one or two overflows before the scale falls, but not this many in a
+    /// row.
+    static constexpr int64_t kForgiven = 10;
     void addUpdate(const StepRow&);
     Message countText() const;
     /// Whether the scale does not fall although steps are skipped: it is static, or at its floor.
-    bool held(bool dynamic) const;
+    bool held(bool dynamic) const { return !dynamic || m_stopped || m_unanswered > kForgiven; }
     /// Whether the loss is lost and comes back again and again, as a damaged sample makes it.
     bool losesAgain() const { return m_losses > 1 && m_lost > 0; }
     /// Whether so many skips of one cause, after the start, are too many.
@@ -65,6 +68,7 @@ private:
     bool m_trial = false;       ///< whether the scale has grown and not overflowed since
     bool m_fell = false;        ///< whether it fell after the last step
     bool m_belowOne = false;    ///< whether falls have brought the scale below one
+    bool m_stopped = false;     ///< whether the last update ends the run: the scale is at its floor
     bool m_learned = false;     ///< whether a step has changed the weights
     bool m_lostAtOnce = false;  ///< whether the loss was lost before a step changed the weights
     bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one

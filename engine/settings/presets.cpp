@@ -84,7 +84,8 @@ Preset policies() {
         "policies", kPrecisions, phrase("Presets", "Four ways to mix"),
         phrase("Presets",
                "TF32 products, PyTorch's lists for CUDA and for the CPU, and Keras's layer policy, "
-               "next to float32: the same network with casts in different places."),
+               "next to float32. PyTorch's two lists give this network the same bits; with layer "
+               "norm they differ."),
         "fp32,tf32,amp-fp16,torch-cpu-fp16,keras-mixed-float16");
 }
 

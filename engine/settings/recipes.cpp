@@ -206,7 +206,8 @@ Preset nesterov() {
     Preset made = momentumSgd(
         "recipe-sgd-nesterov", phrase("Presets", "SGD with Nesterov"),
         phrase("Presets", "The size of an SGD step follows its gradients: without unscaling it "
-                          "would be 65536 times too large. Adam's division hides such a mistake."),
+                          "would be 2048 times too large here. Adam's division hides such a "
+                          "mistake."),
         3e-3);
     made.config.optimizer.nesterov = true;
     return made;

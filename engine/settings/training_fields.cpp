@@ -25,8 +25,9 @@ std::vector<Field> scheduleFields() {
                   {"schedule.kind", phrase("Settings", "Schedule"), kNoUnit,
                    phrase("Settings",
                           "constant keeps the learning rate; one-cycle warms up to a peak and then "
-                          "anneals to far below the start; the others fall or rise from the "
-                          "learning rate. A schedule advances on skipped steps too.")},
+                          "anneals to far below the start; step, exponential and cosine let the "
+                          "learning rate fall; linear takes it from one share of it to another. "
+                          "Skipped steps count, unless scaler.hold_schedule is on.")},
                   [](auto& c) -> auto& { return c.schedule.kind; }),
               namesUpTo(ScheduleKind::Linear)),
         when(cycle,

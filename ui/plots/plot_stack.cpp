@@ -503,7 +503,8 @@ QString PlotStack::helpAt(const QPoint& position) const {
     if (QRect(0, events.top(), events.left(), events.height()).contains(position))
         return tr(
             "What happened in each lane: \u25bc overflow, \u25b2 the loss scale grew, \u25ac the "
-            "loss scale fell, \u25c6 the loss is not finite, \u2691 a setting was changed");
+            "loss scale fell, \u25cb underflow, \u25c6 the loss is not finite, \u2691 a setting "
+            "was changed");
     return {};
 }
 

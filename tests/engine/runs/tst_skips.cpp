@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <cmath>
+
 namespace tst_skips {
 
 using namespace halfscope;
@@ -78,7 +80,7 @@ SkipTally trained(const RunConfig& config, size_t lane) {
     SkipTally tally(config.gradients.accumulate);
     std::vector<StepRecord> records;
     std::vector<Event> events;
-    while (!experiment.finished()) {
+    while (!experiment.finished() && experiment.stopReason().empty()) {
         records.clear();
         experiment.advance(records, events);
         tally.add(records[lane]);
@@ -213,11 +215,12 @@ void TestSkips::tooMany_data() {
     QTest::newRow("static") << History(65536).skipAtFloor(3).clean(1).tally() << false
                             << "the loss scale is held at 65536 (2^16)";
     QTest::newRow("a floor") << History(128).skipAtFloor(11).tally() << true
-                             << "the loss scale is held at 128 (2^7)";
+                             << "the loss scale does not fall below 128 (2^7)";
     QTest::newRow("a long start") << History(0x1p100f).skip(33).clean(1).tally() << true
                                   << "33 of them were at the start";
     QTest::newRow("the scale of several batches is held")
-        << History(128, 4).skipAtFloor(11).tally() << true << "the loss scale is held at 128 (2^7)";
+        << History(128, 4).skipAtFloor(11).tally() << true
+        << "the loss scale does not fall below 128 (2^7)";
     QTest::newRow("several batches, down to 1/8 at once")
         << History(4, 4).skip(6).tally() << true
         << "all 6 updates were skipped. That is not normal: the loss scale fell below 1 before any";
@@ -304,6 +307,14 @@ void TestSkips::ofTrainings() {
     RunConfig unclipped = onCpu("recipe-clip");
     unclipped.gradients.clip = ClipKind::None;
     QCOMPARE(trained(unclipped, 1).verdict(true), SkipVerdict::TooMany);
+    RunConfig stops = onCpu("overflow"); // DeepSpeed's rule ends it after few skips
+    stops.lanes[1].scaler.rules.floor = std::ldexp(1.0, 22);
+    stops.lanes[1].scaler.rules.atFloor = FloorAction::Stop;
+    const SkipTally stopped = trained(stops, 1);
+    QCOMPARE(stopped.steps(), int64_t{3});
+    const std::string why = stopped.sentence(true).english();
+    QVERIFY2(why.find("does not fall below 4194304 (2^22)") != std::string::npos, why.c_str());
+    QCOMPARE(stopped.verdict(true), SkipVerdict::TooMany);
     for (const Preset& preset : presets()) {
         if (!preset.name.starts_with("recipe-")) continue;
         const SkipTally tally = trained(onCpu(preset.name.c_str()), 1);
