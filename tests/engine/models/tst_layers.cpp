@@ -465,16 +465,6 @@ private slots:
                                 "program; write Linear with all of its sizes");
         row("torch.relu(x)", "line 1, column 1: \"torch.relu\" is not a layer of this program; the "
                              "nearest one is ReLU");
-        row("Net(\n  (flatten): Flatten(start_dim=1, end_dim=-1)\n)",
-            "line 1, column 1: \"Net\" is not a layer of this program; PyTorch prints the layers "
-            "of a class in the order of their names in it: if its forward() uses them in this "
-            "order, write Sequential in place of its name");
-        row("Sequential(nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), num_layers=2))",
-            "line 1, column 12: \"nn.TransformerEncoder\" is not a layer of this program; write "
-            "its TransformerEncoderLayer(...) once for each of its num_layers");
-        row("nn.ModuleList([nn.Linear(8, 3)])",
-            "line 1, column 1: \"nn.ModuleList\" is not a layer of this program; write "
-            "Sequential(...) without brackets [ ]");
         row("nn.LogSoftmax(dim=1)",
             "line 1, column 1: \"nn.LogSoftmax\" is not a layer of this program; at the end of a "
             "model leave it out, because cross-entropy takes scores without it");
