@@ -423,7 +423,9 @@ void TestFileData::refusesTables_data() {
     row("ends of lines of old Macs", "a,b\r1,2\r", ": the lines end with CR alone, as on old Macs");
     row("beyond float32", "a,b\n1,2\n1e300,2\n",
         "line 3: \"1e300\" in the column \"a\" is not allowed: a number that float32 holds");
-    row("one column", "a\n1\n", "line 1: one column is not enough: a table has 2 to 100000");
+    row("one column", "a\n1\n",
+        "line 1: \"a\" is one column, which is not enough; the first line must name 2 to 100000");
+    row("title", "# Flowers\na,b\n1,2\n", "line 1: \"# Flowers\" is one column");
     row("a word", "a,b\n1,2\nx,2\n",
         "line 3: \"x\" in the column \"a\" is not allowed: a finite number, as other lines have "
         "there; data.drop leaves columns out");
