@@ -16,6 +16,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace halfscope {
@@ -195,6 +196,53 @@ Extremes extremesOf(const Array& array) {
     return found;
 }
 
+/// Whether each row has a single 1, and else zeros.
+bool isOneHot(const Array& y) {
+    const int64_t samples = y.info.shape[0], each = y.info.elements() / samples;
+    for (int64_t sample = 0; sample < samples; ++sample) {
+        int64_t ones = 0;
+        for (int64_t i = sample * each; i < (sample + 1) * each; ++i) {
+            if (y.at(i) != 0 && y.at(i) != 1) return false;
+            ones += y.at(i) == 1;
+        }
+        if (ones != 1) return false;
+    }
+    return true;
+}
+
+/// Returns how many different whole numbers there are, where they may well be classes that are not
+/// numbered from 0 as whole numbers; else 0.
+size_t otherClasses(const Array& y) {
+    constexpr size_t kLeast = 2, kMost = 20, kLeastOfEach = 5;
+    const int64_t samples = y.info.shape[0];
+    std::set<double> seen;
+    for (int64_t i = 0; i < samples && seen.size() <= kMost; ++i) {
+        if (y.at(i) != std::trunc(y.at(i))) return 0; // also for nan
+        seen.insert(y.at(i));
+    }
+    if (isWhole(y.info.type) && *seen.begin() >= 0) return 0;
+    const bool fits = seen.size() >= kLeast && seen.size() <= kMost &&
+                      static_cast<size_t>(samples) >= kLeastOfEach * seen.size();
+    return fits ? seen.size() : 0;
+}
+
+/// Tells of targets that seem to be classes in a form that cross-entropy does not take.
+std::optional<Message> otherClassesNote(const Array& y) {
+    if (y.info.elements() > y.info.shape[0]) {
+        if (y.info.shape.size() != 2 || !isOneHot(y)) return std::nullopt;
+        return phrase("Data",
+                      "Each row of y has a single 1 among zeros, as classes in one-hot form "
+                      "have. y.argmax(1) makes the numbers of classes of them, which the "
+                      "loss cross-entropy takes.");
+    }
+    const size_t classes = otherClasses(y);
+    if (classes == 0) return std::nullopt;
+    return Message(phrase("Data", "y has %1 different whole numbers, which are learnt as numbers. "
+                                  "If they are classes, numpy.unique(y, return_inverse=True)[1] "
+                                  "numbers them from 0."),
+                   classes);
+}
+
 /// Holds the values as they were in the files; samples are standardised when they are read.
 class ArrayData final : public StoredData {
 public:
@@ -217,7 +265,10 @@ public:
         else
             noteTooLarge(inputs);
         noteChannels();
-        if (takesAnyNumbers(infoOf(task.loss.kind))) scaleTarget(task);
+        if (takesAnyNumbers(infoOf(task.loss.kind))) {
+            if (auto note = otherClassesNote(m_y)) m_notes.push_back(*std::move(note));
+            scaleTarget(task);
+        }
         setView();
         noteTest(task, test);
         if (!test) noteHeldBack(task);

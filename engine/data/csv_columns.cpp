@@ -166,6 +166,15 @@ std::optional<std::string> numberAmongNames(const CsvLayout& layout) {
     return std::find_if(columns.begin(), columns.end(), isNumber)->name;
 }
 
+/// Returns the first name that is also one of the words in its column, as in a table whose first
+/// line is a sample.
+std::optional<std::string> wordAmongNames(const CsvLayout& layout) {
+    for (const CsvColumn& column : layout.columns)
+        if (std::binary_search(column.words.begin(), column.words.end(), column.name))
+            return column.name;
+    return std::nullopt;
+}
+
 /// Tells which columns data.drop leaves out, and of those that could not be inputs, why.
 void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
     std::vector<std::string> asked, manyWords, noValue;
@@ -244,9 +253,11 @@ bool CsvLayout::drops(const CsvFile& file, Missing missing) const {
 CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
     const std::vector<std::string> names = file.readHeader();
     if (names.size() < 2)
-        throw InputError(phrase("Data", "%1: one column is not enough: a table has 2 to %2, with "
-                                        "commas, semicolons or tabs between them"),
-                         file.place(), CsvFile::kMostColumns);
+        throw InputError(phrase("Data", "%1: %2 is one column, which is not enough; the first line "
+                                        "must name 2 to %3 columns, with commas, semicolons or "
+                                        "tabs between them"),
+                         file.place(), quotedText(names.empty() ? std::string() : names[0]),
+                         CsvFile::kMostColumns);
     // a title, as spreadsheets have it above a table
     if (names.size() > 2 && !isUnnamed(names[0]) &&
         std::all_of(names.begin() + 1, names.end(), isUnnamed))
@@ -357,6 +368,11 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
         notes.push_back({phrase("Data", "Names of columns are numbers, such as %1. If the first "
                                         "line is a sample, write a line of names above it."),
                          pathText(*number)});
+    else if (const auto word = wordAmongNames(layout))
+        notes.push_back({phrase("Data", "The name of a column, %1, is also one of its words. If "
+                                        "the first line is a sample, write a line of names above "
+                                        "it."),
+                         quotedText(*word)});
     if (unnamed)
         notes.push_back(phrase("Data", "A column without a name is left out: pandas writes the "
                                        "numbers of lines into one."));

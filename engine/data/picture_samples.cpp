@@ -8,6 +8,7 @@
 #include "engine/lang/python.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -51,6 +52,13 @@ bool isPictureEnding(std::string_view ending) {
 bool isPictureName(const std::string& name) {
     const std::string ending = std::filesystem::path(name).extension().string();
     return ending.size() > 1 && isPictureEnding(std::string_view(ending).substr(1));
+}
+
+bool isOtherPictureName(const std::string& name) {
+    constexpr std::array<std::string_view, 9> kOthers{".webp", ".gif",  ".bmp",  ".tif", ".tiff",
+                                                      ".avif", ".heic", ".jfif", ".ppm"};
+    const std::string ending = lowerCase(std::filesystem::path(name).extension().string());
+    return std::find(kOthers.begin(), kOthers.end(), ending) != kOthers.end();
 }
 
 std::vector<std::string> pathsIn(const std::string& folder, Entries entries,

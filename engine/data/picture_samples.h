@@ -21,6 +21,8 @@ inline constexpr int32_t kMostPictureClasses = 10'000;
 bool isPictureEnding(std::string_view);
 /// Whether a file is a picture by its name or path: "cat.jpg".
 bool isPictureName(const std::string&);
+/// Whether a file is by its name a picture in a format that is not read: "cat.webp".
+bool isOtherPictureName(const std::string&);
 /// Returns the sorted paths in a folder whose names are `wanted`; hidden names never are. `error`
 /// is that of namesIn(). Can be cancelled.
 std::vector<std::string> pathsIn(const std::string& folder, Entries,

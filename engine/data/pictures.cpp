@@ -1,4 +1,6 @@
 // Pictures in folders, one folder per class, as in torchvision's ImageFolder.
+#include "engine/data/pictures.h"
+
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/picture_samples.h"
@@ -31,6 +33,7 @@ struct PictureFolder {
     std::vector<PictureFile> trained, judged;
     std::string unread; ///< the first folder that cannot be listed; its class would be missing
     int error = 0;      ///< the reason, as from namesIn()
+    std::vector<std::string> others; ///< pictures in formats that are not read
 
     std::vector<std::string> entriesOf(const std::string& folder, Entries kind,
                                        bool (*wanted)(const std::string& name)) {
@@ -43,7 +46,14 @@ struct PictureFolder {
         return paths;
     }
     std::vector<std::string> picturesIn(const std::string& folder) {
-        return entriesOf(folder, Entries::Files, isPictureName);
+        std::vector<std::string> paths =
+            entriesOf(folder, Entries::Files, [](const std::string& name) {
+                return isPictureName(name) || isOtherPictureName(name);
+            });
+        const auto other = std::stable_partition(paths.begin(), paths.end(), isPictureName);
+        others.insert(others.end(), other, paths.end());
+        paths.erase(other, paths.end());
+        return paths;
     }
     std::vector<std::string> foldersIn(const std::string& folder) {
         return entriesOf(folder, Entries::Folders, [](const std::string&) { return true; });
@@ -127,10 +137,18 @@ PictureFolder checkedFolder(const TaskConfig& task) {
     return found;
 }
 
+std::vector<Message> notesOn(const PictureFolder& found) {
+    if (found.others.empty()) return {};
+    return {Message(phrase("Data", "Pictures that are left out, because only .png and .jpg files "
+                                   "are read: %1, such as %2."),
+                    found.others.size(), pathText(found.others.front()))};
+}
+
 class PictureData final : public PictureSamples {
 public:
     PictureData(const TaskConfig& task, uint64_t seed) : PictureSamples(task, seed) {
         PictureFolder found = checkedFolder(task);
+        m_notes = notesOn(found);
         m_tensors = pictureTensors(task, static_cast<int64_t>(found.classes.size()));
         m_view = classesView(m_tensors[kTarget].classes, found.classes);
         m_files = std::move(found.trained);
@@ -152,6 +170,7 @@ public:
             paths.push_back(each.path);
         return paths;
     }
+    std::vector<Message> notes() const override { return m_notes; }
 
 private:
     Picture squareOf(size_t stored, int side) const override {
@@ -160,6 +179,7 @@ private:
     int32_t labelOf(size_t stored) const override { return m_files[stored].label; }
 
     std::vector<PictureFile> m_files;
+    std::vector<Message> m_notes;
 };
 
 DataFacts pictureFacts(const TaskConfig& task) {
@@ -168,7 +188,8 @@ DataFacts pictureFacts(const TaskConfig& task) {
     const bool split = !found.validation.empty();
     const int64_t held = split ? 0 : HeldBack::count(trained, task.validation);
     return {pictureTensors(task, static_cast<int64_t>(found.classes.size())), trained - held,
-            predictedOr(task, split ? static_cast<int64_t>(found.judged.size()) : held)};
+            predictedOr(task, split ? static_cast<int64_t>(found.judged.size()) : held),
+            notesOn(found)};
 }
 
 constexpr std::string_view kPythonStack =
@@ -232,7 +253,46 @@ def samples():
         parts.varied};
 }
 
+/// Returns the first folder in each of `folders` that has pictures; empty when one of them has no
+/// such folder, and when there are too many to look at.
+std::vector<std::string> picturesBelow(const std::vector<std::string>& folders) {
+    constexpr size_t kMostFolders = 1000;
+    std::vector<std::string> found;
+    size_t looked = 0;
+    for (const std::string& folder : folders) {
+        PictureFolder within;
+        const size_t before = found.size();
+        for (const std::string& below : within.foldersIn(folder)) {
+            if (++looked > kMostFolders) return {};
+            if (within.picturesIn(below).empty()) continue;
+            found.push_back(below);
+            break;
+        }
+        if (found.size() == before) return {};
+    }
+    return found;
+}
+
 } // namespace
+
+Message unusualPictures(const std::string& folder) {
+    PictureFolder found = lookInto(folder);
+    if (!found.others.empty())
+        return {phrase("Data", "%1: only .png and .jpg pictures are read, not such as %2; an image "
+                               "program can save them so"),
+                pathText(folder), pathText(found.others.front())};
+    std::vector<std::string> folders = found.foldersIn(folder);
+    std::erase_if(folders, [](const std::string& path) { return path.ends_with("__MACOSX"); });
+    const std::vector<std::string> below = picturesBelow(folders);
+    if (below.empty()) return {};
+    if (folders.size() == 1)
+        return {phrase("Data", "%1: it holds no pictures of classes itself; open the folder %2 "
+                               "in it"),
+                pathText(folder), pathText(folders.front())};
+    return {phrase("Data", "%1: pictures are a folder too deep, such as those in %2; they must lie "
+                           "right in the folder of their class"),
+            pathText(folder), pathText(below.front())};
+}
 
 extern const DataSetInfo kPictureData;
 const DataSetInfo kPictureData{

@@ -36,6 +36,9 @@ public:
     TextFile(std::string path, std::string_view file) : m_path(std::move(path)), m_file(file) {}
 
     Characters read() {
+        if (m_file.starts_with("\xFF\xFE") || m_file.starts_with("\xFE\xFF"))
+            throw InputError(phrase("Data", "%1: the text is UTF-16; save it as UTF-8"),
+                             pathText(m_path));
         const size_t begin = m_file.size() - withoutByteOrderMark(m_file).size();
         Characters found;
         found.places.reserve(m_file.size() - begin);
@@ -135,9 +138,33 @@ std::vector<TensorSpec> tensorsOf(const TaskConfig& task, const Characters& char
             TensorSpec{"target", target, DType::I32, known}};
 }
 
+/// Whether all lines but perhaps the first, which may have names, hold numbers alone.
+bool isTable(const Characters& characters) {
+    constexpr std::string_view kOfNumbers = "0123456789.+-eE,;\t \r\n";
+    const auto& [places, names] = characters;
+    const auto nameOf = [&names = names](uint16_t place) { return std::string_view(names[place]); };
+    const auto isEnd = [&](uint16_t place) { return nameOf(place) == "\n"; };
+    const auto second = std::find_if(places.begin(), places.end(), isEnd);
+    const auto isOfNumber = [&](uint16_t place) {
+        return kOfNumbers.find(nameOf(place)) != kOfNumbers.npos;
+    };
+    const auto isDigit = [&](uint16_t place) {
+        return nameOf(place) >= "0" && nameOf(place) <= "9";
+    };
+    return std::all_of(second, places.end(), isOfNumber) &&
+           std::any_of(second, places.end(), isDigit);
+}
+
 std::vector<Message> notesOf(const Characters& characters) {
-    return {{phrase("Data", "The text has %1 characters, %2 different ones."),
-             characters.places.size(), characters.names.size()}};
+    std::vector<Message> notes{{phrase("Data", "The text has %1 characters, %2 different ones."),
+                                characters.places.size(), characters.names.size()}};
+    if (isTable(characters))
+        notes.push_back(phrase("Data", "The text seems to be a table of numbers, and the network "
+                                       "learns its characters. To predict a column instead, give "
+                                       "the file a name that ends in .csv, and a first line that "
+                                       "names the columns, with commas, semicolons or tabs between "
+                                       "them."));
+    return notes;
 }
 
 /// Returns the name that is shown for a character; a space and a line end have signs of their own.

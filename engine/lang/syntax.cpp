@@ -18,6 +18,9 @@ namespace {
 constexpr Phrase kValues =
     phrase("Model", "a layer, a number, a string, True, False, None, a list or a tuple");
 constexpr std::string_view kLineSeparator = "\xE2\x80\xA8"; // what a one-line editor turns \n into
+/// What looks like a space or like nothing in text that was copied from pages and documents: a
+/// no-break space, a zero-width space, a byte order mark.
+constexpr std::array<std::string_view, 3> kOtherSpaces{"\xC2\xA0", "\xE2\x80\x8B", "\xEF\xBB\xBF"};
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -80,6 +83,16 @@ private:
         return true;
     }
 
+    bool skipOtherSpace() {
+        for (const std::string_view space : kOtherSpaces) {
+            if (!m_text.substr(m_at).starts_with(space)) continue;
+            for (const size_t end = m_at + space.size(); m_at < end;)
+                step();
+            return true;
+        }
+        return false;
+    }
+
     void skipSpace() {
         for (;;) {
             const char c = here();
@@ -89,7 +102,7 @@ private:
                 while (!atEnd() && here() != '\n' &&
                        !m_text.substr(m_at).starts_with(kLineSeparator))
                     step();
-            } else if (!skipLineSeparator()) {
+            } else if (!skipLineSeparator() && !skipOtherSpace()) {
                 return;
             }
         }
@@ -113,12 +126,10 @@ private:
         refuseAt(m_place, {phrase("Model", "found %1, where %2 is allowed"), found(), allowed});
     }
 
-    /// Refuses the text after a whole value: often a program was pasted, or ".to(device)".
+    /// Refuses the text after a whole value: often a program was pasted, or ".to(device)". What
+    /// begins with no call, such as "import" or "hidden = 64", is a program.
     [[noreturn]] void refuseRest(const Value& value) const {
-        constexpr std::array<std::string_view, 6> kWords{"import", "from", "class",
-                                                         "def",    "if",   "for"};
-        const bool program = value.kind == Kind::Name &&
-                             std::find(kWords.begin(), kWords.end(), value.text) != kWords.end();
+        const bool program = value.kind != Kind::Call;
         if (program && m_text.find("nn.Module)") != m_text.npos)
             refuseAt(value.place,
                      phrase("Model", "a class is a program, and only a model by itself is read, "
@@ -233,7 +244,9 @@ private:
                 step();
             refuseAt(value.place,
                      {phrase("Model", "found %1, where a number such as 3, -1 or 1e-5 is allowed"),
-                      quotedText(m_text.substr(begin, m_at - begin))});
+                      m_at == begin
+                          ? found()
+                          : Message::data(quotedText(m_text.substr(begin, m_at - begin)))});
         }
         value.kind = isReal ? Kind::Real : Kind::Whole;
         return value;

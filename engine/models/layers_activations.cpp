@@ -19,7 +19,7 @@ constexpr ArgInfo kPreluArgs[] = {
 };
 constexpr ArgInfo kEluArgs[] = {{"alpha", ArgKind::Real, "1.0"}, kInplace};
 constexpr ArgInfo kGeluArgs[] = {
-    {"approximate", ArgKind::Word, "'none'", ArgShown::Named, 0, 0, "'none'"},
+    {"approximate", ArgKind::Word, "'none'", ArgShown::Named, 0, 0, "'none' or 'tanh'"},
 };
 constexpr ArgInfo kSoftplusArgs[] = {
     {"beta", ArgKind::Real, "1.0", ArgShown::Named, -1e9, 1e9, "1.0"},
@@ -63,6 +63,10 @@ NodeId emitPrelu(LayerContext& c, const LayerSpec&, NodeId x) {
 NodeId emitElu(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::elu(c.b, x, layer.real("alpha"));
 }
+NodeId emitGelu(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const bool tanh = layer.value("approximate").word == "tanh";
+    return tanh ? fn::geluTanh(c.b, x) : fn::unary(c.b, Op::Gelu, x);
+}
 NodeId emitHardtanh(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::hardtanh(c.b, x, layer.real("min_val"), layer.real("max_val"));
 }
@@ -90,7 +94,7 @@ constexpr LayerInfo kRows[] = {
      .emitNodes = emitPrelu,
      .parameters = preluParameters},
     activation("ELU", kEluArgs, emitElu),
-    activation("GELU", kGeluArgs, emitUnary<Op::Gelu>),
+    activation("GELU", kGeluArgs, emitGelu),
     activation("SiLU", kInplaceArgs, emitUnary<Op::Silu>),
     activation("Tanh", {}, emitUnary<Op::Tanh>),
     activation("Sigmoid", {}, emitUnary<Op::Sigmoid>),

@@ -170,13 +170,8 @@ NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
             in.dtype};
 }
 
-/// Turns each pixel into a block of equal pixels.
 NodeId emitUpsample(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    const Shape s = c.b.shapeOf(x);
-    const auto f = factorsOf(layer, s);
-    const NodeId apart = c.b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
-    const NodeId blocks = c.b.expand(apart, {s[0], s[1], s[2], f[0], s[3], f[1]});
-    return c.b.reshape(blocks, {s[0], s[1], s[2] * f[0], s[3] * f[1]});
+    return fn::upsampleNearest2d(c.b, x, factorsOf(layer, c.b.shapeOf(x)));
 }
 
 constexpr LayerInfo kRows[] = {

@@ -97,7 +97,7 @@ private:
                       lang::textOf(value, 40), bracketsHint(value)});
         if (const LayerInfo* info = findLayer(withoutPrefix(value.text))) return info;
         refuseAt(value.place, {phrase("Model", "%1 is not a layer of this program%2"),
-                               quotedText(value.text), unknownHint(value.text)});
+                               quotedText(value.text), unknownHint(value)});
     }
 
     /// Returns a hint for a name where a layer should be: "nn.ReLU", or a function such as
@@ -113,8 +113,18 @@ private:
     }
 
     /// Returns what to do without a layer of PyTorch that this program does not have.
-    static Message unknownHint(const std::string& text) {
-        const std::string_view name = lastWord(text);
+    static Message unknownHint(const Value& value) {
+        const std::string_view name = lastWord(value.text);
+        const auto& parts = value.arguments;
+        if (std::any_of(parts.begin(), parts.end(), [](const Argument& a) { return a.printed; }))
+            return phrase("Model", "; PyTorch prints the layers of a class in the order of their "
+                                   "names in it: if its forward() uses them in this order, write "
+                                   "Sequential in place of its name");
+        if (name == "TransformerEncoder")
+            return phrase("Model", "; write its TransformerEncoderLayer(...) once for each of its "
+                                   "num_layers");
+        if (name == "ModuleList")
+            return phrase("Model", "; write Sequential(...) without brackets [ ]");
         for (const std::string_view each : {"Softmax", "LogSoftmax"})
             if (name == each)
                 return phrase("Model", "; at the end of a model leave it out, because "

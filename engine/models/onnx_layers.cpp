@@ -189,6 +189,23 @@ std::string emitGelu(const Layer& layer, const std::string& x) {
     return layer.node("Mul", {layer.node("Mul", {x, sum}), graph.scalar(0.5)});
 }
 
+/// Writes x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+std::string emitGeluTanh(const Layer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const std::string cube = layer.node("Mul", {layer.node("Mul", {x, x}), x});
+    const std::string part = layer.node("Mul", {cube, graph.scalar(0.044715)});
+    const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+    const std::string inner =
+        layer.node("Mul", {layer.node("Add", {x, part}), graph.scalar(factor)});
+    const std::string sum = layer.node("Add", {layer.node("Tanh", {inner}), graph.scalar(1)});
+    return layer.node("Mul", {layer.node("Mul", {x, sum}), graph.scalar(0.5)});
+}
+
+std::string emitGeluLayer(const Layer& layer, const std::string& x) {
+    const bool tanh = layer.spec.value("approximate").word == "tanh";
+    return tanh ? emitGeluTanh(layer, x) : emitGelu(layer, x);
+}
+
 std::string emitSilu(const Layer& layer, const std::string& x) {
     return layer.node("Mul", {x, layer.node("Sigmoid", {x})});
 }
@@ -416,7 +433,7 @@ constexpr Row kRows[] = {
     {"LeakyReLU", emitLeakyRelu},
     {"PReLU", emitPrelu},
     {"ELU", emitElu},
-    {"GELU", emitGelu},
+    {"GELU", emitGeluLayer},
     {"SiLU", emitSilu},
     {"Tanh", emitNamed},
     {"Sigmoid", emitNamed},

@@ -10,6 +10,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
+#include "engine/data/pictures.h"
 #include "engine/data/text_table.h"
 #include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
@@ -198,6 +199,9 @@ struct OtherFile {
 constexpr Phrase kOtherTable =
     phrase("Files", "%1: such a table is not opened; save it as a csv table (pandas: "
                     "to_csv('table.csv', index=False))");
+constexpr Phrase kUnnamedTable =
+    phrase("Files", "%1: a table is read from a file whose name ends in .csv or .tsv, and whose "
+                    "first line names the columns, with commas, semicolons or tabs between them");
 constexpr Phrase kTorchFile =
     phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
                     "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
@@ -220,7 +224,8 @@ constexpr std::array kOtherFiles{
     OtherFile{".pth", kTorchFile},      OtherFile{".xls", kSpreadsheet},
     OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
     OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},
-    OtherFile{".pkl", kOtherTable}};
+    OtherFile{".pkl", kOtherTable},     OtherFile{".data", kUnnamedTable},
+    OtherFile{".dat", kUnnamedTable},   OtherFile{".arff", kUnnamedTable}};
 
 } // namespace
 
@@ -336,6 +341,8 @@ void checkCanBeExperiment(const std::string& path) {
 }
 
 InputError nothingInFolder(const std::string& path) {
+    if (const Message pictures = unusualPictures(path); !pictures.empty())
+        return InputError(pictures);
     constexpr int kMostEntries = 10'000; // a longer look would be noticed
     constexpr size_t kMostNamed = 3;
     constexpr std::array<std::string_view, 7> kOpened{".csv",         ".tsv", ".npy", ".npz",

@@ -7,6 +7,10 @@
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace halfscope {
 
 namespace {
@@ -31,12 +35,59 @@ const LayerSpec* looksAhead(const LayerSpec& layer) {
     return nullptr;
 }
 
+/// Returns the last layer that computes something and that all values go through; null when there
+/// is none.
+const LayerSpec* lastLayer(const LayerSpec& layer) {
+    if (layer.info->holds == Holds::Nothing) return layer.info->computes ? &layer : nullptr;
+    if (layer.info->holds == Holds::Residual) return &layer;
+    for (auto child = layer.children.rbegin(); child != layer.children.rend(); ++child)
+        if (const LayerSpec* last = lastLayer(*child)) return last;
+    return nullptr;
+}
+
+/// Whether its results are bounded or never negative.
+bool limits(const LayerSpec& layer) {
+    constexpr std::array<std::string_view, 5> kLimiting{"Sigmoid", "Tanh", "ReLU", "Hardtanh",
+                                                        "Softplus"};
+    return std::find(kLimiting.begin(), kLimiting.end(), layer.info->name) != kLimiting.end();
+}
+
+/// Whether the loss has a softmax or a sigmoid of its own.
+bool takesScores(const RunConfig& config) {
+    const LossKind kind = config.task.loss.kind;
+    return !isAdversarial(config.model) &&
+           (kind == LossKind::CrossEntropy || kind == LossKind::BceWithLogits);
+}
+
+/// How far an input comes through a model.
+struct Walk {
+    size_t layers = 0; ///< that take it
+    bool fits = false; ///< the result is what the task needs
+};
+
+Walk walk(const ModelSpec& model, const Shape& input, const BatchShape& batch) {
+    std::vector<LayerShape> seen;
+    try {
+        const NodeType made = outputOf(model, {input, batch.xDType()}, &seen, ModelMode::Evaluate);
+        return {seen.size(), made.shape == batch.prediction()};
+    } catch (const InputError&) {
+        return {seen.size()};
+    }
+}
+
+bool isBetter(const Walk& a, const Walk& b) { return a.fits || (!b.fits && a.layers > b.layers); }
+
 } // namespace
 
 Message modelWarning(const RunConfig& config) {
-    if (!predictsEvery(config.task) || config.model.layers.empty()) return {};
+    if (config.model.layers.empty()) return {};
     const ModelSpec model = modelOf(config.model, 1, 1);
-    const LayerSpec* layer = looksAhead(model.root);
+    const LayerSpec* last = lastLayer(model.root);
+    if (last && takesScores(config) && limits(*last))
+        return {phrase("Model", "%1 limits what the network returns, but the loss %2 expects "
+                                "scores of any size: leave this last layer out."),
+                last->label, nameOf(config.task.loss.kind)};
+    const LayerSpec* layer = predictsEvery(config.task) ? looksAhead(model.root) : nullptr;
     if (!layer) return {};
     return {phrase("Model", "%1 sees the characters that it is to predict, so a low loss means "
                             "nothing: CausalTransformerEncoderLayer(...) hides them."),
@@ -46,8 +97,11 @@ Message modelWarning(const RunConfig& config) {
 SeenInput seenInput(const RunConfig& config, const ModelSpec& model, const BatchShape& batch) {
     const Shape flat{batch.rows, batch.inputs};
     const Wants wants = wantedBy(model);
-    if (!batch.sample.empty())
-        return {wants == Wants::Samples || wants == Wants::Images ? batch.x() : flat, false};
+    if (!batch.sample.empty()) {
+        const bool keeps = wants == Wants::Samples || wants == Wants::Images ||
+                           isBetter(walk(model, batch.x(), batch), walk(model, flat, batch));
+        return {keeps ? batch.x() : flat, false};
+    }
     const int64_t side = config.task.side;
     const bool picture =
         infoOf(config.task.kind).wholeSet && batch.rows == side * side && wants == Wants::Images;

@@ -19,7 +19,8 @@ struct SeenInput {
 };
 /// Returns the form in which the model takes the batch. A picture's pixels are the rows of a batch
 /// (rows, inputs), and one image when the model's first layer wants images. Samples with axes of
-/// their own are flattened for models that do not want images.
+/// their own keep them where the model's first layer wants that or the model fits them so, as in
+/// PyTorch; else they are flattened, unless more layers take them as they are.
 SeenInput seenInput(const RunConfig&, const ModelSpec&, const BatchShape&);
 
 /// Returns the model after checking that it takes this input and has a value for every one of the
@@ -35,7 +36,8 @@ struct ModelShapes {
     Message warning;                ///< see modelWarning()
 };
 /// Tells what is wrong with a network that can be trained all the same: one that sees the
-/// characters of a text that it is to predict. Empty when no fault is known. Throws InputError when
+/// characters of a text that it is to predict, or one whose last layer limits the scores of
+/// classes. Empty when no fault is known. Throws InputError when
 /// model.layers cannot be read.
 Message modelWarning(const RunConfig&);
 

@@ -34,7 +34,7 @@ SOURCES = [
      "nn.Upsample(scale_factor=2), nn.AdaptiveAvgPool2d((2, 1)), nn.Flatten(1, -1), "
      "nn.BatchNorm1d(12, eps=1e-3, momentum=0.01, affine=False), nn.Identity())", (3, 16)),
     ("nn.Sequential(nn.LeakyReLU(), nn.ELU(), nn.ELU(0.5, inplace=True), nn.GELU(), "
-     "nn.SiLU(inplace=True), nn.Tanh(), nn.Sigmoid(), nn.Softplus(), nn.Hardtanh(), "
+     "nn.GELU(approximate='tanh'), nn.SiLU(inplace=True), nn.Tanh(), nn.Sigmoid(), nn.Softplus(), nn.Hardtanh(), "
      "nn.Hardtanh(0., 6., inplace=True), nn.Hardswish(), nn.ReLU(inplace=True))", (2, 3)),
     ("nn.Sequential(nn.LayerNorm((3, 4), eps=1e-6), nn.LayerNorm(4, elementwise_affine=False), "
      "nn.Upsample(size=(9, 8), mode='nearest'))", (2, 3, 3, 4)),

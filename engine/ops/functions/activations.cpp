@@ -6,6 +6,7 @@
 #include "engine/ops/functions/operands.h"
 
 #include <algorithm>
+#include <numbers>
 
 namespace halfscope::fn {
 
@@ -67,6 +68,15 @@ NodeId hardswish(Builder& b, NodeId x) {
     const Operands in(b, "hardswish", std::array{x});
     const NodeId gate = b.emit(Op::Clamp, {b.shift(in[0], 3)}, RangeAttrs{0, 6});
     return in.result(b, b.div(b.mul(in[0], gate), b.constantLike(6, gate)));
+}
+
+NodeId geluTanh(Builder& b, NodeId x) {
+    const Operands in(b, "gelu", std::array{x});
+    // (1 + tanh(u)) / 2 is sigmoid(2 u)
+    const NodeId slope = b.shift(b.scale(b.mul(in[0], in[0]), 0.044715), 1);
+    const double twice = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+    const NodeId gate = b.unary(Op::Sigmoid, b.scale(b.mul(in[0], slope), twice));
+    return in.result(b, b.mul(in[0], gate));
 }
 
 NodeId prelu(Builder& b, NodeId x, NodeId weight) {

@@ -10,6 +10,8 @@ NodeId leakyRelu(Builder&, NodeId x, double slope = 0.01);
 NodeId elu(Builder&, NodeId x, double alpha = 1);
 NodeId hardtanh(Builder&, NodeId x, double low = -1, double high = 1);
 NodeId hardswish(Builder&, NodeId x); ///< x clamp(x + 3, 0, 6) / 6
+/// GELU by PyTorch's approximate='tanh': x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+NodeId geluTanh(Builder&, NodeId x);
 /// weight is one slope, or one for each channel (axis 1).
 NodeId prelu(Builder&, NodeId x, NodeId weight);
 /// Returns numbers that are uniform in [0, 1), F32. They come from Philox by the counter (rank 0, a

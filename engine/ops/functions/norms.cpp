@@ -116,9 +116,12 @@ NodeId layerNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
 
 NodeId groupNorm(Builder& b, NodeId x, int64_t groups, NodeId weight, NodeId bias, double eps) {
     const std::optional<DType> layer = layerDType(b);
-    const Operands in(b, "group_norm", std::array{x, weight, bias});
-    const NodeId y = groupedNorm(b, "group_norm", in, groups, eps);
-    return layer ? b.cast(y, *layer) : y; // weight and bias kept their dtype
+    const auto cast = castInputs(b, "group_norm", std::array{x, weight, bias});
+    const AutocastScope off(b, nullptr);
+    const Operands in(b, "group_norm", cast);
+    // The result has x's dtype, although weight and bias may be wider, as under the CPU's lists.
+    return b.cast(groupedNorm(b, "group_norm", in, groups, eps),
+                  layer.value_or(b.dtypeOf(cast[0])));
 }
 
 NodeId instanceNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {

@@ -1,4 +1,4 @@
-// Functions on images: pooling by windows or to a given size, and reading at given places.
+// Functions on images: pooling by windows or to a given size, growing, and reading at given places.
 #include "engine/ops/functions/vision.h"
 
 #include "engine/core/error.h"
@@ -117,6 +117,15 @@ NodeId adaptiveMaxPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
         rows.push_back(b.concat(row, 3));
     }
     return in.result(b, b.concat(rows, 2));
+}
+
+NodeId upsampleNearest2d(Builder& b, NodeId given, std::array<int64_t, 2> factors) {
+    const NodeId x = castInputs(b, "upsample_nearest2d", std::array{given})[0];
+    const auto [down, across] = factors;
+    const Shape s = b.shapeOf(x);
+    const NodeId apart = b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
+    const NodeId blocks = b.expand(apart, {s[0], s[1], s[2], down, s[3], across});
+    return b.reshape(blocks, {s[0], s[1], s[2] * down, s[3] * across});
 }
 
 NodeId gridSample(Builder& b, NodeId x, NodeId grid) {

@@ -22,6 +22,7 @@ private slots:
     void leftOut();
     void lineNames_data();
     void lineNames();
+    void wordsAsNames();
 
 private:
     TaskConfig csv(const std::string& text) const {
@@ -138,6 +139,19 @@ void TestCsvNotes::lineNames() {
         "them out, set data.drop to z, %1.";
     QCOMPARE(table(",a"), told ? QStringList(note.arg(name)) : QStringList());
     QCOMPARE(table(""), QStringList()); // the only input
+}
+
+/// A table without names loses its first sample to them; its words give that away.
+void TestCsvNotes::wordsAsNames() {
+    const std::string rest = "Private,25\nState,31\nState,40\n";
+    const auto told = [&](const std::string& first) {
+        return notesOf(csv(first + rest)).filter("If the first line is a sample");
+    };
+    QCOMPARE(told("State,39\n"),
+             QStringList("The name of a column, \"State\", is also one of its words. If the first "
+                         "line is a sample, write a line of names above it."));
+    QCOMPARE(told("work,age\n"), QStringList());
+    QCOMPARE(told("Private,State\n").size(), 1);
 }
 
 } // namespace tst_csv_notes

@@ -45,9 +45,6 @@ private slots:
     void arraysOfNumbers();
     void arraysOfClasses();
     void bothInOneFile();
-    void notesOddValues();
-    void notesLargeValues();
-    void notesChannelsLast();
     void refusesArrays_data();
     void refusesArrays();
     void tableOfNumbers();
@@ -213,60 +210,6 @@ void TestFileData::predictsArrays() {
         QVERIFY2(error.ends_with("the shape (2, 3) does not fit the samples of data.x, (3, 2)"),
                  error.c_str());
     }
-}
-
-/// A value is odd as float32, which 1e300 does not fit; whole numbers have none.
-void TestFileData::notesOddValues() {
-    const auto notesOf = [](const TaskConfig& task) { return makeDataset(task, 0)->notes(); };
-    const std::string labels = npy("|u1", "(3,)", "\0\1\1"s);
-    const auto x = npy("<f8", "(3, 2)", bytesOfValues<double>({0, 1, 2, NAN, 1e300, -1}));
-    const auto notes = notesOf(arrays(x, labels, true));
-    QCOMPARE(notes.size(), size_t{1});
-    QCOMPARE(notes[0].english(),
-             std::string("Values of x that are inf or nan as float32: 2, the first in sample 1 "
-                         "(counted from 0). The loss of each batch with such a sample is not "
-                         "finite."));
-    const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, INFINITY}));
-    QCOMPARE(notesOf(arrays(labels, y)).size(), size_t{1});
-    QVERIFY(notesOf(arrays(labels, labels, true)).empty());
-}
-
-/// fp16 has no number from 65520 on; targets are never cast.
-void TestFileData::notesLargeValues() {
-    const auto notesOf = [&](float largest) {
-        const auto x = npy("<f4", "(3, 2)", bytesOfValues<float>({0, 1, largest, -2, NAN, 3}));
-        const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, 1e6f}));
-        QStringList notes;
-        for (const Message& note : makeDataset(arrays(x, y), 0)->notes())
-            notes << QString::fromStdString(note.english());
-        return notes.filter("fp16");
-    };
-    QCOMPARE(notesOf(65504), QStringList());
-    for (const float largest : {70000.0f, -70000.0f})
-        QCOMPARE(notesOf(largest),
-                 QStringList("Values of x reach 70000, and fp16 ends at 65,504: where a lane casts "
-                             "them to fp16, they become inf. With data.standardise_x set to "
-                             "true, they fit."));
-    const auto whole = npy("<i4", "(3, 1)", bytesOfValues<int32_t>({1, -70000, 2}));
-    const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, 2}));
-    QVERIFY(makeDataset(arrays(whole, y), 0)
-                ->notes()
-                .at(0)
-                .english()
-                .starts_with("Values of x reach 70000,"));
-}
-
-void TestFileData::notesChannelsLast() {
-    const auto notesOf = [&](const char* shape, size_t bytes) {
-        const auto x = npy("|u1", shape, std::string(bytes, '\1'));
-        return makeDataset(arrays(x, npy("|u1", "(2,)", "\0\1"s), true), 0)->notes();
-    };
-    QCOMPARE(notesOf("(2, 6, 5, 3)", 180).at(0).english(),
-             std::string("Samples of x are read as 6 channels of 5 x 3 pixels. If the channels are "
-                         "the last axis, numpy.moveaxis(x, -1, 1) puts them first."));
-    QVERIFY(notesOf("(2, 3, 6, 5)", 180).empty());
-    QVERIFY(notesOf("(2, 3, 5, 3)", 90).empty());
-    QVERIFY(notesOf("(2, 6, 3)", 36).empty());
 }
 
 void TestFileData::refusesArrays_data() {
@@ -480,7 +423,9 @@ void TestFileData::refusesTables_data() {
     row("ends of lines of old Macs", "a,b\r1,2\r", ": the lines end with CR alone, as on old Macs");
     row("beyond float32", "a,b\n1,2\n1e300,2\n",
         "line 3: \"1e300\" in the column \"a\" is not allowed: a number that float32 holds");
-    row("one column", "a\n1\n", "line 1: one column is not enough: a table has 2 to 100000");
+    row("one column", "a\n1\n",
+        "line 1: \"a\" is one column, which is not enough; the first line must name 2 to 100000");
+    row("title", "# Flowers\na,b\n1,2\n", "line 1: \"# Flowers\" is one column");
     row("a word", "a,b\n1,2\nx,2\n",
         "line 3: \"x\" in the column \"a\" is not allowed: a finite number, as other lines have "
         "there; data.drop leaves columns out");

@@ -43,6 +43,8 @@ class TestText : public QObject {
 private slots:
     void samplesAndWhatFollows();
     void charactersInTheOrderOfUnicode();
+    void tablesOfNumbers_data();
+    void tablesOfNumbers();
     void endIsHeldBack();
     void everyCharacter();
     void shippedText();
@@ -76,6 +78,27 @@ void TestText::samplesAndWhatFollows() {
     QCOMPARE(data->samples(Split::Validation), int64_t{0});
     QCOMPARE(data->notes().size(), size_t{1});
     QCOMPARE(data->notes()[0].english(), "The text has 5 characters, 3 different ones."s);
+}
+
+void TestText::tablesOfNumbers_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<bool>("told");
+    const auto row = [](const char* text, bool told) { QTest::newRow(text) << text << told; };
+    row("1.5e-3 2\n-3 4\n", true);
+    row("age\tbmi\r\n48\t21.5\r\n", true);
+    row("a;b\n1,5;2\n", true);
+    row("Chapter 1\n\n, - ...\n", false);
+    row("1 2\n3 four\n", false);
+    row("1 2 3 4", false);
+}
+
+/// A table under the name of a text is not what its characters are learnt for.
+void TestText::tablesOfNumbers() {
+    QFETCH(QString, text);
+    QFETCH(bool, told);
+    const auto notes = makeDataset(task(text.toStdString(), 2), 0)->notes();
+    QCOMPARE(notes.size(), size_t{told ? 2u : 1u});
+    if (told) QVERIFY(notes[1].english().starts_with("The text seems to be a table of numbers, "));
 }
 
 /// Characters are sorted as Python sorts them: one, two, three and four bytes long, and after a
@@ -170,6 +193,10 @@ void TestText::refuses_data() {
         QTest::newRow(name) << QByteArray::fromStdString(text) << QString(why);
     };
     row("binary", "abc\0def"s, "byte 3 is a control character, which is not allowed in a text");
+    row("UTF-16",
+        "\xff\xfe"
+        "a\0b\0"s,
+        "the text is UTF-16; save it as UTF-8");
     row("Latin-1", "caf\xe9 noir", "byte 3 is not text in UTF-8");
     row("cut", "abcde\xe2\x82", "byte 5 is not text in UTF-8");
     row("behind a mark",

@@ -67,6 +67,14 @@ private slots:
                              "mode='nearest', p=0.5)"));
     }
 
+    /// Pages and documents have spaces of other kinds, and files may begin with a mark.
+    void readsWhatPeopleCopy() {
+        const std::string mark = "\xEF\xBB\xBF", wide = "\xC2\xA0", none = "\xE2\x80\x8B";
+        const Value v = lang::parse(mark + "A(\n" + wide + wide + "B(1," + none + " 2))");
+        QCOMPARE(lang::textOf(v), std::string("A(B(1, 2))"));
+        QCOMPARE(refusalOf("A(" + wide + "?)").left(16), QString("line 1, column 4"));
+    }
+
     void readsWhatPyTorchPrints() {
         const Value v = lang::parse(kPrinted);
         QCOMPARE(v.arguments.size(), size_t(2));
@@ -114,12 +122,21 @@ private slots:
             "line 2, column 1: this is a program; what is allowed here is one model by itself, "
             "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
             "imports, variables and classes");
+        const std::string program =
+            ": this is a program; what is allowed here is one model by itself, "
+            "such as nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)), without "
+            "imports, variables and classes";
+        row("variable", "hidden = 64\nmodel = A(hidden)", ("line 1, column 10" + program).c_str());
+        row("function", "return A(1)", ("line 1, column 1" + program).c_str());
+        row("with a type", "model: nn.Module = A(1)", ("line 1, column 1" + program).c_str());
         row("class", "class Net(nn.Module):\n    def __init__(self):\n        pass",
             "line 1, column 1: a class is a program, and only a model by itself is read, such as "
             "nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1)): list the layers of the "
             "class in the order in which its forward() uses them");
         row("number", "A(12ab)",
             "line 1, column 3: found \"12ab\", where a number such as 3, -1 or 1e-5 is allowed");
+        row("power", "A(28**2)",
+            "line 1, column 6: found \"*\", where a number such as 3, -1 or 1e-5 is allowed");
         row("huge", "A(1e999)",
             "line 1, column 3: found \"1e999\", where a number such as 3, -1 or 1e-5 is allowed");
         row("too many digits", "99999999999999999999",

@@ -1,5 +1,6 @@
 // Arguments that are words or numbers, and those that must fit the input: which are accepted and
-// which refused, and how they are printed and written for PyTorch. tst_layers compares the values.
+// which refused, and how they are printed and written for PyTorch; and what is said of PyTorch's
+// other containers. tst_layers compares the values.
 #include "engine/core/error.h"
 #include "engine/models/layer_arguments.h"
 #include "engine/models/model_spec.h"
@@ -26,6 +27,8 @@ private slots:
     void paddingWords();
     void refusesPaddingWords();
     void slopes();
+    void kindsOfGelu();
+    void otherContainers();
 };
 
 void TestLayerArguments::paddingWords() {
@@ -73,6 +76,25 @@ void TestLayerArguments::slopes() {
     QCOMPARE(refusalOf("PReLU(4)", {1, 3, 5, 5}),
              std::string("line 1, column 1: PReLU(4): the input has the shape (1, 3, 5, 5); with 4 "
                          "slopes, its axis 1 must have as many"));
+}
+
+void TestLayerArguments::kindsOfGelu() {
+    QCOMPARE(pythonOf(readModel("GELU('tanh')"), ""), std::string("nn.GELU(approximate='tanh')"));
+    QCOMPARE(pythonOf(readModel("GELU('none')"), ""), std::string("nn.GELU()"));
+}
+
+void TestLayerArguments::otherContainers() {
+    const std::string none = " is not a layer of this program; ";
+    QCOMPARE(refusalOf("Net(\n  (flatten): Flatten(start_dim=1, end_dim=-1)\n)", {2, 8}),
+             "line 1, column 1: \"Net\"" + none +
+                 "PyTorch prints the layers of a class in the order of their names in it: if its "
+                 "forward() uses them in this order, write Sequential in place of its name");
+    QCOMPARE(refusalOf("TransformerEncoder(TransformerEncoderLayer(8, 2), 2)", {2, 8}),
+             "line 1, column 1: \"TransformerEncoder\"" + none +
+                 "write its TransformerEncoderLayer(...) once for each of its num_layers");
+    QCOMPARE(refusalOf("nn.ModuleList([nn.Linear(8, 3)])", {2, 8}),
+             "line 1, column 1: \"nn.ModuleList\"" + none +
+                 "write Sequential(...) without brackets [ ]");
 }
 
 } // namespace tst_layer_arguments

@@ -126,6 +126,7 @@ const Case kCases[] = {
     {"PReLU(3, init=0.1)", "PReLU(num_parameters=3)", {2, 3, 4, 5}, {2, 3, 4, 5}},
     {"ELU()", "ELU(alpha=1.0)", {2, 3}, {2, 3}},
     {"GELU()", "GELU(approximate='none')", {2, 3}, {2, 3}},
+    {"GELU('tanh')", "GELU(approximate='tanh')", {2, 3}, {2, 3}},
     {"SiLU()", "SiLU()", {2, 3}, {2, 3}},
     {"Tanh()", "Tanh()", {2, 3}, {2, 3}},
     {"Sigmoid()", "Sigmoid()", {2, 3}, {2, 3}},
@@ -487,8 +488,8 @@ private slots:
         row("Linear(8, 2, True, 4)",
             "line 1, column 20: Linear takes at most 3 arguments, found 4 as another one");
         row("Tanh(1)", "line 1, column 6: Tanh takes no arguments, found 1");
-        row("GELU('tanh')",
-            "line 1, column 6: GELU: approximate='tanh' is not supported: only 'none' is");
+        row("GELU('exact')", "line 1, column 6: GELU: approximate='exact' is not supported: only "
+                             "'none' or 'tanh' is");
         row("Conv2d(8, 2, 3, groups=2)",
             "line 1, column 24: Conv2d: groups=2 is not supported: only 1 is");
         row("ConvTranspose2d(8, 2, 3, stride=2, output_padding=2)",

@@ -69,6 +69,7 @@ const Case kCases[] = {
     {"Conv1d(2, 4, 3, padding='same')", {2, 2, 9}},
     {"ELU(0.7)", {2, 3}},
     {"GELU()", {2, 3}},
+    {"GELU('tanh')", {2, 3}},
     {"SiLU()", {2, 3}},
     {"Tanh()", {2, 3}},
     {"Sigmoid()", {2, 3}},

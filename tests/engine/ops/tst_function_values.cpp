@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 
 namespace tst_function_values {
 
@@ -76,6 +77,8 @@ private slots:
     void indicesOutOfRange();
     void poolOfNans();
     void hardtanhSlopes();
+    void geluByTanh_data();
+    void geluByTanh();
     void slopeOfANormAtZero();
     void dropoutMask();
     void dropoutOfTwoLayers();
@@ -366,6 +369,41 @@ void TestFunctionValues::hardtanhSlopes() {
     const NodeId slope = *gradients(b, y, std::array{x})[0];
     // 0 at the bounds themselves, as in PyTorch
     QCOMPARE(test::valueOf(graph, leaves, slope).values, (std::vector<double>{0, 0, 1, 0, 0}));
+}
+
+void TestFunctionValues::geluByTanh_data() {
+    QTest::addColumn<int>("dtype");
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16})
+        QTest::addRow("%s", std::string(nameOf(dtype)).c_str()) << static_cast<int>(dtype);
+}
+
+/// Values and slopes are those of the formula in torch.nn.GELU, rounded once to the dtype of x.
+void TestFunctionValues::geluByTanh() {
+    QFETCH(int, dtype);
+    const auto type = static_cast<DType>(dtype);
+    const std::vector<double> points{-100, -8, -2, -0.75, -0.0625, 0, 0.03125, 0.5, 1, 3, 240};
+    const auto count = static_cast<int64_t>(points.size());
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {count}, type);
+    const NodeId y = fn::geluTanh(b, x);
+    QCOMPARE(b.dtypeOf(y), type);
+    const NodeId slope = *gradients(b, b.sumAll(y), std::array{x})[0];
+    const Leaves leaves{{x, {Shape{count}, points}}};
+    const auto values = test::valueOf(graph, leaves, y).values;
+    const auto slopes = test::valueOf(graph, leaves, slope).values;
+    const double factor = std::sqrt(2 / std::numbers::pi);
+    const double u = formatOf(type).unitRoundoff(), u32 = formatOf(DType::F32).unitRoundoff();
+    for (size_t i = 0; i < points.size(); ++i) {
+        const double v = points[i], t = std::tanh(factor * (v + 0.044715 * v * v * v));
+        const double wanted = v / 2 * (1 + t);
+        const double bend = factor * (1 + 3 * 0.044715 * v * v);
+        const double rising = (1 + t) / 2 + v / 2 * (1 - t * t) * bend;
+        // eight roundings in float32 on the way, of values up to 1 + x^2, then the one of the dtype
+        const double inner = 8 * u32 * (1 + v * v);
+        QVERIFY(std::fabs(values[i] - wanted) <= u * std::fabs(wanted) + inner);
+        QVERIFY(std::fabs(slopes[i] - rising) <= u * std::fabs(rising) + inner);
+    }
 }
 
 void TestFunctionValues::slopeOfANormAtZero() {

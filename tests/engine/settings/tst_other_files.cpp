@@ -5,6 +5,7 @@
 #include "tests/support/thrown.h"
 
 #include <QDir>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -19,6 +20,8 @@ private slots:
     void otherFiles();
     void otherArrays();
     void foldersNameTheirFiles();
+    void picturesOfAnotherForm();
+    void picturesLeftOut();
 
 private:
     std::string path(const QString& name) const { return m_folder.filePath(name).toStdString(); }
@@ -37,6 +40,7 @@ void TestOtherFiles::otherFiles_data() {
     row("table.xlsx", "PK\3\4", "save the sheet as CSV");
     row("table.ODS", "PK\3\4", "save the sheet as CSV");
     row("table.parquet", "PAR1", "save it as a csv table");
+    row("iris.data", "5.1,3.5,1.4,0.2,Iris-setosa\n", "whose name ends in .csv or .tsv");
     row("model.onnx", "\x08", "written but not opened");
     row("model.H5", "\x89HDF", "numpy.savez");
     row("pictures.zip", "PK\3\4", "unpack it");
@@ -95,6 +99,51 @@ void TestOtherFiles::foldersNameTheirFiles() {
              about().c_str());
     writeBytes(path("mixed/a\n.txt"), "");
     QVERIFY2(about().ends_with("such as B.CSV, a\\n.txt, c.png"), about().c_str());
+}
+
+/// Folders of pictures that are no samples as they lie are told what would make them some.
+void TestOtherFiles::picturesOfAnotherForm() {
+    const auto about = [this](const char* folder) {
+        const std::string whole = nothingInFolder(path(folder)).message().english();
+        return QString::fromStdString(whole).remove(m_folder.path() + "/");
+    };
+    for (const char* name :
+         {"web/cat/1.webp", "web/cat/2.GIF", "web/dog/1.webp", "deep/cat/a/1.png",
+          "deep/cat/b/1.png", "deep/dog/c/1.jpg", "outer/pets/cat/1.png", "outer/pets/dog/1.png",
+          "outer/.git/a/1.png", "outer/__MACOSX/pets/._1.png", "home/Pictures/trip/1.png",
+          "home/Music/1.txt"}) {
+        QDir().mkpath(QFileInfo(m_folder.filePath(name)).path());
+        writeBytes(path(name), "");
+    }
+    QCOMPARE(about("web"), "web: only .png and .jpg pictures are read, not such as web/cat/1.webp; "
+                           "an image program can save them so");
+    QCOMPARE(about("deep"), "deep: pictures are a folder too deep, such as those in deep/cat/a; "
+                            "they must lie right in the folder of their class");
+    QCOMPARE(about("outer"), "outer: it holds no pictures of classes itself; open the folder "
+                             "outer/pets in it");
+    QVERIFY(about("home").startsWith("home: the folder holds no saved run"));
+}
+
+/// Pictures in other formats beside those that are samples are none, which is told.
+void TestOtherFiles::picturesLeftOut() {
+    const auto put = [this](std::initializer_list<const char*> names) {
+        for (const char* name : names) {
+            QDir().mkpath(QFileInfo(m_folder.filePath(name)).path());
+            writeBytes(path(name), "");
+        }
+    };
+    TaskConfig task;
+    task.kind = TaskKind::Pictures;
+    task.path = path("some");
+    task.loss.kind = LossKind::CrossEntropy;
+    put({"some/a/1.png", "some/b/1.jpg"});
+    const auto notes = [&task] { return infoOf(task.kind).facts(task).notes; };
+    QVERIFY(notes().empty());
+    put({"some/b/2.webp", "some/b/3.BMP", "some/c/1.gif", "some/b/notes.txt"});
+    QCOMPARE(notes().at(0).english(),
+             "Pictures that are left out, because only .png and .jpg files are read: 3, such as " +
+                 path("some/b/2.webp") + ".");
+    QCOMPARE(makeDataset(task, 0)->notes().at(0).english(), notes()[0].english());
 }
 
 } // namespace tst_other_files

@@ -1,0 +1,139 @@
+// What is told of arrays that can be trained on although something about them seems wrong.
+#include "engine/data/dataset.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
+#include "tests/support/array_files.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_array_notes {
+
+using namespace halfscope;
+using namespace std::string_literals;
+
+class TestArrayNotes : public QObject {
+    Q_OBJECT
+
+private slots:
+    void notesOddValues();
+    void notesLargeValues();
+    void notesChannelsLast();
+    void notesOtherClasses_data();
+    void notesOtherClasses();
+
+private:
+    std::string file(const std::string& name, const std::string& bytes) const {
+        return writeBytes(m_folder.filePath(QString::fromStdString(name)).toStdString(), bytes);
+    }
+    TaskConfig arrays(const std::string& x, const std::string& y, bool classes = false) const {
+        TaskConfig task;
+        task.kind = TaskKind::Arrays;
+        task.x = file("x.npy", x);
+        task.y = file("y.npy", y);
+        task.validation = 0;
+        if (classes) task.loss.kind = LossKind::CrossEntropy;
+        return task;
+    }
+    QTemporaryDir m_folder;
+};
+
+/// A value is odd as float32, which 1e300 does not fit; whole numbers have none.
+void TestArrayNotes::notesOddValues() {
+    const auto notesOf = [](const TaskConfig& task) { return makeDataset(task, 0)->notes(); };
+    const std::string labels = npy("|u1", "(3,)", "\0\1\1"s);
+    const auto x = npy("<f8", "(3, 2)", bytesOfValues<double>({0, 1, 2, NAN, 1e300, -1}));
+    const auto notes = notesOf(arrays(x, labels, true));
+    QCOMPARE(notes.size(), size_t{1});
+    QCOMPARE(notes[0].english(),
+             std::string("Values of x that are inf or nan as float32: 2, the first in sample 1 "
+                         "(counted from 0). The loss of each batch with such a sample is not "
+                         "finite."));
+    const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, INFINITY}));
+    QCOMPARE(notesOf(arrays(labels, y)).size(), size_t{1});
+    QVERIFY(notesOf(arrays(labels, labels, true)).empty());
+}
+
+/// fp16 has no number from 65520 on; targets are never cast.
+void TestArrayNotes::notesLargeValues() {
+    const auto notesOf = [&](float largest) {
+        const auto x = npy("<f4", "(3, 2)", bytesOfValues<float>({0, 1, largest, -2, NAN, 3}));
+        const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, 1e6f}));
+        QStringList notes;
+        for (const Message& note : makeDataset(arrays(x, y), 0)->notes())
+            notes << QString::fromStdString(note.english());
+        return notes.filter("fp16");
+    };
+    QCOMPARE(notesOf(65504), QStringList());
+    for (const float largest : {70000.0f, -70000.0f})
+        QCOMPARE(notesOf(largest),
+                 QStringList("Values of x reach 70000, and fp16 ends at 65,504: where a lane casts "
+                             "them to fp16, they become inf. With data.standardise_x set to "
+                             "true, they fit."));
+    const auto whole = npy("<i4", "(3, 1)", bytesOfValues<int32_t>({1, -70000, 2}));
+    const auto y = npy("<f4", "(3,)", bytesOfValues<float>({0, 1, 2}));
+    QVERIFY(makeDataset(arrays(whole, y), 0)
+                ->notes()
+                .at(0)
+                .english()
+                .starts_with("Values of x reach 70000,"));
+}
+
+void TestArrayNotes::notesChannelsLast() {
+    const auto notesOf = [&](const char* shape, size_t bytes) {
+        const auto x = npy("|u1", shape, std::string(bytes, '\1'));
+        return makeDataset(arrays(x, npy("|u1", "(2,)", "\0\1"s), true), 0)->notes();
+    };
+    QCOMPARE(notesOf("(2, 6, 5, 3)", 180).at(0).english(),
+             std::string("Samples of x are read as 6 channels of 5 x 3 pixels. If the channels are "
+                         "the last axis, numpy.moveaxis(x, -1, 1) puts them first."));
+    QVERIFY(notesOf("(2, 3, 6, 5)", 180).empty());
+    QVERIFY(notesOf("(2, 3, 5, 3)", 90).empty());
+    QVERIFY(notesOf("(2, 6, 3)", 36).empty());
+}
+
+void TestArrayNotes::notesOtherClasses_data() {
+    QTest::addColumn<QByteArray>("y");
+    QTest::addColumn<QString>("note");
+    const auto row = [](const char* what, const std::string& y, const char* note) {
+        QTest::newRow(what) << QByteArray::fromStdString(y) << note;
+    };
+    const char* two = "y has 2 different whole numbers, which are learnt as numbers. If they are "
+                      "classes, numpy.unique(y, return_inverse=True)[1] numbers them from 0.";
+    const auto floats = [](const std::string& shape, std::initializer_list<float> values) {
+        return npy("<f4", shape, bytesOfValues<float>(values));
+    };
+    row("float classes", floats("(10,)", {0, 1, 1, 0, 1, 0, 0, 1, 1, 0}), two);
+    row("in a column", floats("(10, 1)", {3, 7, 7, 3, 7, 3, 3, 7, 7, 3}), two);
+    row("signs", npy("|i1", "(10,)", "\1\377\1\377\1\377\1\377\1\377"), two);
+    row("too few of each", floats("(9,)", {0, 1, 1, 0, 1, 0, 0, 1, 1}), "");
+    row("one value", floats("(10,)", {2, 2, 2, 2, 2, 2, 2, 2, 2, 2}), "");
+    row("a fraction", floats("(10,)", {0, 1, 1, 0, 1, 0, 0.5, 1, 1, 0}), "");
+    row("labels", npy("|u1", "(10,)", "\0\1\0\1\0\1\0\1\0\1"s), ""); // the loss was chosen
+    row("one-hot", floats("(3, 2)", {0, 1, 1, 0, 0, 1}),
+        "Each row of y has a single 1 among zeros, as classes in one-hot form have. y.argmax(1) "
+        "makes the numbers of classes of them, which the loss cross-entropy takes.");
+    row("two ones", floats("(3, 2)", {0, 1, 1, 1, 0, 1}), "");
+    row("another number", floats("(3, 2)", {0, 1, 2, 0, 0, 1}), "");
+    row("no one", floats("(3, 2)", {0, 1, 0, 0, 0, 1}), "");
+}
+
+/// Classes in a form that cross-entropy does not take would silently be learnt as numbers.
+void TestArrayNotes::notesOtherClasses() {
+    QFETCH(QByteArray, y);
+    QFETCH(QString, note);
+    const auto samples = static_cast<size_t>(y.contains("(10") ? 10 : y.contains("(9") ? 9 : 3);
+    const std::string x =
+        npy("|u1", "(" + std::to_string(samples) + ", 1)", std::string(samples, '\1'));
+    QStringList notes;
+    for (const Message& each : makeDataset(arrays(x, y.toStdString()), 0)->notes())
+        notes << QString::fromStdString(each.english());
+    QCOMPARE(notes.join(" "), note);
+}
+
+} // namespace tst_array_notes
+
+QTEST_APPLESS_MAIN(tst_array_notes::TestArrayNotes)
+#include "tst_array_notes.moc"

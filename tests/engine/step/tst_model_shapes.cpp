@@ -1,0 +1,126 @@
+// In which form models take samples that have axes of their own, and what is said about networks
+// that can be trained although something is wrong with them.
+#include "engine/core/error.h"
+#include "engine/settings/model_settings.h"
+#include "engine/step/model_shapes.h"
+
+#include <QTest>
+
+namespace tst_model_shapes {
+
+using namespace halfscope;
+
+class TestModelShapes : public QObject {
+    Q_OBJECT
+
+private slots:
+    void samplesWithAxes_data();
+    void samplesWithAxes();
+    void refusalsOfSamplesWithAxes_data();
+    void refusalsOfSamplesWithAxes();
+    void limitedScores_data();
+    void limitedScores();
+
+private:
+    /// A batch of samples that are series: 7 positions with 4 values each, in 5 classes.
+    const BatchShape m_batch{.rows = 3, .inputs = 28, .outputs = 5, .sample = {7, 4}};
+};
+
+void TestModelShapes::samplesWithAxes_data() {
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<bool>("keeps");
+    const auto row = [](const char* layers, bool keeps) {
+        QTest::newRow(layers) << layers << keeps;
+    };
+    row("Sequential(Linear(28, 5))", false);
+    row("Sequential(Dropout(), Linear(28, 8), BatchNorm1d(8), ReLU(), Linear(8, 5))", false);
+    row("Sequential(Flatten(), Linear(28, 5))", true);
+    row("Sequential(Linear(4, 8), TransformerEncoderLayer(8, 2, batch_first=True), Flatten(), "
+        "Linear(56, 5))",
+        true);
+    row("Sequential(LayerNorm((7, 4)), Flatten(), Linear(28, 5))", true);
+    row("Sequential(BatchNorm1d(7), Flatten(), Linear(28, 5))", true);
+    row("Sequential(BatchNorm1d(28), Linear(28, 5))", false);
+    row("Sequential(Unflatten(2, (2, 2)), Conv2d(7, 5, 2), Flatten())", true);
+    row("Sequential(Unflatten(1, (1, 7, 4)), Conv2d(1, 5, (7, 4)), Flatten())", false);
+    row("Sequential(Conv1d(7, 5, 4), Flatten())", true);
+}
+
+/// What PyTorch computes on such a batch is computed here; what it would refuse gets each sample
+/// as one row.
+void TestModelShapes::samplesWithAxes() {
+    QFETCH(QString, layers);
+    QFETCH(bool, keeps);
+    RunConfig config;
+    config.model.layers = layers.toStdString();
+    const ModelSpec model = fittingModel(config, m_batch, DType::F32);
+    QCOMPARE(seenInput(config, model, m_batch).shape, keeps ? m_batch.x() : (Shape{3, 28}));
+}
+
+void TestModelShapes::refusalsOfSamplesWithAxes_data() {
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<QString>("error");
+    const auto row = [](const char* layers, const char* error) {
+        QTest::newRow(layers) << layers << error;
+    };
+    row("Sequential(Linear(29, 5))", "Linear(29, 5): the input has 28 features");
+    row("Sequential(Linear(4, 8), Flatten(), Linear(60, 5))",
+        "Linear(60, 5): the input has 56 features");
+    row("Sequential(Linear(28, 8), ReLU(), Linear(9, 5))",
+        "Linear(9, 5): the input has 8 features");
+    row("Sequential(Linear(4, 5))", "turns (3, 7, 4) into (3, 7, 5)");
+}
+
+/// The refusal is that of the form in which the model comes further.
+void TestModelShapes::refusalsOfSamplesWithAxes() {
+    QFETCH(QString, layers);
+    QFETCH(QString, error);
+    RunConfig config;
+    config.model.layers = layers.toStdString();
+    try {
+        fittingModel(config, m_batch, DType::F32);
+        QFAIL("not refused");
+    } catch (const InputError& refused) {
+        QVERIFY2(QString(refused.what()).contains(error), refused.what());
+    }
+}
+
+void TestModelShapes::limitedScores_data() {
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<int>("loss");
+    QTest::addColumn<QString>("warning");
+    const auto row = [](const char* layers, LossKind loss, const char* warning) {
+        QTest::addRow("%s, %s", layers, nameOf(loss))
+            << layers << static_cast<int>(loss) << warning;
+    };
+    const char* sigmoid = "Sigmoid 1 limits what the network returns, but the loss cross-entropy "
+                          "expects scores of any size: leave this last layer out.";
+    row("Sequential(Linear(4, 5), Sigmoid())", LossKind::CrossEntropy, sigmoid);
+    row("Sequential(Linear(4, 5), Sigmoid(), Identity(), Flatten())", LossKind::CrossEntropy,
+        sigmoid);
+    row("Sequential(Linear(4, 5), Sequential(Linear(5, 5), ReLU()))", LossKind::BceWithLogits,
+        "ReLU 1.1 limits what the network returns, but the loss bce-with-logits expects scores of "
+        "any size: leave this last layer out.");
+    row("Sequential(Linear(4, 5), Sigmoid())", LossKind::Mse, "");
+    row("Sequential(Linear(4, 5), Sigmoid(), Linear(5, 5))", LossKind::CrossEntropy, "");
+    row("Sequential(Linear(4, 5), Residual(Linear(5, 5), ReLU()))", LossKind::CrossEntropy, "");
+    row("Sequential(Linear(4, 5), LeakyReLU())", LossKind::CrossEntropy, "");
+    row("Sequential()", LossKind::CrossEntropy, "");
+}
+
+void TestModelShapes::limitedScores() {
+    QFETCH(QString, layers);
+    QFETCH(int, loss);
+    QFETCH(QString, warning);
+    RunConfig config;
+    config.model.layers = layers.toStdString();
+    config.task.loss.kind = static_cast<LossKind>(loss);
+    QCOMPARE(QString::fromStdString(modelWarning(config).english()), warning);
+    config.model.adversary = Adversary::Gan; // a critic in place of the loss
+    QVERIFY(modelWarning(config).empty());
+}
+
+} // namespace tst_model_shapes
+
+QTEST_GUILESS_MAIN(tst_model_shapes::TestModelShapes)
+#include "tst_model_shapes.moc"
