@@ -5,6 +5,7 @@
 #include "engine/cpu/tap_conv.h"
 #include "engine/ops/op_info.h"
 #include "tests/support/gradient_check.h"
+#include "tests/support/kernel_rows.h"
 #include "tests/support/run_program.h"
 
 #include <QTest>
