@@ -224,7 +224,7 @@ findDevice() {
         exit 3
     fi
     timeout 20 nvidia-smi -q -d CLOCK,MEMORY,PERFORMANCE >"$details/nvidia-smi.log" 2>&1 </dev/null
-    if timeout 20 nvidia-smi --query-gpu=compute_mode --format=csv,noheader 2>/dev/null </dev/null | grep -q Exclusive; then
+    if grep -q Exclusive <<<"$(timeout 20 nvidia-smi --query-gpu=compute_mode --format=csv,noheader 2>/dev/null </dev/null)"; then
         workers=1
         printf 'The device takes one process at a time (compute mode exclusive): less of it fits into the time.\n'
     fi
@@ -315,7 +315,7 @@ runTests() {
         if [ -x "$programs/$name" ]; then tests+=("$programs/$name"); fi
     done
     for test in "$programs"/tst_gpu_*; do
-        if [ -x "$test" ] && ! printf '%s\n' "${tests[@]}" | grep -qxF "$test"; then tests+=("$test"); fi
+        if [ -x "$test" ] && [[ " ${tests[*]##*/} " != *" ${test##*/} "* ]]; then tests+=("$test"); fi
     done
     packs=0
     queue check verify 300 bash -c verify

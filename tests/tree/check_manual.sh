@@ -37,7 +37,7 @@ for page in resources/manual/en/*.md; do
 done
 # Keys of the menus and of the pictures have a row.
 while IFS= read -r key; do
-    sed -nE 's/^\| ([^|]+) \|.*/ \1 /p' resources/manual/en/keys.md | grep -qE "[ ,]${key//[+.]/\\&}[ ,]" ||
+    grep -qE "[ ,]${key//[+.]/\\&}[ ,]" <<<"$(sed -nE 's/^\| ([^|]+) \|.*/ \1 /p' resources/manual/en/keys.md)" ||
         complain "resources/manual/en/keys.md: $key is not told"
 done < <(grep -hoE '(Qt::(CTRL|SHIFT) \| )*Qt::Key_[A-Za-z0-9]+' ui/window/window_menus.cpp ui/images/compare_view.cpp |
     sed 's/Qt::CTRL | /Ctrl+/; s/Qt::SHIFT | /Shift+/; s/Qt::Key_//; s/Period/./; s/Minus/−/; s/Plus/+/; s/Escape/Esc/' |

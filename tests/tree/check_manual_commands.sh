@@ -30,7 +30,7 @@ while IFS= read -r line; do
     command="${line%% *}"
     grep -qx -- "$command" <<<"$commands" || { complain "there is no command: $line"; continue; }
     for option in $(sed 's/"[^"]*"//g' <<<"$line" | grep -oE -- ' --[a-z-]+'); do
-        optionsOf "$command" | grep -qx -- "$option" || [ "$option" = --help ] ||
+        grep -qx -- "$option" <<<"$(optionsOf "$command")" || [ "$option" = --help ] ||
             complain "$command has no $option: $line"
     done
     eval "words=($(sed 's/\$scale/1/g' <<<"$line"))" # words as a shell reads them; the lines are our own
@@ -60,7 +60,7 @@ printf '{"version": 1, "name": "x", "base": ""}' >policy.json
 bases="$("$cli" describe --preset overflow --lanes user --set precision.policy=policy.json 2>&1 || true)"
 [[ "$bases" == *"one of none, "* ]] || complain "no list of bases: $bases"
 while IFS= read -r base; do
-    codeIn precisions.md "Policy files" | grep -qx -- "$base" || complain "precisions.md: the base $base is not told"
+    grep -qx -- "$base" <<<"$(codeIn precisions.md "Policy files")" || complain "precisions.md: the base $base is not told"
 done < <(sed 's/.*one of //; s/, /\n/g' <<<"$bases")
 
 # what is in the files of a run: with validation, every table and every key of a lane
