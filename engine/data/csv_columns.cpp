@@ -5,6 +5,7 @@
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_header.h"
 #include "engine/data/csv_seen.h"
 
 #include <algorithm>
@@ -122,7 +123,7 @@ private:
 
 /// Returns what the columns of inputs hold, in all lines that are not dropped.
 std::vector<SeenFields> lookThrough(const TaskConfig& task, const CsvLayout& layout) {
-    CsvFile file(task.path);
+    CsvFile file = tableOf(task);
     std::vector<SeenFields> seen(layout.columns.size());
     if (file.readHeader().size() != seen.size()) return seen; // the file changed: rows will tell
     while (file.next()) {
@@ -301,7 +302,7 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
 }
 
 std::string dropWithUnusable(const TaskConfig& task) {
-    CsvFile file(task.path);
+    CsvFile file = tableOf(task);
     const CsvLayout layout = csvLayout(task, file);
     const std::vector<SeenFields> seen = lookThrough(task, layout);
     std::vector<std::string> out;
@@ -364,14 +365,15 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                             ? phrase("Data", "The columns are separated by semicolons, and "
                                              "numbers have decimal commas.")
                             : phrase("Data", "The columns are separated by semicolons."));
-    if (const auto number = numberAmongNames(layout))
+    if (!task.header)
+        notes.push_back(kNoHeader);
+    else if (const auto number = numberAmongNames(layout))
         notes.push_back({phrase("Data", "Names of columns are numbers, such as %1. If the first "
-                                        "line is a sample, write a line of names above it."),
+                                        "line is a sample, set data.header to false."),
                          pathText(*number)});
     else if (const auto word = wordAmongNames(layout))
         notes.push_back({phrase("Data", "The name of a column, %1, is also one of its words. If "
-                                        "the first line is a sample, write a line of names above "
-                                        "it."),
+                                        "the first line is a sample, set data.header to false."),
                          quotedText(*word)});
     if (unnamed)
         notes.push_back(phrase("Data", "A column without a name is left out: pandas writes the "

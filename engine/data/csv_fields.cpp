@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -124,21 +125,22 @@ bool isFormattedNumber(std::string_view field) {
     return first > 0 && at == text.size() && (marked || groups);
 }
 
-CsvFile::CsvFile(std::string path)
-    : m_path(std::move(path)), m_ships(false),
+CsvFile::CsvFile(std::string path, bool header)
+    : m_path(std::move(path)), m_ships(false), m_header(header),
       m_reader(m_path, CsvReader::LastLine::MayLackEnd,
                lowerCase(m_path).ends_with(".tsv") ? CsvReader::Separator::TabFirst
                                                    : CsvReader::Separator::AsHeader) {}
 
 CsvFile::CsvFile(std::string name, std::string_view content)
-    : m_path(std::move(name)), m_ships(true),
+    : m_path(std::move(name)), m_ships(true), m_header(true),
       m_reader(m_path, content, CsvReader::LastLine::MayLackEnd, CsvReader::Separator::AsHeader) {}
 
 std::vector<std::string> CsvFile::readHeader() {
     if (!m_ships) checkIsNoSpreadsheet(m_path);
     if (!m_reader.next(fields))
-        throw InputError(phrase("Data", "%1: the file is empty; its first line must name the "
-                                        "columns"),
+        throw InputError(m_header ? phrase("Data", "%1: the file is empty; its first line must "
+                                                   "name the columns")
+                                  : phrase("Data", "%1: the file is empty"),
                          pathText(m_path));
     std::vector<std::string> names;
     for (const std::string_view field : fields)
@@ -148,25 +150,35 @@ std::vector<std::string> CsvFile::readHeader() {
         throw InputError(phrase("Data", "%1: %2 columns are not allowed: at most %3"), place(),
                          names.size(), kMostColumns);
     m_columns = names.size();
+    m_isAhead = !m_header;
+    for (size_t i = 0; !m_header && i < names.size(); ++i)
+        names[i] = "c" + std::to_string(i + 1);
     return names;
 }
 
 bool CsvFile::next() {
-    while (m_reader.next(fields)) {
+    while (std::exchange(m_isAhead, false) || m_reader.next(fields)) {
         const auto isBlank = [](std::string_view field) { return trimmed(field).empty(); };
         if (std::all_of(fields.begin(), fields.end(), isBlank)) continue;
         if (fields.size() != m_columns)
             throw InputError(
-                phrase("Data", "%1: %2 fields do not fit the %3 columns of the header"), place(),
-                fields.size(), m_columns);
+                phrase("Data", "%1: %2 fields do not fit the %3 columns of the first line"),
+                place(), fields.size(), m_columns);
         return true;
     }
     return false;
 }
 
+bool namesTable(const std::string& path) {
+    const std::string name = lowerCase(path);
+    return name.ends_with(".csv") || name.ends_with(".tsv") || name.ends_with(".data");
+}
+
 CsvFile tableOf(const TaskConfig& task) {
     const bool ships = task.kind == TaskKind::TextClasses && task.path.empty();
-    return ships ? CsvFile(kWordsFile, sampleWords()) : CsvFile(task.path);
+    return ships ? CsvFile(kWordsFile, sampleWords()) : CsvFile(task.path, task.header);
 }
+
+CsvFile predictedTableOf(const TaskConfig& task) { return CsvFile(task.predictFile, task.header); }
 
 } // namespace halfscope

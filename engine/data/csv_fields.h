@@ -75,17 +75,17 @@ double numberOf(std::string_view text, bool commas);
 /// Reads a file from its header to its last line.
 class CsvFile {
 public:
-    /// Throws InputError as CsvReader does.
-    explicit CsvFile(std::string path);
+    /// Without a header, the first line is a sample. Throws InputError as CsvReader does.
+    explicit CsvFile(std::string path, bool header);
     /// Reads a table that comes with the program; `name` stands for it in messages.
     CsvFile(std::string name, std::string_view content);
 
-    /// Returns the names of the columns. Throws InputError when the file is empty, has more than
-    /// kMostColumns columns, or begins as no table does that could be read (a spreadsheet or
-    /// UTF-16, for example).
+    /// Returns the names of the columns; without a header these are c1, c2 ... It is called once,
+    /// before next(). Throws InputError when the file is empty, has more than kMostColumns columns,
+    /// or begins as no table does that could be read (a spreadsheet or UTF-16, for example).
     std::vector<std::string> readHeader();
     /// Reads the next line that has a value; returns false after the last one. Throws InputError
-    /// when a line has more or fewer fields than the header.
+    /// when a line has more or fewer fields than the first one.
     bool next();
 
     std::string_view text(size_t column) const { return trimmed(fields[column]); }
@@ -104,14 +104,21 @@ public:
 
 private:
     std::string m_path;
-    bool m_ships; ///< it is no file of the user's
+    bool m_ships;           ///< it is no file of the user's
+    bool m_header;          ///< the first line names the columns
+    bool m_isAhead = false; ///< the next line has been read already
     CsvReader m_reader;
     size_t m_columns = 0;
 };
 
+/// Whether the file's name ends as that of a table: in .csv, .tsv, or .data, as in the UCI
+/// repository.
+bool namesTable(const std::string& path);
 /// The name of the words that come with the program.
 inline constexpr const char* kWordsFile = "words.csv";
 /// Opens task.path. Texts with classes are those words where it is empty.
 CsvFile tableOf(const TaskConfig&);
+/// Opens task.predictFile, a table like task.path.
+CsvFile predictedTableOf(const TaskConfig&);
 
 } // namespace halfscope

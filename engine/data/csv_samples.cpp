@@ -272,12 +272,12 @@ private:
 };
 
 CsvTable readSamples(const TaskConfig& task) {
-    CsvFile file(task.path);
+    CsvFile file = tableOf(task);
     CsvLayout layout = csvLayout(task, file);
     if (auto table = CsvSamples(task, file, layout).read(CsvSamples::Words::NotKnown))
         return *std::move(table);
     useWords(task, layout);
-    CsvFile again(task.path);
+    CsvFile again = tableOf(task);
     if (again.readHeader().size() != layout.columns.size())
         throw InputError(phrase("Data", "%1: the file changed while it was read"),
                          pathText(task.path));
@@ -303,7 +303,7 @@ CsvTable readCsvTable(const TaskConfig& task) {
 }
 
 CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
-    CsvFile file(task.predictFile);
+    CsvFile file = predictedTableOf(task);
     const std::vector<std::string> names = file.readHeader();
     CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
     for (const std::string& name : names)

@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_header.h"
 #include "engine/data/csv_samples.h"
 #include "engine/data/losses.h"
 #include "engine/data/stored_data.h"
@@ -269,8 +270,7 @@ def samples():
         separator = {SEPARATOR}
         file.seek(0)
         rows = [[field.strip() for field in row] for row in csv.reader(file, delimiter=separator)]
-    names, *rows = [row for row in rows if any(row)]
-
+{NAMES}
     def number(field):
         return float(field.replace(",", ".") if separator == ";" else field)
 
@@ -298,6 +298,7 @@ PythonData csvPython(const TaskConfig& task, int64_t) {
          {"SEPARATOR", lowerCase(task.path).ends_with(".tsv")
                            ? "\"\\t\" if \"\\t\" in header else " + most
                            : most},
+         {"NAMES", std::string(namesPython(task))},
          {"TARGET", std::string(classes                                     ? kPythonClasses
                                 : task.loss.kind == LossKind::BceWithLogits ? kPythonTruths
                                                                             : kPythonNumbers)},
@@ -323,16 +324,18 @@ extern const DataSetInfo kCsvData;
 const DataSetInfo kCsvData{
     .name = "csv",
     .about = phrase("Settings", "a table, one column of which is the target"),
-    .settings = {"data.path", "data.target", "data.drop", "data.missing", "data.standardise",
-                 "data.standardise_target", "data.validation", "data.held_back", "data.gap"},
+    .settings = {"data.path", "data.header", "data.target", "data.drop", "data.missing",
+                 "data.standardise", "data.standardise_target", "data.validation", "data.held_back",
+                 "data.gap"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,
     .opens =
         [](const std::string& path, TaskConfig& task) {
             task.path = path;
-            const std::string name = lowerCase(path);
-            return (name.ends_with(".csv") || name.ends_with(".tsv")) && !textColumnsOf(path);
+            if (!namesTable(path)) return false;
+            task.header = namesColumns(path);
+            return !textColumnsOf(path, task.header);
         },
     .facts = csvFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {

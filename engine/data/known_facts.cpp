@@ -38,6 +38,7 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             task.x,
             task.y,
             task.target,
+            task.header ? "" : "no header",
             task.textColumn,
             nameOf(task.tokens),
             numberText(task.vocabulary),

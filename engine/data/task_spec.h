@@ -85,6 +85,7 @@ struct TaskConfig {
     std::string x{}, y{}; ///< arrays: files
     /// csv, text-classes: name of the target's column; empty for the last one that can be it
     std::string target{};
+    bool header = true;       ///< likewise: the first line names the columns
     std::string textColumn{}; ///< text-classes: name of the column of texts; empty for the longest
     std::string drop{};       ///< csv: names of the columns to leave out, see droppedColumns()
     /// Not a setting. csv, arrays, text-classes: a file of inputs without targets; mnist, pictures,

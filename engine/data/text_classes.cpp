@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_header.h"
 #include "engine/data/stored_data.h"
 #include "engine/data/text_table.h"
 #include "engine/lang/python.h"
@@ -111,6 +112,7 @@ private:
             m_notes.push_back({phrase("Data", "The column %1 is predicted, as one of %2 classes, "
                                               "from the texts in the column %3."),
                                target, table.classes.size(), text});
+        if (!task.header) m_notes.push_back(kNoHeader);
         if (table.dropped > 0)
             m_notes.push_back({phrase("Data", "%1 of %2 lines lack a text or a class and are left "
                                               "out."),
@@ -187,8 +189,7 @@ def samples():
         separator = {SEPARATOR}
         file.seek(0)
         rows = [[field.strip(" \t") for field in row] for row in csv.reader(file, delimiter=separator)]
-    names, *rows = [row for row in rows if any(row)]
-
+{NAMES}
     def number(field):
         return float(field.replace(",", ".") if separator == ";" else field)
 
@@ -246,6 +247,7 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
                           {"SEPARATOR", lowerCase(task.path).ends_with(".tsv")
                                             ? "\"\\t\" if \"\\t\" in header else " + most
                                             : most},
+                          {"NAMES", std::string(namesPython(task))},
                           {"TEXT", lang::pythonText(columns.text)},
                           {"COLUMN", lang::pythonText(columns.target)},
                           {"HELD", heldBackPython(task.validation)}})};
@@ -258,20 +260,21 @@ const DataSetInfo kTextClassData{
     .name = "text-classes",
     .about = phrase("Settings", "a table of texts and their classes, such as reviews and whether "
                                 "they praise"),
-    .settings = {"data.path", "data.text", "data.target", "data.tokens", "data.context",
-                 "data.vocabulary", "data.validation"},
+    .settings = {"data.path", "data.header", "data.text", "data.target", "data.tokens",
+                 "data.context", "data.vocabulary", "data.validation"},
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,
     .view = ViewKind::Classes,
     .opens =
         [](const std::string& path, TaskConfig& task) {
-            const std::string name = lowerCase(path);
-            if (!name.ends_with(".csv") && !name.ends_with(".tsv")) return false;
-            const auto columns = textColumnsOf(path);
+            if (!namesTable(path)) return false;
+            const bool header = namesColumns(path);
+            const auto columns = textColumnsOf(path, header);
             if (!columns) return false;
             constexpr double kShort = 3; // words: names rather than texts
             task.path = path;
+            task.header = header;
             task.textColumn = columns->text;
             task.target = columns->target;
             task.tokens = columns->words < kShort ? Tokens::Characters : Tokens::Words;

@@ -75,9 +75,9 @@ private:
     SeenNumbers m_numbers;
 };
 
-std::vector<SeenColumn> firstLines(const std::string& path) {
+std::vector<SeenColumn> firstLines(const std::string& path, bool header) {
     constexpr int kLines = 1000;
-    CsvFile file(path);
+    CsvFile file(path, header);
     std::vector<SeenColumn> columns;
     for (std::string& name : file.readHeader())
         columns.emplace_back(std::move(name));
@@ -223,10 +223,10 @@ void checkHasSamples(const std::string& path, const TextTable& table) {
 
 } // namespace
 
-std::optional<TextColumns> textColumnsOf(const std::string& path) {
+std::optional<TextColumns> textColumnsOf(const std::string& path, bool header) {
     std::vector<SeenColumn> columns;
     try {
-        columns = firstLines(path);
+        columns = firstLines(path, header);
     } catch (const InputError&) { // whoever reads it tells
         return std::nullopt;
     }
@@ -268,7 +268,7 @@ TextTable readTextTable(const TaskConfig& task) {
 }
 
 TextTable readNewTexts(const TaskConfig& task, const std::string& text) {
-    CsvFile file(task.predictFile);
+    CsvFile file = predictedTableOf(task);
     const std::vector<std::string> names = file.readHeader();
     const auto found = std::find(names.begin(), names.end(), text);
     if (found == names.end())
@@ -282,7 +282,7 @@ TextTable readNewTexts(const TaskConfig& task, const std::string& text) {
 }
 
 std::vector<std::string> textsAt(const TaskConfig& task, std::span<const int64_t> lines) {
-    CsvFile file = task.predictFile.empty() ? tableOf(task) : CsvFile(task.predictFile);
+    CsvFile file = task.predictFile.empty() ? tableOf(task) : predictedTableOf(task);
     const std::vector<std::string> names = file.readHeader();
     const auto column =
         static_cast<size_t>(std::ranges::find(names, chosenColumns(task).text) - names.begin());

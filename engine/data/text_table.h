@@ -20,9 +20,10 @@ struct TextColumns {
 };
 
 /// Returns the columns of a table whose only use is to tell texts apart: besides columns of texts
-/// and of what numbers the lines, it has one column of at most 100 different values. Looks at its
-/// first lines. Returns nothing for other tables, and for files that cannot be read as one.
-std::optional<TextColumns> textColumnsOf(const std::string& path);
+/// and of what numbers the lines, it has one column of at most 100 different values. `header` is
+/// as in CsvFile. Looks at its first lines. Returns nothing for other tables, and for files that
+/// cannot be read as one.
+std::optional<TextColumns> textColumnsOf(const std::string& path, bool header);
 
 struct TextTable {
     TextColumns columns;

@@ -200,8 +200,8 @@ constexpr Phrase kOtherTable =
     phrase("Files", "%1: such a table is not opened; save it as a csv table (pandas: "
                     "to_csv('table.csv', index=False))");
 constexpr Phrase kUnnamedTable =
-    phrase("Files", "%1: a table is read from a file whose name ends in .csv or .tsv, and whose "
-                    "first line names the columns, with commas, semicolons or tabs between them");
+    phrase("Files", "%1: a table is read from a file whose name ends in .csv, .tsv or .data, with "
+                    "commas, semicolons or tabs between the columns");
 constexpr Phrase kTorchFile =
     phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
                     "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
@@ -224,8 +224,8 @@ constexpr std::array kOtherFiles{
     OtherFile{".pth", kTorchFile},      OtherFile{".xls", kSpreadsheet},
     OtherFile{".xlsx", kSpreadsheet},   OtherFile{".ods", kSpreadsheet},
     OtherFile{".parquet", kOtherTable}, OtherFile{".feather", kOtherTable},
-    OtherFile{".pkl", kOtherTable},     OtherFile{".data", kUnnamedTable},
-    OtherFile{".dat", kUnnamedTable},   OtherFile{".arff", kUnnamedTable}};
+    OtherFile{".pkl", kOtherTable},     OtherFile{".dat", kUnnamedTable},
+    OtherFile{".arff", kUnnamedTable}};
 
 } // namespace
 
@@ -335,7 +335,7 @@ void checkCanBeExperiment(const std::string& path) {
     if (file.read({&first, 1}) == 0 || kStartsJson.find(first) != kStartsJson.npos) return;
     throw InputError(phrase("Files",
                             "%1: neither an experiment (JSON) nor data that can be "
-                            "opened: .csv, .tsv, .npy, .npz, .safetensors, .tar, .txt or a "
+                            "opened: .csv, .tsv, .data, .npy, .npz, .safetensors, .tar, .txt or a "
                             "folder"),
                      pathText(path));
 }
@@ -345,8 +345,8 @@ InputError nothingInFolder(const std::string& path) {
         return InputError(pictures);
     constexpr int kMostEntries = 10'000; // a longer look would be noticed
     constexpr size_t kMostNamed = 3;
-    constexpr std::array<std::string_view, 7> kOpened{".csv",         ".tsv", ".npy", ".npz",
-                                                      ".safetensors", ".txt", ".json"};
+    constexpr std::array<std::string_view, 8> kOpened{".csv", ".tsv",         ".data", ".npy",
+                                                      ".npz", ".safetensors", ".txt",  ".json"};
     const auto opens = [&kOpened](const std::filesystem::path& file) {
         return namesPicture(file.string()) ||
                std::find(kOpened.begin(), kOpened.end(), endingOf(file)) != kOpened.end();

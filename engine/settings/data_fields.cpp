@@ -42,8 +42,8 @@ std::vector<Field> fileFields() {
                  "Settings",
                  "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
                  "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
-                 "come with the program. csv: the table, whose first line names the "
-                 "columns; commas, semicolons or tabs stand between them. text-classes: "
+                 "come with the program. csv: the table, in which commas, semicolons "
+                 "or tabs stand between the columns. text-classes: "
                  "likewise; empty: words of six languages, which come with the program. "
                  "pictures: a folder that has a folder of pictures for each class, or "
                  "folders train and val with those. shards: a .tar file, or a folder of them, in "
@@ -112,6 +112,12 @@ std::vector<Field> sampleFields() {
                                        "once. Padding and all unknown tokens count as one each.")},
                    [](auto& c) -> auto& { return c.task.vocabulary; }),
                {3, 1e6, Bound::Closed, true})),
+        ofDataSets(ofRun(
+            {"data.header", phrase("Settings", "Names in the first line"), kNoUnit,
+             phrase("Settings", "On: the first line of the table names its columns. Off: it is a "
+                                "sample like the others, and the columns are called c1, c2 "
+                                "and so on.")},
+            [](auto& c) -> auto& { return c.task.header; })),
         ofDataSets(ofRun(
             {"data.text", phrase("Settings", "Text column"), kNoUnit,
              phrase("Settings", "The name of the column of texts; empty: the longest one.")},

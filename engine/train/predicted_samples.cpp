@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace halfscope {
@@ -24,16 +25,17 @@ namespace {
 
 /// A table's lines as they stand in its file.
 struct TableText {
-    std::string header;
+    std::optional<std::string> header{};
     std::vector<std::string> lines{}; ///< those that have a value
     char separator = ',';
     bool commas = false; ///< a number has a decimal comma
 };
 
-TableText readTable(const std::string& path) {
-    CsvFile file(path);
+TableText readTable(const TaskConfig& task) {
+    CsvFile file = predictedTableOf(task);
     file.readHeader();
-    TableText table{std::string(file.record()), {}, file.separator()};
+    TableText table{.separator = file.separator()};
+    if (task.header) table.header = file.record();
     while (file.next()) {
         for (const std::string_view field : file.fields) {
             const NumberText number(trimmed(field), file.commas());
@@ -55,7 +57,7 @@ std::string quoted(const std::string& text, char separator) {
 
 std::string targetName(const TaskConfig& task) {
     if (task.kind == TaskKind::TextClasses) return chosenColumns(task).target;
-    CsvFile file(task.path);
+    CsvFile file = tableOf(task);
     for (const CsvColumn& column : csvLayout(task, file).columns)
         if (column.use == ColumnUse::Target) return column.name;
     return {};
@@ -82,7 +84,8 @@ std::string tableWith(const TableText& table, const std::string& name,
     std::vector<std::string> behind(table.lines.size());
     for (size_t i = 0; i < places.size(); ++i)
         behind.at(static_cast<size_t>(places[i])) = fields.at(i);
-    std::string text = table.header + table.separator + quoted(name, table.separator) + "\n";
+    std::string text;
+    if (table.header) text = *table.header + table.separator + quoted(name, table.separator) + "\n";
     for (size_t i = 0; i < behind.size(); ++i)
         text += table.lines[i] + table.separator + behind[i] + "\n";
     return text;
@@ -152,7 +155,7 @@ std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunC
                                 std::move(notes)};
     if (config.task.kind == TaskKind::Arrays)
         return PredictedSamples{npyBytes(all.shape(), all.values), std::move(notes)};
-    const TableText table = readTable(config.task.predictFile);
+    const TableText table = readTable(config.task);
     const std::string name = targetName(config.task) + "_predicted";
     const auto fields = fieldsOf(all, judge.view(), judge.hasClasses(), table);
     return PredictedSamples{tableWith(table, name, fields, all.numbers), std::move(notes)};

@@ -7,6 +7,7 @@
 #include "engine/core/sha256.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_columns.h"
+#include "engine/data/csv_header.h"
 #include "engine/data/dataset.h"
 #include "engine/data/gallery.h"
 #include "engine/data/text_table.h"
@@ -108,12 +109,14 @@ void checkArray(const Array& array) {
 /// as those of a second table.
 void texts(std::string_view bytes) {
     const MemoryFile file(bytes);
-    textColumnsOf(file.path());
+    const bool header = namesColumns(file.path());
+    textColumnsOf(file.path(), header);
     for (const Tokens tokens : {Tokens::Words, Tokens::Characters}) {
         TaskConfig task;
         task.kind = TaskKind::TextClasses;
         task.loss.kind = LossKind::CrossEntropy;
         task.path = file.path();
+        task.header = header;
         task.predictFile = tokens == Tokens::Words ? file.path() : "";
         task.tokens = tokens;
         task.context = contextFor(task);
@@ -149,6 +152,7 @@ void csv(std::string_view bytes) {
         task.missing = missing;
         task.loss.kind = loss;
         task.drop = drop;
+        task.header = predicts ? namesColumns(task.path) : loss == LossKind::Mse;
         if (predicts) task.predictFile = file.path();
         std::unique_ptr<Dataset> data;
         try {

@@ -341,7 +341,7 @@ void FieldEditor::browseData(const QString& key) {
                               kind == TaskKind::Shards ? tr("Shards (*.tar)")
                               : kind == TaskKind::Text ? tr("Texts (*.txt)")
                               : key == QLatin1String(kDataKey)
-                                  ? tr("Tables (*.csv *.tsv)")
+                                  ? tr("Tables (*.csv *.tsv *.data)")
                                   : tr("Arrays (*.npy *.npz *.safetensors)"),
                               m_line->text());
     if (!path.isEmpty()) m_model.setData(m_index, path);

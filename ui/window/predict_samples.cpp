@@ -22,7 +22,7 @@ QString text(const char* words) { return QCoreApplication::translate("PredictSam
 Kinds kindsOf(TaskKind kind) {
     const QString file =
         text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the file with the samples to predict"));
-    const QString tables = text(QT_TRANSLATE_NOOP("PredictSamples", "Tables (*.csv *.tsv)"));
+    const QString tables = text(QT_TRANSLATE_NOOP("PredictSamples", "Tables (*.csv *.tsv *.data)"));
     if (kind == TaskKind::Csv || kind == TaskKind::TextClasses) return {file, tables, tables, {}};
     if (predictsPictures(kind))
         return {text(QT_TRANSLATE_NOOP("PredictSamples", "Choose the picture to predict")),

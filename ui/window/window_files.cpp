@@ -318,7 +318,7 @@ void WindowFiles::choose() {
     const QString path = chooseSource(
         &m_window, FilesOf::Runs, tr("Open an experiment, a run, weights, data or a picture"),
         tr("Experiments, checkpoints, weights, data and pictures (*.json *.safetensors *.csv *.tsv "
-           "*.npy *.npz *.txt *.tar "
+           "*.data *.npy *.npz *.txt *.tar "
            "*.png *.jpg *.jpeg);;All files (*)"));
     if (!path.isEmpty()) tryOpen(path);
 }

@@ -253,7 +253,7 @@ void TestCsvColumns::target() {
 /// Tables without a line of names are told apart by numbers in its place.
 void TestCsvColumns::namesThatAreNumbers() {
     const QString note = "Names of columns are numbers, such as %1. If the first line is a sample, "
-                         "write a line of names above it.";
+                         "set data.header to false.";
     QCOMPARE(notesOf(csv("0.5,2,1\n1,2,3\n")).value(1), note.arg("0.5"));
     QCOMPARE(notesOf(csv("0,5;2;1\n1;2;3\n")).value(2), note.arg("0,5"));
     QCOMPARE(notesOf(csv("3,0.5,cat\n1,2,3\n")).value(1), note.arg("3"));

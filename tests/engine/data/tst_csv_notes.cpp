@@ -149,7 +149,7 @@ void TestCsvNotes::wordsAsNames() {
     };
     QCOMPARE(told("State,39\n"),
              QStringList("The name of a column, \"State\", is also one of its words. If the first "
-                         "line is a sample, write a line of names above it."));
+                         "line is a sample, set data.header to false."));
     QCOMPARE(told("work,age\n"), QStringList());
     QCOMPARE(told("Private,State\n").size(), 1);
 }

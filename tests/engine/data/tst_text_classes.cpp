@@ -312,7 +312,7 @@ void TestTextClasses::foundColumns() {
         each.replace("#", QByteArray::number(i * 7919 % 1000)).replace("%", i % 3 ? "1" : "0");
         table += each + "\n";
     }
-    const auto columns = textColumnsOf(writeBytes(path("f.csv"), table.toStdString()));
+    const auto columns = textColumnsOf(writeBytes(path("f.csv"), table.toStdString()), true);
     QCOMPARE(columns ? columns->text + " " + columns->target : ""s, found.toStdString());
 }
 
@@ -459,7 +459,8 @@ void TestTextClasses::refuses_data() {
         "column of texts, \"text\"");
     row("Latin-1", "text,c\nabc,a\ncaf\xe9,b\n", "", "",
         "t.csv, line 3: the text is not UTF-8; save the table as CSV (UTF-8)");
-    row("fields", "text,c\nabc,a,b\n", "", "", "3 fields do not fit the 2 columns of the header");
+    row("fields", "text,c\nabc,a,b\n", "", "",
+        "3 fields do not fit the 2 columns of the first line");
 }
 
 void TestTextClasses::refuses() {

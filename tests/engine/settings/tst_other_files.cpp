@@ -40,7 +40,7 @@ void TestOtherFiles::otherFiles_data() {
     row("table.xlsx", "PK\3\4", "save the sheet as CSV");
     row("table.ODS", "PK\3\4", "save the sheet as CSV");
     row("table.parquet", "PAR1", "save it as a csv table");
-    row("iris.data", "5.1,3.5,1.4,0.2,Iris-setosa\n", "whose name ends in .csv or .tsv");
+    row("table.dat", "5.1,3.5,1.4,0.2,Iris-setosa\n", "whose name ends in .csv, .tsv or .data");
     row("model.onnx", "\x08", "written but not opened");
     row("model.H5", "\x89HDF", "numpy.savez");
     row("pictures.zip", "PK\3\4", "unpack it");

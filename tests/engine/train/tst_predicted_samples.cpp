@@ -25,6 +25,7 @@ class TestPredictedSamples : public QObject {
     Q_OBJECT
 private slots:
     void classesStandBehindTheLines();
+    void tablesWithoutNames();
     void textsBecomeClasses();
     void numbersAreInUnitsOfTheData();
     void linesLeftOutHaveNone();
@@ -91,6 +92,18 @@ void TestPredictedSamples::classesStandBehindTheLines() {
                  ", line 5: \"green\" in the column \"colour\". Such a column counts as none of "
                  "its words.");
     QCOMPARE(experiment->step(), int64_t{400});
+}
+
+/// A table without names is predicted like one: no line of names stands in the result either.
+void TestPredictedSamples::tablesWithoutNames() {
+    std::string text;
+    for (int i = 0; i < 200; ++i)
+        text += std::to_string(i) + (i < 100 ? ".5,small\n" : ".5,large\n");
+    const auto experiment = trained(write("unnamed.csv", text), 400);
+    QVERIFY(!experiment->config().task.header);
+    const std::string more = write("more.csv", "3.5\n190\n,\n");
+    QCOMPARE(linesOf(predictedSamples(*experiment, 0, more)->bytes),
+             QStringList({"3.5,small", "190,large"}));
 }
 
 /// Also when the order of the columns differs, and a line has no text.

@@ -103,13 +103,12 @@ private:
     QString wordTable() const;
     /// Makes an archive that holds the same columns as table(), and names.
     QString archive() const;
-    /// Makes a table of prices in the 100,000s.
+    /// Makes a table without names, of prices in the 100,000s.
     QString prices() const;
     /// Makes an archive of 60 samples with two large numbers as targets, and of a test part.
     QString parts() const;
     /// Small pictures of three classes, of the size in which they are learnt.
     QString pictures() const;
-
     /// Makes a text with 21 characters, some of which take two bytes.
     QString text() const;
     QString texts() const; ///< a table of texts and classes, with semicolons
@@ -170,7 +169,7 @@ QString TestPyTorchRuns::archive() const {
 }
 
 QString TestPyTorchRuns::prices() const {
-    std::string text = "area,rooms,price\n";
+    std::string text; // area, rooms, price
     for (int i = 0; i < 60; ++i)
         text += std::to_string(60 + 7 * (i % 23)) + "," + std::to_string(i % 5) + "," +
                 std::to_string(250000 + 2500 * (i % 23) + 15000 * (i % 5) + 300 * (i % 7)) + "\n";
@@ -374,9 +373,10 @@ void TestPyTorchRuns::follows_data() {
         {"data.kind=arrays", "data.x=" + archive(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "run.epochs=25",
          "scaler.init_scale=1024"}); // the usual one skips where gradients are close to 1
-    row("standardised table", {"data.kind=csv", "data.path=" + prices(), "data.validation=0",
-                               "data.shuffle=false", "data.standardise_target=true",
-                               "task.batch=16", "run.epochs=25", "scaler.init_scale=1024"});
+    row("standardised table",
+        {"data.kind=csv", "data.path=" + prices(), "data.header=false", "data.validation=0",
+         "data.shuffle=false", "data.standardise_target=true", "task.batch=16", "run.epochs=25",
+         "scaler.init_scale=1024"});
     row("test arrays",
         {"data.kind=arrays", "data.x=" + parts(), "data.test=true", "data.shuffle=false",
          "data.standardise_x=true", "data.standardise_target=true", "task.batch=16",

@@ -1,0 +1,89 @@
+// The words of a sample occur again below it; those of a header hardly ever do.
+#include "engine/data/csv_header.h"
+
+#include "engine/core/error.h"
+#include "engine/data/csv_fields.h"
+#include "engine/data/csv_seen.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+namespace halfscope {
+
+namespace {
+
+/// A field of the first line, and what stands below it.
+struct Below {
+    std::string name;
+    std::optional<double> number{}; ///< the name, when it is one
+    SeenFields fields{};
+    size_t lines = 0; ///< that have a value in the column
+
+    bool isFraction() const {
+        return number && std::isfinite(*number) && *number != std::trunc(*number);
+    }
+    bool isAboveNumbers() const { return fields.numbers && fields.words.empty(); }
+    bool isMetAgain() const { return fields.words.contains(name); }
+    /// Nothing follows from not meeting it again.
+    bool isAmongUnique() const { return fields.hasManyWords() || fields.words.size() == lines; }
+};
+
+std::vector<Below> firstLines(const std::string& path) {
+    constexpr int kLines = 1000;
+    CsvFile file(path, true);
+    std::vector<Below> columns;
+    for (std::string& name : file.readHeader())
+        columns.push_back({std::move(name)});
+    for (Below& column : columns) {
+        const NumberText text(column.name, file.commas());
+        if (text.isNumber()) column.number = numberOf(column.name, file.commas());
+    }
+    for (int line = 0; line < kLines && file.next(); ++line)
+        for (size_t i = 0; i < columns.size(); ++i) {
+            columns[i].fields.add(file, i);
+            if (!file.lacks(i)) ++columns[i].lines;
+        }
+    return columns;
+}
+
+/// Words are a sample's when one of them is met again and nothing speaks against the others.
+bool areWordsOfASample(const std::vector<Below>& columns) {
+    const auto fits = [](const Below& column) {
+        if (column.number) return column.isAboveNumbers();
+        if (column.name.empty()) return false; // pandas leaves the column of the index unnamed
+        return isMissing(column.name) || column.isMetAgain() || column.isAmongUnique();
+    };
+    return std::ranges::all_of(columns, fits) && std::ranges::any_of(columns, &Below::isMetAgain);
+}
+
+} // namespace
+
+bool namesColumns(const std::string& path) {
+    std::vector<Below> columns;
+    try {
+        columns = firstLines(path);
+    } catch (const InputError&) { // whoever reads it tells
+        return true;
+    }
+    const auto isFractionAboveNumbers = [](const Below& column) {
+        return column.isFraction() && column.isAboveNumbers();
+    };
+    if (std::ranges::any_of(columns, isFractionAboveNumbers)) return false;
+    if (!std::ranges::all_of(columns,
+                             [](const Below& column) { return column.number.has_value(); }))
+        return !areWordsOfASample(columns);
+    const bool rises = std::ranges::is_sorted(columns, std::ranges::less_equal{}, &Below::number);
+    return rises || !std::ranges::all_of(columns, &Below::isAboveNumbers);
+}
+
+std::string_view namesPython(const TaskConfig& task) {
+    return task.header ? R"(    names, *rows = [row for row in rows if any(row)]
+)"
+                       : R"(    rows = [row for row in rows if any(row)]
+    names = [f"c{i + 1}" for i in range(len(rows[0]))]
+)";
+}
+
+} // namespace halfscope

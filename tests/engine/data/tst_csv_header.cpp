@@ -1,0 +1,165 @@
+// Tables whose first line is a sample: how they are told, and how they are read.
+#include "engine/data/csv_columns.h"
+#include "engine/data/csv_fields.h"
+#include "engine/data/csv_header.h"
+#include "engine/settings/data_experiment.h"
+#include "engine/settings/fields.h"
+#include "tests/support/all_samples.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+
+namespace tst_csv_header {
+
+using namespace halfscope;
+
+class TestCsvHeader : public QObject {
+    Q_OBJECT
+
+private slots:
+    void told_data();
+    void told();
+    void theFirstLineIsASample();
+    void placesInTheFile();
+    void blankLinesBefore();
+    void opened();
+    void textsOpened();
+    void givenSetting();
+
+private:
+    std::string write(const std::string& name, const std::string& text) {
+        const std::string path = m_folder.filePath(QString::fromStdString(name)).toStdString();
+        writeBytes(path, text);
+        return path;
+    }
+    TaskConfig headless(const std::string& text) {
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.path = write("table.csv", text);
+        task.header = false;
+        task.validation = 0;
+        task.standardise = false;
+        task.loss.kind = LossKind::Mse;
+        return task;
+    }
+    QTemporaryDir m_folder;
+};
+
+void TestCsvHeader::told_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<bool>("names");
+    const auto row = [](const char* name, const QByteArray& text, bool names) {
+        QTest::newRow(name) << text << names;
+    };
+    row("usual names", "a,b,y\n1,2,x\n3,4,y\n", true);
+    row("iris", "5.1,3.5,setosa\n4.9,3.0,setosa\n6.1,2.9,virginica\n", false);
+    row("fraction above words", "0.5,a\nx,1\ny,2\n", true);
+    row("decimal comma", "5,1;3;2\n4,9;2;1\n", false);
+    row("digits of mnist", "5,0,0,0,255\n1,0,0,9,0\n", false);
+    row("years", "2001,2002,2003\n5,6,7\n8,9,1\n", true);
+    row("numbers of columns", "0,1,2\n5,6,7\n8,9,1\n", true);
+    row("falling numbers above words", "3,2\na,b\nc,d\n", true);
+    row("adult", "39, State-gov, <=50K\n50, Private, >50K\n38, State-gov, <=50K\n", false);
+    row("names and lines", "Ann,1,yes\nBob,2,no\nEve,3,yes\n", false);
+    row("a word of one column alone", "colour,red\nblue,red\nblue,green\ngreen,red\n", true);
+    row("a missing value", "?,b,1\nc,b,2\nc,d,3\n", false);
+    row("index of pandas", ",b,c\n0,b,1\n1,b,2\n", true);
+    row("number above words", "1,b\nx,b\ny,b\n", true);
+    row("one line", "a,b\n", true);
+    row("one line of numbers", "3,1\n", true);
+    row("nothing", "", true);
+    row("damaged", "\"a,b\n", true);
+}
+
+void TestCsvHeader::told() {
+    QFETCH(const QByteArray, text);
+    QFETCH(const bool, names);
+    QCOMPARE(namesColumns(write("told.csv", text.toStdString())), names);
+}
+
+void TestCsvHeader::theFirstLineIsASample() {
+    const TaskConfig task = headless("1,red,7\n2,blue,8\n3,red,9\n");
+    const auto data = makeDataset(task, 0);
+    const Batch batch = allOf(*data, Split::Train);
+    const auto x = batch.floats(kX), y = batch.floats(kTarget);
+    QCOMPARE(std::vector<float>(x.begin(), x.end()),
+             (std::vector<float>{1, 0, 1, 2, 1, 0, 3, 0, 1})); // blue, red
+    QCOMPARE(std::vector<float>(y.begin(), y.end()), (std::vector<float>{7, 8, 9}));
+    QCOMPARE(columnNames(task), (std::vector<std::string>{"c1", "c2", "c3"}));
+    QCOMPARE(data->notes().at(1).english(), Message(kNoHeader).english());
+    TaskConfig first = task;
+    first.target = "c1";
+    first.drop = "c2";
+    const auto other = makeDataset(first, 0);
+    QCOMPARE(allOf(*other, Split::Train).floats(kTarget)[0], 1.0f);
+    QCOMPARE(other->tensors()[kX].shape, (Shape{1}));
+}
+
+/// Messages count the lines of the file.
+void TestCsvHeader::placesInTheFile() {
+    const TaskConfig task = headless("1,2\nx,3\n");
+    const auto error = thrownBy<InputError>([&] { makeDataset(task, 0); });
+    QVERIFY2(error.starts_with(task.path + ", line 2: \"x\""), error.c_str());
+    const auto gap = thrownBy<InputError>([&] { makeDataset(headless(",2\n1,3\n"), 0); });
+    QVERIFY2(gap.starts_with(task.path + ", line 1: "), gap.c_str());
+    const auto fields = thrownBy<InputError>([&] { makeDataset(headless("1,2\n1\n"), 0); });
+    QVERIFY2(fields.ends_with("line 2: 1 fields do not fit the 2 columns of the first line"),
+             fields.c_str());
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(headless(""), 0); }),
+             task.path + ": the file is empty");
+}
+
+void TestCsvHeader::blankLinesBefore() {
+    const auto data = makeDataset(headless(" , \n1,2\n3,4\n"), 0);
+    QCOMPARE(data->samples(Split::Train), int64_t{2});
+}
+
+/// Opening a table without names trains on all of its lines.
+void TestCsvHeader::opened() {
+    std::string text;
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i) + ".5," + std::to_string(i % 7) + (i % 2 ? ",odd\n" : ",even\n");
+    for (const char* name : {"numbers.csv", "numbers.data"}) {
+        const auto config = experimentOn(write(name, text), {});
+        QVERIFY2(config, name);
+        QCOMPARE(config->task.kind, TaskKind::Csv);
+        QVERIFY(!config->task.header);
+        const auto data = makeDataset(config->task, 0);
+        QCOMPARE(data->samples(Split::Train) + data->samples(Split::Validation), int64_t{60});
+        QCOMPARE(data->tensors()[kTarget].classes, int64_t{2});
+    }
+    QVERIFY(experimentOn(write("named.csv", "a,b,c\n" + text), {})->task.header);
+}
+
+void TestCsvHeader::textsOpened() {
+    std::string text;
+    for (int i = 0; i < 120; ++i)
+        text += std::string(i % 2 ? "a good" : "a bad") + " film of the year 19" +
+                std::to_string(i) + (i % 2 ? ",up\n" : ",down\n");
+    const auto config = experimentOn(write("reviews.csv", text), {});
+    QCOMPARE(config->task.kind, TaskKind::TextClasses);
+    QVERIFY(!config->task.header);
+    QCOMPARE(config->task.textColumn, std::string("c1"));
+    const auto data = makeDataset(config->task, 0);
+    QCOMPARE(data->samples(Split::Train) + data->samples(Split::Validation), int64_t{120});
+    const auto notes = data->notes();
+    QVERIFY(std::ranges::any_of(
+        notes, [](const Message& note) { return note.english() == Message(kNoHeader).english(); }));
+}
+
+/// What is given wins over what the first line looks like.
+void TestCsvHeader::givenSetting() {
+    const std::string path = write("given.csv", "0.5,2\n1,2\n3,4\n5,6\n7,9\n");
+    const Assignment given = parseAssignment("data.header=true");
+    QVERIFY(experimentOn(path, {&given, 1})->task.header);
+    QVERIFY(!experimentOn(path, {})->task.header);
+}
+
+} // namespace tst_csv_header
+
+QTEST_GUILESS_MAIN(tst_csv_header::TestCsvHeader)
+#include "tst_csv_header.moc"
