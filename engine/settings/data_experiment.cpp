@@ -82,6 +82,16 @@ LossKind lossFor(const TaskConfig& task) {
     return whole && areFewClasses(*classes) ? LossKind::CrossEntropy : LossKind::Mse;
 }
 
+/// Returns the column to predict, see likelyTarget(). Of a table that cannot be read, whoever reads
+/// it tells why.
+std::string targetFor(const TaskConfig& task) {
+    try {
+        return likelyTarget(task);
+    } catch (const InputError&) {
+        return {};
+    }
+}
+
 /// Returns data.drop. Leaves out columns that have too many words to be inputs, or no value, when
 /// the table cannot be used otherwise; DataFacts::notes names them.
 std::string dropFor(const TaskConfig& task) {
@@ -280,6 +290,8 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     if (!isGiven("data.test") && info.has("data.test")) config.task.test = testsFor(config.task);
     if (!isGiven("data.context") && info.has("data.tokens"))
         config.task.context = contextFor(config.task);
+    if (!isGiven("data.target") && config.task.target.empty() && info.has("data.target"))
+        config.task.target = targetFor(config.task);
     if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);

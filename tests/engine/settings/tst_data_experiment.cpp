@@ -46,6 +46,7 @@ private slots:
     void tables_data();
     void tables();
     void farTargets();
+    void targets();
     void missingValues();
     void gapsInMostLines();
     void unusableColumns();
@@ -130,6 +131,30 @@ void TestDataExperiment::farTargets() {
     QVERIFY(!defaultConfig().task.standardiseTarget); // of an old file that says nothing
 }
 
+/// The column to predict is the last one, unless another has the name of a target, or the last one
+/// is always the same.
+void TestDataExperiment::targets() {
+    const auto of = [&](const std::string& header, const std::string& line, const char* set = "") {
+        std::string text = header;
+        for (int i = 0; i < 60; ++i)
+            text += std::to_string(i % 7) + "," + std::to_string(i) + "," + line + "\n";
+        writeBytes(path("targets.csv"), text);
+        std::vector<Assignment> given;
+        if (*set) given.push_back(parseAssignment(set));
+        return experimentOn(path("targets.csv"), given)->task.target;
+    };
+    writeBytes(path("three.csv"), "Label,b,c\n1,2,3\n2,3,4\n1,3,4\n2,4,6\n");
+    QCOMPARE(experimentOn(path("three.csv"))->task.target, std::string("Label"));
+    writeBytes(path("three.csv"), "label,y,c\n1,2,3\n2,3,4\n1,3,4\n2,4,6\n"); // either
+    QCOMPARE(experimentOn(path("three.csv"))->task.target, std::string());
+    writeBytes(path("three.csv"), "label,b,y\n1,2,3\n2,3,4\n1,3,4\n2,4,6\n");
+    QCOMPARE(experimentOn(path("three.csv"))->task.target, std::string());
+    QCOMPARE(of("a,b,c\n", "0"), std::string("a"));
+    QCOMPARE(of("", "0"), std::string("c1"));
+    QCOMPARE(of("a,b,c\n", "0", "data.drop=a"), std::string()); // b is different in each line
+    QCOMPARE(of("a,b,c\n", "0", "data.target=b"), std::string("b"));
+}
+
 /// Lines without a value are left out when they must be.
 void TestDataExperiment::missingValues() {
     for (const bool missing : {false, true}) {
@@ -207,7 +232,8 @@ void TestDataExperiment::formattedTargets() {
 void TestDataExperiment::chosenColumn() {
     std::string text = "what,a,b\n";
     for (int i = 0; i < 60; ++i)
-        text += std::string(i % 2 ? "low" : "high") + "," + std::to_string(i) + ",0.5\n";
+        text += std::string(i % 2 ? "low" : "high") + "," + std::to_string(i) + "," +
+                std::to_string(i % 5) + ".5\n";
     writeBytes(path("first.csv"), text);
     QCOMPARE(experimentOn(path("first.csv"))->task.loss.kind, LossKind::Mse);
     const Assignment given[] = {parseAssignment("data.target=what"),
