@@ -180,7 +180,7 @@ std::optional<std::string> wordAmongNames(const CsvLayout& layout) {
 
 /// Tells which columns data.drop leaves out, and of those that could not be inputs, why.
 void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Message>& notes) {
-    std::vector<std::string> asked, manyWords, noValue;
+    std::vector<std::string> asked, manyWords, mixed, noValue;
     for (const std::string& name : droppedColumns(task.drop)) {
         const auto column =
             std::find_if(layout.columns.begin(), layout.columns.end(),
@@ -188,6 +188,7 @@ void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Me
         const ColumnHint hint = column->hint; // a name without a column was refused
         (hint == ColumnHint::NoValue     ? noValue
          : hint == ColumnHint::ManyWords ? manyWords
+         : hint == ColumnHint::Mixed     ? mixed
                                          : asked)
             .push_back(name);
     }
@@ -198,6 +199,10 @@ void noteLeftOut(const CsvLayout& layout, const TaskConfig& task, std::vector<Me
                                         "or free text, cannot be inputs. The setting data.drop "
                                         "leaves out: %2."),
                          kMostWords, someOf(manyWords)});
+    if (!mixed.empty())
+        notes.push_back({phrase("Data", "Columns of numbers with a word here and there cannot be "
+                                        "inputs. The setting data.drop leaves out: %1."),
+                         someOf(mixed)});
     if (!noValue.empty())
         notes.push_back({phrase("Data", "Columns without any value cannot be inputs. The setting "
                                         "data.drop leaves out: %1."),
@@ -310,11 +315,11 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
     }
     for (size_t i = 0; i < seen.size(); ++i) {
         CsvColumn& column = layout.columns[i];
-        // a column of both stays one of numbers: its words are refused later, with their line
-        if (column.use != ColumnUse::Number || seen[i].words.empty() || seen[i].numbers) continue;
-        column.use = seen[i].allTruths ? ColumnUse::Truth : ColumnUse::Words;
-        if (column.use == ColumnUse::Words)
-            column.words.assign(seen[i].words.begin(), seen[i].words.end());
+        // one of numbers with a word here and there stays so: the word is refused later, with its
+        // line
+        if (column.use != ColumnUse::Number || !seen[i].areWords()) continue;
+        column.use = seen[i].areTruths() ? ColumnUse::Truth : ColumnUse::Words;
+        if (column.use == ColumnUse::Words) column.words = seen[i].words();
     }
     placeInputs(layout);
     if (layout.inputs > CsvFile::kMostColumns)
@@ -347,7 +352,7 @@ std::string dropWithUnusable(const TaskConfig& task) {
     std::vector<std::string> out;
     for (size_t i = 0; i < seen.size(); ++i)
         if (layout.columns[i].use == ColumnUse::Number &&
-            (seen[i].hasManyWords() || seen[i].hasNothing()))
+            (seen[i].hasManyWords() || seen[i].areMixed() || seen[i].hasNothing()))
             out.push_back(layout.columns[i].name);
     const auto others = std::count_if(layout.columns.begin(), layout.columns.end(),
                                       [](const CsvColumn& column) { return column.inputs() > 0; }) -

@@ -27,6 +27,7 @@ enum class ColumnHint : uint8_t {
     None,
     NoValue,   ///< of a column that is left out
     ManyWords, ///< likewise; too many to be inputs
+    Mixed,     ///< likewise; numbers with a word here and there
     Formatted, ///< numbers with separators or signs, which are read as words
     NamesLines ///< each line has another number, or another word
 };
@@ -72,9 +73,9 @@ void useWords(const TaskConfig&, CsvLayout&);
 /// the first. Empty for the last one. Throws InputError as CsvFile and csvLayout() do.
 std::string likelyTarget(const TaskConfig&);
 /// Returns data.drop with the columns added that cannot be inputs: those with too many different
-/// words, and those without any value. Returns it unchanged when there are no such columns or no
-/// other inputs, and when the setting cannot hold their names. Throws InputError as CsvFile and
-/// csvLayout() do.
+/// words, those of numbers with a word here and there, and those without any value. Returns it
+/// unchanged when there are no such columns or no other inputs, and when the setting cannot hold
+/// their names. Throws InputError as CsvFile and csvLayout() do.
 std::string dropWithUnusable(const TaskConfig&);
 /// Returns data.drop without one of its columns.
 std::string dropWithout(const TaskConfig&, std::string_view column);

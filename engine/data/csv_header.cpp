@@ -19,15 +19,16 @@ struct Below {
     std::string name;
     std::optional<double> number{}; ///< the name, when it is one
     SeenFields fields{};
-    size_t lines = 0; ///< that have a value in the column
 
     bool isFraction() const {
         return number && std::isfinite(*number) && *number != std::trunc(*number);
     }
-    bool isAboveNumbers() const { return fields.numbers && fields.words.empty(); }
-    bool isMetAgain() const { return fields.words.contains(name); }
+    bool isAboveNumbers() const { return fields.areNumbers(); }
+    bool isMetAgain() const { return fields.hasWord(name); }
     /// Nothing follows from not meeting it again.
-    bool isAmongUnique() const { return fields.hasManyWords() || fields.words.size() == lines; }
+    bool isAmongUnique() const {
+        return fields.areWords() && (fields.hasManyWords() || fields.areAllDifferent());
+    }
 };
 
 std::vector<Below> firstLines(const std::string& path) {
@@ -41,10 +42,8 @@ std::vector<Below> firstLines(const std::string& path) {
         if (text.isNumber()) column.number = numberOf(column.name, file.commas());
     }
     for (int line = 0; line < kLines && file.next(); ++line)
-        for (size_t i = 0; i < columns.size(); ++i) {
+        for (size_t i = 0; i < columns.size(); ++i)
             columns[i].fields.add(file, i);
-            if (!file.lacks(i)) ++columns[i].lines;
-        }
     return columns;
 }
 
@@ -52,7 +51,6 @@ std::vector<Below> firstLines(const std::string& path) {
 bool areWordsOfASample(const std::vector<Below>& columns) {
     const auto fits = [](const Below& column) {
         if (column.number) return column.isAboveNumbers();
-        if (column.name.empty()) return false; // pandas leaves the column of the index unnamed
         return isMissing(column.name) || column.isMetAgain() || column.isAmongUnique();
     };
     return std::ranges::all_of(columns, fits) && std::ranges::any_of(columns, &Below::isMetAgain);
@@ -67,6 +65,8 @@ bool namesColumns(const std::string& path) {
     } catch (const InputError&) { // whoever reads it tells
         return true;
     }
+    // pandas and R leave the column of the index without a name
+    if (!columns.empty() && columns.front().name.empty()) return true;
     const auto isFractionAboveNumbers = [](const Below& column) {
         return column.isFraction() && column.isAboveNumbers();
     };

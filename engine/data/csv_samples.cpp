@@ -136,6 +136,7 @@ private:
         switch (column.use) {
         case ColumnUse::LeftOut:
             if (leftOut.hasNothing()) return ColumnHint::NoValue;
+            if (leftOut.areMixed()) return ColumnHint::Mixed;
             if (!leftOut.hasManyWords()) return ColumnHint::None;
             return leftOut.hasFormatted() ? ColumnHint::Formatted : ColumnHint::ManyWords;
         case ColumnUse::Number:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 namespace halfscope {
 
@@ -39,13 +40,26 @@ bool namesTime(std::string_view name) {
 void SeenFields::add(const CsvFile& file, size_t column) {
     if (file.lacks(column)) return;
     const std::string_view text = file.text(column);
-    if (NumberText(text, file.commas()).isNumber()) {
-        numbers = true;
-        return;
-    }
-    allTruths = allTruths && truthOf(text);
-    onlyFormatted = onlyFormatted && isFormattedNumber(text);
-    if (words.size() <= kMostWords) words.emplace(text);
+    const bool number = NumberText(text, file.commas()).isNumber();
+    Texts& texts = number ? m_numbers : m_words;
+    if (texts.size() <= kMostWords) texts.emplace(text);
+    ++m_fields;
+    if (number) return;
+    ++m_wordFields;
+    m_allTruths = m_allTruths && truthOf(text);
+    m_onlyFormatted = m_onlyFormatted && isFormattedNumber(text);
+}
+
+bool SeenFields::areWords() const {
+    constexpr size_t kShare = 10, kLeast = 10;
+    if (m_words.empty() || !hasBoth()) return !m_words.empty();
+    return !m_onlyFormatted && m_wordFields >= kLeast && kShare * m_wordFields >= m_fields;
+}
+
+std::vector<std::string> SeenFields::words() const {
+    std::vector<std::string> all;
+    std::ranges::set_union(m_words, m_numbers, std::back_inserter(all));
+    return all;
 }
 
 void SeenNumbers::add(double value) {

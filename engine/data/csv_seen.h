@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halfscope {
 
@@ -15,17 +16,36 @@ class CsvFile;
 inline constexpr size_t kMostWords = 100;
 
 /// The kinds of fields that a column has.
-struct SeenFields {
-    bool numbers = false, allTruths = true;
-    /// No field is a word that is not a number with separators or signs, see isFormattedNumber().
-    bool onlyFormatted = true;
-    std::set<std::string, std::less<>> words{}; ///< at most one more than is allowed
+class SeenFields {
+public:
+    using Texts = std::set<std::string, std::less<>>;
 
     /// Takes a field of the file's current line; missing values are passed over.
     void add(const CsvFile&, size_t column);
-    bool hasNothing() const { return !numbers && words.empty(); }
-    bool hasManyWords() const { return words.size() > kMostWords; }
-    bool hasFormatted() const { return !words.empty() && onlyFormatted; }
+    bool hasNothing() const { return m_fields == 0; }
+    bool hasWord(std::string_view text) const { return m_words.contains(text); }
+    bool areNumbers() const { return m_fields > 0 && m_words.empty(); }
+    /// Whether each different text is a word, those of numbers too: all fields are words, or ten of
+    /// them and a tenth, as in a column of 4, f and r.
+    bool areWords() const;
+    /// Whether words are there, but too few of them for areWords(): they may be mistakes.
+    bool areMixed() const { return hasBoth() && !areWords() && !m_onlyFormatted; }
+    bool areTruths() const { return areWords() && m_allTruths && m_numbers.empty(); }
+    bool hasManyWords() const { return (areWords() ? texts() : m_words.size()) > kMostWords; }
+    /// Whether all words are numbers with separators or signs, see isFormattedNumber().
+    bool hasFormatted() const { return !m_words.empty() && m_onlyFormatted; }
+    /// Whether no text was met twice, as far as they were kept.
+    bool areAllDifferent() const { return m_fields == texts(); }
+    /// Returns the words in their order; those of numbers too.
+    std::vector<std::string> words() const;
+
+private:
+    bool hasBoth() const { return !m_words.empty() && !m_numbers.empty(); }
+    size_t texts() const { return m_words.size() + m_numbers.size(); }
+
+    size_t m_fields = 0, m_wordFields = 0;
+    bool m_allTruths = true, m_onlyFormatted = true; ///< of the words
+    Texts m_words, m_numbers; ///< different texts; at most one more than is allowed of each
 };
 
 /// The numbers of a column, from the first line to the last.

@@ -72,6 +72,7 @@ private slots:
     void target();
     void namesThatAreNumbers();
     void wordsAmongNumbers();
+    void numbersAmongWords();
     void manyWords();
     void manyWordsWithoutSetting();
     void manyInputs();
@@ -270,6 +271,36 @@ void TestCsvColumns::wordsAmongNumbers() {
                          "other lines have there; data.drop leaves columns out");
     task.drop = "a";
     QCOMPARE(inputsOf(task), (Floats{2, 2}));
+}
+
+/// Words that are no mistakes make numbers between them words.
+void TestCsvColumns::numbersAmongWords() {
+    const auto drives = [](int words, int numbers) {
+        std::string text = "drive,b,y\n";
+        for (int i = 0; i < words + numbers; ++i)
+            text += std::string(i >= words ? "4" : i % 2 ? "f" : "r") + ",2,3\n";
+        return text;
+    };
+    const TaskConfig task = csv(drives(10, 90));
+    const Floats x = inputsOf(task);
+    QCOMPARE(Floats(x.begin(), x.begin() + 4), (Floats{2, 0, 0, 1})); // b, 4, f, r
+    QCOMPARE(Floats(x.end() - 4, x.end()), (Floats{2, 1, 0, 0}));
+    QCOMPARE(dropWithUnusable(task), std::string());
+    for (const auto& [words, numbers] : {std::pair{9, 81}, {10, 91}}) {
+        TaskConfig few = csv(drives(words, numbers));
+        QVERIFY(!thrownBy<InputError>([&] { makeDataset(few, 0); }).empty());
+        few.drop = dropWithUnusable(few);
+        QCOMPARE(few.drop, std::string("drive"));
+        QCOMPARE(notesOf(few).value(1), QString("Columns of numbers with a word here and there "
+                                                "cannot be inputs. The setting data.drop leaves "
+                                                "out: drive."));
+    }
+    // with more words than are allowed, it is left out for that
+    std::string many = "a,b,y\n";
+    for (int i = 0; i < 60; ++i)
+        many += "w" + std::to_string(i) + ",2,3\n" + std::to_string(i) + ",2,3\n";
+    const std::string error = thrownBy<InputError>([&] { makeDataset(csv(many), 0); });
+    QVERIFY2(error.find("more than 100 different words") != error.npos, error.c_str());
 }
 
 void TestCsvColumns::manyWords() {

@@ -68,6 +68,8 @@ void TestCsvHeader::told_data() {
     row("a word of one column alone", "colour,red\nblue,red\nblue,green\ngreen,red\n", true);
     row("a missing value", "?,b,1\nc,b,2\nc,d,3\n", false);
     row("index of pandas", ",b,c\n0,b,1\n1,b,2\n", true);
+    row("index of R above numbers", ",16.5,17\n71,0,4\n70,1,5\n", true);
+    row("names above different numbers", "a,b\n1,b\n2,b\n", true);
     row("number above words", "1,b\nx,b\ny,b\n", true);
     row("one line", "a,b\n", true);
     row("one line of numbers", "3,1\n", true);
