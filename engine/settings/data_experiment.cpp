@@ -102,16 +102,19 @@ std::string dropFor(const TaskConfig& task) {
 
 /// Lines that lack a value are dropped only where the table cannot be used otherwise, or where many
 /// different targets are then all numbers. Where that would leave out more than half of them, means
-/// fill the gaps. DataFacts::notes tells how many lines or values that concerns.
-Missing missingFor(TaskConfig task) {
+/// fill the gaps. Then columns may have no value left, which `drops` allows to leave out.
+/// DataFacts::notes tells how many lines or values that concerns.
+Missing missingFor(const TaskConfig& task, bool drops) {
     if (!infoOf(task.kind).has("data.missing")) return Missing::Refuse;
     const auto classes = factsWith(task, LossKind::CrossEntropy);
     if (factsWith(task, LossKind::Mse) || (classes && areFewClasses(*classes)))
         return Missing::Refuse;
     const auto samplesWith = [&](Missing missing) {
-        task.missing = missing;
-        auto facts = factsWith(task, LossKind::Mse);
-        if (!facts && !classes) facts = factsWith(task, LossKind::CrossEntropy);
+        TaskConfig with = task;
+        with.missing = missing;
+        if (drops) with.drop = dropFor(with);
+        auto facts = factsWith(with, LossKind::Mse);
+        if (!facts && !classes) facts = factsWith(with, LossKind::CrossEntropy);
         return facts ? facts->train + facts->validation : 0;
     };
     const int64_t dropped = samplesWith(Missing::Drop), filled = samplesWith(Missing::Mean);
@@ -293,7 +296,9 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     if (!isGiven("data.target") && config.task.target.empty() && info.has("data.target"))
         config.task.target = targetFor(config.task);
     if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
-    if (!isGiven("data.missing")) config.task.missing = missingFor(config.task);
+    if (!isGiven("data.missing"))
+        config.task.missing = missingFor(config.task, !isGiven("data.drop"));
+    if (!isGiven("data.drop")) config.task.drop = dropFor(config.task);
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     if (!isGiven("data.standardise_target"))
         config.task.standardiseTarget = standardisesFor(config.task);
@@ -315,7 +320,8 @@ RunConfig predicting(RunConfig config, const std::string& column) {
     if (task.textColumn == column) task.textColumn.clear(); // the longest of the others
     task.drop = dropWithout(task, column);
     task.drop = dropFor(task);
-    if (task.missing == Missing::Refuse) task.missing = missingFor(task);
+    if (task.missing == Missing::Refuse) task.missing = missingFor(task, true);
+    task.drop = dropFor(task);
     task.loss.kind = lossFor(task);
     task.standardiseTarget = standardisesFor(task);
     task.batch = std::min(task.batch, factsOf(task).train);

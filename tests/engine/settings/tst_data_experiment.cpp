@@ -48,6 +48,7 @@ private slots:
     void farTargets();
     void targets();
     void missingValues();
+    void valuesWithoutTargets();
     void gapsInMostLines();
     void unusableColumns();
     void formattedTargets();
@@ -188,6 +189,19 @@ void TestDataExperiment::gapsInMostLines() {
         QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
         checkConfig(*config);
     }
+}
+
+/// A column may have no value in the lines that have a target.
+void TestDataExperiment::valuesWithoutTargets() {
+    std::string text = "a,late,y\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i) + (i < 30 ? "," + std::to_string(3 * i) + ",\n"
+                                            : ",NA," + std::to_string(i * i) + "\n");
+    writeBytes(path("late.csv"), text);
+    const auto config = experimentOn(path("late.csv"));
+    QCOMPARE(config->task.missing, Missing::Mean);
+    QCOMPARE(config->task.drop, std::string("late"));
+    QCOMPARE(predicting(*config, "a").task.target, std::string("a"));
 }
 
 /// Of a table that cannot be used, the reason is told, not that its classes are no numbers.
