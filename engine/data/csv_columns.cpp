@@ -404,6 +404,8 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
     }
     if (layout.separator == '\t')
         notes.push_back(phrase("Data", "The columns are separated by tabs."));
+    if (layout.separator == ' ')
+        notes.push_back(phrase("Data", "The columns are separated by spaces."));
     if (layout.separator == ';')
         notes.push_back(layout.decimalComma
                             ? phrase("Data", "The columns are separated by semicolons, and "

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_seen.h"
+#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,12 +79,25 @@ bool namesColumns(const std::string& path) {
     return rises || !std::ranges::all_of(columns, &Below::isAboveNumbers);
 }
 
-std::string_view namesPython(const TaskConfig& task) {
-    return task.header ? R"(    names, *rows = [row for row in rows if any(row)]
-)"
-                       : R"(    rows = [row for row in rows if any(row)]
-    names = [f"c{i + 1}" for i in range(len(rows[0]))]
-)";
+std::string readTablePython(const TaskConfig& task) {
+    CsvFile file = tableOf(task);
+    file.readHeader();
+    const bool spaces = file.separator() == ' ';
+    return lang::filled(
+        R"(    with open(TABLE, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader({LINES}, delimiter={SEPARATOR})
+        rows = [[field.strip(" \t") for field in row] for row in reader]
+    {NAMES}
+
+    def number(field):
+        return float({FIELD})
+)",
+        {{"LINES", spaces ? R"((" ".join(line.split()) for line in file))" : "file"},
+         {"SEPARATOR", lang::pythonText(std::string(1, file.separator()))},
+         {"NAMES", task.header ? "names, *rows = [row for row in rows if any(row)]"
+                               : "rows = [row for row in rows if any(row)]\n"
+                                 "    names = [f\"c{i + 1}\" for i in range(len(rows[0]))]"},
+         {"FIELD", file.commas() ? R"(field.replace(",", "."))" : "field"}});
 }
 
 } // namespace halfscope

@@ -5,7 +5,6 @@
 #include "engine/data/task_spec.h"
 
 #include <string>
-#include <string_view>
 
 namespace halfscope {
 
@@ -19,7 +18,8 @@ inline constexpr Phrase kNoHeader =
 /// column, as years in a header do, or words of it stand in their columns again. Looks at the first
 /// lines. Returns true for files that cannot be read as a table.
 bool namesColumns(const std::string& path);
-/// Returns Python that takes `names`, those of CsvFile::readHeader(), from `rows`.
-std::string_view namesPython(const TaskConfig&);
+/// Returns Python that reads TABLE: the columns' `names`, its `rows` of texts, and number(field).
+/// Throws InputError as CsvFile does.
+std::string readTablePython(const TaskConfig&);
 
 } // namespace halfscope

@@ -265,15 +265,7 @@ constexpr std::string_view kPythonStandardise =
 constexpr std::string_view kPythonSamples = R"(
 
 def samples():
-    with open(TABLE, newline="", encoding="utf-8-sig") as file:
-        header = re.sub('"[^"]*"', "", file.readline())
-        separator = {SEPARATOR}
-        file.seek(0)
-        rows = [[field.strip() for field in row] for row in csv.reader(file, delimiter=separator)]
-{NAMES}
-    def number(field):
-        return float(field.replace(",", ".") if separator == ";" else field)
-
+{READ}
     kept = [i for i, name in enumerate(names) if name not in DROP]
     named = [i for i in kept if not re.fullmatch(r"(Unnamed: \d+)?", names[i])]
     at = {COLUMN}
@@ -290,15 +282,11 @@ PythonData csvPython(const TaskConfig& task, int64_t) {
     const bool drops = task.missing == Missing::Drop, fills = task.missing == Missing::Mean;
     const std::vector<std::string> dropped = droppedColumns(task.drop);
     const std::vector<std::string_view> names(dropped.begin(), dropped.end());
-    const std::string most = "max(\",\\t;\", key=header.count)";
     const std::string samples = lang::filled(
         kPythonSamples,
         {{"COLUMN", task.target.empty() ? "(named or kept)[-1]"
                                         : "names.index(" + lang::pythonText(task.target) + ")"},
-         {"SEPARATOR", lowerCase(task.path).ends_with(".tsv")
-                           ? "\"\\t\" if \"\\t\" in header else " + most
-                           : most},
-         {"NAMES", std::string(namesPython(task))},
+         {"READ", readTablePython(task)},
          {"TARGET", std::string(classes                                     ? kPythonClasses
                                 : task.loss.kind == LossKind::BceWithLogits ? kPythonTruths
                                                                             : kPythonNumbers)},

@@ -184,15 +184,7 @@ def tokens(text):
 
 def samples():
     """Each sample is a row of tokens: 0 is padding, and 1 stands for unknown ones."""
-{CHECK}    with open(TABLE, newline="", encoding="utf-8-sig") as file:
-        header = re.sub('"[^"]*"', "", file.readline())
-        separator = {SEPARATOR}
-        file.seek(0)
-        rows = [[field.strip(" \t") for field in row] for row in csv.reader(file, delimiter=separator)]
-{NAMES}
-    def number(field):
-        return float(field.replace(",", ".") if separator == ";" else field)
-
+{CHECK}{READ}
     text, at = names.index({TEXT}), names.index({COLUMN})
     rows = [row for row in rows if row[text] and row[at]]
     classes = sorted({row[at] for row in rows})
@@ -231,10 +223,9 @@ constexpr std::string_view kPythonCheck = R"(    if not os.path.exists(TABLE):
 
 PythonData textClassPython(const TaskConfig& task, int64_t) {
     const TextColumns columns = chosenColumns(task);
-    const std::string most = "max(\",\\t;\", key=header.count)";
     const bool words = task.tokens == Tokens::Words, ships = task.path.empty();
     return {std::string("import collections\nimport csv\n") + (ships ? "import os\n" : "") +
-                "import re\n",
+                (words ? "import re\n" : ""),
             lang::filled(kPython,
                          {{"NOTE", std::string(ships ? kPythonShips : "")},
                           {"CHECK", std::string(ships ? kPythonCheck : "")},
@@ -244,10 +235,7 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
                           {"TOKENS", words ? lang::filled(kPythonWords,
                                                           {{"WORD", std::string(kWordsInPython)}})
                                            : std::string(kPythonCharacters)},
-                          {"SEPARATOR", lowerCase(task.path).ends_with(".tsv")
-                                            ? "\"\\t\" if \"\\t\" in header else " + most
-                                            : most},
-                          {"NAMES", std::string(namesPython(task))},
+                          {"READ", readTablePython(task)},
                           {"TEXT", lang::pythonText(columns.text)},
                           {"COLUMN", lang::pythonText(columns.target)},
                           {"HELD", heldBackPython(task.validation)}})};

@@ -15,8 +15,22 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{1} << 18;
 
-/// Returns the separator that the header has, see CsvReader::Separator.
-char separatorOf(std::string_view header, bool tabFirst) {
+/// Returns how many fields spaces outside quotation marks separate.
+size_t spacedFields(std::string_view line) {
+    size_t fields = 0;
+    bool quoted = false, inside = false;
+    for (const char c : line) {
+        const bool space = !quoted && (c == ' ' || c == '\t' || c == '\r');
+        if (c == '"') quoted = !quoted;
+        if (!space && !inside) ++fields;
+        inside = !space;
+    }
+    return fields;
+}
+
+/// Returns the separator that the header has, see CsvReader::Separator; `below` begins with the
+/// line that follows. A title above a table has spaces, too, but another number of fields.
+char separatorOf(std::string_view header, std::string_view below, bool tabFirst) {
     constexpr std::string_view kAll = ",\t;";
     std::array<int64_t, kAll.size()> counts{};
     bool quoted = false;
@@ -27,6 +41,9 @@ char separatorOf(std::string_view header, bool tabFirst) {
     }
     if (tabFirst && counts[kAll.find('\t')] > 0) return '\t';
     const auto most = std::max_element(counts.begin(), counts.end()); // the first of equal ones
+    const std::string_view second = below.substr(0, below.find('\n'));
+    const size_t fields = spacedFields(header);
+    if (*most == 0 && fields > 1 && spacedFields(second) == fields) return ' ';
     return kAll[static_cast<size_t>(most - counts.begin())];
 }
 
@@ -38,6 +55,9 @@ Phrase textAfterMark(char separator) {
     case '\t':
         return phrase("Files",
                       "%1: %2 has text after a closing quotation mark; only a tab may follow");
+    case ' ':
+        return phrase("Files",
+                      "%1: %2 has text after a closing quotation mark; only a space may follow");
     default:
         return phrase("Files",
                       "%1: %2 has text after a closing quotation mark; only a comma may follow");
@@ -119,14 +139,30 @@ bool CsvReader::next(std::vector<std::string_view>& fields) {
     if (m_record.ends_with('\r')) m_record.pop_back(); // written on Windows
     if (m_rule != Separator::Comma) {                  // the header; it decides for all records
         m_record.erase(0, m_record.size() - withoutByteOrderMark(m_record).size());
-        m_separator = separatorOf(m_record, m_rule == Separator::TabFirst);
+        m_separator = separatorOf(m_record, std::string_view(m_block).substr(m_at),
+                                  m_rule == Separator::TabFirst);
         m_rule = Separator::Comma;
     }
     split(fields);
     return true;
 }
 
+void CsvReader::splitAtSpaces(std::vector<std::string_view>& fields) {
+    constexpr std::string_view kSpaces = " \t";
+    const std::string_view record = m_record;
+    for (size_t at = 0; (at = record.find_first_not_of(kSpaces, at)) != record.npos;) {
+        if (record[at] == '"') {
+            fields.push_back(quotedField(at));
+        } else {
+            const size_t end = std::min(record.find_first_of(kSpaces, at), record.size());
+            fields.push_back(record.substr(at, end - at));
+            at = end;
+        }
+    }
+}
+
 void CsvReader::split(std::vector<std::string_view>& fields) {
+    if (m_separator == ' ') return splitAtSpaces(fields);
     const std::string_view record = m_record;
     for (size_t at = 0;;) {
         if (at < record.size() && record[at] == '"') {

@@ -28,7 +28,9 @@ public:
     enum class Separator : uint8_t {
         Comma,
         /// The one of comma, tab and semicolon that the first record, the header, has most often
-        /// outside quotation marks; on a tie, the first in this order.
+        /// outside quotation marks; on a tie, the first in this order. Spaces when it has none of
+        /// them, and the next line has as many fields between spaces: then any number of spaces
+        /// and tabs separates fields.
         AsHeader,
         /// Tabs when the header has any, else as AsHeader. For .tsv files: a comma there belongs to
         /// a column's name.
@@ -48,7 +50,7 @@ public:
     bool next(std::vector<std::string_view>& fields);
     /// Whether the file ended in the middle of a line; known after next() returned false.
     bool cutOff() const { return m_cutOff; }
-    /// Returns ',', '\t' or ';'. It is known once next() has been called.
+    /// Returns ',', '\t', ';' or ' '. It is known once next() has been called.
     char separator() const { return m_separator; }
     /// The last record as it stands in the file, without its line end.
     std::string_view text() const { return m_record; }
@@ -62,6 +64,7 @@ private:
     bool appendLine();
     bool fill();
     void split(std::vector<std::string_view>& fields);
+    void splitAtSpaces(std::vector<std::string_view>& fields);
     std::string quotedLine() const;
     std::string_view quotedField(size_t& at);
 

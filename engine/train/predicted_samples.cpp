@@ -86,8 +86,9 @@ std::string tableWith(const TableText& table, const std::string& name,
         behind.at(static_cast<size_t>(places[i])) = fields.at(i);
     std::string text;
     if (table.header) text = *table.header + table.separator + quoted(name, table.separator) + "\n";
+    const char* const none = table.separator == ' ' ? "NA" : ""; // spaces alone make no field
     for (size_t i = 0; i < behind.size(); ++i)
-        text += table.lines[i] + table.separator + behind[i] + "\n";
+        text += table.lines[i] + table.separator + (behind[i].empty() ? none : behind[i]) + "\n";
     return text;
 }
 

@@ -107,6 +107,7 @@ void TestCsvColumns::separators_data() {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<QString>("note");
     const char *tabs = "The columns are separated by tabs.",
+               *spaces = "The columns are separated by spaces.",
                *semicolons = "The columns are separated by semicolons.",
                *decimal =
                    "The columns are separated by semicolons, and numbers have decimal commas.";
@@ -126,6 +127,8 @@ void TestCsvColumns::separators_data() {
         decimal);
     row("more of one kind", "t.csv", "a;1,b,y\n1,2.5,3\n4,5,6\n", "");
     row("in quotation marks", "t.csv", "a;\"b, c, d, e\";y\n1;2.5;3\n4;5;6\n", semicolons);
+    row("spaces", "t.data", "  a  b y \r\n 1   2.5 3\r\n4\t5 6  \r\n", spaces);
+    row("spaces and quotation marks", "t.csv", "a \"b c\" y\n1 \"2.5\" 3\n4 5 \"6\"\n", spaces);
     row("as many of each", "t.csv", "a;,b\t,y;\t\n1,2.5,3\n4,5,6\n", "");
 }
 

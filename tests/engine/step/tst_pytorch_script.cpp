@@ -74,7 +74,7 @@ void TestPyTorchScript::everyDataSet() {
         QVERIFY2(info.python, info.name);
         TaskConfig task;
         task.x = task.y = "some.npy";
-        if (info.has("data.text")) task.path = table; // its columns are looked up
+        if (info.has("data.header")) task.path = table; // its columns are looked up
         const PythonData python = info.python(task, 1);
         QVERIFY2(python.code.find("\ndef samples():\n") != std::string::npos, info.name);
         QVERIFY2(python.code.find("\n    return ") != std::string::npos, info.name);

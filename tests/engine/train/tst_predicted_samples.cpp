@@ -104,6 +104,11 @@ void TestPredictedSamples::tablesWithoutNames() {
     const std::string more = write("more.csv", "3.5\n190\n,\n");
     QCOMPARE(linesOf(predictedSamples(*experiment, 0, more)->bytes),
              QStringList({"3.5,small", "190,large"}));
+    std::replace(text.begin(), text.end(), ',', ' ');
+    const auto spaced = trained(write("spaced.data", "size what\n" + text), 400);
+    const std::string lines = write("lines.data", "size  id\n3.5   7\nNA 8\n190 9\n");
+    QCOMPARE(linesOf(predictedSamples(*spaced, 0, lines)->bytes),
+             QStringList({"size  id what_predicted", "3.5   7 small", "NA 8 NA", "190 9 large"}));
 }
 
 /// Also when the order of the columns differs, and a line has no text.

@@ -103,7 +103,7 @@ private:
     QString wordTable() const;
     /// Makes an archive that holds the same columns as table(), and names.
     QString archive() const;
-    /// Makes a table without names, of prices in the 100,000s.
+    /// Makes a table without names, of prices in the 100,000s, with spaces between them.
     QString prices() const;
     /// Makes an archive of 60 samples with two large numbers as targets, and of a test part.
     QString parts() const;
@@ -171,7 +171,7 @@ QString TestPyTorchRuns::archive() const {
 QString TestPyTorchRuns::prices() const {
     std::string text; // area, rooms, price
     for (int i = 0; i < 60; ++i)
-        text += std::to_string(60 + 7 * (i % 23)) + "," + std::to_string(i % 5) + "," +
+        text += std::to_string(60 + 7 * (i % 23)) + "  " + std::to_string(i % 5) + " " +
                 std::to_string(250000 + 2500 * (i % 23) + 15000 * (i % 5) + 300 * (i % 7)) + "\n";
     const QString path = m_folder.filePath("prices.csv");
     writeFileAtomically(path.toStdString(), text);
