@@ -14,6 +14,7 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>

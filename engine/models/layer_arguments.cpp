@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/lang/python.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halfscope {
