@@ -1,8 +1,9 @@
 // Convolution on the CPU: with few taps by kernels of our own (tap_conv.h), else by the library's
-// where it has some (conv_library.h), else by image columns (im2col) and one matrix product per
-// tile, with tiles spread over all threads. Tiles and partial sums depend only on the sizes, so any
-// number of threads gives the same bits. 16-bit operands are widened; where the library multiplies
-// pairs of bfloat16, only those samples are widened that would not come out exactly.
+// where it has some (conv_library.h; of depthwise ones before ours), else by image columns (im2col)
+// and one matrix product per tile and group, with tiles spread over all threads. Tiles and partial
+// sums depend only on the sizes, so any number of threads gives the same bits. 16-bit operands are
+// widened; where the library multiplies pairs of bfloat16, only those samples are widened that
+// would not come out exactly.
 #include "engine/cpu/conv_library.h"
 #include "engine/cpu/conv_plan.h"
 #include "engine/cpu/pair_gemm.h"
@@ -13,6 +14,7 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -40,7 +42,9 @@ ConvPlan planOf(const Node& node, const Shape& a, const Shape& b) {
             how.stride,
             how.padding,
             node.dtype,
-            node.math == MathMode::TF32};
+            node.math == MathMode::TF32,
+            how.dilation,
+            how.groups};
 }
 
 /// Where the parts of the scratch are, in floats: widened operands, areas of the threads, partial
@@ -67,15 +71,19 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     const int64_t image = alignedFloats(p.n * p.image());
     const int64_t weight = alignedFloats(p.o * p.taps());
     const int64_t y = alignedFloats(p.n * p.o * p.places());
-    if (isTapConv(op, p)) {
-        s.taps.emplace(p);
+    const bool taps = isTapConv(op, p);
+    // A library's depthwise kernels keep channels in vectors, which is faster still.
+    const bool depthwise = p.groups > 1 && p.groupChannels() == 1;
+    if (!taps || depthwise) s.library = libraryConv(op, p);
+    if (taps && !s.library) {
+        s.taps.emplace(op == Op::Conv2dInputGrad ? *p.mirrored() : p);
         s.perThread = s.taps->imageFloats();
         if (low) s.perThread += alignedFloats(p.image()) + alignedFloats(p.o * p.places());
-        if (low && op == Op::Conv2d) s.wideB = weight;
+        if (low && op != Op::Conv2dWeightGrad) s.wideB = weight;
+        if (op == Op::Conv2dInputGrad) s.partials = weight;
         if (op == Op::Conv2dWeightGrad) s.partials = p.tapParts() * s.taps->sumFloats();
         return s;
     }
-    s.library = libraryConv(op, p);
     if (s.library) {
         const bool both = op == Op::Conv2dWeightGrad;
         if (low && !both) s.wideB = weight;
@@ -88,7 +96,7 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
         s.partials = s.library->sharedFloats();
         return s;
     }
-    const int64_t columns = p.pointwise() ? 0 : alignedFloats(p.taps() * p.tilePlaces());
+    const int64_t columns = p.pointwise() ? 0 : alignedFloats(p.rows() * p.tilePlaces());
     if (op == Op::Conv2d) {
         if (low) s.wideA = image, s.wideB = weight;
         s.perThread = columns + (low ? alignedFloats(p.o * p.tilePlaces()) : 0);
@@ -132,14 +140,12 @@ const float* widened(const CpuCall& call, const CpuTensor& tensor, float* to) {
     return to;
 }
 
-/// The outputs that see the image in one kernel column: for output column q of a row and kernel
-/// column j, the image column is q * stride - padding + j, and [first, last) is the range of q for
-/// which it is in the image.
+/// The outputs that see the image in one kernel column: for output column q of a row, the image
+/// column is q * stride + offset, and [first, last) is the range of q for which it is in the image.
 struct Span {
     int64_t first, last;
 };
-Span insideSpan(int64_t j, int64_t stride, int64_t padding, int64_t image, int64_t outputs) {
-    const int64_t offset = j - padding;
+Span insideSpan(int64_t offset, int64_t stride, int64_t image, int64_t outputs) {
     const int64_t first = offset >= 0 ? 0 : ceilDiv(-offset, stride);
     const int64_t last = image - offset <= 0 ? 0 : ceilDiv(image - offset, stride);
     return {std::min(first, outputs), std::clamp(last, std::min(first, outputs), outputs)};
@@ -153,15 +159,17 @@ void forEachRun(const ConvPlan& p, int64_t channels, int64_t place, int64_t coun
                 const Visit& visit) {
     for (int64_t row = 0; row < channels * p.kh * p.kw; ++row) {
         const int64_t c = row / (p.kh * p.kw), i = row / p.kw % p.kh, j = row % p.kw;
-        const Span inside = insideSpan(j, p.stride[1], p.padding[1], p.w, p.ow);
+        const int64_t down = i * p.dilation[0] - p.padding[0];
+        const int64_t across = j * p.dilation[1] - p.padding[1];
+        const Span inside = insideSpan(across, p.stride[1], p.w, p.ow);
         for (int64_t at = place; at < place + count;) {
             const int64_t oy = at / p.ow, q = at % p.ow;
             const int64_t length = std::min(p.ow - q, place + count - at);
-            const int64_t y = oy * p.stride[0] - p.padding[0] + i, column = at - place;
+            const int64_t y = oy * p.stride[0] + down, column = at - place;
             const int64_t end = q + length;
             const int64_t first = std::clamp(inside.first, q, end);
             const int64_t last = y < 0 || y >= p.h ? first : std::clamp(inside.last, first, end);
-            const int64_t pixel = (c * p.h + y) * p.w + first * p.stride[1] - p.padding[1] + j;
+            const int64_t pixel = (c * p.h + y) * p.w + first * p.stride[1] + across;
             if (first > q) visit(row, column, first - q, int64_t{-1});
             if (last > first) visit(row, column + first - q, last - first, pixel);
             if (end > last) visit(row, column + last - q, end - last, int64_t{-1});
@@ -170,7 +178,7 @@ void forEachRun(const ConvPlan& p, int64_t channels, int64_t place, int64_t coun
     }
 }
 
-/// Fills columns (taps, count) from one image's places [place, place + count).
+/// Fills columns (rows, count) from one image's places [place, place + count).
 void imageToColumns(const ConvPlan& p, const float* image, int64_t place, int64_t count,
                     float* columns) {
     const int64_t step = p.stride[1];
@@ -198,6 +206,27 @@ void columnsToImage(const ConvPlan& p, const float* columns, int64_t channels, f
                    for (int64_t k = 0; k < length; ++k)
                        image[pixel + k * step] += from[k];
                });
+}
+
+/// Fills columns (channels * kh * kw, places) with the gradients of one image's column matrices, of
+/// its channels [first, first + channels), from dy (o, places).
+void fillGradientColumns(const ConvPlan& p, const float* weight, const float* dy, int64_t first,
+                         int64_t channels, float* columns) {
+    const int64_t each = p.groupChannels(), outputs = p.groupOutputs(), kernel = p.kh * p.kw;
+    for (int64_t c = first; c < first + channels;) {
+        const int64_t group = c / each;
+        const int64_t count = std::min((group + 1) * each, first + channels) - c;
+        gemm({.m = count * kernel,
+              .n = p.places(),
+              .k = outputs,
+              .transposeA = true,
+              .lda = p.taps(),
+              .ldb = p.places(),
+              .ldc = p.places()},
+             weight + group * outputs * p.taps() + (c - group * each) * kernel,
+             dy + group * outputs * p.places(), columns + (c - first) * kernel * p.places());
+        c += count;
+    }
 }
 
 ConvPlan planOf(const CpuCall& call) {
@@ -353,8 +382,25 @@ struct TapArea {
     }
 };
 
-void runTaps(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
-    const float* const weight = widened(call, call.in[1], areas.wideB());
+/// Writes weight (o, c / groups, kh, kw) as (c, o / groups, kh, kw) with its taps in reverse.
+void mirror(const ConvPlan& p, const float* weight, float* to) {
+    const int64_t each = p.groupChannels(), outputs = p.groupOutputs(), kernel = p.kh * p.kw;
+    for (int64_t c = 0; c < p.c; ++c)
+        for (int64_t o = 0; o < outputs; ++o, to += kernel) {
+            const float* const from =
+                weight + ((c / each * outputs + o) * each + c % each) * kernel;
+            std::reverse_copy(from, from + kernel, to);
+        }
+}
+
+/// Runs Conv2d, and Conv2dInputGrad as one.
+void runTaps(const CpuCall& call, const Areas& areas) {
+    const ConvPlan& p = areas.sizes.taps->plan();
+    const float* weight = widened(call, call.in[1], areas.wideB());
+    if (call.node.op == Op::Conv2dInputGrad) {
+        mirror(planOf(call), weight, areas.partials());
+        weight = areas.partials();
+    }
     const bool direct = call.node.dtype == DType::F32;
     const int64_t y = p.o * p.places();
     call.pool.run(p.n, [&](int64_t sample, int thread) {
@@ -395,7 +441,7 @@ void runTapsWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& area
 void cpuConv2d(const CpuCall& call) {
     const ConvPlan p = planOf(call);
     const Areas areas = areasOf(call, p);
-    if (areas.sizes.taps) return runTaps(call, p, areas);
+    if (areas.sizes.taps) return runTaps(call, areas);
     if (areas.sizes.library) return runLibrary(call, p, areas);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
@@ -411,17 +457,19 @@ void cpuConv2d(const CpuCall& call) {
             columns = image + n * p.image() + place;
         } else {
             imageToColumns(p, image + n * p.image(), place, count, area);
-            area += alignedFloats(p.taps() * width);
+            area += alignedFloats(p.rows() * width);
         }
-        const int64_t first = n * p.o * p.places() + place;
+        const int64_t first = n * p.o * p.places() + place, outputs = p.groupOutputs();
         float* out = direct ? static_cast<float*>(call.out) + first : area;
-        gemm({.m = p.o,
-              .n = count,
-              .k = p.taps(),
-              .lda = p.taps(),
-              .ldb = p.pointwise() ? p.places() : count,
-              .ldc = direct ? p.places() : count},
-             weight, columns, out);
+        const GemmShape product{.m = outputs,
+                                .n = count,
+                                .k = p.taps(),
+                                .lda = p.taps(),
+                                .ldb = p.pointwise() ? p.places() : count,
+                                .ldc = direct ? p.places() : count};
+        for (int64_t group = 0; group < p.groups; ++group)
+            gemm(product, weight + group * outputs * p.taps(),
+                 columns + group * p.taps() * product.ldb, out + group * outputs * product.ldc);
         if (!direct) storeRows(call, out, p.o, count, first, p.places());
     });
 }
@@ -429,29 +477,23 @@ void cpuConv2d(const CpuCall& call) {
 void cpuConv2dInputGrad(const CpuCall& call) {
     const ConvPlan p = planOf(call);
     const Areas areas = areasOf(call, p);
+    if (areas.sizes.taps) return runTaps(call, areas);
     if (areas.sizes.library) return runLibrary(call, p, areas);
     const float* dy = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
-    const int64_t each = p.tileChannels(), groups = ceilDiv(p.c, each), plane = p.h * p.w;
+    const int64_t each = p.tileChannels(), tiles = ceilDiv(p.c, each), plane = p.h * p.w;
     const bool direct = call.node.dtype == DType::F32;
-    call.pool.run(p.n * groups, [&](int64_t task, int thread) {
+    call.pool.run(p.n * tiles, [&](int64_t task, int thread) {
         if (stopped(call)) return;
-        const int64_t n = task / groups, c = task % groups * each;
-        const int64_t channels = std::min(each, p.c - c), taps = channels * p.kh * p.kw;
+        const int64_t n = task / tiles, c = task % tiles * each;
+        const int64_t channels = std::min(each, p.c - c);
         const int64_t first = (n * p.c + c) * plane;
         float* area = areas.thread(thread);
         float* columns = area;
         if (!p.pointwise()) area += alignedFloats(each * p.kh * p.kw * p.places());
         float* out = direct ? static_cast<float*>(call.out) + first : area;
         if (p.pointwise()) columns = out;
-        gemm({.m = taps,
-              .n = p.places(),
-              .k = p.o,
-              .transposeA = true,
-              .lda = p.taps(),
-              .ldb = p.places(),
-              .ldc = p.places()},
-             weight + c * p.kh * p.kw, dy + n * p.o * p.places(), columns);
+        fillGradientColumns(p, weight, dy + n * p.o * p.places(), c, channels, columns);
         if (!p.pointwise()) columnsToImage(p, columns, channels, out);
         if (!direct) storeRows(call, out, 1, channels * plane, first, 0);
     });
@@ -466,6 +508,7 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
     const float* dy = widened(call, call.in[1], areas.wideB());
     const int64_t tiles = p.tiles(), width = p.tilePlaces(), units = p.n * tiles;
     const int64_t parts = p.parts(), elements = p.o * p.taps(), size = alignedFloats(elements);
+    const int64_t outputs = p.groupOutputs();
     // decided by the whole product, as for a matrix product
     const auto product = isSmallGemm({p.o, p.taps(), p.n * p.places()}) ? gemm : libraryGemm;
     call.pool.run(parts, [&](int64_t part, int thread) {
@@ -478,15 +521,18 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
                 columns = image + n * p.image() + place;
             else
                 imageToColumns(p, image + n * p.image(), place, count, areas.thread(thread));
-            product({.m = p.o,
-                     .n = p.taps(),
-                     .k = count,
-                     .transposeB = true,
-                     .lda = p.places(),
-                     .ldb = p.pointwise() ? p.places() : count,
-                     .ldc = p.taps(),
-                     .accumulate = unit > begin},
-                    dy + n * p.o * p.places() + place, columns, areas.partials() + part * size);
+            const GemmShape shape{.m = outputs,
+                                  .n = p.taps(),
+                                  .k = count,
+                                  .transposeB = true,
+                                  .lda = p.places(),
+                                  .ldb = p.pointwise() ? p.places() : count,
+                                  .ldc = p.taps(),
+                                  .accumulate = unit > begin};
+            for (int64_t group = 0; group < p.groups; ++group)
+                product(shape, dy + (n * p.o + group * outputs) * p.places() + place,
+                        columns + group * p.taps() * shape.ldb,
+                        areas.partials() + part * size + group * outputs * p.taps());
         }
     });
     float* const sums = areas.partials();

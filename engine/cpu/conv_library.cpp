@@ -91,7 +91,7 @@ struct Kernel {
 /// The descriptions of one convolution.
 struct Descriptions {
     Desc image, weight, y;
-    Dims stride, padding;
+    Dims stride, padding, dilation; ///< oneDNN counts the pixels between two taps
     dnnl::primitive_attr attributes;
 };
 
@@ -103,15 +103,23 @@ dnnl::primitive_attr attributes() {
     return attributes;
 }
 
+/// A weight of several groups has an axis for them.
+Dims weightDims(const ConvPlan& p) {
+    Dims dims{p.groupOutputs(), p.groupChannels(), p.kh, p.kw};
+    if (p.groups > 1) dims.insert(dims.begin(), p.groups);
+    return dims;
+}
+
 /// Describes `samples` samples of the plan: the types of image, weight and y are given, their
 /// layouts left open.
 Descriptions described(const ConvPlan& p, int64_t samples, Type image, Type weight, Type y) {
     Descriptions d;
     d.image = Desc({samples, p.c, p.h, p.w}, image, Tag::any);
-    d.weight = Desc({p.o, p.c, p.kh, p.kw}, weight, Tag::any);
+    d.weight = Desc(weightDims(p), weight, Tag::any);
     d.y = Desc({samples, p.o, p.oh, p.ow}, y, Tag::any);
     d.stride = {p.stride[0], p.stride[1]};
     d.padding = {p.padding[0], p.padding[1]};
+    d.dilation = {p.dilation[0] - 1, p.dilation[1] - 1};
     d.attributes = attributes();
     return d;
 }
@@ -131,10 +139,10 @@ constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 Forward::primitive_desc forwardPlan(const Descriptions& d) {
     constexpr auto kKind = dnnl::prop_kind::forward_training;
 #if DNNL_VERSION_MAJOR >= 3
-    return {cpuEngine(), kKind,    kDirect,   d.image,   d.weight,
-            d.y,         d.stride, d.padding, d.padding, d.attributes};
+    return {cpuEngine(), kKind,      kDirect,   d.image,   d.weight,    d.y,
+            d.stride,    d.dilation, d.padding, d.padding, d.attributes};
 #else
-    return {{kKind, kDirect, d.image, d.weight, d.y, d.stride, d.padding, d.padding},
+    return {{kKind, kDirect, d.image, d.weight, d.y, d.stride, d.dilation, d.padding, d.padding},
             d.attributes,
             cpuEngine()};
 #endif
@@ -144,11 +152,11 @@ Forward::primitive_desc forwardPlan(const Descriptions& d) {
 template <class Backward>
 typename Backward::primitive_desc backwardPlan(const Descriptions& d, const Descriptions& forward) {
 #if DNNL_VERSION_MAJOR >= 3
-    return {
-        cpuEngine(),          kDirect,     d.image, d.weight, d.y, d.stride, d.padding, d.padding,
-        forwardPlan(forward), d.attributes};
+    return {cpuEngine(), kDirect,    d.image,   d.weight,  d.y,
+            d.stride,    d.dilation, d.padding, d.padding, forwardPlan(forward),
+            d.attributes};
 #else
-    return {{kDirect, d.image, d.weight, d.y, d.stride, d.padding, d.padding},
+    return {{kDirect, d.image, d.weight, d.y, d.stride, d.dilation, d.padding, d.padding},
             d.attributes,
             cpuEngine(),
             forwardPlan(forward)};
@@ -186,7 +194,8 @@ public:
         };
         const Desc image = planes({samples, p.c, p.h, p.w}, op == Op::Conv2dInputGrad, Tag::nchw),
                    y = planes({samples, p.o, p.oh, p.ow}, op == Op::Conv2d, Tag::nchw),
-                   weight = planes({p.o, p.c, p.kh, p.kw}, op == Op::Conv2dWeightGrad, Tag::oihw);
+                   weight = planes(weightDims(p), op == Op::Conv2dWeightGrad,
+                                   p.groups == 1 ? Tag::oihw : Tag::goihw);
         m_a = Layouts(op == Op::Conv2dInputGrad ? y : image, m_kernel.wantedA, d.attributes);
         m_b = Layouts(op == Op::Conv2dWeightGrad ? y : weight, m_kernel.wantedB, d.attributes);
         m_out = Layouts(m_kernel.wantedOut,
@@ -403,8 +412,8 @@ std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
     if (p.n < kFewestSamples || std::max(p.image(), p.o * p.places()) > kLargestSample)
         return nullptr;
     static std::mutex mutex;
-    static std::map<std::array<int64_t, 14>, std::shared_ptr<const LibraryConv>> kept;
-    const std::array<int64_t, 14> key{static_cast<int64_t>(op),
+    static std::map<std::array<int64_t, 17>, std::shared_ptr<const LibraryConv>> kept;
+    const std::array<int64_t, 17> key{static_cast<int64_t>(op),
                                       p.n,
                                       p.c,
                                       p.h,
@@ -417,6 +426,9 @@ std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
                                       p.stride[0] * 65536 + p.stride[1],
                                       p.padding[0],
                                       p.padding[1],
+                                      p.dilation[0],
+                                      p.dilation[1],
+                                      p.groups,
                                       p.type == DType::BF16 ? 1 : 0};
     const std::scoped_lock lock(mutex);
     if (const auto found = kept.find(key); found != kept.end()) return found->second;

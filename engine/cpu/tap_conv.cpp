@@ -11,7 +11,8 @@ namespace halfscope {
 
 namespace {
 
-/// Narrower rows leave most lanes of a vector empty.
+/// Narrower rows leave most lanes of a vector empty. With several groups, that is still faster than
+/// a small product for each.
 constexpr int64_t kFewestColumns = 8;
 /// Vectors are loaded whole, beyond the end of the last row.
 constexpr int64_t kBehind = 2 * kTapLanes;
@@ -27,8 +28,12 @@ bool hasVectors() {
 } // namespace
 
 bool isTapConv(Op op, const ConvPlan& p) {
-    if (op != Op::Conv2d && op != Op::Conv2dWeightGrad) return false;
-    return hasVectors() && !p.pointwise() && p.taps() <= kFewTaps && p.ow >= kFewestColumns &&
+    if (op == Op::Conv2dInputGrad) {
+        const std::optional<ConvPlan> turned = p.mirrored();
+        return turned && isTapConv(Op::Conv2d, *turned);
+    }
+    return hasVectors() && !p.pointwise() && p.taps() <= kFewTaps &&
+           (p.ow >= kFewestColumns || p.groups > 1) &&
            !isSmallGemm({p.o, p.taps(), p.n * p.places()});
 }
 
@@ -38,11 +43,12 @@ TapConv::TapConv(const ConvPlan& plan, VectorSet set)
       m_imageFloats(
           alignedFloats(plan.c * plan.stride[0] * plan.stride[1] * m_rows * m_pitch + kBehind)) {
     const auto [down, across] = m_plan.stride;
-    for (int64_t c = 0; c < plan.c; ++c)
+    for (int64_t c = 0; c < plan.groupChannels(); ++c)
         for (int64_t i = 0; i < plan.kh; ++i)
             for (int64_t j = 0; j < plan.kw; ++j) {
-                const int64_t phase = (c * down + i % down) * across + j % across;
-                m_offsets.push_back((phase * m_rows + i / down) * m_pitch + j / across);
+                const int64_t y = i * plan.dilation[0], x = j * plan.dilation[1];
+                const int64_t phase = (c * down + y % down) * across + x % across;
+                m_offsets.push_back((phase * m_rows + y / down) * m_pitch + x / across);
             }
 }
 
@@ -67,19 +73,29 @@ void TapConv::layOut(const float* image, float* laidOut) const {
 }
 
 TapShape TapConv::shape() const {
-    return {m_plan.o, m_plan.taps(), m_plan.oh, m_plan.ow, m_pitch, m_offsets.data()};
+    return {m_plan.groupOutputs(), m_plan.taps(), m_plan.oh, m_plan.ow, m_pitch, m_offsets.data()};
+}
+
+int64_t TapConv::groupFloats() const {
+    return m_plan.groupChannels() * m_plan.stride[0] * m_plan.stride[1] * m_rows * m_pitch;
 }
 
 #if defined(HALFSCOPE_X86_GEMM)
 
 void TapConv::forward(const float* laidOut, const float* weight, float* y) const {
     const auto kernel = m_set >= VectorSet::Avx512 ? tapForwardAvx512 : tapForwardAvx2;
-    kernel(shape(), laidOut, weight, y);
+    const int64_t outputs = m_plan.groupOutputs();
+    for (int64_t group = 0; group < m_plan.groups; ++group)
+        kernel(shape(), laidOut + group * groupFloats(), weight + group * outputs * m_plan.taps(),
+               y + group * outputs * m_plan.places());
 }
 
 void TapConv::addWeightGrad(const float* laidOut, const float* dy, float* sums) const {
     const auto kernel = m_set >= VectorSet::Avx512 ? addTapProductsAvx512 : addTapProductsAvx2;
-    kernel(shape(), laidOut, dy, sums);
+    const int64_t outputs = m_plan.groupOutputs();
+    for (int64_t group = 0; group < m_plan.groups; ++group)
+        kernel(shape(), laidOut + group * groupFloats(), dy + group * outputs * m_plan.places(),
+               sums + group * outputs * m_plan.taps() * kTapLanes);
 }
 
 #else

@@ -12,12 +12,12 @@
 
 namespace halfscope {
 
-/// The most taps, which are channels by the kernel's height by its width.
+/// The most taps, which are a group's channels by the kernel's height by its width.
 inline constexpr int64_t kFewTaps = 32;
 /// The lanes in which products are added up for a weight's gradient.
 inline constexpr int64_t kTapLanes = 16;
 
-/// The sizes of one sample for the kernels.
+/// The sizes of one group of one sample for the kernels.
 struct TapShape {
     int64_t outputs, taps;
     int64_t rows, columns; ///< of an output
@@ -25,9 +25,9 @@ struct TapShape {
     const int64_t* offsets;
 };
 
-/// Whether it computes this product of floats: Conv2d or Conv2dWeightGrad with few taps and rows
-/// that fill vectors, on a processor that has them. Small products, whose bits are to be the same
-/// on every processor, are left to small_gemm.h.
+/// Whether it computes this product of floats: with few taps and rows that fill vectors, on a
+/// processor that has them. Conv2dInputGrad is computed as ConvPlan::mirrored(). Small products,
+/// whose bits are to be the same on every processor, are left to small_gemm.h.
 bool isTapConv(Op, const ConvPlan&);
 
 /// One convolution; everything is about one sample. Each sum is taken in an order that depends only
@@ -36,6 +36,7 @@ class TapConv {
 public:
     /// The set is not Portable, and this machine has it.
     explicit TapConv(const ConvPlan&, VectorSet = widestVectorSet());
+    const ConvPlan& plan() const { return m_plan; }
 
     /// The floats of an image that is laid out for the kernels: padded, and with columns and rows
     /// that are a stride apart side by side.
@@ -54,11 +55,13 @@ public:
 
 private:
     TapShape shape() const;
+    int64_t groupFloats() const; ///< of a group's channels in the laid out image
     ConvPlan m_plan;
     VectorSet m_set;
     int64_t m_rows, m_pitch; ///< of a part of the laid out image, which has one for each phase
     int64_t m_imageFloats;
-    std::vector<int64_t> m_offsets; ///< by tap: of the pixel that it has for the first output
+    std::vector<int64_t>
+        m_offsets; ///< by tap of a group: of the pixel that it has for the first output
 };
 
 // One for each compiled file.

@@ -117,6 +117,7 @@ namespace halfscope::cuda {
     X(cudnnCreateConvolutionDescriptor)                                                            \
     X(cudnnDestroyConvolutionDescriptor)                                                           \
     X(cudnnSetConvolution2dDescriptor)                                                             \
+    X(cudnnSetConvolutionGroupCount)                                                               \
     X(cudnnSetConvolutionMathType)                                                                 \
     X(cudnnGetConvolutionForwardAlgorithm_v7)                                                      \
     X(cudnnGetConvolutionBackwardDataAlgorithm_v7)                                                 \

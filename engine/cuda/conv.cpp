@@ -156,8 +156,11 @@ void ConvolutionPlan::Impl::describe(const Graph& graph) {
     const auto& how = std::get<ConvAttrs>(node.attrs);
     device.check(dnn.cudnnSetConvolution2dDescriptor(
                      made, narrow(how.padding[0]), narrow(how.padding[1]), narrow(how.stride[0]),
-                     narrow(how.stride[1]), 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+                     narrow(how.stride[1]), narrow(how.dilation[0]), narrow(how.dilation[1]),
+                     CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
                  what);
+    if (how.groups > 1)
+        device.check(dnn.cudnnSetConvolutionGroupCount(made, narrow(how.groups)), what);
     device.check(dnn.cudnnSetConvolutionMathType(made, isStrict(node) ? CUDNN_FMA_MATH
                                                                       : CUDNN_TENSOR_OP_MATH),
                  what);
@@ -244,7 +247,8 @@ void ConvolutionPlan::tune(const FileCache& cache, CUdeviceptr arena, CUdevicept
                 impl.device.info().name + " " + std::string(nameOfOp(impl.node.op)) + " " +
                 impl.what.substr(impl.what.rfind('\'') + 1) + " " + impl.node.shape.text() +
                 (impl.node.math == MathMode::TF32 ? " tf32" : "");
-    for (const int64_t value : {how.stride[0], how.stride[1], how.padding[0], how.padding[1]})
+    for (const int64_t value : {how.stride[0], how.stride[1], how.padding[0], how.padding[1],
+                                how.dilation[0], how.dilation[1], how.groups})
         trial.key += " " + std::to_string(value);
     trial.count = static_cast<int>(impl.candidates.size());
     trial.run = [&](int candidate) {

@@ -138,19 +138,23 @@ struct MatmulAttrs {
     bool transposeA = false, transposeB = false;
     bool operator==(const MatmulAttrs&) const = default;
 };
-/// Convolution family, NCHW images and OIHW weights. `target` is the part of the result's spatial
-/// size (h, w) that the inputs alone do not determine: the image for Conv2dInputGrad, the kernel
-/// for Conv2dWeightGrad; empty for Conv2d.
+/// Convolution family: image (n, c, h, w), weight (o, c / groups, kh, kw), output (n, o, oh, ow).
+/// The taps of a kernel are `dilation` pixels apart, and each of `groups` runs of output channels
+/// sees its own run of image channels. `target` is the part of the result's spatial size (h, w)
+/// that the inputs alone do not determine: the image for Conv2dInputGrad, the kernel for
+/// Conv2dWeightGrad; empty for Conv2d.
 struct ConvAttrs {
     std::array<int64_t, 2> stride{1, 1}, padding{0, 0};
-    Shape target;
+    Shape target{};
+    std::array<int64_t, 2> dilation{1, 1};
+    int64_t groups = 1;
     bool operator==(const ConvAttrs&) const = default;
 };
 /// Pooling windows (h, w). `target` is the image size for AvgPool2dGrad, otherwise empty. Padding
 /// counts as zeros in averages (PyTorch's count_include_pad) and never wins a maximum.
 struct PoolAttrs {
     std::array<int64_t, 2> kernel{1, 1}, stride{1, 1}, padding{0, 0};
-    Shape target;
+    Shape target{};
     bool operator==(const PoolAttrs&) const = default;
 };
 /// Reductions: the axes, ascending. Transpose: the permutation (output axis i is input axis

@@ -59,6 +59,8 @@ struct ArgInfo {
     std::string_view with{};
     /// Allows 'same' and 'valid', too: the row's `complete` sets the numbers beside the word.
     bool paddingWords = false;
+    /// The argument after which PyTorch prints this one; empty when it is the one before.
+    std::string_view printedAfter{};
 };
 
 /// The value of an argument. Whole numbers are exact: their ranges end far below 2^53.

@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/lang/python.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halfscope {
@@ -195,6 +196,19 @@ bool acts(const LayerSpec& layer, const ArgInfo& info) {
     return info.with.empty() || layer.truth(info.with);
 }
 
+/// Returns the indices of a row's arguments in the order in which PyTorch prints them.
+std::vector<size_t> printOrder(const LayerInfo& info) {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < info.args.size(); ++i) {
+        const auto isBefore = [&](size_t at) {
+            return info.args[at].name == info.args[i].printedAfter;
+        };
+        const auto before = std::find_if(order.begin(), order.end(), isBefore);
+        order.insert(before == order.end() ? before : before + 1, i);
+    }
+    return order;
+}
+
 } // namespace
 
 void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& given) {
@@ -227,7 +241,7 @@ void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& g
 
 std::string argumentsText(const LayerSpec& layer) {
     std::string text;
-    for (size_t i = 0; i < layer.info->args.size(); ++i) {
+    for (const size_t i : printOrder(*layer.info)) {
         const ArgInfo& info = layer.info->args[i];
         const ArgValue& value = layer.args[i];
         const bool changed =

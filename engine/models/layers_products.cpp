@@ -46,6 +46,8 @@ NodeId emitLinearLayer(LayerContext& c, const LayerSpec&, NodeId x) {
 
 constexpr Phrase kKernelTooLarge =
     phrase("Model", "the kernel is larger than the input, %1, with its padding");
+constexpr Phrase kDilatedKernelTooLarge =
+    phrase("Model", "the kernel with its dilation is larger than the input, %1, with its padding");
 
 constexpr ArgInfo paddingOf(ArgKind kind) {
     return {.name = "padding",
@@ -63,14 +65,25 @@ constexpr ArgInfo kConvArgs[] = {
     {"kernel_size", ArgKind::Pair, "", ArgShown::Named, 1, 4096},
     {"stride", ArgKind::Pair, "1", ArgShown::Named, 1, 4096},
     paddingOf(ArgKind::Pair),
-    {"dilation", ArgKind::Pair, "1", ArgShown::Changed, 1, 4096, "1"},
-    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
+    {"dilation", ArgKind::Pair, "1", ArgShown::Changed, 1, 4096},
+    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits},
     {"bias", ArgKind::Truth, "True", ArgShown::Changed},
     {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
 };
 
-/// Sets the numbers that 'same' and 'valid' mean for this kernel, beside the word.
+/// Refuses channels that the groups cannot share evenly.
+void requireGroups(const LayerSpec& layer) {
+    const int64_t groups = layer.whole("groups");
+    if (layer.whole("in_channels") % groups != 0)
+        layer.refuse(phrase("Model", "in_channels must be divisible by groups"));
+    if (layer.whole("out_channels") % groups != 0)
+        layer.refuse(phrase("Model", "out_channels must be divisible by groups"));
+}
+
+/// Checks the groups, and sets the numbers that 'same' and 'valid' mean for this kernel, beside the
+/// word.
 void completeConv(LayerSpec& layer) {
+    requireGroups(layer);
     const auto isPadding = [](const ArgInfo& info) { return info.paddingWords; };
     const auto found = std::find_if(layer.info->args.begin(), layer.info->args.end(), isPadding);
     ArgValue& padding = layer.args[static_cast<size_t>(found - layer.info->args.begin())];
@@ -80,8 +93,13 @@ void completeConv(LayerSpec& layer) {
         if (same && stride != 1)
             layer.refuse(phrase("Model", "padding='same' needs a stride of 1, as in PyTorch"));
     padding.numbers.clear();
-    for (const double kernel : layer.value("kernel_size").numbers) {
-        const auto beside = static_cast<int64_t>(kernel) - 1; // a row loses so many values
+    // one number may stand for both axes
+    const auto& kernel = layer.value("kernel_size").numbers;
+    const auto& dilation = layer.value("dilation").numbers;
+    for (size_t i = 0; i < std::max(kernel.size(), dilation.size()); ++i) {
+        const double spread = kernel[std::min(i, kernel.size() - 1)] - 1;
+        const double apart = dilation[std::min(i, dilation.size() - 1)];
+        const auto beside = static_cast<int64_t>(spread * apart); // a row loses so many values
         if (same && beside % 2 != 0)
             layer.refuse(phrase("Model", "padding='same' with a kernel of even size is not "
                                          "supported: it pads one side more than the other"));
@@ -92,8 +110,8 @@ void completeConv(LayerSpec& layer) {
 std::vector<ParameterInfo> convParameters(const LayerSpec& layer) {
     const auto kernel = layer.pair("kernel_size");
     const int64_t outputs = layer.whole("out_channels");
-    return weightAndBias(layer, {outputs, layer.whole("in_channels"), kernel[0], kernel[1]},
-                         outputs);
+    const int64_t seen = layer.whole("in_channels") / layer.whole("groups");
+    return weightAndBias(layer, {outputs, seen, kernel[0], kernel[1]}, outputs);
 }
 
 void requireInChannels(const LayerSpec& layer, const NodeType& in) {
@@ -101,18 +119,40 @@ void requireInChannels(const LayerSpec& layer, const NodeType& in) {
         layer.refuse({phrase("Model", "the input has %1 channels"), in.shape[1]});
 }
 
+ConvAttrs convAttrs(const LayerSpec& layer) {
+    return {.stride = layer.pair("stride"),
+            .padding = layer.pair("padding"),
+            .dilation = layer.pair("dilation"),
+            .groups = layer.whole("groups")};
+}
+
+fn::Conv1dAttrs conv1dAttrs(const LayerSpec& layer) {
+    return {.stride = layer.whole("stride"),
+            .padding = layer.whole("padding"),
+            .dilation = layer.whole("dilation"),
+            .groups = layer.whole("groups")};
+}
+
+/// The result's extent along an axis of the input `in`.
+int64_t convExtent(const LayerSpec& layer, const NodeType& in, int axis, int64_t kernel,
+                   const fn::Conv1dAttrs& how) {
+    const int64_t room = in.shape[axis] + 2 * how.padding - how.dilation * (kernel - 1) - 1;
+    if (room < 0)
+        layer.refuse(
+            {how.dilation == 1 ? kKernelTooLarge : kDilatedKernelTooLarge, shapeText(in.shape)});
+    return room / how.stride + 1;
+}
+
 NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
     requireInChannels(layer, in);
-    const auto kernel = layer.pair("kernel_size"), stride = layer.pair("stride"),
-               padding = layer.pair("padding");
+    const ConvAttrs how = convAttrs(layer);
     NodeType out = in;
     out.shape[1] = layer.whole("out_channels");
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
-        const int64_t room = in.shape[axis] + 2 * padding[i] - kernel[i];
-        if (room < 0) layer.refuse({kKernelTooLarge, shapeText(in.shape)});
-        out.shape[axis] = room / stride[i] + 1;
+        out.shape[axis] = convExtent(layer, in, axis, layer.pair("kernel_size")[i],
+                                     {how.stride[i], how.padding[i], how.dilation[i], how.groups});
     }
     return out;
 }
@@ -120,14 +160,15 @@ NodeType convOutput(const LayerSpec& layer, const NodeType& in) {
 Layout convLayout(const LayerSpec& layer, Layout) {
     using Two = std::array<int64_t, 2>;
     const bool pointwise = layer.pair("kernel_size") == Two{1, 1} &&
-                           layer.pair("stride") == Two{1, 1} && layer.pair("padding") == Two{0, 0};
+                           layer.pair("stride") == Two{1, 1} &&
+                           layer.pair("padding") == Two{0, 0} && layer.whole("groups") == 1;
     return pointwise ? Layout::Rows : Layout::Planes;
 }
 
 NodeId emitConv(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
     if (c.layout == Layout::Rows) return fn::pointwiseConv2d(c.b, x, weight, bias);
-    return fn::conv2d(c.b, x, weight, bias, {layer.pair("stride"), layer.pair("padding"), {}});
+    return fn::conv2d(c.b, x, weight, bias, convAttrs(layer));
 }
 
 constexpr ArgInfo kConv1dArgs[] = {
@@ -136,29 +177,28 @@ constexpr ArgInfo kConv1dArgs[] = {
     {"kernel_size", ArgKind::Single, "", ArgShown::Named, 1, 4096},
     {"stride", ArgKind::Single, "1", ArgShown::Named, 1, 4096},
     paddingOf(ArgKind::Single),
-    {"dilation", ArgKind::Single, "1", ArgShown::Changed, 1, 4096, "1"},
-    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
+    {"dilation", ArgKind::Single, "1", ArgShown::Changed, 1, 4096},
+    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits},
     {"bias", ArgKind::Truth, "True", ArgShown::Changed},
     {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
 };
 
 std::vector<ParameterInfo> conv1dParameters(const LayerSpec& layer) {
     const int64_t outputs = layer.whole("out_channels");
-    return weightAndBias(layer, {outputs, layer.whole("in_channels"), layer.whole("kernel_size")},
-                         outputs);
+    const int64_t seen = layer.whole("in_channels") / layer.whole("groups");
+    return weightAndBias(layer, {outputs, seen, layer.whole("kernel_size")}, outputs);
 }
 
 NodeType conv1dOutput(const LayerSpec& layer, const NodeType& in) {
     requireSequence(layer, in);
     requireInChannels(layer, in);
-    const int64_t room = in.shape[2] + 2 * layer.whole("padding") - layer.whole("kernel_size");
-    if (room < 0) layer.refuse({kKernelTooLarge, shapeText(in.shape)});
-    return {{in.shape[0], layer.whole("out_channels"), room / layer.whole("stride") + 1}, in.dtype};
+    const int64_t length = convExtent(layer, in, 2, layer.whole("kernel_size"), conv1dAttrs(layer));
+    return {{in.shape[0], layer.whole("out_channels"), length}, in.dtype};
 }
 
 NodeId emitConv1d(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
-    return fn::conv1d(c.b, x, weight, bias, layer.whole("stride"), layer.whole("padding"));
+    return fn::conv1d(c.b, x, weight, bias, conv1dAttrs(layer));
 }
 
 constexpr ArgInfo kConvTransposeArgs[] = {
@@ -168,20 +208,27 @@ constexpr ArgInfo kConvTransposeArgs[] = {
     {"stride", ArgKind::Pair, "1", ArgShown::Named, 1, 4096},
     {"padding", ArgKind::Pair, "0", ArgShown::Changed, 0, 4096},
     {"output_padding", ArgKind::Pair, "0", ArgShown::Changed, 0, 4096},
-    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits, "1"},
+    {"groups", ArgKind::Whole, "1", ArgShown::Changed, 1, kMostUnits},
     {"bias", ArgKind::Truth, "True", ArgShown::Changed},
-    {"dilation", ArgKind::Pair, "1", ArgShown::Changed, 1, 4096, "1"},
+    {.name = "dilation",
+     .kind = ArgKind::Pair,
+     .standard = "1",
+     .shown = ArgShown::Changed,
+     .least = 1,
+     .most = 4096,
+     .printedAfter = "padding"},
     {"padding_mode", ArgKind::Word, "'zeros'", ArgShown::Changed, 0, 0, "'zeros'"},
 };
 
 std::vector<ParameterInfo> convTransposeParameters(const LayerSpec& layer) {
     const auto kernel = layer.pair("kernel_size");
     const int64_t outputs = layer.whole("out_channels");
-    return weightAndBias(layer, {layer.whole("in_channels"), outputs, kernel[0], kernel[1]},
-                         outputs);
+    const int64_t each = outputs / layer.whole("groups");
+    return weightAndBias(layer, {layer.whole("in_channels"), each, kernel[0], kernel[1]}, outputs);
 }
 
 void completeConvTranspose(LayerSpec& layer) {
+    requireGroups(layer);
     const auto stride = layer.pair("stride"), more = layer.pair("output_padding");
     if (more[0] >= stride[0] || more[1] >= stride[1])
         layer.refuse(phrase("Model", "output_padding must be smaller than stride"));
@@ -190,14 +237,14 @@ void completeConvTranspose(LayerSpec& layer) {
 NodeType convTransposeOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
     requireInChannels(layer, in);
-    const auto kernel = layer.pair("kernel_size"), stride = layer.pair("stride"),
-               padding = layer.pair("padding"), more = layer.pair("output_padding");
+    const auto kernel = layer.pair("kernel_size"), more = layer.pair("output_padding");
+    const ConvAttrs how = convAttrs(layer);
     NodeType out = in;
     out.shape[1] = layer.whole("out_channels");
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
-        const int64_t extent =
-            (in.shape[axis] - 1) * stride[i] + kernel[i] + more[i] - 2 * padding[i];
+        const int64_t extent = (in.shape[axis] - 1) * how.stride[i] +
+                               how.dilation[i] * (kernel[i] - 1) + 1 + more[i] - 2 * how.padding[i];
         if (extent < 1)
             layer.refuse(
                 {phrase("Model",
@@ -210,8 +257,7 @@ NodeType convTransposeOutput(const LayerSpec& layer, const NodeType& in) {
 
 NodeId emitConvTranspose(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const NodeId weight = c.parameter("weight"), bias = c.parameter("bias");
-    return fn::convTranspose2d(c.b, x, weight, bias,
-                               {layer.pair("stride"), layer.pair("padding"), {}},
+    return fn::convTranspose2d(c.b, x, weight, bias, convAttrs(layer),
                                layer.pair("output_padding"));
 }
 

@@ -75,7 +75,9 @@ std::string emitConv2d(const Layer& layer, const std::string& x) {
     return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
                       {{"kernel_shape", listOf(layer.spec.pair("kernel_size"))},
                        {"strides", listOf(layer.spec.pair("stride"))},
-                       {"pads", padsOf(layer.spec.pair("padding"))}});
+                       {"pads", padsOf(layer.spec.pair("padding"))},
+                       {"dilations", listOf(layer.spec.pair("dilation"))},
+                       {"group", layer.spec.whole("groups")}});
 }
 
 std::string emitConv1d(const Layer& layer, const std::string& x) {
@@ -83,7 +85,9 @@ std::string emitConv1d(const Layer& layer, const std::string& x) {
     return layer.node("Conv", {x, layer.parameter("weight"), layer.parameter("bias")},
                       {{"kernel_shape", std::vector{layer.spec.whole("kernel_size")}},
                        {"strides", std::vector{layer.spec.whole("stride")}},
-                       {"pads", std::vector{padding, padding}}});
+                       {"pads", std::vector{padding, padding}},
+                       {"dilations", std::vector{layer.spec.whole("dilation")}},
+                       {"group", layer.spec.whole("groups")}});
 }
 
 std::string emitConvTranspose2d(const Layer& layer, const std::string& x) {
@@ -91,7 +95,9 @@ std::string emitConvTranspose2d(const Layer& layer, const std::string& x) {
                       {{"kernel_shape", listOf(layer.spec.pair("kernel_size"))},
                        {"strides", listOf(layer.spec.pair("stride"))},
                        {"pads", padsOf(layer.spec.pair("padding"))},
-                       {"output_padding", listOf(layer.spec.pair("output_padding"))}});
+                       {"output_padding", listOf(layer.spec.pair("output_padding"))},
+                       {"dilations", listOf(layer.spec.pair("dilation"))},
+                       {"group", layer.spec.whole("groups")}});
 }
 
 OnnxAttribute epsilon(const Layer& layer) {

@@ -46,6 +46,8 @@ public:
         write(a.stride);
         write(a.padding);
         write(a.target);
+        write(a.dilation);
+        write(a.groups);
     }
     void operator()(const PoolAttrs& a) {
         write(a.kernel);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -82,22 +83,28 @@ void requireSteps(std::string_view op, const ConvAttrs& how) {
                 std::string(op) + ": a stride must be 1 to 2^31");
         require(how.padding[axis] >= 0 && how.padding[axis] <= kMost,
                 std::string(op) + ": a padding must be 0 to 2^31");
+        require(how.dilation[axis] >= 1 && how.dilation[axis] <= kMost,
+                std::string(op) + ": a dilation must be 1 to 2^31");
     }
+    require(how.groups >= 1 && how.groups <= kMost,
+            std::string(op) + ": the groups must be 1 to 2^31");
 }
 
 int64_t convExtent(int64_t image, int64_t kernel, const ConvAttrs& how, size_t axis) {
-    const int64_t room = image + 2 * how.padding[axis] - kernel;
-    return room < 0 ? 0 : room / how.stride[axis] + 1;
+    const int64_t room = image + 2 * how.padding[axis] - 1; // beside the first tap
+    if (room < 0 || kernel - 1 > room / how.dilation[axis]) return 0;
+    return (room - how.dilation[axis] * (kernel - 1)) / how.stride[axis] + 1;
 }
 
-/// The extents of one convolution, whichever of its three tensors is the result.
+/// The extents of one convolution, whichever of its three tensors is the result. An output sees
+/// `seen` of the image's channels.
 struct ConvExtents {
-    int64_t n, c, h, w, o, kh, kw, oh, ow;
+    int64_t n, c, h, w, o, seen, kh, kw, oh, ow;
 };
 
 ConvExtents extentsOf(const Shape& image, const Shape& weight, const Shape& out) {
-    return {image[0],  image[1],  image[2], image[3], weight[0],
-            weight[2], weight[3], out[2],   out[3]};
+    return {image[0],  image[1],  image[2],  image[3], weight[0],
+            weight[1], weight[2], weight[3], out[2],   out[3]};
 }
 
 /// Checks that image, weight and out (n, o, oh, ow) fit one convolution.
@@ -110,14 +117,17 @@ void requireConv(std::string_view op, const Shape& image, const Shape& weight, c
     require(std::all_of(image.begin(), image.end(), isThere) &&
                 std::all_of(weight.begin(), weight.end(), isThere),
             what + "an operand is empty");
-    require(image[1] == weight[1], what + "channels of image and weight differ");
+    require(weight[0] % how.groups == 0, what + "the groups do not divide the output channels");
+    require(image[1] == weight[1] * how.groups,
+            what + "channels of image and weight differ" +
+                (how.groups == 1 ? "" : " with " + std::to_string(how.groups) + " groups"));
     require(out[0] == image[0] && out[1] == weight[0],
             what + "output has other images or channels");
     for (size_t axis = 0; axis < 2; ++axis) {
         const int at = 2 + static_cast<int>(axis);
         require(weight[at] >= 1 && out[at] >= 1 &&
                     out[at] == convExtent(image[at], weight[at], how, axis),
-                what + "spatial extents do not fit kernel, stride and padding");
+                what + "spatial extents do not fit kernel, stride, padding and dilation");
     }
 }
 
@@ -140,7 +150,7 @@ NodeType inferConv2d(std::span<const NodeType> in, const Attrs& attrs) {
     return {out, in[0].dtype};
 }
 
-// in: dy (n, o, oh, ow), weight (o, c, kh, kw); out: the image (n, c, target)
+// in: dy (n, o, oh, ow), weight (o, c / groups, kh, kw); out: the image (n, c, target)
 NodeType inferInputGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireOneType("conv2d_input_grad", in);
     const auto& how = attrsOf<ConvAttrs>(attrs);
@@ -148,12 +158,12 @@ NodeType inferInputGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireSteps("conv2d_input_grad", how);
     require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
             "conv2d_input_grad: rank 4 expected");
-    const Shape image{in[0].shape[0], in[1].shape[1], how.target[0], how.target[1]};
+    const Shape image{in[0].shape[0], in[1].shape[1] * how.groups, how.target[0], how.target[1]};
     requireConv("conv2d_input_grad", image, in[1].shape, in[0].shape, how);
     return {image, in[0].dtype};
 }
 
-// in: image (n, c, h, w), dy (n, o, oh, ow); out: the weight (o, c, target)
+// in: image (n, c, h, w), dy (n, o, oh, ow); out: the weight (o, c / groups, target)
 NodeType inferWeightGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireOneType("conv2d_weight_grad", in);
     const auto& how = attrsOf<ConvAttrs>(attrs);
@@ -161,7 +171,7 @@ NodeType inferWeightGrad(std::span<const NodeType> in, const Attrs& attrs) {
     requireSteps("conv2d_weight_grad", how);
     require(in[0].shape.rank() == 4 && in[1].shape.rank() == 4,
             "conv2d_weight_grad: rank 4 expected");
-    const Shape weight{in[1].shape[1], in[0].shape[1], how.target[0], how.target[1]};
+    const Shape weight{in[1].shape[1], in[0].shape[1] / how.groups, how.target[0], how.target[1]};
     requireConv("conv2d_weight_grad", in[0].shape, weight, in[1].shape, how);
     return {weight, in[0].dtype};
 }
@@ -203,24 +213,31 @@ void vjpWeightGrad(const VjpArgs& v) { // here v.dy is a weight
     if (v.needed[1]) v.dIn[1] = conv(v.b, image, v.dy, how);
 }
 
+/// The taps of a kernel that lie in the image along one axis, whose first is at `start`.
+std::pair<int64_t, int64_t> tapsInside(int64_t start, int64_t kernel, int64_t dilation,
+                                       int64_t image) {
+    const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    const int64_t end = image <= start ? 0 : (image - start + dilation - 1) / dilation;
+    return {std::min(first, kernel), std::min(end, kernel)};
+}
+
 /// Calls visit(image index, weight index, output index) for every product of the convolution.
 template <class Visit>
 void forEachProduct(const ConvExtents& e, const ConvAttrs& how, const Visit& visit) {
-    const auto kernelRange = [](int64_t start, int64_t kernel, int64_t image) {
-        return std::pair(std::max<int64_t>(0, -start), std::min(kernel, image - start));
-    };
+    const int64_t outputs = e.o / how.groups; // that see the same channels
     for (int64_t no = 0; no < e.n * e.o; ++no) {
-        const int64_t n = no / e.o, o = no % e.o;
+        const int64_t o = no % e.o, plane = no / e.o * e.c + o / outputs * e.seen;
         for (int64_t at = 0; at < e.oh * e.ow; ++at) {
             const int64_t y = at / e.ow * how.stride[0] - how.padding[0];
             const int64_t x = at % e.ow * how.stride[1] - how.padding[1];
-            const auto [i0, i1] = kernelRange(y, e.kh, e.h);
-            const auto [j0, j1] = kernelRange(x, e.kw, e.w);
-            for (int64_t c = 0; c < e.c; ++c) {
+            const auto [i0, i1] = tapsInside(y, e.kh, how.dilation[0], e.h);
+            const auto [j0, j1] = tapsInside(x, e.kw, how.dilation[1], e.w);
+            for (int64_t c = 0; c < e.seen; ++c) {
                 for (int64_t i = i0; i < i1; ++i) {
+                    const int64_t row = (plane + c) * e.h + y + i * how.dilation[0];
                     for (int64_t j = j0; j < j1; ++j) {
-                        visit(static_cast<size_t>(((n * e.c + c) * e.h + y + i) * e.w + x + j),
-                              static_cast<size_t>(((o * e.c + c) * e.kh + i) * e.kw + j),
+                        visit(static_cast<size_t>(row * e.w + x + j * how.dilation[1]),
+                              static_cast<size_t>(((o * e.seen + c) * e.kh + i) * e.kw + j),
                               static_cast<size_t>(no * e.oh * e.ow + at));
                     }
                 }

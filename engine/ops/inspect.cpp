@@ -41,6 +41,8 @@ struct AttrsWriter {
     }
     std::string operator()(const ConvAttrs& a) const {
         return "stride=" + pairText(a.stride) + ", padding=" + pairText(a.padding) +
+               (a.dilation == ConvAttrs{}.dilation ? "" : ", dilation=" + pairText(a.dilation)) +
+               (a.groups == 1 ? "" : ", groups=" + std::to_string(a.groups)) +
                (a.target.empty() ? "" : ", target=" + a.target.text());
     }
     std::string operator()(const PoolAttrs& a) const {

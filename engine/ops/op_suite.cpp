@@ -78,8 +78,9 @@ void addMatrices(Cases& cases) {
 }
 
 void addConvolutions(Cases& cases) {
-    cases.push_back({"conv1d", {{2, 2, 5}, {3, 2, 3}}, [](Builder& b, In in) {
-                         return fn::conv1d(b, in[0], in[1], kNoNode, 1, 1);
+    cases.push_back({"conv1d", {{2, 4, 5}, {6, 2, 3}}, [](Builder& b, In in) {
+                         return fn::conv1d(b, in[0], in[1], kNoNode,
+                                           {.padding = 1, .dilation = 2, .groups = 2});
                      }});
     cases.push_back({"conv2d", {kImage, {3, 2, 3, 3}, {3}}, [](Builder& b, In in) {
                          return fn::conv2d(b, in[0], in[1], in[2], {});
@@ -87,8 +88,8 @@ void addConvolutions(Cases& cases) {
     cases.push_back({"conv3d", {{1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}}, [](Builder& b, In in) {
                          return fn::conv3d(b, in[0], in[1], kNoNode);
                      }});
-    cases.push_back({"conv_transpose2d", {{1, 2, 3, 2}, {2, 3, 2, 3}}, [](Builder& b, In in) {
-                         const ConvAttrs how{{2, 1}, {0, 1}, {}};
+    cases.push_back({"conv_transpose2d", {{1, 4, 3, 2}, {4, 3, 2, 3}}, [](Builder& b, In in) {
+                         const ConvAttrs how{{2, 1}, {0, 1}, {}, {1, 2}, 2};
                          return fn::convTranspose2d(b, in[0], in[1], kNoNode, how, {1, 0});
                      }});
 }

@@ -83,6 +83,17 @@ StepCase digitsCase(std::string_view preset) {
     return {std::string(preset), presetNamed(preset).config, {1, kSide, kSide}, kDigits};
 }
 
+StepCase separableCase() {
+    StepCase c = digitsCase("fashion-cnn");
+    c.name = "separable-cnn";
+    c.config.model.layers = R"(nn.Sequential(
+    nn.Conv2d(1, 32, 3, padding=3, bias=False), nn.BatchNorm2d(32), nn.ReLU(),
+    nn.Conv2d(32, 32, 3, padding=1, groups=32, bias=False), nn.BatchNorm2d(32), nn.ReLU(),
+    nn.Conv2d(32, 32, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU(),
+    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 10)))";
+    return c;
+}
+
 BatchShape shapeOf(const StepCase& c) { return batchesOf(c, c.config)->shape(); }
 
 std::vector<StepCase> benchCases() {
@@ -97,7 +108,8 @@ std::vector<StepCase> benchCases() {
             regressionCase(),
             perceptron,
             digitsCase("mnist-cnn"),
-            digitsCase("fashion-cnn")};
+            digitsCase("fashion-cnn"),
+            separableCase()};
 }
 
 std::unique_ptr<StepRunner> makeRunner(const StepCase& c, const LaneConfig& lane,

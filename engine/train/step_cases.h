@@ -26,10 +26,13 @@ StepCase regressionCase();
 StepCase classifierCase(int64_t inputs, int64_t width, int64_t classes);
 /// Returns the network and the optimizer of a preset of digits, by its name, on random pictures.
 StepCase digitsCase(std::string_view preset);
+/// Returns a network with one depthwise separable convolution, as in MobileNet, of 32 channels with
+/// 32 x 32 pixels.
+StepCase separableCase();
 /// Returns the shape of the case's batches.
 BatchShape shapeOf(const StepCase&);
-/// Returns the cases that `bench` knows: checkerboards of several sizes, two small networks and two
-/// convolutional ones.
+/// Returns the cases that `bench` knows: checkerboards of several sizes, two small networks and
+/// three convolutional ones.
 std::vector<StepCase> benchCases();
 
 /// Builds and compiles the step, with the executor's compile options unless others are given, and

@@ -85,6 +85,15 @@ private:
         return static_cast<int>(axis);
     }
     std::array<int64_t, 2> pair(const char* key) const { return {number(key), number(key)}; }
+    ConvAttrs conv() const {
+        return {.stride = pair("stride"),
+                .padding = pair("padding"),
+                .dilation = pair("dilation"),
+                .groups = number("groups")};
+    }
+    fn::Conv1dAttrs conv1d() const {
+        return {number("stride"), number("padding"), number("dilation"), number("groups")};
+    }
 
     /// Adds indices and checks that they are below `limit`, because a gather does not.
     NodeId indices(const char* key, const Shape& shape, int64_t limit) {
@@ -116,9 +125,10 @@ std::optional<NodeId> CaseBuilder::emitLayer(const std::string& op) {
     const NodeId x = in(0);
     if (op == "matmul") return fn::matmul(m_b, x, in(1));
     if (op == "linear") return fn::linear(m_b, x, in(1), in(2));
-    if (op == "conv2d") {
-        return fn::conv2d(m_b, x, in(1), in(2), {pair("stride"), pair("padding"), {}});
-    }
+    if (op == "conv1d") return fn::conv1d(m_b, x, in(1), in(2), conv1d());
+    if (op == "conv2d") return fn::conv2d(m_b, x, in(1), in(2), conv());
+    if (op == "conv_transpose2d")
+        return fn::convTranspose2d(m_b, x, in(1), in(2), conv(), pair("output_padding"));
     if (op == "batch_norm") {
         return fn::batchNorm(m_b, x, in(1), in(2), 1, attrs().at("eps").number()).y;
     }

@@ -95,6 +95,10 @@ private slots:
         QCOMPARE(workOf(Op::Conv2dWeightGrad, {image, out}, how), 7776.0);
         how.target = {8, 8}; // 2 x 3 x 8 x 8 results of 4 x 3 x 3 terms
         QCOMPARE(workOf(Op::Conv2dInputGrad, {out, weight}, how), 13824.0);
+        how = {.groups = 2}; // 2 x 4 x 6 x 6 results of 2 x 3 x 3 terms
+        QCOMPARE(workOf(Op::Conv2d, {{2, 4, 8, 8}, {4, 2, 3, 3}}, how), 5184.0);
+        how.target = {8, 8}; // 2 x 4 x 8 x 8 results of 2 x 3 x 3 terms
+        QCOMPARE(workOf(Op::Conv2dInputGrad, {{2, 4, 6, 6}, {4, 2, 3, 3}}, how), 9216.0);
         QCOMPARE(workOf(Op::Sum, {{30, 7}}, AxesAttrs{{0}}), 210.0);
         QCOMPARE(workOf(Op::ReduceMax, {{30, 7}}, AxesAttrs{{0, 1}}), 210.0);
         QCOMPARE(workOf(Op::AvgPool2d, {image}, PoolAttrs{{2, 2}, {2, 2}, {0, 0}, {}}), 384.0);

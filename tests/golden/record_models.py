@@ -69,6 +69,15 @@ SOURCES = [
     # samples of nothing but padding
     ("PaddedSequential(nn.Embedding(7, 8, padding_idx=0), "
      "nn.TransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True), nn.Linear(8, 2))", (2, 3), 1),
+    ("nn.Sequential(nn.Conv2d(4, 8, 3, stride=2, padding=1, groups=2, bias=False), nn.ReLU(), "
+     "nn.Conv2d(8, 8, 3, 1, 1, 1, 8), nn.Conv2d(8, 6, 1), nn.Conv2d(6, 12, (3, 2), groups=6), "
+     "nn.Conv2d(12, 6, 1), nn.ReLU(), nn.Conv2d(6, 3, 1, groups=3))", (2, 4, 9, 8), 0),
+    ("nn.Sequential(nn.Conv2d(2, 4, (3, 2), padding='same', dilation=(1, 2)), "
+     "nn.Conv2d(4, 2, 3, padding=(2, 3), dilation=(2, 3), groups=2, bias=False), nn.Flatten(2), "
+     "nn.Conv1d(2, 4, 3, 2, 4, 3, 2), nn.Conv1d(4, 2, 3, padding='same', dilation=5))",
+     (2, 2, 4, 5), 0),
+    ("nn.Sequential(nn.ConvTranspose2d(4, 6, (3, 2), 2, 1, (1, 0), 2, False, (2, 3)), "
+     "nn.ConvTranspose2d(6, 6, 2, dilation=2, groups=6))", (2, 4, 3, 4), 0),
 ]
 
 

@@ -37,13 +37,20 @@ def row(op, attrs, inputs, compute):
             "second_order": [flat(x) for x in second]}
 
 
+def conv2d(channels, outputs, kernel, stride, padding, dilation=1, groups=1):
+    attrs = {"kernel": kernel, "stride": stride, "padding": padding, "dilation": dilation,
+             "groups": groups}
+    inputs = [normal(2, channels, 6, 5), normal(outputs, channels // groups, kernel, kernel),
+              normal(outputs)]
+    return row("conv2d", attrs, inputs,
+               lambda x, w, b: F.conv2d(x, w, b, stride, padding, dilation, groups))
+
+
 def products():
     yield row("matmul", {}, [normal(5, 4), normal(4, 3)], torch.matmul)
     yield row("linear", {}, [normal(5, 4), normal(3, 4), normal(3)], F.linear)
     for kernel, stride, padding in [(1, 1, 0), (3, 1, 1), (3, 2, 1), (2, 2, 0)]:
-        yield row("conv2d", {"kernel": kernel, "stride": stride, "padding": padding},
-                  [normal(2, 3, 6, 5), normal(4, 3, kernel, kernel), normal(4)],
-                  lambda x, w, b: F.conv2d(x, w, b, stride, padding))
+        yield conv2d(3, 4, kernel, stride, padding)
 
 
 def norms():
@@ -109,10 +116,24 @@ def shapes():
               lambda x: x[torch.arange(3), [2, 0, 1]])
 
 
+def convolutions():
+    """Those with groups and dilation."""
+    yield conv2d(4, 6, 3, 1, 1, groups=2)
+    yield conv2d(3, 3, 3, 2, 1, groups=3)
+    yield conv2d(3, 4, 3, 1, 2, dilation=2)
+    yield conv2d(4, 8, 2, 1, 1, dilation=3, groups=4)
+    how = {"stride": 2, "padding": 2, "dilation": 2, "groups": 2}
+    yield row("conv1d", how, [normal(2, 4, 9), normal(6, 2, 3), normal(6)],
+              lambda x, w, b: F.conv1d(x, w, b, **how))
+    more = {**how, "padding": 1, "output_padding": 1}
+    yield row("conv_transpose2d", more, [normal(2, 4, 3, 4), normal(4, 3, 3, 3), normal(6)],
+              lambda x, w, b: F.conv_transpose2d(x, w, b, **more))
+
+
 def record():
     torch.manual_seed(11)
     rows = [*products(), *norms(), *elementwise(), *rows_of_logits(), *pools(),
-            *losses(), *broadcasts(), *shapes()]
+            *losses(), *broadcasts(), *shapes(), *convolutions()]
     return {"cases": rows}
 
 

@@ -25,12 +25,18 @@ struct KernelRow {
 inline Shape outOf(const Shape& image, const Shape& weight, const ConvAttrs& how) {
     const auto extent = [&](int i) {
         const auto axis = static_cast<size_t>(i - 2);
-        return (image[i] + 2 * how.padding[axis] - weight[i]) / how.stride[axis] + 1;
+        const int64_t kernel = how.dilation[axis] * (weight[i] - 1) + 1;
+        return (image[i] + 2 * how.padding[axis] - kernel) / how.stride[axis] + 1;
     };
     return {image[0], weight[0], extent(2), extent(3)};
 }
 
+/// Convolutions of which some are small, some have few taps, and some are for a library.
 inline void addConvolutions(std::vector<KernelRow>& rows) {
+    using Two = std::array<int64_t, 2>;
+    const auto grouped = [](int64_t groups, Two stride, Two padding, Two dilation = {1, 1}) {
+        return ConvAttrs{stride, padding, {}, dilation, groups};
+    };
     const struct {
         const char* name;
         Shape image, weight;
@@ -47,6 +53,25 @@ inline void addConvolutions(std::vector<KernelRow>& rows) {
         {"many samples", {40, 3, 9, 8}, {5, 3, 3, 3}, {{1, 1}, {1, 1}, {}}},
         {"many samples, uneven", {19, 6, 11, 7}, {16, 6, 5, 2}, {{2, 1}, {1, 0}, {}}},
         {"many tiles", {2, 16, 70, 131}, {7, 16, 3, 3}, {{1, 1}, {1, 1}, {}}},
+        {"dilated", {2, 3, 11, 17}, {5, 3, 3, 2}, grouped(1, {2, 1}, {2, 0}, {2, 3})},
+        {"dilated, many samples", {40, 8, 9, 8}, {16, 8, 3, 3}, grouped(1, {1, 1}, {2, 2}, {2, 2})},
+        {"dilated, few taps", {9, 3, 20, 21}, {13, 3, 3, 3}, grouped(1, {2, 1}, {1, 3}, {3, 2})},
+        {"dilated beyond the image",
+         {2, 2, 3, 4},
+         {3, 2, 2, 3},
+         grouped(1, {1, 1}, {3, 4}, {5, 4})},
+        {"groups", {3, 6, 9, 8}, {4, 3, 3, 3}, grouped(2, {1, 1}, {1, 1})},
+        {"groups, 1x1", {2, 6, 5, 7}, {4, 3, 1, 1}, grouped(2, {1, 1}, {0, 0})},
+        {"groups, many samples", {19, 32, 9, 8}, {32, 16, 3, 3}, grouped(2, {1, 1}, {1, 1})},
+        {"groups, dilated, stride",
+         {3, 6, 9, 11},
+         {9, 2, 3, 2},
+         grouped(3, {2, 3}, {2, 1}, {2, 1})},
+        {"depthwise", {11, 48, 14, 17}, {48, 1, 3, 3}, grouped(48, {1, 1}, {1, 1})},
+        {"depthwise, narrow", {20, 32, 7, 7}, {32, 1, 3, 3}, grouped(32, {1, 1}, {1, 1})},
+        {"depthwise, stride", {9, 17, 9, 8}, {17, 1, 3, 3}, grouped(17, {2, 2}, {1, 1})},
+        {"depthwise, dilated", {9, 32, 20, 21}, {32, 1, 3, 3}, grouped(32, {1, 1}, {2, 2}, {2, 2})},
+        {"depthwise, two each", {3, 5, 9, 12}, {10, 1, 3, 3}, grouped(5, {1, 2}, {1, 0})},
     };
     for (const auto& c : cases) {
         const Shape out = outOf(c.image, c.weight, c.how);
@@ -58,12 +83,12 @@ inline void addConvolutions(std::vector<KernelRow>& rows) {
                         Op::Conv2d,
                         c.how,
                         {c.image, c.weight},
-                        kernel * static_cast<double>(c.image[1])});
+                        kernel * static_cast<double>(c.weight[1])});
         rows.push_back({std::string("input grad ") + c.name,
                         Op::Conv2dInputGrad,
                         image,
                         {out, c.weight},
-                        kernel + static_cast<double>(c.weight[0])});
+                        kernel * static_cast<double>(c.weight[0] / c.how.groups)});
         rows.push_back({std::string("weight grad ") + c.name,
                         Op::Conv2dWeightGrad,
                         weight,

@@ -66,11 +66,13 @@ ProductSizes addConvolution(const NodeSite& site, HowText& how) {
     how.number("oh", y[2]).number("ow", y[3]);
     how.number("sy", attrs.stride[0]).number("sx", attrs.stride[1]);
     how.number("py", attrs.padding[0]).number("px", attrs.padding[1]);
+    how.number("dilationY", attrs.dilation[0]).number("dilationX", attrs.dilation[1]);
     const int64_t places = image[0] * y[2] * y[3], kernel = weight[2] * weight[3];
-    if (op == Op::Conv2d) return {1, weight[0], places, image[1] * kernel};
+    const int64_t groups = attrs.groups, channels = weight[1], outputs = weight[0] / groups;
+    if (op == Op::Conv2d) return {groups, outputs, places, channels * kernel};
     if (op == Op::Conv2dInputGrad)
-        return {1, image[1], image[0] * image[2] * image[3], weight[0] * kernel};
-    return {1, weight[0], image[1] * kernel, places};
+        return {groups, channels, image[0] * image[2] * image[3], outputs * kernel};
+    return {groups, outputs, channels * kernel, places};
 }
 
 ProductSizes addMatmul(const NodeSite& site, HowText& how) {

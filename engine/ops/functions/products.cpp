@@ -312,7 +312,7 @@ NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
     return withBias(b, y, in[2], 1);
 }
 
-NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding) {
+NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, const Conv1dAttrs& how) {
     requireRank(b, "conv1d", x, 3);
     requireRank(b, "conv1d", weight, 3);
     const auto in = castInputs(b, "conv1d", std::array{x, weight, bias});
@@ -322,8 +322,11 @@ NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, int64_t stride, 
         const Shape s = b.shapeOf(id);
         return b.reshape(id, {s[0], s[1], 1, s[2]});
     };
-    const NodeId y =
-        conv2d(b, asImage(in[0]), asImage(in[1]), in[2], {{1, stride}, {0, padding}, {}});
+    const ConvAttrs flat{.stride = {1, how.stride},
+                         .padding = {0, how.padding},
+                         .dilation = {1, how.dilation},
+                         .groups = how.groups};
+    const NodeId y = conv2d(b, asImage(in[0]), asImage(in[1]), in[2], flat);
     const Shape s = b.shapeOf(y);
     return b.reshape(y, {s[0], s[1], s[3]});
 }
@@ -365,12 +368,12 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
     for (size_t i = 0; i < 2; ++i) {
         const int axis = 2 + static_cast<int>(i);
         constexpr int64_t kMost = int64_t{1} << 31;
-        require(attrs.stride[i] <= kMost && attrs.padding[i] <= kMost,
-                "conv_transpose2d: a stride or padding above 2^31");
+        require(attrs.stride[i] <= kMost && attrs.padding[i] <= kMost && attrs.dilation[i] <= kMost,
+                "conv_transpose2d: a stride, padding or dilation above 2^31");
         require(more[i] >= 0 && more[i] < attrs.stride[i],
                 "conv_transpose2d: more rows or columns than a stride leaves open");
         attrs.target.push((b.shapeOf(in[0])[axis] - 1) * attrs.stride[i] - 2 * attrs.padding[i] +
-                          b.shapeOf(in[1])[axis] + more[i]);
+                          (b.shapeOf(in[1])[axis] - 1) * attrs.dilation[i] + 1 + more[i]);
     }
     // A transposed convolution is the gradient of a convolution with respect to its image, with the
     // weights as they are.

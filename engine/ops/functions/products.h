@@ -32,17 +32,21 @@ NodeId einsum(Builder&, std::string_view equation, NodeId a, NodeId c);
 NodeId bilinear(Builder&, NodeId a, NodeId c, NodeId weight, NodeId bias);
 NodeId cross(Builder&, NodeId a, NodeId c, int axis); ///< an axis of 3
 
-/// x (n, c, h, w), weight (out, c, kh, kw), bias (out) or kNoNode.
+/// x (n, c, h, w), weight (out, c / groups, kh, kw), bias (out) or kNoNode.
 NodeId conv2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& attrs);
 /// conv2d with a kernel of 1x1 as a matrix product: x (pixels, c), weight (out, c, 1, 1), result
 /// (pixels, out). Autocast treats it as conv2d.
 NodeId pointwiseConv2d(Builder&, NodeId x, NodeId weight, NodeId bias);
-/// x (n, c, l), weight (out, c, k).
-NodeId conv1d(Builder&, NodeId x, NodeId weight, NodeId bias, int64_t stride, int64_t padding);
+/// ConvAttrs along one axis.
+struct Conv1dAttrs {
+    int64_t stride = 1, padding = 0, dilation = 1, groups = 1;
+};
+/// x (n, c, l), weight (out, c / groups, k).
+NodeId conv1d(Builder&, NodeId x, NodeId weight, NodeId bias, const Conv1dAttrs&);
 /// x (n, c, d, h, w), weight (out, c, kd, kh, kw); stride 1, no padding.
 NodeId conv3d(Builder&, NodeId x, NodeId weight, NodeId bias);
-/// x (n, c, h, w), weight (c, out, kh, kw); the result is the smallest image that fits, plus `more`
-/// rows and columns.
+/// x (n, c, h, w), weight (c, out / groups, kh, kw); the result is the smallest image that fits,
+/// plus `more` rows and columns.
 NodeId convTranspose2d(Builder&, NodeId x, NodeId weight, NodeId bias, const ConvAttrs&,
                        std::array<int64_t, 2> more = {0, 0});
 

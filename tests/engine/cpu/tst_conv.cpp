@@ -42,13 +42,14 @@ struct Case {
     /// Returns the most roundings of a sum: its terms, and the sums of its parts.
     double roundings() const {
         const double kernel = static_cast<double>(weight[2] * weight[3]);
-        if (op == Op::Conv2d) return kernel * static_cast<double>(image[1]);
-        if (op == Op::Conv2dInputGrad) return kernel * static_cast<double>(weight[0]);
+        if (op == Op::Conv2d) return kernel * static_cast<double>(weight[1]);
+        if (op == Op::Conv2dInputGrad) return kernel * static_cast<double>(weight[0] / how.groups);
         return static_cast<double>(image[0] * y()[2] * y()[3] + image[0]);
     }
     ConvPlan plan(DType type) const {
-        return {image[0], image[1], image[2],   image[3],    weight[0], weight[2], weight[3],
-                y()[2],   y()[3],   how.stride, how.padding, type,      false};
+        return {image[0],    image[1],  image[2], image[3],     weight[0],
+                weight[2],   weight[3], y()[2],   y()[3],       how.stride,
+                how.padding, type,      false,    how.dilation, how.groups};
     }
 };
 
@@ -62,11 +63,18 @@ std::vector<Case> cases() {
           std::tuple{"conv2d, 5x5", "input grad, 5x5", "weight grad, 5x5", Shape{23, 6, 14, 14},
                      Shape{16, 6, 5, 5}, ConvAttrs{{1, 1}, {0, 0}, {}}},
           std::tuple{"conv2d, stride", "input grad, stride", "weight grad, stride",
-                     Shape{23, 16, 11, 8}, Shape{17, 16, 3, 3}, ConvAttrs{{2, 2}, {1, 1}, {}}}}) {
+                     Shape{23, 16, 11, 8}, Shape{17, 16, 3, 3}, ConvAttrs{{2, 2}, {1, 1}, {}}},
+          std::tuple{"conv2d, dilated", "input grad, dilated", "weight grad, dilated",
+                     Shape{37, 16, 9, 11}, Shape{32, 16, 3, 3},
+                     ConvAttrs{{1, 1}, {2, 2}, {}, {2, 2}}}}) {
         all.push_back({forward, Op::Conv2d, image, kernel, how});
         all.push_back({input, Op::Conv2dInputGrad, image, kernel, how});
         all.push_back({weight, Op::Conv2dWeightGrad, image, kernel, how});
     }
+    const ConvAttrs groups{{1, 1}, {1, 1}, {}, {1, 1}, 2};
+    all.push_back({"conv2d, groups", Op::Conv2d, {19, 32, 9, 8}, {48, 16, 3, 3}, groups});
+    all.push_back(
+        {"input grad, groups", Op::Conv2dInputGrad, {19, 32, 9, 8}, {48, 16, 3, 3}, groups});
     return all;
 }
 

@@ -313,6 +313,11 @@ private slots:
             for (const ConvPlan& plan : {few, large, pointwise})
                 QVERIFY(!libraryConv(op, plan));
         }
+        ConvPlan full = many, depthwise = many;
+        full.o = depthwise.o = depthwise.groups = 4;
+        for (const Op op : {Op::Conv2d, Op::Conv2dInputGrad, Op::Conv2dWeightGrad})
+            QVERIFY(libraryConv(op, depthwise) &&
+                    libraryConv(op, depthwise) != libraryConv(op, full));
         ConvPlan first = many; // as in a first layer
         first.c = 1;
         QVERIFY(libraryConv(Op::Conv2d, first));

@@ -59,6 +59,15 @@ ConvPlan planOf(int64_t c, int64_t h, int64_t w, int64_t o, std::array<int64_t, 
             false};
 }
 
+/// The same with several groups, and with taps further apart.
+ConvPlan planOf(ConvPlan plan, int64_t groups, std::array<int64_t, 2> dilation) {
+    plan.groups = groups;
+    plan.dilation = dilation;
+    plan.oh = (plan.h + 2 * plan.padding[0] - dilation[0] * (plan.kh - 1) - 1) / plan.stride[0] + 1;
+    plan.ow = (plan.w + 2 * plan.padding[1] - dilation[1] * (plan.kw - 1) - 1) / plan.stride[1] + 1;
+    return plan;
+}
+
 /// Calls visit(output, place, tap, pixel) for each product; pixels outside of the image are left
 /// out.
 template <class Visit>
@@ -67,9 +76,11 @@ void forEachProduct(const ConvPlan& p, const Visit& visit) {
         for (int64_t oy = 0; oy < p.oh; ++oy)
             for (int64_t ox = 0; ox < p.ow; ++ox)
                 for (int64_t tap = 0; tap < p.taps(); ++tap) {
-                    const int64_t c = tap / (p.kh * p.kw), i = tap / p.kw % p.kh, j = tap % p.kw;
-                    const int64_t y = oy * p.stride[0] - p.padding[0] + i,
-                                  x = ox * p.stride[1] - p.padding[1] + j;
+                    const int64_t first = o / p.groupOutputs() * p.groupChannels();
+                    const int64_t c = first + tap / (p.kh * p.kw);
+                    const int64_t i = tap / p.kw % p.kh, j = tap % p.kw;
+                    const int64_t y = oy * p.stride[0] - p.padding[0] + i * p.dilation[0],
+                                  x = ox * p.stride[1] - p.padding[1] + j * p.dilation[1];
                     if (y < 0 || y >= p.h || x < 0 || x >= p.w) continue;
                     visit(static_cast<size_t>(o * p.places() + oy * p.ow + ox),
                           static_cast<size_t>(o * p.taps() + tap),
@@ -153,9 +164,9 @@ void TestTapConv::values_data() {
     QTest::addColumn<int>("width");
     QTest::addColumn<int>("outputs");
     QTest::addColumn<int>("how");
-    for (const int width : {8, 9, 14, 16, 17, 28, 32, 33, 50})
+    for (const int width : {1, 3, 7, 8, 9, 14, 16, 17, 28, 32, 33, 50})
         for (const int outputs : {1, 2, 3, 6, 8, 16})
-            for (int how = 0; how < 5; ++how)
+            for (int how = 0; how < 7; ++how)
                 QTest::addRow("%d wide, %d outputs, way %d", width, outputs, how)
                     << width << outputs << how;
 }
@@ -164,11 +175,14 @@ void TestTapConv::values() {
     QFETCH(int, width);
     QFETCH(int, outputs);
     QFETCH(int, how);
-    const ConvPlan ways[] = {planOf(1, 7, width, outputs, {3, 3}, {1, 1}, {1, 1}),
-                             planOf(1, 9, width + 4, outputs, {5, 5}, {1, 1}, {0, 0}),
-                             planOf(2, 8, 2 * width, outputs, {4, 4}, {2, 2}, {1, 1}),
-                             planOf(3, 5, 3 * width, outputs, {1, 3}, {2, 3}, {0, 2}),
-                             planOf(1, 3, width, outputs, {2, 2}, {3, 1}, {2, 3})};
+    const ConvPlan ways[] = {
+        planOf(1, 7, width, outputs, {3, 3}, {1, 1}, {1, 1}),
+        planOf(1, 9, width + 4, outputs, {5, 5}, {1, 1}, {0, 0}),
+        planOf(2, 8, 2 * width, outputs, {4, 4}, {2, 2}, {1, 1}),
+        planOf(3, 5, 3 * width, outputs, {1, 3}, {2, 3}, {0, 2}),
+        planOf(1, 3, width, outputs, {2, 2}, {3, 1}, {2, 3}),
+        planOf(planOf(1, 7, width + 1, outputs, {3, 3}, {2, 1}, {3, 2}), 1, {3, 2}),
+        planOf(planOf(6, 5, 2 * width, 3 * outputs, {2, 3}, {1, 2}, {1, 1}), 3, {2, 1})};
     const ConvPlan& p = ways[how];
     const TapConv conv = convOf(p);
     std::vector<std::vector<float>> images, dys;
@@ -271,10 +285,18 @@ void TestTapConv::whichAreTaken() {
     };
     QVERIFY(isTapConv(Op::Conv2d, plan(64, 1, 28)));
     QVERIFY(isTapConv(Op::Conv2dWeightGrad, plan(64, 3, 28)));
-    QVERIFY(!isTapConv(Op::Conv2dInputGrad, plan(64, 1, 28)));
-    QVERIFY(!isTapConv(Op::Conv2d, plan(64, 4, 28))); // 36 taps
+    QVERIFY(!isTapConv(Op::Conv2dInputGrad, plan(64, 1, 28))); // 144 taps
+    QVERIFY(!isTapConv(Op::Conv2d, plan(64, 4, 28)));          // 36 taps
     QVERIFY(!isTapConv(Op::Conv2d, plan(64, 1, 7)));
     QVERIFY(!isTapConv(Op::Conv2d, plan(1, 1, 28))); // small: the same bits everywhere
+    ConvPlan depthwise = plan(64, 16, 28);
+    depthwise.groups = 16;
+    for (const Op op : {Op::Conv2d, Op::Conv2dInputGrad, Op::Conv2dWeightGrad})
+        QVERIFY(isTapConv(op, depthwise));
+    depthwise.w = depthwise.ow = 5;
+    QVERIFY(isTapConv(Op::Conv2d, depthwise));
+    depthwise.padding = {3, 1}; // the mirrored kernel would need rows cut off
+    QVERIFY(!isTapConv(Op::Conv2dInputGrad, depthwise));
 }
 
 } // namespace tst_tap_conv

@@ -315,7 +315,8 @@ void TestGraph::everyAttributeCounts() {
                     PoolAttrs{{2, 2}, {1, 2}, {0, 0}, {}}, PoolAttrs{{2, 2}, {1, 1}, {0, 1}, {}}}));
     QVERIFY(differ(Op::Conv2d, {image, image},
                    {ConvAttrs{{1, 1}, {0, 0}, {}}, ConvAttrs{{1, 2}, {0, 0}, {}},
-                    ConvAttrs{{1, 1}, {0, 1}, {}}}));
+                    ConvAttrs{{1, 1}, {0, 1}, {}}, ConvAttrs{{8, 8}, {2, 2}, {}, {1, 1}},
+                    ConvAttrs{{8, 8}, {2, 2}, {}, {2, 1}}}));
     QVERIFY(differ(Op::ScatterAdd, {t.x, t.index},
                    {AxisAttrs{1, 3}, AxisAttrs{1, 4}, AxisAttrs{0, 3}}));
     QVERIFY(differ(Op::Clamp, {t.x}, {RangeAttrs{0, 1}, RangeAttrs{0, 2}, RangeAttrs{-1, 1}}));

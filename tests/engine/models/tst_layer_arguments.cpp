@@ -8,6 +8,8 @@
 
 #include <QTest>
 
+#include <cmath>
+
 namespace tst_layer_arguments {
 
 using namespace halfscope;
@@ -26,6 +28,8 @@ class TestLayerArguments : public QObject {
 private slots:
     void paddingWords();
     void refusesPaddingWords();
+    void groupsAndDilation();
+    void refusesGroupsAndDilation();
     void slopes();
     void kindsOfGelu();
     void otherContainers();
@@ -62,6 +66,56 @@ void TestLayerArguments::refusesPaddingWords() {
     QVERIFY(refusalOf("ConvTranspose2d(3, 2, 3, padding='same')", image)
                 .ends_with("is not allowed: a whole number from 0 to 4096, or two of them such as "
                            "(2, 2)"));
+}
+
+void TestLayerArguments::groupsAndDilation() {
+    const char* depthwise = "Conv2d(32, 32, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), "
+                            "groups=32, bias=False)";
+    QCOMPARE(textOf(readModel("nn.Conv2d(32, 32, 3, 1, 1, 1, 32, False)")), std::string(depthwise));
+    QCOMPARE(textOf(readModel(depthwise)), std::string(depthwise));
+    QCOMPARE(pythonOf(readModel(depthwise), ""),
+             std::string("nn.Conv2d(32, 32, 3, padding=1, groups=32, bias=False)"));
+    const auto parameters = parametersOf(readModel("Conv2d(6, 4, (3, 5), groups=2)"));
+    QCOMPARE(parameters[0].info.shape, (Shape{4, 3, 3, 5}));
+    for (const NamedParameter& each : parameters) // of 3 x 3 x 5 values that an output sees
+        QCOMPARE(each.info.start.value, 1 / std::sqrt(45.0));
+    QCOMPARE(parametersOf(readModel("ConvTranspose2d(6, 4, 3, groups=2)"))[0].info.shape,
+             (Shape{6, 2, 3, 3}));
+
+    const ModelSpec same = readModel("Conv2d(2, 6, (3, 4), padding='same', dilation=(3, 2))");
+    QCOMPARE(same.root.pair("padding"), (std::array<int64_t, 2>{3, 3}));
+    QCOMPARE(outputOf(same, {{1, 2, 9, 8}, DType::F32}).shape, (Shape{1, 6, 9, 8}));
+    QCOMPARE(readModel("Conv2d(2, 6, 3, padding='same', dilation=(1, 2))").root.pair("padding"),
+             (std::array<int64_t, 2>{1, 2}));
+    QCOMPARE(
+        textOf(readModel("ConvTranspose2d(4, 6, 3, 2, 0, 1, 2, True, 2)")),
+        std::string("ConvTranspose2d(4, 6, kernel_size=(3, 3), stride=(2, 2), dilation=(2, 2), "
+                    "output_padding=(1, 1), groups=2)"));
+}
+
+void TestLayerArguments::refusesGroupsAndDilation() {
+    const Shape image{1, 4, 5, 5};
+    QCOMPARE(refusalOf("Conv2d(4, 6, 3, groups=4)", image),
+             std::string("line 1, column 1: Conv2d(4, 6, 3, groups=4): out_channels must be "
+                         "divisible by groups"));
+    QCOMPARE(refusalOf("Conv1d(4, 6, 3, groups=3)", image),
+             std::string("line 1, column 1: Conv1d(4, 6, 3, groups=3): in_channels must be "
+                         "divisible by groups"));
+    QCOMPARE(refusalOf("ConvTranspose2d(4, 6, 3, groups=4)", image),
+             std::string("line 1, column 1: ConvTranspose2d(4, 6, 3, groups=4): out_channels must "
+                         "be divisible by groups"));
+    QCOMPARE(refusalOf("Conv2d(4, 6, 3, groups=0)", image),
+             std::string("line 1, column 24: Conv2d: groups=0 is not allowed: a whole number from "
+                         "1 to 1048576"));
+    QCOMPARE(refusalOf("Conv2d(4, 6, 3, dilation=0)", image),
+             std::string("line 1, column 26: Conv2d: dilation=0 is not allowed: a whole number "
+                         "from 1 to 4096, or two of them such as (2, 2)"));
+    QCOMPARE(refusalOf("Conv2d(4, 6, 3, dilation=(2, 3))", image),
+             std::string("line 1, column 1: Conv2d(4, 6, 3, dilation=(2, 3)): the kernel with its "
+                         "dilation is larger than the input, (1, 4, 5, 5), with its padding"));
+    QCOMPARE(refusalOf("Conv1d(4, 6, 3, dilation=3)", {1, 4, 6}),
+             std::string("line 1, column 1: Conv1d(4, 6, 3, dilation=3): the kernel with its "
+                         "dilation is larger than the input, (1, 4, 6), with its padding"));
 }
 
 void TestLayerArguments::slopes() {

@@ -490,8 +490,8 @@ private slots:
         row("Tanh(1)", "line 1, column 6: Tanh takes no arguments, found 1");
         row("GELU('exact')", "line 1, column 6: GELU: approximate='exact' is not supported: only "
                              "'none' or 'tanh' is");
-        row("Conv2d(8, 2, 3, groups=2)",
-            "line 1, column 24: Conv2d: groups=2 is not supported: only 1 is");
+        row("Conv2d(8, 2, 3, groups=3)", "line 1, column 1: Conv2d(8, 2, 3, groups=3): in_channels "
+                                         "must be divisible by groups");
         row("ConvTranspose2d(8, 2, 3, stride=2, output_padding=2)",
             "line 1, column 1: ConvTranspose2d(8, 2, 3, stride=2, output_padding=2): "
             "output_padding must be smaller than stride");

@@ -146,7 +146,9 @@ std::vector<test::GradientCase> variants() {
          [](Builder& b, In x) { return fn::instanceNorm(b, x[0], x[1], x[2], 0.1); }},
         {"conv1d with stride",
          {{{2, 2, 7}}, {{3, 2, 2}}, {{3}}},
-         [](Builder& b, In x) { return fn::conv1d(b, x[0], x[1], x[2], 2, 1); }},
+         [](Builder& b, In x) {
+             return fn::conv1d(b, x[0], x[1], x[2], {.stride = 2, .padding = 1});
+         }},
         {"conv3d with bias",
          {{{1, 2, 3, 3, 2}}, {{2, 2, 2, 1, 2}}, {{2}}},
          [](Builder& b, In x) { return fn::conv3d(b, x[0], x[1], x[2]); }},

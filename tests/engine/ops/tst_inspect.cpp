@@ -44,6 +44,7 @@ private slots:
     void nextValues();
     void validatorAcceptsAndRefuses();
     void text();
+    void textOfConvolutions();
     void dotAndJson();
     void referenceRounds();
     void referenceNeedsItsLeaves();
@@ -168,6 +169,20 @@ void TestInspect::text() {
         "once]\n";
     QCOMPARE(graphText(graph), wanted);
     QVERIFY(y != kNoNode);
+}
+
+/// Dilation and groups stand there only where they do something.
+void TestInspect::textOfConvolutions() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {1, 4, 5, 5}, DType::F32);
+    const NodeId w = b.input("w", {4, 1, 2, 2}, DType::F32);
+    b.emit(Op::Conv2d, {x, w}, ConvAttrs{.dilation = {1, 2}, .groups = 4});
+    b.emit(Op::Conv2dInputGrad, {x, w}, ConvAttrs{.target = {6, 6}});
+    const QString text = QString::fromStdString(graphText(graph));
+    QVERIFY(text.contains("conv2d(%0, %1, stride=[1, 1], padding=[0, 0], dilation=[1, 2], "
+                          "groups=4) : "));
+    QVERIFY(text.contains("(%0, %1, stride=[1, 1], padding=[0, 0], target=[6, 6]) : "));
 }
 
 void TestInspect::dotAndJson() {

@@ -356,6 +356,9 @@ std::vector<test::GradientCase> TestOps::contractionCases() {
         {"1x1", {2, 3, 3, 2}, {2, 3, 1, 1}, {2, 2, 3, 2}, {}},
         {"3x3", {1, 2, 4, 3}, {2, 2, 3, 3}, {1, 2, 4, 3}, {{1, 1}, {1, 1}, {}}},
         {"uneven", {2, 1, 6, 5}, {2, 1, 2, 3}, {2, 2, 3, 4}, {{2, 2}, {0, 2}, {}}},
+        {"dilated", {1, 2, 5, 6}, {2, 2, 2, 3}, {1, 2, 2, 4}, {{2, 1}, {1, 1}, {}, {3, 2}}},
+        {"groups", {2, 4, 3, 3}, {6, 2, 2, 2}, {2, 6, 2, 4}, {{1, 1}, {0, 1}, {}, {1, 1}, 2}},
+        {"depthwise", {1, 3, 4, 5}, {3, 1, 2, 2}, {1, 3, 3, 2}, {{1, 2}, {1, 0}, {}, {3, 1}, 3}},
     };
     for (const auto& c : convolutions) {
         ConvAttrs image = c.how, weight = c.how;
@@ -458,6 +461,13 @@ const std::vector<TestOps::Refused>& TestOps::refusedCases() {
          }},
         {"channels of image and weight differ", conv({1, 2, 4, 4}, {1, 3, 1, 1}, {})},
         {"do not fit kernel", conv({1, 2, 2, 4}, {1, 2, 3, 3}, {})},
+        {"channels of image and weight differ with 2 groups",
+         conv({1, 4, 4, 4}, {2, 4, 1, 1}, {.groups = 2})},
+        {"the groups do not divide the output channels",
+         conv({1, 4, 4, 4}, {3, 2, 1, 1}, {.groups = 2})},
+        {"groups must be 1 to 2^31", conv({1, 2, 4, 4}, {1, 2, 1, 1}, {.groups = 0})},
+        {"do not fit kernel", conv({1, 2, 4, 4}, {1, 2, 3, 3}, {.dilation = {1, 2}})},
+        {"dilation must be 1 to 2^31", conv({1, 2, 4, 4}, {1, 2, 1, 1}, {.dilation = {0, 1}})},
         {"stride must be 1 to 2^31", conv({1, 2, 4, 4}, {1, 2, 1, 1}, {{0, 1}, {0, 0}, {}})},
         {"padding must be at most half", pool({1, 1, 4, 4}, {{2, 2}, {2, 2}, {2, 0}, {}})},
         {"larger than the image", pool({1, 1, 2, 4}, {{3, 3}, {1, 1}, {0, 0}, {}})},

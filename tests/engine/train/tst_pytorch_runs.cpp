@@ -279,15 +279,15 @@ void TestPyTorchRuns::follows_data() {
     row("transposed",
         {"model.layers=nn.Sequential(nn.Conv2d(2, 8, 4, stride=2, padding=1), nn.ReLU(), "
          "nn.Conv2d(8, 16, 3, stride=2, padding=1), nn.ReLU(), "
-         "nn.ConvTranspose2d(16, 8, 3, stride=2, padding=1, output_padding=1), "
+         "nn.ConvTranspose2d(16, 8, 3, 2, padding=2, output_padding=1, groups=4, dilation=2), "
          "nn.ReLU(), nn.ConvTranspose2d(8, 1, 4, 2, 1))"});
     row("instance norms",
         {"model.layers=nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.InstanceNorm2d(8), "
-         "nn.ReLU(), nn.Conv2d(8, 8, 1), nn.InstanceNorm2d(8, affine=True), nn.Tanh(), "
+         "nn.ReLU(), nn.Conv2d(8, 8, 3, 1, 2, 2, 8), nn.InstanceNorm2d(8, affine=True), nn.Tanh(), "
          "nn.Conv2d(8, 1, 1))"});
     row("sequences",
         {"model.layers=nn.Sequential(nn.Unflatten(1, (1, 2)), nn.Conv1d(1, 8, 2, padding=1), "
-         "nn.InstanceNorm1d(8, affine=True), nn.ReLU(), nn.Conv1d(8, 4, 3, stride=2, padding=1), "
+         "nn.InstanceNorm1d(8, affine=True), nn.ReLU(), nn.Conv1d(8, 4, 3, 2, 1, groups=2), "
          "nn.Flatten(), nn.Linear(8, 1))"});
     row("sequences in pools",
         {"model.layers=nn.Sequential(nn.Unflatten(1, (1, 2)), nn.Conv1d(1, 8, 2, padding=7), "
