@@ -51,6 +51,15 @@ void requireSequence(const LayerSpec& layer, const NodeType& in) {
                       shapeText(in.shape)});
 }
 
+int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
+    int64_t axis = layer.whole(arg);
+    if (axis < 0) axis += shape.rank();
+    if (axis < 0 || axis >= shape.rank())
+        layer.refuse(
+            {phrase("Model", "%1 is not an axis of the input, %2"), arg, shapeText(shape)});
+    return static_cast<int>(axis);
+}
+
 std::string shapeText(const Shape& shape) {
     std::string text;
     for (const int64_t extent : shape)

@@ -201,6 +201,12 @@ inline NodeType sameType(const LayerSpec&, const NodeType& in) { return in; }
 void requireImage(const LayerSpec&, const NodeType& in);
 /// Refuses inputs that are not a sequence (samples, channels, length).
 void requireSequence(const LayerSpec&, const NodeType& in);
+/// Returns the axis that an argument names, which may count from the end; refuses one that the
+/// shape does not have.
+int axisOf(const LayerSpec&, std::string_view arg, const Shape& shape);
+/// Returns the axis along which the softmax family works. Without `dim`, PyTorch chooses the first
+/// axis of tensors of rank 0, 1 and 3, and otherwise the second.
+int softmaxAxis(const LayerSpec&, const Shape& in);
 /// Returns a shape as Python writes it: "(64, 10)".
 std::string shapeText(const Shape&);
 

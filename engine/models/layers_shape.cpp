@@ -19,16 +19,6 @@ constexpr ArgInfo kDropoutArgs[] = {
     {"inplace", ArgKind::Truth, "False"},
 };
 
-/// Returns an axis; it may be given counted from the end.
-int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
-    int64_t axis = layer.whole(arg);
-    if (axis < 0) axis += shape.rank();
-    if (axis < 0 || axis >= shape.rank())
-        layer.refuse(
-            {phrase("Model", "%1 is not an axis of the input, %2"), arg, shapeText(shape)});
-    return static_cast<int>(axis);
-}
-
 NodeType flattenOutput(const LayerSpec& layer, const NodeType& in) {
     const int first = axisOf(layer, "start_dim", in.shape);
     const int last = axisOf(layer, "end_dim", in.shape);

@@ -125,15 +125,10 @@ private:
                                    "num_layers");
         if (name == "ModuleList")
             return phrase("Model", "; write Sequential(...) without brackets [ ]");
-        for (const std::string_view each : {"Softmax", "LogSoftmax"})
-            if (name == each)
-                return phrase("Model", "; at the end of a model leave it out, because "
-                                       "cross-entropy takes scores without it");
         for (const std::string_view each : {"LSTM", "GRU", "RNN"})
             if (name == each)
                 return phrase("Model", "; there are no recurrent layers: for sequences there is "
                                        "TransformerEncoderLayer");
-        if (name == "ReLU6") return phrase("Model", "; Hardtanh(0, 6) computes the same");
         if (name.starts_with("Lazy"))
             return {phrase("Model", "; write %1 with all of its sizes"), name.substr(4)};
         std::vector<std::string> known;

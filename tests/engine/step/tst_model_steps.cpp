@@ -447,6 +447,8 @@ private slots:
                 "Linear, Conv1d, Conv2d, ConvTranspose2d, BatchNorm1d, BatchNorm2d, LayerNorm, "
                 "GroupNorm, InstanceNorm1d, InstanceNorm2d, ReLU, "
                 "LeakyReLU, PReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
+                "ReLU6, SELU, CELU, Mish, LogSigmoid, Hardsigmoid, Hardshrink, Softshrink, "
+                "Tanhshrink, Softsign, Threshold, GLU, Softmax, LogSoftmax, Softmin, Softmax2d, "
                 "Sine, MaxPool1d, MaxPool2d, AvgPool1d, AvgPool2d, AdaptiveAvgPool1d, "
                 "AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
                 "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures, Embedding, "

@@ -1,0 +1,89 @@
+// Pooling and upsampling in ONNX, by operators of opset 17.
+#include "engine/models/onnx_rows.h"
+
+namespace halfscope {
+
+namespace {
+
+std::string pool(const OnnxLayer& layer, std::string_view op, const std::string& x,
+                 std::vector<OnnxAttribute> more = {}) {
+    if (layer.in.shape.rank() == 3) {
+        const int64_t padding = layer.spec.whole("padding");
+        more.push_back({"kernel_shape", std::vector{layer.spec.whole("kernel_size")}});
+        more.push_back({"strides", std::vector{layer.spec.whole("stride")}});
+        more.push_back({"pads", std::vector{padding, padding}});
+        return layer.node(op, {x}, more);
+    }
+    more.push_back({"kernel_shape", listOf(layer.spec.pair("kernel_size"))});
+    more.push_back({"strides", listOf(layer.spec.pair("stride"))});
+    more.push_back({"pads", padsOf(layer.spec.pair("padding"))});
+    return layer.node(op, {x}, more);
+}
+
+std::string emitMaxPool(const OnnxLayer& layer, const std::string& x) {
+    return pool(layer, "MaxPool", x);
+}
+
+std::string emitAvgPool(const OnnxLayer& layer, const std::string& x) {
+    return pool(layer, "AveragePool", x, {{"count_include_pad", int64_t{1}}});
+}
+
+/// Returns the matrix (to, from) for means along one axis: row i has the weights of PyTorch's i-th
+/// window.
+std::vector<float> windowMeans(int64_t from, int64_t to) {
+    std::vector<float> matrix(static_cast<size_t>(from * to), 0);
+    for (int64_t i = 0; i < to; ++i) {
+        const int64_t begin = i * from / to, end = ((i + 1) * from + to - 1) / to;
+        for (int64_t k = begin; k < end; ++k)
+            matrix[static_cast<size_t>(i * from + k)] = 1 / static_cast<float>(end - begin);
+    }
+    return matrix;
+}
+
+/// Windows of one size become a pool; others are means by matrix products along both axes.
+std::string emitAdaptiveAvgPool(const OnnxLayer& layer, const std::string& x) {
+    const Shape &in = layer.in.shape, &out = layer.out.shape;
+    if (in[2] % out[2] == 0 && in[3] % out[3] == 0) {
+        const std::vector<int64_t> window{in[2] / out[2], in[3] / out[3]};
+        return layer.node("AveragePool", {x}, {{"kernel_shape", window}, {"strides", window}});
+    }
+    const std::string rows = layer.graph.constant({out[2], in[2]}, windowMeans(in[2], out[2]));
+    const std::string columns = layer.graph.constant({out[3], in[3]}, windowMeans(in[3], out[3]));
+    const std::string turned =
+        layer.node("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}});
+    return layer.node("MatMul", {rows, layer.node("MatMul", {x, turned})});
+}
+
+std::string emitAdaptiveAvgPool1d(const OnnxLayer& layer, const std::string& x) {
+    const int64_t in = layer.in.shape[2], out = layer.out.shape[2];
+    const std::string columns = layer.graph.constant({out, in}, windowMeans(in, out));
+    const std::string turned =
+        layer.node("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}});
+    return layer.node("MatMul", {x, turned});
+}
+
+std::string emitUpsample(const OnnxLayer& layer, const std::string& x) {
+    const Shape &in = layer.in.shape, &out = layer.out.shape;
+    const std::array<float, 4> scales{1, 1, static_cast<float>(out[2] / in[2]),
+                                      static_cast<float>(out[3] / in[3])};
+    return layer.node("Resize", {x, "", layer.graph.constant({4}, scales)},
+                      {{"mode", std::string_view("nearest")},
+                       {"coordinate_transformation_mode", std::string_view("asymmetric")},
+                       {"nearest_mode", std::string_view("floor")}});
+}
+
+constexpr OnnxRow kRows[] = {
+    {"MaxPool1d", emitMaxPool},
+    {"MaxPool2d", emitMaxPool},
+    {"AvgPool1d", emitAvgPool},
+    {"AvgPool2d", emitAvgPool},
+    {"AdaptiveAvgPool1d", emitAdaptiveAvgPool1d},
+    {"AdaptiveAvgPool2d", emitAdaptiveAvgPool},
+    {"Upsample", emitUpsample},
+};
+
+} // namespace
+
+std::span<const OnnxRow> onnxPooling() { return kRows; }
+
+} // namespace halfscope
