@@ -11,7 +11,8 @@ namespace {
 
 using Names = std::initializer_list<const char*>;
 
-// The lists follow aten/src/ATen/autocast_mode.h of PyTorch 2.11, under the names of its functions.
+// The lists follow aten/src/ATen/autocast_mode.h of PyTorch 2.11, under the names of its functions;
+// rms_norm is from that of 2.15.
 constexpr Names kLower = {"conv1d",
                           "conv2d",
                           "conv3d",
@@ -46,7 +47,7 @@ constexpr Names kFull = {
     "acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal",
     "rsqrt", "sinh", "tan", "softplus", "pow",
     // norms and distances
-    "layer_norm", "native_layer_norm", "group_norm", "frobenius_norm", "nuclear_norm",
+    "layer_norm", "native_layer_norm", "rms_norm", "group_norm", "frobenius_norm", "nuclear_norm",
     "cosine_similarity", "dist", "pdist", "cdist", "renorm", "logsumexp",
     // losses
     "poisson_nll_loss", "cosine_embedding_loss", "nll_loss", "nll_loss2d", "hinge_embedding_loss",

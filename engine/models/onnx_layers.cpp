@@ -80,6 +80,40 @@ std::string emitLayerNorm(const Layer& layer, const std::string& x) {
         {{"axis", int64_t{-normed.rank()}}, epsilon(layer)});
 }
 
+/// Writes x / sqrt(mean(x^2) + eps) * weight.
+std::string emitRmsNorm(const Layer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const int normed = layer.spec.extents("normalized_shape").rank();
+    std::vector<int64_t> axes;
+    for (int axis = -normed; axis < 0; ++axis)
+        axes.push_back(axis);
+    const ArgValue& eps = layer.spec.value("eps");
+    const std::string mean =
+        layer.node("ReduceMean", {layer.node("Mul", {x, x})}, {{"axes", axes}});
+    const double least = eps.isNone ? std::numeric_limits<float>::epsilon() : eps.numbers.at(0);
+    const std::string root = layer.node("Sqrt", {layer.node("Add", {mean, graph.scalar(least)})});
+    const std::string y = layer.node("Div", {x, root}), weight = layer.parameter("weight");
+    return weight.empty() ? y : layer.node("Mul", {y, weight});
+}
+
+/// Writes PyTorch's windows, which differ from those of ONNX's LRN for an even number of channels.
+std::string emitResponseNorm(const Layer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const Shape& in = layer.in.shape;
+    const Shape apart{in[0], 1, in[1], in.elements() / in[0] / in[1]};
+    const int64_t size = layer.spec.whole("size");
+    const std::string squares = onnxReshape(graph, layer.node("Mul", {x, x}), in, apart);
+    const std::string means =
+        layer.node("AveragePool", {squares},
+                   {{"kernel_shape", std::vector<int64_t>{size, 1}},
+                    {"pads", std::vector<int64_t>{size / 2, 0, (size - 1) / 2, 0}},
+                    {"count_include_pad", int64_t{1}}});
+    const std::string scaled = layer.node(
+        "Mul", {onnxReshape(graph, means, apart, in), graph.scalar(layer.spec.real("alpha"))});
+    const std::string sum = layer.node("Add", {scaled, graph.scalar(layer.spec.real("k"))});
+    return layer.node("Div", {x, layer.node("Pow", {sum, graph.scalar(layer.spec.real("beta"))})});
+}
+
 /// Multiplies the channels of (samples, channels, ..) by weight and adds bias.
 std::string affine(const Layer& layer, std::string x) {
     Shape shape{layer.in.shape[1]};
@@ -119,7 +153,7 @@ std::string emitReshape(const Layer& layer, const std::string& x) {
     return onnxReshape(layer.graph, x, layer.in.shape, layer.out.shape);
 }
 
-/// Returns the input unchanged, for Dropout and Identity.
+/// Returns the input unchanged, for the dropouts and Identity.
 std::string emitNothing(const Layer&, const std::string& x) { return x; }
 
 /// Writes sin(omega_0 linear(x)).
@@ -247,12 +281,17 @@ constexpr OnnxRow kRows[] = {
     {"BatchNorm1d", emitBatchNorm},
     {"BatchNorm2d", emitBatchNorm},
     {"LayerNorm", emitLayerNorm},
+    {"RMSNorm", emitRmsNorm},
+    {"LocalResponseNorm", emitResponseNorm},
     {"GroupNorm", emitGroupNorm},
     {"InstanceNorm1d", emitInstanceNorm},
     {"InstanceNorm2d", emitInstanceNorm},
     {"Flatten", emitReshape},
     {"Unflatten", emitReshape},
     {"Dropout", emitNothing},
+    {"Dropout1d", emitNothing},
+    {"Dropout2d", emitNothing},
+    {"AlphaDropout", emitNothing},
     {"Identity", emitNothing},
     {"SineLayer", emitSineLayer},
     {"FourierFeatures", emitFourierFeatures},

@@ -7,6 +7,7 @@
 #include "engine/ops/functions/operands.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 namespace halfscope::fn {
@@ -27,6 +28,18 @@ uint64_t freeStream(const Graph& graph) {
             last = std::max(last, std::get<RandomAttrs>(graph[id].attrs).stream);
     }
     return last + 1;
+}
+
+void checkShare(double p) {
+    if (!(p >= 0 && p <= 1))
+        throw InputError(phrase("Operations", "dropout: p is %1; allowed are 0 to 1"),
+                         std::to_string(p));
+}
+
+/// Returns which of the elements are dropped.
+NodeId droppedOf(Builder& b, const Shape& shape, double p, NodeId counter, uint64_t seed) {
+    const NodeId u = uniform(b, shape, counter, seed);
+    return b.emit(Op::Less, {u, b.constantLike(p, u)});
 }
 
 /// Returns the maximum along the axis. The softmax family is shifted by it and does not depend on
@@ -196,16 +209,43 @@ NodeId uniform(Builder& b, const Shape& shape, NodeId counter, uint64_t seed) {
 }
 
 NodeId dropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
-    if (!(p >= 0 && p <= 1))
-        throw InputError(phrase("Operations", "dropout: p is %1; allowed are 0 to 1"),
-                         std::to_string(p));
+    checkShare(p);
     const Operands in(b, "dropout", std::array{x});
     const Shape shape = b.shapeOf(in[0]);
-    const NodeId u = uniform(b, shape, counter, seed);
-    const NodeId dropped = b.emit(Op::Less, {u, b.constantLike(p, u)});
+    const NodeId dropped = droppedOf(b, shape, p, counter, seed);
     // A factor, not a select: inf and NaN stay visible when they are dropped, as in PyTorch.
     const NodeId kept = b.constantLike(p < 1 ? 1 / (1 - p) : 0, in[0]);
     return in.result(b, b.mul(in[0], b.where(dropped, b.constantLike(0, in[0]), kept)));
+}
+
+NodeId channelDropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
+    checkShare(p);
+    x = asFloat(b, castInputs(b, "feature_dropout", std::array{x})[0]);
+    const AutocastScope off(b, nullptr);
+    Shape channels = b.shapeOf(x);
+    require(channels.rank() >= 2, "feature_dropout: (n, c, ..) expected");
+    for (int axis = 2; axis < channels.rank(); ++axis)
+        channels[axis] = 1;
+    const NodeId dropped = droppedOf(b, channels, p, counter, seed);
+    // Unlike dropout's, PyTorch's factor has the dtype of x.
+    const NodeId kept = b.constant(p < 1 ? 1 / (1 - p) : 0, channels, b.dtypeOf(x));
+    return b.mul(x, b.expandLike(b.where(dropped, b.constantLike(0, kept), kept), x));
+}
+
+NodeId alphaDropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
+    checkShare(p);
+    x = asFloat(b, castInputs(b, "alpha_dropout", std::array{x})[0]);
+    const AutocastScope off(b, nullptr);
+    const NodeId zero = b.constantLike(0, x);
+    if (p == 1) return b.mul(x, zero);
+    const NodeId dropped = droppedOf(b, b.shapeOf(x), p, counter, seed);
+    constexpr double kEnd = 1.7580993408473766; // where SELU ends, without its sign
+    const double factor = 1 / std::sqrt((kEnd * kEnd * p + 1) * (1 - p));
+    // PyTorch's order of roundings, in the dtype of x: mask - 1, times, plus
+    const NodeId below = b.where(dropped, b.constantLike(-1, x), zero);
+    const NodeId shift = b.shift(b.scale(below, kEnd * factor), kEnd * factor * p);
+    const NodeId scale = b.where(dropped, zero, b.constantLike(factor, x));
+    return b.add(b.mul(x, scale), shift);
 }
 
 NodeId softmax(Builder& b, NodeId x, int axis) {

@@ -38,6 +38,12 @@ NodeId uniform(Builder&, const Shape&, NodeId counter, uint64_t seed);
 /// uniform() draws.
 NodeId dropout(Builder&, NodeId x, double p, NodeId counter, uint64_t seed);
 
+/// Does the same with whole channels of x (n, c, ..), in x's dtype.
+NodeId channelDropout(Builder&, NodeId x, double p, NodeId counter, uint64_t seed);
+/// Sets elements to -1.758.., where SELU ends, with probability p, and keeps mean and variance of
+/// the rest by a factor and a shift.
+NodeId alphaDropout(Builder&, NodeId x, double p, NodeId counter, uint64_t seed);
+
 NodeId softmax(Builder&, NodeId x, int axis);
 NodeId logSoftmax(Builder&, NodeId x, int axis);
 NodeId softmin(Builder&, NodeId x, int axis);

@@ -38,6 +38,9 @@ const Row kRows[] = {
     {"BatchNorm2d(2)", {2, 2, 4, 4}, Same, Same},
     {"InstanceNorm1d(2)", {2, 2, 4}, Same, Same},
     {"InstanceNorm2d(2, affine=True)", {2, 2, 4, 4}, Same, Same},
+    {"RMSNorm(4)", {2, 4}, Float, Same},
+    {"LocalResponseNorm(2)", {2, 2, 4}, Float, Same},
+    {"LocalResponseNorm(2)", {2, 2, 4, 4}, Float, Float},
     {"ReLU()", {2, 4}, Same, Same},
     {"LeakyReLU()", {2, 4}, Same, Same},
     {"ELU()", {2, 4}, Same, Same},
@@ -75,6 +78,9 @@ const Row kRows[] = {
     {"Flatten()", {2, 2, 4}, Same, Same},
     {"Unflatten(1, (2, 2))", {2, 4}, Same, Same},
     {"Dropout()", {2, 4}, Same, Same},
+    {"Dropout1d()", {2, 2, 4}, Same, Same},
+    {"Dropout2d()", {2, 2, 4, 4}, Same, Same},
+    {"AlphaDropout()", {2, 4}, Same, Same},
     {"Identity()", {2, 4}, Same, Same},
 };
 
@@ -97,7 +103,7 @@ private slots:
     void dtypes_data() {
         QTest::addColumn<int>("index");
         for (size_t i = 0; i < std::size(kRows); ++i)
-            QTest::newRow(kRows[i].layer) << static_cast<int>(i);
+            QTest::addRow("%d %s", static_cast<int>(i), kRows[i].layer) << static_cast<int>(i);
     }
     void dtypes() {
         QFETCH(int, index);

@@ -122,7 +122,8 @@ Bound boundOf(const json& record, const Way& way) {
     // One rounding each, which may fall to the other side. Where PyTorch's kernels for the CPU,
     // unlike those for CUDA, round in between, the largest value counts, and in GLU the inputs, up
     // to 7.
-    constexpr std::array kCoarse{"Softmax", "LogSoftmax", "Softmin", "GLU", "Softsign"};
+    constexpr std::array kCoarse{"Softmax", "LogSoftmax", "Softmin",
+                                 "GLU",     "Softsign",   "LocalResponseNorm"};
     const bool coarse = std::any_of(kCoarse.begin(), kCoarse.end(), isOf);
     const double u = formatOf(way.input).unitRoundoff();
     return {2 * u, coarse ? 2 * u : 0, isOf("GLU") ? 7 * u : formatOf(way.input).minSubnormal};
@@ -203,6 +204,7 @@ void TestTorchLayers::computes() {
     const json& record = recordedLayers()[static_cast<size_t>(index)];
     if (record["results"].empty()) return; // only its text was recorded
     for (const Way& way : ways()) {
+        if (!record["results"].contains(way.name)) continue; // PyTorch's CPU lacks the kernel
         const json& recorded = record["results"][way.name];
         const Run run(record, way);
         QCOMPARE(std::string(nameOf(run.dtype)), recorded["dtype"].get<std::string>());
@@ -226,6 +228,11 @@ void TestTorchLayers::refuses_data() {
     row("Softmax(4)", "dim is not an axis of the input, (2, 3, 5, 6)");
     row("GLU(1)", "the axis has 3 values, and only an even number can be halved");
     row("CELU(0)", "alpha must not be 0");
+    row("RMSNorm(5)", "the input, (2, 3, 5, 6), does not end in this shape");
+    row("Dropout1d()", "the input is (2, 3, 5, 6); sequences (samples, channels, length) are "
+                       "expected");
+    row("Sequential(Flatten(), LocalResponseNorm(2))", "the input is (2, 90); (samples, channels, "
+                                                       "...) is expected");
     row("Softshrink(-1)", "lambd=-1 is not allowed: a number from 0 to 1000000000");
     row("Threshold(1)", "value is missing: a number from -1000000000 to 1000000000");
 }

@@ -445,13 +445,14 @@ private slots:
             std::string("f: model.layers, line 1, column 1: \"A\" is not a layer of this "
                         "program; there are: ") +
                 "Linear, Conv1d, Conv2d, ConvTranspose2d, BatchNorm1d, BatchNorm2d, LayerNorm, "
-                "GroupNorm, InstanceNorm1d, InstanceNorm2d, ReLU, "
+                "RMSNorm, GroupNorm, InstanceNorm1d, InstanceNorm2d, LocalResponseNorm, ReLU, "
                 "LeakyReLU, PReLU, ELU, GELU, SiLU, Tanh, Sigmoid, Softplus, Hardtanh, Hardswish, "
                 "ReLU6, SELU, CELU, Mish, LogSigmoid, Hardsigmoid, Hardshrink, Softshrink, "
                 "Tanhshrink, Softsign, Threshold, GLU, Softmax, LogSoftmax, Softmin, Softmax2d, "
                 "Sine, MaxPool1d, MaxPool2d, AvgPool1d, AvgPool2d, AdaptiveAvgPool1d, "
                 "AdaptiveAvgPool2d, Upsample, Flatten, Unflatten, "
-                "Dropout, Identity, Sequential, Residual, SineLayer, FourierFeatures, Embedding, "
+                "Dropout, Dropout1d, Dropout2d, AlphaDropout, Identity, Sequential, Residual, "
+                "SineLayer, FourierFeatures, Embedding, "
                 "PositionalEmbedding, TransformerEncoderLayer, "
                 "CausalTransformerEncoderLayer, MaskedMean, PaddedSequential");
     }
