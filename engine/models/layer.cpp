@@ -9,8 +9,8 @@ std::span<const LayerInfo> layerTable() {
     static const std::vector<LayerInfo> table = [] {
         std::vector<LayerInfo> all;
         for (const auto& family :
-             {productLayers(), normLayers(), activationLayers(), poolingLayers(), shapeLayers(),
-              coordinateLayers(), sequenceLayers()})
+             {productLayers(), normLayers(), activationLayers(), poolingLayers(), paddingLayers(),
+              shapeLayers(), coordinateLayers(), sequenceLayers()})
             all.insert(all.end(), family.begin(), family.end());
         return all;
     }();

@@ -32,6 +32,7 @@ enum class ArgKind : uint8_t {
     Size,    ///< 2 or (2, 2): printed as it was given
     Single,  ///< 3 or (3,): printed as (3,)
     Pair,    ///< 2 or (2, 2): printed as (2, 2)
+    Sides,   ///< 1 or (1, 2, 3, 4): printed as (1, 1, 1, 1)
     Factor,  ///< 2.0 or (2.0, 2.0): one or two numbers, printed as reals
     Extents, ///< 256 or (16, 16): one to six whole numbers, printed as (256,)
 };
@@ -184,6 +185,7 @@ std::span<const LayerInfo> productLayers();
 std::span<const LayerInfo> normLayers();
 std::span<const LayerInfo> activationLayers();
 std::span<const LayerInfo> poolingLayers();
+std::span<const LayerInfo> paddingLayers();
 std::span<const LayerInfo> shapeLayers();
 std::span<const LayerInfo> coordinateLayers();
 std::span<const LayerInfo> sequenceLayers();

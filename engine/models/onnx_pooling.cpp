@@ -1,5 +1,7 @@
-// Pooling and upsampling in ONNX, by operators of opset 17.
+// Pooling, upsampling, borders and regrouped pixels in ONNX, by operators of opset 17.
 #include "engine/models/onnx_rows.h"
+
+#include <utility>
 
 namespace halfscope {
 
@@ -72,6 +74,57 @@ std::string emitUpsample(const OnnxLayer& layer, const std::string& x) {
                        {"nearest_mode", std::string_view("floor")}});
 }
 
+/// Writes borders of any kind; ONNX wants their widths before all axes and then those behind them.
+std::string emitPad(const OnnxLayer& layer, const std::string& x) {
+    const std::vector<double>& given = layer.spec.value("padding").numbers;
+    const int rank = layer.in.shape.rank();
+    const auto side = [&](size_t i) {
+        return static_cast<int64_t>(given.size() == 1 ? given[0] : given.at(i));
+    };
+    std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
+    for (int i = 0; i < rank - 2; ++i) { // the last axis comes first
+        const auto axis = static_cast<size_t>(rank - 1 - i), at = static_cast<size_t>(2 * i);
+        pads[axis] = side(at);
+        pads[axis + static_cast<size_t>(rank)] = side(at + 1);
+    }
+    const std::string_view name = layer.spec.info->name;
+    if (name.starts_with("Reflection") || name.starts_with("Replication")) {
+        const std::string_view mode = name.starts_with("Reflection") ? "reflect" : "edge";
+        return layer.node("Pad", {x, layer.graph.integers(pads)}, {{"mode", mode}});
+    }
+    const double value = name.starts_with("Zero") ? 0 : layer.spec.real("value");
+    return layer.node("Pad", {x, layer.graph.integers(pads), layer.graph.scalar(value)});
+}
+
+/// Reshapes x to `apart`, which has as many samples, permutes its axes, and reshapes it to the
+/// layer's result.
+std::string regrouped(const OnnxLayer& layer, const std::string& x, const Shape& apart,
+                      std::vector<int64_t> permutation) {
+    Shape between;
+    for (const int64_t axis : permutation)
+        between.push(apart[static_cast<int>(axis)]);
+    const std::string split = onnxReshape(layer.graph, x, layer.in.shape, apart);
+    const std::string turned = layer.node("Transpose", {split}, {{"perm", std::move(permutation)}});
+    return onnxReshape(layer.graph, turned, between, layer.out.shape);
+}
+
+std::string emitPixelShuffle(const OnnxLayer& layer, const std::string& x) {
+    return layer.node(
+        "DepthToSpace", {x},
+        {{"blocksize", layer.spec.whole("upscale_factor")}, {"mode", std::string_view("CRD")}});
+}
+/// Not SpaceToDepth, which orders channels the other way.
+std::string emitPixelUnshuffle(const OnnxLayer& layer, const std::string& x) {
+    const Shape &in = layer.in.shape, &out = layer.out.shape;
+    const int64_t factor = layer.spec.whole("downscale_factor");
+    return regrouped(layer, x, {in[0], in[1], out[2], factor, out[3], factor}, {0, 1, 3, 5, 2, 4});
+}
+std::string emitChannelShuffle(const OnnxLayer& layer, const std::string& x) {
+    const Shape& in = layer.in.shape;
+    const int64_t groups = layer.spec.whole("groups");
+    return regrouped(layer, x, {in[0], groups, in[1] / groups, in[2], in[3]}, {0, 2, 1, 3, 4});
+}
+
 constexpr OnnxRow kRows[] = {
     {"MaxPool1d", emitMaxPool},
     {"MaxPool2d", emitMaxPool},
@@ -80,6 +133,17 @@ constexpr OnnxRow kRows[] = {
     {"AdaptiveAvgPool1d", emitAdaptiveAvgPool1d},
     {"AdaptiveAvgPool2d", emitAdaptiveAvgPool},
     {"Upsample", emitUpsample},
+    {"ZeroPad1d", emitPad},
+    {"ZeroPad2d", emitPad},
+    {"ConstantPad1d", emitPad},
+    {"ConstantPad2d", emitPad},
+    {"ReflectionPad1d", emitPad},
+    {"ReflectionPad2d", emitPad},
+    {"ReplicationPad1d", emitPad},
+    {"ReplicationPad2d", emitPad},
+    {"PixelShuffle", emitPixelShuffle},
+    {"PixelUnshuffle", emitPixelUnshuffle},
+    {"ChannelShuffle", emitChannelShuffle},
 };
 
 } // namespace

@@ -54,6 +54,19 @@ LAYERS = [
     ("nn.LocalResponseNorm(3)", (2, 5, 2, 3)),
     ("nn.LocalResponseNorm(4, alpha=0.5, beta=0.5, k=2)", (2, 5, 3)),
     ("nn.LocalResponseNorm(2, 0.25)", (1, 4, 2, 2)),
+    ("nn.ZeroPad1d(2)", (2, 3, 4)),
+    ("nn.ZeroPad2d(1)", (1, 2, 3, 4)),
+    ("nn.ZeroPad2d((1, 0, 2, 3))", (1, 2, 3, 4)),
+    ("nn.ConstantPad1d((0, 3), 2)", (2, 3, 4)),
+    ("nn.ConstantPad2d(padding=(1, 2, 0, 1), value=-0.3)", (1, 2, 3, 4)),
+    ("nn.ReflectionPad1d((3, 1))", (2, 3, 4)),
+    ("nn.ReflectionPad2d(2)", (1, 2, 3, 4)),
+    ("nn.ReflectionPad2d((3, 0, 1, 2))", (1, 2, 3, 4)),
+    ("nn.ReplicationPad1d(2)", (2, 3, 4)),
+    ("nn.ReplicationPad2d((4, 1, 0, 5))", (1, 2, 3, 4)),
+    ("nn.PixelShuffle(2)", (2, 8, 2, 3)),
+    ("nn.PixelUnshuffle(downscale_factor=2)", (2, 2, 4, 6)),
+    ("nn.ChannelShuffle(2)", (2, 6, 2, 2)),
 ]
 
 # Of these only the text: in place, gradients of 16 bits come from results that were rounded, and what

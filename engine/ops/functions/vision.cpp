@@ -1,4 +1,5 @@
-// Functions on images: pooling by windows or to a given size, growing, and reading at given places.
+// Functions on images: pooling by windows or to a given size, growing, borders, regrouping, and
+// reading at given places.
 #include "engine/ops/functions/vision.h"
 
 #include "engine/core/error.h"
@@ -67,6 +68,48 @@ Inside insideOf(Builder& b, NodeId x, int64_t extent) {
     return {b.unary(Op::LogicalNot, outside), b.where(inside, x, zero)};
 }
 
+/// Returns the values from `begin` to `end` along an axis in the opposite order.
+NodeId mirrored(Builder& b, NodeId x, int axis, int64_t begin, int64_t end) {
+    const NodeId strip = b.slice(x, axis, begin, end);
+    std::vector<NodeId> parts;
+    for (int64_t i = end - begin; i-- > 0;)
+        parts.push_back(b.slice(strip, axis, i, i + 1));
+    return b.concat(parts, axis);
+}
+
+/// Returns `count` copies of the values at one place of an axis.
+NodeId repeated(Builder& b, NodeId x, int axis, int64_t at, int64_t count) {
+    Shape shape = b.shapeOf(x);
+    shape[axis] = count;
+    return b.expand(b.slice(x, axis, at, at + 1), shape);
+}
+
+/// Widens an axis of x at its ends by what first(width) and last(width) return.
+template <class First, class Last>
+NodeId widenedAlong(Builder& b, NodeId x, int axis, std::array<int64_t, 2> by, const First& first,
+                    const Last& last) {
+    std::vector<NodeId> parts{x};
+    if (by[0] > 0) parts.insert(parts.begin(), first(by[0]));
+    if (by[1] > 0) parts.push_back(last(by[1]));
+    return parts.size() == 1 ? x : b.concat(parts, axis);
+}
+
+/// The last two axes with their borders, the last one first.
+struct Side {
+    int axis;
+    std::array<int64_t, 2> by;
+};
+std::array<Side, 2> sidesOf(const Builder& b, NodeId x, const Border& border) {
+    const int last = b.shapeOf(x).rank() - 1;
+    require(last == 2 || last == 3, "a border: (n, c, length) or (n, c, h, w) expected");
+    return {{{last, {border.left, border.right}}, {last - 1, {border.top, border.bottom}}}};
+}
+
+/// Returns x as autocast wants it for a border: PyTorch has one function for each number of axes.
+NodeId castForBorder(Builder& b, const char* line, const char* image, NodeId x) {
+    return castInputs(b, b.shapeOf(x).rank() == 3 ? line : image, std::array{x})[0];
+}
+
 } // namespace
 
 NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
@@ -126,6 +169,67 @@ NodeId upsampleNearest2d(Builder& b, NodeId given, std::array<int64_t, 2> factor
     const NodeId apart = b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
     const NodeId blocks = b.expand(apart, {s[0], s[1], s[2], down, s[3], across});
     return b.reshape(blocks, {s[0], s[1], s[2] * down, s[3] * across});
+}
+
+NodeId constantPad(Builder& b, NodeId x, const Border& border, double value) {
+    x = castInputs(b, "constant_pad_nd", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    const Shape none = Shape::filled(b.shapeOf(x).rank(), 0);
+    PadAttrs pad{none, none, none, value};
+    for (const Side& side : sidesOf(b, x, border)) {
+        pad.before[side.axis] = side.by[0];
+        pad.after[side.axis] = side.by[1];
+    }
+    return b.emit(Op::Pad, {x}, pad);
+}
+
+NodeId reflectionPad(Builder& b, NodeId x, const Border& border) {
+    x = castForBorder(b, "reflection_pad1d", "reflection_pad2d", x);
+    const AutocastScope off(b, nullptr);
+    for (const auto& [axis, by] : sidesOf(b, x, border)) {
+        const int64_t end = b.shapeOf(x)[axis] - 1;
+        x = widenedAlong(
+            b, x, axis, by, [&](int64_t n) { return mirrored(b, x, axis, 1, n + 1); },
+            [&](int64_t n) { return mirrored(b, x, axis, end - n, end); });
+    }
+    return x;
+}
+
+NodeId replicationPad(Builder& b, NodeId x, const Border& border) {
+    x = castForBorder(b, "replication_pad1d", "replication_pad2d", x);
+    const AutocastScope off(b, nullptr);
+    for (const auto& [axis, by] : sidesOf(b, x, border)) {
+        const int64_t end = b.shapeOf(x)[axis] - 1;
+        x = widenedAlong(
+            b, x, axis, by, [&](int64_t n) { return repeated(b, x, axis, 0, n); },
+            [&](int64_t n) { return repeated(b, x, axis, end, n); });
+    }
+    return x;
+}
+
+NodeId pixelShuffle(Builder& b, NodeId x, int64_t factor) {
+    x = castInputs(b, "pixel_shuffle", std::array{x})[0];
+    const Shape s = b.shapeOf(x);
+    const int64_t channels = s[1] / factor / factor;
+    const NodeId apart = b.reshape(x, {s[0], channels, factor, factor, s[2], s[3]});
+    return b.reshape(b.transpose(apart, {0, 1, 4, 2, 5, 3}),
+                     {s[0], channels, s[2] * factor, s[3] * factor});
+}
+
+NodeId pixelUnshuffle(Builder& b, NodeId x, int64_t factor) {
+    x = castInputs(b, "pixel_unshuffle", std::array{x})[0];
+    const Shape s = b.shapeOf(x);
+    const int64_t high = s[2] / factor, wide = s[3] / factor;
+    const NodeId apart = b.reshape(x, {s[0], s[1], high, factor, wide, factor});
+    return b.reshape(b.transpose(apart, {0, 1, 3, 5, 2, 4}),
+                     {s[0], s[1] * factor * factor, high, wide});
+}
+
+NodeId channelShuffle(Builder& b, NodeId x, int64_t groups) {
+    x = castInputs(b, "channel_shuffle", std::array{x})[0];
+    const Shape s = b.shapeOf(x);
+    const NodeId apart = b.reshape(x, {s[0], groups, s[1] / groups, s[2], s[3]});
+    return b.reshape(b.transpose(apart, {0, 2, 1, 3, 4}), s);
 }
 
 NodeId gridSample(Builder& b, NodeId x, NodeId grid) {

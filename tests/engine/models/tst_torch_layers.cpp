@@ -233,6 +233,18 @@ void TestTorchLayers::refuses_data() {
                        "expected");
     row("Sequential(Flatten(), LocalResponseNorm(2))", "the input is (2, 90); (samples, channels, "
                                                        "...) is expected");
+    row("ReflectionPad2d((0, 0, 5, 1))",
+        "the border must be narrower than the input, (2, 3, 5, 6), "
+        "which it reflects");
+    row("ZeroPad2d((1, 2))", "padding=(1, 2) is not allowed: a whole number from 0 to 4096, or "
+                             "four of them such as (1, 1, 2, 2)");
+    row("ZeroPad2d(-1)", "padding=-1 is not allowed: a whole number from 0 to 4096, or four of "
+                         "them such as (1, 1, 2, 2)");
+    row("ReplicationPad1d(1)", "the input is (2, 3, 5, 6); sequences (samples, channels, length) "
+                               "are expected");
+    row("PixelShuffle(2)", "the input has 3 channels, and a multiple of 4 is needed");
+    row("PixelUnshuffle(2)", "height and width of the input, (2, 3, 5, 6), must be multiples of 2");
+    row("ChannelShuffle(2)", "the input has 3 channels, and a multiple of 2 is needed");
     row("Softshrink(-1)", "lambd=-1 is not allowed: a number from 0 to 1000000000");
     row("Threshold(1)", "value is missing: a number from -1000000000 to 1000000000");
 }
