@@ -61,6 +61,9 @@ std::vector<Argument> entriesOf(const Value& dict) {
     return entries;
 }
 
+/// Words beyond it are cut before they are compared with layers.
+constexpr size_t kLongestTypo = 100;
+
 class Reader {
 public:
     LayerSpec read(const Value& value, const std::string& path, const std::string& name) {
@@ -134,7 +137,9 @@ private:
         std::vector<std::string> known;
         for (const LayerInfo& info : layerTable())
             known.emplace_back(info.name);
-        return nearestHint(name, known);
+        const std::string best = nearestOf(name, known);
+        if (isNear(name.substr(0, kLongestTypo), best)) return {kNearest, best};
+        return phrase("Model", "; the page Models of the manual lists all layers");
     }
 
     void readChildren(LayerSpec& layer, const Value& value) {

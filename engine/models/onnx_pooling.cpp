@@ -1,24 +1,30 @@
 // Pooling, upsampling, borders and regrouped pixels in ONNX, by operators of opset 17.
 #include "engine/models/onnx_rows.h"
+#include "engine/models/pool_shape.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
 
+/// Writes a pool with its windows as padding: what ceil_mode means at the end of the input has
+/// changed between versions of ONNX.
 std::string pool(const OnnxLayer& layer, std::string_view op, const std::string& x,
                  std::vector<OnnxAttribute> more = {}) {
-    if (layer.in.shape.rank() == 3) {
-        const int64_t padding = layer.spec.whole("padding");
-        more.push_back({"kernel_shape", std::vector{layer.spec.whole("kernel_size")}});
-        more.push_back({"strides", std::vector{layer.spec.whole("stride")}});
-        more.push_back({"pads", std::vector{padding, padding}});
-        return layer.node(op, {x}, more);
+    const PoolShape how = poolShape(layer.spec, layer.in.shape);
+    std::vector<int64_t> kernel, strides, begins, ends;
+    for (size_t i = layer.in.shape.rank() == 3 ? 1 : 0; i < 2; ++i) {
+        kernel.push_back(how.attrs.kernel[i]);
+        strides.push_back(how.attrs.stride[i]);
+        begins.push_back(how.attrs.padding[i]);
+        ends.push_back(how.attrs.padding[i] + how.beyond[i]);
     }
-    more.push_back({"kernel_shape", listOf(layer.spec.pair("kernel_size"))});
-    more.push_back({"strides", listOf(layer.spec.pair("stride"))});
-    more.push_back({"pads", padsOf(layer.spec.pair("padding"))});
+    begins.insert(begins.end(), ends.begin(), ends.end());
+    more.push_back({"kernel_shape", kernel});
+    more.push_back({"strides", strides});
+    more.push_back({"pads", begins});
     return layer.node(op, {x}, more);
 }
 
@@ -26,8 +32,56 @@ std::string emitMaxPool(const OnnxLayer& layer, const std::string& x) {
     return pool(layer, "MaxPool", x);
 }
 
+/// Writes averages over whole windows, and factors for those that are divided by less.
 std::string emitAvgPool(const OnnxLayer& layer, const std::string& x) {
-    return pool(layer, "AveragePool", x, {{"count_include_pad", int64_t{1}}});
+    const PoolShape how = poolShape(layer.spec, layer.in.shape);
+    const fn::Divisor divisor = divisorOf(layer.spec);
+    const std::string y = pool(layer, "AveragePool", x, {{"count_include_pad", int64_t{1}}});
+    if (divisor.fixed > 0) {
+        const auto window = static_cast<double>(how.attrs.kernel[0] * how.attrs.kernel[1]);
+        return layer.node("Mul",
+                          {y, layer.graph.scalar(window / static_cast<double>(divisor.fixed))});
+    }
+    std::vector<float> factors;
+    const auto shares = [&](size_t i) {
+        return fn::windowShares(how.extents[i], how.attrs, i, how.beyond, divisor);
+    };
+    for (const double down : shares(0))
+        for (const double across : shares(1))
+            factors.push_back(static_cast<float>(down * across));
+    const bool none =
+        std::all_of(factors.begin(), factors.end(), [](float factor) { return factor == 1; });
+    if (none) return y;
+    const Shape shape =
+        layer.in.shape.rank() == 3 ? Shape{how.windows[1]} : Shape{how.windows[0], how.windows[1]};
+    return layer.node("Mul", {y, layer.graph.constant(shape, factors)});
+}
+
+/// Windows of one size become a pool; otherwise each is cut out.
+std::string emitAdaptiveMaxPool(const OnnxLayer& layer, const std::string& x) {
+    const Shape &in = layer.in.shape, &out = layer.out.shape;
+    std::vector<int64_t> window;
+    bool even = true;
+    for (int axis = 2; axis < in.rank(); ++axis) {
+        even = even && in[axis] % out[axis] == 0;
+        window.push_back(in[axis] / out[axis]);
+    }
+    if (even) return layer.node("MaxPool", {x}, {{"kernel_shape", window}, {"strides", window}});
+    std::string y = x;
+    for (int axis = 2; axis < in.rank(); ++axis) {
+        std::string joined;
+        for (int64_t i = 0; i < out[axis]; ++i) {
+            const int64_t begin = i * in[axis] / out[axis];
+            const int64_t end = ((i + 1) * in[axis] + out[axis] - 1) / out[axis];
+            const std::string most =
+                layer.node("ReduceMax", {onnxSlice(layer, y, axis, begin, end)},
+                           {{"axes", std::vector<int64_t>{axis}}});
+            joined =
+                i == 0 ? most : layer.node("Concat", {joined, most}, {{"axis", int64_t{axis}}});
+        }
+        y = joined;
+    }
+    return y;
 }
 
 /// Returns the matrix (to, from) for means along one axis: row i has the weights of PyTorch's i-th
@@ -68,10 +122,17 @@ std::string emitUpsample(const OnnxLayer& layer, const std::string& x) {
     const Shape &in = layer.in.shape, &out = layer.out.shape;
     const std::array<float, 4> scales{1, 1, static_cast<float>(out[2] / in[2]),
                                       static_cast<float>(out[3] / in[3])};
-    return layer.node("Resize", {x, "", layer.graph.constant({4}, scales)},
-                      {{"mode", std::string_view("nearest")},
-                       {"coordinate_transformation_mode", std::string_view("asymmetric")},
-                       {"nearest_mode", std::string_view("floor")}});
+    std::vector<OnnxAttribute> how{
+        {"mode", std::string_view("nearest")},
+        {"coordinate_transformation_mode", std::string_view("asymmetric")},
+        {"nearest_mode", std::string_view("floor")}};
+    if (layer.spec.value("mode").word == "bilinear") {
+        const bool pixels = cornersOf(layer.spec) == fn::Corners::Pixels;
+        how = {{"mode", std::string_view("linear")},
+               {"coordinate_transformation_mode",
+                std::string_view(pixels ? "align_corners" : "half_pixel")}};
+    }
+    return layer.node("Resize", {x, "", layer.graph.constant({4}, scales)}, how);
 }
 
 /// Writes borders of any kind; ONNX wants their widths before all axes and then those behind them.
@@ -132,7 +193,11 @@ constexpr OnnxRow kRows[] = {
     {"AvgPool2d", emitAvgPool},
     {"AdaptiveAvgPool1d", emitAdaptiveAvgPool1d},
     {"AdaptiveAvgPool2d", emitAdaptiveAvgPool},
+    {"AdaptiveMaxPool1d", emitAdaptiveMaxPool},
+    {"AdaptiveMaxPool2d", emitAdaptiveMaxPool},
     {"Upsample", emitUpsample},
+    {"UpsamplingNearest2d", emitUpsample},
+    {"UpsamplingBilinear2d", emitUpsample},
     {"ZeroPad1d", emitPad},
     {"ZeroPad2d", emitPad},
     {"ConstantPad1d", emitPad},

@@ -132,6 +132,7 @@ NodeId rmsNorm(Builder& b, NodeId x, NodeId weight, std::optional<double> eps) {
 NodeId localResponseNorm(Builder& b, NodeId x, const ResponseShape& how) {
     const Shape shape = b.shapeOf(x);
     require(shape.rank() >= 3 && how.size >= 1, "local_response_norm: (n, c, ..) expected");
+    x = castInputs(b, "local_response_norm", std::array{x})[0];
     const NodeId squares = mul(b, x, x);
     // PyTorch takes the means of sequences by avg_pool2d, and those of images by avg_pool3d.
     const Operands pool(b, shape.rank() == 3 ? "avg_pool2d" : "avg_pool3d", std::array{squares});

@@ -5,6 +5,9 @@
 #include "engine/core/error.h"
 #include "engine/ops/functions/operands.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace halfscope::fn {
 
 using namespace detail;
@@ -68,13 +71,18 @@ Inside insideOf(Builder& b, NodeId x, int64_t extent) {
     return {b.unary(Op::LogicalNot, outside), b.where(inside, x, zero)};
 }
 
-/// Returns the values from `begin` to `end` along an axis in the opposite order.
-NodeId mirrored(Builder& b, NodeId x, int axis, int64_t begin, int64_t end) {
-    const NodeId strip = b.slice(x, axis, begin, end);
-    std::vector<NodeId> parts;
-    for (int64_t i = end - begin; i-- > 0;)
-        parts.push_back(b.slice(strip, axis, i, i + 1));
-    return b.concat(parts, axis);
+/// Lays given numbers along an axis of (n, c, h, w), with extents of 1 elsewhere, in x's dtype.
+/// Runs of equal numbers, of which there are few, are one constant each.
+NodeId row(Builder& b, const std::vector<double>& numbers, int axis, NodeId x) {
+    std::vector<NodeId> runs;
+    for (size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+        while (end < numbers.size() && numbers[end] == numbers[begin])
+            ++end;
+        Shape shape{1, 1, 1, 1};
+        shape[axis] = static_cast<int64_t>(end - begin);
+        runs.push_back(b.constant(numbers[begin], shape, b.dtypeOf(x)));
+    }
+    return runs.size() == 1 ? runs[0] : b.concat(runs, axis);
 }
 
 /// Returns `count` copies of the values at one place of an axis.
@@ -82,6 +90,80 @@ NodeId repeated(Builder& b, NodeId x, int axis, int64_t at, int64_t count) {
     Shape shape = b.shapeOf(x);
     shape[axis] = count;
     return b.expand(b.slice(x, axis, at, at + 1), shape);
+}
+
+/// Returns the neighbours of all values along an axis, one place before (-1) or behind (1); the
+/// outermost value is its own.
+NodeId neighbours(Builder& b, NodeId x, int axis, int step) {
+    const int64_t extent = b.shapeOf(x)[axis];
+    if (step < 0)
+        return b.concat(std::array{b.slice(x, axis, 0, 1), b.slice(x, axis, 0, extent - 1)}, axis);
+    return b.concat(std::array{b.slice(x, axis, 1, extent), b.slice(x, axis, extent - 1, extent)},
+                    axis);
+}
+
+/// The distance of value k of `factor` from the middle of them, where their source is.
+double phaseOf(int64_t k, int64_t factor) {
+    return (static_cast<double>(k) + 0.5) / static_cast<double>(factor) - 0.5;
+}
+NodeId betweenEdges(Builder& b, NodeId x, NodeId before, NodeId behind, double distance) {
+    if (distance == 0) return x;
+    const double share = std::fabs(distance);
+    return b.add(b.scale(x, 1 - share), b.scale(distance < 0 ? before : behind, share));
+}
+/// Where the outermost pixels keep their places, the distance of value k depends on the place i of
+/// its source: (k (n - 1) - i (factor - 1)) / (factor n - 1).
+NodeId betweenPixels(Builder& b, NodeId x, int axis, NodeId before, NodeId behind, int64_t k,
+                     int64_t factor) {
+    const int64_t extent = b.shapeOf(x)[axis];
+    Shape places{1, 1, 1, 1};
+    places[axis] = extent;
+    const NodeId place = b.iota(places, axis, b.dtypeOf(x));
+    const NodeId shifts = b.shift(b.scale(place, static_cast<double>(1 - factor)),
+                                  static_cast<double>(k * (extent - 1)));
+    const NodeId distance =
+        b.div(shifts, b.constantLike(static_cast<double>(factor * extent - 1), shifts));
+    const auto times = [&](NodeId value, NodeId share) {
+        return b.mul(value, b.expandLike(share, value));
+    };
+    const NodeId own = b.sub(b.constantLike(1, distance), b.unary(Op::Abs, distance));
+    const NodeId sides = b.add(times(before, b.unary(Op::Relu, b.neg(distance))),
+                               times(behind, b.unary(Op::Relu, distance)));
+    return b.add(times(x, own), sides);
+}
+
+/// Interpolates linearly along an axis of (n, c, h, w): each value becomes `factor` values, between
+/// its neighbours on both sides.
+NodeId interpolated(Builder& b, NodeId x, int axis, int64_t factor, Corners corners) {
+    const Shape shape = b.shapeOf(x);
+    const int64_t extent = shape[axis];
+    if (factor == 1) return x;
+    if (extent == 1) return repeated(b, x, axis, 0, factor);
+    const NodeId before = neighbours(b, x, axis, -1), behind = neighbours(b, x, axis, 1);
+    Shape apart;
+    for (int i = 0; i < 4; ++i) {
+        apart.push(shape[i]);
+        if (i == axis) apart.push(1);
+    }
+    std::vector<NodeId> values;
+    for (int64_t k = 0; k < factor; ++k) {
+        const NodeId value = corners == Corners::Edges
+                                 ? betweenEdges(b, x, before, behind, phaseOf(k, factor))
+                                 : betweenPixels(b, x, axis, before, behind, k, factor);
+        values.push_back(b.reshape(value, apart));
+    }
+    Shape grown = shape;
+    grown[axis] *= factor;
+    return b.reshape(b.concat(values, axis + 1), grown);
+}
+
+/// Returns the values from `begin` to `end` along an axis in the opposite order.
+NodeId mirrored(Builder& b, NodeId x, int axis, int64_t begin, int64_t end) {
+    const NodeId strip = b.slice(x, axis, begin, end);
+    std::vector<NodeId> parts;
+    for (int64_t i = end - begin; i-- > 0;)
+        parts.push_back(b.slice(strip, axis, i, i + 1));
+    return b.concat(parts, axis);
 }
 
 /// Widens an axis of x at its ends by what first(width) and last(width) return.
@@ -112,9 +194,11 @@ NodeId castForBorder(Builder& b, const char* line, const char* image, NodeId x) 
 
 } // namespace
 
-NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
+NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs, Beyond beyond) {
     x = castInputs(b, "max_pool2d", std::array{x})[0];
     const AutocastScope off(b, nullptr);
+    // Copies of the last values: a copy never wins, because its original comes first.
+    x = replicationPad(b, x, {0, beyond[1], 0, beyond[0]});
     const NodeId index = b.emit(Op::MaxPool2dIndex, {x}, attrs);
     const Shape image = b.shapeOf(x), pooled = b.shapeOf(index);
     const Shape flatImage{image[0], image[1], image[2] * image[3]};
@@ -124,10 +208,44 @@ NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
     return b.reshape(flat, pooled);
 }
 
-NodeId avgPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
-    x = castInputs(b, "avg_pool2d", std::array{x})[0];
+std::vector<double> windowShares(int64_t extent, const PoolAttrs& attrs, size_t i,
+                                 const Beyond& beyond, const Divisor& divisor) {
+    const int64_t kernel = attrs.kernel[i], padding = attrs.padding[i];
+    const int64_t windows = (extent + 2 * padding + beyond[i] - kernel) / attrs.stride[i] + 1;
+    std::vector<double> shares;
+    for (int64_t at = 0; at < windows; ++at) {
+        const int64_t begin = at * attrs.stride[i] - padding, end = begin + kernel;
+        const int64_t counted = divisor.countsPadding
+                                    ? std::min(end, extent + padding) - begin
+                                    : std::min(end, extent) - std::max<int64_t>(begin, 0);
+        shares.push_back(static_cast<double>(kernel) / static_cast<double>(counted));
+    }
+    return shares;
+}
+
+NodeId avgPool2d(Builder& b, NodeId x, const PoolAttrs& attrs, Beyond beyond,
+                 const Divisor& divisor) {
+    const bool padded = attrs.padding != std::array<int64_t, 2>{0, 0};
+    if (beyond == Beyond{0, 0} && divisor.fixed < 1 && (divisor.countsPadding || !padded)) {
+        x = castInputs(b, "avg_pool2d", std::array{x})[0];
+        const AutocastScope off(b, nullptr);
+        return b.emit(Op::AvgPool2d, {x}, attrs);
+    }
+    const Operands in(b, "avg_pool2d", std::array{x});
     const AutocastScope off(b, nullptr);
-    return b.emit(Op::AvgPool2d, {x}, attrs);
+    const Shape image = b.shapeOf(in[0]);
+    const NodeId whole = constantPad(b, in[0], {0, beyond[1], 0, beyond[0]}, 0);
+    NodeId y = b.emit(Op::AvgPool2d, {whole}, attrs);
+    if (divisor.fixed > 0) {
+        const auto window = static_cast<double>(attrs.kernel[0] * attrs.kernel[1]);
+        return in.result(b, b.scale(y, window / static_cast<double>(divisor.fixed)));
+    }
+    for (const size_t i : {0U, 1U}) {
+        const int axis = 2 + static_cast<int>(i);
+        const auto shares = windowShares(image[axis], attrs, i, beyond, divisor);
+        y = b.mul(y, b.expandLike(row(b, shares, axis, y), y));
+    }
+    return in.result(b, y);
 }
 
 NodeId adaptiveAvgPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
@@ -169,6 +287,13 @@ NodeId upsampleNearest2d(Builder& b, NodeId given, std::array<int64_t, 2> factor
     const NodeId apart = b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
     const NodeId blocks = b.expand(apart, {s[0], s[1], s[2], down, s[3], across});
     return b.reshape(blocks, {s[0], s[1], s[2] * down, s[3] * across});
+}
+
+NodeId upsampleBilinear2d(Builder& b, NodeId x, std::array<int64_t, 2> factors, Corners corners) {
+    const Operands in(b, "upsample_bilinear2d", std::array{x});
+    const AutocastScope off(b, nullptr);
+    const NodeId wide = interpolated(b, in[0], 3, factors[1], corners);
+    return in.result(b, interpolated(b, wide, 2, factors[0], corners));
 }
 
 NodeId constantPad(Builder& b, NodeId x, const Border& border, double value) {

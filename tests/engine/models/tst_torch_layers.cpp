@@ -122,8 +122,8 @@ Bound boundOf(const json& record, const Way& way) {
     // One rounding each, which may fall to the other side. Where PyTorch's kernels for the CPU,
     // unlike those for CUDA, round in between, the largest value counts, and in GLU the inputs, up
     // to 7.
-    constexpr std::array kCoarse{"Softmax", "LogSoftmax", "Softmin",
-                                 "GLU",     "Softsign",   "LocalResponseNorm"};
+    constexpr std::array kCoarse{"Softmax",  "LogSoftmax",        "Softmin", "GLU",
+                                 "Softsign", "LocalResponseNorm", "AvgPool", "Upsampl"};
     const bool coarse = std::any_of(kCoarse.begin(), kCoarse.end(), isOf);
     const double u = formatOf(way.input).unitRoundoff();
     return {2 * u, coarse ? 2 * u : 0, isOf("GLU") ? 7 * u : formatOf(way.input).minSubnormal};
@@ -245,6 +245,12 @@ void TestTorchLayers::refuses_data() {
     row("PixelShuffle(2)", "the input has 3 channels, and a multiple of 4 is needed");
     row("PixelUnshuffle(2)", "height and width of the input, (2, 3, 5, 6), must be multiples of 2");
     row("ChannelShuffle(2)", "the input has 3 channels, and a multiple of 2 is needed");
+    row("Upsample(scale_factor=2, align_corners=True)", "align_corners goes with mode='bilinear'");
+    row("Upsample(scale_factor=2, mode='bicubic')", "mode='bicubic' is not supported: only "
+                                                    "'nearest' or 'bilinear' is");
+    row("MaxPool2d(9, 3, ceil_mode=True)", "the window is larger than the input, (2, 3, 5, 6)");
+    row("AdaptiveMaxPool2d(2, return_indices=True)", "return_indices=True is not supported: only "
+                                                     "False is");
     row("Softshrink(-1)", "lambd=-1 is not allowed: a number from 0 to 1000000000");
     row("Threshold(1)", "value is missing: a number from -1000000000 to 1000000000");
 }
