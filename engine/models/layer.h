@@ -4,8 +4,8 @@
 // How to add a layer: write its row in the file of its family (layers_*.cpp in this folder), which
 // needs three things: the arguments in PyTorch's order, `output` (the shape rule, which refuses in
 // the user's words through refuse()) and `emitNodes` (functions of engine/ops on the builder).
-// Layers with parameters name them in `parameters`. Then add rows for it to
-// tests/engine/models/tst_layers.cpp. No other code knows single layers.
+// Layers with parameters name them in `parameters`. resources/manual/en/add-layer.md names the
+// tests that want a row for it. No other code but the table of ONNX knows single layers.
 #pragma once
 
 #include "engine/core/message.h"

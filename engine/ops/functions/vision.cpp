@@ -282,6 +282,7 @@ NodeId adaptiveMaxPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
 
 NodeId upsampleNearest2d(Builder& b, NodeId given, std::array<int64_t, 2> factors) {
     const NodeId x = castInputs(b, "upsample_nearest2d", std::array{given})[0];
+    const AutocastScope off(b, nullptr);
     const auto [down, across] = factors;
     const Shape s = b.shapeOf(x);
     const NodeId apart = b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
@@ -334,6 +335,7 @@ NodeId replicationPad(Builder& b, NodeId x, const Border& border) {
 
 NodeId pixelShuffle(Builder& b, NodeId x, int64_t factor) {
     x = castInputs(b, "pixel_shuffle", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
     const Shape s = b.shapeOf(x);
     const int64_t channels = s[1] / factor / factor;
     const NodeId apart = b.reshape(x, {s[0], channels, factor, factor, s[2], s[3]});
@@ -343,6 +345,7 @@ NodeId pixelShuffle(Builder& b, NodeId x, int64_t factor) {
 
 NodeId pixelUnshuffle(Builder& b, NodeId x, int64_t factor) {
     x = castInputs(b, "pixel_unshuffle", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
     const Shape s = b.shapeOf(x);
     const int64_t high = s[2] / factor, wide = s[3] / factor;
     const NodeId apart = b.reshape(x, {s[0], s[1], high, factor, wide, factor});
@@ -352,6 +355,7 @@ NodeId pixelUnshuffle(Builder& b, NodeId x, int64_t factor) {
 
 NodeId channelShuffle(Builder& b, NodeId x, int64_t groups) {
     x = castInputs(b, "channel_shuffle", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
     const Shape s = b.shapeOf(x);
     const NodeId apart = b.reshape(x, {s[0], groups, s[1] / groups, s[2], s[3]});
     return b.reshape(b.transpose(apart, {0, 2, 1, 3, 4}), s);
