@@ -206,6 +206,8 @@ void requireSequence(const LayerSpec&, const NodeType& in);
 /// Returns the axis that an argument names, which may count from the end; refuses one that the
 /// shape does not have.
 int axisOf(const LayerSpec&, std::string_view arg, const Shape& shape);
+/// Refuses a layer whose input, widened inside to this shape, would be too large.
+void requireRoom(const LayerSpec&, const Shape& widened);
 /// Returns the axis along which the softmax family works. Without `dim`, PyTorch chooses the first
 /// axis of tensors of rank 0, 1 and 3, and otherwise the second.
 int softmaxAxis(const LayerSpec&, const Shape& in);

@@ -186,6 +186,9 @@ void requirePlaces(const LayerSpec& layer, const NodeType& in, int leastRank) {
 
 NodeType responseOutput(const LayerSpec& layer, const NodeType& in) {
     requirePlaces(layer, in, 3);
+    Shape widened = in.shape;
+    widened[1] += layer.whole("size") - 1;
+    requireRoom(layer, widened);
     return in;
 }
 

@@ -228,6 +228,8 @@ PoolShape poolShape(const LayerSpec& layer, const Shape& in) {
         if (more > 0 && (windows - 1) * stride >= pool.extents[i] + padding) --windows;
         pool.beyond[i] = std::max<int64_t>(0, (windows - 1) * stride + kernel - padded);
     }
+    requireRoom(layer,
+                {in[0], in[1], pool.extents[0] + pool.beyond[0], pool.extents[1] + pool.beyond[1]});
     return pool;
 }
 

@@ -383,6 +383,12 @@ NodeType checkedOutput(const LayerSpec& layer, const NodeType& in, ModelMode mod
     return out;
 }
 
+void requireRoom(const LayerSpec& layer, const Shape& widened) {
+    if (elementsOf(widened) > static_cast<double>(kMaxElements))
+        layer.refuse({phrase("Model", "its input with a border, %1, has more than %2 values"),
+                      shapeText(widened), kMaxElements});
+}
+
 int64_t paddingIndexOf(const LayerSpec& chain) {
     return chain.children.front().whole("padding_idx");
 }

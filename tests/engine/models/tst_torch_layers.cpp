@@ -251,6 +251,10 @@ void TestTorchLayers::refuses_data() {
     row("MaxPool2d(9, 3, ceil_mode=True)", "the window is larger than the input, (2, 3, 5, 6)");
     row("AdaptiveMaxPool2d(2, return_indices=True)", "return_indices=True is not supported: only "
                                                      "False is");
+    row("Sequential(ZeroPad2d(100), LocalResponseNorm(1048576))",
+        "its input with a border, (2, 1048578, 205, 206), has more than 2147483648 values");
+    row("Sequential(ZeroPad2d(4096), ZeroPad2d(4096), MaxPool2d(4096, 4096, ceil_mode=True))",
+        "its input with a border, (2, 3, 20480, 20480), has more than 2147483648 values");
     row("Softshrink(-1)", "lambd=-1 is not allowed: a number from 0 to 1000000000");
     row("Threshold(1)", "value is missing: a number from -1000000000 to 1000000000");
 }
