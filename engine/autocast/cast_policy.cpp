@@ -11,7 +11,8 @@ namespace {
 
 using Names = std::initializer_list<const char*>;
 
-// The lists follow aten/src/ATen/autocast_mode.h of PyTorch 2.11, under the names of its functions.
+// The lists follow aten/src/ATen/autocast_mode.h of PyTorch 2.11, under the names of its functions;
+// rms_norm is from that of 2.15.
 constexpr Names kLower = {"conv1d",
                           "conv2d",
                           "conv3d",
@@ -46,7 +47,7 @@ constexpr Names kFull = {
     "acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "log1p", "reciprocal",
     "rsqrt", "sinh", "tan", "softplus", "pow",
     // norms and distances
-    "layer_norm", "native_layer_norm", "group_norm", "frobenius_norm", "nuclear_norm",
+    "layer_norm", "native_layer_norm", "rms_norm", "group_norm", "frobenius_norm", "nuclear_norm",
     "cosine_similarity", "dist", "pdist", "cdist", "renorm", "logsumexp",
     // losses
     "poisson_nll_loss", "cosine_embedding_loss", "nll_loss", "nll_loss2d", "hinge_embedding_loss",
@@ -143,7 +144,7 @@ constexpr Names kCpuWidest = {"stack", "cat", "index_copy"};
 // Apex's level O1: unlike in torch.amp, gelu, std, var and interpolation run in float32; sums and
 // softmax have their inputs cast; add and similar ops promote. Sources:
 // apex/amp/lists/functional_overrides.py, torch_overrides.py, tensor_overrides.py. Of interpolate,
-// which they list, there is upsample_nearest2d here.
+// which they list, there are upsample_nearest2d and upsample_bilinear2d here.
 constexpr Names kApexLower = {"conv1d",
                               "conv2d",
                               "conv3d",
@@ -166,8 +167,9 @@ constexpr Names kApexLower = {"conv1d",
 constexpr Names kApexFull = {
     "acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "reciprocal", "rsqrt",
     "sinh", "tan", "pow", "cumprod", "cumsum", "dist", "norm", "prod", "std", "sum", "var",
-    "renorm", "upsample_nearest2d", "grid_sample", "softplus", "softmin", "log_softmax", "softmax",
-    "gelu", "layer_norm", "group_norm", "local_response_norm", "normalize", "cosine_similarity",
+    "renorm", "upsample_nearest2d", "upsample_bilinear2d", "grid_sample", "softplus", "softmin",
+    "log_softmax", "softmax", "gelu", "layer_norm", "group_norm", "local_response_norm",
+    "normalize", "cosine_similarity",
     // losses
     "poisson_nll_loss", "cosine_embedding_loss", "cross_entropy", "hinge_embedding_loss", "kl_div",
     "l1_loss", "mse_loss", "margin_ranking_loss", "multilabel_margin_loss",

@@ -9,8 +9,8 @@ std::span<const LayerInfo> layerTable() {
     static const std::vector<LayerInfo> table = [] {
         std::vector<LayerInfo> all;
         for (const auto& family :
-             {productLayers(), normLayers(), activationLayers(), poolingLayers(), shapeLayers(),
-              coordinateLayers(), sequenceLayers()})
+             {productLayers(), normLayers(), activationLayers(), poolingLayers(), paddingLayers(),
+              shapeLayers(), coordinateLayers(), sequenceLayers()})
             all.insert(all.end(), family.begin(), family.end());
         return all;
     }();
@@ -49,6 +49,15 @@ void requireSequence(const LayerSpec& layer, const NodeType& in) {
         layer.refuse({phrase("Model", "the input is %1; sequences (samples, channels, length) are "
                                       "expected"),
                       shapeText(in.shape)});
+}
+
+int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
+    int64_t axis = layer.whole(arg);
+    if (axis < 0) axis += shape.rank();
+    if (axis < 0 || axis >= shape.rank())
+        layer.refuse(
+            {phrase("Model", "%1 is not an axis of the input, %2"), arg, shapeText(shape)});
+    return static_cast<int>(axis);
 }
 
 std::string shapeText(const Shape& shape) {

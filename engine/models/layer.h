@@ -4,8 +4,8 @@
 // How to add a layer: write its row in the file of its family (layers_*.cpp in this folder), which
 // needs three things: the arguments in PyTorch's order, `output` (the shape rule, which refuses in
 // the user's words through refuse()) and `emitNodes` (functions of engine/ops on the builder).
-// Layers with parameters name them in `parameters`. Then add rows for it to
-// tests/engine/models/tst_layers.cpp. No other code knows single layers.
+// Layers with parameters name them in `parameters`. resources/manual/en/add-layer.md names the
+// tests that want a row for it. No other code but the table of ONNX knows single layers.
 #pragma once
 
 #include "engine/core/message.h"
@@ -32,6 +32,7 @@ enum class ArgKind : uint8_t {
     Size,    ///< 2 or (2, 2): printed as it was given
     Single,  ///< 3 or (3,): printed as (3,)
     Pair,    ///< 2 or (2, 2): printed as (2, 2)
+    Sides,   ///< 1 or (1, 2, 3, 4): printed as (1, 1, 1, 1)
     Factor,  ///< 2.0 or (2.0, 2.0): one or two numbers, printed as reals
     Extents, ///< 256 or (16, 16): one to six whole numbers, printed as (256,)
 };
@@ -186,6 +187,7 @@ std::span<const LayerInfo> productLayers();
 std::span<const LayerInfo> normLayers();
 std::span<const LayerInfo> activationLayers();
 std::span<const LayerInfo> poolingLayers();
+std::span<const LayerInfo> paddingLayers();
 std::span<const LayerInfo> shapeLayers();
 std::span<const LayerInfo> coordinateLayers();
 std::span<const LayerInfo> sequenceLayers();
@@ -203,6 +205,14 @@ inline NodeType sameType(const LayerSpec&, const NodeType& in) { return in; }
 void requireImage(const LayerSpec&, const NodeType& in);
 /// Refuses inputs that are not a sequence (samples, channels, length).
 void requireSequence(const LayerSpec&, const NodeType& in);
+/// Returns the axis that an argument names, which may count from the end; refuses one that the
+/// shape does not have.
+int axisOf(const LayerSpec&, std::string_view arg, const Shape& shape);
+/// Refuses a layer whose input, widened inside to this shape, would be too large.
+void requireRoom(const LayerSpec&, const Shape& widened);
+/// Returns the axis along which the softmax family works. Without `dim`, PyTorch chooses the first
+/// axis of tensors of rank 0, 1 and 3, and otherwise the second.
+int softmaxAxis(const LayerSpec&, const Shape& in);
 /// Returns a shape as Python writes it: "(64, 10)".
 std::string shapeText(const Shape&);
 

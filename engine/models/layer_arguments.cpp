@@ -22,7 +22,7 @@ std::string numberOf(const ArgValue& value, size_t i) {
 
 bool isPrintedAsTuple(const ArgInfo& info, const ArgValue& value) {
     return info.kind == ArgKind::Single || info.kind == ArgKind::Pair ||
-           info.kind == ArgKind::Extents || value.isTuple;
+           info.kind == ArgKind::Sides || info.kind == ArgKind::Extents || value.isTuple;
 }
 
 std::string textOf(const ArgInfo& info, const ArgValue& value) {
@@ -34,7 +34,8 @@ std::string textOf(const ArgInfo& info, const ArgValue& value) {
     std::vector<std::string> parts;
     for (size_t i = 0; i < value.numbers.size(); ++i)
         parts.push_back(numberOf(value, i));
-    if (info.kind == ArgKind::Pair && parts.size() == 1) parts.push_back(parts[0]);
+    if (parts.size() == 1 && (info.kind == ArgKind::Pair || info.kind == ArgKind::Sides))
+        parts.resize(info.kind == ArgKind::Pair ? 2 : 4, parts[0]);
     std::string text;
     for (const std::string& part : parts)
         text += (text.empty() ? "(" : ", ") + part;
@@ -59,6 +60,7 @@ Message allowedNumbers(const ArgInfo& info) {
     case ArgKind::Size:
     case ArgKind::Pair:
     case ArgKind::Factor: return {phrase("Model", "%1, or two of them such as (2, 2)"), one};
+    case ArgKind::Sides: return {phrase("Model", "%1, or four of them such as (1, 1, 2, 2)"), one};
     case ArgKind::Extents:
         return {phrase("Model", "%1, or up to six of them such as (16, 16)"), one};
     }
@@ -79,14 +81,26 @@ bool takeNumber(const ArgInfo& info, const Value& value, ArgValue& to) {
     return true;
 }
 
+/// How many numbers a tuple may have.
+struct Counts {
+    size_t least, most;
+};
+Counts countsOf(ArgKind kind) {
+    switch (kind) {
+    case ArgKind::Single: return {1, 1};
+    case ArgKind::Sides: return {4, 4};
+    case ArgKind::Extents: return {1, kMaxRank};
+    default: return {2, 2};
+    }
+}
+
 bool takeNumbers(const ArgInfo& info, const Value& value, ArgValue& to) {
     const bool several = value.kind == Kind::Tuple || value.kind == Kind::List;
     if (!several) return takeNumber(info, value, to);
     if (info.kind == ArgKind::Whole || info.kind == ArgKind::Real) return false;
     const size_t count = value.items.size();
-    const size_t least = info.kind == ArgKind::Extents || info.kind == ArgKind::Single ? 1 : 2;
-    const size_t most = info.kind == ArgKind::Extents ? kMaxRank : least;
-    if (count < least || count > most) return false;
+    const Counts allowed = countsOf(info.kind);
+    if (count < allowed.least || count > allowed.most) return false;
     to.isTuple = true;
     for (const Value& item : value.items)
         if (!takeNumber(info, item, to)) return false;

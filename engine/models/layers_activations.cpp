@@ -1,4 +1,5 @@
-// The activations. All of them but PReLU are elementwise and so take images in either layout.
+// The activations. Elementwise ones take images in either layout; PReLU, GLU and the softmax family
+// look at an axis.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
 
@@ -9,6 +10,10 @@ namespace {
 // In a graph, an activation in place is the same as one that is not.
 constexpr ArgInfo kInplace{"inplace", ArgKind::Truth, "False", ArgShown::Changed};
 constexpr ArgInfo kInplaceArgs[] = {kInplace};
+/// Of the layers that PyTorch prints without it.
+constexpr ArgInfo kHiddenInplaceArgs[] = {
+    {"inplace", ArgKind::Truth, "False", ArgShown::Never},
+};
 constexpr ArgInfo kLeakyArgs[] = {
     {"negative_slope", ArgKind::Real, "0.01"},
     kInplace,
@@ -17,7 +22,19 @@ constexpr ArgInfo kPreluArgs[] = {
     {"num_parameters", ArgKind::Whole, "1", ArgShown::Named, 1, 1 << 20},
     {"init", ArgKind::Real, "0.25", ArgShown::Never},
 };
-constexpr ArgInfo kEluArgs[] = {{"alpha", ArgKind::Real, "1.0"}, kInplace};
+constexpr ArgInfo kEluArgs[] = {{"alpha", ArgKind::Real, "1.0"}, kInplace}; // and of CELU
+constexpr ArgInfo kHardshrinkArgs[] = {{"lambd", ArgKind::Real, "0.5", ArgShown::Bare}};
+constexpr ArgInfo kSoftshrinkArgs[] = {{"lambd", ArgKind::Real, "0.5", ArgShown::Bare, 0}};
+constexpr ArgInfo kThresholdArgs[] = {
+    {"threshold", ArgKind::Real},
+    {"value", ArgKind::Real},
+    kInplace,
+};
+constexpr ArgInfo kGluArgs[] = {
+    {"dim", ArgKind::Whole, "-1", ArgShown::Named, -kMaxRank, kMaxRank}};
+constexpr ArgInfo kSoftmaxArgs[] = {
+    {"dim", ArgKind::Whole, "None", ArgShown::Named, -kMaxRank, kMaxRank},
+};
 constexpr ArgInfo kGeluArgs[] = {
     {"approximate", ArgKind::Word, "'none'", ArgShown::Named, 0, 0, "'none' or 'tanh'"},
 };
@@ -30,6 +47,8 @@ constexpr ArgInfo kHardtanhArgs[] = {
     {"max_val", ArgKind::Real, "1.0"},
     kInplace,
 };
+
+using Emit = NodeId (*)(LayerContext&, const LayerSpec&, NodeId);
 
 void completeHardtanh(LayerSpec& layer) {
     if (layer.real("min_val") >= layer.real("max_val"))
@@ -70,9 +89,62 @@ NodeId emitGelu(LayerContext& c, const LayerSpec& layer, NodeId x) {
 NodeId emitHardtanh(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::hardtanh(c.b, x, layer.real("min_val"), layer.real("max_val"));
 }
-NodeId emitHardswish(LayerContext& c, const LayerSpec&, NodeId x) { return fn::hardswish(c.b, x); }
+NodeId emitRelu6(LayerContext& c, const LayerSpec&, NodeId x) { return fn::hardtanh(c.b, x, 0, 6); }
 
-using Emit = NodeId (*)(LayerContext&, const LayerSpec&, NodeId);
+/// Emits a function that has no arguments.
+template <NodeId (*function)(Builder&, NodeId)>
+NodeId emitPlain(LayerContext& c, const LayerSpec&, NodeId x) {
+    return function(c.b, x);
+}
+/// Emits a function of one bound.
+template <NodeId (*function)(Builder&, NodeId, double)>
+NodeId emitShrink(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return function(c.b, x, layer.real("lambd"));
+}
+
+void completeCelu(LayerSpec& layer) {
+    if (layer.real("alpha") == 0) layer.refuse(phrase("Model", "alpha must not be 0"));
+}
+NodeId emitCelu(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::celu(c.b, x, layer.real("alpha"));
+}
+NodeId emitThreshold(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::threshold(c.b, x, layer.real("threshold"), layer.real("value"));
+}
+
+NodeType gluOutput(const LayerSpec& layer, const NodeType& in) {
+    const int axis = axisOf(layer, "dim", in.shape);
+    if (in.shape[axis] % 2 != 0)
+        layer.refuse({phrase("Model", "the axis has %1 values, and only an even number can be "
+                                      "halved"),
+                      in.shape[axis]});
+    NodeType out = in;
+    out.shape[axis] /= 2;
+    return out;
+}
+NodeId emitGlu(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::glu(c.b, x, axisOf(layer, "dim", c.b.shapeOf(x)));
+}
+
+NodeType softmaxOutput(const LayerSpec& layer, const NodeType& in) {
+    softmaxAxis(layer, in.shape);
+    return in;
+}
+template <NodeId (*function)(Builder&, NodeId, int)>
+NodeId emitSoftmax(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return function(c.b, x, softmaxAxis(layer, c.b.shapeOf(x)));
+}
+constexpr LayerInfo softmaxRow(std::string_view name, Emit emit) {
+    return {.name = name, .args = kSoftmaxArgs, .output = softmaxOutput, .emitNodes = emit};
+}
+
+NodeType imageSoftmaxOutput(const LayerSpec& layer, const NodeType& in) {
+    requireImage(layer, in);
+    return in;
+}
+NodeId emitImageSoftmax(LayerContext& c, const LayerSpec&, NodeId x) {
+    return fn::softmax(c.b, x, 1);
+}
 
 constexpr LayerInfo activation(std::string_view name, std::span<const ArgInfo> args, Emit emit,
                                void (*complete)(LayerSpec&) = nullptr) {
@@ -100,7 +172,26 @@ constexpr LayerInfo kRows[] = {
     activation("Sigmoid", {}, emitUnary<Op::Sigmoid>),
     activation("Softplus", kSoftplusArgs, emitUnary<Op::Softplus>),
     activation("Hardtanh", kHardtanhArgs, emitHardtanh, completeHardtanh),
-    activation("Hardswish", {}, emitHardswish),
+    activation("Hardswish", kHiddenInplaceArgs, emitPlain<fn::hardswish>),
+    activation("ReLU6", kInplaceArgs, emitRelu6),
+    activation("SELU", kInplaceArgs, emitPlain<fn::selu>),
+    activation("CELU", kEluArgs, emitCelu, completeCelu),
+    activation("Mish", kInplaceArgs, emitPlain<fn::mish>),
+    activation("LogSigmoid", {}, emitPlain<fn::logSigmoid>),
+    activation("Hardsigmoid", kHiddenInplaceArgs, emitPlain<fn::hardsigmoid>),
+    activation("Hardshrink", kHardshrinkArgs, emitShrink<fn::hardshrink>),
+    activation("Softshrink", kSoftshrinkArgs, emitShrink<fn::softshrink>),
+    activation("Tanhshrink", {}, emitPlain<fn::tanhshrink>),
+    activation("Softsign", {}, emitPlain<fn::softsign>),
+    activation("Threshold", kThresholdArgs, emitThreshold),
+    {.name = "GLU", .args = kGluArgs, .output = gluOutput, .emitNodes = emitGlu},
+    softmaxRow("Softmax", emitSoftmax<fn::softmax>),
+    softmaxRow("LogSoftmax", emitSoftmax<fn::logSoftmax>),
+    softmaxRow("Softmin", emitSoftmax<fn::softmin>),
+    {.name = "Softmax2d",
+     .wants = Wants::Images,
+     .output = imageSoftmaxOutput,
+     .emitNodes = emitImageSoftmax},
     {.name = "Sine",
      .output = sameType,
      .emitNodes = emitUnary<Op::Sin>,
@@ -111,5 +202,10 @@ constexpr LayerInfo kRows[] = {
 } // namespace
 
 std::span<const LayerInfo> activationLayers() { return kRows; }
+
+int softmaxAxis(const LayerSpec& layer, const Shape& in) {
+    if (!layer.value("dim").isNone) return axisOf(layer, "dim", in);
+    return in.rank() == 3 || in.rank() < 2 ? 0 : 1;
+}
 
 } // namespace halfscope

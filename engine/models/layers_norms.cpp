@@ -1,7 +1,9 @@
-// BatchNorm1d and 2d, LayerNorm, GroupNorm, InstanceNorm1d and 2d. Statistics are computed in F32,
-// whatever dtype the network computes in.
+// BatchNorm1d and 2d, LayerNorm, RMSNorm, GroupNorm, InstanceNorm1d and 2d, LocalResponseNorm.
+// Statistics are computed in F32, whatever dtype the network computes in.
 #include "engine/models/layer_context.h"
 #include "engine/ops/functional.h"
+
+#include <optional>
 
 namespace halfscope {
 
@@ -125,19 +127,74 @@ NodeType layerOutput(const LayerSpec& layer, const NodeType& in) {
     return in;
 }
 
-NodeId emitLayerNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    Builder& b = c.b;
-    const Shape whole = b.shapeOf(x), normed = layer.extents("normalized_shape");
-    const auto flat = [&](NodeId p) {
-        return p == kNoNode ? p : b.reshape(p, {normed.elements()});
-    };
-    const NodeId weight = flat(c.parameter("weight")), bias = flat(c.parameter("bias"));
+/// The input as rows of the axes that are normalised, and a parameter of them as one row.
+Shape rowsOf(const LayerSpec& layer, const Shape& whole) {
+    const Shape normed = layer.extents("normalized_shape");
     Shape rows;
     for (int axis = 0; axis < whole.rank() - normed.rank(); ++axis)
         rows.push(whole[axis]);
     rows.push(normed.elements());
-    const NodeId y = fn::layerNorm(b, b.reshape(x, rows), weight, bias, layer.real("eps"));
+    return rows;
+}
+NodeId rowOf(LayerContext& c, std::string_view parameter) {
+    const NodeId p = c.parameter(parameter);
+    return p == kNoNode ? p : c.b.reshape(p, {c.b.shapeOf(p).elements()});
+}
+
+NodeId emitLayerNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    Builder& b = c.b;
+    const Shape whole = b.shapeOf(x);
+    const NodeId weight = rowOf(c, "weight"), bias = rowOf(c, "bias");
+    const NodeId rows = b.reshape(x, rowsOf(layer, whole));
+    const NodeId y = fn::layerNorm(b, rows, weight, bias, layer.real("eps"));
     return asLayer(b, b.reshape(y, whole), x);
+}
+
+constexpr ArgInfo kRmsArgs[] = {
+    {"normalized_shape", ArgKind::Extents, "", ArgShown::Bare, 1, kMostChannels},
+    {"eps", ArgKind::Real, "None", ArgShown::Named, 0, 1},
+    {"elementwise_affine", ArgKind::Truth, "True"},
+};
+
+std::vector<ParameterInfo> rmsParameters(const LayerSpec& layer) {
+    if (!layer.truth("elementwise_affine")) return {};
+    return {{"weight", layer.extents("normalized_shape"), ParameterRole::NormWeight, kOne}};
+}
+
+NodeId emitRmsNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    Builder& b = c.b;
+    const Shape whole = b.shapeOf(x);
+    const ArgValue& eps = layer.value("eps");
+    const NodeId y = fn::rmsNorm(b, b.reshape(x, rowsOf(layer, whole)), rowOf(c, "weight"),
+                                 eps.isNone ? std::nullopt : std::optional(eps.numbers.at(0)));
+    return b.reshape(y, whole);
+}
+
+constexpr ArgInfo kResponseArgs[] = {
+    {"size", ArgKind::Whole, "", ArgShown::Bare, 1, kMostChannels},
+    {"alpha", ArgKind::Real, "0.0001"},
+    {"beta", ArgKind::Real, "0.75"},
+    {"k", ArgKind::Real, "1.0"},
+};
+
+/// Refuses inputs that are not (samples, channels, ...).
+void requirePlaces(const LayerSpec& layer, const NodeType& in, int leastRank) {
+    if (in.shape.rank() < leastRank)
+        layer.refuse({phrase("Model", "the input is %1; (samples, channels, ...) is expected"),
+                      shapeText(in.shape)});
+}
+
+NodeType responseOutput(const LayerSpec& layer, const NodeType& in) {
+    requirePlaces(layer, in, 3);
+    Shape widened = in.shape;
+    widened[1] += layer.whole("size") - 1;
+    requireRoom(layer, widened);
+    return in;
+}
+
+NodeId emitResponseNorm(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    return fn::localResponseNorm(
+        c.b, x, {layer.whole("size"), layer.real("alpha"), layer.real("beta"), layer.real("k")});
 }
 
 constexpr ArgInfo kGroupArgs[] = {
@@ -158,9 +215,7 @@ void completeGroups(LayerSpec& layer) {
 }
 
 NodeType groupOutput(const LayerSpec& layer, const NodeType& in) {
-    if (in.shape.rank() < 2)
-        layer.refuse({phrase("Model", "the input is %1; (samples, channels, ...) is expected"),
-                      shapeText(in.shape)});
+    requirePlaces(layer, in, 2);
     requireChannels(layer, in, "num_channels", kChannels);
     return in;
 }
@@ -215,12 +270,14 @@ constexpr LayerInfo kRows[] = {
     ofBatches({"BatchNorm2d", Wants::Images, kBatchArgs, batch2dOutput, emitBatchNorm,
                batchParameters, anyLayout}),
     {"LayerNorm", Wants::Features, kLayerArgs, layerOutput, emitLayerNorm, layerParameters},
+    {"RMSNorm", Wants::Features, kRmsArgs, layerOutput, emitRmsNorm, rmsParameters},
     {"GroupNorm", Wants::Images, kGroupArgs, groupOutput, emitGroupNorm, groupParameters, nullptr,
      completeGroups},
     {"InstanceNorm1d", Wants::Samples, kInstanceArgs, instance1dOutput, emitInstanceNorm,
      instanceParameters},
     {"InstanceNorm2d", Wants::Images, kInstanceArgs, instance2dOutput, emitInstanceNorm,
      instanceParameters},
+    {"LocalResponseNorm", Wants::Images, kResponseArgs, responseOutput, emitResponseNorm},
 };
 
 } // namespace

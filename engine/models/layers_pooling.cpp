@@ -1,6 +1,9 @@
 // Pooling of images and sequences, and upsampling of images.
 #include "engine/models/layer_context.h"
+#include "engine/models/pool_shape.h"
 #include "engine/ops/functional.h"
+
+#include <algorithm>
 
 namespace halfscope {
 
@@ -14,18 +17,22 @@ constexpr ArgInfo kMaxArgs[] = {
     {"padding", ArgKind::Size, "0", ArgShown::Named, 0, kMostWindow},
     {"dilation", ArgKind::Size, "1", ArgShown::Named, 1, kMostWindow, "1"},
     {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
-    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Named, 0, 0, "False"},
+    {"ceil_mode", ArgKind::Truth, "False"},
 };
 constexpr ArgInfo kAvgArgs[] = {
     {"kernel_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Size, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Size, "0", ArgShown::Named, 0, kMostWindow},
-    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
-    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Never, 0, 0, "True"},
-    {"divisor_override", ArgKind::Whole, "None", ArgShown::Never, 1, 1e9, "None"},
+    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Never},
+    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Never},
+    {"divisor_override", ArgKind::Whole, "None", ArgShown::Never, 1, 1e9},
 };
 constexpr ArgInfo kAdaptiveArgs[] = {
     {"output_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
+};
+constexpr ArgInfo kAdaptiveMaxArgs[] = {
+    {"output_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
+    {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
 };
 constexpr ArgInfo kMaxLineArgs[] = {
     {"kernel_size", ArgKind::Whole, "", ArgShown::Named, 1, kMostWindow},
@@ -33,37 +40,39 @@ constexpr ArgInfo kMaxLineArgs[] = {
     {"padding", ArgKind::Whole, "0", ArgShown::Named, 0, kMostWindow},
     {"dilation", ArgKind::Whole, "1", ArgShown::Named, 1, kMostWindow, "1"},
     {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
-    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Named, 0, 0, "False"},
+    {"ceil_mode", ArgKind::Truth, "False"},
 };
 constexpr ArgInfo kAvgLineArgs[] = {
     {"kernel_size", ArgKind::Single, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Single, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Single, "0", ArgShown::Named, 0, kMostWindow},
-    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
-    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Never, 0, 0, "True"},
+    {"ceil_mode", ArgKind::Truth, "False", ArgShown::Never},
+    {"count_include_pad", ArgKind::Truth, "True", ArgShown::Never},
 };
 constexpr ArgInfo kAdaptiveLineArgs[] = {
     {"output_size", ArgKind::Whole, "", ArgShown::Named, 1, kMostWindow},
 };
+constexpr ArgInfo kAdaptiveMaxLineArgs[] = {
+    {"output_size", ArgKind::Whole, "", ArgShown::Named, 1, kMostWindow},
+    {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
+};
 constexpr ArgInfo kUpsampleArgs[] = {
     {"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16},
     {"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, 1, kMostWindow},
-    {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0, "'nearest'"},
-    {"align_corners", ArgKind::Truth, "None", ArgShown::Never, 0, 0, "None"},
+    {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0, "'nearest' or 'bilinear'"},
+    {"align_corners", ArgKind::Truth, "None", ArgShown::Never},
     {"recompute_scale_factor", ArgKind::Truth, "None", ArgShown::Never, 0, 0, "None"},
 };
 
-PoolAttrs attrsOf(const LayerSpec& layer) {
-    return {layer.pair("kernel_size"), layer.pair("stride"), layer.pair("padding"), {}};
+/// The older names of Upsample, which print() shows with their mode.
+constexpr ArgInfo kOldSize{"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16};
+constexpr ArgInfo kOldFactor{"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, 1,
+                             kMostWindow};
+constexpr ArgInfo modeOf(std::string_view mode) {
+    return {.name = "mode", .kind = ArgKind::Word, .standard = mode, .only = mode, .byName = true};
 }
-
-/// How a sequence (n, c, length) is pooled as an image of one row (n, c, 1, length).
-PoolAttrs lineAttrsOf(const LayerSpec& layer) {
-    return {{1, layer.whole("kernel_size")},
-            {1, layer.whole("stride")},
-            {0, layer.whole("padding")},
-            {}};
-}
+constexpr ArgInfo kNearestArgs[] = {kOldSize, kOldFactor, modeOf("'nearest'")};
+constexpr ArgInfo kBilinearArgs[] = {kOldSize, kOldFactor, modeOf("'bilinear'")};
 
 /// PyTorch's default stride is the window.
 void completePool(LayerSpec& layer) {
@@ -75,59 +84,49 @@ void completePool(LayerSpec& layer) {
             layer.refuse(phrase("Model", "the padding must be at most half of kernel_size"));
 }
 
-/// Returns how many windows fit along an axis of the input.
-int64_t windowsAlong(const LayerSpec& layer, const Shape& in, int axis, const PoolAttrs& how,
-                     size_t i) {
-    const int64_t room = in[axis] + 2 * how.padding[i] - how.kernel[i];
-    if (room < 0)
-        layer.refuse({phrase("Model", "the window is larger than the input, %1"), shapeText(in)});
-    return room / how.stride[i] + 1;
-}
-
 NodeType poolOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
-    const PoolAttrs how = attrsOf(layer);
-    NodeType out = in;
-    for (const int i : {0, 1})
-        out.shape[2 + i] = windowsAlong(layer, in.shape, 2 + i, how, static_cast<size_t>(i));
-    return out;
+    const auto windows = poolShape(layer, in.shape).windows;
+    return {{in.shape[0], in.shape[1], windows[0], windows[1]}, in.dtype};
 }
-
 NodeType linePoolOutput(const LayerSpec& layer, const NodeType& in) {
     requireSequence(layer, in);
-    const int64_t length = windowsAlong(layer, in.shape, 2, lineAttrsOf(layer), 1);
-    return {{in.shape[0], in.shape[1], length}, in.dtype};
-}
-
-NodeId emitMaxPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return fn::maxPool2d(c.b, x, attrsOf(layer));
-}
-NodeId emitAvgPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return fn::avgPool2d(c.b, x, attrsOf(layer));
+    return {{in.shape[0], in.shape[1], poolShape(layer, in.shape).windows[1]}, in.dtype};
 }
 
 NodeId asImage(LayerContext& c, NodeId x) {
     const Shape s = c.b.shapeOf(x);
-    return c.b.reshape(x, {s[0], s[1], 1, s[2]});
+    return s.rank() == 4 ? x : c.b.reshape(x, {s[0], s[1], 1, s[2]});
 }
 NodeId asSequence(LayerContext& c, NodeId x) {
     const Shape s = c.b.shapeOf(x);
     return c.b.reshape(x, {s[0], s[1], s[3]});
 }
+
+/// Pools images, and sequences as images of one row.
+NodeId emitMaxPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const PoolShape how = poolShape(layer, c.b.shapeOf(x));
+    return fn::maxPool2d(c.b, asImage(c, x), how.attrs, how.beyond);
+}
+NodeId emitAvgPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const PoolShape how = poolShape(layer, c.b.shapeOf(x));
+    return fn::avgPool2d(c.b, asImage(c, x), how.attrs, how.beyond, divisorOf(layer));
+}
 NodeId emitLineMaxPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return asSequence(c, fn::maxPool2d(c.b, asImage(c, x), lineAttrsOf(layer)));
+    return asSequence(c, emitMaxPool(c, layer, x));
 }
 NodeId emitLineAvgPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return asSequence(c, fn::avgPool2d(c.b, asImage(c, x), lineAttrsOf(layer)));
+    return asSequence(c, emitAvgPool(c, layer, x));
 }
 
 NodeType lineAdaptiveOutput(const LayerSpec& layer, const NodeType& in) {
     requireSequence(layer, in);
     return {{in.shape[0], in.shape[1], layer.whole("output_size")}, in.dtype};
 }
+using Adaptive = NodeId (*)(Builder&, NodeId, std::array<int64_t, 2>);
+template <Adaptive function>
 NodeId emitLineAdaptive(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return asSequence(c,
-                      fn::adaptiveAvgPool2d(c.b, asImage(c, x), {1, layer.whole("output_size")}));
+    return asSequence(c, function(c.b, asImage(c, x), {1, layer.whole("output_size")}));
 }
 
 NodeType adaptiveOutput(const LayerSpec& layer, const NodeType& in) {
@@ -135,8 +134,9 @@ NodeType adaptiveOutput(const LayerSpec& layer, const NodeType& in) {
     const auto size = layer.pair("output_size");
     return {{in.shape[0], in.shape[1], size[0], size[1]}, in.dtype};
 }
+template <Adaptive function>
 NodeId emitAdaptive(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return fn::adaptiveAvgPool2d(c.b, x, layer.pair("output_size"));
+    return function(c.b, x, layer.pair("output_size"));
 }
 
 /// Returns how many times an image of `in` grows along each axis; refuses factors that are not
@@ -161,6 +161,9 @@ void completeUpsample(LayerSpec& layer) {
     for (const double factor : layer.value("scale_factor").numbers)
         if (factor != static_cast<double>(static_cast<int64_t>(factor)))
             layer.refuse(phrase("Model", "a scale_factor must be a whole number here, such as 2"));
+    if (layer.value("mode").word == "nearest" && layer.info->name == "Upsample" &&
+        !layer.value("align_corners").isNone)
+        layer.refuse(phrase("Model", "align_corners goes with mode='bilinear'"));
 }
 
 NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
@@ -171,7 +174,9 @@ NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
 }
 
 NodeId emitUpsample(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    return fn::upsampleNearest2d(c.b, x, factorsOf(layer, c.b.shapeOf(x)));
+    const auto factors = factorsOf(layer, c.b.shapeOf(x));
+    if (layer.value("mode").word == "nearest") return fn::upsampleNearest2d(c.b, x, factors);
+    return fn::upsampleBilinear2d(c.b, x, factors, cornersOf(layer));
 }
 
 constexpr LayerInfo kRows[] = {
@@ -181,14 +186,64 @@ constexpr LayerInfo kRows[] = {
     {"AvgPool1d", Wants::Samples, kAvgLineArgs, linePoolOutput, emitLineAvgPool, nullptr, nullptr,
      completePool},
     {"AvgPool2d", Wants::Images, kAvgArgs, poolOutput, emitAvgPool, nullptr, nullptr, completePool},
-    {"AdaptiveAvgPool1d", Wants::Samples, kAdaptiveLineArgs, lineAdaptiveOutput, emitLineAdaptive},
-    {"AdaptiveAvgPool2d", Wants::Images, kAdaptiveArgs, adaptiveOutput, emitAdaptive},
+    {"AdaptiveAvgPool1d", Wants::Samples, kAdaptiveLineArgs, lineAdaptiveOutput,
+     emitLineAdaptive<fn::adaptiveAvgPool2d>},
+    {"AdaptiveAvgPool2d", Wants::Images, kAdaptiveArgs, adaptiveOutput,
+     emitAdaptive<fn::adaptiveAvgPool2d>},
+    {"AdaptiveMaxPool1d", Wants::Samples, kAdaptiveMaxLineArgs, lineAdaptiveOutput,
+     emitLineAdaptive<fn::adaptiveMaxPool2d>},
+    {"AdaptiveMaxPool2d", Wants::Images, kAdaptiveMaxArgs, adaptiveOutput,
+     emitAdaptive<fn::adaptiveMaxPool2d>},
     {"Upsample", Wants::Images, kUpsampleArgs, upsampleOutput, emitUpsample, nullptr, nullptr,
      completeUpsample},
+    {"UpsamplingNearest2d", Wants::Images, kNearestArgs, upsampleOutput, emitUpsample, nullptr,
+     nullptr, completeUpsample},
+    {"UpsamplingBilinear2d", Wants::Images, kBilinearArgs, upsampleOutput, emitUpsample, nullptr,
+     nullptr, completeUpsample},
 };
 
 } // namespace
 
 std::span<const LayerInfo> poolingLayers() { return kRows; }
+
+PoolShape poolShape(const LayerSpec& layer, const Shape& in) {
+    const bool image = in.rank() == 4;
+    const auto of = [&](std::string_view arg, int64_t inRows) -> std::array<int64_t, 2> {
+        if (image) return layer.pair(arg);
+        return {inRows, layer.whole(arg)};
+    };
+    PoolShape pool;
+    pool.attrs = {of("kernel_size", 1), of("stride", 1), of("padding", 0), {}};
+    pool.extents = image ? std::array{in[2], in[3]} : std::array{int64_t{1}, in[2]};
+    for (size_t i = 0; i < 2; ++i) {
+        const int64_t padding = pool.attrs.padding[i], stride = pool.attrs.stride[i];
+        const int64_t padded = pool.extents[i] + 2 * padding, kernel = pool.attrs.kernel[i];
+        const int64_t more = layer.truth("ceil_mode") ? stride - 1 : 0;
+        if (padded - kernel + more < 0)
+            layer.refuse(
+                {phrase("Model", "the window is larger than the input, %1"), shapeText(in)});
+        int64_t& windows = pool.windows[i];
+        windows = (padded - kernel + more) / stride + 1;
+        // As in PyTorch, a window does not begin behind the input.
+        if (more > 0 && (windows - 1) * stride >= pool.extents[i] + padding) --windows;
+        pool.beyond[i] = std::max<int64_t>(0, (windows - 1) * stride + kernel - padded);
+    }
+    requireRoom(layer,
+                {in[0], in[1], pool.extents[0] + pool.beyond[0], pool.extents[1] + pool.beyond[1]});
+    return pool;
+}
+
+fn::Divisor divisorOf(const LayerSpec& layer) {
+    fn::Divisor divisor{layer.truth("count_include_pad")};
+    const bool overrides =
+        layer.info->name == "AvgPool2d" && !layer.value("divisor_override").isNone;
+    if (overrides) divisor.fixed = layer.whole("divisor_override");
+    return divisor;
+}
+
+fn::Corners cornersOf(const LayerSpec& layer) {
+    const bool keeps = layer.info->name == "UpsamplingBilinear2d" || layer.truth("align_corners");
+    return keeps ? fn::Corners::Pixels : fn::Corners::Edges;
+}
 
 } // namespace halfscope

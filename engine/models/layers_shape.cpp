@@ -19,16 +19,6 @@ constexpr ArgInfo kDropoutArgs[] = {
     {"inplace", ArgKind::Truth, "False"},
 };
 
-/// Returns an axis; it may be given counted from the end.
-int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
-    int64_t axis = layer.whole(arg);
-    if (axis < 0) axis += shape.rank();
-    if (axis < 0 || axis >= shape.rank())
-        layer.refuse(
-            {phrase("Model", "%1 is not an axis of the input, %2"), arg, shapeText(shape)});
-    return static_cast<int>(axis);
-}
-
 NodeType flattenOutput(const LayerSpec& layer, const NodeType& in) {
     const int first = axisOf(layer, "start_dim", in.shape);
     const int last = axisOf(layer, "end_dim", in.shape);
@@ -88,9 +78,17 @@ NodeId emitReshape(LayerContext& c, const LayerSpec& layer, NodeId x) {
 
 NodeId emitIdentity(LayerContext&, const LayerSpec&, NodeId x) { return x; }
 
+/// Emits a dropout of any kind, which does nothing in evaluation.
+template <NodeId (*function)(Builder&, NodeId, double, NodeId, uint64_t)>
 NodeId emitDropout(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const double p = layer.real("p");
-    return c.trains() && p > 0 ? fn::dropout(c.b, x, p, c.counter(), c.seed()) : x;
+    return c.trains() && p > 0 ? function(c.b, x, p, c.counter(), c.seed()) : x;
+}
+
+template <void (*require)(const LayerSpec&, const NodeType&)>
+NodeType sameOf(const LayerSpec& layer, const NodeType& in) {
+    require(layer, in);
+    return in;
 }
 
 constexpr std::string_view kResidualClass = R"(
@@ -125,7 +123,14 @@ constexpr LayerInfo kRows[] = {
      .output = unflattenOutput,
      .emitNodes = emitReshape<unflattenOutput>,
      .computes = false},
-    {"Dropout", Wants::Anything, kDropoutArgs, sameType, emitDropout, nullptr, anyLayout},
+    {"Dropout", Wants::Anything, kDropoutArgs, sameType, emitDropout<fn::dropout>, nullptr,
+     anyLayout},
+    {"Dropout1d", Wants::Samples, kDropoutArgs, sameOf<requireSequence>,
+     emitDropout<fn::channelDropout>},
+    {"Dropout2d", Wants::Images, kDropoutArgs, sameOf<requireImage>,
+     emitDropout<fn::channelDropout>},
+    {"AlphaDropout", Wants::Anything, kDropoutArgs, sameType, emitDropout<fn::alphaDropout>,
+     nullptr, anyLayout},
     {.name = "Identity",
      .output = sameType,
      .emitNodes = emitIdentity,

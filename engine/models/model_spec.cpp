@@ -61,6 +61,9 @@ std::vector<Argument> entriesOf(const Value& dict) {
     return entries;
 }
 
+/// Words beyond it are cut before they are compared with layers.
+constexpr size_t kLongestTypo = 100;
+
 class Reader {
 public:
     LayerSpec read(const Value& value, const std::string& path, const std::string& name) {
@@ -125,21 +128,18 @@ private:
                                    "num_layers");
         if (name == "ModuleList")
             return phrase("Model", "; write Sequential(...) without brackets [ ]");
-        for (const std::string_view each : {"Softmax", "LogSoftmax"})
-            if (name == each)
-                return phrase("Model", "; at the end of a model leave it out, because "
-                                       "cross-entropy takes scores without it");
         for (const std::string_view each : {"LSTM", "GRU", "RNN"})
             if (name == each)
                 return phrase("Model", "; there are no recurrent layers: for sequences there is "
                                        "TransformerEncoderLayer");
-        if (name == "ReLU6") return phrase("Model", "; Hardtanh(0, 6) computes the same");
         if (name.starts_with("Lazy"))
             return {phrase("Model", "; write %1 with all of its sizes"), name.substr(4)};
         std::vector<std::string> known;
         for (const LayerInfo& info : layerTable())
             known.emplace_back(info.name);
-        return nearestHint(name, known);
+        const std::string best = nearestOf(name, known);
+        if (isNear(name.substr(0, kLongestTypo), best)) return {kNearest, best};
+        return phrase("Model", "; the page Models of the manual lists all layers");
     }
 
     void readChildren(LayerSpec& layer, const Value& value) {
@@ -381,6 +381,12 @@ NodeType checkedOutput(const LayerSpec& layer, const NodeType& in, ModelMode mod
         layer.refuse({phrase("Model", "its result, %1, has more than %2 values"),
                       shapeText(out.shape), kMaxElements});
     return out;
+}
+
+void requireRoom(const LayerSpec& layer, const Shape& widened) {
+    if (elementsOf(widened) > static_cast<double>(kMaxElements))
+        layer.refuse({phrase("Model", "its input with a border, %1, has more than %2 values"),
+                      shapeText(widened), kMaxElements});
 }
 
 int64_t paddingIndexOf(const LayerSpec& chain) {

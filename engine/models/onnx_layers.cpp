@@ -1,8 +1,10 @@
-// The rows. Operators are those of opset 17; what it lacks (GELU, SiLU, group norm) is composed as
-// PyTorch's own exporter does it.
+// The walk through a model, and the rows of products, norms, shapes and sequences. Operators are
+// those of opset 17; what it lacks (group norm, for example) is composed as PyTorch's own exporter
+// does it.
 #include "engine/models/onnx_layers.h"
 
 #include "engine/core/error.h"
+#include "engine/models/onnx_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -17,44 +19,7 @@ namespace {
 
 constexpr int64_t kOnnxBool = 9; ///< TensorProto.BOOL
 
-/// A layer that is being written.
-struct Layer {
-    OnnxGraph& graph;
-    const LayerSpec& spec;
-    const NodeType& in;
-    const NodeType& out;
-    std::map<std::string_view, std::string> parameters; ///< names of tensors, by the parameters'
-                                                        ///< names
-    std::string padding; ///< whether positions (samples, length) are padding; empty: not known
-
-    /// Returns the name of a parameter's tensor; empty when the layer has none of this name, which
-    /// in ONNX omits an input.
-    std::string parameter(std::string_view name) const {
-        const auto found = parameters.find(name);
-        return found == parameters.end() ? std::string() : found->second;
-    }
-    std::string node(std::string_view op, std::initializer_list<std::string> inputs,
-                     const std::vector<OnnxAttribute>& attributes = {}) const {
-        return graph.node(op, inputs, attributes);
-    }
-    std::string filled(const Shape& shape, float value) const {
-        return graph.constant(shape,
-                              std::vector<float>(static_cast<size_t>(shape.elements()), value));
-    }
-    /// Returns a parameter, or a tensor filled with one value.
-    std::string parameterOr(std::string_view name, const Shape& shape, float value) const {
-        const std::string own = parameter(name);
-        return own.empty() ? filled(shape, value) : own;
-    }
-};
-
-using Emit = std::string (*)(const Layer&, const std::string& x);
-
-std::vector<int64_t> listOf(const std::array<int64_t, 2>& pair) { return {pair[0], pair[1]}; }
-/// Returns the same padding before and after each axis.
-std::vector<int64_t> padsOf(const std::array<int64_t, 2>& pair) {
-    return {pair[0], pair[1], pair[0], pair[1]};
-}
+using Layer = OnnxLayer;
 
 /// Adds x times weight transposed, plus bias; x may have any rank.
 std::string linear(const Layer& layer, const std::string& x, const std::string& weight,
@@ -121,6 +86,40 @@ std::string emitLayerNorm(const Layer& layer, const std::string& x) {
         {{"axis", int64_t{-normed.rank()}}, epsilon(layer)});
 }
 
+/// Writes x / sqrt(mean(x^2) + eps) * weight.
+std::string emitRmsNorm(const Layer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const int normed = layer.spec.extents("normalized_shape").rank();
+    std::vector<int64_t> axes;
+    for (int axis = -normed; axis < 0; ++axis)
+        axes.push_back(axis);
+    const ArgValue& eps = layer.spec.value("eps");
+    const std::string mean =
+        layer.node("ReduceMean", {layer.node("Mul", {x, x})}, {{"axes", axes}});
+    const double least = eps.isNone ? std::numeric_limits<float>::epsilon() : eps.numbers.at(0);
+    const std::string root = layer.node("Sqrt", {layer.node("Add", {mean, graph.scalar(least)})});
+    const std::string y = layer.node("Div", {x, root}), weight = layer.parameter("weight");
+    return weight.empty() ? y : layer.node("Mul", {y, weight});
+}
+
+/// Writes PyTorch's windows, which differ from those of ONNX's LRN for an even number of channels.
+std::string emitResponseNorm(const Layer& layer, const std::string& x) {
+    OnnxGraph& graph = layer.graph;
+    const Shape& in = layer.in.shape;
+    const Shape apart{in[0], 1, in[1], in.elements() / in[0] / in[1]};
+    const int64_t size = layer.spec.whole("size");
+    const std::string squares = onnxReshape(graph, layer.node("Mul", {x, x}), in, apart);
+    const std::string means =
+        layer.node("AveragePool", {squares},
+                   {{"kernel_shape", std::vector<int64_t>{size, 1}},
+                    {"pads", std::vector<int64_t>{size / 2, 0, (size - 1) / 2, 0}},
+                    {"count_include_pad", int64_t{1}}});
+    const std::string scaled = layer.node(
+        "Mul", {onnxReshape(graph, means, apart, in), graph.scalar(layer.spec.real("alpha"))});
+    const std::string sum = layer.node("Add", {scaled, graph.scalar(layer.spec.real("k"))});
+    return layer.node("Div", {x, layer.node("Pow", {sum, graph.scalar(layer.spec.real("beta"))})});
+}
+
 /// Multiplies the channels of (samples, channels, ..) by weight and adds bias.
 std::string affine(const Layer& layer, std::string x) {
     Shape shape{layer.in.shape[1]};
@@ -156,143 +155,11 @@ std::string emitInstanceNorm(const Layer& layer, const std::string& x) {
         {epsilon(layer)});
 }
 
-/// Writes operators of one input named like the layer; three names differ.
-std::string emitNamed(const Layer& layer, const std::string& x) {
-    const std::string_view name = layer.spec.info->name;
-    if (name == "ReLU") return layer.node("Relu", {x});
-    if (name == "Hardswish") return layer.node("HardSwish", {x});
-    if (name == "Sine") return layer.node("Sin", {x});
-    return layer.node(name, {x}); // Tanh, Sigmoid, Softplus
-}
-
-std::string emitLeakyRelu(const Layer& layer, const std::string& x) {
-    const auto slope = static_cast<float>(layer.spec.real("negative_slope"));
-    return layer.node("LeakyRelu", {x}, {{"alpha", slope}});
-}
-
-/// Emits a PRelu with slopes of shape (channels, 1, 1), because ONNX aligns shapes at their last
-/// axes.
-std::string emitPrelu(const Layer& layer, const std::string& x) {
-    const int64_t slopes = layer.spec.whole("num_parameters");
-    std::vector<int64_t> shape{slopes};
-    for (int axis = 2; axis < layer.in.shape.rank() && slopes > 1; ++axis)
-        shape.push_back(1);
-    const std::string weight = layer.parameter("weight");
-    if (shape.size() == 1) return layer.node("PRelu", {x, weight});
-    const std::string along = layer.node("Reshape", {weight, layer.graph.integers(shape)});
-    return layer.node("PRelu", {x, along});
-}
-
-std::string emitElu(const Layer& layer, const std::string& x) {
-    return layer.node("Elu", {x}, {{"alpha", static_cast<float>(layer.spec.real("alpha"))}});
-}
-
-/// Writes x / 2 (1 + erf(x / sqrt 2)).
-std::string emitGelu(const Layer& layer, const std::string& x) {
-    OnnxGraph& graph = layer.graph;
-    const std::string scaled = layer.node("Div", {x, graph.scalar(std::numbers::sqrt2)});
-    const std::string sum = layer.node("Add", {layer.node("Erf", {scaled}), graph.scalar(1)});
-    return layer.node("Mul", {layer.node("Mul", {x, sum}), graph.scalar(0.5)});
-}
-
-/// Writes x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-std::string emitGeluTanh(const Layer& layer, const std::string& x) {
-    OnnxGraph& graph = layer.graph;
-    const std::string cube = layer.node("Mul", {layer.node("Mul", {x, x}), x});
-    const std::string part = layer.node("Mul", {cube, graph.scalar(0.044715)});
-    const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-    const std::string inner =
-        layer.node("Mul", {layer.node("Add", {x, part}), graph.scalar(factor)});
-    const std::string sum = layer.node("Add", {layer.node("Tanh", {inner}), graph.scalar(1)});
-    return layer.node("Mul", {layer.node("Mul", {x, sum}), graph.scalar(0.5)});
-}
-
-std::string emitGeluLayer(const Layer& layer, const std::string& x) {
-    const bool tanh = layer.spec.value("approximate").word == "tanh";
-    return tanh ? emitGeluTanh(layer, x) : emitGelu(layer, x);
-}
-
-std::string emitSilu(const Layer& layer, const std::string& x) {
-    return layer.node("Mul", {x, layer.node("Sigmoid", {x})});
-}
-
-std::string emitHardtanh(const Layer& layer, const std::string& x) {
-    return layer.node("Clip", {x, layer.graph.scalar(layer.spec.real("min_val")),
-                               layer.graph.scalar(layer.spec.real("max_val"))});
-}
-
-std::string pool(const Layer& layer, std::string_view op, const std::string& x,
-                 std::vector<OnnxAttribute> more = {}) {
-    if (layer.in.shape.rank() == 3) {
-        const int64_t padding = layer.spec.whole("padding");
-        more.push_back({"kernel_shape", std::vector{layer.spec.whole("kernel_size")}});
-        more.push_back({"strides", std::vector{layer.spec.whole("stride")}});
-        more.push_back({"pads", std::vector{padding, padding}});
-        return layer.node(op, {x}, more);
-    }
-    more.push_back({"kernel_shape", listOf(layer.spec.pair("kernel_size"))});
-    more.push_back({"strides", listOf(layer.spec.pair("stride"))});
-    more.push_back({"pads", padsOf(layer.spec.pair("padding"))});
-    return layer.node(op, {x}, more);
-}
-
-std::string emitMaxPool(const Layer& layer, const std::string& x) {
-    return pool(layer, "MaxPool", x);
-}
-
-std::string emitAvgPool(const Layer& layer, const std::string& x) {
-    return pool(layer, "AveragePool", x, {{"count_include_pad", int64_t{1}}});
-}
-
-/// Returns the matrix (to, from) for means along one axis: row i has the weights of PyTorch's i-th
-/// window.
-std::vector<float> windowMeans(int64_t from, int64_t to) {
-    std::vector<float> matrix(static_cast<size_t>(from * to), 0);
-    for (int64_t i = 0; i < to; ++i) {
-        const int64_t begin = i * from / to, end = ((i + 1) * from + to - 1) / to;
-        for (int64_t k = begin; k < end; ++k)
-            matrix[static_cast<size_t>(i * from + k)] = 1 / static_cast<float>(end - begin);
-    }
-    return matrix;
-}
-
-/// Windows of one size become a pool; others are means by matrix products along both axes.
-std::string emitAdaptiveAvgPool(const Layer& layer, const std::string& x) {
-    const Shape &in = layer.in.shape, &out = layer.out.shape;
-    if (in[2] % out[2] == 0 && in[3] % out[3] == 0) {
-        const std::vector<int64_t> window{in[2] / out[2], in[3] / out[3]};
-        return layer.node("AveragePool", {x}, {{"kernel_shape", window}, {"strides", window}});
-    }
-    const std::string rows = layer.graph.constant({out[2], in[2]}, windowMeans(in[2], out[2]));
-    const std::string columns = layer.graph.constant({out[3], in[3]}, windowMeans(in[3], out[3]));
-    const std::string turned =
-        layer.node("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}});
-    return layer.node("MatMul", {rows, layer.node("MatMul", {x, turned})});
-}
-
-std::string emitAdaptiveAvgPool1d(const Layer& layer, const std::string& x) {
-    const int64_t in = layer.in.shape[2], out = layer.out.shape[2];
-    const std::string columns = layer.graph.constant({out, in}, windowMeans(in, out));
-    const std::string turned =
-        layer.node("Transpose", {columns}, {{"perm", std::vector<int64_t>{1, 0}}});
-    return layer.node("MatMul", {x, turned});
-}
-
-std::string emitUpsample(const Layer& layer, const std::string& x) {
-    const Shape &in = layer.in.shape, &out = layer.out.shape;
-    const std::array<float, 4> scales{1, 1, static_cast<float>(out[2] / in[2]),
-                                      static_cast<float>(out[3] / in[3])};
-    return layer.node("Resize", {x, "", layer.graph.constant({4}, scales)},
-                      {{"mode", std::string_view("nearest")},
-                       {"coordinate_transformation_mode", std::string_view("asymmetric")},
-                       {"nearest_mode", std::string_view("floor")}});
-}
-
 std::string emitReshape(const Layer& layer, const std::string& x) {
     return onnxReshape(layer.graph, x, layer.in.shape, layer.out.shape);
 }
 
-/// Returns the input unchanged, for Dropout and Identity.
+/// Returns the input unchanged, for the dropouts and Identity.
 std::string emitNothing(const Layer&, const std::string& x) { return x; }
 
 /// Writes sin(omega_0 linear(x)).
@@ -316,17 +183,9 @@ std::string emitEmbedding(const Layer& layer, const std::string& x) {
     return layer.node("Gather", {layer.parameter("weight"), x}, {{"axis", int64_t{0}}});
 }
 
-/// Takes the elements from `begin` to `end` along an axis.
-std::string slice(const Layer& layer, const std::string& x, int64_t axis, int64_t begin,
-                  int64_t end) {
-    OnnxGraph& graph = layer.graph;
-    return layer.node("Slice", {x, graph.integers(std::array{begin}),
-                                graph.integers(std::array{end}), graph.integers(std::array{axis})});
-}
-
 std::string emitPositionalEmbedding(const Layer& layer, const std::string& x) {
     const std::string weight = layer.parameter("embedding.weight");
-    return layer.node("Add", {x, slice(layer, weight, 0, 0, layer.in.shape[1])});
+    return layer.node("Add", {x, onnxSlice(layer, weight, 0, 0, layer.in.shape[1])});
 }
 
 /// Applies a linear part of an encoder layer, by its name in the state dict.
@@ -375,7 +234,7 @@ std::string attention(const Layer& layer, const std::string& x) {
     const std::string packed = linear(layer, x, layer.parameter("self_attn.in_proj_weight"),
                                       layer.parameter("self_attn.in_proj_bias"));
     const auto part = [&](int64_t i, std::vector<int64_t> perm) {
-        const std::string one = slice(layer, packed, 2, i * in[2], (i + 1) * in[2]);
+        const std::string one = onnxSlice(layer, packed, 2, i * in[2], (i + 1) * in[2]);
         const std::string split = onnxReshape(layer.graph, one, in, {in[0], in[1], heads, width});
         return layer.node("Transpose", {split}, {{"perm", std::move(perm)}});
     };
@@ -404,7 +263,7 @@ std::string feedForward(const Layer& layer, const std::string& x) {
     const std::string inner = linearPart(layer, "linear1", x);
     const bool gelu = layer.spec.value("activation").word == "gelu";
     return linearPart(layer, "linear2",
-                      gelu ? emitGelu(layer, inner) : layer.node("Relu", {inner}));
+                      gelu ? onnxGelu(layer, inner) : layer.node("Relu", {inner}));
 }
 
 std::string emitEncoder(const Layer& layer, const std::string& given) {
@@ -420,11 +279,7 @@ std::string emitEncoder(const Layer& layer, const std::string& given) {
     return normPart(layer, "norm2", sum(x, feedForward(layer, x)));
 }
 
-struct Row {
-    std::string_view name;
-    Emit emit;
-};
-constexpr Row kRows[] = {
+constexpr OnnxRow kRows[] = {
     {"Linear", emitLinear},
     {"Conv1d", emitConv1d},
     {"Conv2d", emitConv2d},
@@ -432,31 +287,17 @@ constexpr Row kRows[] = {
     {"BatchNorm1d", emitBatchNorm},
     {"BatchNorm2d", emitBatchNorm},
     {"LayerNorm", emitLayerNorm},
+    {"RMSNorm", emitRmsNorm},
+    {"LocalResponseNorm", emitResponseNorm},
     {"GroupNorm", emitGroupNorm},
     {"InstanceNorm1d", emitInstanceNorm},
     {"InstanceNorm2d", emitInstanceNorm},
-    {"ReLU", emitNamed},
-    {"LeakyReLU", emitLeakyRelu},
-    {"PReLU", emitPrelu},
-    {"ELU", emitElu},
-    {"GELU", emitGeluLayer},
-    {"SiLU", emitSilu},
-    {"Tanh", emitNamed},
-    {"Sigmoid", emitNamed},
-    {"Softplus", emitNamed},
-    {"Hardtanh", emitHardtanh},
-    {"Hardswish", emitNamed},
-    {"Sine", emitNamed},
-    {"MaxPool1d", emitMaxPool},
-    {"MaxPool2d", emitMaxPool},
-    {"AvgPool1d", emitAvgPool},
-    {"AvgPool2d", emitAvgPool},
-    {"AdaptiveAvgPool1d", emitAdaptiveAvgPool1d},
-    {"AdaptiveAvgPool2d", emitAdaptiveAvgPool},
-    {"Upsample", emitUpsample},
     {"Flatten", emitReshape},
     {"Unflatten", emitReshape},
     {"Dropout", emitNothing},
+    {"Dropout1d", emitNothing},
+    {"Dropout2d", emitNothing},
+    {"AlphaDropout", emitNothing},
     {"Identity", emitNothing},
     {"SineLayer", emitSineLayer},
     {"FourierFeatures", emitFourierFeatures},
@@ -467,10 +308,12 @@ constexpr Row kRows[] = {
     {"MaskedMean", emitMaskedMean},
 };
 
-const Row* findRow(std::string_view name) {
-    const auto found = std::find_if(std::begin(kRows), std::end(kRows),
-                                    [name](const Row& row) { return row.name == name; });
-    return found == std::end(kRows) ? nullptr : found;
+const OnnxRow* findRow(std::string_view name) {
+    for (const std::span<const OnnxRow> rows :
+         {std::span<const OnnxRow>(kRows), onnxActivations(), onnxPooling()})
+        for (const OnnxRow& row : rows)
+            if (row.name == name) return &row;
+    return nullptr;
 }
 
 /// Walks through a model.
@@ -498,7 +341,7 @@ private:
     }
 
     std::string single(const LayerSpec& spec, const std::string& x, NodeType& type) {
-        const Row* row = findRow(spec.info->name);
+        const OnnxRow* row = findRow(spec.info->name);
         if (!row) spec.refuse(phrase("Model", "this layer cannot be written into an ONNX file"));
         const NodeType in = type;
         type = checkedOutput(spec, in, ModelMode::Evaluate);
@@ -552,6 +395,13 @@ std::string onnxReshape(OnnxGraph& graph, const std::string& x, const Shape& in,
     // rest.
     if (!extents.empty()) extents[0] = !in.empty() && in[0] == out[0] ? 0 : -1;
     return graph.node("Reshape", {x, graph.integers(extents)});
+}
+
+std::string onnxSlice(const OnnxLayer& layer, const std::string& x, int64_t axis, int64_t begin,
+                      int64_t end) {
+    OnnxGraph& graph = layer.graph;
+    return layer.node("Slice", {x, graph.integers(std::array{begin}),
+                                graph.integers(std::array{end}), graph.integers(std::array{axis})});
 }
 
 std::string emitOnnx(OnnxGraph& graph, const LayerSpec& layer, const std::string& x, NodeType& type,

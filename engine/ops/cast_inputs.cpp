@@ -33,7 +33,7 @@ DType widest(Builder& b, const CastPolicy& policy, std::string_view name,
 
 bool isNorm(std::string_view name) {
     return name == "batch_norm" || name == "layer_norm" || name == "group_norm" ||
-           name == "instance_norm";
+           name == "instance_norm" || name == "rms_norm";
 }
 
 /// What a policy decides for an op's inputs: the first `inputs` of them become `target`.

@@ -249,6 +249,70 @@ void addIndices(Cases& cases) {
          [](Builder& b, In in) { return fn::indexPut(b, in[0], labels(b, 2), in[1]); });
 }
 
+void addOtherActivations(Cases& cases) {
+    const auto one = [&](std::string_view name, NodeId (*emit)(Builder&, In)) {
+        cases.push_back({name, {kSquare}, emit});
+    };
+    one("selu", [](Builder& b, In in) { return fn::selu(b, in[0]); });
+    one("celu", [](Builder& b, In in) { return fn::celu(b, in[0], 0.7); });
+    one("mish", [](Builder& b, In in) { return fn::mish(b, in[0]); });
+    one("hardswish", [](Builder& b, In in) { return fn::hardswish(b, in[0]); });
+    one("hardsigmoid", [](Builder& b, In in) { return fn::hardsigmoid(b, in[0]); });
+    one("hardshrink", [](Builder& b, In in) { return fn::hardshrink(b, in[0]); });
+    one("softshrink", [](Builder& b, In in) { return fn::softshrink(b, in[0]); });
+    one("threshold", [](Builder& b, In in) { return fn::threshold(b, in[0], 0.1, -1); });
+    one("log_sigmoid", [](Builder& b, In in) { return fn::logSigmoid(b, in[0]); });
+    one("glu", [](Builder& b, In in) { return fn::glu(b, in[0], 1); });
+    one("feature_dropout", [](Builder& b, In in) {
+        return fn::channelDropout(b, in[0], 0.5, b.constant(0, {}, DType::I32), 1);
+    });
+    one("alpha_dropout", [](Builder& b, In in) {
+        return fn::alphaDropout(b, in[0], 0.5, b.constant(0, {}, DType::I32), 1);
+    });
+}
+
+void addOtherImages(Cases& cases) {
+    const auto one = [&](std::string_view name, Shape shape, NodeId (*emit)(Builder&, In)) {
+        cases.push_back({name, {shape}, emit});
+    };
+    cases.push_back({"rms_norm", {kSquare, {4}}, [](Builder& b, In in) {
+                         return fn::rmsNorm(b, in[0], in[1], 0.1);
+                     }});
+    one("local_response_norm", {2, 5, 3}, [](Builder& b, In in) {
+        return fn::localResponseNorm(b, in[0], {4, 0.5, 0.75, 1});
+    });
+    one("constant_pad_nd", {2, 2, 3}, [](Builder& b, In in) {
+        return fn::constantPad(b, in[0], {1, 2}, 0.5);
+    });
+    one("reflection_pad1d", {2, 2, 3}, [](Builder& b, In in) {
+        return fn::reflectionPad(b, in[0], {2, 1});
+    });
+    one("reflection_pad2d", kImage, [](Builder& b, In in) {
+        return fn::reflectionPad(b, in[0], {2, 1, 0, 3});
+    });
+    one("replication_pad1d", {2, 2, 3}, [](Builder& b, In in) {
+        return fn::replicationPad(b, in[0], {2, 1});
+    });
+    one("replication_pad2d", kImage, [](Builder& b, In in) {
+        return fn::replicationPad(b, in[0], {2, 1, 0, 3});
+    });
+    one("pixel_shuffle", {2, 4, 3, 2},
+        [](Builder& b, In in) { return fn::pixelShuffle(b, in[0], 2); });
+    one("pixel_unshuffle", kImage,
+        [](Builder& b, In in) { return fn::pixelUnshuffle(b, in[0], 2); });
+    one("channel_shuffle", {2, 4, 3, 2},
+        [](Builder& b, In in) { return fn::channelShuffle(b, in[0], 2); });
+    one("adaptive_max_pool2d", kImage, [](Builder& b, In in) {
+        return fn::adaptiveMaxPool2d(b, in[0], {3, 2});
+    });
+    one("upsample_nearest2d", kImage, [](Builder& b, In in) {
+        return fn::upsampleNearest2d(b, in[0], {2, 1});
+    });
+    one("upsample_bilinear2d", kImage, [](Builder& b, In in) {
+        return fn::upsampleBilinear2d(b, in[0], {2, 3}, fn::Corners::Pixels);
+    });
+}
+
 const Cases& suite() {
     static const Cases all = [] {
         Cases cases;
@@ -281,6 +345,16 @@ std::vector<DType> combined(std::string_view combination, size_t n, DType low) {
 } // namespace
 
 std::span<const AutocastCase> autocastCases() { return suite(); }
+
+std::span<const AutocastCase> otherCases() {
+    static const Cases all = [] {
+        Cases cases;
+        addOtherActivations(cases);
+        addOtherImages(cases);
+        return cases;
+    }();
+    return all;
+}
 
 const AutocastCase* autocastCase(std::string_view name) {
     const auto found = std::find_if(suite().begin(), suite().end(),

@@ -19,6 +19,8 @@ struct AutocastCase {
     NodeId (*emit)(Builder&, std::span<const NodeId> in);
 };
 std::span<const AutocastCase> autocastCases();
+/// Functions of layers that the tables do not name.
+std::span<const AutocastCase> otherCases();
 /// Returns the case of that name, or nullptr.
 const AutocastCase* autocastCase(std::string_view name);
 

@@ -73,14 +73,16 @@ bool asks(std::string_view name, const Emit& emit) {
 
 std::vector<std::string> findOps() {
     std::set<std::string> names;
-    for (const AutocastCase& given : autocastCases()) {
-        const bool asked = asks(given.name, [&](Builder& b) {
-            std::vector<NodeId> in;
-            for (const Shape& shape : given.shapes)
-                in.push_back(b.input("x" + std::to_string(in.size()), shape, DType::F32));
-            given.emit(b, in);
-        });
-        if (asked) names.emplace(given.name);
+    for (const auto& cases : {autocastCases(), otherCases()}) {
+        for (const AutocastCase& given : cases) {
+            const bool asked = asks(given.name, [&](Builder& b) {
+                std::vector<NodeId> in;
+                for (const Shape& shape : given.shapes)
+                    in.push_back(b.input("x" + std::to_string(in.size()), shape, DType::F32));
+                given.emit(b, in);
+            });
+            if (asked) names.emplace(given.name);
+        }
     }
     for (int i = 0; i < kOpCount; ++i) {
         const OpInfo& info = infoOf(static_cast<Op>(i));

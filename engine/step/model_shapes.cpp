@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace halfscope {
@@ -45,11 +46,38 @@ const LayerSpec* lastLayer(const LayerSpec& layer) {
     return nullptr;
 }
 
-/// Whether its results are bounded or never negative.
+bool isOneOf(const LayerSpec& layer, std::span<const std::string_view> names) {
+    return std::find(names.begin(), names.end(), layer.info->name) != names.end();
+}
+
+/// Whether its results are bounded, or all of one sign.
 bool limits(const LayerSpec& layer) {
-    constexpr std::array<std::string_view, 5> kLimiting{"Sigmoid", "Tanh", "ReLU", "Hardtanh",
-                                                        "Softplus"};
-    return std::find(kLimiting.begin(), kLimiting.end(), layer.info->name) != kLimiting.end();
+    constexpr std::array<std::string_view, 9> kLimiting{"Sigmoid",     "Tanh",     "ReLU",
+                                                        "Hardtanh",    "Softplus", "ReLU6",
+                                                        "Hardsigmoid", "Softsign", "LogSigmoid"};
+    return isOneOf(layer, kLimiting);
+}
+
+/// Whether its results are shares of 1. The logarithms that LogSoftmax makes are no mistake before
+/// cross entropy, whose own log-softmax leaves them as they are.
+bool makesShares(const LayerSpec& layer) {
+    constexpr std::array<std::string_view, 3> kSharing{"Softmax", "Softmin", "Softmax2d"};
+    return isOneOf(layer, kSharing);
+}
+
+/// Says what is wrong with the last layer in front of a loss that takes scores; empty for nothing.
+Message warningOfScores(const LayerSpec& last, LossKind loss) {
+    const bool shares = makesShares(last), softmaxLoss = loss == LossKind::CrossEntropy;
+    if (shares && softmaxLoss)
+        return {phrase("Model", "%1 turns scores into probabilities, but the loss %2 expects "
+                                "scores and takes their softmax itself: leave this last layer "
+                                "out."),
+                last.label, nameOf(loss)};
+    const bool logarithms = last.info->name == "LogSoftmax" && !softmaxLoss;
+    if (!shares && !logarithms && !limits(last)) return {};
+    return {phrase("Model", "%1 limits what the network returns, but the loss %2 expects "
+                            "scores of any size: leave this last layer out."),
+            last.label, nameOf(loss)};
 }
 
 /// Whether the loss has a softmax or a sigmoid of its own.
@@ -83,10 +111,9 @@ Message modelWarning(const RunConfig& config) {
     if (config.model.layers.empty()) return {};
     const ModelSpec model = modelOf(config.model, 1, 1);
     const LayerSpec* last = lastLayer(model.root);
-    if (last && takesScores(config) && limits(*last))
-        return {phrase("Model", "%1 limits what the network returns, but the loss %2 expects "
-                                "scores of any size: leave this last layer out."),
-                last->label, nameOf(config.task.loss.kind)};
+    if (last && takesScores(config))
+        if (Message warning = warningOfScores(*last, config.task.loss.kind); !warning.empty())
+            return warning;
     const LayerSpec* layer = predictsEvery(config.task) ? looksAhead(model.root) : nullptr;
     if (!layer) return {};
     return {phrase("Model", "%1 sees the characters that it is to predict, so a low loss means "

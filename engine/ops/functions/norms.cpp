@@ -2,9 +2,11 @@
 #include "engine/ops/functions/norms.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/functions/arithmetic.h"
 #include "engine/ops/functions/operands.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -112,6 +114,41 @@ NodeId layerNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
     if (in[1] != kNoNode) y = b.mul(y, b.expandLike(along(b, in[1], last, y), y));
     if (in[2] != kNoNode) y = b.add(y, b.expandLike(along(b, in[2], last, y), y));
     return b.cast(y, b.dtypeOf(in[0]));
+}
+
+NodeId rmsNorm(Builder& b, NodeId x, NodeId weight, std::optional<double> eps) {
+    const auto in = castInputs(b, "rms_norm", std::array{x, weight});
+    const AutocastScope off(b, nullptr);
+    const NodeId wide = widened(b, in[0]);
+    const int last = b.shapeOf(wide).rank() - 1;
+    const double machine = b.dtypeOf(wide) == DType::F64 ? std::numeric_limits<double>::epsilon()
+                                                         : std::numeric_limits<float>::epsilon();
+    const NodeId square = b.mean(b.mul(wide, wide), Shape{last});
+    NodeId y = scaled(b, wide, square, kNoNode, kNoNode, eps.value_or(machine));
+    if (in[1] != kNoNode) y = b.mul(y, b.expandLike(along(b, in[1], last, y), y));
+    return b.cast(y, b.dtypeOf(in[0]));
+}
+
+NodeId localResponseNorm(Builder& b, NodeId x, const ResponseShape& how) {
+    const Shape shape = b.shapeOf(x);
+    require(shape.rank() >= 3 && how.size >= 1, "local_response_norm: (n, c, ..) expected");
+    x = castInputs(b, "local_response_norm", std::array{x})[0];
+    const NodeId squares = mul(b, x, x);
+    // PyTorch takes the means of sequences by avg_pool2d, and those of images by avg_pool3d.
+    const Operands pool(b, shape.rank() == 3 ? "avg_pool2d" : "avg_pool3d", std::array{squares});
+    const int64_t rest = shape.elements() / shape[0] / shape[1];
+    PadAttrs pad{Shape::filled(4, 0), Shape::filled(4, 0), Shape::filled(4, 0), 0};
+    pad.before[2] = how.size / 2;
+    pad.after[2] = (how.size - 1) / 2;
+    const NodeId channels = b.reshape(pool[0], {shape[0], 1, shape[1], rest});
+    const PoolAttrs windows{{how.size, 1}, {1, 1}, {0, 0}, {}};
+    const NodeId means = b.emit(Op::AvgPool2d, {b.emit(Op::Pad, {channels}, pad)}, windows);
+    const NodeId mean = pool.result(b, b.reshape(means, shape));
+    const Operands factor(b, "mul", std::array{mean});
+    const NodeId product = factor.result(b, b.scale(factor[0], how.alpha));
+    const Operands term(b, "add", std::array{product});
+    const NodeId sum = term.result(b, b.shift(term[0], how.k));
+    return div(b, x, powScalar(b, sum, how.beta));
 }
 
 NodeId groupNorm(Builder& b, NodeId x, int64_t groups, NodeId weight, NodeId bias, double eps) {

@@ -3,6 +3,8 @@
 
 #include "engine/ops/builder.h"
 
+#include <optional>
+
 namespace halfscope::fn {
 
 struct BatchNormResult {
@@ -19,6 +21,17 @@ NodeId batchNormWith(Builder&, NodeId x, NodeId weight, NodeId bias, NodeId mean
                      int channelAxis, double eps);
 /// Normalises over the last axis.
 NodeId layerNorm(Builder&, NodeId x, NodeId weight, NodeId bias, double eps);
+/// Divides by the root of the mean square over the last axis. Without eps, PyTorch adds the machine
+/// epsilon of the dtype in which it computes.
+NodeId rmsNorm(Builder&, NodeId x, NodeId weight, std::optional<double> eps);
+/// Divides x (n, c, ..) by (k + alpha mean)^beta, where the mean is that of the squares of `size`
+/// channels around each one, with zeros beyond the first and the last. Each part is a function of
+/// its own, as in PyTorch.
+struct ResponseShape {
+    int64_t size = 1;
+    double alpha = 1e-4, beta = 0.75, k = 1;
+};
+NodeId localResponseNorm(Builder&, NodeId x, const ResponseShape&);
 /// x is (n, c, ..); weight and bias are (c) or kNoNode.
 NodeId groupNorm(Builder&, NodeId x, int64_t groups, NodeId weight, NodeId bias, double eps);
 NodeId instanceNorm(Builder&, NodeId x, NodeId weight, NodeId bias, double eps);

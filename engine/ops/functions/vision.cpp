@@ -1,8 +1,12 @@
-// Functions on images: pooling by windows or to a given size, growing, and reading at given places.
+// Functions on images: pooling by windows or to a given size, growing, borders, regrouping, and
+// reading at given places.
 #include "engine/ops/functions/vision.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/functions/operands.h"
+
+#include <algorithm>
+#include <cmath>
 
 namespace halfscope::fn {
 
@@ -67,11 +71,134 @@ Inside insideOf(Builder& b, NodeId x, int64_t extent) {
     return {b.unary(Op::LogicalNot, outside), b.where(inside, x, zero)};
 }
 
+/// Lays given numbers along an axis of (n, c, h, w), with extents of 1 elsewhere, in x's dtype.
+/// Runs of equal numbers, of which there are few, are one constant each.
+NodeId row(Builder& b, const std::vector<double>& numbers, int axis, NodeId x) {
+    std::vector<NodeId> runs;
+    for (size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+        while (end < numbers.size() && numbers[end] == numbers[begin])
+            ++end;
+        Shape shape{1, 1, 1, 1};
+        shape[axis] = static_cast<int64_t>(end - begin);
+        runs.push_back(b.constant(numbers[begin], shape, b.dtypeOf(x)));
+    }
+    return runs.size() == 1 ? runs[0] : b.concat(runs, axis);
+}
+
+/// Returns `count` copies of the values at one place of an axis.
+NodeId repeated(Builder& b, NodeId x, int axis, int64_t at, int64_t count) {
+    Shape shape = b.shapeOf(x);
+    shape[axis] = count;
+    return b.expand(b.slice(x, axis, at, at + 1), shape);
+}
+
+/// Returns the neighbours of all values along an axis, one place before (-1) or behind (1); the
+/// outermost value is its own.
+NodeId neighbours(Builder& b, NodeId x, int axis, int step) {
+    const int64_t extent = b.shapeOf(x)[axis];
+    if (step < 0)
+        return b.concat(std::array{b.slice(x, axis, 0, 1), b.slice(x, axis, 0, extent - 1)}, axis);
+    return b.concat(std::array{b.slice(x, axis, 1, extent), b.slice(x, axis, extent - 1, extent)},
+                    axis);
+}
+
+/// The distance of value k of `factor` from the middle of them, where their source is.
+double phaseOf(int64_t k, int64_t factor) {
+    return (static_cast<double>(k) + 0.5) / static_cast<double>(factor) - 0.5;
+}
+NodeId betweenEdges(Builder& b, NodeId x, NodeId before, NodeId behind, double distance) {
+    if (distance == 0) return x;
+    const double share = std::fabs(distance);
+    return b.add(b.scale(x, 1 - share), b.scale(distance < 0 ? before : behind, share));
+}
+/// Where the outermost pixels keep their places, the distance of value k depends on the place i of
+/// its source: (k (n - 1) - i (factor - 1)) / (factor n - 1).
+NodeId betweenPixels(Builder& b, NodeId x, int axis, NodeId before, NodeId behind, int64_t k,
+                     int64_t factor) {
+    const int64_t extent = b.shapeOf(x)[axis];
+    Shape places{1, 1, 1, 1};
+    places[axis] = extent;
+    const NodeId place = b.iota(places, axis, b.dtypeOf(x));
+    const NodeId shifts = b.shift(b.scale(place, static_cast<double>(1 - factor)),
+                                  static_cast<double>(k * (extent - 1)));
+    const NodeId distance =
+        b.div(shifts, b.constantLike(static_cast<double>(factor * extent - 1), shifts));
+    const auto times = [&](NodeId value, NodeId share) {
+        return b.mul(value, b.expandLike(share, value));
+    };
+    const NodeId own = b.sub(b.constantLike(1, distance), b.unary(Op::Abs, distance));
+    const NodeId sides = b.add(times(before, b.unary(Op::Relu, b.neg(distance))),
+                               times(behind, b.unary(Op::Relu, distance)));
+    return b.add(times(x, own), sides);
+}
+
+/// Interpolates linearly along an axis of (n, c, h, w): each value becomes `factor` values, between
+/// its neighbours on both sides.
+NodeId interpolated(Builder& b, NodeId x, int axis, int64_t factor, Corners corners) {
+    const Shape shape = b.shapeOf(x);
+    const int64_t extent = shape[axis];
+    if (factor == 1) return x;
+    if (extent == 1) return repeated(b, x, axis, 0, factor);
+    const NodeId before = neighbours(b, x, axis, -1), behind = neighbours(b, x, axis, 1);
+    Shape apart;
+    for (int i = 0; i < 4; ++i) {
+        apart.push(shape[i]);
+        if (i == axis) apart.push(1);
+    }
+    std::vector<NodeId> values;
+    for (int64_t k = 0; k < factor; ++k) {
+        const NodeId value = corners == Corners::Edges
+                                 ? betweenEdges(b, x, before, behind, phaseOf(k, factor))
+                                 : betweenPixels(b, x, axis, before, behind, k, factor);
+        values.push_back(b.reshape(value, apart));
+    }
+    Shape grown = shape;
+    grown[axis] *= factor;
+    return b.reshape(b.concat(values, axis + 1), grown);
+}
+
+/// Returns the values from `begin` to `end` along an axis in the opposite order.
+NodeId mirrored(Builder& b, NodeId x, int axis, int64_t begin, int64_t end) {
+    const NodeId strip = b.slice(x, axis, begin, end);
+    std::vector<NodeId> parts;
+    for (int64_t i = end - begin; i-- > 0;)
+        parts.push_back(b.slice(strip, axis, i, i + 1));
+    return b.concat(parts, axis);
+}
+
+/// Widens an axis of x at its ends by what first(width) and last(width) return.
+template <class First, class Last>
+NodeId widenedAlong(Builder& b, NodeId x, int axis, std::array<int64_t, 2> by, const First& first,
+                    const Last& last) {
+    std::vector<NodeId> parts{x};
+    if (by[0] > 0) parts.insert(parts.begin(), first(by[0]));
+    if (by[1] > 0) parts.push_back(last(by[1]));
+    return parts.size() == 1 ? x : b.concat(parts, axis);
+}
+
+/// The last two axes with their borders, the last one first.
+struct Side {
+    int axis;
+    std::array<int64_t, 2> by;
+};
+std::array<Side, 2> sidesOf(const Builder& b, NodeId x, const Border& border) {
+    const int last = b.shapeOf(x).rank() - 1;
+    require(last == 2 || last == 3, "a border: (n, c, length) or (n, c, h, w) expected");
+    return {{{last, {border.left, border.right}}, {last - 1, {border.top, border.bottom}}}};
+}
+
+/// Returns x as autocast wants it for a border: PyTorch has one function for each number of axes.
+NodeId castForBorder(Builder& b, const char* line, const char* image, NodeId x) {
+    return castInputs(b, b.shapeOf(x).rank() == 3 ? line : image, std::array{x})[0];
+}
+
 } // namespace
 
-NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
+NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs, Beyond beyond) {
     x = castInputs(b, "max_pool2d", std::array{x})[0];
     const AutocastScope off(b, nullptr);
+    // Copies of the last values: a copy never wins, because its original comes first.
+    x = replicationPad(b, x, {0, beyond[1], 0, beyond[0]});
     const NodeId index = b.emit(Op::MaxPool2dIndex, {x}, attrs);
     const Shape image = b.shapeOf(x), pooled = b.shapeOf(index);
     const Shape flatImage{image[0], image[1], image[2] * image[3]};
@@ -81,10 +208,44 @@ NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
     return b.reshape(flat, pooled);
 }
 
-NodeId avgPool2d(Builder& b, NodeId x, const PoolAttrs& attrs) {
-    x = castInputs(b, "avg_pool2d", std::array{x})[0];
+std::vector<double> windowShares(int64_t extent, const PoolAttrs& attrs, size_t i,
+                                 const Beyond& beyond, const Divisor& divisor) {
+    const int64_t kernel = attrs.kernel[i], padding = attrs.padding[i];
+    const int64_t windows = (extent + 2 * padding + beyond[i] - kernel) / attrs.stride[i] + 1;
+    std::vector<double> shares;
+    for (int64_t at = 0; at < windows; ++at) {
+        const int64_t begin = at * attrs.stride[i] - padding, end = begin + kernel;
+        const int64_t counted = divisor.countsPadding
+                                    ? std::min(end, extent + padding) - begin
+                                    : std::min(end, extent) - std::max<int64_t>(begin, 0);
+        shares.push_back(static_cast<double>(kernel) / static_cast<double>(counted));
+    }
+    return shares;
+}
+
+NodeId avgPool2d(Builder& b, NodeId x, const PoolAttrs& attrs, Beyond beyond,
+                 const Divisor& divisor) {
+    const bool padded = attrs.padding != std::array<int64_t, 2>{0, 0};
+    if (beyond == Beyond{0, 0} && divisor.fixed < 1 && (divisor.countsPadding || !padded)) {
+        x = castInputs(b, "avg_pool2d", std::array{x})[0];
+        const AutocastScope off(b, nullptr);
+        return b.emit(Op::AvgPool2d, {x}, attrs);
+    }
+    const Operands in(b, "avg_pool2d", std::array{x});
     const AutocastScope off(b, nullptr);
-    return b.emit(Op::AvgPool2d, {x}, attrs);
+    const Shape image = b.shapeOf(in[0]);
+    const NodeId whole = constantPad(b, in[0], {0, beyond[1], 0, beyond[0]}, 0);
+    NodeId y = b.emit(Op::AvgPool2d, {whole}, attrs);
+    if (divisor.fixed > 0) {
+        const auto window = static_cast<double>(attrs.kernel[0] * attrs.kernel[1]);
+        return in.result(b, b.scale(y, window / static_cast<double>(divisor.fixed)));
+    }
+    for (const size_t i : {0U, 1U}) {
+        const int axis = 2 + static_cast<int>(i);
+        const auto shares = windowShares(image[axis], attrs, i, beyond, divisor);
+        y = b.mul(y, b.expandLike(row(b, shares, axis, y), y));
+    }
+    return in.result(b, y);
 }
 
 NodeId adaptiveAvgPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
@@ -121,11 +282,83 @@ NodeId adaptiveMaxPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
 
 NodeId upsampleNearest2d(Builder& b, NodeId given, std::array<int64_t, 2> factors) {
     const NodeId x = castInputs(b, "upsample_nearest2d", std::array{given})[0];
+    const AutocastScope off(b, nullptr);
     const auto [down, across] = factors;
     const Shape s = b.shapeOf(x);
     const NodeId apart = b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
     const NodeId blocks = b.expand(apart, {s[0], s[1], s[2], down, s[3], across});
     return b.reshape(blocks, {s[0], s[1], s[2] * down, s[3] * across});
+}
+
+NodeId upsampleBilinear2d(Builder& b, NodeId x, std::array<int64_t, 2> factors, Corners corners) {
+    const Operands in(b, "upsample_bilinear2d", std::array{x});
+    const AutocastScope off(b, nullptr);
+    const NodeId wide = interpolated(b, in[0], 3, factors[1], corners);
+    return in.result(b, interpolated(b, wide, 2, factors[0], corners));
+}
+
+NodeId constantPad(Builder& b, NodeId x, const Border& border, double value) {
+    x = castInputs(b, "constant_pad_nd", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    const Shape none = Shape::filled(b.shapeOf(x).rank(), 0);
+    PadAttrs pad{none, none, none, value};
+    for (const Side& side : sidesOf(b, x, border)) {
+        pad.before[side.axis] = side.by[0];
+        pad.after[side.axis] = side.by[1];
+    }
+    return b.emit(Op::Pad, {x}, pad);
+}
+
+NodeId reflectionPad(Builder& b, NodeId x, const Border& border) {
+    x = castForBorder(b, "reflection_pad1d", "reflection_pad2d", x);
+    const AutocastScope off(b, nullptr);
+    for (const auto& [axis, by] : sidesOf(b, x, border)) {
+        const int64_t end = b.shapeOf(x)[axis] - 1;
+        x = widenedAlong(
+            b, x, axis, by, [&](int64_t n) { return mirrored(b, x, axis, 1, n + 1); },
+            [&](int64_t n) { return mirrored(b, x, axis, end - n, end); });
+    }
+    return x;
+}
+
+NodeId replicationPad(Builder& b, NodeId x, const Border& border) {
+    x = castForBorder(b, "replication_pad1d", "replication_pad2d", x);
+    const AutocastScope off(b, nullptr);
+    for (const auto& [axis, by] : sidesOf(b, x, border)) {
+        const int64_t end = b.shapeOf(x)[axis] - 1;
+        x = widenedAlong(
+            b, x, axis, by, [&](int64_t n) { return repeated(b, x, axis, 0, n); },
+            [&](int64_t n) { return repeated(b, x, axis, end, n); });
+    }
+    return x;
+}
+
+NodeId pixelShuffle(Builder& b, NodeId x, int64_t factor) {
+    x = castInputs(b, "pixel_shuffle", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    const Shape s = b.shapeOf(x);
+    const int64_t channels = s[1] / factor / factor;
+    const NodeId apart = b.reshape(x, {s[0], channels, factor, factor, s[2], s[3]});
+    return b.reshape(b.transpose(apart, {0, 1, 4, 2, 5, 3}),
+                     {s[0], channels, s[2] * factor, s[3] * factor});
+}
+
+NodeId pixelUnshuffle(Builder& b, NodeId x, int64_t factor) {
+    x = castInputs(b, "pixel_unshuffle", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    const Shape s = b.shapeOf(x);
+    const int64_t high = s[2] / factor, wide = s[3] / factor;
+    const NodeId apart = b.reshape(x, {s[0], s[1], high, factor, wide, factor});
+    return b.reshape(b.transpose(apart, {0, 1, 3, 5, 2, 4}),
+                     {s[0], s[1] * factor * factor, high, wide});
+}
+
+NodeId channelShuffle(Builder& b, NodeId x, int64_t groups) {
+    x = castInputs(b, "channel_shuffle", std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    const Shape s = b.shapeOf(x);
+    const NodeId apart = b.reshape(x, {s[0], groups, s[1] / groups, s[2], s[3]});
+    return b.reshape(b.transpose(apart, {0, 2, 1, 3, 4}), s);
 }
 
 NodeId gridSample(Builder& b, NodeId x, NodeId grid) {

@@ -38,6 +38,9 @@ const Row kRows[] = {
     {"BatchNorm2d(2)", {2, 2, 4, 4}, Same, Same},
     {"InstanceNorm1d(2)", {2, 2, 4}, Same, Same},
     {"InstanceNorm2d(2, affine=True)", {2, 2, 4, 4}, Same, Same},
+    {"RMSNorm(4)", {2, 4}, Float, Same},
+    {"LocalResponseNorm(2)", {2, 2, 4}, Float, Same},
+    {"LocalResponseNorm(2)", {2, 2, 4, 4}, Float, Float},
     {"ReLU()", {2, 4}, Same, Same},
     {"LeakyReLU()", {2, 4}, Same, Same},
     {"ELU()", {2, 4}, Same, Same},
@@ -49,6 +52,22 @@ const Row kRows[] = {
     {"Softplus()", {2, 4}, Float, Same},
     {"Hardtanh()", {2, 4}, Same, Same},
     {"Hardswish()", {2, 4}, Same, Same},
+    {"ReLU6()", {2, 4}, Same, Same},
+    {"SELU()", {2, 4}, Same, Same},
+    {"CELU()", {2, 4}, Same, Same},
+    {"Mish()", {2, 4}, Same, Same},
+    {"LogSigmoid()", {2, 4}, Same, Same},
+    {"Hardsigmoid()", {2, 4}, Same, Same},
+    {"Hardshrink()", {2, 4}, Same, Same},
+    {"Softshrink()", {2, 4}, Same, Same},
+    {"Tanhshrink()", {2, 4}, Same, Same},
+    {"Softsign()", {2, 4}, Same, Same},
+    {"Threshold(0.1, 20)", {2, 4}, Same, Same},
+    {"GLU()", {2, 4}, Same, Same},
+    {"Softmax(1)", {2, 4}, Float, Same},
+    {"LogSoftmax(1)", {2, 4}, Float, Same},
+    {"Softmin(1)", {2, 4}, Float, Same},
+    {"Softmax2d()", {2, 2, 4, 4}, Float, Same},
     {"MaxPool1d(2)", {2, 2, 4}, Same, Same},
     {"MaxPool2d(2)", {2, 2, 4, 4}, Same, Same},
     {"AvgPool1d(2)", {2, 2, 4}, Same, Same},
@@ -56,9 +75,30 @@ const Row kRows[] = {
     {"AdaptiveAvgPool1d(3)", {2, 2, 4}, Same, Same},
     {"AdaptiveAvgPool2d(3)", {2, 2, 4, 4}, Same, Same},
     {"Upsample(scale_factor=2)", {2, 2, 4, 4}, Float, Same},
+    {"MaxPool2d(3, ceil_mode=True)", {2, 2, 4, 4}, Same, Same},
+    {"AvgPool2d(3, ceil_mode=True)", {2, 2, 4, 4}, Same, Same},
+    {"AdaptiveMaxPool1d(3)", {2, 2, 4}, Same, Same},
+    {"AdaptiveMaxPool2d(2)", {2, 2, 4, 4}, Same, Same},
+    {"Upsample(scale_factor=2, mode='bilinear')", {2, 2, 4, 4}, Float, Same},
+    {"UpsamplingNearest2d(scale_factor=2)", {2, 2, 4, 4}, Float, Same},
+    {"UpsamplingBilinear2d(scale_factor=2)", {2, 2, 4, 4}, Float, Same},
+    {"ZeroPad1d(1)", {2, 2, 4}, Same, Same},
+    {"ZeroPad2d(1)", {2, 2, 4, 4}, Same, Same},
+    {"ConstantPad1d(1, 0.5)", {2, 2, 4}, Same, Same},
+    {"ConstantPad2d(1, 0.5)", {2, 2, 4, 4}, Same, Same},
+    {"ReflectionPad1d(1)", {2, 2, 4}, Same, Float},
+    {"ReflectionPad2d(1)", {2, 2, 4, 4}, Same, Float},
+    {"ReplicationPad1d(1)", {2, 2, 4}, Same, Float},
+    {"ReplicationPad2d(1)", {2, 2, 4, 4}, Same, Float},
+    {"PixelShuffle(2)", {2, 4, 4, 4}, Same, Same},
+    {"PixelUnshuffle(2)", {2, 4, 4, 4}, Same, Same},
+    {"ChannelShuffle(2)", {2, 4, 4, 4}, Same, Same},
     {"Flatten()", {2, 2, 4}, Same, Same},
     {"Unflatten(1, (2, 2))", {2, 4}, Same, Same},
     {"Dropout()", {2, 4}, Same, Same},
+    {"Dropout1d()", {2, 2, 4}, Same, Same},
+    {"Dropout2d()", {2, 2, 4, 4}, Same, Same},
+    {"AlphaDropout()", {2, 4}, Same, Same},
     {"Identity()", {2, 4}, Same, Same},
 };
 
@@ -81,7 +121,7 @@ private slots:
     void dtypes_data() {
         QTest::addColumn<int>("index");
         for (size_t i = 0; i < std::size(kRows); ++i)
-            QTest::newRow(kRows[i].layer) << static_cast<int>(i);
+            QTest::addRow("%d %s", static_cast<int>(i), kRows[i].layer) << static_cast<int>(i);
     }
     void dtypes() {
         QFETCH(int, index);

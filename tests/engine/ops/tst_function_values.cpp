@@ -82,6 +82,8 @@ private slots:
     void slopeOfANormAtZero();
     void dropoutMask();
     void dropoutOfTwoLayers();
+    void otherDropouts_data();
+    void otherDropouts();
     void dropoutFollowsItsCounter();
 };
 
@@ -462,6 +464,62 @@ void TestFunctionValues::dropoutOfTwoLayers() {
              std::vector<double>(64, 1));
     QCOMPARE(test::valueOf(graph, leaves, fn::dropout(b, x, 1, counter, 1)).values,
              std::vector<double>(64, 0));
+}
+
+void TestFunctionValues::otherDropouts_data() {
+    QTest::addColumn<bool>("channels");
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<double>("p");
+    QTest::addColumn<double>("dropped");
+    QTest::addColumn<double>("kept");
+    const auto row = [](bool channels, DType dtype, double p, double dropped, double kept) {
+        QTest::addRow("%s %s %g", channels ? "channels" : "alpha", nameOf(dtype).data(), p)
+            << channels << static_cast<int>(dtype) << p << dropped << kept;
+    };
+    row(true, DType::F32, 0.1, 0, 1.388888955116272);
+    row(true, DType::F16, 0.1, 0, 1.388671875);
+    row(true, DType::BF16, 0.1, 0, 1.390625);
+    row(true, DType::F32, 1, 0, 0);
+    row(false, DType::F32, 0.1, -1.4577387571334839, 1.313576579093933);
+    row(false, DType::F16, 0.1, -1.4580078125, 1.3134765625);
+    row(false, DType::BF16, 0.1, -1.453125, 1.3203125);
+    row(false, DType::F32, 0.5, -0.7791939377784729, 1.887200117111206);
+    row(false, DType::F16, 0.5, -0.779296875, 1.88671875);
+    row(false, DType::BF16, 0.5, -0.77734375, 1.890625);
+    row(false, DType::F16, 1, 0, 0);
+}
+
+/// What PyTorch 2.15 makes of 1.25 with dropout2d() and alpha_dropout(): bit for bit, channel by
+/// channel or element by element, with the slope of what is kept.
+void TestFunctionValues::otherDropouts() {
+    QFETCH(bool, channels);
+    QFETCH(int, dtype);
+    QFETCH(double, p);
+    QFETCH(double, dropped);
+    QFETCH(double, kept);
+    const Shape shape{50, 20, 2, 3};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, static_cast<DType>(dtype));
+    const NodeId counter = b.input("counter", {}, DType::I32);
+    const auto function = channels ? fn::channelDropout : fn::alphaDropout;
+    const NodeId y = function(b, x, p, counter, kSeed);
+    graph.addOutput("y", y);
+    graph.addOutput("slope", *gradients(b, b.sumAll(y), std::array{x})[0]);
+    const Leaves leaves{{x, {shape, std::vector<double>(6000, 1.25)}}, {counter, {Shape{}, {7}}}};
+    const auto run = test::runSteps(graph, leaves, FuseOptions::Full, 2, 1);
+    int mixed = 0, drops = 0;
+    for (size_t i = 0; i < 6000; ++i) {
+        const double value = run.at("y")[i];
+        QVERIFY2(value == dropped || value == kept, std::to_string(value).c_str());
+        QCOMPARE(run.at("slope")[i] == 0, value == dropped);
+        mixed += i % 6 > 0 && value != run.at("y")[i - 1];
+        drops += value == dropped;
+    }
+    QCOMPARE(mixed == 0, channels || p == 1);
+    const double draws = channels ? 1000 : 6000; // five standard deviations of a binomial count
+    const double share = drops / 6000.0;
+    QVERIFY(std::fabs(share - p) <= 5 * std::sqrt(p * (1 - p) / draws));
 }
 
 void TestFunctionValues::dropoutFollowsItsCounter() {

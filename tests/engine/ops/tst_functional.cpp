@@ -109,10 +109,20 @@ double largest(const std::vector<double>& values) {
     return most;
 }
 
+/// The functions of the tables and those that only layers use.
+const std::vector<AutocastCase>& allCases() {
+    static const std::vector<AutocastCase> cases = [] {
+        std::vector<AutocastCase> all(autocastCases().begin(), autocastCases().end());
+        all.insert(all.end(), otherCases().begin(), otherCases().end());
+        return all;
+    }();
+    return cases;
+}
+
 void addCases() {
     QTest::addColumn<int>("index");
-    for (size_t i = 0; i < autocastCases().size(); ++i)
-        QTest::newRow(std::string(autocastCases()[i].name).c_str()) << static_cast<int>(i);
+    for (size_t i = 0; i < allCases().size(); ++i)
+        QTest::newRow(std::string(allCases()[i].name).c_str()) << static_cast<int>(i);
 }
 
 /// Returns forms that the suite leaves out: weights and biases, other axes, sizes that do not
@@ -202,7 +212,7 @@ private slots:
     void gradient_data() { addCases(); }
     void gradient() {
         QFETCH(int, index);
-        const AutocastCase& given = autocastCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
         test::GradientCase wanted{std::string(given.name), {}, given.emit};
         for (size_t i = 0; i < given.shapes.size(); ++i) {
             const Range range = rangeOf(given.name, i);
@@ -218,7 +228,7 @@ private slots:
     void cpu_data() { addCases(); }
     void cpu() {
         QFETCH(int, index);
-        const AutocastCase& given = autocastCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
         for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
             if (given.name == "pdist" && isLow(type)) continue; // refused
             const SuiteGraph s(given, type);
@@ -251,20 +261,22 @@ private slots:
     /// rounded.
     void roundedOnce_data() {
         QTest::addColumn<int>("index");
-        for (size_t i = 0; i < autocastCases().size(); ++i) {
+        for (size_t i = 0; i < allCases().size(); ++i) {
             static const std::set<std::string_view> kOnce = {
-                "leaky_relu", "elu",        "prelu",         "addcmul",
-                "addcdiv",    "lerp",       "var",           "std",
-                "norm",       "dist",       "cumsum",        "cumprod",
-                "prod",       "group_norm", "instance_norm", "cosine_similarity",
-                "conv3d",     "huber_loss", "grid_sample"};
-            const std::string name(autocastCases()[i].name);
+                "leaky_relu",  "elu",        "prelu",         "addcmul",
+                "addcdiv",     "lerp",       "var",           "std",
+                "norm",        "dist",       "cumsum",        "cumprod",
+                "prod",        "group_norm", "instance_norm", "cosine_similarity",
+                "conv3d",      "huber_loss", "grid_sample",   "selu",
+                "celu",        "mish",       "hardswish",     "hardsigmoid",
+                "log_sigmoid", "glu",        "rms_norm",      "upsample_bilinear2d"};
+            const std::string name(allCases()[i].name);
             if (kOnce.contains(name)) QTest::newRow(name.c_str()) << static_cast<int>(i);
         }
     }
     void roundedOnce() {
         QFETCH(int, index);
-        const AutocastCase& given = autocastCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
         for (const DType type : {DType::F16, DType::BF16}) {
             const SuiteGraph s(given, type);
             const auto wanted = test::valueOf(s.graph, s.leaves, s.out, RefRounding::None).values;

@@ -80,7 +80,8 @@ private slots:
         }
         // the ops that can be named are those that the policies' functions ask for
         const auto& ops = policyOps();
-        for (const char* op : {"linear", "softmax", "batch_norm", "mse_loss", "relu", "add"})
+        for (const char* op :
+             {"linear", "softmax", "batch_norm", "mse_loss", "relu", "add", "rms_norm", "mish"})
             QVERIFY2(std::find(ops.begin(), ops.end(), op) != ops.end(), op);
     }
 

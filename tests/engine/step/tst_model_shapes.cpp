@@ -101,6 +101,20 @@ void TestModelShapes::limitedScores_data() {
     row("Sequential(Linear(4, 5), Sequential(Linear(5, 5), ReLU()))", LossKind::BceWithLogits,
         "ReLU 1.1 limits what the network returns, but the loss bce-with-logits expects scores of "
         "any size: leave this last layer out.");
+    row("Sequential(Linear(4, 5), Softmax(dim=1))", LossKind::CrossEntropy,
+        "Softmax 1 turns scores into probabilities, but the loss cross-entropy expects scores and "
+        "takes their softmax itself: leave this last layer out.");
+    row("Sequential(Linear(4, 5), Softmax(dim=1))", LossKind::BceWithLogits,
+        "Softmax 1 limits what the network returns, but the loss bce-with-logits expects scores of "
+        "any size: leave this last layer out.");
+    row("Sequential(Linear(4, 5), Softmax(dim=1))", LossKind::Mse, "");
+    row("Sequential(Linear(4, 5), LogSoftmax(dim=1))", LossKind::CrossEntropy, "");
+    row("Sequential(Linear(4, 5), LogSoftmax(dim=1))", LossKind::BceWithLogits,
+        "LogSoftmax 1 limits what the network returns, but the loss bce-with-logits expects scores "
+        "of any size: leave this last layer out.");
+    row("Sequential(Linear(4, 5), ReLU6())", LossKind::CrossEntropy,
+        "ReLU6 1 limits what the network returns, but the loss cross-entropy expects scores of any "
+        "size: leave this last layer out.");
     row("Sequential(Linear(4, 5), Sigmoid())", LossKind::Mse, "");
     row("Sequential(Linear(4, 5), Sigmoid(), Linear(5, 5))", LossKind::CrossEntropy, "");
     row("Sequential(Linear(4, 5), Residual(Linear(5, 5), ReLU()))", LossKind::CrossEntropy, "");
