@@ -1,0 +1,323 @@
+// First experiments on tables: which column, loss, lines and columns an opened table leads to.
+#include "engine/settings/data_experiment.h"
+
+#include "engine/core/error.h"
+#include "engine/data/dataset.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_length.h"
+#include "tests/support/array_files.h"
+#include "tests/support/thrown.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace tst_table_experiment {
+
+using namespace halfscope;
+
+namespace {
+
+/// Returns a table with `values` in turn as its last column, after two columns of numbers.
+std::string table(int rows, const QStringList& values) {
+    std::string text = "a,b,what\n";
+    for (int i = 0; i < rows; ++i)
+        text += std::to_string(i % 11) + "," + std::to_string(0.5 * i) + "," +
+                values[i % values.size()].toStdString() + "\n";
+    return text;
+}
+
+QStringList numbers(int count, double step) {
+    QStringList list;
+    for (int i = 0; i < count; ++i)
+        list << QString::number(i * step);
+    return list;
+}
+
+} // namespace
+
+class TestTableExperiment : public QObject {
+    Q_OBJECT
+private slots:
+    void tables_data();
+    void tables();
+    void farTargets();
+    void targets();
+    void missingValues();
+    void valuesWithoutTargets();
+    void gapsInMostLines();
+    void unusableColumns();
+    void formattedTargets();
+    void chosenColumn();
+    void anotherColumn();
+    void tablesOfOtherPrograms();
+    void manyWords();
+
+private:
+    std::string path(const QString& name) const { return m_folder.filePath(name).toStdString(); }
+
+    QTemporaryDir m_folder;
+};
+
+void TestTableExperiment::tables_data() {
+    QTest::addColumn<int>("rows");
+    QTest::addColumn<QStringList>("values");
+    QTest::addColumn<QString>("loss");
+    QTest::newRow("words") << 60 << QStringList{"low", "high"} << "cross-entropy";
+    QTest::newRow("0 and 1") << 60 << QStringList{"0", "1"} << "cross-entropy";
+    QTest::newRow("signs") << 60 << QStringList{"+1", "-1"} << "cross-entropy";
+    QTest::newRow("whole reals") << 60 << QStringList{"1.0", "2.0", "3.0"} << "cross-entropy";
+    QTest::newRow("20 numbers") << 200 << numbers(20, 1) << "cross-entropy";
+    QTest::newRow("21 numbers") << 300 << numbers(21, 1) << "mse";
+    QTest::newRow("few of each") << 60 << numbers(20, 1) << "mse";
+    QTest::newRow("halves") << 60 << numbers(4, 0.5) << "mse";
+    QTest::newRow("many numbers, some missing")
+        << 300 << numbers(99, 0.5) + QStringList{"NA"} << "mse";
+    QTest::newRow("many words") << 60 << QStringList{"1", "2", "3", "?"} << "cross-entropy";
+}
+
+void TestTableExperiment::tables() {
+    QFETCH(const int, rows);
+    QFETCH(const QStringList, values);
+    QFETCH(const QString, loss);
+    const std::string file = path(QString("%1.csv").arg(QTest::currentDataTag()));
+    writeBytes(file, table(rows, values));
+    const auto config = experimentOn(file);
+    QVERIFY(config);
+    QCOMPARE(QString(nameOf(config->task.loss.kind)), loss);
+    QCOMPARE(std::string(nameOf(config->task.kind)), std::string("csv"));
+    QCOMPARE(config->task.path, file);
+    QCOMPARE(config->title, std::string(QTest::currentDataTag()));
+    checkConfig(*config);
+    QCOMPARE(laneNames(*config), (std::vector<std::string>{"fp32", "amp-fp16"}));
+    const int64_t train = rows - rows / 10;
+    QCOMPARE(config->task.batch, std::min<int64_t>(64, train));
+    QVERIFY(stepsOf(*config) <= 1000 + train);
+}
+
+/// Targets far from mean 0 and deviation 1 are standardised, unless the user decided.
+void TestTableExperiment::farTargets() {
+    const auto of = [&](double step, std::span<const Assignment> given = {}) {
+        const std::string file = path(QString("far %1.csv").arg(step));
+        writeBytes(file, table(300, numbers(99, step)));
+        return experimentOn(file, given)->task.standardiseTarget;
+    };
+    QVERIFY(of(5000.5));
+    QVERIFY(of(0.00015));
+    QVERIFY(!of(0.05));
+    const Assignment given[] = {parseAssignment("data.standardise_target=false")};
+    QVERIFY(!of(5000.5, given));
+    const Assignment shares[] = {parseAssignment("task.loss=bce-with-logits")};
+    QVERIFY(!of(0.0001, shares));
+    writeBytes(path("words.csv"), table(60, {"low", "high"}));
+    QVERIFY(!experimentOn(path("words.csv"))->task.standardiseTarget);
+    QVERIFY(!defaultConfig().task.standardiseTarget); // of an old file that says nothing
+}
+
+/// The column to predict is the last one, unless another has the name of a target, or the last one
+/// is always the same.
+void TestTableExperiment::targets() {
+    const auto of = [&](const std::string& header, const std::string& line, const char* set = "") {
+        std::string text = header;
+        for (int i = 0; i < 60; ++i)
+            text += std::to_string(i % 7) + "," + std::to_string(i) + "," + line + "\n";
+        writeBytes(path("targets.csv"), text);
+        std::vector<Assignment> given;
+        if (*set) given.push_back(parseAssignment(set));
+        return experimentOn(path("targets.csv"), given)->task.target;
+    };
+    writeBytes(path("three.csv"), "Label,b,c\n1,2,3\n2,3,4\n1,3,4\n2,4,6\n");
+    QCOMPARE(experimentOn(path("three.csv"))->task.target, std::string("Label"));
+    writeBytes(path("three.csv"), "label,y,c\n1,2,3\n2,3,4\n1,3,4\n2,4,6\n"); // either
+    QCOMPARE(experimentOn(path("three.csv"))->task.target, std::string());
+    writeBytes(path("three.csv"), "label,b,y\n1,2,3\n2,3,4\n1,3,4\n2,4,6\n");
+    QCOMPARE(experimentOn(path("three.csv"))->task.target, std::string());
+    QCOMPARE(of("a,b,c\n", "0"), std::string("a"));
+    QCOMPARE(of("", "0"), std::string("c1"));
+    QCOMPARE(of("a,b,c\n", "0", "data.drop=a"), std::string()); // b is different in each line
+    QCOMPARE(of("a,b,c\n", "0", "data.target=b"), std::string("b"));
+}
+
+/// Lines without a value are left out when they must be.
+void TestTableExperiment::missingValues() {
+    for (const bool missing : {false, true}) {
+        const std::string file = path(missing ? "missing.csv" : "whole.csv");
+        writeBytes(file, table(60, {"low", "high"}) + (missing ? "1,,low\n" : "1,2,low\n"));
+        const auto config = experimentOn(file);
+        QVERIFY(config);
+        QCOMPARE(config->task.missing, missing ? Missing::Drop : Missing::Refuse);
+        const auto facts = factsOf(config->task);
+        QCOMPARE(facts.train + facts.validation, int64_t{missing ? 60 : 61});
+        QCOMPARE(facts.notes.size(), size_t(missing) + 1);
+    }
+}
+
+/// Means fill the gaps where few lines would be left without them, and columns without any value
+/// are left out.
+void TestTableExperiment::gapsInMostLines() {
+    for (const int whole : {25, 35}) { // of 60 lines
+        std::string text = "a,empty,b,c,what\n";
+        for (int i = 0; i < 60; ++i) {
+            const std::string n = std::to_string(i);
+            text += (i < whole || i % 2 ? n : "") + ",," + (i < whole || i % 2 == 0 ? n : "NA") +
+                    "," + n + (i % 3 ? ",low\n" : ",high\n");
+        }
+        const std::string file = path(QString("gaps%1.csv").arg(whole));
+        writeBytes(file, text);
+        const auto config = experimentOn(file);
+        QVERIFY(config);
+        QCOMPARE(config->task.drop, std::string("empty"));
+        QCOMPARE(config->task.missing, whole < 30 ? Missing::Mean : Missing::Drop);
+        QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+        checkConfig(*config);
+    }
+}
+
+/// A column may have no value in the lines that have a target.
+void TestTableExperiment::valuesWithoutTargets() {
+    std::string text = "a,late,y\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i) + (i < 30 ? "," + std::to_string(3 * i) + ",\n"
+                                            : ",NA," + std::to_string(i * i) + "\n");
+    writeBytes(path("late.csv"), text);
+    const auto config = experimentOn(path("late.csv"));
+    QCOMPARE(config->task.missing, Missing::Mean);
+    QCOMPARE(config->task.drop, std::string("late"));
+    QCOMPARE(predicting(*config, "a").task.target, std::string("a"));
+}
+
+/// Of a table that cannot be used, the reason is told, not that its classes are no numbers.
+void TestTableExperiment::unusableColumns() {
+    std::string text = "id,note,a,what\n";
+    for (int i = 0; i < 200; ++i)
+        text += "C" + std::to_string(i) + ",note " + std::to_string(i) + "," + std::to_string(i) +
+                (i % 2 ? ",yes\n" : ",no\n");
+    const std::string file = path("notes.csv");
+    writeBytes(file, text);
+    QCOMPARE(experimentOn(file)->task.drop, std::string("id, note"));
+    const Assignment one[] = {parseAssignment("data.drop=id")};
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(file, one); }),
+             file + ": more than 100 different words are too many for columns of inputs: note; to "
+                    "leave such columns out, set data.drop to id, note");
+    const Assignment both[] = {parseAssignment("data.drop=id,note")};
+    QCOMPARE(experimentOn(file, both)->task.loss.kind, LossKind::CrossEntropy);
+}
+
+/// Prices with thousands separators are no classes, unless someone says so.
+void TestTableExperiment::formattedTargets() {
+    std::string prices = "a;price\n", few = "a,share\n";
+    for (int i = 0; i < 60; ++i) {
+        prices +=
+            std::to_string(i) + ";" + (i % 3 ? "1.1" + std::to_string(10 + i) : "950") + ",50\n";
+        few += std::to_string(i) + (i % 2 ? ",5%\n" : ",10%\n");
+    }
+    writeBytes(path("prices.csv"), prices);
+    writeBytes(path("few.csv"), few);
+    QCOMPARE(thrownBy<InputError>([&] { experimentOn(path("prices.csv")); }),
+             path("prices.csv") +
+                 ", line 3: \"1.111,50\" in the column \"price\" is not allowed: a number without "
+                 "thousands separators, percent signs and signs of currency; to use such values, "
+                 "format their cells as plain numbers in a spreadsheet program, and save the table "
+                 "as CSV again");
+    const Assignment loss[] = {parseAssignment("task.loss=cross-entropy")};
+    QCOMPARE(experimentOn(path("prices.csv"), loss)->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(experimentOn(path("few.csv"))->task.loss.kind, LossKind::CrossEntropy);
+}
+
+/// The column to predict is known before the loss is chosen.
+void TestTableExperiment::chosenColumn() {
+    std::string text = "what,a,b\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::string(i % 2 ? "low" : "high") + "," + std::to_string(i) + "," +
+                std::to_string(i % 5) + ".5\n";
+    writeBytes(path("first.csv"), text);
+    QCOMPARE(experimentOn(path("first.csv"))->task.loss.kind, LossKind::Mse);
+    const Assignment given[] = {parseAssignment("data.target=what"),
+                                parseAssignment("task.batch=7"), parseAssignment("run.seed=3")};
+    const auto config = experimentOn(path("first.csv"), given);
+    QVERIFY(config);
+    QCOMPARE(config->task.target, std::string("what"));
+    QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(config->task.batch, int64_t{7});
+    QCOMPARE(config->seed, defaultConfig().seed); // left to the caller
+    checkConfig(*config);
+    const Assignment loss[] = {parseAssignment("data.target=a"), parseAssignment("task.loss=mse")};
+    writeBytes(path("two.csv"), table(60, {"0", "1"}));
+    QCOMPARE(experimentOn(path("two.csv"))->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(experimentOn(path("two.csv"), loss)->task.loss.kind, LossKind::Mse);
+}
+
+/// The loss of the column before would make each number a class, or refuse the words.
+void TestTableExperiment::anotherColumn() {
+    std::string text = "day,what,a,b\n";
+    for (int i = 0; i < 120; ++i)
+        text += "d" + std::to_string(i) + "," + (i % 2 ? "low" : "high") + "," +
+                (i == 7 ? "" : std::to_string(i)) + "," + std::to_string(5000 * i) + "\n";
+    writeBytes(path("other.csv"), text);
+    const RunConfig first = *experimentOn(path("other.csv"));
+    QCOMPARE(first.task.drop, std::string("day"));
+    const auto with = [&](const char* column) {
+        const RunConfig config = predicting(first, column);
+        checkConfig(config);
+        return config.task;
+    };
+    QCOMPARE(with("what").loss.kind, LossKind::CrossEntropy);
+    QVERIFY(!with("what").standardiseTarget);
+    QCOMPARE(with("what").drop, std::string("day"));
+    QCOMPARE(with("a").loss.kind, LossKind::Mse);
+    QCOMPARE(with("").loss.kind, LossKind::Mse);
+    QVERIFY(with("").standardiseTarget);
+    QCOMPARE(predicting(predicting(first, "what"), "b").task.loss.kind, LossKind::Mse);
+    QCOMPARE(thrownBy<InputError>([&] { predicting(first, "no"); }).substr(0, 12), "data.target:");
+    // a column that was left out can be predicted; what needed it to be left out is gone
+    QCOMPARE(predicting(first, "day").task.drop, std::string());
+}
+
+void TestTableExperiment::tablesOfOtherPrograms() {
+    std::string tabs = "\tcolour\tsize\tkind\n", semicolons = "colour;size;dry;price\r\n";
+    for (int i = 0; i < 60; ++i) {
+        const std::string number = std::to_string(i), colour = i % 3 ? "red" : "blue";
+        tabs += number + "\t" + colour + "\t0.5\t" + (i % 2 ? "low\n" : "high\n");
+        semicolons += colour + ";" + number + ",5;" + (i % 4 ? "yes;" : "no;") + number + ",25\r\n";
+    }
+    writeBytes(path("some.TSV"), tabs);
+    writeBytes(path("excel.csv"), semicolons);
+    const auto first = experimentOn(path("some.TSV")), second = experimentOn(path("excel.csv"));
+    QVERIFY(first && second);
+    QCOMPARE(first->task.loss.kind, LossKind::CrossEntropy);
+    QCOMPARE(factsOf(first->task).tensors[kX].shape, (Shape{3})); // without the index
+    QCOMPARE(second->task.loss.kind, LossKind::Mse);
+    QCOMPARE(factsOf(second->task).tensors[kX].shape, (Shape{4}));
+    QCOMPARE(factsOf(second->task).notes.size(), size_t{5});
+    for (const auto& each : {first, second})
+        checkConfig(*each);
+}
+
+/// A column of many words, such as the names in a list of passengers, is left out, and a note says
+/// so.
+void TestTableExperiment::manyWords() {
+    std::string text = "name,age,cabin,alive\n";
+    for (int i = 0; i < 240; ++i)
+        text += "\"Doe, J. " + std::to_string(i) + "\"," + (i % 7 ? std::to_string(i % 80) : "") +
+                ",C" + std::to_string(i % 120) + (i % 2 ? ",1\n" : ",0\n");
+    writeBytes(path("ship.csv"), text);
+    const auto config = experimentOn(path("ship.csv"));
+    QVERIFY(config);
+    QCOMPARE(config->task.drop, std::string("name, cabin"));
+    QCOMPARE(config->task.missing, Missing::Drop);
+    const DataFacts facts = factsOf(config->task);
+    QCOMPARE(facts.notes[1].english(),
+             std::string("Columns with more than 100 different words, such as dates or free text, "
+                         "cannot be inputs. The setting data.drop leaves out: name, cabin."));
+    QCOMPARE(facts.train + facts.validation, int64_t{240 - 35});
+    QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+    const Assignment given[] = {parseAssignment("data.drop=name"),
+                                parseAssignment("data.missing=drop")};
+    QVERIFY(thrownBy<InputError>([&] {
+                experimentOn(path("ship.csv"), given);
+            }).ends_with("inputs: cabin; to leave such columns out, set data.drop to name, cabin"));
+}
+
+} // namespace tst_table_experiment
+
+QTEST_APPLESS_MAIN(tst_table_experiment::TestTableExperiment)
+#include "tst_table_experiment.moc"
