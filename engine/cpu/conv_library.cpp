@@ -404,10 +404,19 @@ std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
     }
 }
 
+/// Whether a convolution with a 1x1 kernel does better as a matrix product on its planes as they
+/// are: with many places for each of many channels, it has no need of the library's layout.
+bool isBestAsProduct(Op op, const ConvPlan& p) {
+    constexpr int64_t kManyPlaces = 128, kFewChannels = 32;
+    const bool pairs = p.type == DType::BF16 && widestVectorSet() >= VectorSet::Avx512Bf16;
+    return p.pointwise() && op != Op::Conv2dWeightGrad && !pairs && p.places() >= kManyPlaces &&
+           std::min(p.groupChannels(), p.groupOutputs()) > kFewChannels;
+}
+
 } // namespace
 
 std::shared_ptr<const LibraryConv> libraryConv(Op op, const ConvPlan& p) {
-    if (p.pointwise()) return nullptr; // it is a matrix product as it is
+    if (isBestAsProduct(op, p)) return nullptr;
     if (op != Op::Conv2d && p.c < kFewestChannels) return nullptr;
     if (p.n < kFewestSamples || std::max(p.image(), p.o * p.places()) > kLargestSample)
         return nullptr;

@@ -55,8 +55,8 @@ public:
 };
 
 /// Returns null when the library is not there or has no kernels of its own for the convolution, and
-/// when im2col does better: for 1x1 kernels, few samples and very large ones, and for gradients
-/// where images have few channels. Any thread may call it.
+/// when im2col does better: for most large 1x1 kernels, few samples and very large ones, and for
+/// gradients where images have few channels. Any thread may call it.
 std::shared_ptr<const LibraryConv> libraryConv(Op, const ConvPlan&);
 
 } // namespace halfscope

@@ -310,8 +310,13 @@ private slots:
         for (const Op op : {Op::Conv2d, Op::Conv2dInputGrad, Op::Conv2dWeightGrad}) {
             QVERIFY(libraryConv(op, many));
             QCOMPARE(libraryConv(op, many), libraryConv(op, many)); // made once
-            for (const ConvPlan& plan : {few, large, pointwise})
+            for (const ConvPlan& plan : {few, large})
                 QVERIFY(!libraryConv(op, plan));
+            QVERIFY(libraryConv(op, pointwise));
+            ConvPlan product = pointwise; // of many places and channels
+            product.c = product.o = 40;
+            product.h = product.w = product.oh = product.ow = 16;
+            QCOMPARE(libraryConv(op, product) != nullptr, op == Op::Conv2dWeightGrad);
         }
         ConvPlan full = many, depthwise = many;
         full.o = depthwise.o = depthwise.groups = 4;
