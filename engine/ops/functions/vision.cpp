@@ -312,10 +312,11 @@ NodeId constantPad(Builder& b, NodeId x, const Border& border, double value) {
 NodeId reflectionPad(Builder& b, NodeId x, const Border& border) {
     x = castForBorder(b, "reflection_pad1d", "reflection_pad2d", x);
     const AutocastScope off(b, nullptr);
-    for (const auto& [axis, by] : sidesOf(b, x, border)) {
+    for (const Side& side : sidesOf(b, x, border)) {
+        const int axis = side.axis;
         const int64_t end = b.shapeOf(x)[axis] - 1;
         x = widenedAlong(
-            b, x, axis, by, [&](int64_t n) { return mirrored(b, x, axis, 1, n + 1); },
+            b, x, axis, side.by, [&](int64_t n) { return mirrored(b, x, axis, 1, n + 1); },
             [&](int64_t n) { return mirrored(b, x, axis, end - n, end); });
     }
     return x;
@@ -324,10 +325,11 @@ NodeId reflectionPad(Builder& b, NodeId x, const Border& border) {
 NodeId replicationPad(Builder& b, NodeId x, const Border& border) {
     x = castForBorder(b, "replication_pad1d", "replication_pad2d", x);
     const AutocastScope off(b, nullptr);
-    for (const auto& [axis, by] : sidesOf(b, x, border)) {
+    for (const Side& side : sidesOf(b, x, border)) {
+        const int axis = side.axis;
         const int64_t end = b.shapeOf(x)[axis] - 1;
         x = widenedAlong(
-            b, x, axis, by, [&](int64_t n) { return repeated(b, x, axis, 0, n); },
+            b, x, axis, side.by, [&](int64_t n) { return repeated(b, x, axis, 0, n); },
             [&](int64_t n) { return repeated(b, x, axis, end, n); });
     }
     return x;

@@ -4,6 +4,7 @@
 #include "engine/ops/functional.h"
 #include "engine/ops/op_suite.h"
 #include "engine/verify/suites.h"
+#include "tests/support/function_cases.h"
 #include "tests/support/thrown.h"
 #include "tests/support/training.h"
 
@@ -48,16 +49,6 @@ int countOf(const Graph& graph, Op op) {
     return count;
 }
 
-/// The functions of the tables and those that only layers use.
-const std::vector<AutocastCase>& allCases() {
-    static const std::vector<AutocastCase> cases = [] {
-        std::vector<AutocastCase> all(autocastCases().begin(), autocastCases().end());
-        all.insert(all.end(), otherCases().begin(), otherCases().end());
-        return all;
-    }();
-    return cases;
-}
-
 } // namespace
 
 class TestAutocast : public QObject {
@@ -99,13 +90,14 @@ private slots:
 
     void everyCastOfAnInputHasACause_data() {
         QTest::addColumn<int>("index");
-        for (size_t i = 0; i < allCases().size(); ++i)
-            QTest::newRow(std::string(allCases()[i].name).c_str()) << static_cast<int>(i);
+        for (size_t i = 0; i < test::functionCases().size(); ++i)
+            QTest::newRow(std::string(test::functionCases()[i].name).c_str())
+                << static_cast<int>(i);
     }
     /// A cast of an input names the rule that made it, and the scope keeps its policy.
     void everyCastOfAnInputHasACause() {
         QFETCH(int, index);
-        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = test::functionCases()[static_cast<size_t>(index)];
         for (const char* table : kTables) {
             const auto policy = autocastTablePolicy(table);
             if (policy->ruleOf(given.name) == CastRule::Banned) continue;
@@ -127,7 +119,7 @@ private slots:
     void decisionsEndWithTheirFunction_data() { everyCastOfAnInputHasACause_data(); }
     void decisionsEndWithTheirFunction() {
         QFETCH(int, index);
-        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = test::functionCases()[static_cast<size_t>(index)];
         for (const char* table : kTables) {
             const auto policy = autocastTablePolicy(table);
             const CastRule rule = policy->ruleOf(given.name);

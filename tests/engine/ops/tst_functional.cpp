@@ -4,6 +4,7 @@
 #include "engine/ops/functional.h"
 #include "engine/ops/op_info.h"
 #include "engine/ops/op_suite.h"
+#include "tests/support/function_cases.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/run_program.h"
 
@@ -109,20 +110,10 @@ double largest(const std::vector<double>& values) {
     return most;
 }
 
-/// The functions of the tables and those that only layers use.
-const std::vector<AutocastCase>& allCases() {
-    static const std::vector<AutocastCase> cases = [] {
-        std::vector<AutocastCase> all(autocastCases().begin(), autocastCases().end());
-        all.insert(all.end(), otherCases().begin(), otherCases().end());
-        return all;
-    }();
-    return cases;
-}
-
 void addCases() {
     QTest::addColumn<int>("index");
-    for (size_t i = 0; i < allCases().size(); ++i)
-        QTest::newRow(std::string(allCases()[i].name).c_str()) << static_cast<int>(i);
+    for (size_t i = 0; i < test::functionCases().size(); ++i)
+        QTest::newRow(std::string(test::functionCases()[i].name).c_str()) << static_cast<int>(i);
 }
 
 /// Returns forms that the suite leaves out: weights and biases, other axes, sizes that do not
@@ -212,7 +203,7 @@ private slots:
     void gradient_data() { addCases(); }
     void gradient() {
         QFETCH(int, index);
-        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = test::functionCases()[static_cast<size_t>(index)];
         test::GradientCase wanted{std::string(given.name), {}, given.emit};
         for (size_t i = 0; i < given.shapes.size(); ++i) {
             const Range range = rangeOf(given.name, i);
@@ -228,7 +219,7 @@ private slots:
     void cpu_data() { addCases(); }
     void cpu() {
         QFETCH(int, index);
-        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = test::functionCases()[static_cast<size_t>(index)];
         for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
             if (given.name == "pdist" && isLow(type)) continue; // refused
             const SuiteGraph s(given, type);
@@ -261,7 +252,7 @@ private slots:
     /// rounded.
     void roundedOnce_data() {
         QTest::addColumn<int>("index");
-        for (size_t i = 0; i < allCases().size(); ++i) {
+        for (size_t i = 0; i < test::functionCases().size(); ++i) {
             static const std::set<std::string_view> kOnce = {
                 "leaky_relu",  "elu",        "prelu",         "addcmul",
                 "addcdiv",     "lerp",       "var",           "std",
@@ -270,13 +261,13 @@ private slots:
                 "conv3d",      "huber_loss", "grid_sample",   "selu",
                 "celu",        "mish",       "hardswish",     "hardsigmoid",
                 "log_sigmoid", "glu",        "rms_norm",      "upsample_bilinear2d"};
-            const std::string name(allCases()[i].name);
+            const std::string name(test::functionCases()[i].name);
             if (kOnce.contains(name)) QTest::newRow(name.c_str()) << static_cast<int>(i);
         }
     }
     void roundedOnce() {
         QFETCH(int, index);
-        const AutocastCase& given = allCases()[static_cast<size_t>(index)];
+        const AutocastCase& given = test::functionCases()[static_cast<size_t>(index)];
         for (const DType type : {DType::F16, DType::BF16}) {
             const SuiteGraph s(given, type);
             const auto wanted = test::valueOf(s.graph, s.leaves, s.out, RefRounding::None).values;
