@@ -43,13 +43,13 @@ public:
         upload(*m_task->load(1));
     }
 
-    void load() { m_task->load(++m_step); }
+    void load() { m_task->load(++m_step, m_runner.executor().pool()); }
     void step() {
         m_runner.run(1);
         m_runner.metrics();
     }
     void both() {
-        upload(*m_task->load(++m_step));
+        upload(*m_task->load(++m_step, m_runner.executor().pool()));
         step();
     }
 

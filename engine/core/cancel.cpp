@@ -14,6 +14,8 @@ Cancellable::Cancellable(std::stop_token token) : m_token(std::move(token)), m_b
 
 Cancellable::~Cancellable() { t_token = m_before; }
 
+std::stop_token cancelToken() { return t_token != nullptr ? *t_token : std::stop_token(); }
+
 bool isCancelled() { return t_token != nullptr && t_token->stop_requested(); }
 
 } // namespace halfscope

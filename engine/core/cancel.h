@@ -27,6 +27,8 @@ private:
     const std::stop_token* m_before;
 };
 
+/// Returns the token that this thread obeys, for others that do a part of its work.
+std::stop_token cancelToken();
 /// Returns whether this thread's work is asked to stop; for code through which no exception may
 /// pass.
 bool isCancelled();

@@ -162,6 +162,7 @@ public:
         checkSize(id, bytes.size());
         std::copy_n(at(id), bytes.size(), bytes.begin());
     }
+    ThreadPool* pool() override { return &m_pool; }
     void requestStop() override { m_stop = true; }
     size_t workspaceBytes() const override { return m_workspaceBytes; }
     double lastStepSeconds() const override { return m_seconds; }

@@ -25,6 +25,12 @@ auto valuesOf(Bytes& tensor, DType dtype) {
                             tensor.bytes.size() / sizeof(T));
 }
 
+template <class T>
+std::span<T> rowsOf(std::span<T> all, const Batch& batch, size_t first, size_t count) {
+    const size_t values = all.size() / static_cast<size_t>(batch.rows());
+    return all.subspan(first * values, count * values);
+}
+
 } // namespace
 
 Batch Batch::of(std::span<const TensorSpec> specs, int64_t rows) {
@@ -49,6 +55,13 @@ std::span<int32_t> Batch::labels(size_t tensor) {
 }
 std::span<const int32_t> Batch::labels(size_t tensor) const {
     return valuesOf<int32_t>(tensors.at(tensor), DType::I32);
+}
+
+std::span<float> BatchRows::floats(size_t tensor) const {
+    return rowsOf(m_batch->floats(tensor), *m_batch, m_first, m_count);
+}
+std::span<int32_t> BatchRows::labels(size_t tensor) const {
+    return rowsOf(m_batch->labels(tensor), *m_batch, m_first, m_count);
 }
 
 void Batch::setRow(size_t row, const Batch& from, size_t fromRow) {

@@ -41,6 +41,23 @@ struct Batch {
 };
 inline constexpr size_t kX = 0, kTarget = 1; ///< the tensors of a batch that a step trains on
 
+/// Some rows of a batch, which are being written; several threads may each write rows of their own.
+class BatchRows {
+public:
+    BatchRows(Batch& batch) : BatchRows(batch, 0, static_cast<size_t>(batch.rows())) {}
+    BatchRows(Batch& batch, size_t first, size_t count)
+        : m_batch(&batch), m_first(first), m_count(count) {}
+
+    /// Return the values of these rows alone, of an F32 or I32 tensor.
+    std::span<float> floats(size_t tensor) const;
+    std::span<int32_t> labels(size_t tensor) const;
+    size_t count() const { return m_count; }
+
+private:
+    Batch* m_batch;
+    size_t m_first, m_count;
+};
+
 /// The shapes of one step's batch: x (rows, inputs) and target (rows, outputs), both of floats.
 struct BatchShape {
     int64_t rows = 0, inputs = 0, outputs = 0;
@@ -61,6 +78,7 @@ struct BatchShape {
 BatchShape batchShape(std::span<const TensorSpec>, int64_t rows);
 
 class Dataset;
+class ThreadPool;
 
 class BatchSource {
 public:
@@ -76,8 +94,9 @@ public:
     /// number, nothing need be uploaded for the second.
     virtual int64_t batchNumber(int64_t step) const { return step; }
     /// Returns the batch of a step (1 for the first). Any thread may call it. Throws RunError when
-    /// the batch cannot be read.
-    virtual std::shared_ptr<const Batch> load(int64_t step) const = 0;
+    /// the batch cannot be read. Threads of `pool` help to read it; where they go on with the rows
+    /// that they have read, these are in their own caches already.
+    virtual std::shared_ptr<const Batch> load(int64_t step, ThreadPool* pool = nullptr) const = 0;
 
     /// Returns the data set if it has samples to validate on, else nullptr.
     virtual const Dataset* validation() const { return nullptr; }

@@ -64,7 +64,8 @@ public:
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override { return split == Split::Train ? m_samples : 0; }
 
-    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const override {
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples,
+                             const BatchRows& out) const override {
         for (size_t i = 0; i < samples.size(); ++i) {
             const auto index = static_cast<uint64_t>(samples[i]);
             const double share = double{m_places.uniform(index)};
@@ -106,7 +107,7 @@ private:
     }
 
     /// Writes the inputs and the target at x, each rounded once.
-    void put(Batch& out, size_t row, double x, double noise) const {
+    void put(const BatchRows& out, size_t row, double x, double noise) const {
         const std::span<float> inputs = out.floats(kX);
         const size_t terms = m_curve.powers.size();
         for (size_t i = 0; i < terms; ++i)

@@ -35,7 +35,8 @@ public:
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override { return split == Split::Train ? m_samples : 0; }
 
-    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const override {
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples,
+                             const BatchRows& out) const override {
         const std::span<float> x = out.floats(kX), target = out.floats(kTarget);
         std::vector<int64_t> pictures;
         for (size_t i = 0; i < samples.size(); ++i) {

@@ -4,8 +4,10 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/core/thread_pool.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <numeric>
 #include <string>
@@ -22,6 +24,33 @@ constexpr uint64_t kShuffleStream = 16;
 constexpr size_t kBehind = 2; ///< batches that are kept besides those ahead
 constexpr size_t kOrders = 2; ///< epochs whose order is kept
 
+/// Smaller batches are read sooner than other threads wake up.
+constexpr size_t kSharedBytes = 1 << 16;
+
+/// Reads samples, each thread as many as the others.
+std::vector<Unread> readTogether(const Dataset& data, Pass pass, std::span<const int64_t> samples,
+                                 Batch& out, ThreadPool* pool) {
+    size_t bytes = 0;
+    for (const TypedBytes& tensor : out.tensors)
+        bytes += tensor.bytes.size();
+    if (pool == nullptr || bytes < kSharedBytes) return data.read(pass, samples, out);
+    const size_t parts = std::min(samples.size(), static_cast<size_t>(pool->threads()));
+    std::vector<std::vector<Unread>> unread(parts);
+    pool->run(static_cast<int64_t>(parts), [&, token = cancelToken()](int64_t index, int) {
+        const Cancellable until(token);
+        const auto part = static_cast<size_t>(index);
+        const size_t first = samples.size() * part / parts;
+        const size_t count = samples.size() * (part + 1) / parts - first;
+        unread[part] = data.read(pass, samples.subspan(first, count), {out, first, count});
+        for (Unread& each : unread[part])
+            each.row += first;
+    });
+    std::vector<Unread> all;
+    for (std::vector<Unread>& each : unread)
+        std::move(each.begin(), each.end(), std::back_inserter(all));
+    return all;
+}
+
 } // namespace
 
 std::vector<int32_t> Sampler::order(int64_t epoch) const {
@@ -33,8 +62,9 @@ std::vector<int32_t> Sampler::order(int64_t epoch) const {
 }
 
 void readWhole(const Dataset& data, Pass pass, std::span<const int64_t> samples,
-               const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out) {
-    const std::vector<Unread> unread = data.read(pass, samples, out);
+               const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out,
+               ThreadPool* pool) {
+    const std::vector<Unread> unread = readTogether(data, pass, samples, out, pool);
     int64_t next = 0;
     for (const Unread& each : unread) {
         out.skipped.push_back(each.why);
@@ -135,7 +165,7 @@ Loader::EpochOrder Loader::orderOf(int64_t epoch) const {
     return order;
 }
 
-std::shared_ptr<const Batch> Loader::read(int64_t step) const {
+std::shared_ptr<const Batch> Loader::read(int64_t step, ThreadPool* pool) const {
     const int64_t epoch = m_plan.epochOf(step), rows = m_plan.rowsOf(step);
     const EpochOrder order = orderOf(epoch);
     const auto at = static_cast<size_t>(m_plan.firstOf(step)), count = static_cast<size_t>(rows);
@@ -147,16 +177,16 @@ std::shared_ptr<const Batch> Loader::read(int64_t step) const {
         [&](int64_t next) {
             return (*order)[(at + count + static_cast<size_t>(next)) % order->size()];
         },
-        m_plan.samples, *batch);
+        m_plan.samples, *batch, pool);
     return batch;
 }
 
 /// Reads a batch into its entry, which already exists; the lock is released meanwhile.
-void Loader::readInto(int64_t step, std::unique_lock<std::mutex>& lock) const {
+void Loader::readInto(int64_t step, ThreadPool* pool, std::unique_lock<std::mutex>& lock) const {
     Entry entry;
     lock.unlock();
     try {
-        entry.batch = read(step);
+        entry.batch = read(step, pool);
     } catch (...) {
         entry.error = std::current_exception();
     }
@@ -192,11 +222,11 @@ void Loader::forgetFar() const {
     }
 }
 
-std::shared_ptr<const Batch> Loader::load(int64_t wanted) const {
+std::shared_ptr<const Batch> Loader::load(int64_t wanted, ThreadPool* pool) const {
     const int64_t step = batchNumber(wanted);
     std::unique_lock lock(m_mutex);
     if (m_entries.try_emplace(step).second)
-        readInto(step, lock);
+        readInto(step, pool, lock);
     else
         m_changed.wait(lock, [&] {
             const auto found = m_entries.find(step);
@@ -205,7 +235,7 @@ std::shared_ptr<const Batch> Loader::load(int64_t wanted) const {
     const auto found = m_entries.find(step);
     if (found == m_entries.end()) { // it was forgotten, because other steps were asked for since
         lock.unlock();
-        return load(step);
+        return load(step, pool);
     }
     const Entry entry = found->second;
     if (entry.error) m_entries.erase(found); // the next caller tries again
@@ -225,7 +255,7 @@ void Loader::work() {
         const int64_t step = m_asked.front();
         m_asked.pop_front();
         try {
-            if (m_entries.try_emplace(step).second) readInto(step, lock);
+            if (m_entries.try_emplace(step).second) readInto(step, nullptr, lock);
             forgetFar();                  // no caller may come for a long time
         } catch (const std::bad_alloc&) { // the caller that needs the batch reads it, or reports
                                           // the error

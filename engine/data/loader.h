@@ -33,12 +33,13 @@ private:
     Order m_order;
 };
 
-/// Reads samples like Dataset::read(). The place of a sample that is skipped is taken by the first
-/// of substitute(0), substitute(1), ... that can be read, so that a batch is always whole;
-/// Batch::skipped tells why. Throws RunError when none of the `substitutes` can be read. Can be
-/// cancelled.
+/// Reads samples like Dataset::read(), with the threads of a pool if there is one and they are
+/// large enough. The place of a sample that is skipped is taken by the first of substitute(0),
+/// substitute(1), ... that can be read, so that a batch is always whole; Batch::skipped tells why.
+/// Throws RunError when none of the `substitutes` can be read. Can be cancelled.
 void readWhole(const Dataset&, Pass, std::span<const int64_t> samples,
-               const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out);
+               const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out,
+               ThreadPool* pool = nullptr);
 
 /// Memory of batches that nobody needs any more, for those that come. A batch of pictures is large
 /// enough for the system to take its memory back each time and to clear it before it comes again,
@@ -76,7 +77,7 @@ public:
     int64_t stepsPerEpoch() const override { return m_plan.stepsPerEpoch(); }
     int64_t rows(int64_t step) const override { return m_plan.rowsOf(step); }
     int64_t batchNumber(int64_t step) const override;
-    std::shared_ptr<const Batch> load(int64_t step) const override;
+    std::shared_ptr<const Batch> load(int64_t step, ThreadPool* pool = nullptr) const override;
 
     const Dataset* validation() const override {
         return m_dataset->samples(Split::Validation) > 0 ? m_dataset.get() : nullptr;
@@ -96,8 +97,8 @@ private:
 
     using EpochOrder = std::shared_ptr<const std::vector<int32_t>>;
     EpochOrder orderOf(int64_t epoch) const;
-    std::shared_ptr<const Batch> read(int64_t step) const;
-    void readInto(int64_t step, std::unique_lock<std::mutex>& lock) const;
+    std::shared_ptr<const Batch> read(int64_t step, ThreadPool*) const;
+    void readInto(int64_t step, ThreadPool*, std::unique_lock<std::mutex>& lock) const;
     void askAhead() const;
     void forgetFar() const;
     void work();

@@ -234,7 +234,7 @@ public:
     int64_t samples(Split split) const override { return part(split).labels.info.shape[0]; }
 
     std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
-                             Batch& out) const override {
+                             const BatchRows& out) const override {
         const Part& from = part(pass.split);
         std::vector<Unread> unread;
         const auto pixels = static_cast<size_t>(m_tensors[kX].shape.elements());

@@ -29,7 +29,8 @@ public:
         return split == Split::Train ? int64_t{m_target.width} * m_target.height : 0;
     }
 
-    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const override {
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples,
+                             const BatchRows& out) const override {
         const std::span<float> x = out.floats(kX), target = out.floats(kTarget);
         const int side = m_target.width;
         const auto channels = static_cast<size_t>(m_target.channels);

@@ -33,7 +33,8 @@ public:
         return split == Split::Train ? m_task.samples : 0;
     }
 
-    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const override {
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples,
+                             const BatchRows& out) const override {
         const std::span<float> x = out.floats(kX), target = out.floats(kTarget);
         for (size_t i = 0; i < samples.size(); ++i) {
             std::copy_n(m_inputs.begin() + samples[i] * kFeatures, kFeatures,

@@ -8,15 +8,15 @@
 namespace halfscope {
 
 std::span<float> SamplePlace::floats(size_t tensor) const {
-    const std::span<float> all = batch.floats(tensor);
-    const size_t values = all.size() / static_cast<size_t>(batch.rows());
+    const std::span<float> all = rows.floats(tensor);
+    const size_t values = all.size() / rows.count();
     return all.subspan(row * values, values);
 }
 
-int32_t& SamplePlace::label() const { return batch.labels(kTarget)[row]; }
+int32_t& SamplePlace::label() const { return rows.labels(kTarget)[row]; }
 
 std::vector<Unread> StoredData::read(Pass pass, std::span<const int64_t> samples,
-                                     Batch& out) const {
+                                     const BatchRows& out) const {
     const int64_t epoch = pass.split == Split::Train ? pass.epoch : 0;
     std::vector<Unread> unread;
     for (size_t row = 0; row < samples.size(); ++row) {

@@ -12,7 +12,7 @@ namespace halfscope {
 
 /// The place of one sample in a batch.
 struct SamplePlace {
-    Batch& batch;
+    const BatchRows& rows;
     size_t row = 0;
 
     std::span<float> floats(size_t tensor) const; ///< one sample of an F32 tensor
@@ -30,7 +30,8 @@ public:
         return m_numbers.empty() ? stored : m_numbers[static_cast<size_t>(stored)];
     }
     /// Skips a sample that cannot be read if m_damaged says so.
-    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const final;
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples,
+                             const BatchRows& out) const final;
     TaskView view() const final { return m_view; }
     const Standardiser& targetScale() const final { return m_targetScale; }
 

@@ -187,7 +187,7 @@ public:
         return m_parts[static_cast<size_t>(split)].samples;
     }
     std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
-                             Batch& out) const override {
+                             const BatchRows& out) const override {
         const Part& part = m_parts[static_cast<size_t>(pass.split)];
         int32_t* x = out.labels(kX).data();
         const std::span<int32_t> target = out.labels(kTarget);

@@ -66,8 +66,8 @@ private:
         const size_t begin = sample == 0 ? 0 : m_ends[sample - 1];
         const std::span<const int32_t> text =
             std::span(m_indices).subspan(begin, m_ends[sample] - begin);
-        const std::span<int32_t> all = place.batch.labels(kX);
-        const size_t context = all.size() / static_cast<size_t>(place.batch.rows());
+        const std::span<int32_t> all = place.rows.labels(kX);
+        const size_t context = all.size() / place.rows.count();
         const std::span<int32_t> x = all.subspan(place.row * context, context);
         std::fill(std::copy(text.begin(), text.end(), x.begin()), x.end(), Vocabulary::kPadding);
         place.label() = m_labels[sample];

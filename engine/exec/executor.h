@@ -13,6 +13,8 @@
 
 namespace halfscope {
 
+class ThreadPool;
+
 enum class RunMode : uint8_t { Stepwise, Captured };
 enum class RunResult : uint8_t {
     Done,    ///< the step is finished, states have their next values
@@ -68,6 +70,9 @@ public:
     /// on; upload() in between changes the present ones.
     virtual void stage(NodeId, std::span<const std::byte>) {}
     virtual void takeStaged() {}
+    /// Returns the threads that run steps, for the host's work between them; null on a device that
+    /// has processors of its own.
+    virtual ThreadPool* pool() { return nullptr; }
     /// Asks the running step, or the next one when none runs, to give up; answered within 100 ms.
     /// One run() uses up the request, whether it gives up or was beyond the point of no return.
     virtual void requestStop() = 0;

@@ -68,7 +68,7 @@ void LaneStep::loadBatch(int64_t step) {
     const int64_t number = m_source.batchNumber(step);
     if (m_batch == number) return;
     if (m_staged == number) return dropStaged();
-    const std::shared_ptr<const Batch> batch = m_source.load(step);
+    const std::shared_ptr<const Batch> batch = m_source.load(step, m_executor->pool());
     uploadTensor(*m_executor, graph(), graph().input("x"), batch->tensors[kX]);
     uploadTensor(*m_executor, graph(), graph().input("target"), batch->tensors[kTarget]);
     m_batch = number;

@@ -32,7 +32,7 @@ public:
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t rows() const override { return kClassifierBatch; }
     int64_t batchNumber(int64_t /*step*/) const override { return 1; }
-    std::shared_ptr<const Batch> load(int64_t /*step*/) const override { return m_batch; }
+    std::shared_ptr<const Batch> load(int64_t, ThreadPool*) const override { return m_batch; }
 
 private:
     std::array<TensorSpec, 2> m_tensors;

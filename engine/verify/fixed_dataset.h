@@ -37,7 +37,8 @@ public:
     int64_t stepsPerEpoch() const override { return static_cast<int64_t>(m_batches.size()); }
     int64_t rows(int64_t step) const override { return load(step)->rows(); }
     int64_t batchNumber(int64_t step) const override { return m_batches.size() == 1 ? 1 : step; }
-    std::shared_ptr<const halfscope::Batch> load(int64_t step) const override {
+    std::shared_ptr<const halfscope::Batch> load(int64_t step,
+                                                 ThreadPool* = nullptr) const override {
         return m_batches[static_cast<size_t>(step - 1) % m_batches.size()];
     }
 

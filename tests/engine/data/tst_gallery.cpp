@@ -39,7 +39,8 @@ public:
     explicit SomeUnreadable(Damaged damaged) : m_damaged(damaged) {}
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override { return split == Split::Train ? 6 : 0; }
-    std::vector<Unread> read(Pass, std::span<const int64_t> samples, Batch& out) const override {
+    std::vector<Unread> read(Pass, std::span<const int64_t> samples,
+                             const BatchRows& out) const override {
         std::vector<Unread> unread;
         for (size_t row = 0; row < samples.size(); ++row) {
             if (samples[row] % 2 == 1 && m_damaged == Damaged::Refuse)

@@ -1,6 +1,8 @@
 // Sampler and loader: an order that depends on seed and epoch alone, the same batches whatever the
 // number of workers and whoever asks for them, bounded memory, errors, an end in the middle.
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/thread_pool.h"
 #include "engine/data/loader.h"
 #include "tests/support/thrown.h"
 
@@ -26,8 +28,9 @@ public:
     std::span<const TensorSpec> tensors() const override { return m_tensors; }
     int64_t samples(Split split) const override { return split == Split::Train ? m_samples : 0; }
     std::vector<Unread> read(Pass pass, std::span<const int64_t> samples,
-                             Batch& out) const override {
+                             const BatchRows& out) const override {
         if (m_reads) ++*m_reads;
+        if (whenRead) whenRead();
         std::this_thread::sleep_for(std::chrono::microseconds(samples[0] % 7 * 100));
         std::vector<Unread> unread;
         for (size_t i = 0; i < samples.size(); ++i) {
@@ -46,6 +49,7 @@ public:
 
     std::set<int64_t> broken; ///< cannot be read
     bool changing = false;    ///< a sample's value tells the epoch, too
+    std::function<void()> whenRead;
 
 private:
     int64_t m_samples;
@@ -133,6 +137,51 @@ private slots:
             for (int lane = 0; lane < 6; ++lane)
                 loader.load(step);
         QCOMPARE(reads.load(), 12);
+    }
+
+    /// Of 6,000 samples, large enough to be read by several threads; the last batch is not.
+    void threadsOfAPoolShareABatch() {
+        constexpr int64_t kMany = 6000;
+        std::atomic<int> reads{0};
+        const auto make = [&] {
+            auto data = std::make_unique<NumberedData>(kMany, &reads);
+            data->broken = {7, 2499, 2500, 4999};
+            return std::make_unique<Loader>(std::move(data),
+                                            EpochPlan{kMany, 2500, LastBatch::Keep},
+                                            Sampler(kMany, 7, Order::Shuffled), 0);
+        };
+        const auto alone = make(), helped = make();
+        ThreadPool pool(3);
+        for (int64_t step = 1; step <= 6; ++step) {
+            const auto expected = alone->load(step);
+            const auto others = static_cast<int>(expected->skipped.size()); // read one by one
+            reads = 0;
+            const auto batch = helped->load(step, &pool);
+            QCOMPARE(reads.load(), (step % 3 == 0 ? 1 : 3) + others);
+            for (const size_t tensor : {kX, kTarget})
+                QCOMPARE(batch->tensors[tensor].bytes, expected->tensors[tensor].bytes);
+            QCOMPARE(batch->skipped, expected->skipped);
+        }
+    }
+
+    /// Both threads wait for each other, so each reads its part.
+    void eachThreadOfAPoolCanBeCancelled() {
+        constexpr int64_t kMany = 4000;
+        const std::thread::id caller = std::this_thread::get_id();
+        std::atomic<int> arrived{0};
+        auto data = std::make_unique<NumberedData>(kMany);
+        data->whenRead = [&] {
+            for (++arrived; arrived < 2;)
+                std::this_thread::yield();
+            if (std::this_thread::get_id() != caller) checkCancelled();
+        };
+        const Loader loader(std::move(data), EpochPlan{kMany, kMany, LastBatch::Keep},
+                            Sampler(kMany, 7, Order::Shuffled), 0);
+        ThreadPool pool(2);
+        std::stop_source stop;
+        stop.request_stop();
+        const Cancellable until(stop.get_token());
+        QVERIFY_EXCEPTION_THROWN(loader.load(1, &pool), Cancelled);
     }
 
     void memoryOfBatchesIsUsedAgain() {
