@@ -27,7 +27,16 @@ constexpr size_t kOrders = 2; ///< epochs whose order is kept
 /// Smaller batches are read sooner than other threads wake up.
 constexpr size_t kSharedBytes = 1 << 16;
 
-/// Reads samples, each thread as many as the others.
+} // namespace
+
+std::vector<int32_t> Sampler::order(int64_t epoch) const {
+    std::vector<int32_t> order(static_cast<size_t>(m_samples));
+    std::iota(order.begin(), order.end(), 0);
+    if (shuffles())
+        shuffle(order, Philox(m_seed, kShuffleStream + static_cast<uint64_t>(epoch - 1)));
+    return order;
+}
+
 std::vector<Unread> readTogether(const Dataset& data, Pass pass, std::span<const int64_t> samples,
                                  Batch& out, ThreadPool* pool) {
     size_t bytes = 0;
@@ -49,16 +58,6 @@ std::vector<Unread> readTogether(const Dataset& data, Pass pass, std::span<const
     for (std::vector<Unread>& each : unread)
         std::move(each.begin(), each.end(), std::back_inserter(all));
     return all;
-}
-
-} // namespace
-
-std::vector<int32_t> Sampler::order(int64_t epoch) const {
-    std::vector<int32_t> order(static_cast<size_t>(m_samples));
-    std::iota(order.begin(), order.end(), 0);
-    if (shuffles())
-        shuffle(order, Philox(m_seed, kShuffleStream + static_cast<uint64_t>(epoch - 1)));
-    return order;
 }
 
 void readWhole(const Dataset& data, Pass pass, std::span<const int64_t> samples,

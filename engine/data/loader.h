@@ -33,10 +33,15 @@ private:
     Order m_order;
 };
 
-/// Reads samples like Dataset::read(), with the threads of a pool if there is one and they are
-/// large enough. The place of a sample that is skipped is taken by the first of substitute(0),
-/// substitute(1), ... that can be read, so that a batch is always whole; Batch::skipped tells why.
-/// Throws RunError when none of the `substitutes` can be read. Can be cancelled.
+/// Reads samples like Dataset::read(), with the threads of a pool if there is one and the samples
+/// are large enough.
+std::vector<Unread> readTogether(const Dataset&, Pass, std::span<const int64_t> samples, Batch& out,
+                                 ThreadPool*);
+
+/// Reads samples likewise. The place of a sample that is skipped is taken by the first of
+/// substitute(0), substitute(1), ... that can be read, so that a batch is always whole;
+/// Batch::skipped tells why. Throws RunError when none of the `substitutes` can be read. Can be
+/// cancelled.
 void readWhole(const Dataset&, Pass, std::span<const int64_t> samples,
                const std::function<int64_t(int64_t)>& substitute, int64_t substitutes, Batch& out,
                ThreadPool* pool = nullptr);

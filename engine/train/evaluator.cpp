@@ -2,6 +2,7 @@
 #include "engine/train/evaluator.h"
 
 #include "engine/core/error.h"
+#include "engine/data/loader.h"
 #include "engine/data/targets.h"
 #include "engine/passes/compile.h"
 #include "engine/step/step_graph.h"
@@ -113,7 +114,8 @@ std::optional<Batch> Evaluator::nextBatch() {
         std::iota(samples.begin(), samples.end(), m_next);
         m_next += wanted;
         Batch read = Batch::of(m_data.tensors(), wanted);
-        const std::vector<Unread> unread = m_data.read(Split::Validation, samples, read);
+        const std::vector<Unread> unread = readTogether(m_data, Split::Validation, samples, read,
+                                                        m_sizes.front().executor->pool());
         if (unread.empty() && wanted == rows) {
             m_rows = std::move(samples);
             return read;
