@@ -80,7 +80,7 @@ void loadRun(DType dtype, const std::byte* from, int64_t stride, float* to, int6
 
 } // namespace
 
-void CpuLoop::setGeometry(const Kernel& kernel, bool hasColumnSums) {
+void CpuLoop::setGeometry(const Kernel& kernel, bool sumsWholeRows) {
     m_space = kernel.space;
     m_split = kernel.split;
     for (int axis = 0; axis < m_space.rank(); ++axis)
@@ -102,7 +102,7 @@ void CpuLoop::setGeometry(const Kernel& kernel, bool hasColumnSums) {
     m_blockRows = ceilDiv(m_blockRows, m_tileRows) * m_tileRows;
     m_rowBlocks = ceilDiv(m_rows, m_blockRows);
     m_blockColumns = std::max<int64_t>(m_columns, 1);
-    if (!hasColumnSums && m_columns > block)
+    if (!sumsWholeRows && m_columns > block)
         m_blockColumns = ceilDiv(block, kTileElements) * kTileElements;
     m_columnBlocks = ceilDiv(m_columns, m_blockColumns);
     m_tileElements = static_cast<size_t>(m_tileRows * m_tileColumns + 15) / 16 * 16 + kSlotPadding;
@@ -373,10 +373,13 @@ void CpuLoop::finish(std::byte* arena, double* partials) const {
 /// Adds partial sums in block order into those of the first block, and stores the rounded results.
 void CpuLoop::finish(std::byte* arena, double* partials, const Reduction& reduction) const {
     double* sums = partials + reduction.partial;
-    const bool rows = reduction.kind == ReduceKind::Rows, all = reduction.kind == ReduceKind::All;
-    const int64_t count = rows ? m_columns : all ? 1 : m_rows;
-    const int64_t rowBlocks = m_rows > 0 ? m_rowBlocks : 0;
-    const int64_t blocks = rows ? rowBlocks : all ? rowBlocks * m_columnBlocks : 1;
+    const int64_t count = reduction.count;
+    int64_t blocks = 1; // of partial sums
+    switch (reduction.kind) {
+    case ReduceKind::Rows: blocks = m_rows > 0 ? m_rowBlocks : 0; break;
+    case ReduceKind::All: blocks = m_rows > 0 ? m_rowBlocks * m_columnBlocks : 0; break;
+    default: blocks = count > 0 ? m_rows / count : 0; // of Channels, one a sample
+    }
     for (int64_t block = 1; block < blocks; ++block)
         addSums(sums + block * count, static_cast<size_t>(count), sums);
     std::array<float, 64> results;

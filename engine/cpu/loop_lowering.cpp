@@ -22,8 +22,10 @@ CpuLoop::Lowering::Lowering(CpuLoop& loop, const Graph& graph, const Kernel& ker
 
 void CpuLoop::Lowering::run() {
     for (NodeId id : m_kernel.members)
-        if (isReduction(id)) m_hasColumnSums = m_hasColumnSums || kindOf(id) == ReduceKind::Columns;
-    m_loop.setGeometry(m_kernel, m_hasColumnSums);
+        if (isReduction(id))
+            m_sumsWholeRows = m_sumsWholeRows || kindOf(id) == ReduceKind::Columns ||
+                              kindOf(id) == ReduceKind::Channels;
+    m_loop.setGeometry(m_kernel, m_sumsWholeRows);
     findLastUses();
     for (NodeId id : m_kernel.loads)
         if (m_lastUse.count(id) && m_graph[id].shape == m_kernel.space)
@@ -263,6 +265,7 @@ void CpuLoop::Lowering::addReduction(NodeId id) {
     reduction.kind = kindOf(id);
     reduction.dtype = node.dtype;
     reduction.offset = offsetOf(id);
+    reduction.count = node.elements();
     const int64_t inputs = m_kernel.space.elements();
     if (node.op == Op::Mean)
         reduction.factor = static_cast<double>(node.elements()) / static_cast<double>(inputs);

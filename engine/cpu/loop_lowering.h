@@ -35,7 +35,7 @@ private:
     const Graph& m_graph;
     const Kernel& m_kernel;
     const MemoryPlan& m_memory;
-    bool m_hasColumnSums = false;
+    bool m_sumsWholeRows = false;
     int m_index = 0;
     std::ptrdiff_t m_gathers = 0; ///< instructions that gather, which come first in the program
     std::map<NodeId, Place> m_places;

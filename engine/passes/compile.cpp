@@ -16,7 +16,7 @@ Program compile(const Graph& graph, const CompileOptions& options) {
     if (options.rewrites == Rewrites::SavePasses)
         program.graph = linearSumsApart(thinProductsByElement(program.graph));
     validate(program.graph);
-    program.kernels = fuse(program.graph, options.fuse);
+    program.kernels = fuse(program.graph, options.fuse, options.channelSums);
     program.memory = planMemory(program.graph, program.kernels, program.pointOfNoReturn);
     return program;
 }

@@ -17,6 +17,7 @@ enum class Rewrites : uint8_t {
 struct CompileOptions {
     FuseOptions fuse = FuseOptions::Full;
     Rewrites rewrites = Rewrites::None;
+    bool channelSums = false; ///< whether its loops can do ReduceKind::Channels
 };
 
 /// Runs prune -> rewrite -> validate -> fuse -> order -> plan.

@@ -30,8 +30,9 @@ bool isTranscendental(Op op) { return infoOf(op).flags.has(OpFlag::Transcendenta
 
 class Fuser {
 public:
-    Fuser(const Graph& graph, FuseOptions options)
-        : m_graph(graph), m_options(options), m_stored(static_cast<size_t>(graph.size()), 0),
+    Fuser(const Graph& graph, FuseOptions options, bool channelSums)
+        : m_graph(graph), m_options(options), m_channelSums(channelSums),
+          m_stored(static_cast<size_t>(graph.size()), 0),
           m_kernelOf(static_cast<size_t>(graph.size()), -1) {
         for (const StateInfo& state : graph.states())
             m_next.insert(state.next);
@@ -80,11 +81,15 @@ private:
     }
 
     /// Returns the split at which the reduction is of a kind that loops can do, or -1.
-    static int splitFor(const Shape& space, const Shape& axes) {
+    int splitFor(const Shape& space, const Shape& axes) const {
         if (axes.rank() == space.rank()) return space.rank();
         for (int split = 0; split <= space.rank(); ++split)
-            if (reduceKind(space, split, axes) != ReduceKind::Other) return split;
+            if (canReduce(space, split, axes)) return split;
         return -1;
+    }
+    bool canReduce(const Shape& space, int split, const Shape& axes) const {
+        const ReduceKind kind = reduceKind(space, split, axes);
+        return kind != ReduceKind::Other && (kind != ReduceKind::Channels || m_channelSums);
     }
 
     void markMandatory() {
@@ -221,7 +226,7 @@ private:
             for (NodeId id : kernel.members) {
                 if (isLoopReduction(id)) {
                     const Shape& axes = std::get<AxesAttrs>(node(id).attrs).axes;
-                    fits = fits && reduceKind(kernel.space, split, axes) != ReduceKind::Other;
+                    fits = fits && canReduce(kernel.space, split, axes);
                 } else if (isStridedRead(id)) {
                     strided += loadKind(kernel.space, split, loadStrides(m_graph, id)) ==
                                LoadKind::Strided;
@@ -327,6 +332,7 @@ private:
 
     const Graph& m_graph;
     FuseOptions m_options;
+    bool m_channelSums;
     std::vector<char> m_stored;
     std::vector<int> m_kernelOf;
     std::vector<Kernel> m_kernels;
@@ -392,21 +398,25 @@ ReduceKind reduceKind(const Shape& space, int split, const Shape& axes) {
     std::array<bool, kMaxRank> reduced{};
     for (int64_t axis : axes)
         reduced[static_cast<size_t>(axis)] = true;
-    bool rows = true, columns = true, all = true;
+    bool rows = true, columns = true, all = true, channels = true, kept = false, wide = false;
     for (int axis = 0; axis < space.rank(); ++axis) {
         if (space[axis] == 1) continue;
         const bool here = reduced[static_cast<size_t>(axis)];
         all = all && here;
+        wide = wide || axis >= split;
+        kept = kept || (axis < split && !here); // from here on, no row axis is summed
+        channels = channels && (axis < split ? here != kept : here);
         rows = rows && here == (axis < split);
         columns = columns && here == (axis >= split);
     }
     if (all) return ReduceKind::All;
     if (rows) return ReduceKind::Rows;
-    return columns ? ReduceKind::Columns : ReduceKind::Other;
+    if (columns) return ReduceKind::Columns;
+    return channels && wide ? ReduceKind::Channels : ReduceKind::Other;
 }
 
-std::vector<Kernel> fuse(const Graph& graph, FuseOptions options) {
-    return Fuser(graph, options).run();
+std::vector<Kernel> fuse(const Graph& graph, FuseOptions options, bool channelSums) {
+    return Fuser(graph, options, channelSums).run();
 }
 
 } // namespace halfscope

@@ -16,7 +16,13 @@ enum class LoadKind : uint8_t {
 };
 
 /// Which part of the loop's space a reduction sums.
-enum class ReduceKind : uint8_t { Rows, Columns, All, Other };
+enum class ReduceKind : uint8_t {
+    Rows,     ///< over all rows: a sum for each column
+    Columns,  ///< over all columns: a sum for each row
+    Channels, ///< over all columns and every n-th row, as for the channels of a batch of pictures
+    All,
+    Other
+};
 
 /// Returns the strides, in elements of its input, with which node `id` of a loop (an Expand or
 /// Transpose, or any value of the loop's shape) reads memory.
@@ -29,7 +35,7 @@ NodeId storageOf(const Graph&, NodeId id);
 
 /// Returns kernels in an order in which they can run; those that write states come last when
 /// nothing else needs them. With FuseOptions::None every node that computes is stored by a kernel
-/// of its own.
-std::vector<Kernel> fuse(const Graph&, FuseOptions);
+/// of its own. Loops have sums of ReduceKind::Channels only if `channelSums` allows them.
+std::vector<Kernel> fuse(const Graph&, FuseOptions, bool channelSums = false);
 
 } // namespace halfscope

@@ -73,6 +73,15 @@ void TestPasses::reduceKinds() {
     QCOMPARE(reduceKind(space, 2, {2}), ReduceKind::Columns);
     QCOMPARE(reduceKind(space, 0, {0, 1, 2}), ReduceKind::All);
     QCOMPARE(reduceKind(space, 1, {1}), ReduceKind::Other);
+    QCOMPARE(reduceKind(space, 2, {0, 2}), ReduceKind::Channels);
+    QCOMPARE(reduceKind(space, 1, {0, 2}), ReduceKind::Other);
+    QCOMPARE(reduceKind(space, 2, {1, 2}), ReduceKind::Other); // the second axis is in the rows
+    QCOMPARE(reduceKind({6, 4, 3, 5}, 2, {0, 2, 3}), ReduceKind::Channels);
+    QCOMPARE(reduceKind({6, 4, 3, 5}, 3, {0, 3}), ReduceKind::Channels);
+    QCOMPARE(reduceKind({6, 4, 3, 5}, 3, {0, 2, 3}), ReduceKind::Other);
+    QCOMPARE(reduceKind({1, 3, 5}, 2, {0, 2}), ReduceKind::Columns);
+    QCOMPARE(reduceKind({4, 3, 1}, 1, {0, 2}), ReduceKind::Rows);
+    QCOMPARE(reduceKind({4, 3, 1}, 2, {0, 2}), ReduceKind::Other); // rows of one column
 }
 
 void TestPasses::chainIsOneKernel() {
