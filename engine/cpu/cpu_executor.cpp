@@ -154,7 +154,9 @@ public:
     }
 
     const DeviceInfo& device() const override { return m_device; }
-    CompileOptions compileOptions() const override { return {.rewrites = Rewrites::SavePasses, .channelSums = true}; }
+    CompileOptions compileOptions() const override {
+        return {.rewrites = Rewrites::SavePasses, .channelSums = true};
+    }
     void load(std::shared_ptr<const Program>) override;
     RunResult run(RunMode, const Visitor&) override;
     void upload(NodeId id, std::span<const std::byte> bytes) override;

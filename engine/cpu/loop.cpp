@@ -97,6 +97,13 @@ void CpuLoop::setGeometry(const Kernel& kernel, bool sumsWholeRows) {
         m_strands = std::min(std::max(vectors, static_cast<int64_t>(wide)), m_tileRows);
         m_tileRows -= m_tileRows % m_strands;
     }
+    if (sumsWholeRows) { // whole vectors, if a tile need not be much larger for them
+        const int64_t vectors = VectorLoop::kLanes / std::gcd(m_tileColumns, VectorLoop::kLanes);
+        if (m_tileRows < vectors && vectors * m_tileColumns <= 2 * kTileElements)
+            m_tileRows = std::min(vectors, std::max<int64_t>(m_rows, 1));
+        else if (m_tileRows >= vectors && m_strands == 1)
+            m_tileRows -= m_tileRows % vectors;
+    }
     const int64_t block = std::max(kBlockElements, ceilDiv(total, kMaxBlocks));
     m_blockRows = std::max<int64_t>(1, ceilDiv(block, std::max<int64_t>(m_columns, 1)));
     m_blockRows = ceilDiv(m_blockRows, m_tileRows) * m_tileRows;
@@ -235,7 +242,7 @@ bool CpuLoop::runVector(std::byte* arena, float* scratch, const Section& section
     const int64_t rows = !m_walksColumns ? 1 : strands ? tile.rows / m_strands : tile.rows;
     const int64_t columns = tile.rows * tile.columns / rows;
     if (columns % VectorLoop::kLanes != 0) return false;
-    section.vector->run(arena, scratch, first, tile.row, rows, columns);
+    section.vector->run(arena, scratch, first, rows, columns);
     for (const auto& [reduction, at] : section.sums)
         moveStrands(scratch + at, static_cast<size_t>(m_strands), static_cast<size_t>(tile.columns),
                     blockSums(scratch, m_reductions[reduction], tile));
@@ -252,6 +259,12 @@ void CpuLoop::interpret(std::byte* arena, float* scratch, double* partials, cons
     };
     switch (step.kind) {
     case Instruction::Kind::Load: load(arena, scratch, m_loads[step.index], tile); break;
+    case Instruction::Kind::Spread: {
+        const float* const values = pointer(step.in[0]) + m_tileRows - tile.rows;
+        for (int64_t row = 0; row < tile.rows; ++row)
+            std::fill_n(pointer(step.out) + row * tile.columns, tile.columns, values[row]);
+        break;
+    }
     case Instruction::Kind::Compute:
     case Instruction::Kind::Round: {
         LoopArgs args;
@@ -282,26 +295,22 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
         std::fill_n(to, tile.n(), load.constant);
         return;
     }
+    if (load.byRow) {
+        gatherStrided(arena, to + m_tileRows - tile.rows, load, tile.row, tile.rows);
+        return;
+    }
     const size_t bytes = bytesOf(load.dtype);
+    const int64_t first = tile.row * m_columns + tile.column;
     const auto at = [&](int64_t element) {
         return arena + load.offset + static_cast<size_t>(element) * bytes;
     };
     const auto columns = static_cast<size_t>(tile.columns);
     switch (load.kind) {
-    case LoadKind::Full:
-        loadAsFloat(load.dtype, at(tile.row * m_columns + tile.column), to, tile.n());
-        break;
+    case LoadKind::Full: loadAsFloat(load.dtype, at(first), to, tile.n()); break;
     case LoadKind::Row:
         loadAsFloat(load.dtype, at(tile.column), to, columns);
         for (int64_t row = 1; row < tile.rows; row *= 2) // repeats the rows that are there
             std::copy_n(to, std::min(row, tile.rows - row) * tile.columns, to + row * tile.columns);
-        break;
-    case LoadKind::Column:
-        for (int64_t row = 0; row < tile.rows; ++row) {
-            float value = 0;
-            loadAsFloat(load.dtype, at(tile.row + row), &value, 1);
-            std::fill_n(to + row * tile.columns, columns, value);
-        }
         break;
     case LoadKind::Scalar: {
         float value = 0;
@@ -309,20 +318,21 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
         std::fill_n(to, tile.n(), value);
         break;
     }
-    case LoadKind::Strided: gatherStrided(arena, to, load, tile); break;
+    default: gatherStrided(arena, to, load, first, static_cast<int64_t>(tile.n()));
     }
 }
 
-/// Loads a run along the last axis at a time, and walks the others without a division for each run:
+/// Loads elements [first, first + count) in the order of the load's axes: a run along the last axis
+/// at a time. Walks the others without a division for each run:
 /// divisions would take longer than filling the short runs of small images.
-void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load,
-                            const Tile& tile) const {
+void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load, int64_t first,
+                            int64_t count) const {
     static_assert(kSlotPadding >= VectorLoop::kLanes, "a run may be written beyond its end");
     const int last = load.extents.rank() - 1;
     const size_t bytes = bytesOf(load.dtype);
     const int64_t lastExtent = load.extents[last], lastStride = load.strides[last];
-    int64_t index = tile.row * m_columns + tile.column;
-    const int64_t end = index + static_cast<int64_t>(tile.n());
+    int64_t index = first;
+    const int64_t end = first + count;
     int64_t inner = index % lastExtent, rest = index / lastExtent, element = 0;
     std::array<int64_t, kMaxRank> at{};
     for (int axis = last - 1; axis >= 0; --axis) {

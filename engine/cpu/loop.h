@@ -64,15 +64,24 @@ private:
         LoadKind kind = LoadKind::Full;
         DType dtype = DType::F32;
         size_t offset = 0;
-        /// For strided loads: the axes of the space, with neighbours merged that can be walked as
-        /// one, and the distances between elements along them.
+        /// One value for each row of the tile: a number for each sample, or for each channel.
+        bool byRow = false;
+        /// For strided loads: the axes of the space, of its rows if `byRow`, with neighbours merged
+        /// that can be walked as one, and the distances between elements along them.
         Shape extents, strides;
         int slot = 0;
         bool isConstant = false;
         float constant = 0;
     };
     struct Instruction {
-        enum class Kind : uint8_t { Load, Compute, Round, Store, Reduce } kind = Kind::Compute;
+        enum class Kind : uint8_t {
+            Load,
+            Spread,
+            Compute,
+            Round,
+            Store,
+            Reduce
+        } kind = Kind::Compute;
         Op op = Op::Cast;
         LoopFn function = nullptr;
         const Attrs* attrs = nullptr;
@@ -81,7 +90,7 @@ private:
         Place out;
         DType dtype = DType::F32; ///< Compute, Round: rounded to this; Store: stored as this
         bool rounds = false;
-        size_t index = 0; ///< Load: in m_loads; Reduce: in m_reductions
+        size_t index = 0; ///< Load, Spread: in m_loads; Reduce: in m_reductions
     };
     struct Reduction {
         ReduceKind kind = ReduceKind::All;
@@ -123,7 +132,8 @@ private:
                    const Tile&) const;
     void prefetch(const std::byte* arena, const Tile&) const;
     void load(const std::byte* arena, float* scratch, const Load&, const Tile&) const;
-    void gatherStrided(const std::byte* arena, float* to, const Load&, const Tile&) const;
+    void gatherStrided(const std::byte* arena, float* to, const Load&, int64_t first,
+                       int64_t count) const;
     void reduce(const float* values, float* scratch, double* partials, const Reduction&,
                 const Tile&) const;
     void finish(std::byte* arena, double* partials, const Reduction&) const;

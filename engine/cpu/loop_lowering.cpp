@@ -111,11 +111,11 @@ void CpuLoop::Lowering::freeAfter(int index) {
 
 namespace {
 
-/// Finds as few axes as possible along which the same elements are walked in the same order: a
-/// value for each channel of an image has one run over all its pixels.
-void mergeAxes(const Shape& space, const Shape& strides, Shape& extents, Shape& merged) {
+/// Of the first `axes` axes, finds as few as possible along which the same elements are walked in
+/// the same order: a value for each channel of an image has one run over all its pixels.
+void mergeAxes(const Shape& space, const Shape& strides, int axes, Shape& extents, Shape& merged) {
     extents = merged = {};
-    for (int axis = 0; axis < space.rank(); ++axis) {
+    for (int axis = 0; axis < axes; ++axis) {
         if (space[axis] == 1) continue;
         const int last = extents.rank() - 1;
         if (last >= 0 && merged[last] == strides[axis] * space[axis]) {
@@ -138,9 +138,13 @@ void CpuLoop::Lowering::addLoad(NodeId value, NodeId memory, const Shape& stride
     Load load;
     load.dtype = m_graph[memory].dtype;
     load.offset = offsetOf(memory);
-    mergeAxes(m_kernel.space, strides, load.extents, load.strides);
     load.kind = loadKind(m_kernel.space, m_kernel.split, strides);
     if (m_kernel.space.elements() == 1) load.kind = LoadKind::Full;
+    load.byRow =
+        load.kind == LoadKind::Column ||
+        (load.kind == LoadKind::Strided && isOfRows(m_kernel.space, m_kernel.split, strides));
+    mergeAxes(m_kernel.space, strides, load.byRow ? m_kernel.split : m_kernel.space.rank(),
+              load.extents, load.strides);
     if (load.kind == LoadKind::Full)
         m_loop.m_streams.emplace_back(load.offset, bytesOf(load.dtype));
     if (load.kind == LoadKind::Full && load.dtype == DType::F32) {
@@ -154,10 +158,9 @@ void CpuLoop::Lowering::addLoad(NodeId value, NodeId memory, const Shape& stride
 
 void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
     // Each thread fills the slots of steady values once, so nothing may use them before or after;
-    // vector code writes those of values by row once per row; those of gathers are filled at the
-    // beginning of a tile.
-    const bool gathers = load.kind == LoadKind::Strided;
-    const bool own = steady || gathers || load.kind == LoadKind::Column;
+    // those of gathers and of values by row are filled at the beginning of a tile.
+    const bool gathers = load.byRow || load.kind == LoadKind::Strided;
+    const bool own = steady || gathers;
     load.slot = own ? m_loop.m_slots++ : takeSlot();
     m_places[value] = {load.slot, 0};
     if (!own) m_owned[value] = load.slot;
@@ -174,6 +177,14 @@ void CpuLoop::Lowering::addLoadTo(NodeId value, Load load, bool steady) {
     // sections.
     std::vector<Instruction>& program = m_loop.m_program;
     program.insert(gathers ? program.begin() + m_gathers++ : program.end(), instruction);
+    if (!load.byRow) return;
+    Instruction spread;
+    spread.kind = Instruction::Kind::Spread;
+    spread.in[0] = {load.slot, 0};
+    spread.out = {m_loop.m_slots++, 0};
+    spread.index = index;
+    program.insert(program.begin() + m_gathers + m_spreads++, spread);
+    m_places[value] = spread.out;
 }
 
 void CpuLoop::Lowering::addMember(NodeId id) {

@@ -38,6 +38,7 @@ private:
     bool m_sumsWholeRows = false;
     int m_index = 0;
     std::ptrdiff_t m_gathers = 0; ///< instructions that gather, which come first in the program
+    std::ptrdiff_t m_spreads = 0; ///< those that spread a value by row, which come next
     std::map<NodeId, Place> m_places;
     std::map<NodeId, int> m_lastUse; ///< for each value, the index of the last member that reads it
     std::map<NodeId, int> m_owned;   ///< for each value, its slot; -1 once that is free

@@ -1,12 +1,13 @@
 // Cuts a loop's instructions into sections: runs for which there is machine code, and the rest,
 // which is interpreted.
 #include "engine/cpu/loop_lowering.h"
+#include "engine/cpu/loop_sums.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
+#include <utility>
 
 namespace halfscope {
 
@@ -30,6 +31,7 @@ public:
             m_sums[i] = take(loop.m_tileColumns * loop.m_strands);
             loop.m_reductions[i].blockSums = take(loop.m_blockColumns * kFloatsOfDouble);
         }
+        findRows();
     }
 
     void run() {
@@ -55,6 +57,19 @@ public:
     }
 
 private:
+    /// Decides whether values by row can be spread in the code. The rows of several strands are
+    /// side by side in one row of the code; without sums over rows and values by column there need
+    /// be only one.
+    void findRows() {
+        const bool byColumn =
+            !m_sums.empty() || std::any_of(m_walks.begin(), m_walks.end(), [](const auto& walk) {
+                return walk.second == VectorPlace::Walk::Columns;
+            });
+        const bool whole = m_loop.m_columns % VectorLoop::kLanes == 0;
+        if (whole && !byColumn) m_loop.m_strands = 1;
+        m_wholeVectors = m_loop.m_strands == 1 && (whole || m_loop.m_columns > kMostTileElements);
+    }
+
     /// Whether instructions after the run read what it spreads row by row, which exists for one row
     /// at a time only. Such values are then no longer spread.
     bool spreadsForOthers(size_t begin, const std::vector<VectorStep>& steps) {
@@ -71,14 +86,12 @@ private:
     std::vector<VectorStep> stepsFrom(size_t begin) {
         m_spread.clear();
         std::vector<VectorStep> steps;
-        std::set<std::tuple<size_t, size_t, bool>> pointers;
+        std::set<std::pair<size_t, size_t>> pointers;
         for (size_t i = begin; i < m_program.size(); ++i) {
             const std::optional<VectorStep> step = stepOf(m_program[i]);
             if (!step || !VectorLoop::supports(*step)) break;
             const auto add = [&](const VectorPlace& place) {
-                if (!place.scratch)
-                    pointers.emplace(place.offset, bytesOf(place.dtype),
-                                     place.walk == VectorPlace::Walk::Rows);
+                if (!place.scratch) pointers.emplace(place.offset, bytesOf(place.dtype));
             };
             std::for_each_n(step->in, step->inputs, add);
             add(step->out);
@@ -104,18 +117,20 @@ private:
             step.inputs = 1;
             step.out = placeOf({load.slot, 0}, DType::F32);
             if (load.isConstant) return std::nullopt;
-            if (load.kind == LoadKind::Full) {
-                step.in[0] = {false, load.offset, load.dtype};
-                return step;
-            }
-            // The rows of several strands are side by side in one row of the code.
-            if (load.kind != LoadKind::Column || m_loop.m_strands != 1 ||
-                m_filled.contains(instruction.index))
-                return std::nullopt;
-            step.in[0] = {false, load.offset, load.dtype, VectorPlace::Walk::Rows};
-            step.out.walk = VectorPlace::Walk::Still;
+            if (load.kind != LoadKind::Full) return std::nullopt;
+            step.in[0] = {false, load.offset, load.dtype};
             return step;
         }
+        case Instruction::Kind::Spread:
+            if (!m_wholeVectors || m_filled.contains(instruction.index)) return std::nullopt;
+            step.in[0] = {true,
+                          offsetOf(instruction.in[0].slot) +
+                              static_cast<size_t>(m_loop.m_tileRows) * sizeof(float),
+                          DType::F32, VectorPlace::Walk::Rows};
+            step.inputs = 1;
+            step.out = placeOf(instruction.out, DType::F32);
+            step.out.walk = VectorPlace::Walk::Still;
+            return step;
         case Instruction::Kind::Store:
             step.in[0] = placeOf(instruction.in[0], DType::F32);
             step.inputs = 1;
@@ -185,8 +200,9 @@ private:
     CpuLoop& m_loop;
     const std::vector<Instruction>& m_program;
     VectorSet m_set;
-    std::set<int> m_spread;    ///< while steps are made: slots that hold a row's value, spread
-    std::set<size_t> m_filled; ///< loads of a value per row that fill a tile
+    bool m_wholeVectors = false; ///< rows are whole vectors, and one row of the code each
+    std::set<int> m_spread;      ///< while steps are made: slots that hold a row's value, spread
+    std::set<size_t> m_filled;   ///< loads of a value per row that fill a tile
     std::map<int, VectorPlace::Walk> m_walks; ///< by slot of a steady load
     std::map<size_t, size_t> m_sums; ///< by reduction over rows: where in scratch a tile's sums are
 };

@@ -55,18 +55,8 @@ void VectorCode::store(DType type, const Xbyak::Address& to, const Register& fro
     }
 }
 
-void VectorCode::spread(DType type, const Xbyak::Reg32& number, const Xbyak::Address& from,
-                        const Xbyak::Address& to) {
-    const Xbyak::Xmm lowest(m_values); // the lowest lanes of the spare register
-    if (type == DType::F32) {
-        vbroadcastss(spare(), from);
-    } else {
-        movzx(number, word[from.getRegExp()]);
-        if (type == DType::BF16) shl(number, 16);
-        vmovd(lowest, number);
-        if (type == DType::F16) vcvtph2ps(lowest, lowest);
-        vbroadcastss(spare(), lowest);
-    }
+void VectorCode::spread(const Xbyak::Address& from, const Xbyak::Address& to) {
+    vbroadcastss(spare(), from);
     vmovups(to, spare());
 }
 

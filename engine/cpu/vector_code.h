@@ -44,9 +44,8 @@ public:
     /// even.
     void load(DType, const Register& to, const Xbyak::Address& from);
     void store(DType, const Xbyak::Address& to, const Register& from, Known);
-    /// Fills a register's worth of floats with the one value at `from`; overwrites `spare`.
-    void spread(DType, const Xbyak::Reg32& spare, const Xbyak::Address& from,
-                const Xbyak::Address& to);
+    /// Fills a register's worth of floats with the one value at `from`.
+    void spread(const Xbyak::Address& from, const Xbyak::Address& to);
     /// An op's inputs, as many as it has. The second may be in memory.
     struct Inputs {
         Register first;

@@ -56,8 +56,7 @@ public:
         Xbyak::Label rowStart;
         m_asm.L(rowStart);
         for (const VectorStep& s : m_steps)
-            if (isByRow(s))
-                m_asm.spread(s.in[0].dtype, m_column.cvt32(), addressOf(s.in[0]), addressOf(s.out));
+            if (isByRow(s)) m_asm.spread(addressOf(s.in[0]), addressOf(s.out));
         m_asm.xor_(m_column, m_column);
         const Xbyak::Reg64 next = frame.p[0]; // of no more use
         if (m_copies > 1) columns(m_copies, next);
@@ -133,20 +132,18 @@ private:
     static bool isByRow(const VectorStep& s) { return s.in[0].walk == VectorPlace::Walk::Rows; }
     void addStream(const VectorPlace& place) {
         if (!place.scratch && streamOf(place) == m_streams.size())
-            m_streams.push_back(
-                {place.offset, bytesOf(place.dtype), place.walk == VectorPlace::Walk::Rows});
+            m_streams.push_back({place.offset, bytesOf(place.dtype)});
     }
     size_t streamOf(const VectorPlace& place) const {
         const auto found = std::find_if(m_streams.begin(), m_streams.end(), [&](const auto& s) {
-            return s.offset == place.offset && s.bytes == bytesOf(place.dtype) &&
-                   s.byRow == (place.walk == VectorPlace::Walk::Rows);
+            return s.offset == place.offset && s.bytes == bytesOf(place.dtype);
         });
         return static_cast<size_t>(found - m_streams.begin());
     }
     Xbyak::Address addressOf(const VectorPlace& place) const {
         const auto bytes = static_cast<int>(bytesOf(place.dtype));
-        if (place.walk == VectorPlace::Walk::Rows) // the pointer is behind the last row
-            return m_asm.ptr[m_pointers[streamOf(place)] + m_rowsLeft * bytes];
+        if (place.walk == VectorPlace::Walk::Rows)
+            return m_asm.ptr[m_scratch + m_rowsLeft * bytes + place.offset];
         if (place.walk == VectorPlace::Walk::Still) return m_asm.ptr[m_scratch + place.offset];
         const auto first = static_cast<size_t>(m_copy * m_asm.lanes() * bytes);
         if (!place.scratch)
@@ -347,13 +344,12 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const V
     }
 }
 
-void VectorLoop::run(std::byte* arena, float* scratch, int64_t element, int64_t row, int64_t rows,
+void VectorLoop::run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
                      int64_t columns) const {
     Frame frame{scratch, rows, columns, {}};
     for (size_t i = 0; i < m_streams.size(); ++i) {
-        const auto& [offset, bytes, byRow] = m_streams[i];
-        const auto first = static_cast<size_t>(byRow ? row + rows : element);
-        frame.pointers[i] = arena + offset + first * bytes;
+        const auto& [offset, bytes] = m_streams[i];
+        frame.pointers[i] = arena + offset + static_cast<size_t>(element) * bytes;
     }
     m_code->getCode<void (*)(const Frame*)>()(&frame);
 }

@@ -22,7 +22,7 @@ struct VectorPlace {
         Elements, ///< element i of the tile is at index i
         Columns,  ///< one value per column, read at the column's index
         Still,    ///< 16 equal values, read at index 0
-        Rows,     ///< in the arena, one value per row: see VectorStep
+        Rows,     ///< one value per row, `offset` is behind that of the last: see VectorStep
     };
     bool scratch = false;
     size_t offset = 0; ///< bytes in the scratch or, for the tile at element 0, in the arena
@@ -64,14 +64,13 @@ public:
                                                std::span<const size_t> wanted);
 
     /// Runs over rows x columns elements; columns is a multiple of kLanes. `element` is the index
-    /// in the arena's tensors of the tile's first element, `row` the index of its first row.
-    void run(std::byte* arena, float* scratch, int64_t element, int64_t row, int64_t rows,
+    /// in the arena's tensors of the tile's first element.
+    void run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
              int64_t columns) const;
 
 private:
     struct Stream {
         size_t offset, bytes;
-        bool byRow;
     };
     VectorLoop();
     std::vector<Stream> m_streams;

@@ -216,20 +216,33 @@ private:
                             [&](NodeId id) { return isTranscendental(node(id).op); });
     }
 
+    /// Returns how many values a loop gathers for an element.
+    double gathered(const Kernel& kernel, int split, NodeId id) const {
+        const Shape strides = loadStrides(m_graph, id);
+        const LoadKind kind = loadKind(kernel.space, split, strides);
+        if (m_channelSums && kind != LoadKind::Scalar && isOfRows(kernel.space, split, strides)) {
+            int64_t columns = 1;
+            for (int axis = split; axis < kernel.space.rank(); ++axis)
+                columns *= kernel.space[axis];
+            constexpr int64_t kLanes = 16, kLong = 2048; // else rows are no whole vectors
+            if (columns % kLanes == 0 || columns > kLong) return 1.0 / static_cast<double>(columns);
+        }
+        return kind == LoadKind::Strided ? 1 : 0;
+    }
+
     /// Chooses a split on which all reductions of the kernel agree; without reductions the axes of
     /// row vectors decide. Returns false when there is none.
     bool chooseSplit(Kernel& kernel) const {
-        std::vector<int> good;
+        std::vector<double> good;
         for (int split = 0; split <= kernel.space.rank(); ++split) {
             bool fits = true;
-            int strided = 0;
+            double strided = 0;
             for (NodeId id : kernel.members) {
                 if (isLoopReduction(id)) {
                     const Shape& axes = std::get<AxesAttrs>(node(id).attrs).axes;
                     fits = fits && canReduce(kernel.space, split, axes);
                 } else if (isStridedRead(id)) {
-                    strided += loadKind(kernel.space, split, loadStrides(m_graph, id)) ==
-                               LoadKind::Strided;
+                    strided += gathered(kernel, split, id);
                 }
             }
             good.push_back(fits ? strided : -1);
@@ -237,7 +250,7 @@ private:
         int best = -1;
         // From the right: of equals, the flat loop (all axes rows, one column) is the cheapest.
         for (int split = kernel.space.rank(); split >= 0; --split) {
-            const int here = good[static_cast<size_t>(split)];
+            const double here = good[static_cast<size_t>(split)];
             if (here >= 0 && (best < 0 || here < good[static_cast<size_t>(best)])) best = split;
         }
         kernel.split = std::max(best, 0);
@@ -392,6 +405,15 @@ LoadKind loadKind(const Shape& space, int split, const Shape& strides) {
     if (full) return LoadKind::Full;
     if (row) return LoadKind::Row;
     return column ? LoadKind::Column : LoadKind::Strided;
+}
+
+bool isOfRows(const Shape& space, int split, const Shape& strides) {
+    int64_t columns = 1;
+    for (int axis = split; axis < space.rank(); ++axis) {
+        if (space[axis] > 1 && strides[axis] != 0) return false;
+        columns *= space[axis];
+    }
+    return columns > 1;
 }
 
 ReduceKind reduceKind(const Shape& space, int split, const Shape& axes) {

@@ -28,6 +28,8 @@ enum class ReduceKind : uint8_t {
 /// Transpose, or any value of the loop's shape) reads memory.
 Shape loadStrides(const Graph&, NodeId id);
 LoadKind loadKind(const Shape& space, int split, const Shape& strides);
+/// Whether a value is the same in all columns of a row, of which there are several.
+bool isOfRows(const Shape& space, int split, const Shape& strides);
 ReduceKind reduceKind(const Shape& space, int split, const Shape& axes);
 
 /// Returns the value whose bytes a node uses: itself, or the input of a chain of views (Reshape).

@@ -14,7 +14,8 @@ using recorded::toBytes;
 inline std::map<std::string, std::vector<double>>
 runSteps(const Graph& graph, const std::map<NodeId, RefTensor>& leaves, FuseOptions fuse,
          int threads, int steps) {
-    return recorded::runGraph(*makeCpuExecutor(threads), graph, leaves, {fuse}, steps);
+    return recorded::runGraph(*makeCpuExecutor(threads), graph, leaves,
+                              {.fuse = fuse, .channelSums = true}, steps);
 }
 
 } // namespace halfscope::test

@@ -38,6 +38,8 @@ private slots:
     void productsOfFewRowsAreShared();
     void reductions_data();
     void reductions();
+    void channels_data();
+    void channels();
     void sumsOfNarrowRows_data();
     void sumsOfNarrowRows();
     void sameBitsForAnyThreads_data();
@@ -179,6 +181,51 @@ void TestCpuExecutor::reductions() {
         for (size_t i = 0; i < exact.size(); ++i)
             QVERIFY2(std::fabs(got.at(output.name)[i] - exact[i]) <=
                          bound * (std::fabs(exact[i]) + (output.name == "shifted" ? 20 : 0)),
+                     qPrintable(QString("%1[%2]: %3, exact %4")
+                                    .arg(output.name.c_str())
+                                    .arg(i)
+                                    .arg(got.at(output.name)[i])
+                                    .arg(exact[i])));
+    }
+}
+
+void TestCpuExecutor::channels_data() {
+    QTest::addColumn<int>("samples");
+    QTest::addColumn<int>("channels");
+    QTest::addColumn<int>("pixels");
+    for (const int samples : {2, 70})
+        for (const int channels : {2, 33})
+            for (const int pixels : {2, 49, 64, 225, 900, 2116, 4096})
+                QTest::addRow("%d x %d x %d", samples, channels, pixels)
+                    << samples << channels << pixels;
+}
+
+/// The sums and means of squares about a value by channel, with the same bits for any number of
+/// threads.
+void TestCpuExecutor::channels() {
+    QFETCH(int, samples);
+    QFETCH(int, channels);
+    QFETCH(int, pixels);
+    const Shape shape{samples, channels, pixels}, channel{1, channels, 1};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", shape, DType::F16), value = b.input("value", channel, DType::F32);
+    const NodeId moved = b.sub(b.cast(x, DType::F32), b.expand(value, shape));
+    const NodeId square = b.mul(moved, moved);
+    graph.addOutput("sum", b.sum(square, {0, 2}));
+    graph.addOutput("mean", b.mean(square, {0, 2}));
+    const std::map<NodeId, RefTensor> leaves{{x, randomTensor(shape, DType::F16, 3)},
+                                             {value, randomTensor(channel, DType::F32, 4)}};
+    const auto got = test::runSteps(graph, leaves, FuseOptions::Full, 2, 1);
+    QCOMPARE(test::runSteps(graph, leaves, FuseOptions::Full, 1, 1), got);
+    for (const OutputInfo& output : graph.outputs()) {
+        const auto exact = evaluate(graph, leaves, std::vector{output.node}, RefRounding::None)
+                               .at(output.node)
+                               .values;
+        // As in reductions(), and the difference and its square round before the sum does.
+        const double bound = 43 * formatOf(DType::F32).unitRoundoff();
+        for (size_t i = 0; i < exact.size(); ++i)
+            QVERIFY2(std::fabs(got.at(output.name)[i] - exact[i]) <= bound * std::fabs(exact[i]),
                      qPrintable(QString("%1[%2]: %3, exact %4")
                                     .arg(output.name.c_str())
                                     .arg(i)

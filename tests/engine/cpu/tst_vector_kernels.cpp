@@ -42,6 +42,8 @@ private slots:
     void valuesByRowJoinOneSection();
     void valuesByChannelJoinOneSection();
     void valuesByRowKeepTheirPlace();
+    void channels_data();
+    void channels();
     void trainingStepIsCompiled_data();
     void trainingStepIsCompiled();
 
@@ -51,7 +53,7 @@ private:
 
 /// Runs each loop of the program both ways over the same bytes and compares what it stores.
 void TestVectorKernels::compareKernels(const Graph& graph, int& vectors) {
-    const Program program = compile(graph);
+    const Program program = compile(graph, {.channelSums = true});
     std::vector<uint32_t> words(program.memory.arenaBytes / sizeof(uint32_t));
     Philox(5, 6).fillUniform(std::span(reinterpret_cast<float*>(words.data()), words.size()), -2,
                              2);
@@ -230,6 +232,58 @@ void TestVectorKernels::valuesByRowKeepTheirPlace() {
     int vectors = 0;
     compareKernels(graph, vectors);
     QCOMPARE(vectors, 1);
+}
+
+void TestVectorKernels::channels_data() {
+    QTest::addColumn<int>("samples");
+    QTest::addColumn<int>("channels");
+    QTest::addColumn<int>("side");
+    QTest::addColumn<int>("dtype");
+    for (const int samples : {2, 37})
+        for (const int channels : {3, 20})
+            for (const int side : {1, 2, 4, 5, 8, 15, 16, 30, 31, 47, 48})
+                for (DType dtype : {DType::F32, DType::F16, DType::BF16})
+                    QTest::addRow("%dx%dx%d %s", samples, channels, side,
+                                  std::string(nameOf(dtype)).c_str())
+                        << samples << channels << side << int(dtype);
+}
+
+/// Batch norm of images with relu, and its gradient: sums and values by channel. Images are less
+/// than a vector, whole vectors or not, and more than a tile.
+void TestVectorKernels::channels() {
+    QFETCH(int, samples);
+    QFETCH(int, channels);
+    QFETCH(int, side);
+    QFETCH(int, dtype);
+    const Shape shape{samples, channels, side, side}, channel{1, channels, 1, 1};
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.cast(b.input("x", shape, static_cast<DType>(dtype)), DType::F32);
+    const NodeId dy = b.cast(b.input("dy", shape, static_cast<DType>(dtype)), DType::F32);
+    const auto byChannel = [&](const char* name) {
+        const NodeId value = b.input(name, channel, static_cast<DType>(dtype));
+        return b.cast(b.expand(value, shape), DType::F32);
+    };
+    const NodeId centred = b.sub(x, b.expand(b.mean(x, {0, 2, 3}), shape));
+    const NodeId variance = b.mean(b.mul(centred, centred), {0, 2, 3});
+    const NodeId inverse = b.expand(b.unary(Op::Rsqrt, b.shift(variance, 1e-5)), shape);
+    const NodeId normal = b.mul(centred, inverse);
+    const NodeId y =
+        b.unary(Op::Relu, b.add(b.mul(normal, byChannel("weight")), byChannel("bias")));
+    const NodeId zero = b.constant(0, shape, DType::F32);
+    const NodeId masked = b.where(b.emit(Op::LessEqual, {y, zero}), zero, dy);
+    const NodeId slope = b.sum(b.mul(masked, normal), {0, 2, 3});
+    graph.addOutput("y", b.cast(y, static_cast<DType>(dtype)));
+    graph.addOutput("weight gradient", slope);
+    graph.addOutput("bias gradient", b.sum(masked, {0, 2, 3}));
+    graph.addOutput("back", b.sub(b.mul(masked, inverse), b.mul(normal, b.expand(slope, shape))));
+    int vectors = 0;
+    compareKernels(graph, vectors);
+    // In an image of 31 x 31 few runs of rows are whole vectors: its sums may be interpreted.
+    QVERIFY2(vectors >= (side == 31                              ? 1
+                         : side * side % VectorLoop::kLanes == 0 ? 4
+                                                                 : 2),
+             QByteArray::number(vectors));
 }
 
 void TestVectorKernels::trainingStepIsCompiled_data() {

@@ -23,6 +23,8 @@ private slots:
     void reduceKinds();
     void chainIsOneKernel();
     void normalizationReadsItsInputOncePerPass();
+    void sumsOfChannelsJoinTheirLoop();
+    void valuesByChannelChooseLongRows();
     void expensiveSharedValueIsStored();
     void stateWritersComeLast();
     void nextValueThatIsReadIsWrittenApart();
@@ -115,6 +117,54 @@ void TestPasses::normalizationReadsItsInputOncePerPass() {
     for (const Kernel& kernel : fuse(graph, FuseOptions::Full))
         if (kernel.space == shape) ++big;
     QCOMPARE(big, 3);
+}
+
+/// Where loops can sum channels, a batch norm takes three passes over its images, and stores none
+/// of their squares; elsewhere each sum is a kernel of its own.
+void TestPasses::sumsOfChannelsJoinTheirLoop() {
+    Graph graph;
+    Builder b(graph);
+    const Shape shape{6, 4, 8, 8};
+    const NodeId x = b.cast(b.input("x", shape, DType::F16), DType::F32);
+    const NodeId centred = b.sub(x, b.expand(b.mean(x, {0, 2, 3}), shape));
+    const NodeId variance = b.mean(b.mul(centred, centred), {0, 2, 3});
+    graph.addOutput("y", b.mul(centred, b.expand(b.unary(Op::Rsqrt, variance), shape)));
+    const std::vector<Kernel> together = fuse(graph, FuseOptions::Full, true);
+    int passes = 0, stored = 0;
+    for (const Kernel& kernel : together) {
+        if (!(kernel.space == shape)) continue;
+        ++passes;
+        QCOMPARE(kernel.split, 2);
+        for (NodeId id : kernel.stores)
+            stored += graph[id].shape == shape ? 1 : 0;
+    }
+    QCOMPARE(passes, 3);
+    QCOMPARE(stored, 1);
+    for (const Kernel& kernel : fuse(graph, FuseOptions::Full))
+        for (NodeId id : kernel.members)
+            QVERIFY(!kernel.loop || graph[id].op != Op::Mean);
+}
+
+/// A row of the loop is as long as a value of a channel stays the same, unless that is no whole
+/// number of vectors; a device whose loops gather such values has rows of one element.
+void TestPasses::valuesByChannelChooseLongRows() {
+    const auto splitOf = [](const Shape& shape, const Shape& values, bool channelSums) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", shape, DType::F32);
+        const NodeId value = b.input("value", values, DType::F32);
+        graph.addOutput("y", b.mul(x, b.expand(value, shape)));
+        const std::vector<Kernel> kernels = fuse(graph, FuseOptions::Full, channelSums);
+        return kernels.size() == 1 ? kernels[0].split : -1;
+    };
+    QCOMPARE(splitOf({6, 4, 8, 8}, {1, 4, 1, 1}, true), 2);
+    QCOMPARE(splitOf({6, 4, 8, 8}, {1, 4, 1, 1}, false), 4);
+    QCOMPARE(splitOf({6, 4, 7, 7}, {1, 4, 1, 1}, true), 4);
+    QCOMPARE(splitOf({6, 4, 63, 63}, {1, 4, 1, 1}, true), 2); // few of the vectors are not whole
+    QCOMPARE(splitOf({6, 4, 8, 8}, {1, 4, 8, 1}, true), 4);
+    QCOMPARE(splitOf({6, 4, 8, 16}, {1, 4, 8, 1}, true), 3);
+    QCOMPARE(splitOf({6, 4, 8, 8}, {6, 1, 1, 1}, true), 1);
+    QCOMPARE(splitOf({6, 4, 8, 8}, {6, 1, 1, 1}, false), 1);
 }
 
 void TestPasses::expensiveSharedValueIsStored() {
