@@ -113,7 +113,8 @@ private:
             id, node(id).in[0],
             reduceKind(m_kernel.space, m_kernel.split, std::get<AxesAttrs>(node(id).attrs).axes),
             offsetOf(id), 1};
-        require(reduction.kind != ReduceKind::Other && m_facts.levels.count(reduction.input) != 0,
+        require(reduction.kind != ReduceKind::Other && reduction.kind != ReduceKind::Channels &&
+                    m_facts.levels.count(reduction.input) != 0,
                 "cuda loop: a reduction that no loop can do");
         const int64_t inputs = m_kernel.space.elements();
         if (node(id).op == Op::Mean && inputs > 0)
