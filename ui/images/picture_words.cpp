@@ -15,8 +15,8 @@ QString tableWords(std::optional<int64_t> validated, WordsFor room) {
             ? QCoreApplication::translate("CompareView",
                                           "Rows: true. Columns: predicted. Diagonal: correct.")
             : QCoreApplication::translate("CompareView",
-                                          "Rows: true classes. Columns: predicted classes. The "
-                                          "diagonal holds the correct ones.");
+                                          "Rows: true classes. Columns: predicted classes, in % of "
+                                          "each row. The diagonal holds the correct ones.");
     if (!validated) return reading;
     const QString samples =
         *validated == 0
@@ -70,12 +70,26 @@ QString samplesWords(SamplesShow show, WordsFor room) {
                        "the line: each character predicted from the true ones, orange if wrong.");
 }
 
-QString pictureWords(ViewKind kind, WordsFor room) {
+/// Tells how to read a scatter of the samples of a validation.
+static QString validatedWords(int64_t step, WordsFor room) {
+    const QString text =
+        room == WordsFor::LittleRoom
+            ? QCoreApplication::translate("CompareView",
+                                          "Validation after step %1. Across: target. "
+                                          "Up: prediction.")
+            : QCoreApplication::translate(
+                  "CompareView", "Validation samples after step %1: the target across, the "
+                                 "prediction up. Dots on the diagonal are right.");
+    return text.arg(QLocale().toString(static_cast<qint64>(step)));
+}
+
+QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor room) {
     const bool brief = room == WordsFor::LittleRoom;
     switch (kind) {
     case ViewKind::Painted:
     case ViewKind::Classes: break;
     case ViewKind::Scatter:
+        if (validated.value_or(0) > 0) return validatedWords(*validated, room);
         return brief ? QCoreApplication::translate("CompareView", "Across: target. Up: prediction.")
                      : QCoreApplication::translate(
                            "CompareView", "Each dot is a sample: its target across, the prediction "
@@ -100,6 +114,12 @@ QString pictureWords(ViewKind kind, WordsFor room) {
     return {};
 }
 
+QString shareText(double share) {
+    return QCoreApplication::translate("CompareView", "%1 %").arg(bareShareText(share));
+}
+
+QString bareShareText(double share) { return QLocale().toString(100 * share, 'f', 0); }
+
 QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes) {
     QString text = QCoreApplication::translate("CompareView", "True: %1. Predicted: %2.")
                        .arg(classes.value(cell.y()), classes.value(cell.x()));
@@ -107,9 +127,7 @@ QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList
         const Picture& table = tables[lane];
         if (cell.x() >= table.width || cell.y() >= table.height) continue;
         const float light = table.values[static_cast<size_t>(cell.y() * table.width + cell.x())];
-        const QString share = QLocale().toString(100 * (1 - double{light}), 'f', 0);
-        text +=
-            QCoreApplication::translate("CompareView", "  %1 %2 %").arg(laneLetter(lane), share);
+        text += QStringLiteral("  %1 %2").arg(laneLetter(lane), shareText(1 - double{light}));
     }
     return text;
 }
