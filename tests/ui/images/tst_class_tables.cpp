@@ -1,0 +1,120 @@
+// Tables of true and predicted classes: the names beside them and the shares in them.
+#include "tests/support/pictures.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+#include "ui/look/text_fit.h"
+
+#include <QSet>
+#include <QtTest>
+
+namespace tst_class_tables {
+
+using namespace halfscope;
+
+class TestClassTables : public QObject {
+    Q_OBJECT
+private slots:
+    void tablesHaveTheNamesOfClasses();
+    void namesOfClassesCanBeRead();
+    void cellsShowTheirShare();
+};
+
+/// Beside the rows and below the columns; a table of digits has the digits.
+void TestClassTables::tablesHaveTheNamesOfClasses() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 500);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    Picture table = constant(3, 0.75f), target = constant(3, 1);
+    QRectF place[2];
+    for (const bool named : {false, true}) {
+        target.caption = named ? "0 ankle boot, 1 bag, 2 sandal" : "";
+        view.setTarget(target);
+        view.setPictures(1, {table});
+        place[named] = view.view(0).pictureRect();
+    }
+    const QRectF plain = place[0], named = place[1];
+    QVERIFY2(plain.left() > 5, "room for the digits");
+    QVERIFY(named.height() < plain.height() || named.left() > plain.left());
+    const auto inked = [&view](const QRectF& area) {
+        const QImage image = view.view(0).grab().toImage();
+        const QColor paper = view.palette().color(QPalette::Window);
+        int pixels = 0;
+        for (int y = int(area.top()); y < int(area.bottom()); ++y)
+            for (int x = int(area.left()); x < int(area.right()); ++x)
+                pixels += QColor(image.pixel(x, y)) != paper;
+        return pixels;
+    };
+    for (int row = 0; row < 3; ++row) {
+        const double cell = named.height() / 3;
+        QVERIFY(inked({named.left() - 40, named.top() + row * cell, 36, cell}) > 0);
+        QVERIFY(inked({named.left() + row * cell, named.bottom() + 2, cell, 20}) > 0);
+    }
+    emit view.view(0).pixelHovered({2, 1});
+    QCOMPARE(view.readout(), QStringLiteral("True: bag. Predicted: sandal.  A 25 %"));
+    emit view.view(0).pixelHovered({-1, -1});
+    QVERIFY(view.readout().startsWith(QStringLiteral("This batch.")));
+    target = constant(300, 1); // too many for names
+    view.setTarget(target);
+    view.setPictures(1, {constant(300, 0.5f)});
+    QVERIFY(view.view(0).pictureRect().height() >= view.view(0).viewport().height());
+}
+
+/// Short names are whole in a narrow pane; of long ones a tool tip has what is cut.
+void TestClassTables::namesOfClassesCanBeRead() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(240, 220); // a pane in a window of 800 x 600
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    const auto show = [&view](const char* names) {
+        Picture target = constant(2, 1);
+        target.caption = names;
+        view.setTarget(target);
+        view.setPictures(1, {constant(2, 0.75f)});
+    };
+    show("0 <=50K, 1 >50K");
+    const ImageView& pane = view.view(0);
+    const QFontMetrics metrics(scaledFont(pane.font(), 0.85));
+    QVERIFY(pane.width() < 130);
+    QVERIFY2(pane.pictureRect().left() > metrics.horizontalAdvance(QStringLiteral("<=50K")),
+             qPrintable(QString::number(pane.pictureRect().left())));
+    show("0 Lactarius deliciosus (saffron milk cap), 1 Russula emetica");
+    const QRectF table = pane.pictureRect();
+    QVERIFY(table.width() > 40);
+    const auto nameAt = [&](double x, double y) { return pane.nameAt({x, y}); };
+    const QString whole = QStringLiteral("Lactarius deliciosus (saffron milk cap)");
+    QCOMPARE(nameAt(table.left() - 5, table.top() + 5), whole);
+    QCOMPARE(nameAt(table.left() - 5, table.bottom() - 5), QStringLiteral("Russula emetica"));
+    QCOMPARE(nameAt(table.left() + 5, table.bottom() + 5), whole);
+    QCOMPARE(nameAt(table.center().x(), table.center().y()), QString());
+}
+
+/// As many cells as have room for it show their share.
+void TestClassTables::cellsShowTheirShare() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    const auto shades = [&view](int side, float light) {
+        view.setTarget(constant(side, 1));
+        view.setPictures(1, {constant(side, light)});
+        const QRect table = view.view(0).pictureRect().toAlignedRect().adjusted(1, 1, -1, -1);
+        const QImage image = view.view(0).grab(table).toImage();
+        QSet<QRgb> different;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                different << image.pixel(x, y);
+        return different.size();
+    };
+    QVERIFY(shades(3, 0.25f) > 1);
+    QCOMPARE(shades(3, 1), 1);      // 0 %
+    QCOMPARE(shades(100, 0.5f), 1); // no room
+}
+
+} // namespace tst_class_tables
+
+QTEST_MAIN(tst_class_tables::TestClassTables)
+#include "tst_class_tables.moc"
