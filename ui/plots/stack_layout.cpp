@@ -43,7 +43,11 @@ struct Stack {
     /// themselves.
     bool isTight() const {
         const StackedPlot& last = *open.back();
-        if (height(last.stretch()) < line) return true;
+        const double most = last.stretch();
+        if (height(most) < line) return true;
+        // the gradients over time take most of the room: the loss scale tells more about them
+        const auto isLess = [most](const StackedPlot& plot) { return plot.stretch() < most; };
+        if (!last.wanted() && last.keepsRoom() && lowest(isLess) < kLeastLines * line) return true;
         if (last.foldsFirst() && !last.wanted() &&
             lowest([](const StackedPlot&) { return true; }) < line)
             return true;
