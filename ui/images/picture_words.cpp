@@ -18,12 +18,13 @@ QString tableWords(std::optional<int64_t> validated, WordsFor room) {
                                           "Rows: true classes. Columns: predicted classes, in % of "
                                           "each row. The diagonal holds the correct ones.");
     if (!validated) return reading;
+    if (*validated == 0)
+        return QCoreApplication::translate("CompareView", "This batch.") + u' ' + reading;
     const QString samples =
-        *validated == 0
-            ? QCoreApplication::translate("CompareView", "This batch.")
-            : QCoreApplication::translate("CompareView", "All validation samples after step %1.")
-                  .arg(QLocale().toString(static_cast<qint64>(*validated)));
-    return samples + u' ' + reading;
+        room == WordsFor::LittleRoom
+            ? QCoreApplication::translate("CompareView", "Validation after step %1.")
+            : QCoreApplication::translate("CompareView", "All validation samples after step %1.");
+    return samples.arg(QLocale().toString(static_cast<qint64>(*validated))) + u' ' + reading;
 }
 
 SamplesShow samplesShow(const TaskConfig& task, const Picture& target) {
@@ -60,9 +61,9 @@ QString samplesWords(SamplesShow show, WordsFor room) {
                                            "an unknown word or letter.");
     case SamplesShow::Writing: break;
     }
-    return brief ? QCoreApplication::translate(
-                       "CompareView", "Grey: prompt. Then each lane writes; underlined: not as A. "
-                                      "Below: next characters, orange: wrong.")
+    return brief ? QCoreApplication::translate("CompareView",
+                                               "Grey: prompt. Underlined: not as A. "
+                                               "Below: next characters, orange: wrong.")
                  : QCoreApplication::translate(
                        "CompareView",
                        "After the grey prompt, each lane writes on by itself, drawn at temperature "

@@ -393,8 +393,8 @@ void TestCompare::captionsInLittleRoom() {
     view.setValidated(625);
     view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f), constant(10, 0.25f)});
     QTRY_COMPARE(label->text(),
-                 QStringLiteral("All validation samples after step 625. Rows: true. Columns: "
-                                "predicted. Diagonal: correct."));
+                 QStringLiteral("Validation after step 625. Rows: true. Columns: predicted. "
+                                "Diagonal: correct."));
     Picture first = constant(20, 0.5f), truth = constant(20, 1);
     truth.caption = "0 shirt, 1 shoe, 2 pullover, 3 dress, 4 coat, 5 sandal, 6 shirt, 7 bag";
     view.setGalleries({first, first, first, truth});
