@@ -3,6 +3,7 @@
 
 #include "ui/images/picture_words.h"
 #include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 
 #include <QFontMetricsF>
 #include <QImage>
@@ -130,7 +131,9 @@ void paintShares(QPainter& painter, const Picture& picture, const QImage& cells,
             const QRectF room(
                 QPointF(table.left() + x * cell.width(), table.top() + y * cell.height()), cell);
             if (!(share >= kLeastShare) || !view.intersects(room)) continue;
-            painter.setPen(qGray(cells.pixel(x, y)) < 128 ? Qt::white : Qt::black);
+            const QColor ground(cells.pixel(x, y));
+            const bool dark = contrast(Qt::white, ground) > contrast(Qt::black, ground);
+            painter.setPen(dark ? Qt::white : Qt::black);
             painter.drawText(room, Qt::AlignCenter,
                              whole ? shareText(share) : bareShareText(share));
         }

@@ -3,6 +3,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 
 #include <QSet>
 #include <QtTest>
@@ -99,7 +100,7 @@ void TestClassTables::cellsShowTheirShare() {
     view.resize(900, 300);
     view.show();
     QVERIFY(QTest::qWaitForWindowActive(&view));
-    const auto shades = [&view](int side, float light) {
+    const auto shades = [&view](int side, float light) -> QSet<QRgb> {
         view.setTarget(constant(side, 1));
         view.setPictures(1, {constant(side, light)});
         const QRect table = view.view(0).pictureRect().toAlignedRect().adjusted(1, 1, -1, -1);
@@ -108,11 +109,23 @@ void TestClassTables::cellsShowTheirShare() {
         for (int y = 0; y < image.height(); ++y)
             for (int x = 0; x < image.width(); ++x)
                 different << image.pixel(x, y);
-        return different.size();
+        return different;
     };
-    QVERIFY(shades(3, 0.25f) > 1);
-    QCOMPARE(shades(3, 1), 1);      // 0 %
-    QCOMPARE(shades(100, 0.5f), 1); // no room
+    QPalette greys = view.palette(); // from black to white
+    greys.setColor(QPalette::Text, Qt::black);
+    greys.setColor(QPalette::Base, Qt::white);
+    view.setPalette(greys);
+    for (const float light : {0.0f, 0.25f, 0.45f, 0.475f, 0.5f, 0.9f}) { // with the better ink
+        const QColor ground = QColor::fromRgbF(light, light, light);
+        const bool white = contrast(Qt::white, ground) > contrast(Qt::black, ground);
+        const QSet<QRgb> inks = shades(3, light);
+        QVERIFY(inks.size() > 1);
+        for (const QRgb ink : inks)
+            QVERIFY2(white ? qGray(ink) >= qGray(ground.rgb()) : qGray(ink) <= qGray(ground.rgb()),
+                     qPrintable(QStringLiteral("%1 on %2").arg(qGray(ink)).arg(double(light))));
+    }
+    QCOMPARE(shades(3, 1).size(), 1);      // 0 %
+    QCOMPARE(shades(100, 0.5f).size(), 1); // no room
 }
 
 } // namespace tst_class_tables
