@@ -77,11 +77,12 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
                 0,
                 QFontMetrics(font).height(),
                 ReadoutItem::heightFor(font) + kBelowPlot};
-    // those that fold first go first, then from below, then those that keep their room, then the
-    // one that the user has made room for; the first plot stays
+    // those with nothing to draw go first, then those that fold first, then from below, then those
+    // that keep their room, then the one that the user has made room for; the first plot stays
     const auto rank = [&](const StackedPlot* plot) {
         if (plot == plots.front()) return 0;
         if (plot->wanted()) return 1;
+        if (plot->isBlank()) return 5;
         return plot->keepsRoom() ? 2 : plot->foldsFirst() ? 4 : 3;
     };
     std::stable_sort(stack.open.begin(), stack.open.end(),
@@ -96,7 +97,10 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
         stack.room += stack.around;
         headers.erase(headers.begin()); // the plot that folded last matters most
     };
-    while (stack.open.size() > 1 && stack.isTight()) {
+    const auto isNeedless = [](const StackedPlot& plot) {
+        return plot.isBlank() && !plot.wanted();
+    };
+    while (stack.open.size() > 1 && (stack.isTight() || isNeedless(*stack.open.back()))) {
         StackedPlot* plot = stack.open.back();
         if (comesFirst(*plot) && !headers.empty()) {
             takeHeader();
