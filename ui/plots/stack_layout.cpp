@@ -40,7 +40,7 @@ struct Stack {
     /// Whether a plot that keeps its room is lower.
     bool cramps(double lines) const { return lowest(comesFirst) < lines * line; }
     /// Whether the last plot must go. Those that keep their room go only when they are too low
-    /// themselves.
+    /// themselves, or when smaller ones that keep theirs cannot be read.
     bool isTight() const {
         const StackedPlot& last = *open.back();
         const double most = last.stretch();
