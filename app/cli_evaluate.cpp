@@ -46,7 +46,7 @@ Judged judge(Experiment& experiment, int lane, const std::string& weights, bool 
         trainer.evaluate(stop, keeps ? &judged.predictions : nullptr);
     require(found.has_value(), "nobody asked the evaluation to stop");
     judged.validation = *found;
-    judged.counts = trainer.classCounts();
+    judged.counts = trainer.judged().counts;
     judged.classes = experiment.view().classes;
     judged.data = experiment.dataPrint();
     judged.leftOut = trainer.skippedSamples();

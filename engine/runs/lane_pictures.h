@@ -12,8 +12,8 @@ namespace halfscope {
 struct LanePictures {
     int64_t step = 0;
     std::vector<Picture> outputs; ///< by lane
-    /// The step of the validation that tables of classes show. It is 0 when they show the step's
-    /// batch, and nothing when a file does not tell.
+    /// The step of the validation that tables of classes and scatters show. It is 0 when they show
+    /// the step's batch, and nothing when a file does not tell.
     std::optional<int64_t> validated = 0;
     /// One picture per lane, of samples with the classes that the lane takes them for at this step;
     /// behind them a last one with the true classes. Empty when the samples are no such pictures,

@@ -50,7 +50,8 @@ double meanDistance(std::span<const float> a, std::span<const float> b) {
 Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const Dataset& data,
                      std::function<std::unique_ptr<Executor>()> makeExecutor)
     : m_config(config), m_plan(plan), m_data(data), m_makeExecutor(std::move(makeExecutor)),
-      m_samples(data.samples(Split::Validation)) {
+      m_samples(data.samples(Split::Validation)),
+      m_scatters(data.view().kind == ViewKind::Scatter) {
     const int64_t rows = rowsFor(data);
     addSize(rows);
     if (m_samples % rows != 0) addSize(m_samples % rows);
@@ -175,12 +176,14 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     m_read += size.rows;
     const bool classes = batch.tensors[kTarget].dtype == DType::I32;
     const Standardiser& scale = m_data.targetScale();
-    if (!classes && !predictions && !scale.active()) return true;
+    if (!classes && !predictions && !scale.active() && !m_scatters) return true;
     std::vector<float> prediction =
         downloadFloats(*size.executor, graph, graph.output("prediction"));
     if (classes)
-        m_running.add(batch.labels(kTarget), highestClasses(prediction, m_running.classes()));
+        m_running.counts.add(batch.labels(kTarget),
+                             highestClasses(prediction, m_running.counts.classes()));
     std::vector<float> targets = targetsOf(batch);
+    if (m_scatters) m_running.addNumbers(targets, prediction);
     scale.restore(prediction);
     scale.restore(targets);
     if (scale.active())
@@ -193,7 +196,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
                                          Predictions* predictions) {
     m_loss = m_error = 0;
     m_next = m_read = 0;
-    m_running = ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes));
+    m_running = {ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes))};
     m_skipped.clear();
     for (const Size& size : m_sizes)
         weights(*size.executor, size.program->graph);
@@ -205,11 +208,11 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     Validation result{m_loss / static_cast<double>(m_read)};
     if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);
     if (m_data.targetScale().active()) result.error = m_error / static_cast<double>(m_read);
-    if (m_data.tensors()[kTarget].dtype == DType::I32) {
-        m_counts = m_running;
+    m_judged = std::exchange(m_running, {});
+    const ClassCounts& counts = m_judged.counts;
+    if (m_data.tensors()[kTarget].dtype == DType::I32)
         result.accuracy =
-            static_cast<double>(m_counts.correct()) / static_cast<double>(m_counts.samples());
-    }
+            static_cast<double>(counts.correct()) / static_cast<double>(counts.samples());
     return result;
 }
 

@@ -2,8 +2,8 @@
 // precision, with running statistics and without dropout.
 #pragma once
 
-#include "engine/data/class_counts.h"
 #include "engine/data/dataset.h"
+#include "engine/data/judged_samples.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/precision_plan.h"
@@ -37,8 +37,8 @@ public:
     std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop,
                                   Predictions* predictions = nullptr);
     int64_t samples() const { return m_samples; } ///< including those that cannot be read
-    /// The class counts of the last run, where targets are classes.
-    const ClassCounts& classCounts() const { return m_counts; }
+    /// What the last run that was not stopped predicted.
+    const JudgedSamples& judged() const { return m_judged; }
     /// The reasons why the last run left samples out.
     const std::vector<Message>& skipped() const { return m_skipped; }
     /// May be called from any thread.
@@ -64,16 +64,17 @@ private:
     const Dataset& m_data;
     const std::function<std::unique_ptr<Executor>()> m_makeExecutor;
     const int64_t m_samples;
-    mutable std::mutex m_mutex;      ///< guards m_sizes: requestStop() may come at any time
-    std::list<Size> m_sizes;         ///< for whole batches, the last one, and one smaller size that
-                                     ///< unreadable samples leave
-    size_t m_usualSizes = 0;         ///< how many sizes the constructor made
-    int64_t m_next = 0;              ///< the sample to read next
-    std::vector<int64_t> m_rows;     ///< the samples of the last batch
-    int64_t m_read = 0;              ///< how many samples could be read
-    double m_loss = 0;               ///< summed over the samples that were read
-    double m_error = 0;              ///< likewise, the absolute errors in the units of the data
-    ClassCounts m_counts, m_running; ///< m_running: of the samples so far
+    const bool m_scatters;       ///< whether pictures show the numbers that are predicted
+    mutable std::mutex m_mutex;  ///< guards m_sizes: requestStop() may come at any time
+    std::list<Size> m_sizes;     ///< for whole batches, the last one, and one smaller size that
+                                 ///< unreadable samples leave
+    size_t m_usualSizes = 0;     ///< how many sizes the constructor made
+    int64_t m_next = 0;          ///< the sample to read next
+    std::vector<int64_t> m_rows; ///< the samples of the last batch
+    int64_t m_read = 0;          ///< how many samples could be read
+    double m_loss = 0;           ///< summed over the samples that were read
+    double m_error = 0;          ///< likewise, the absolute errors in the units of the data
+    JudgedSamples m_judged, m_running; ///< m_running: of the samples so far
     std::vector<Message> m_skipped;
 };
 

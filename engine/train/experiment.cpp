@@ -263,12 +263,12 @@ bool Experiment::validateLanes() {
     return true;
 }
 
-/// Keeps the class counts: another evaluation of a lane, for its predictions, counts anew.
+/// Keeps what was predicted: another evaluation of a lane, for its predictions, judges anew.
 void Experiment::keepValidation(int64_t step) {
     m_validated = step;
-    m_classCounts.clear();
+    m_judged.clear();
     for (const auto& lane : m_lanes)
-        m_classCounts.push_back(lane->classCounts());
+        m_judged.push_back(lane->judged());
 }
 
 /// Applies the recorded forks and edits whose step comes next.
@@ -539,14 +539,13 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
     return snapshot;
 }
 
-/// Shows the tables of the last validation in place of the batch's.
+/// Shows the last validation in place of the batch.
 void Experiment::showValidation(Snapshot& snapshot) {
-    if (view().kind != ViewKind::Classes) return;
-    std::vector<Picture> tables;
-    for (const ClassCounts& counts : m_classCounts)
-        if (counts.classes() > 0) tables.push_back(classTable(counts));
-    if (tables.size() < m_lanes.size()) return; // a lane was forked since then
-    snapshot.outputs = std::move(tables);
+    std::vector<Picture> pictures;
+    for (const JudgedSamples& judged : m_judged)
+        if (auto picture = pictureOf(view(), judged)) pictures.push_back(std::move(*picture));
+    if (pictures.size() < m_lanes.size()) return; // a lane was forked since then
+    snapshot.outputs = std::move(pictures);
     snapshot.validated = m_validated;
 }
 

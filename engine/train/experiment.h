@@ -166,9 +166,9 @@ private:
     std::unique_ptr<Task> m_task;
     std::string m_dataPrint;
     Message m_dataChange;
-    bool m_tellsChange = false;             ///< true until there is an event with it
-    int64_t m_validated = 0;                ///< the last step after which all lanes were validated
-    std::vector<ClassCounts> m_classCounts; ///< from that validation, by lane
+    bool m_tellsChange = false;          ///< true until there is an event with it
+    int64_t m_validated = 0;             ///< the last step after which all lanes were validated
+    std::vector<JudgedSamples> m_judged; ///< in that validation, by lane
     bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;

@@ -496,8 +496,8 @@ int64_t Trainer::validationSamples() const {
     return validates() ? m_impl->evaluator->samples() : 0;
 }
 
-ClassCounts Trainer::classCounts() const {
-    return validates() ? m_impl->evaluator->classCounts() : ClassCounts();
+JudgedSamples Trainer::judged() const {
+    return validates() ? m_impl->evaluator->judged() : JudgedSamples();
 }
 
 const std::vector<Message>& Trainer::skippedSamples() const {

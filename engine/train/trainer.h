@@ -4,7 +4,7 @@
 
 #include "engine/core/message.h"
 #include "engine/data/batch.h"
-#include "engine/data/class_counts.h"
+#include "engine/data/judged_samples.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/settings/run_config.h"
@@ -108,9 +108,8 @@ public:
     std::optional<Validation> evaluate(const std::atomic<bool>& stop,
                                        Predictions* predictions = nullptr);
     int64_t validationSamples() const; ///< including those that cannot be read
-    /// Returns how often the last evaluate() that was not stopped took each class for which; no
-    /// classes before the first one, and when targets are numbers.
-    ClassCounts classCounts() const;
+    /// Returns what the last evaluate() that was not stopped predicted; nothing before the first.
+    JudgedSamples judged() const;
     /// The reasons why the last evaluation left samples out.
     const std::vector<Message>& skippedSamples() const;
 

@@ -21,12 +21,8 @@ QString& folderOf(FilesOf kind) {
     return folders[static_cast<size_t>(kind)];
 }
 
-/// Remembers where a path was chosen, also for the other kind until it has a folder of its own.
 QString chosen(FilesOf kind, const QString& path) {
-    if (path.isEmpty()) return path;
-    folderOf(kind) = QFileInfo(path).absolutePath();
-    for (const FilesOf each : {FilesOf::Runs, FilesOf::Data})
-        if (folderOf(each).isEmpty()) folderOf(each) = folderOf(kind);
+    rememberFolder(kind, path);
     return path;
 }
 
@@ -73,6 +69,14 @@ QString endingOf(const QString& filter) {
 }
 
 } // namespace
+
+/// The other kind takes the folder, too, until it has one of its own.
+void rememberFolder(FilesOf kind, const QString& path) {
+    if (path.isEmpty()) return;
+    folderOf(kind) = QFileInfo(path).absolutePath();
+    for (const FilesOf each : {FilesOf::Runs, FilesOf::Data})
+        if (folderOf(each).isEmpty()) folderOf(each) = folderOf(kind);
+}
 
 bool askYesNo(QWidget* parent, const QString& title, const QString& question) {
     QMessageBox box(QMessageBox::Question, title, question, QMessageBox::Yes | QMessageBox::No,

@@ -1,6 +1,6 @@
 // Asks a question whose words may come from files, for which QMessageBox::question() would show
 // markup, and asks which file to open and where to save. Dialogs begin in the folder where the last
-// file of the same kind was chosen; Qt's own forget it when a path was typed.
+// file of the same kind was chosen, typed or dropped; Qt's own forget it when a path was typed.
 #pragma once
 
 #include <QString>
@@ -14,6 +14,9 @@ bool askYesNo(QWidget* parent, const QString& title, const QString& question);
 
 /// The kinds of files: experiments, runs and what is made of them, or the data they train on.
 enum class FilesOf { Runs, Data };
+
+/// Lets the next dialog for such files begin in the folder of a path that no dialog asked for.
+void rememberFolder(FilesOf, const QString& path);
 
 /// Ask for a file or a folder to open; the dialog begins at `now` when that is not empty. Return an
 /// empty text when the user thought better of it.

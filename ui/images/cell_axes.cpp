@@ -1,20 +1,44 @@
 // Names that are wider than a column are turned, to be read from below.
 #include "ui/images/cell_axes.h"
 
+#include "ui/images/picture_words.h"
 #include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
 
 #include <QFontMetricsF>
+#include <QImage>
 #include <QPainter>
+#include <QSet>
 
 #include <algorithm>
 
 namespace halfscope {
 namespace {
 
-constexpr double kAxisGap = 4;      // between a name and the table
-constexpr double kMostOfPane = 0.3; // names that need more of it are cut
+constexpr double kAxisGap = 4; // between a name and the table
+// Names that need more of the pane are cut, but not to fewer letters, unless they take half of it.
+constexpr double kMostOfPane = 0.3, kHalf = 0.5, kLeastLetters = 8;
 
 QFont smaller(const QFont& font) { return scaledFont(font, 0.85); }
+
+/// Returns the most that names take of a side of the pane, `spare` of which the table leaves
+/// anyway.
+double mostOf(double side, double spare, const QFontMetricsF& metrics) {
+    const double brief = kLeastLetters * metrics.averageCharWidth();
+    return std::max({kMostOfPane * side, std::min(kHalf * side, brief), spare});
+}
+
+/// Cuts names at their ends, and in the middle where that would make two of them equal.
+QStringList cut(const QStringList& names, const QFontMetricsF& metrics, double width) {
+    for (const Qt::TextElideMode mode : {Qt::ElideRight, Qt::ElideMiddle}) {
+        QStringList shown;
+        for (const QString& name : names)
+            shown << metrics.elidedText(name, mode, width);
+        const QSet<QString> different(shown.begin(), shown.end());
+        if (mode == Qt::ElideMiddle || different.size() == shown.size()) return shown;
+    }
+    return names;
+}
 
 } // namespace
 
@@ -29,16 +53,21 @@ double CellAxes::widest(const QFont& font) const {
 QMarginsF CellAxes::room(const QSizeF& pane, const QFont& widgetFont) const {
     if (m_names.isEmpty()) return {};
     const QFont font = smaller(widgetFont);
-    const double line = QFontMetricsF(font).height(), name = widest(font);
-    const double left = std::min(name, kMostOfPane * pane.width()) + kAxisGap;
+    const QFontMetricsF metrics(font);
+    const double line = metrics.height(), name = widest(font);
     const auto rows = static_cast<double>(m_names.size());
-    const auto cell = [&](double bottom) {
-        return std::min((pane.width() - left) / rows, (pane.height() - bottom) / rows);
+    const auto beside = [&](double bottom) {
+        const double spare = pane.width() - kAxisGap - (pane.height() - bottom);
+        return std::min(name, mostOf(pane.width(), spare, metrics)) + kAxisGap;
     };
-    const double turned = std::min(name, kMostOfPane * pane.height()) + kAxisGap;
+    const auto cell = [&](double bottom) {
+        return std::min((pane.width() - beside(bottom)) / rows, (pane.height() - bottom) / rows);
+    };
+    const double spare = pane.height() - kAxisGap - (pane.width() - beside(line));
+    const double turned = std::min(name, mostOf(pane.height(), spare, metrics)) + kAxisGap;
     const double bottom = name <= cell(line) ? line : turned;
     if (cell(bottom) < 0.9 * line) return {};
-    return {left, 0, 0, bottom};
+    return {beside(bottom), 0, 0, bottom};
 }
 
 void CellAxes::paint(QPainter& painter, const QRectF& view, const QRectF& table,
@@ -53,25 +82,61 @@ void CellAxes::paint(QPainter& painter, const QRectF& view, const QRectF& table,
     const double below = level ? wide : around.bottom() - kAxisGap;
     const double right = std::max(view.left(), table.left()) - kAxisGap;
     const double top = std::min(view.bottom(), table.bottom());
+    const QStringList rows = cut(m_names, metrics, beside), columns = cut(m_names, metrics, below);
     for (qsizetype i = 0; i < m_names.size(); ++i) {
         const double y = table.top() + (static_cast<double>(i) + 0.5) * high;
         const double x = table.left() + (static_cast<double>(i) + 0.5) * wide;
         if (y > view.top() && y < view.bottom())
             painter.drawText(QRectF(right - beside, y - line / 2, beside, line),
-                             Qt::AlignRight | Qt::AlignVCenter,
-                             metrics.elidedText(m_names[i], Qt::ElideRight, beside));
+                             Qt::AlignRight | Qt::AlignVCenter, rows[i]);
         if (x < view.left() || x > view.right()) continue;
-        const QString name = metrics.elidedText(m_names[i], Qt::ElideRight, below);
         painter.save();
         painter.translate(x, top);
         if (!level) painter.rotate(-90);
         if (level)
-            painter.drawText(QRectF(-wide / 2, 0, wide, line), Qt::AlignCenter, name);
+            painter.drawText(QRectF(-wide / 2, 0, wide, line), Qt::AlignCenter, columns[i]);
         else
             painter.drawText(QRectF(-below - kAxisGap, -line / 2, below, line),
-                             Qt::AlignRight | Qt::AlignVCenter, name);
+                             Qt::AlignRight | Qt::AlignVCenter, columns[i]);
         painter.restore();
     }
+}
+
+QString CellAxes::nameAt(const QPointF& at, const QRectF& view, const QRectF& table) const {
+    const QRectF seen = table & view;
+    const auto count = static_cast<double>(m_names.size());
+    if (at.x() < seen.left() && at.y() >= seen.top() && at.y() < seen.bottom())
+        return m_names.value(static_cast<int>((at.y() - table.top()) / table.height() * count));
+    if (at.y() > seen.bottom() && at.x() >= seen.left() && at.x() < seen.right())
+        return m_names.value(static_cast<int>((at.x() - table.left()) / table.width() * count));
+    return {};
+}
+
+void paintShares(QPainter& painter, const Picture& picture, const QImage& cells, const QRectF& view,
+                 const QRectF& table, const QFont& widgetFont) {
+    constexpr double kLeastShare = 0.005; // less is 0 %
+    const QFont font = smaller(widgetFont);
+    const QFontMetricsF metrics(font);
+    const QSizeF cell(table.width() / picture.width, table.height() / picture.height);
+    const auto fits = [&](const QString& text) {
+        return metrics.horizontalAdvance(text) <= cell.width() && metrics.height() <= cell.height();
+    };
+    const bool whole = fits(shareText(1)); // else without the sign
+    if (!whole && !fits(bareShareText(1))) return;
+    painter.setFont(font);
+    for (int y = 0; y < picture.height; ++y)
+        for (int x = 0; x < picture.width; ++x) {
+            const double share =
+                1 - double{picture.values[static_cast<size_t>(y * picture.width + x)]};
+            const QRectF room(
+                QPointF(table.left() + x * cell.width(), table.top() + y * cell.height()), cell);
+            if (!(share >= kLeastShare) || !view.intersects(room)) continue;
+            const QColor ground(cells.pixel(x, y));
+            const bool dark = contrast(Qt::white, ground) > contrast(Qt::black, ground);
+            painter.setPen(dark ? Qt::white : Qt::black);
+            painter.drawText(room, Qt::AlignCenter,
+                             whole ? shareText(share) : bareShareText(share));
+        }
 }
 
 } // namespace halfscope

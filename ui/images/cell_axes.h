@@ -1,5 +1,8 @@
-// The names of a table's rows and columns beside and below the picture of it.
+// The names of a table's rows and columns beside and below the picture of it, and the numbers in
+// it.
 #pragma once
+
+#include "engine/io/picture.h"
 
 #include <QFont>
 #include <QMarginsF>
@@ -7,6 +10,7 @@
 #include <QSizeF>
 #include <QStringList>
 
+class QImage;
 class QPainter;
 
 namespace halfscope {
@@ -23,11 +27,18 @@ public:
     /// `around` it.
     void paint(QPainter&, const QRectF& view, const QRectF& table, const QMarginsF& around,
                const QFont&) const;
+    /// Returns the whole name of the row or column that is written at a place; empty where none is.
+    QString nameAt(const QPointF&, const QRectF& view, const QRectF& table) const;
 
 private:
     double widest(const QFont&) const;
 
     QStringList m_names;
 };
+
+/// Writes the share that each cell of a table of classes stands for into it, where all cells have
+/// room for that; nothing into those of 0 %. `cells` has their colours.
+void paintShares(QPainter&, const Picture& shares, const QImage& cells, const QRectF& view,
+                 const QRectF& table, const QFont&);
 
 } // namespace halfscope

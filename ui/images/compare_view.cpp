@@ -488,7 +488,7 @@ QString CompareView::readout() const { return m_readout; }
 /// Says what pictures mean whose pixels are no values. When room is short it says less: the names
 /// of classes and formulas tell more than how to read them.
 QString CompareView::explanation(WordsFor room) const {
-    if (m_kind != ViewKind::Classes) return pictureWords(m_kind, room);
+    if (m_kind != ViewKind::Classes) return pictureWords(m_kind, m_validated, room);
     if (showsSamples()) return namesBehind(samplesWords(m_samples, room));
     return tableWords(m_validated, room);
 }

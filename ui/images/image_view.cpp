@@ -6,9 +6,11 @@
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 
+#include <QHelpEvent>
 #include <QLocale>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include <algorithm>
@@ -108,8 +110,12 @@ QString ImageView::shownTitle() const {
     bold.setBold(true);
     const int taken = fits(m_title, m_note) ? titleWidth({}, m_note) : 0;
     QStringList forms = labelForms(m_title);
+    const QFontMetrics metrics(bold);
+    const int room = width() - 2 * kPictureMargin - taken;
+    if (m_barest.isEmpty() && metrics.horizontalAdvance(forms.back()) > room)
+        return metrics.elidedText(forms.back(), Qt::ElideRight, room); // no lane: its start tells
     if (!m_barest.isEmpty()) forms << m_barest << m_barest.section(u' ', 0, 0);
-    return widest(forms, QFontMetrics(bold), width() - 2 * kPictureMargin - taken);
+    return widest(forms, metrics, room);
 }
 
 int ImageView::titleHeight() const { return fontMetrics().height() + 4; }
@@ -171,6 +177,21 @@ std::optional<QPoint> ImageView::pixelAt(const QPointF& position) const {
         std::clamp(static_cast<int>(place.y() * m_picture.height), 0, m_picture.height - 1));
 }
 
+QString ImageView::nameAt(const QPointF& position) const {
+    if (axesRoom().isNull()) return {};
+    return m_axes.nameAt(position, viewport(), pictureRect());
+}
+
+/// Names of classes may be cut.
+bool ImageView::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QString name = nameAt(help->pos());
+    if (name.isEmpty()) return QWidget::event(event);
+    QToolTip::showText(help->globalPos(), wrappedTip(name), this);
+    return true;
+}
+
 void ImageView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     paintTitle(painter);
@@ -216,6 +237,8 @@ void ImageView::paintPicture(QPainter& painter) const {
     painter.drawImage(target, m_image);
     if (!m_nan.isNull()) paintNan(painter, target);
     if (!m_right.isNull()) paintSwipe(painter, target);
+    if (m_style == Style::Cells && !m_mapped && m_right.isNull())
+        paintShares(painter, m_picture, m_image, view, target, font());
     if (m_marked && m_marked->x() < m_picture.width && m_marked->y() < m_picture.height) {
         const double w = target.width() / m_picture.width, h = target.height() / m_picture.height;
         const QRectF cell(target.left() + m_marked->x() * w, target.top() + m_marked->y() * h, w,

@@ -31,6 +31,9 @@ public:
     void setPicture(const Picture&);
     /// Sets the names of the rows and columns of Cells.
     void setAxes(const QStringList& names);
+    /// Returns the whole name of the row or column that is written at a place of this widget; empty
+    /// where none is.
+    QString nameAt(const QPointF&) const;
     /// Shows a picture through the colour map of mappedImage(); for differences.
     void setMappedPicture(const Picture&, double gain);
     /// Shows `left` up to the marked pixel and `right` from there on; in the middle when none is
@@ -69,6 +72,7 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    bool event(QEvent*) override;
     void paintEvent(QPaintEvent*) override;
     void wheelEvent(QWheelEvent*) override;
     void mousePressEvent(QMouseEvent*) override;

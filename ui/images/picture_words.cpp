@@ -15,15 +15,16 @@ QString tableWords(std::optional<int64_t> validated, WordsFor room) {
             ? QCoreApplication::translate("CompareView",
                                           "Rows: true. Columns: predicted. Diagonal: correct.")
             : QCoreApplication::translate("CompareView",
-                                          "Rows: true classes. Columns: predicted classes. The "
-                                          "diagonal holds the correct ones.");
+                                          "Rows: true classes. Columns: predicted classes, in % of "
+                                          "each row. The diagonal holds the correct ones.");
     if (!validated) return reading;
+    if (*validated == 0)
+        return QCoreApplication::translate("CompareView", "This batch.") + u' ' + reading;
     const QString samples =
-        *validated == 0
-            ? QCoreApplication::translate("CompareView", "This batch.")
-            : QCoreApplication::translate("CompareView", "All validation samples after step %1.")
-                  .arg(QLocale().toString(static_cast<qint64>(*validated)));
-    return samples + u' ' + reading;
+        room == WordsFor::LittleRoom
+            ? QCoreApplication::translate("CompareView", "Validation after step %1.")
+            : QCoreApplication::translate("CompareView", "All validation samples after step %1.");
+    return samples.arg(QLocale().toString(static_cast<qint64>(*validated))) + u' ' + reading;
 }
 
 SamplesShow samplesShow(const TaskConfig& task, const Picture& target) {
@@ -60,9 +61,9 @@ QString samplesWords(SamplesShow show, WordsFor room) {
                                            "an unknown word or letter.");
     case SamplesShow::Writing: break;
     }
-    return brief ? QCoreApplication::translate(
-                       "CompareView", "Grey: prompt. Then each lane writes; underlined: not as A. "
-                                      "Below: next characters, orange: wrong.")
+    return brief ? QCoreApplication::translate("CompareView",
+                                               "Grey: prompt. Underlined: not as A. "
+                                               "Below: next characters, orange: wrong.")
                  : QCoreApplication::translate(
                        "CompareView",
                        "After the grey prompt, each lane writes on by itself, drawn at temperature "
@@ -70,12 +71,26 @@ QString samplesWords(SamplesShow show, WordsFor room) {
                        "the line: each character predicted from the true ones, orange if wrong.");
 }
 
-QString pictureWords(ViewKind kind, WordsFor room) {
+/// Tells how to read a scatter of the samples of a validation.
+static QString validatedWords(int64_t step, WordsFor room) {
+    const QString text =
+        room == WordsFor::LittleRoom
+            ? QCoreApplication::translate("CompareView",
+                                          "Validation after step %1. Across: target. "
+                                          "Up: prediction.")
+            : QCoreApplication::translate(
+                  "CompareView", "Validation samples after step %1: the target across, the "
+                                 "prediction up. Dots on the diagonal are right.");
+    return text.arg(QLocale().toString(static_cast<qint64>(step)));
+}
+
+QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor room) {
     const bool brief = room == WordsFor::LittleRoom;
     switch (kind) {
     case ViewKind::Painted:
     case ViewKind::Classes: break;
     case ViewKind::Scatter:
+        if (validated.value_or(0) > 0) return validatedWords(*validated, room);
         return brief ? QCoreApplication::translate("CompareView", "Across: target. Up: prediction.")
                      : QCoreApplication::translate(
                            "CompareView", "Each dot is a sample: its target across, the prediction "
@@ -100,6 +115,12 @@ QString pictureWords(ViewKind kind, WordsFor room) {
     return {};
 }
 
+QString shareText(double share) {
+    return QCoreApplication::translate("CompareView", "%1 %").arg(bareShareText(share));
+}
+
+QString bareShareText(double share) { return QLocale().toString(100 * share, 'f', 0); }
+
 QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes) {
     QString text = QCoreApplication::translate("CompareView", "True: %1. Predicted: %2.")
                        .arg(classes.value(cell.y()), classes.value(cell.x()));
@@ -107,9 +128,7 @@ QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList
         const Picture& table = tables[lane];
         if (cell.x() >= table.width || cell.y() >= table.height) continue;
         const float light = table.values[static_cast<size_t>(cell.y() * table.width + cell.x())];
-        const QString share = QLocale().toString(100 * (1 - double{light}), 'f', 0);
-        text +=
-            QCoreApplication::translate("CompareView", "  %1 %2 %").arg(laneLetter(lane), share);
+        text += QStringLiteral("  %1 %2").arg(laneLetter(lane), shareText(1 - double{light}));
     }
     return text;
 }

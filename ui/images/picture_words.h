@@ -27,8 +27,13 @@ enum class SamplesShow : uint8_t {
 SamplesShow samplesShow(const TaskConfig&, const Picture& target);
 inline bool areTexts(SamplesShow show) { return show >= SamplesShow::Texts; }
 
+/// Returns "7 %", and "7".
+QString shareText(double share);
+QString bareShareText(double share);
+
 /// Tells how to read pictures whose pixels are no values and which are no tables of classes.
-QString pictureWords(ViewKind, WordsFor);
+/// `validated`: see LanePictures.
+QString pictureWords(ViewKind, std::optional<int64_t> validated, WordsFor);
 /// Tells what a cell of the tables of classes means, and what share of its row each lane has there.
 QString cellWords(const QVector<Picture>& tables, QPoint cell, const QStringList& classes);
 

@@ -1,4 +1,4 @@
-// Draws with Fusion, then draws the outline over Fusion's own.
+// Draws with Fusion, then draws over Fusion's own what it leaves too faint.
 #include "ui/look/style.h"
 
 #include "ui/look/theme.h"
@@ -8,6 +8,8 @@
 
 namespace halfscope {
 namespace {
+
+constexpr double kControlContrast = 3;
 
 void drawOutline(const QStyleOption& option, QPainter& painter, double radius) {
     // a focused control has Fusion's ring in the highlight colour
@@ -23,12 +25,23 @@ void drawOutline(const QStyleOption& option, QPainter& painter, double radius) {
     painter.restore();
 }
 
+/// Draws a bar along the bottom of a button that is switched on.
+void drawSwitchedOn(const QStyleOption& option, QPainter& painter) {
+    constexpr int kBar = 2, kBeside = 4;                 // pixels
+    constexpr double kOnShades = 1.5 * kControlContrast; // Fusion paints buttons in lighter shades
+    const QColor bar = readable(option.palette.color(QPalette::Highlight),
+                                option.palette.color(QPalette::Button), kOnShades);
+    const QRect& button = option.rect;
+    painter.fillRect(
+        QRect(button.left() + kBeside, button.bottom() - kBar, button.width() - 2 * kBeside, kBar),
+        bar);
+}
+
 } // namespace
 
 OutlinedStyle::OutlinedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
 
 QColor OutlinedStyle::outline(const QPalette& palette) {
-    constexpr double kControlContrast = 3;
     const QColor window = palette.color(QPalette::Window);
     return readable(palette.color(QPalette::Mid), window, kControlContrast);
 }
@@ -38,6 +51,8 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
     QProxyStyle::drawPrimitive(element, option, painter, widget);
     if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0);
     if (element == PE_FrameLineEdit) drawOutline(*option, *painter, 2);
+    if (element == PE_PanelButtonTool && (option->state & State_On))
+        drawSwitchedOn(*option, *painter);
 }
 
 void OutlinedStyle::drawComplexControl(ComplexControl control, const QStyleOptionComplex* option,

@@ -1,5 +1,5 @@
-// Qt's Fusion style with visible outlines: Fusion makes them darker than the window, so that boxes
-// and check boxes have none in a dark theme.
+// Qt's Fusion style with visible outlines, and a bar on buttons that are switched on: Fusion makes
+// both darker than the window, so that nobody sees them in a dark theme.
 #pragma once
 
 #include <QProxyStyle>

@@ -348,9 +348,13 @@ bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int r
     try {
         return apply(index.row(), parseValue(field, value.toString().trimmed().toStdString()));
     } catch (const InputError& error) {
-        m_errors[static_cast<size_t>(index.row())] =
-            field.check ? translated(error) // a sentence about what was entered
-                        : tr("Allowed: %1").arg(translated(allowedText(field)));
+        QString& problem = m_errors[static_cast<size_t>(index.row())];
+        problem = field.check ? translated(error) // a sentence about what was entered
+                              : tr("Allowed: %1").arg(translated(allowedText(field)));
+        const bool number = field.kind == FieldKind::Integer || field.kind == FieldKind::Real;
+        if (number && value.toString().contains(u','))
+            problem += u'\n' + tr("Decimals follow a point, and thousands stand without commas: "
+                                  "0.001, 65536");
         emit dataChanged(index, index);
         return false;
     }

@@ -251,6 +251,7 @@ void FieldEditor::commit(const QString& text) {
     // retyping the present value is an edit only when it clears an earlier error
     if (text == m_index.data(Qt::EditRole).toString() && errorText().isEmpty()) return;
     if (m_target) return m_target->choose(text.trimmed());
+    if (qobject_cast<PathEdit*>(m_control)) rememberFolder(FilesOf::Data, text);
     m_model.setData(m_index, text);
 }
 
@@ -258,8 +259,16 @@ void FieldEditor::browse() {
     if (m_target) return m_target->readNames();
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
     if (key.startsWith(QStringLiteral("data."))) return browseData(key);
-    const QString path = chooseSource(this, FilesOf::Data, tr("Choose a picture"),
-                                      tr("Pictures (*.png *.jpg *.jpeg)"), m_line->text());
+    const bool weights = key == QLatin1String("model.weights");
+    const bool policy = key == QLatin1String("precision.policy");
+    const QString path = chooseSource(this, FilesOf::Data,
+                                      weights  ? tr("Choose a file with weights")
+                                      : policy ? tr("Choose a policy file")
+                                               : tr("Choose a picture"),
+                                      weights  ? tr("Weights (*.safetensors);;All files (*)")
+                                      : policy ? tr("Policies (*.json);;All files (*)")
+                                               : tr("Pictures (*.png *.jpg *.jpeg);;All files (*)"),
+                                      m_line->text());
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 
@@ -338,11 +347,11 @@ void FieldEditor::browseData(const QString& key) {
         folder ? chooseSourceFolder(this, FilesOf::Data, tr("Choose the folder with the data"),
                                     m_line->text())
                : chooseSource(this, FilesOf::Data, tr("Choose a file with data"),
-                              kind == TaskKind::Shards ? tr("Shards (*.tar)")
-                              : kind == TaskKind::Text ? tr("Texts (*.txt)")
+                              kind == TaskKind::Shards ? tr("Shards (*.tar);;All files (*)")
+                              : kind == TaskKind::Text ? tr("Texts (*.txt);;All files (*)")
                               : key == QLatin1String(kDataKey)
-                                  ? tr("Tables (*.csv *.tsv *.data)")
-                                  : tr("Arrays (*.npy *.npz *.safetensors)"),
+                                  ? tr("Tables (*.csv *.tsv *.data);;All files (*)")
+                                  : tr("Arrays (*.npy *.npz *.safetensors);;All files (*)"),
                               m_line->text());
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }

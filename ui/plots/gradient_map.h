@@ -40,7 +40,9 @@ public:
     void keepFree(int width);
 
     double stretch() const override { return 3.6; } // fifty rows need it
-    bool keepsRoom() const override { return true; }
+    bool keepsRoom() const override { return !isBlank(); }
+    /// Whether it is of a saved run whose gradients were not counted.
+    bool isBlank() const override { return m_run && history().isSaved() && history().empty(); }
     QString title() const override;
     QString explanation() const override;
     void renameLanes(const QStringList& labels) override;

@@ -41,7 +41,8 @@ void PlotControls::setLive(bool live) {
 }
 
 void PlotControls::setLanes(const QStringList& labels, int chosen) {
-    m_lane->setVisible(!labels.isEmpty());
+    m_choosesLane = !labels.isEmpty();
+    m_lane->setVisible(m_choosesLane);
     if (!labels.isEmpty()) m_lane->setLanes(labels, chosen);
 }
 
@@ -80,6 +81,7 @@ int PlotControls::placeFolded(std::span<StackedPlot* const> plots, int border) {
 void PlotControls::placeLane(GradientMap& map, int header, int border) {
     constexpr int kBeside = 4; // pixels
     const QRect rect = map.rect().rect();
+    m_lane->setVisible(m_choosesLane && map.rect().margins().top() > 0); // it stands in the header
     const int width = m_lane->sizeHint().width();
     m_lane->setGeometry(border + rect.right() + 1 - width, border + rect.top() - header, width,
                         header);

@@ -57,6 +57,7 @@ private:
     LaneButton* m_lane = nullptr;
     FoldedButton* m_folded = nullptr; ///< child of the stack
     bool m_back = false;              ///< there is a way back to the newest step
+    bool m_choosesLane = false;       ///< there are lanes to choose among
     bool m_bare = false;
 };
 

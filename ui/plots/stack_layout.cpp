@@ -40,10 +40,14 @@ struct Stack {
     /// Whether a plot that keeps its room is lower.
     bool cramps(double lines) const { return lowest(comesFirst) < lines * line; }
     /// Whether the last plot must go. Those that keep their room go only when they are too low
-    /// themselves.
+    /// themselves, or when smaller ones that keep theirs cannot be read.
     bool isTight() const {
         const StackedPlot& last = *open.back();
-        if (height(last.stretch()) < line) return true;
+        const double most = last.stretch();
+        if (height(most) < line) return true;
+        // the gradients over time take most of the room: the loss scale tells more about them
+        const auto isLess = [most](const StackedPlot& plot) { return plot.stretch() < most; };
+        if (!last.wanted() && last.keepsRoom() && lowest(isLess) < kLeastLines * line) return true;
         if (last.foldsFirst() && !last.wanted() &&
             lowest([](const StackedPlot&) { return true; }) < line)
             return true;
@@ -73,11 +77,12 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
                 0,
                 QFontMetrics(font).height(),
                 ReadoutItem::heightFor(font) + kBelowPlot};
-    // those that fold first go first, then from below, then those that keep their room, then the
-    // one that the user has made room for; the first plot stays
+    // those with nothing to draw go first, then those that fold first, then from below, then those
+    // that keep their room, then the one that the user has made room for; the first plot stays
     const auto rank = [&](const StackedPlot* plot) {
         if (plot == plots.front()) return 0;
         if (plot->wanted()) return 1;
+        if (plot->isBlank()) return 5;
         return plot->keepsRoom() ? 2 : plot->foldsFirst() ? 4 : 3;
     };
     std::stable_sort(stack.open.begin(), stack.open.end(),
@@ -92,7 +97,10 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
         stack.room += stack.around;
         headers.erase(headers.begin()); // the plot that folded last matters most
     };
-    while (stack.open.size() > 1 && stack.isTight()) {
+    const auto isNeedless = [](const StackedPlot& plot) {
+        return plot.isBlank() && !plot.wanted();
+    };
+    while (stack.open.size() > 1 && (stack.isTight() || isNeedless(*stack.open.back()))) {
         StackedPlot* plot = stack.open.back();
         if (comesFirst(*plot) && !headers.empty()) {
             takeHeader();

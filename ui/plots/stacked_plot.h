@@ -41,6 +41,8 @@ public:
     virtual bool foldsFirst() const { return false; }
     /// Whether the other plots give up their room until its curves can be read.
     virtual bool keepsRoom() const { return false; }
+    /// Whether there is nothing to draw, so that its header is enough.
+    virtual bool isBlank() const { return false; }
     /// Explains what is plotted to readers who do not know the term.
     virtual QString explanation() const = 0;
     /// Changes the labels of the same lanes; what is plotted stays.

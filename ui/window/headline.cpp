@@ -4,8 +4,18 @@
 #include "ui/look/text_fit.h"
 
 #include <QEvent>
+#include <QRegularExpression>
 
 namespace halfscope {
+
+namespace {
+/// Keeps a name such as "B amp-fp16" on one line.
+QString unbroken(QString text) {
+    static const QRegularExpression kWithin(QStringLiteral("(?<=\\w)-(?=\\w)"));
+    static const QRegularExpression kLetter(QStringLiteral("(?<=\\b[A-F]) (?=\\w+-)"));
+    return text.replace(kLetter, QChar(QChar::Nbsp)).replace(kWithin, QStringLiteral("-\u2060"));
+}
+} // namespace
 
 Headline::Headline(QWidget* parent) : QLabel(parent) {
     setObjectName(QStringLiteral("headline"));
@@ -30,9 +40,10 @@ void Headline::say(const QStringList& texts, double size) {
     m_size = size;
     const QFont plain = parentWidget() ? parentWidget()->font() : font();
     const QSize room = contentsRect().size();
-    QString shown = fitting(texts.last(), plain, room);
+    QString shown = fitting(unbroken(texts.last()), plain, room);
     QFont chosen = plain;
-    for (const QString& text : texts) {
+    for (const QString& each : texts) {
+        const QString text = unbroken(each);
         const QFont sized = scaledFont(plain, size);
         const auto fits = [&](const QFont& font) {
             return heightOf(text, font, room.width()) <= room.height();

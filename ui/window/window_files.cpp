@@ -288,6 +288,7 @@ void WindowFiles::openPicture(const QString& path) { show(checkPicture(path)); }
 void WindowFiles::open(const QString& path) { show(readAny(path, m_models.config.config())); }
 
 bool WindowFiles::tryOpen(const QString& path) {
+    rememberFolder(FilesOf::Runs, path);
     const auto opened = std::make_shared<OpenedFile>();
     const auto read = [path, opened, settings = m_models.config.config()] {
         *opened = readAny(path, settings);

@@ -107,7 +107,7 @@ void TestLeftOut::damagedFilesAreNotJudged() {
         const std::atomic<bool> stop{false};
         Trainer& lane = experiment.lane(0);
         found.validation = lane.evaluate(stop, &found.predictions);
-        found.counted = lane.classCounts().samples();
+        found.counted = lane.judged().counts.samples();
         found.leftOut = lane.skippedSamples().size();
         return found;
     };

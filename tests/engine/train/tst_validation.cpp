@@ -94,6 +94,7 @@ private slots:
     void trainingDoesNotDependOnIt();
     void learns();
     void picturesTellOfIt();
+    void numbersAreShownForTheSameSamples();
     void stopsAndGoesOn();
     void filesHaveIt();
     void numbersHaveNoAccuracy();
@@ -206,6 +207,37 @@ void TestValidation::picturesTellOfIt() {
     QCOMPARE(after.validated, int64_t{3});
     QCOMPARE(after.outputs[0].caption, late.outputs[0].caption);
     QVERIFY(after.outputs[0].values == late.outputs[0].values);
+}
+
+/// The last batch of an epoch may have two samples, and each batch has others.
+void TestValidation::numbersAreShownForTheSameSamples() {
+    QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("houses.csv")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("area,price\n");
+    for (int i = 0; i < 73; ++i)
+        file.write(QByteArray::number(i) + ".5," + QByteArray::number(1000 * i + i % 7) + "\n");
+    file.close();
+    RunConfig config = experimentOn(file.fileName().toStdString()).value();
+    config.device = "cpu";
+    config.epochs = 2;
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    experiment.advance(records, events);
+    QCOMPARE(experiment.snapshot().validated, int64_t{0});
+    while (!experiment.finished())
+        experiment.advance(records, events);
+    const Snapshot last = experiment.snapshot();
+    QCOMPARE(last.validated, records.back().step);
+    const auto data = makeDataset(config.task, config.seed);
+    const Batch held = allOf(*data, Split::Validation);
+    QVERIFY(held.rows() > 2);
+    Trainer& lane = experiment.lane(0);
+    QVERIFY(lane.judged().targets ==
+            std::vector<float>(held.floats(kTarget).begin(), held.floats(kTarget).end()));
+    const Picture wanted = pictureOf(data->view(), held, lane.judged().predictions);
+    QVERIFY(last.outputs[0].values == wanted.values);
 }
 
 void TestValidation::stopsAndGoesOn() {

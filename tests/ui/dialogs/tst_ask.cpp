@@ -1,6 +1,8 @@
 // Dialogs for files begin where the last file of their kind was chosen, whether it was typed or
 // clicked.
 #include "ui/dialogs/ask.h"
+#include "ui/models/config_model.h"
+#include "ui/panels/field_editor.h"
 
 #include <QApplication>
 #include <QDir>
@@ -10,6 +12,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
+#include <QToolButton>
 
 #include <functional>
 
@@ -23,6 +26,8 @@ private slots:
     void initTestCase() { QVERIFY(m_place.isValid()); }
     void beginsAtTheLastOfItsKind();
     void cancellingForgetsNothing();
+    void pathsThatWereTypedCount();
+    void browsingFindsFilesOfItsKind();
 
 private:
     QString in(const char* name) const { return m_place.filePath(QString::fromLatin1(name)); }
@@ -82,6 +87,38 @@ void TestAsk::cancellingForgetsNothing() {
         return chooseSource(nullptr, FilesOf::Data, {}, {}, in("results/one/e.csv"));
     };
     QCOMPARE(begins(at, {}), in("results/one")); // what the caller names comes first
+}
+
+/// In the settings, and those of files that were dropped.
+void TestAsk::pathsThatWereTypedCount() {
+    QVERIFY(QDir().mkpath(in("typed")));
+    ConfigModel model;
+    FieldEditor editor(model, model.rowOf("model.weights"));
+    auto* line = qobject_cast<QLineEdit*>(editor.control());
+    QTest::keyClicks(line, in("typed/w.safetensors"));
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(begins(openData, {}), in("typed"));
+    QVERIFY(QDir().mkpath(in("dropped")));
+    rememberFolder(FilesOf::Runs, in("dropped/run"));
+    QCOMPARE(begins(openRun, {}), in("dropped"));
+    QCOMPARE(begins(openData, {}), in("typed"));
+}
+
+void TestAsk::browsingFindsFilesOfItsKind() {
+    ConfigModel model;
+    FieldEditor editor(model, model.rowOf("model.weights"));
+    QString title;
+    QStringList filters;
+    QTimer::singleShot(0, qApp, [&] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        if (!dialog) return;
+        title = dialog->windowTitle();
+        filters = dialog->nameFilters();
+        dialog->reject();
+    });
+    editor.findChild<QToolButton*>(QStringLiteral("browse"))->click();
+    QCOMPARE(title, QStringLiteral("Choose a file with weights"));
+    QCOMPARE(filters.value(0), QStringLiteral("Weights (*.safetensors)"));
 }
 
 } // namespace tst_ask

@@ -39,7 +39,6 @@ private slots:
     void formulasStandByTheirCurves();
     void mapsAreExplained();
     void samplesOrTables();
-    void tablesHaveTheNamesOfClasses();
     void samplesNameWhatIsPredicted();
     void captionsInLittleRoom();
     void drawingsTakeTheThemesColours();
@@ -326,6 +325,9 @@ void TestCompare::scatterIsExplained() {
     Q_EMIT view.view(0).pixelHovered({1, 1});
     QVERIFY(view.readout().contains(QStringLiteral("diagonal")));
     QVERIFY(!view.readout().contains(QStringLiteral("not finite")));
+    view.setValidated(2);
+    view.setPictures(3, {constant(8, 0.5f)});
+    QVERIFY(view.readout().startsWith(QStringLiteral("Validation samples after step 2:")));
     view.setPictures(2, {constant(8, kNan)});
     QVERIFY2(view.readout().endsWith(QStringLiteral("Magenta: not finite.")),
              qPrintable(view.readout()));
@@ -391,8 +393,8 @@ void TestCompare::captionsInLittleRoom() {
     view.setValidated(625);
     view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f), constant(10, 0.25f)});
     QTRY_COMPARE(label->text(),
-                 QStringLiteral("All validation samples after step 625. Rows: true. Columns: "
-                                "predicted. Diagonal: correct."));
+                 QStringLiteral("Validation after step 625. Rows: true. Columns: predicted. "
+                                "Diagonal: correct."));
     Picture first = constant(20, 0.5f), truth = constant(20, 1);
     truth.caption = "0 shirt, 1 shoe, 2 pullover, 3 dress, 4 coat, 5 sandal, 6 shirt, 7 bag";
     view.setGalleries({first, first, first, truth});
@@ -446,48 +448,6 @@ void TestCompare::samplesOrTables() {
     QVERIFY(view.showsSamples());
     view.setLanes({QStringLiteral("fp32")}); // of another experiment
     QVERIFY(!view.showsSamples() && !choice->isVisible());
-}
-
-/// Beside the rows and below the columns; a table of digits has the digits.
-void TestCompare::tablesHaveTheNamesOfClasses() {
-    CompareView view;
-    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
-    view.resize(900, 500);
-    view.show();
-    QVERIFY(QTest::qWaitForWindowActive(&view));
-    Picture table = constant(3, 0.75f), target = constant(3, 1);
-    QRectF place[2];
-    for (const bool named : {false, true}) {
-        target.caption = named ? "0 ankle boot, 1 bag, 2 sandal" : "";
-        view.setTarget(target);
-        view.setPictures(1, {table});
-        place[named] = view.view(0).pictureRect();
-    }
-    const QRectF plain = place[0], named = place[1];
-    QVERIFY2(plain.left() > 5, "room for the digits");
-    QVERIFY(named.height() < plain.height() || named.left() > plain.left());
-    const auto inked = [&view](const QRectF& area) {
-        const QImage image = view.view(0).grab().toImage();
-        const QColor paper = view.palette().color(QPalette::Window);
-        int pixels = 0;
-        for (int y = int(area.top()); y < int(area.bottom()); ++y)
-            for (int x = int(area.left()); x < int(area.right()); ++x)
-                pixels += QColor(image.pixel(x, y)) != paper;
-        return pixels;
-    };
-    for (int row = 0; row < 3; ++row) {
-        const double cell = named.height() / 3;
-        QVERIFY(inked({named.left() - 40, named.top() + row * cell, 36, cell}) > 0);
-        QVERIFY(inked({named.left() + row * cell, named.bottom() + 2, cell, 20}) > 0);
-    }
-    emit view.view(0).pixelHovered({2, 1});
-    QCOMPARE(view.readout(), QStringLiteral("True: bag. Predicted: sandal.  A 25 %"));
-    emit view.view(0).pixelHovered({-1, -1});
-    QVERIFY(view.readout().startsWith(QStringLiteral("This batch.")));
-    target = constant(300, 1); // too many for names
-    view.setTarget(target);
-    view.setPictures(1, {constant(300, 0.5f)});
-    QVERIFY(view.view(0).pictureRect().height() >= view.view(0).viewport().height());
 }
 
 void TestCompare::samplesNameWhatIsPredicted() {

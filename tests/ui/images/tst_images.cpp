@@ -54,6 +54,7 @@ private slots:
     void nearestNeighbour_data();
     void nearestNeighbour();
     void keepsAspect();
+    void narrowTitlesKeepTheirStart();
     void values_data();
     void values();
     void nanIsHatched();
@@ -123,6 +124,20 @@ void TestImages::nearestNeighbour() {
                                             .arg(y)));
         }
     QVERIFY(checked > 1000);
+}
+
+/// "Tar…" rather than "T…t"; names of lanes differ at their ends.
+void TestImages::narrowTitlesKeepTheirStart() {
+    ViewTransform transform;
+    ImageView view(transform);
+    QFont bold = view.font();
+    bold.setBold(true);
+    const QString title = QStringLiteral("Target");
+    view.resize(QFontMetrics(bold).horizontalAdvance(title) * 3 / 4, 60);
+    view.setTitle(title);
+    const QString shown = view.shownTitle();
+    QVERIFY2(shown.endsWith(QChar(0x2026)) && title.startsWith(shown.chopped(1)),
+             qPrintable(shown));
 }
 
 void TestImages::keepsAspect() {

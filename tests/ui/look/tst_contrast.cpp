@@ -12,6 +12,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QToolButton>
 
 #include <algorithm>
 #include <array>
@@ -158,6 +159,8 @@ private slots:
     void lanesApart();
     void paintedTexts_data() { themes_data(); }
     void paintedTexts();
+    void switchedOn_data() { themes_data(); }
+    void switchedOn();
     void banners_data() { themes_data(); }
     void banners();
 };
@@ -228,6 +231,25 @@ void TestContrast::paintedTexts() {
             about->trigger();
     QTest::qWait(200);
     QVERIFY2(faintTexts(window).isEmpty(), qPrintable(faintTexts(window).join(u'\n')));
+}
+
+/// A button that is switched on differs from one that is not, and not only in a shade.
+void TestContrast::switchedOn() {
+    QFETCH(const int, theme);
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    QToolButton button;
+    button.setText(QStringLiteral("Gradients"));
+    button.setCheckable(true);
+    button.resize(button.sizeHint());
+    button.setFocusPolicy(Qt::NoFocus);
+    const QImage off = button.grab().toImage();
+    button.setChecked(true);
+    const QImage on = button.grab().toImage();
+    int different = 0;
+    for (int y = 0; y < on.height(); ++y)
+        for (int x = 0; x < on.width(); ++x)
+            different += contrast(on.pixelColor(x, y), off.pixelColor(x, y)) >= kGraphics;
+    QVERIFY2(different >= on.width() / 2, qPrintable(QString::number(different)));
 }
 
 /// Checked in the theme that the window starts with, and in one that is chosen later.

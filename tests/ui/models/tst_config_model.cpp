@@ -34,6 +34,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void everyFieldTakesItsText();
     void wrongValueChangesNothing();
+    void commasAreExplained();
     void changedAndBack();
     void presetScalerFollowsPrecision();
     void restartNeeded();
@@ -81,6 +82,19 @@ void TestConfigModel::wrongValueChangesNothing() {
     QVERIFY(set(model, "scaler.growth_interval", 1, QStringLiteral("5")));
     QCOMPARE(get(model, "scaler.growth_interval", 1, ConfigModel::ErrorRole).toString(), QString());
     QCOMPARE(live.count(), 1);
+}
+
+/// A comma has two meanings, so it is refused.
+void TestConfigModel::commasAreExplained() {
+    ConfigModel model;
+    const auto errorOf = [&model](const QString& text) {
+        set(model, "optimizer.lr", -1, text);
+        return get(model, "optimizer.lr", -1, ConfigModel::ErrorRole).toString();
+    };
+    const QString comma = errorOf(QStringLiteral("0,001"));
+    QVERIFY2(comma.contains(QStringLiteral("point")), qPrintable(comma));
+    QVERIFY(!errorOf(QStringLiteral("fast")).contains(QStringLiteral("point")));
+    QCOMPARE(errorOf(QStringLiteral("0.001")), QString());
 }
 
 void TestConfigModel::changedAndBack() {

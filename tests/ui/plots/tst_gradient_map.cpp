@@ -5,6 +5,7 @@
 #include "ui/plots/gradient_map.h"
 #include "ui/plots/gradient_map_item.h"
 #include "ui/plots/gradient_view.h"
+#include "ui/plots/lane_button.h"
 #include "ui/plots/readout_item.h"
 
 #include <QAction>
@@ -63,6 +64,7 @@ private slots:
     void startsAgain();
     void isExported();
     void fitsAtTheUsualSizes();
+    void leavesTheLossScaleItsRoom();
     void windowShowsAndSavesIt();
 
 private:
@@ -435,6 +437,23 @@ void TestGradientMap::fitsAtTheUsualSizes() {
             draw();
         }
     }
+}
+
+/// 262 pixels are left for the plots in the view for lectures at 1920 x 1080 and scale factor 2.
+void TestGradientMap::leavesTheLossScaleItsRoom() {
+    m_stack->magnify(1.4);
+    showRange(rangeOf(1, 0));
+    const QCPAxisRect* scale =
+        graphNamed(*m_stack, QStringLiteral("Loss scale/B amp-fp16"))->keyAxis()->axisRect();
+    const int line = QFontMetrics(plotOf(*m_stack).font()).height();
+    for (const int height : {700, 400, 262, 230}) {
+        show(560, height);
+        QVERIFY2(scale->visible() && scale->height() >= 2 * line,
+                 qPrintable(QStringLiteral("%1: %2").arg(height).arg(scale->height())));
+        const bool header = mapRect().margins().top() > 0;
+        QCOMPARE(m_stack->findChild<LaneButton*>()->isVisible(), header);
+    }
+    QVERIFY(!mapRect().visible());
 }
 
 void TestGradientMap::windowShowsAndSavesIt() {

@@ -1,6 +1,7 @@
 // What the folder of a saved run tells besides its curves: the machine that trained it, and its
 // gradients over the steps.
 #include "engine/io/strict_json.h"
+#include "tests/support/plot_parts.h"
 #include "tests/support/saved_run_parts.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/plots/gradient_view.h"
@@ -262,6 +263,7 @@ void TestSavedResults::withoutGradients() {
     window.openFile(folder);
     QVERIFY(showsSaved(window));
     QVERIFY(plotsSay(window, QStringLiteral("not counted during this run")));
+    QTRY_VERIFY(!plotOf(window.plots()).axisRect(2)->visible()); // the header says it
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
     QVERIFY(gradientsOf(window)[1].columns().empty()); // those belong to the next training
     QCOMPARE(window.gradients().heading(),

@@ -1,0 +1,29 @@
+// Keeps the first numbers, and draws them as a batch.
+#include "engine/data/judged_samples.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace halfscope {
+
+void JudgedSamples::addNumbers(std::span<const float> target, std::span<const float> prediction) {
+    const size_t room = kMostNumbers - predictions.size();
+    const auto count =
+        static_cast<std::ptrdiff_t>(std::min({room, target.size(), prediction.size()}));
+    targets.insert(targets.end(), target.begin(), target.begin() + count);
+    predictions.insert(predictions.end(), prediction.begin(), prediction.begin() + count);
+}
+
+std::optional<Picture> pictureOf(const TaskView& view, const JudgedSamples& judged) {
+    if (view.kind == ViewKind::Classes && judged.counts.classes() > 0)
+        return classTable(judged.counts);
+    if (view.kind != ViewKind::Scatter || judged.predictions.empty()) return std::nullopt;
+    Batch batch{std::vector<TypedBytes>(kTarget + 1)};
+    TypedBytes& target = batch.tensors[kTarget];
+    target.shape = Shape{static_cast<int64_t>(judged.targets.size())};
+    target.bytes.resize(judged.targets.size() * sizeof(float));
+    std::memcpy(target.bytes.data(), judged.targets.data(), target.bytes.size());
+    return pictureOf(view, batch, judged.predictions);
+}
+
+} // namespace halfscope

@@ -1,0 +1,134 @@
+// Tables of true and predicted classes: the names beside them and the shares in them.
+#include "tests/support/pictures.h"
+#include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
+
+#include <QSet>
+#include <QtTest>
+
+namespace tst_class_tables {
+
+using namespace halfscope;
+
+class TestClassTables : public QObject {
+    Q_OBJECT
+private slots:
+    void tablesHaveTheNamesOfClasses();
+    void namesOfClassesCanBeRead();
+    void cellsShowTheirShare();
+};
+
+/// Beside the rows and below the columns; a table of digits has the digits.
+void TestClassTables::tablesHaveTheNamesOfClasses() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 500);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    Picture table = constant(3, 0.75f), target = constant(3, 1);
+    QRectF place[2];
+    for (const bool named : {false, true}) {
+        target.caption = named ? "0 ankle boot, 1 bag, 2 sandal" : "";
+        view.setTarget(target);
+        view.setPictures(1, {table});
+        place[named] = view.view(0).pictureRect();
+    }
+    const QRectF plain = place[0], named = place[1];
+    QVERIFY2(plain.left() > 5, "room for the digits");
+    QVERIFY(named.height() < plain.height() || named.left() > plain.left());
+    const auto inked = [&view](const QRectF& area) {
+        const QImage image = view.view(0).grab().toImage();
+        const QColor paper = view.palette().color(QPalette::Window);
+        int pixels = 0;
+        for (int y = int(area.top()); y < int(area.bottom()); ++y)
+            for (int x = int(area.left()); x < int(area.right()); ++x)
+                pixels += QColor(image.pixel(x, y)) != paper;
+        return pixels;
+    };
+    for (int row = 0; row < 3; ++row) {
+        const double cell = named.height() / 3;
+        QVERIFY(inked({named.left() - 40, named.top() + row * cell, 36, cell}) > 0);
+        QVERIFY(inked({named.left() + row * cell, named.bottom() + 2, cell, 20}) > 0);
+    }
+    emit view.view(0).pixelHovered({2, 1});
+    QCOMPARE(view.readout(), QStringLiteral("True: bag. Predicted: sandal.  A 25 %"));
+    emit view.view(0).pixelHovered({-1, -1});
+    QVERIFY(view.readout().startsWith(QStringLiteral("This batch.")));
+    target = constant(300, 1); // too many for names
+    view.setTarget(target);
+    view.setPictures(1, {constant(300, 0.5f)});
+    QVERIFY(view.view(0).pictureRect().height() >= view.view(0).viewport().height());
+}
+
+/// Short names are whole in a narrow pane; of long ones a tool tip has what is cut.
+void TestClassTables::namesOfClassesCanBeRead() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    const QFontMetrics metrics(scaledFont(view.font(), 0.85));
+    const int name = metrics.horizontalAdvance(QStringLiteral("<=50K"));
+    view.resize(6 * name, 220); // about as wide as in a window of 800 x 600
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    const auto show = [&view](const char* names) {
+        Picture target = constant(2, 1);
+        target.caption = names;
+        view.setTarget(target);
+        view.setPictures(1, {constant(2, 0.75f)});
+    };
+    show("0 <=50K, 1 >50K");
+    const ImageView& pane = view.view(0);
+    QVERIFY2(0.3 * pane.width() < name, qPrintable(QString::number(pane.width())));
+    QVERIFY2(pane.pictureRect().left() > name,
+             qPrintable(QString::number(pane.pictureRect().left())));
+    show("0 Lactarius deliciosus (saffron milk cap), 1 Russula emetica");
+    const QRectF table = pane.pictureRect();
+    QVERIFY(table.width() > name);
+    const auto nameAt = [&](double x, double y) { return pane.nameAt({x, y}); };
+    const QString whole = QStringLiteral("Lactarius deliciosus (saffron milk cap)");
+    QCOMPARE(nameAt(table.left() - 5, table.top() + 5), whole);
+    QCOMPARE(nameAt(table.left() - 5, table.bottom() - 5), QStringLiteral("Russula emetica"));
+    QCOMPARE(nameAt(table.left() + 5, table.bottom() + 5), whole);
+    QCOMPARE(nameAt(table.center().x(), table.center().y()), QString());
+}
+
+/// As many cells as have room for it show their share.
+void TestClassTables::cellsShowTheirShare() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32")}, {}, ViewKind::Classes);
+    view.resize(900, 300);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    const auto shades = [&view](int side, float light) -> QSet<QRgb> {
+        view.setTarget(constant(side, 1));
+        view.setPictures(1, {constant(side, light)});
+        const QRect table = view.view(0).pictureRect().toAlignedRect().adjusted(1, 1, -1, -1);
+        const QImage image = view.view(0).grab(table).toImage();
+        QSet<QRgb> different;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                different << image.pixel(x, y);
+        return different;
+    };
+    QPalette greys = view.palette(); // from black to white
+    greys.setColor(QPalette::Text, Qt::black);
+    greys.setColor(QPalette::Base, Qt::white);
+    view.setPalette(greys);
+    for (const float light : {0.0f, 0.25f, 0.45f, 0.475f, 0.5f, 0.9f}) { // with the better ink
+        const QColor ground = QColor::fromRgbF(light, light, light);
+        const bool white = contrast(Qt::white, ground) > contrast(Qt::black, ground);
+        const QSet<QRgb> inks = shades(3, light);
+        QVERIFY(inks.size() > 1);
+        for (const QRgb ink : inks)
+            QVERIFY2(white ? qGray(ink) >= qGray(ground.rgb()) : qGray(ink) <= qGray(ground.rgb()),
+                     qPrintable(QStringLiteral("%1 on %2").arg(qGray(ink)).arg(double(light))));
+    }
+    QCOMPARE(shades(3, 1).size(), 1);      // 0 %
+    QCOMPARE(shades(100, 0.5f).size(), 1); // no room
+}
+
+} // namespace tst_class_tables
+
+QTEST_MAIN(tst_class_tables::TestClassTables)
+#include "tst_class_tables.moc"
