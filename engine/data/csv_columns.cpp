@@ -282,8 +282,8 @@ CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
     const std::vector<std::string> names = file.readHeader();
     if (names.size() < 2)
         throw InputError(phrase("Data", "%1: %2 is one column, which is not enough; the first line "
-                                        "must name 2 to %3 columns, with commas, semicolons or "
-                                        "tabs between them"),
+                                        "must name 2 to %3 columns, with commas, semicolons, "
+                                        "tabs or spaces between them"),
                          file.place(), quotedText(names.empty() ? std::string() : names[0]),
                          CsvFile::kMostColumns);
     // a title, as spreadsheets have it above a table

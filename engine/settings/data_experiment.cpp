@@ -214,7 +214,7 @@ constexpr Phrase kOtherTable =
                     "to_csv('table.csv', index=False))");
 constexpr Phrase kUnnamedTable =
     phrase("Files", "%1: a table is read from a file whose name ends in .csv, .tsv or .data, with "
-                    "commas, semicolons or tabs between the columns");
+                    "commas, semicolons, tabs or spaces between the columns");
 constexpr Phrase kTorchFile =
     phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
                     "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "
