@@ -223,6 +223,20 @@ void noteLineNames(const CsvLayout& layout, const TaskConfig& task, std::vector<
                      someOf(names), *drop});
 }
 
+void notePlaceholders(const CsvLayout& layout, std::vector<Message>& notes) {
+    std::vector<std::string> columns;
+    for (const CsvColumn& column : layout.columns)
+        if (const auto& number = column.placeholder)
+            columns.push_back(column.name + " (" + numberText(static_cast<float>(number->value)) +
+                              ", " + std::to_string(number->count) + ")");
+    if (!columns.empty())
+        notes.push_back({phrase("Data", "Columns have a number that is far from all their others "
+                                        "and may stand for missing values. In brackets, the number "
+                                        "and how many samples have it: %1. If it does, save the "
+                                        "table with nothing in its place."),
+                         someOf(columns)});
+}
+
 /// Whether it is a usual name of the column to predict.
 bool namesTarget(const std::string& name) {
     constexpr std::array<std::string_view, 6> kNames{"label",  "labels",  "class",
@@ -430,6 +444,7 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                                        "(pandas: to_csv with index=False)."));
     noteLeftOut(layout, task, notes);
     noteLineNames(layout, task, notes);
+    notePlaceholders(layout, notes);
     if (!truths.empty())
         notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "
                                         "%1."),

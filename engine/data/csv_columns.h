@@ -3,9 +3,11 @@
 #pragma once
 
 #include "engine/core/message.h"
+#include "engine/data/csv_seen.h"
 #include "engine/data/task_spec.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,8 @@ struct CsvColumn {
     std::vector<std::string> words{};   ///< sorted
     size_t input = 0;                   ///< index of the column's first input
     ColumnHint hint = ColumnHint::None; ///< known once the samples are read
+    /// Likewise, see SeenNumbers.
+    std::optional<RepeatedNumber> placeholder{};
 
     size_t inputs() const; ///< how many inputs the column has
 };
