@@ -7,6 +7,7 @@
 #include "engine/data/array_places.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_target.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
