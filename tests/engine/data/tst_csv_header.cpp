@@ -29,6 +29,7 @@ private slots:
     void opened();
     void textsOpened();
     void givenSetting();
+    void scikitLearn();
 
 private:
     std::string write(const std::string& name, const std::string& text) {
@@ -159,6 +160,21 @@ void TestCsvHeader::givenSetting() {
     const Assignment given = parseAssignment("data.header=true");
     QVERIFY(experimentOn(path, {&given, 1})->task.header);
     QVERIFY(!experimentOn(path, {})->task.header);
+}
+
+/// The first line of scikit-learn's own tables says how many samples and features follow.
+void TestCsvHeader::scikitLearn() {
+    for (const bool many : {false, true}) { // classes, so that the lines have as many fields or not
+        const std::string classes = many ? ",setosa,versicolor,virginica\n" : ",setosa,virginica\n";
+        const std::string path = write("iris.csv", "150,3" + classes + "5.1,3.5,2,0\n4.9,3,1,1\n");
+        QCOMPARE(thrownBy<InputError>([&] { experimentOn(path); }),
+                 path + ": the first line counts samples, 150, and features, 3, and names the "
+                        "classes, as in scikit-learn's own tables; write the names of the columns "
+                        "in its place, or remove it");
+    }
+    TaskConfig sample = headless("150,2,low\n160,3,high\n170,4,low\n");
+    sample.loss.kind = LossKind::CrossEntropy;
+    QCOMPARE(makeDataset(sample, 0)->samples(Split::Train), int64_t{3});
 }
 
 } // namespace tst_csv_header
