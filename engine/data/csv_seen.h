@@ -26,7 +26,10 @@ public:
     bool hasNothing() const { return m_fields == 0; }
     /// Returns the number of different texts, as far as they were kept.
     size_t values() const { return m_words.size() + m_numbers.size(); }
-    bool hasWord(std::string_view text) const { return m_words.contains(text); }
+    /// Whether the text is one of the words, as far as they were kept.
+    bool hasWord(std::string_view text) const {
+        return m_words.contains(text) || (areWords() && m_numbers.contains(text));
+    }
     bool areNumbers() const { return m_fields > 0 && m_words.empty(); }
     /// Whether each different text is a word, those of numbers too: all fields are words, or ten of
     /// them and a tenth, as in a column of 4, f and r.

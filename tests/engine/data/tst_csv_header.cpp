@@ -72,6 +72,10 @@ void TestCsvHeader::told_data() {
     row("index of R above numbers", ",16.5,17\n71,0,4\n70,1,5\n", true);
     row("names above different numbers", "a,b\n1,b\n2,b\n", true);
     row("number above words", "1,b\nx,b\ny,b\n", true);
+    QByteArray doors = "2,low\n"; // of cars
+    for (int i = 0; i < 12; ++i)
+        doors += "2,low\n3,high\nmore,low\n";
+    row("number among words", doors, false);
     row("one line", "a,b\n", true);
     row("one line of numbers", "3,1\n", true);
     row("nothing", "", true);
