@@ -269,6 +269,12 @@ void addOtherActivations(Cases& cases) {
     one("alpha_dropout", [](Builder& b, In in) {
         return fn::alphaDropout(b, in[0], 0.5, b.constant(0, {}, DType::I32), 1);
     });
+    one("feature_alpha_dropout", [](Builder& b, In in) {
+        return fn::featureAlphaDropout(b, in[0], 0.5, b.constant(0, {}, DType::I32), 1);
+    });
+    one("rrelu_with_noise", [](Builder& b, In in) {
+        return fn::rrelu(b, in[0], 0.1, 0.4, b.constant(0, {}, DType::I32), 1);
+    });
 }
 
 void addOtherImages(Cases& cases) {

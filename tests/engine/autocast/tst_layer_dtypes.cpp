@@ -102,6 +102,8 @@ const Row kRows[] = {
     {"Identity()", {2, 4}, Same, Same},
 };
 
+    {"FeatureAlphaDropout()", {2, 2, 4}, Same, Same},
+    {"RReLU()", {2, 4}, Same, Same},
 DType made(const Row& row, DType in, const CastPolicy& policy) {
     Graph graph;
     Builder b(graph);

@@ -149,6 +149,9 @@ const Case kCases[] = {
     {"Sequential(ReLU(), Sequential(), Linear(3, 3))", {2, 3}},
     {"Residual(Tanh())", {2, 3}},
     {"Residual(Conv2d(2, 4, 3, padding=1), ReLU(), shortcut=Conv2d(2, 4, 1))", {2, 2, 5, 4}},
+    {"FeatureAlphaDropout()", {2, 3}},
+    {"RReLU()", {2, 3}},
+    {"RReLU(0.1, 0.5)", {2, 3}},
 };
 
 /// Returns the graph that ONNX Runtime is compared with.
