@@ -15,7 +15,7 @@ constexpr ArgInfo kMaxArgs[] = {
     {"kernel_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Size, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Size, "0", ArgShown::Named, 0, kMostWindow},
-    {"dilation", ArgKind::Size, "1", ArgShown::Named, 1, kMostWindow, "1"},
+    {"dilation", ArgKind::Size, "1", ArgShown::Named, 1, kMostWindow},
     {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
     {"ceil_mode", ArgKind::Truth, "False"},
 };
@@ -38,7 +38,7 @@ constexpr ArgInfo kMaxLineArgs[] = {
     {"kernel_size", ArgKind::Whole, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Whole, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Whole, "0", ArgShown::Named, 0, kMostWindow},
-    {"dilation", ArgKind::Whole, "1", ArgShown::Named, 1, kMostWindow, "1"},
+    {"dilation", ArgKind::Whole, "1", ArgShown::Named, 1, kMostWindow},
     {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
     {"ceil_mode", ArgKind::Truth, "False"},
 };
@@ -74,6 +74,12 @@ constexpr ArgInfo modeOf(std::string_view mode) {
 constexpr ArgInfo kNearestArgs[] = {kOldSize, kOldFactor, modeOf("'nearest'")};
 constexpr ArgInfo kBilinearArgs[] = {kOldSize, kOldFactor, modeOf("'bilinear'")};
 
+/// Returns the steps between the values of a window, which averages do not have.
+std::array<int64_t, 2> dilationOf(const LayerSpec& layer) {
+    return layer.info->name.starts_with("Max") ? layer.pair("dilation")
+                                               : std::array<int64_t, 2>{1, 1};
+}
+
 /// PyTorch's default stride is the window.
 void completePool(LayerSpec& layer) {
     ArgValue& stride = layer.args[1];
@@ -106,7 +112,7 @@ NodeId asSequence(LayerContext& c, NodeId x) {
 /// Pools images, and sequences as images of one row.
 NodeId emitMaxPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const PoolShape how = poolShape(layer, c.b.shapeOf(x));
-    return fn::maxPool2d(c.b, asImage(c, x), how.attrs, how.beyond);
+    return fn::maxPool2d(c.b, asImage(c, x), how.attrs, how.beyond, how.dilation);
 }
 NodeId emitAvgPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const PoolShape how = poolShape(layer, c.b.shapeOf(x));
@@ -214,10 +220,13 @@ PoolShape poolShape(const LayerSpec& layer, const Shape& in) {
     };
     PoolShape pool;
     pool.attrs = {of("kernel_size", 1), of("stride", 1), of("padding", 0), {}};
+    pool.dilation = dilationOf(layer);
+    if (!image) pool.dilation[0] = 1;
     pool.extents = image ? std::array{in[2], in[3]} : std::array{int64_t{1}, in[2]};
     for (size_t i = 0; i < 2; ++i) {
         const int64_t padding = pool.attrs.padding[i], stride = pool.attrs.stride[i];
-        const int64_t padded = pool.extents[i] + 2 * padding, kernel = pool.attrs.kernel[i];
+        const int64_t padded = pool.extents[i] + 2 * padding;
+        const int64_t kernel = pool.dilation[i] * (pool.attrs.kernel[i] - 1) + 1;
         const int64_t more = layer.truth("ceil_mode") ? stride - 1 : 0;
         if (padded - kernel + more < 0)
             layer.refuse(

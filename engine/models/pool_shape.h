@@ -1,5 +1,5 @@
-// The windows of a pooling layer over its input, and where an upsampling has its corners. For
-// layers_pooling.cpp and onnx_pooling.cpp.
+// The windows of a pooling layer over its input, the border that a layer adds, and where an
+// upsampling has its corners. For the layers and their forms in ONNX.
 #pragma once
 
 #include "engine/models/layer.h"
@@ -10,6 +10,7 @@ namespace halfscope {
 /// Of images (n, c, h, w), and of sequences (n, c, length) as images of one row.
 struct PoolShape {
     PoolAttrs attrs;
+    std::array<int64_t, 2> dilation{1, 1};
     std::array<int64_t, 2> extents{}; ///< of the input
     std::array<int64_t, 2> windows{}; ///< along both axes
     fn::Beyond beyond{};
@@ -18,6 +19,8 @@ struct PoolShape {
 PoolShape poolShape(const LayerSpec&, const Shape& in);
 /// By what a layer with averages divides.
 fn::Divisor divisorOf(const LayerSpec&);
+/// Returns the border, given as one number, as (left, right) or as (left, right, top, bottom).
+fn::Border borderOf(const LayerSpec&, const Shape& in);
 fn::Corners cornersOf(const LayerSpec&); ///< of a bilinear Upsample
 
 } // namespace halfscope

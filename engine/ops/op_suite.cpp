@@ -302,6 +302,9 @@ void addOtherImages(Cases& cases) {
     one("replication_pad2d", kImage, [](Builder& b, In in) {
         return fn::replicationPad(b, in[0], {2, 1, 0, 3});
     });
+    one("_pad_circular", kImage, [](Builder& b, In in) {
+        return fn::circularPad(b, in[0], {2, 1, 0, 3});
+    });
     one("pixel_shuffle", {2, 4, 3, 2},
         [](Builder& b, In in) { return fn::pixelShuffle(b, in[0], 2); });
     one("pixel_unshuffle", kImage,

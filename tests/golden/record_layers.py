@@ -62,6 +62,10 @@ LAYERS = [
     ("nn.MaxPool2d(2, ceil_mode=True)", (2, 2, 5, 7)),
     ("nn.MaxPool2d((3, 2), stride=(2, 3), padding=1, ceil_mode=True)", (2, 2, 6, 7)),
     ("nn.MaxPool2d(2, 3, 1, ceil_mode=True)", (1, 2, 4, 5)),
+    ("nn.MaxPool1d(3, 1, 1, 2)", (2, 3, 8)),
+    ("nn.MaxPool1d(2, dilation=3)", (2, 3, 7)),
+    ("nn.MaxPool2d(2, dilation=2)", (2, 2, 5, 7)),
+    ("nn.MaxPool2d((3, 2), (2, 1), (1, 0), dilation=(2, 3), ceil_mode=True)", (2, 2, 6, 7)),
     ("nn.AvgPool1d(2, 2, 1, count_include_pad=False)", (2, 3, 6)),
     ("nn.AvgPool1d(3, ceil_mode=True)", (2, 3, 7)),
     ("nn.AvgPool2d(2, ceil_mode=True)", (2, 2, 5, 7)),
@@ -86,6 +90,9 @@ LAYERS = [
     ("nn.ReflectionPad2d((3, 0, 1, 2))", (1, 2, 3, 4)),
     ("nn.ReplicationPad1d(2)", (2, 3, 4)),
     ("nn.ReplicationPad2d((4, 1, 0, 5))", (1, 2, 3, 4)),
+    ("nn.CircularPad1d((3, 1))", (2, 3, 4)),
+    ("nn.CircularPad2d(2)", (1, 2, 3, 4)),
+    ("nn.CircularPad2d((4, 0, 1, 3))", (1, 2, 3, 4)),
     ("nn.PixelShuffle(2)", (2, 8, 2, 3)),
     ("nn.PixelUnshuffle(downscale_factor=2)", (2, 2, 4, 6)),
     ("nn.ChannelShuffle(2)", (2, 6, 2, 2)),
@@ -104,6 +111,9 @@ TEXTS = [
     ("nn.Dropout1d(0.25)", (2, 3, 4)),
     ("nn.Dropout2d(inplace=True)", (2, 3, 4, 5)),
     ("nn.AlphaDropout(p=0.1)", (4, 6)),
+    ("nn.FeatureAlphaDropout(0.25)", (2, 3, 4)),
+    ("nn.RReLU()", (4, 6)),
+    ("nn.RReLU(0.1, 0.3, inplace=True)", (4, 6)),
 ]
 
 

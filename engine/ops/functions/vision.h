@@ -12,7 +12,9 @@ namespace halfscope::fn {
 /// How far the last windows of a pool reach beyond its padded input, along height and width: what
 /// PyTorch's ceil_mode adds.
 using Beyond = std::array<int64_t, 2>;
-NodeId maxPool2d(Builder&, NodeId x, const PoolAttrs& attrs, Beyond beyond = {0, 0});
+/// `dilation` is the step between the values of a window.
+NodeId maxPool2d(Builder&, NodeId x, const PoolAttrs& attrs, Beyond beyond = {0, 0},
+                 std::array<int64_t, 2> dilation = {1, 1});
 /// By what an average divides: the values of its window, with or without those that are padding, or
 /// a given number.
 struct Divisor {
@@ -37,6 +39,8 @@ NodeId constantPad(Builder&, NodeId x, const Border&, double value);
 /// Fills the border as a mirror does that stands on the outermost values, which it does not repeat.
 NodeId reflectionPad(Builder&, NodeId x, const Border&);
 NodeId replicationPad(Builder&, NodeId x, const Border&); ///< repeats the outermost values
+/// Fills the border with the values at the other end.
+NodeId circularPad(Builder&, NodeId x, const Border&);
 /// Turns factor^2 channels into one whose pixels are blocks of factor x factor; and back.
 NodeId pixelShuffle(Builder&, NodeId x, int64_t factor);
 NodeId pixelUnshuffle(Builder&, NodeId x, int64_t factor);

@@ -76,6 +76,7 @@ const Row kRows[] = {
     {"AdaptiveAvgPool2d(3)", {2, 2, 4, 4}, Same, Same},
     {"Upsample(scale_factor=2)", {2, 2, 4, 4}, Float, Same},
     {"MaxPool2d(3, ceil_mode=True)", {2, 2, 4, 4}, Same, Same},
+    {"MaxPool2d(2, dilation=2)", {2, 2, 4, 4}, Same, Same},
     {"AvgPool2d(3, ceil_mode=True)", {2, 2, 4, 4}, Same, Same},
     {"AdaptiveMaxPool1d(3)", {2, 2, 4}, Same, Same},
     {"AdaptiveMaxPool2d(2)", {2, 2, 4, 4}, Same, Same},
@@ -90,6 +91,8 @@ const Row kRows[] = {
     {"ReflectionPad2d(1)", {2, 2, 4, 4}, Same, Float},
     {"ReplicationPad1d(1)", {2, 2, 4}, Same, Float},
     {"ReplicationPad2d(1)", {2, 2, 4, 4}, Same, Float},
+    {"CircularPad1d(1)", {2, 2, 4}, Same, Same},
+    {"CircularPad2d(1)", {2, 2, 4, 4}, Same, Same},
     {"PixelShuffle(2)", {2, 4, 4, 4}, Same, Same},
     {"PixelUnshuffle(2)", {2, 4, 4, 4}, Same, Same},
     {"ChannelShuffle(2)", {2, 4, 4, 4}, Same, Same},
@@ -99,11 +102,11 @@ const Row kRows[] = {
     {"Dropout1d()", {2, 2, 4}, Same, Same},
     {"Dropout2d()", {2, 2, 4, 4}, Same, Same},
     {"AlphaDropout()", {2, 4}, Same, Same},
+    {"FeatureAlphaDropout()", {2, 2, 4}, Same, Same},
+    {"RReLU()", {2, 4}, Same, Same},
     {"Identity()", {2, 4}, Same, Same},
 };
 
-    {"FeatureAlphaDropout()", {2, 2, 4}, Same, Same},
-    {"RReLU()", {2, 4}, Same, Same},
 DType made(const Row& row, DType in, const CastPolicy& policy) {
     Graph graph;
     Builder b(graph);

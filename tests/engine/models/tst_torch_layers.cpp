@@ -240,6 +240,15 @@ void TestTorchLayers::refuses_data() {
                              "four of them such as (1, 1, 2, 2)");
     row("ZeroPad2d(-1)", "padding=-1 is not allowed: a whole number from 0 to 4096, or four of "
                          "them such as (1, 1, 2, 2)");
+    row("CircularPad2d((0, 0, 6, 1))",
+        "the border must not be wider than the input, (2, 3, 5, 6), which it repeats");
+    row("CircularPad2d(6)",
+        "the border must not be wider than the input, (2, 3, 5, 6), which it repeats");
+    row("RReLU(0.5, 0.25)", "upper must not be below lower");
+    row("Sequential(Flatten(0), FeatureAlphaDropout())", "the input is (180,); (samples, channels, "
+                                                         "...) is expected");
+    row("MaxPool2d(3, dilation=3)", "the window is larger than the input, (2, 3, 5, 6)");
+    row("MaxPool2d(3, padding=2, dilation=2)", "the padding must be at most half of kernel_size");
     row("ReplicationPad1d(1)", "the input is (2, 3, 5, 6); sequences (samples, channels, length) "
                                "are expected");
     row("PixelShuffle(2)", "the input has 3 channels, and a multiple of 4 is needed");
