@@ -3,6 +3,7 @@
 #include "engine/models/pool_shape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -121,17 +122,27 @@ std::string emitAdaptiveAvgPool1d(const OnnxLayer& layer, const std::string& x) 
     return layer.node("MatMul", {x, turned});
 }
 
+/// Returns the factor by which ONNX brings an axis to its new size, of which it takes the whole
+/// part of the product.
+float factorTo(int64_t extent, int64_t size, double step) {
+    auto factor = static_cast<float>(1 / step);
+    while (static_cast<int64_t>(double{factor} * static_cast<double>(extent)) < size)
+        factor = std::nextafter(factor, INFINITY);
+    return factor;
+}
+
 std::string emitUpsample(const OnnxLayer& layer, const std::string& x) {
-    const Shape &in = layer.in.shape, &out = layer.out.shape;
-    const std::array<float, 4> scales{1, 1, static_cast<float>(out[2] / in[2]),
-                                      static_cast<float>(out[3] / in[3])};
+    const Shape& in = layer.in.shape;
+    const fn::NewSize to = newSizeOf(layer.spec, in);
+    const std::array<float, 4> scales{1, 1, factorTo(in[2], to.size[0], to.step[0]),
+                                      factorTo(in[3], to.size[1], to.step[1])};
     std::vector<OnnxAttribute> how{
         {"mode", std::string_view("nearest")},
         {"coordinate_transformation_mode", std::string_view("asymmetric")},
         {"nearest_mode", std::string_view("floor")}};
-    if (layer.spec.value("mode").word == "bilinear") {
+    if (const std::string& mode = layer.spec.value("mode").word; mode != "nearest") {
         const bool pixels = cornersOf(layer.spec) == fn::Corners::Pixels;
-        how = {{"mode", std::string_view("linear")},
+        how = {{"mode", std::string_view(mode == "bilinear" ? "linear" : "cubic")},
                {"coordinate_transformation_mode",
                 std::string_view(pixels ? "align_corners" : "half_pixel")}};
     }

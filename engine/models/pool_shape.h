@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/models/layer.h"
+#include "engine/ops/functions/resampling.h"
 #include "engine/ops/functions/vision.h"
 
 namespace halfscope {
@@ -21,6 +22,8 @@ PoolShape poolShape(const LayerSpec&, const Shape& in);
 fn::Divisor divisorOf(const LayerSpec&);
 /// Returns the border, given as one number, as (left, right) or as (left, right, top, bottom).
 fn::Border borderOf(const LayerSpec&, const Shape& in);
-fn::Corners cornersOf(const LayerSpec&); ///< of a bilinear Upsample
+/// Returns what an Upsample makes of an input; refuses one that would leave no pixel.
+fn::NewSize newSizeOf(const LayerSpec&, const Shape& in);
+fn::Corners cornersOf(const LayerSpec&); ///< of an Upsample that is not nearest
 
 } // namespace halfscope

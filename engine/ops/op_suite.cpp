@@ -320,6 +320,10 @@ void addOtherImages(Cases& cases) {
     one("upsample_bilinear2d", kImage, [](Builder& b, In in) {
         return fn::upsampleBilinear2d(b, in[0], {2, 3}, fn::Corners::Pixels);
     });
+    one("upsample_bicubic2d", kImage, [](Builder& b, In in) {
+        return fn::resampled2d(b, in[0], {{3, 6}, {4.0 / 3, 1 / 1.5}}, fn::Resampling::Bicubic,
+                               fn::Corners::Edges);
+    });
 }
 
 const Cases& suite() {

@@ -1,5 +1,5 @@
-// Functions on images: pooling by windows or to a given size, growing, borders, regrouping, and
-// reading at given places.
+// Functions on images: pooling by windows or to a given size, borders, regrouping, and reading at
+// given places.
 #include "engine/ops/functions/vision.h"
 
 #include "engine/core/error.h"
@@ -90,71 +90,6 @@ NodeId repeated(Builder& b, NodeId x, int axis, int64_t at, int64_t count) {
     Shape shape = b.shapeOf(x);
     shape[axis] = count;
     return b.expand(b.slice(x, axis, at, at + 1), shape);
-}
-
-/// Returns the neighbours of all values along an axis, one place before (-1) or behind (1); the
-/// outermost value is its own.
-NodeId neighbours(Builder& b, NodeId x, int axis, int step) {
-    const int64_t extent = b.shapeOf(x)[axis];
-    if (step < 0)
-        return b.concat(std::array{b.slice(x, axis, 0, 1), b.slice(x, axis, 0, extent - 1)}, axis);
-    return b.concat(std::array{b.slice(x, axis, 1, extent), b.slice(x, axis, extent - 1, extent)},
-                    axis);
-}
-
-/// The distance of value k of `factor` from the middle of them, where their source is.
-double phaseOf(int64_t k, int64_t factor) {
-    return (static_cast<double>(k) + 0.5) / static_cast<double>(factor) - 0.5;
-}
-NodeId betweenEdges(Builder& b, NodeId x, NodeId before, NodeId behind, double distance) {
-    if (distance == 0) return x;
-    const double share = std::fabs(distance);
-    return b.add(b.scale(x, 1 - share), b.scale(distance < 0 ? before : behind, share));
-}
-/// Where the outermost pixels keep their places, the distance of value k depends on the place i of
-/// its source: (k (n - 1) - i (factor - 1)) / (factor n - 1).
-NodeId betweenPixels(Builder& b, NodeId x, int axis, NodeId before, NodeId behind, int64_t k,
-                     int64_t factor) {
-    const int64_t extent = b.shapeOf(x)[axis];
-    Shape places{1, 1, 1, 1};
-    places[axis] = extent;
-    const NodeId place = b.iota(places, axis, b.dtypeOf(x));
-    const NodeId shifts = b.shift(b.scale(place, static_cast<double>(1 - factor)),
-                                  static_cast<double>(k * (extent - 1)));
-    const NodeId distance =
-        b.div(shifts, b.constantLike(static_cast<double>(factor * extent - 1), shifts));
-    const auto times = [&](NodeId value, NodeId share) {
-        return b.mul(value, b.expandLike(share, value));
-    };
-    const NodeId own = b.sub(b.constantLike(1, distance), b.unary(Op::Abs, distance));
-    const NodeId sides = b.add(times(before, b.unary(Op::Relu, b.neg(distance))),
-                               times(behind, b.unary(Op::Relu, distance)));
-    return b.add(times(x, own), sides);
-}
-
-/// Interpolates linearly along an axis of (n, c, h, w): each value becomes `factor` values, between
-/// its neighbours on both sides.
-NodeId interpolated(Builder& b, NodeId x, int axis, int64_t factor, Corners corners) {
-    const Shape shape = b.shapeOf(x);
-    const int64_t extent = shape[axis];
-    if (factor == 1) return x;
-    if (extent == 1) return repeated(b, x, axis, 0, factor);
-    const NodeId before = neighbours(b, x, axis, -1), behind = neighbours(b, x, axis, 1);
-    Shape apart;
-    for (int i = 0; i < 4; ++i) {
-        apart.push(shape[i]);
-        if (i == axis) apart.push(1);
-    }
-    std::vector<NodeId> values;
-    for (int64_t k = 0; k < factor; ++k) {
-        const NodeId value = corners == Corners::Edges
-                                 ? betweenEdges(b, x, before, behind, phaseOf(k, factor))
-                                 : betweenPixels(b, x, axis, before, behind, k, factor);
-        values.push_back(b.reshape(value, apart));
-    }
-    Shape grown = shape;
-    grown[axis] *= factor;
-    return b.reshape(b.concat(values, axis + 1), grown);
 }
 
 /// The end of an axis at which a border begins.
@@ -326,23 +261,6 @@ NodeId adaptiveMaxPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
         rows.push_back(b.concat(row, 3));
     }
     return in.result(b, b.concat(rows, 2));
-}
-
-NodeId upsampleNearest2d(Builder& b, NodeId given, std::array<int64_t, 2> factors) {
-    const NodeId x = castInputs(b, "upsample_nearest2d", std::array{given})[0];
-    const AutocastScope off(b, nullptr);
-    const auto [down, across] = factors;
-    const Shape s = b.shapeOf(x);
-    const NodeId apart = b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
-    const NodeId blocks = b.expand(apart, {s[0], s[1], s[2], down, s[3], across});
-    return b.reshape(blocks, {s[0], s[1], s[2] * down, s[3] * across});
-}
-
-NodeId upsampleBilinear2d(Builder& b, NodeId x, std::array<int64_t, 2> factors, Corners corners) {
-    const Operands in(b, "upsample_bilinear2d", std::array{x});
-    const AutocastScope off(b, nullptr);
-    const NodeId wide = interpolated(b, in[0], 3, factors[1], corners);
-    return in.result(b, interpolated(b, wide, 2, factors[0], corners));
 }
 
 NodeId constantPad(Builder& b, NodeId x, const Border& border, double value) {

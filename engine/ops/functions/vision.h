@@ -1,5 +1,4 @@
-// Functions on images (n, c, h, w): pooling, growing, borders, regrouping, and reading at given
-// places.
+// Functions on images (n, c, h, w): pooling, borders, regrouping, and reading at given places.
 #pragma once
 
 #include "engine/ops/builder.h"
@@ -29,8 +28,6 @@ std::vector<double> windowShares(int64_t extent, const PoolAttrs&, size_t i, con
                                  const Divisor&);
 NodeId adaptiveAvgPool2d(Builder&, NodeId x, std::array<int64_t, 2> size);
 NodeId adaptiveMaxPool2d(Builder&, NodeId x, std::array<int64_t, 2> size);
-/// Turns each pixel into a block of equal pixels, with whole factors along height and width.
-NodeId upsampleNearest2d(Builder&, NodeId x, std::array<int64_t, 2> factors);
 /// The widths of a border around the last axis of (n, c, length), or around the last two of images.
 struct Border {
     int64_t left = 0, right = 0, top = 0, bottom = 0;
@@ -46,10 +43,6 @@ NodeId pixelShuffle(Builder&, NodeId x, int64_t factor);
 NodeId pixelUnshuffle(Builder&, NodeId x, int64_t factor);
 /// Takes one channel of each group in turn.
 NodeId channelShuffle(Builder&, NodeId x, int64_t groups);
-/// Whether the outermost pixels keep their places (PyTorch's align_corners), or their outer edges.
-enum class Corners : uint8_t { Edges, Pixels };
-/// Interpolates between neighbours along both axes, with whole factors.
-NodeId upsampleBilinear2d(Builder&, NodeId x, std::array<int64_t, 2> factors, Corners corners);
 /// Reads x (n, c, h, w) at grid (n, oh, ow, 2), where x comes before y and -1 and 1 are the outer
 /// edges: bilinear, zeros outside (align_corners off).
 NodeId gridSample(Builder&, NodeId x, NodeId grid);

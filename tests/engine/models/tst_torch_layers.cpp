@@ -254,9 +254,11 @@ void TestTorchLayers::refuses_data() {
     row("PixelShuffle(2)", "the input has 3 channels, and a multiple of 4 is needed");
     row("PixelUnshuffle(2)", "height and width of the input, (2, 3, 5, 6), must be multiples of 2");
     row("ChannelShuffle(2)", "the input has 3 channels, and a multiple of 2 is needed");
-    row("Upsample(scale_factor=2, align_corners=True)", "align_corners goes with mode='bilinear'");
-    row("Upsample(scale_factor=2, mode='bicubic')", "mode='bicubic' is not supported: only "
-                                                    "'nearest' or 'bilinear' is");
+    row("Upsample(scale_factor=2, align_corners=True)",
+        "align_corners goes with mode='bilinear' or 'bicubic'");
+    row("Upsample(scale_factor=2, mode='nearest-exact')",
+        "mode='nearest-exact' is not supported: only 'nearest' or 'bilinear' or 'bicubic' is");
+    row("Upsample(scale_factor=(1, 0.125))", "of the input, (2, 3, 5, 6), no pixel would be left");
     row("MaxPool2d(9, 3, ceil_mode=True)", "the window is larger than the input, (2, 3, 5, 6)");
     row("AdaptiveMaxPool2d(2, return_indices=True)", "return_indices=True is not supported: only "
                                                      "False is");
