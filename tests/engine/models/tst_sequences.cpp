@@ -1,7 +1,9 @@
 // Layers of sequences: where an encoder layer drops values, what a causal one sees, the row of
 // padding, and what is refused.
 #include "engine/core/error.h"
+#include "engine/exec/reference.h"
 #include "engine/models/emit_model.h"
+#include "engine/passes/autodiff.h"
 #include "engine/train/trainer.h"
 #include "tests/support/thrown.h"
 
