@@ -90,6 +90,7 @@ LAYERS = [
     ("nn.Upsample(scale_factor=2, mode='bicubic')", (2, 2, 3, 4)),
     ("nn.Upsample(scale_factor=(2.7, 0.6), mode='bicubic')", (1, 2, 3, 4)),
     ("nn.Upsample((4, 7), mode='bicubic', align_corners=True)", (1, 2, 3, 5)),
+    ("nn.Upsample(scale_factor=(1.25, 2), mode='bicubic')", (1, 2, 3, 2)),
     ("nn.Upsample(3, mode='bicubic')", (1, 2, 1, 2)),
     ("nn.UpsamplingNearest2d(size=(5, 6))", (1, 2, 2, 3)),
     ("nn.UpsamplingBilinear2d(scale_factor=1.5)", (1, 2, 3, 4)),
