@@ -176,6 +176,13 @@ void TestCsvHeader::scikitLearn() {
                         "classes, as in scikit-learn's own tables; write the names of the columns "
                         "in its place, or remove it");
     }
+    // other numbers of fields, and words
+    for (const char* lines : {"5.1,3.5\n", "5.1,3.5,x\n"}) {
+        const std::string path = write("other.csv", std::string("150,2,a,b\n") + lines);
+        const std::string error = thrownBy<InputError>([&] { experimentOn(path); });
+        QVERIFY2(error.ends_with("fields do not fit the 4 columns of the first line"),
+                 error.c_str());
+    }
     TaskConfig sample = headless("150,2,low\n160,3,high\n170,4,low\n");
     sample.loss.kind = LossKind::CrossEntropy;
     QCOMPARE(makeDataset(sample, 0)->samples(Split::Train), int64_t{3});

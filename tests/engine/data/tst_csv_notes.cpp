@@ -110,11 +110,16 @@ void TestCsvNotes::lineNames_data() {
     row("counted", "n", {"0", "1", "2", "3", "4", "5"}, true);
     row("counted with a gap", "n", {"10", "11", "13", "14", "15", "16"}, true);
     row("ids in any order", "PassengerId", {"907", "15", "300", "8", "501", "22"}, true);
+    row("ids of users", "user_id", {"907", "15", "300", "8", "501", "22"}, true);
+    row("ids with a space", "user id", {"907", "15", "300", "8", "501", "22"}, true);
+    row("later than years", "n", {"2198", "2199", "2200", "2201", "2202", "2203"}, true);
     row("words", "name", words, true);
     row("some words", "name", words.mid(0, 10), false);
     row("a word twice", "name", words.mid(0, 11) << "name 1", false);
     row("years", "n", {"1960", "1961", "1962", "1963", "1964", "1965"}, false);
     row("days", "Day of year", {"1", "2", "3", "4", "5", "6"}, false);
+    row("days behind a word", "Elapsed days", {"1", "2", "3", "4", "5", "6"}, false);
+    row("every second number", "n", {"0", "2", "4", "6", "8", "10"}, false);
     row("few", "n", {"0", "1", "2", "3", "4"}, false);
     row("in any order", "n", {"0", "2", "1", "3", "4", "5"}, false);
     row("far apart", "n", {"0", "10", "20", "30", "40", "50"}, false);

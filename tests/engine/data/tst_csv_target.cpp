@@ -19,6 +19,7 @@ private slots:
     void withoutNames();
     void sortedByClass();
     void manyLines();
+    void constantLast();
 
 private:
     /// Returns data.target for a table without names, whose line i is line(i).
@@ -54,6 +55,7 @@ void TestCsvTarget::withoutNames_data() {
     row("a constant input", {"w", "s", "f", "f"}, "c1");
     row("21 numbers", {"21", "f", "f"}, "");
     row("large numbers", {"100", "f", "f"}, "");
+    row("numbers from -2", {"-2", "f", "f"}, "");
     row("classes at both ends", {"3", "f", "3"}, "");
     row("words at both ends", {"w", "f", "w"}, "");
     row("words before a class", {"w", "n", "f", "3"}, "");
@@ -81,6 +83,7 @@ void TestCsvTarget::withoutNames() {
         if (kind == "i") return QString::number(8000 - mixed);
         if (kind == "x") return QString("x%1").arg(mixed);
         if (kind == "s") return "0";
+        if (kind == "-2") return QString::number(mixed % 3 - 2);
         if (kind == "-") return mixed % 2 ? "-1" : "1";
         if (kind == "1.") return mixed % 2 ? "0.0e+00" : "1.0e+00";
         if (kind == "100") return QString::number(100 * (1 + mixed % 3));
@@ -118,6 +121,16 @@ void TestCsvTarget::manyLines() {
                           return i < 1000 ? QString("%1,0.5,%2.5").arg(i % 2).arg(i) : "7,8,word";
                       }),
              "c1");
+}
+
+/// With names, a last column of one value gives way to a first one of up to 20.
+void TestCsvTarget::constantLast() {
+    const auto of = [&](int values) {
+        return targetOf(
+            210, [values](int i) { return QString("%1,%2.5,x,0").arg(i % values).arg(i); }, true);
+    };
+    QCOMPARE(of(20), "a");
+    QCOMPARE(of(21), "");
 }
 
 } // namespace tst_csv_target
