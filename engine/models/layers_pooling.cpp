@@ -224,7 +224,6 @@ PoolShape poolShape(const LayerSpec& layer, const Shape& in) {
     PoolShape pool;
     pool.attrs = {of("kernel_size", 1), of("stride", 1), of("padding", 0), {}};
     pool.dilation = dilationOf(layer);
-    if (!image) pool.dilation[0] = 1;
     pool.extents = image ? std::array{in[2], in[3]} : std::array{int64_t{1}, in[2]};
     for (size_t i = 0; i < 2; ++i) {
         const int64_t padding = pool.attrs.padding[i], stride = pool.attrs.stride[i];
