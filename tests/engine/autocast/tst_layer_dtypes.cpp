@@ -33,6 +33,7 @@ const Row kRows[] = {
     {"ConvTranspose2d(2, 3, 2)", {2, 2, 4, 4}, Half, Half},
     {"PReLU()", {2, 4}, Half, Half},
     {"LayerNorm(4)", {2, 4}, Float, Same},
+    {"LayerNorm([2, 4])", {2, 4}, Float, Same},
     {"GroupNorm(2, 4)", {2, 4}, Float, Same},
     {"BatchNorm1d(4)", {2, 4}, Same, Same},
     {"BatchNorm2d(2)", {2, 2, 4, 4}, Same, Same},
