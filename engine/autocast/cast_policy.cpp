@@ -144,7 +144,7 @@ constexpr Names kCpuWidest = {"stack", "cat", "index_copy"};
 // Apex's level O1: unlike in torch.amp, gelu, std, var and interpolation run in float32; sums and
 // softmax have their inputs cast; add and similar ops promote. Sources:
 // apex/amp/lists/functional_overrides.py, torch_overrides.py, tensor_overrides.py. Of interpolate,
-// which they list, there are upsample_nearest2d and upsample_bilinear2d here.
+// which they list, there are those of images here.
 constexpr Names kApexLower = {"conv1d",
                               "conv2d",
                               "conv3d",
@@ -167,9 +167,9 @@ constexpr Names kApexLower = {"conv1d",
 constexpr Names kApexFull = {
     "acos", "asin", "cosh", "erfinv", "exp", "expm1", "log", "log10", "log2", "reciprocal", "rsqrt",
     "sinh", "tan", "pow", "cumprod", "cumsum", "dist", "norm", "prod", "std", "sum", "var",
-    "renorm", "upsample_nearest2d", "upsample_bilinear2d", "grid_sample", "softplus", "softmin",
-    "log_softmax", "softmax", "gelu", "layer_norm", "group_norm", "local_response_norm",
-    "normalize", "cosine_similarity",
+    "renorm", "upsample_nearest2d", "upsample_bilinear2d", "upsample_bicubic2d", "grid_sample",
+    "softplus", "softmin", "log_softmax", "softmax", "gelu", "layer_norm", "group_norm",
+    "local_response_norm", "normalize", "cosine_similarity",
     // losses
     "poisson_nll_loss", "cosine_embedding_loss", "cross_entropy", "hinge_embedding_loss", "kl_div",
     "l1_loss", "mse_loss", "margin_ranking_loss", "multilabel_margin_loss",

@@ -9,9 +9,7 @@
 #include "engine/data/csv_seen.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -223,24 +221,18 @@ void noteLineNames(const CsvLayout& layout, const TaskConfig& task, std::vector<
                      someOf(names), *drop});
 }
 
-/// Whether it is a usual name of the column to predict.
-bool namesTarget(const std::string& name) {
-    constexpr std::array<std::string_view, 6> kNames{"label",  "labels",  "class",
-                                                     "target", "targets", "y"};
-    return std::ranges::find(kNames, lowerCase(name)) != kNames.end();
-}
-
-/// Whether the last column has one value in the first lines, and the first column a few.
-bool isLabelledFirst(CsvFile& file, size_t first, size_t last) {
-    constexpr int kLines = 1000;
-    constexpr size_t kFew = 20;
-    std::set<std::string, std::less<>> labels, values;
-    for (int line = 0; line < kLines && file.next(); ++line) {
-        labels.emplace(file.text(first));
-        values.emplace(file.text(last));
-        if (labels.size() > kFew || values.size() > 1) return false;
-    }
-    return labels.size() > 1;
+void notePlaceholders(const CsvLayout& layout, std::vector<Message>& notes) {
+    std::vector<std::string> columns;
+    for (const CsvColumn& column : layout.columns)
+        if (const auto& number = column.placeholder)
+            columns.push_back(column.name + " (" + numberText(static_cast<float>(number->value)) +
+                              ", " + std::to_string(number->count) + ")");
+    if (!columns.empty())
+        notes.push_back({phrase("Data", "Columns have a number that is far from all their others "
+                                        "and may stand for missing values. In brackets, the number "
+                                        "and how many samples have it: %1. If it does, save the "
+                                        "table with nothing in its place."),
+                         someOf(columns)});
 }
 
 } // namespace
@@ -282,8 +274,8 @@ CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
     const std::vector<std::string> names = file.readHeader();
     if (names.size() < 2)
         throw InputError(phrase("Data", "%1: %2 is one column, which is not enough; the first line "
-                                        "must name 2 to %3 columns, with commas, semicolons or "
-                                        "tabs between them"),
+                                        "must name 2 to %3 columns, with commas, semicolons, "
+                                        "tabs or spaces between them"),
                          file.place(), quotedText(names.empty() ? std::string() : names[0]),
                          CsvFile::kMostColumns);
     // a title, as spreadsheets have it above a table
@@ -326,23 +318,6 @@ void useWords(const TaskConfig& task, CsvLayout& layout) {
         throw InputError(phrase("Data", "%1: %2 inputs are not allowed: at most %3; each word of a "
                                         "column of words is one, and data.drop leaves columns out"),
                          pathText(task.path), layout.inputs, CsvFile::kMostColumns);
-}
-
-std::string likelyTarget(const TaskConfig& task) {
-    CsvFile file = tableOf(task);
-    std::vector<size_t> usable;
-    const CsvLayout layout = csvLayout(task, file);
-    for (size_t i = 0; i < layout.columns.size(); ++i)
-        if (layout.columns[i].use != ColumnUse::LeftOut) usable.push_back(i);
-    const auto nameOf = [&](size_t i) -> const std::string& { return layout.columns[i].name; };
-    if (namesTarget(nameOf(usable.back()))) return {};
-    const auto named = [&](size_t i) { return namesTarget(nameOf(i)); };
-    if (std::ranges::count_if(usable, named) == 1)
-        return nameOf(*std::ranges::find_if(usable, named));
-    const size_t first = usable.front();
-    return isLabelledFirst(file, first, usable.back()) && isPlainText(nameOf(first))
-               ? nameOf(first)
-               : std::string();
 }
 
 std::string dropWithUnusable(const TaskConfig& task) {
@@ -430,6 +405,7 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
                                        "(pandas: to_csv with index=False)."));
     noteLeftOut(layout, task, notes);
     noteLineNames(layout, task, notes);
+    notePlaceholders(layout, notes);
     if (!truths.empty())
         notes.push_back({phrase("Data", "True and yes are 1, false and no are 0, in the columns: "
                                         "%1."),

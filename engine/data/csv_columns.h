@@ -3,9 +3,11 @@
 #pragma once
 
 #include "engine/core/message.h"
+#include "engine/data/csv_seen.h"
 #include "engine/data/task_spec.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,8 @@ struct CsvColumn {
     std::vector<std::string> words{};   ///< sorted
     size_t input = 0;                   ///< index of the column's first input
     ColumnHint hint = ColumnHint::None; ///< known once the samples are read
+    /// Likewise, see SeenNumbers.
+    std::optional<RepeatedNumber> placeholder{};
 
     size_t inputs() const; ///< how many inputs the column has
 };
@@ -68,10 +72,6 @@ CsvLayout csvLayout(const TaskConfig&, CsvFile&);
 /// has too many different words, or when the words make too many inputs.
 void useWords(const TaskConfig&, CsvLayout&);
 
-/// Returns data.target for a table that nothing else is known of: the only column with a name such
-/// as "label" or, where the last column has one value in the first lines and the first has a few,
-/// the first. Empty for the last one. Throws InputError as CsvFile and csvLayout() do.
-std::string likelyTarget(const TaskConfig&);
 /// Returns data.drop with the columns added that cannot be inputs: those with too many different
 /// words, those of numbers with a word here and there, and those without any value. Returns it
 /// unchanged when there are no such columns or no other inputs, and when the setting cannot hold

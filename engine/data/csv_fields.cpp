@@ -150,16 +150,46 @@ std::vector<std::string> CsvFile::readHeader() {
         throw InputError(phrase("Data", "%1: %2 columns are not allowed: at most %3"), place(),
                          names.size(), kMostColumns);
     m_columns = names.size();
+    m_counts = Counts::of(names);
     m_isAhead = !m_header;
     for (size_t i = 0; !m_header && i < names.size(); ++i)
         names[i] = "c" + std::to_string(i + 1);
     return names;
 }
 
+CsvFile::Counts CsvFile::Counts::of(const std::vector<std::string>& names) {
+    constexpr size_t kCounts = 2;
+    Counts counts;
+    const auto isWord = [](const std::string& name) {
+        return !name.empty() && !NumberText(name, false).isNumber();
+    };
+    const bool found = names.size() > kCounts + 1 &&
+                       NumberText(names[0], false).read(counts.samples) == std::errc{} &&
+                       NumberText(names[1], false).read(counts.features) == std::errc{} &&
+                       std::all_of(names.begin() + kCounts, names.end(), isWord);
+    return found ? counts : Counts{};
+}
+
+/// Refuses a table whose first line counts, when the current line has a number for each feature and
+/// for the class.
+void CsvFile::checkFollows(const Counts& counts) const {
+    const auto isNumber = [](std::string_view field) {
+        return NumberText(trimmed(field), false).isNumber();
+    };
+    if (counts.features == 0 || fields.size() != counts.features + 1 ||
+        !std::ranges::all_of(fields, isNumber))
+        return;
+    throw InputError(phrase("Data", "%1: the first line counts samples, %2, and features, %3, and "
+                                    "names the classes, as in scikit-learn's own tables; write the "
+                                    "names of the columns in its place, or remove it"),
+                     pathText(m_path), counts.samples, counts.features);
+}
+
 bool CsvFile::next() {
     while (std::exchange(m_isAhead, false) || m_reader.next(fields)) {
         const auto isBlank = [](std::string_view field) { return trimmed(field).empty(); };
         if (std::all_of(fields.begin(), fields.end(), isBlank)) continue;
+        checkFollows(m_counts);
         if (fields.size() != m_columns)
             throw InputError(
                 phrase("Data", "%1: %2 fields do not fit the %3 columns of the first line"),

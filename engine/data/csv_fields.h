@@ -103,12 +103,22 @@ public:
     static constexpr size_t kMostColumns = 100'000;
 
 private:
+    /// What the first line of scikit-learn's own tables counts, before it names the classes:
+    /// "150,4,setosa,versicolor,virginica".
+    struct Counts {
+        size_t samples = 0, features = 0;
+
+        static Counts of(const std::vector<std::string>& names);
+    };
+    void checkFollows(const Counts&) const;
+
     std::string m_path;
     bool m_ships;           ///< it is no file of the user's
     bool m_header;          ///< the first line names the columns
     bool m_isAhead = false; ///< the next line has been read already
     CsvReader m_reader;
     size_t m_columns = 0;
+    Counts m_counts; ///< in the first line
 };
 
 /// Whether the file's name ends as that of a table: in .csv, .tsv, or .data, as in the UCI

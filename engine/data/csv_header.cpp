@@ -51,7 +51,8 @@ std::vector<Below> firstLines(const std::string& path) {
 /// Words are a sample's when one of them is met again and nothing speaks against the others.
 bool areWordsOfASample(const std::vector<Below>& columns) {
     const auto fits = [](const Below& column) {
-        if (column.number) return column.isAboveNumbers();
+        if (column.number && column.isAboveNumbers()) return true;
+        if (column.number) return column.isMetAgain();
         return isMissing(column.name) || column.isMetAgain() || column.isAmongUnique();
     };
     return std::ranges::all_of(columns, fits) && std::ranges::any_of(columns, &Below::isMetAgain);

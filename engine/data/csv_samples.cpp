@@ -74,7 +74,7 @@ private:
                 if (m_classes)
                     m_table.labels.push_back(classAt(i));
                 else
-                    m_table.numbers.push_back(targetAt(i));
+                    m_numbers[i].add(double{m_table.numbers.emplace_back(targetAt(i))});
                 break;
             default: readInput(i, x);
             }
@@ -125,6 +125,7 @@ private:
         for (size_t i = 0; i < m_table.layout.columns.size(); ++i) {
             CsvColumn& column = m_table.layout.columns[i];
             column.hint = hintFor(column, i);
+            column.placeholder = m_numbers[i].placeholder();
             if (column.hint == ColumnHint::Formatted && m_table.formatted.empty())
                 m_table.formatted = m_firstFormatted[i];
         }

@@ -35,6 +35,17 @@ bool namesTime(std::string_view name) {
     });
 }
 
+/// Whether people write the number where they have none.
+bool isPlaceholder(double number) {
+    constexpr double kHighest = -99, kMostNines = 9'999'999; // float32 holds them
+    if (number != std::trunc(number)) return false;
+    if (number <= kHighest) return true;
+    double nines = 99;
+    while (nines < std::min(number, kMostNines))
+        nines = 10 * nines + 9;
+    return number == nines;
+}
+
 } // namespace
 
 void SeenFields::add(const CsvFile& file, size_t column) {
@@ -62,23 +73,48 @@ std::vector<std::string> SeenFields::words() const {
     return all;
 }
 
+void SeenNumbers::End::add(double number) {
+    if (count == 0 || number > value) {
+        next = count == 0 ? -INFINITY : value;
+        value = number;
+        count = 0;
+    }
+    if (number == value)
+        ++count;
+    else
+        next = std::max(next, number);
+}
+
 void SeenNumbers::add(double value) {
     m_whole = m_whole && value == std::trunc(value);
     m_rising = m_rising && (m_count == 0 || value >= m_last); // large ids are rounded to float32
-    m_least = m_count == 0 ? value : std::min(m_least, value);
-    m_most = m_count == 0 ? value : std::max(m_most, value);
+    m_lowest.add(-value);
+    m_highest.add(value);
     m_last = value;
     ++m_count;
 }
 
 bool SeenNumbers::countLines(std::string_view name) const {
     constexpr int64_t kFew = 5; // that many numbers may rise by chance
-    const double steps = m_most - m_least, least = static_cast<double>(m_count - 1);
+    const double steps = most() - least(), fewest = static_cast<double>(m_count - 1);
     // numbers that are all different reach at least as far as there are lines
-    if (m_count <= kFew || !m_whole || steps < least) return false;
+    if (m_count <= kFew || !m_whole || steps < fewest) return false;
     constexpr double kFirstYear = 1500, kLastYear = 2200;
-    const bool years = m_least >= kFirstYear && m_most <= kLastYear;
-    return namesIndex(name) || (m_rising && steps < 2 * least && !years && !namesTime(name));
+    const bool years = least() >= kFirstYear && most() <= kLastYear;
+    return namesIndex(name) || (m_rising && steps < 2 * fewest && !years && !namesTime(name));
+}
+
+std::optional<RepeatedNumber> SeenNumbers::placeholder() const {
+    constexpr int64_t kShare = 100, kLeast = 2;
+    for (const double sign : {-1.0, 1.0}) {
+        const End& end = sign < 0 ? m_lowest : m_highest;
+        const double range = end.next + (sign < 0 ? m_highest : m_lowest).value; // of the others
+        const bool far = range > 0 && end.value - end.next >= range;
+        if (far && end.count >= kLeast && kShare * end.count >= m_count &&
+            isPlaceholder(sign * end.value))
+            return RepeatedNumber{sign * end.value, end.count};
+    }
+    return std::nullopt;
 }
 
 } // namespace halfscope

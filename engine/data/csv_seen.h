@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,7 +24,12 @@ public:
     /// Takes a field of the file's current line; missing values are passed over.
     void add(const CsvFile&, size_t column);
     bool hasNothing() const { return m_fields == 0; }
-    bool hasWord(std::string_view text) const { return m_words.contains(text); }
+    /// Returns the number of different texts, as far as they were kept.
+    size_t values() const { return m_words.size() + m_numbers.size(); }
+    /// Whether the text is one of the words, as far as they were kept.
+    bool hasWord(std::string_view text) const {
+        return m_words.contains(text) || (areWords() && m_numbers.contains(text));
+    }
     bool areNumbers() const { return m_fields > 0 && m_words.empty(); }
     /// Whether each different text is a word, those of numbers too: all fields are words, or ten of
     /// them and a tenth, as in a column of 4, f and r.
@@ -31,21 +37,26 @@ public:
     /// Whether words are there, but too few of them for areWords(): they may be mistakes.
     bool areMixed() const { return hasBoth() && !areWords() && !m_onlyFormatted; }
     bool areTruths() const { return areWords() && m_allTruths && m_numbers.empty(); }
-    bool hasManyWords() const { return (areWords() ? texts() : m_words.size()) > kMostWords; }
+    bool hasManyWords() const { return (areWords() ? values() : m_words.size()) > kMostWords; }
     /// Whether all words are numbers with separators or signs, see isFormattedNumber().
     bool hasFormatted() const { return !m_words.empty() && m_onlyFormatted; }
     /// Whether no text was met twice, as far as they were kept.
-    bool areAllDifferent() const { return m_fields == texts(); }
+    bool areAllDifferent() const { return m_fields == values(); }
     /// Returns the words in their order; those of numbers too.
     std::vector<std::string> words() const;
 
 private:
     bool hasBoth() const { return !m_words.empty() && !m_numbers.empty(); }
-    size_t texts() const { return m_words.size() + m_numbers.size(); }
 
     size_t m_fields = 0, m_wordFields = 0;
     bool m_allTruths = true, m_onlyFormatted = true; ///< of the words
     Texts m_words, m_numbers; ///< different texts; at most one more than is allowed of each
+};
+
+/// A number of a column, and how many lines have it.
+struct RepeatedNumber {
+    double value = 0;
+    int64_t count = 0;
 };
 
 /// The numbers of a column, from the first line to the last.
@@ -56,10 +67,26 @@ public:
     /// line by 1, or seldom more, and that are no years or other times. In a column whose name is
     /// that of an index, such as "id" or "PassengerId", they may be in any order.
     bool countLines(std::string_view name) const;
+    bool areWhole() const { return m_whole; }
+    double least() const { return -m_lowest.value; }
+    double most() const { return m_highest.value; }
+    /// Returns the number that seems to stand for missing values, as -999 does between 0 and 100:
+    /// the lowest or the highest one, in a hundredth of the lines and at least two, which lies as
+    /// far from the next one as the others reach. It is -99 or less, or has no digit but 9.
+    std::optional<RepeatedNumber> placeholder() const;
 
 private:
+    /// The numbers at one end, which is the upper one once the lower one has changed its sign.
+    struct End {
+        double value = 0, next = 0; ///< the outermost number, and the nearest to it
+        int64_t count = 0;          ///< of the outermost one
+
+        void add(double);
+    };
+
     int64_t m_count = 0;
-    double m_last = 0, m_least = 0, m_most = 0;
+    double m_last = 0;
+    End m_lowest, m_highest;
     bool m_whole = true, m_rising = true;
 };
 

@@ -162,8 +162,8 @@ std::vector<Message> notesOf(const Characters& characters) {
         notes.push_back(phrase("Data", "The text seems to be a table of numbers, and the network "
                                        "learns its characters. To predict a column instead, give "
                                        "the file a name that ends in .csv, and a first line that "
-                                       "names the columns, with commas, semicolons or tabs between "
-                                       "them."));
+                                       "names the columns, with commas, semicolons, tabs or spaces "
+                                       "between them."));
     return notes;
 }
 

@@ -51,6 +51,12 @@ void requireSequence(const LayerSpec& layer, const NodeType& in) {
                       shapeText(in.shape)});
 }
 
+void requirePlaces(const LayerSpec& layer, const NodeType& in, int leastRank) {
+    if (in.shape.rank() < leastRank)
+        layer.refuse({phrase("Model", "the input is %1; (samples, channels, ...) is expected"),
+                      shapeText(in.shape)});
+}
+
 int axisOf(const LayerSpec& layer, std::string_view arg, const Shape& shape) {
     int64_t axis = layer.whole(arg);
     if (axis < 0) axis += shape.rank();

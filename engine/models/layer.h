@@ -205,6 +205,8 @@ inline NodeType sameType(const LayerSpec&, const NodeType& in) { return in; }
 void requireImage(const LayerSpec&, const NodeType& in);
 /// Refuses inputs that are not a sequence (samples, channels, length).
 void requireSequence(const LayerSpec&, const NodeType& in);
+/// Refuses inputs that are not (samples, channels, ...).
+void requirePlaces(const LayerSpec&, const NodeType& in, int leastRank);
 /// Returns the axis that an argument names, which may count from the end; refuses one that the
 /// shape does not have.
 int axisOf(const LayerSpec&, std::string_view arg, const Shape& shape);

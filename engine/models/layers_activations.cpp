@@ -18,6 +18,11 @@ constexpr ArgInfo kLeakyArgs[] = {
     {"negative_slope", ArgKind::Real, "0.01"},
     kInplace,
 };
+constexpr ArgInfo kRreluArgs[] = {
+    {"lower", ArgKind::Real, "0.125"},
+    {"upper", ArgKind::Real, "0.3333333333333333"},
+    kInplace,
+};
 constexpr ArgInfo kPreluArgs[] = {
     {"num_parameters", ArgKind::Whole, "1", ArgShown::Named, 1, 1 << 20},
     {"init", ArgKind::Real, "0.25", ArgShown::Never},
@@ -61,6 +66,16 @@ NodeId emitUnary(LayerContext& c, const LayerSpec&, NodeId x) {
 }
 NodeId emitLeakyRelu(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return fn::leakyRelu(c.b, x, layer.real("negative_slope"));
+}
+void completeRrelu(LayerSpec& layer) {
+    if (layer.real("lower") > layer.real("upper"))
+        layer.refuse(phrase("Model", "upper must not be below lower"));
+}
+/// In evaluation, all slopes are the mean of the bounds.
+NodeId emitRrelu(LayerContext& c, const LayerSpec& layer, NodeId x) {
+    const double low = layer.real("lower"), high = layer.real("upper");
+    return c.trains() ? fn::rrelu(c.b, x, low, high, c.counter(), c.seed())
+                      : fn::leakyRelu(c.b, x, (low + high) / 2);
 }
 NodeType preluOutput(const LayerSpec& layer, const NodeType& in) {
     const int64_t slopes = layer.whole("num_parameters");
@@ -160,6 +175,7 @@ class Sine(nn.Module):
 constexpr LayerInfo kRows[] = {
     activation("ReLU", kInplaceArgs, emitUnary<Op::Relu>),
     activation("LeakyReLU", kLeakyArgs, emitLeakyRelu),
+    activation("RReLU", kRreluArgs, emitRrelu, completeRrelu),
     {.name = "PReLU",
      .args = kPreluArgs,
      .output = preluOutput,

@@ -177,13 +177,6 @@ constexpr ArgInfo kResponseArgs[] = {
     {"k", ArgKind::Real, "1.0"},
 };
 
-/// Refuses inputs that are not (samples, channels, ...).
-void requirePlaces(const LayerSpec& layer, const NodeType& in, int leastRank) {
-    if (in.shape.rank() < leastRank)
-        layer.refuse({phrase("Model", "the input is %1; (samples, channels, ...) is expected"),
-                      shapeText(in.shape)});
-}
-
 NodeType responseOutput(const LayerSpec& layer, const NodeType& in) {
     requirePlaces(layer, in, 3);
     Shape widened = in.shape;

@@ -1,5 +1,6 @@
 // Layers that widen images and sequences by a border, and those that regroup channels and pixels.
 #include "engine/models/layer_context.h"
+#include "engine/models/pool_shape.h"
 #include "engine/ops/functional.h"
 
 #include <algorithm>
@@ -21,16 +22,6 @@ constexpr ArgInfo kLineArgs[] = {kEnds};
 constexpr ArgInfo kValueImageArgs[] = {named(kSides), {"value", ArgKind::Real}};
 constexpr ArgInfo kValueLineArgs[] = {named(kEnds), {"value", ArgKind::Real}};
 
-/// Returns the border, given as one number, as (left, right) or as (left, right, top, bottom).
-fn::Border borderOf(const LayerSpec& layer, const Shape& in) {
-    const std::vector<double>& numbers = layer.value("padding").numbers;
-    const auto side = [&](size_t i) {
-        return static_cast<int64_t>(numbers.size() == 1 ? numbers[0] : numbers.at(i));
-    };
-    if (in.rank() == 3) return {side(0), side(1)};
-    return {side(0), side(1), side(2), side(3)};
-}
-
 using Require = void (*)(const LayerSpec&, const NodeType&);
 
 /// Returns the widened shape.
@@ -45,17 +36,31 @@ NodeType borderedOutput(const LayerSpec& layer, const NodeType& in) {
     return out;
 }
 
+/// Whether no side of the border is wider than the input less `by`.
+bool isNarrow(const LayerSpec& layer, const Shape& in, int64_t by) {
+    const fn::Border border = borderOf(layer, in);
+    const int last = in.rank() - 1;
+    return std::max(border.left, border.right) <= in[last] - by &&
+           std::max(border.top, border.bottom) <= in[last - 1] - by;
+}
+
 /// A reflection leaves out the outermost values, so a border must be narrower than the input.
 template <Require require>
 NodeType reflectedOutput(const LayerSpec& layer, const NodeType& in) {
     const NodeType out = borderedOutput<require>(layer, in);
-    const fn::Border border = borderOf(layer, in.shape);
-    const int last = in.shape.rank() - 1;
-    const bool fits = std::max(border.left, border.right) < in.shape[last] &&
-                      std::max(border.top, border.bottom) < in.shape[last - 1];
-    if (!fits)
+    if (!isNarrow(layer, in.shape, 1))
         layer.refuse({phrase("Model", "the border must be narrower than the input, %1, which it "
                                       "reflects"),
+                      shapeText(in.shape)});
+    return out;
+}
+
+template <Require require>
+NodeType circularOutput(const LayerSpec& layer, const NodeType& in) {
+    const NodeType out = borderedOutput<require>(layer, in);
+    if (!isNarrow(layer, in.shape, 0))
+        layer.refuse({phrase("Model", "the border must not be wider than the input, %1, which it "
+                                      "repeats"),
                       shapeText(in.shape)});
     return out;
 }
@@ -137,6 +142,10 @@ constexpr LayerInfo kRows[] = {
      emitBorder<fn::replicationPad>},
     {"ReplicationPad2d", Wants::Images, kImageArgs, borderedOutput<requireImage>,
      emitBorder<fn::replicationPad>},
+    moves({"CircularPad1d", Wants::Samples, kLineArgs, circularOutput<requireSequence>,
+           emitBorder<fn::circularPad>}),
+    moves({"CircularPad2d", Wants::Images, kImageArgs, circularOutput<requireImage>,
+           emitBorder<fn::circularPad>}),
     moves({"PixelShuffle", Wants::Images, kShuffleArgs, shuffleOutput, emitShuffle}),
     moves({"PixelUnshuffle", Wants::Images, kUnshuffleArgs, unshuffleOutput, emitUnshuffle}),
     moves({"ChannelShuffle", Wants::Images, kGroupsArgs, groupsOutput, emitGroups}),
@@ -145,5 +154,14 @@ constexpr LayerInfo kRows[] = {
 } // namespace
 
 std::span<const LayerInfo> paddingLayers() { return kRows; }
+
+fn::Border borderOf(const LayerSpec& layer, const Shape& in) {
+    const std::vector<double>& numbers = layer.value("padding").numbers;
+    const auto side = [&](size_t i) {
+        return static_cast<int64_t>(numbers.size() == 1 ? numbers[0] : numbers.at(i));
+    };
+    if (in.rank() == 3) return {side(0), side(1)};
+    return {side(0), side(1), side(2), side(3)};
+}
 
 } // namespace halfscope

@@ -4,18 +4,20 @@
 #include "engine/ops/functional.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace halfscope {
 
 namespace {
 
-constexpr double kMostWindow = 4096;
+constexpr double kMostWindow = 4096, kLeastFactor = 0.001;
 
 constexpr ArgInfo kMaxArgs[] = {
     {"kernel_size", ArgKind::Size, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Size, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Size, "0", ArgShown::Named, 0, kMostWindow},
-    {"dilation", ArgKind::Size, "1", ArgShown::Named, 1, kMostWindow, "1"},
+    {"dilation", ArgKind::Size, "1", ArgShown::Named, 1, kMostWindow},
     {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
     {"ceil_mode", ArgKind::Truth, "False"},
 };
@@ -38,7 +40,7 @@ constexpr ArgInfo kMaxLineArgs[] = {
     {"kernel_size", ArgKind::Whole, "", ArgShown::Named, 1, kMostWindow},
     {"stride", ArgKind::Whole, "None", ArgShown::Named, 1, kMostWindow},
     {"padding", ArgKind::Whole, "0", ArgShown::Named, 0, kMostWindow},
-    {"dilation", ArgKind::Whole, "1", ArgShown::Named, 1, kMostWindow, "1"},
+    {"dilation", ArgKind::Whole, "1", ArgShown::Named, 1, kMostWindow},
     {"return_indices", ArgKind::Truth, "False", ArgShown::Never, 0, 0, "False"},
     {"ceil_mode", ArgKind::Truth, "False"},
 };
@@ -58,21 +60,28 @@ constexpr ArgInfo kAdaptiveMaxLineArgs[] = {
 };
 constexpr ArgInfo kUpsampleArgs[] = {
     {"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16},
-    {"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, 1, kMostWindow},
-    {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0, "'nearest' or 'bilinear'"},
+    {"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, kLeastFactor, kMostWindow},
+    {"mode", ArgKind::Word, "'nearest'", ArgShown::Named, 0, 0,
+     "'nearest' or 'bilinear' or 'bicubic'"},
     {"align_corners", ArgKind::Truth, "None", ArgShown::Never},
     {"recompute_scale_factor", ArgKind::Truth, "None", ArgShown::Never, 0, 0, "None"},
 };
 
 /// The older names of Upsample, which print() shows with their mode.
 constexpr ArgInfo kOldSize{"size", ArgKind::Size, "None", ArgShown::Changed, 1, 1 << 16};
-constexpr ArgInfo kOldFactor{"scale_factor", ArgKind::Factor, "None", ArgShown::Changed, 1,
-                             kMostWindow};
+constexpr ArgInfo kOldFactor{"scale_factor",    ArgKind::Factor, "None",
+                             ArgShown::Changed, kLeastFactor,    kMostWindow};
 constexpr ArgInfo modeOf(std::string_view mode) {
     return {.name = "mode", .kind = ArgKind::Word, .standard = mode, .only = mode, .byName = true};
 }
 constexpr ArgInfo kNearestArgs[] = {kOldSize, kOldFactor, modeOf("'nearest'")};
 constexpr ArgInfo kBilinearArgs[] = {kOldSize, kOldFactor, modeOf("'bilinear'")};
+
+/// Returns the steps between the values of a window, which averages do not have.
+std::array<int64_t, 2> dilationOf(const LayerSpec& layer) {
+    return layer.info->name.starts_with("Max") ? layer.pair("dilation")
+                                               : std::array<int64_t, 2>{1, 1};
+}
 
 /// PyTorch's default stride is the window.
 void completePool(LayerSpec& layer) {
@@ -106,7 +115,7 @@ NodeId asSequence(LayerContext& c, NodeId x) {
 /// Pools images, and sequences as images of one row.
 NodeId emitMaxPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const PoolShape how = poolShape(layer, c.b.shapeOf(x));
-    return fn::maxPool2d(c.b, asImage(c, x), how.attrs, how.beyond);
+    return fn::maxPool2d(c.b, asImage(c, x), how.attrs, how.beyond, how.dilation);
 }
 NodeId emitAvgPool(LayerContext& c, const LayerSpec& layer, NodeId x) {
     const PoolShape how = poolShape(layer, c.b.shapeOf(x));
@@ -139,44 +148,44 @@ NodeId emitAdaptive(LayerContext& c, const LayerSpec& layer, NodeId x) {
     return function(c.b, x, layer.pair("output_size"));
 }
 
-/// Returns how many times an image of `in` grows along each axis; refuses factors that are not
-/// whole numbers.
-std::array<int64_t, 2> factorsOf(const LayerSpec& layer, const Shape& in) {
-    if (!layer.value("scale_factor").isNone) return layer.pair("scale_factor");
-    std::array<int64_t, 2> size = layer.pair("size");
-    for (size_t i = 0; i < 2; ++i) {
-        const int64_t extent = in[2 + static_cast<int>(i)];
-        if (size[i] % extent != 0)
-            layer.refuse(
-                {phrase("Model", "the input, %1, does not grow to this size by whole numbers"),
-                 shapeText(in)});
-        size[i] /= extent;
-    }
-    return size;
-}
-
 void completeUpsample(LayerSpec& layer) {
     if (layer.value("size").isNone == layer.value("scale_factor").isNone)
         layer.refuse(phrase("Model", "either size or scale_factor must be given"));
-    for (const double factor : layer.value("scale_factor").numbers)
-        if (factor != static_cast<double>(static_cast<int64_t>(factor)))
-            layer.refuse(phrase("Model", "a scale_factor must be a whole number here, such as 2"));
     if (layer.value("mode").word == "nearest" && layer.info->name == "Upsample" &&
         !layer.value("align_corners").isNone)
-        layer.refuse(phrase("Model", "align_corners goes with mode='bilinear'"));
+        layer.refuse(phrase("Model", "align_corners goes with mode='bilinear' or 'bicubic'"));
 }
 
 NodeType upsampleOutput(const LayerSpec& layer, const NodeType& in) {
     requireImage(layer, in);
-    const auto factors = factorsOf(layer, in.shape);
-    return {{in.shape[0], in.shape[1], in.shape[2] * factors[0], in.shape[3] * factors[1]},
-            in.dtype};
+    const auto size = newSizeOf(layer, in.shape).size;
+    return {{in.shape[0], in.shape[1], size[0], size[1]}, in.dtype};
+}
+
+/// Returns how many times the image grows along both axes, where these are whole numbers.
+std::optional<std::array<int64_t, 2>> factorsOf(const fn::NewSize& to, const Shape& in) {
+    std::array<int64_t, 2> factors{};
+    for (size_t i = 0; i < 2; ++i) {
+        factors[i] = std::llround(1 / to.step[i]);
+        if (factors[i] * in[2 + static_cast<int>(i)] != to.size[i] ||
+            1 / static_cast<double>(factors[i]) != to.step[i])
+            return std::nullopt;
+    }
+    return factors;
 }
 
 NodeId emitUpsample(LayerContext& c, const LayerSpec& layer, NodeId x) {
-    const auto factors = factorsOf(layer, c.b.shapeOf(x));
-    if (layer.value("mode").word == "nearest") return fn::upsampleNearest2d(c.b, x, factors);
-    return fn::upsampleBilinear2d(c.b, x, factors, cornersOf(layer));
+    const Shape in = c.b.shapeOf(x);
+    const fn::NewSize to = newSizeOf(layer, in);
+    const std::string& mode = layer.value("mode").word;
+    const auto factors = factorsOf(to, in);
+    if (mode == "nearest")
+        return factors ? fn::upsampleNearest2d(c.b, x, *factors)
+                       : fn::resampled2d(c.b, x, to, fn::Resampling::Nearest, fn::Corners::Edges);
+    if (mode == "bilinear" && factors)
+        return fn::upsampleBilinear2d(c.b, x, *factors, cornersOf(layer));
+    const auto how = mode == "bilinear" ? fn::Resampling::Bilinear : fn::Resampling::Bicubic;
+    return fn::resampled2d(c.b, x, to, how, cornersOf(layer));
 }
 
 constexpr LayerInfo kRows[] = {
@@ -214,10 +223,12 @@ PoolShape poolShape(const LayerSpec& layer, const Shape& in) {
     };
     PoolShape pool;
     pool.attrs = {of("kernel_size", 1), of("stride", 1), of("padding", 0), {}};
+    pool.dilation = dilationOf(layer);
     pool.extents = image ? std::array{in[2], in[3]} : std::array{int64_t{1}, in[2]};
     for (size_t i = 0; i < 2; ++i) {
         const int64_t padding = pool.attrs.padding[i], stride = pool.attrs.stride[i];
-        const int64_t padded = pool.extents[i] + 2 * padding, kernel = pool.attrs.kernel[i];
+        const int64_t padded = pool.extents[i] + 2 * padding;
+        const int64_t kernel = pool.dilation[i] * (pool.attrs.kernel[i] - 1) + 1;
         const int64_t more = layer.truth("ceil_mode") ? stride - 1 : 0;
         if (padded - kernel + more < 0)
             layer.refuse(
@@ -239,6 +250,31 @@ fn::Divisor divisorOf(const LayerSpec& layer) {
         layer.info->name == "AvgPool2d" && !layer.value("divisor_override").isNone;
     if (overrides) divisor.fixed = layer.whole("divisor_override");
     return divisor;
+}
+
+fn::NewSize newSizeOf(const LayerSpec& layer, const Shape& in) {
+    const std::vector<double>& factors = layer.value("scale_factor").numbers;
+    const std::string& mode = layer.value("mode").word;
+    fn::NewSize to;
+    for (size_t i = 0; i < 2; ++i) {
+        const int64_t extent = in[2 + static_cast<int>(i)];
+        int64_t& size = to.size[i];
+        if (factors.empty()) {
+            size = layer.pair("size")[i];
+            to.step[i] = static_cast<double>(extent) / static_cast<double>(size);
+        } else {
+            const double factor = factors[std::min(i, factors.size() - 1)];
+            size = static_cast<int64_t>(static_cast<double>(extent) * factor);
+            to.step[i] = 1 / factor;
+        }
+        if (size < 1)
+            layer.refuse(
+                {phrase("Model", "of the input, %1, no pixel would be left"), shapeText(in)});
+        // as PyTorch's kernels for the CPU have it, whatever the factor
+        if (size == extent && mode != "bicubic") to.step[i] = 1;
+        if (size == 2 * extent && mode == "nearest") to.step[i] = 0.5;
+    }
+    return to;
 }
 
 fn::Corners cornersOf(const LayerSpec& layer) {

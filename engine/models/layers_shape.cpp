@@ -91,6 +91,11 @@ NodeType sameOf(const LayerSpec& layer, const NodeType& in) {
     return in;
 }
 
+NodeType channelsOutput(const LayerSpec& layer, const NodeType& in) {
+    requirePlaces(layer, in, 2);
+    return in;
+}
+
 constexpr std::string_view kResidualClass = R"(
 class Residual(nn.Sequential):
     """Adds its input, or what a layer called shortcut makes of it, to the result of the others."""
@@ -131,6 +136,8 @@ constexpr LayerInfo kRows[] = {
      emitDropout<fn::channelDropout>},
     {"AlphaDropout", Wants::Anything, kDropoutArgs, sameType, emitDropout<fn::alphaDropout>,
      nullptr, anyLayout},
+    {"FeatureAlphaDropout", Wants::Samples, kDropoutArgs, channelsOutput,
+     emitDropout<fn::featureAlphaDropout>},
     {.name = "Identity",
      .output = sameType,
      .emitNodes = emitIdentity,

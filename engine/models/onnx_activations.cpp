@@ -23,6 +23,11 @@ std::string emitLeakyRelu(const OnnxLayer& layer, const std::string& x) {
     return layer.node("LeakyRelu", {x}, {{"alpha", slope}});
 }
 
+std::string emitRrelu(const OnnxLayer& layer, const std::string& x) {
+    const double slope = (layer.spec.real("lower") + layer.spec.real("upper")) / 2;
+    return layer.node("LeakyRelu", {x}, {{"alpha", static_cast<float>(slope)}});
+}
+
 /// Emits a PRelu with slopes of shape (channels, 1, 1), because ONNX aligns shapes at their last
 /// axes.
 std::string emitPrelu(const OnnxLayer& layer, const std::string& x) {
@@ -129,6 +134,7 @@ std::string emitHardtanh(const OnnxLayer& layer, const std::string& x) {
 constexpr OnnxRow kRows[] = {
     {"ReLU", emitNamed},
     {"LeakyReLU", emitLeakyRelu},
+    {"RReLU", emitRrelu},
     {"PReLU", emitPrelu},
     {"ELU", emitElu},
     {"GELU", emitGeluLayer},

@@ -298,6 +298,7 @@ constexpr OnnxRow kRows[] = {
     {"Dropout1d", emitNothing},
     {"Dropout2d", emitNothing},
     {"AlphaDropout", emitNothing},
+    {"FeatureAlphaDropout", emitNothing},
     {"Identity", emitNothing},
     {"SineLayer", emitSineLayer},
     {"FourierFeatures", emitFourierFeatures},

@@ -3,6 +3,7 @@
 #include "engine/models/pool_shape.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace halfscope {
@@ -29,7 +30,10 @@ std::string pool(const OnnxLayer& layer, std::string_view op, const std::string&
 }
 
 std::string emitMaxPool(const OnnxLayer& layer, const std::string& x) {
-    return pool(layer, "MaxPool", x);
+    const PoolShape how = poolShape(layer.spec, layer.in.shape);
+    const size_t first = layer.in.shape.rank() == 3 ? 1 : 0;
+    return pool(layer, "MaxPool", x,
+                {{"dilations", std::vector(how.dilation.begin() + first, how.dilation.end())}});
 }
 
 /// Writes averages over whole windows, and factors for those that are divided by less.
@@ -118,17 +122,27 @@ std::string emitAdaptiveAvgPool1d(const OnnxLayer& layer, const std::string& x) 
     return layer.node("MatMul", {x, turned});
 }
 
+/// Returns the factor by which ONNX brings an axis to its new size, of which it takes the whole
+/// part of the product.
+float factorTo(int64_t extent, int64_t size, double step) {
+    auto factor = static_cast<float>(1 / step);
+    while (static_cast<int64_t>(double{factor} * static_cast<double>(extent)) < size)
+        factor = std::nextafter(factor, INFINITY);
+    return factor;
+}
+
 std::string emitUpsample(const OnnxLayer& layer, const std::string& x) {
-    const Shape &in = layer.in.shape, &out = layer.out.shape;
-    const std::array<float, 4> scales{1, 1, static_cast<float>(out[2] / in[2]),
-                                      static_cast<float>(out[3] / in[3])};
+    const Shape& in = layer.in.shape;
+    const fn::NewSize to = newSizeOf(layer.spec, in);
+    const std::array<float, 4> scales{1, 1, factorTo(in[2], to.size[0], to.step[0]),
+                                      factorTo(in[3], to.size[1], to.step[1])};
     std::vector<OnnxAttribute> how{
         {"mode", std::string_view("nearest")},
         {"coordinate_transformation_mode", std::string_view("asymmetric")},
         {"nearest_mode", std::string_view("floor")}};
-    if (layer.spec.value("mode").word == "bilinear") {
+    if (const std::string& mode = layer.spec.value("mode").word; mode != "nearest") {
         const bool pixels = cornersOf(layer.spec) == fn::Corners::Pixels;
-        how = {{"mode", std::string_view("linear")},
+        how = {{"mode", std::string_view(mode == "bilinear" ? "linear" : "cubic")},
                {"coordinate_transformation_mode",
                 std::string_view(pixels ? "align_corners" : "half_pixel")}};
     }
@@ -137,17 +151,10 @@ std::string emitUpsample(const OnnxLayer& layer, const std::string& x) {
 
 /// Writes borders of any kind; ONNX wants their widths before all axes and then those behind them.
 std::string emitPad(const OnnxLayer& layer, const std::string& x) {
-    const std::vector<double>& given = layer.spec.value("padding").numbers;
-    const int rank = layer.in.shape.rank();
-    const auto side = [&](size_t i) {
-        return static_cast<int64_t>(given.size() == 1 ? given[0] : given.at(i));
-    };
-    std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
-    for (int i = 0; i < rank - 2; ++i) { // the last axis comes first
-        const auto axis = static_cast<size_t>(rank - 1 - i), at = static_cast<size_t>(2 * i);
-        pads[axis] = side(at);
-        pads[axis + static_cast<size_t>(rank)] = side(at + 1);
-    }
+    const fn::Border border = borderOf(layer.spec, layer.in.shape);
+    std::vector<int64_t> pads{0, 0, border.left, 0, 0, border.right};
+    if (layer.in.shape.rank() == 4)
+        pads = {0, 0, border.top, border.left, 0, 0, border.bottom, border.right};
     const std::string_view name = layer.spec.info->name;
     if (name.starts_with("Reflection") || name.starts_with("Replication")) {
         const std::string_view mode = name.starts_with("Reflection") ? "reflect" : "edge";
@@ -155,6 +162,23 @@ std::string emitPad(const OnnxLayer& layer, const std::string& x) {
     }
     const double value = name.starts_with("Zero") ? 0 : layer.spec.real("value");
     return layer.node("Pad", {x, layer.graph.integers(pads), layer.graph.scalar(value)});
+}
+
+/// Writes a border of the values at the other end, which Pad has from opset 19 on.
+std::string emitCircularPad(const OnnxLayer& layer, const std::string& x) {
+    const fn::Border border = borderOf(layer.spec, layer.in.shape);
+    const int last = layer.in.shape.rank() - 1;
+    const auto widened = [&](const std::string& y, int axis, int64_t front, int64_t back) {
+        const int64_t extent = layer.in.shape[axis];
+        const auto joined = [&](const std::string& a, const std::string& b) {
+            return layer.node("Concat", {a, b}, {{"axis", int64_t{axis}}});
+        };
+        const std::string behind = back > 0 ? joined(y, onnxSlice(layer, y, axis, 0, back)) : y;
+        return front > 0 ? joined(onnxSlice(layer, y, axis, extent - front, extent), behind)
+                         : behind;
+    };
+    const std::string wide = widened(x, last, border.left, border.right);
+    return widened(wide, last - 1, border.top, border.bottom);
 }
 
 /// Reshapes x to `apart`, which has as many samples, permutes its axes, and reshapes it to the
@@ -206,6 +230,8 @@ constexpr OnnxRow kRows[] = {
     {"ReflectionPad2d", emitPad},
     {"ReplicationPad1d", emitPad},
     {"ReplicationPad2d", emitPad},
+    {"CircularPad1d", emitCircularPad},
+    {"CircularPad2d", emitCircularPad},
     {"PixelShuffle", emitPixelShuffle},
     {"PixelUnshuffle", emitPixelUnshuffle},
     {"ChannelShuffle", emitChannelShuffle},

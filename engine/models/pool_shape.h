@@ -1,8 +1,9 @@
-// The windows of a pooling layer over its input, and where an upsampling has its corners. For
-// layers_pooling.cpp and onnx_pooling.cpp.
+// The windows of a pooling layer over its input, the border that a layer adds, and where an
+// upsampling has its corners. For the layers and their forms in ONNX.
 #pragma once
 
 #include "engine/models/layer.h"
+#include "engine/ops/functions/resampling.h"
 #include "engine/ops/functions/vision.h"
 
 namespace halfscope {
@@ -10,6 +11,7 @@ namespace halfscope {
 /// Of images (n, c, h, w), and of sequences (n, c, length) as images of one row.
 struct PoolShape {
     PoolAttrs attrs;
+    std::array<int64_t, 2> dilation{1, 1};
     std::array<int64_t, 2> extents{}; ///< of the input
     std::array<int64_t, 2> windows{}; ///< along both axes
     fn::Beyond beyond{};
@@ -18,6 +20,10 @@ struct PoolShape {
 PoolShape poolShape(const LayerSpec&, const Shape& in);
 /// By what a layer with averages divides.
 fn::Divisor divisorOf(const LayerSpec&);
-fn::Corners cornersOf(const LayerSpec&); ///< of a bilinear Upsample
+/// Returns the border, given as one number, as (left, right) or as (left, right, top, bottom).
+fn::Border borderOf(const LayerSpec&, const Shape& in);
+/// Returns what an Upsample makes of an input; refuses one that would leave no pixel.
+fn::NewSize newSizeOf(const LayerSpec&, const Shape& in);
+fn::Corners cornersOf(const LayerSpec&); ///< of an Upsample that is not nearest
 
 } // namespace halfscope

@@ -13,4 +13,5 @@
 #include "engine/ops/functions/norms.h"
 #include "engine/ops/functions/products.h"
 #include "engine/ops/functions/reductions.h"
+#include "engine/ops/functions/resampling.h"
 #include "engine/ops/functions/vision.h"

@@ -269,6 +269,12 @@ void addOtherActivations(Cases& cases) {
     one("alpha_dropout", [](Builder& b, In in) {
         return fn::alphaDropout(b, in[0], 0.5, b.constant(0, {}, DType::I32), 1);
     });
+    one("feature_alpha_dropout", [](Builder& b, In in) {
+        return fn::featureAlphaDropout(b, in[0], 0.5, b.constant(0, {}, DType::I32), 1);
+    });
+    one("rrelu_with_noise", [](Builder& b, In in) {
+        return fn::rrelu(b, in[0], 0.1, 0.4, b.constant(0, {}, DType::I32), 1);
+    });
 }
 
 void addOtherImages(Cases& cases) {
@@ -296,6 +302,9 @@ void addOtherImages(Cases& cases) {
     one("replication_pad2d", kImage, [](Builder& b, In in) {
         return fn::replicationPad(b, in[0], {2, 1, 0, 3});
     });
+    one("_pad_circular", kImage, [](Builder& b, In in) {
+        return fn::circularPad(b, in[0], {2, 1, 0, 3});
+    });
     one("pixel_shuffle", {2, 4, 3, 2},
         [](Builder& b, In in) { return fn::pixelShuffle(b, in[0], 2); });
     one("pixel_unshuffle", kImage,
@@ -310,6 +319,10 @@ void addOtherImages(Cases& cases) {
     });
     one("upsample_bilinear2d", kImage, [](Builder& b, In in) {
         return fn::upsampleBilinear2d(b, in[0], {2, 3}, fn::Corners::Pixels);
+    });
+    one("upsample_bicubic2d", kImage, [](Builder& b, In in) {
+        return fn::resampled2d(b, in[0], {{3, 6}, {4.0 / 3, 1 / 1.5}}, fn::Resampling::Bicubic,
+                               fn::Corners::Edges);
     });
 }
 

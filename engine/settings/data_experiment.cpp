@@ -7,6 +7,7 @@
 #include "engine/data/array_places.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_fields.h"
+#include "engine/data/csv_target.h"
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
@@ -214,7 +215,7 @@ constexpr Phrase kOtherTable =
                     "to_csv('table.csv', index=False))");
 constexpr Phrase kUnnamedTable =
     phrase("Files", "%1: a table is read from a file whose name ends in .csv, .tsv or .data, with "
-                    "commas, semicolons or tabs between the columns");
+                    "commas, semicolons, tabs or spaces between the columns");
 constexpr Phrase kTorchFile =
     phrase("Files", "%1: PyTorch's files can run code, so they are not opened; "
                     "safetensors.torch.save_file({'x': x, 'y': y}, 'data.safetensors') makes "

@@ -42,6 +42,31 @@ NodeId droppedOf(Builder& b, const Shape& shape, double p, NodeId counter, uint6
     return b.emit(Op::Less, {u, b.constantLike(p, u)});
 }
 
+/// Returns the shape of one number for each channel of x (n, c, ..).
+Shape channelsOf(const Builder& b, NodeId x) {
+    Shape channels = b.shapeOf(x);
+    require(channels.rank() >= 2, "a dropout of channels: (n, c, ..) expected");
+    for (int axis = 2; axis < channels.rank(); ++axis)
+        channels[axis] = 1;
+    return channels;
+}
+
+/// Drops as SELU wants it, with one number drawn for each element of `drawn`.
+NodeId alphaDropped(Builder& b, NodeId x, const Shape& drawn, double p, NodeId counter,
+                    uint64_t seed) {
+    checkShare(p);
+    const NodeId zero = b.constant(0, drawn, b.dtypeOf(x));
+    if (p == 1) return b.mul(x, b.expandLike(zero, x));
+    const NodeId dropped = droppedOf(b, drawn, p, counter, seed);
+    constexpr double kEnd = 1.7580993408473766; // where SELU ends, without its sign
+    const double factor = 1 / std::sqrt((kEnd * kEnd * p + 1) * (1 - p));
+    // PyTorch's order of roundings, in the dtype of x: mask - 1, times, plus
+    const NodeId below = b.where(dropped, b.constantLike(-1, zero), zero);
+    const NodeId shift = b.shift(b.scale(below, kEnd * factor), kEnd * factor * p);
+    const NodeId scale = b.where(dropped, zero, b.constantLike(factor, zero));
+    return b.add(b.mul(x, b.expandLike(scale, x)), b.expandLike(shift, x));
+}
+
 /// Returns the maximum along the axis. The softmax family is shifted by it and does not depend on
 /// the shift, so no gradient flows through it, and ties need no rule.
 NodeId maximumAlong(Builder& b, NodeId x, int axis) {
@@ -222,10 +247,7 @@ NodeId channelDropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t s
     checkShare(p);
     x = asFloat(b, castInputs(b, "feature_dropout", std::array{x})[0]);
     const AutocastScope off(b, nullptr);
-    Shape channels = b.shapeOf(x);
-    require(channels.rank() >= 2, "feature_dropout: (n, c, ..) expected");
-    for (int axis = 2; axis < channels.rank(); ++axis)
-        channels[axis] = 1;
+    const Shape channels = channelsOf(b, x);
     const NodeId dropped = droppedOf(b, channels, p, counter, seed);
     // Unlike dropout's, PyTorch's factor has the dtype of x.
     const NodeId kept = b.constant(p < 1 ? 1 / (1 - p) : 0, channels, b.dtypeOf(x));
@@ -233,19 +255,25 @@ NodeId channelDropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t s
 }
 
 NodeId alphaDropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
-    checkShare(p);
     x = asFloat(b, castInputs(b, "alpha_dropout", std::array{x})[0]);
     const AutocastScope off(b, nullptr);
-    const NodeId zero = b.constantLike(0, x);
-    if (p == 1) return b.mul(x, zero);
-    const NodeId dropped = droppedOf(b, b.shapeOf(x), p, counter, seed);
-    constexpr double kEnd = 1.7580993408473766; // where SELU ends, without its sign
-    const double factor = 1 / std::sqrt((kEnd * kEnd * p + 1) * (1 - p));
-    // PyTorch's order of roundings, in the dtype of x: mask - 1, times, plus
-    const NodeId below = b.where(dropped, b.constantLike(-1, x), zero);
-    const NodeId shift = b.shift(b.scale(below, kEnd * factor), kEnd * factor * p);
-    const NodeId scale = b.where(dropped, zero, b.constantLike(factor, x));
-    return b.add(b.mul(x, scale), shift);
+    return alphaDropped(b, x, b.shapeOf(x), p, counter, seed);
+}
+
+NodeId featureAlphaDropout(Builder& b, NodeId x, double p, NodeId counter, uint64_t seed) {
+    x = asFloat(b, castInputs(b, "feature_alpha_dropout", std::array{x})[0]);
+    const AutocastScope off(b, nullptr);
+    return alphaDropped(b, x, channelsOf(b, x), p, counter, seed);
+}
+
+NodeId rrelu(Builder& b, NodeId x, double low, double high, NodeId counter, uint64_t seed) {
+    x = asFloat(b, castInputs(b, "rrelu_with_noise", std::array{x})[0]);
+    const AutocastScope off(b, nullptr);
+    const NodeId u = uniform(b, b.shapeOf(x), counter, seed);
+    // PyTorch's slopes have the dtype of x
+    const NodeId slope = b.cast(b.shift(b.scale(u, high - low), low), b.dtypeOf(x));
+    const NodeId bent = b.emit(Op::LessEqual, {x, b.constantLike(0, x)});
+    return b.where(bent, b.mul(x, slope), x);
 }
 
 NodeId softmax(Builder& b, NodeId x, int axis) {

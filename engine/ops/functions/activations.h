@@ -43,6 +43,10 @@ NodeId channelDropout(Builder&, NodeId x, double p, NodeId counter, uint64_t see
 /// Sets elements to -1.758.., where SELU ends, with probability p, and keeps mean and variance of
 /// the rest by a factor and a shift.
 NodeId alphaDropout(Builder&, NodeId x, double p, NodeId counter, uint64_t seed);
+/// Does the same with whole channels of x (n, c, ..).
+NodeId featureAlphaDropout(Builder&, NodeId x, double p, NodeId counter, uint64_t seed);
+/// Multiplies each number that is not above 0 by a slope of its own, drawn between the bounds.
+NodeId rrelu(Builder&, NodeId x, double low, double high, NodeId counter, uint64_t seed);
 
 NodeId softmax(Builder&, NodeId x, int axis);
 NodeId logSoftmax(Builder&, NodeId x, int axis);

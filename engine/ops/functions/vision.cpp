@@ -1,5 +1,5 @@
-// Functions on images: pooling by windows or to a given size, growing, borders, regrouping, and
-// reading at given places.
+// Functions on images: pooling by windows or to a given size, borders, regrouping, and reading at
+// given places.
 #include "engine/ops/functions/vision.h"
 
 #include "engine/core/error.h"
@@ -92,88 +92,28 @@ NodeId repeated(Builder& b, NodeId x, int axis, int64_t at, int64_t count) {
     return b.expand(b.slice(x, axis, at, at + 1), shape);
 }
 
-/// Returns the neighbours of all values along an axis, one place before (-1) or behind (1); the
-/// outermost value is its own.
-NodeId neighbours(Builder& b, NodeId x, int axis, int step) {
-    const int64_t extent = b.shapeOf(x)[axis];
-    if (step < 0)
-        return b.concat(std::array{b.slice(x, axis, 0, 1), b.slice(x, axis, 0, extent - 1)}, axis);
-    return b.concat(std::array{b.slice(x, axis, 1, extent), b.slice(x, axis, extent - 1, extent)},
-                    axis);
-}
+/// The end of an axis at which a border begins.
+enum class End : uint8_t { Front, Back };
 
-/// The distance of value k of `factor` from the middle of them, where their source is.
-double phaseOf(int64_t k, int64_t factor) {
-    return (static_cast<double>(k) + 0.5) / static_cast<double>(factor) - 0.5;
-}
-NodeId betweenEdges(Builder& b, NodeId x, NodeId before, NodeId behind, double distance) {
-    if (distance == 0) return x;
-    const double share = std::fabs(distance);
-    return b.add(b.scale(x, 1 - share), b.scale(distance < 0 ? before : behind, share));
-}
-/// Where the outermost pixels keep their places, the distance of value k depends on the place i of
-/// its source: (k (n - 1) - i (factor - 1)) / (factor n - 1).
-NodeId betweenPixels(Builder& b, NodeId x, int axis, NodeId before, NodeId behind, int64_t k,
-                     int64_t factor) {
-    const int64_t extent = b.shapeOf(x)[axis];
-    Shape places{1, 1, 1, 1};
-    places[axis] = extent;
-    const NodeId place = b.iota(places, axis, b.dtypeOf(x));
-    const NodeId shifts = b.shift(b.scale(place, static_cast<double>(1 - factor)),
-                                  static_cast<double>(k * (extent - 1)));
-    const NodeId distance =
-        b.div(shifts, b.constantLike(static_cast<double>(factor * extent - 1), shifts));
-    const auto times = [&](NodeId value, NodeId share) {
-        return b.mul(value, b.expandLike(share, value));
-    };
-    const NodeId own = b.sub(b.constantLike(1, distance), b.unary(Op::Abs, distance));
-    const NodeId sides = b.add(times(before, b.unary(Op::Relu, b.neg(distance))),
-                               times(behind, b.unary(Op::Relu, distance)));
-    return b.add(times(x, own), sides);
-}
-
-/// Interpolates linearly along an axis of (n, c, h, w): each value becomes `factor` values, between
-/// its neighbours on both sides.
-NodeId interpolated(Builder& b, NodeId x, int axis, int64_t factor, Corners corners) {
-    const Shape shape = b.shapeOf(x);
-    const int64_t extent = shape[axis];
-    if (factor == 1) return x;
-    if (extent == 1) return repeated(b, x, axis, 0, factor);
-    const NodeId before = neighbours(b, x, axis, -1), behind = neighbours(b, x, axis, 1);
-    Shape apart;
-    for (int i = 0; i < 4; ++i) {
-        apart.push(shape[i]);
-        if (i == axis) apart.push(1);
-    }
-    std::vector<NodeId> values;
-    for (int64_t k = 0; k < factor; ++k) {
-        const NodeId value = corners == Corners::Edges
-                                 ? betweenEdges(b, x, before, behind, phaseOf(k, factor))
-                                 : betweenPixels(b, x, axis, before, behind, k, factor);
-        values.push_back(b.reshape(value, apart));
-    }
-    Shape grown = shape;
-    grown[axis] *= factor;
-    return b.reshape(b.concat(values, axis + 1), grown);
-}
-
-/// Returns the values from `begin` to `end` along an axis in the opposite order.
-NodeId mirrored(Builder& b, NodeId x, int axis, int64_t begin, int64_t end) {
-    const NodeId strip = b.slice(x, axis, begin, end);
+/// Returns the border of a width beyond one end of an axis: what a mirror shows that stands on the
+/// outermost value.
+NodeId mirrored(Builder& b, NodeId x, int axis, End end, int64_t width) {
+    const int64_t begin = end == End::Front ? 1 : b.shapeOf(x)[axis] - 1 - width;
+    const NodeId strip = b.slice(x, axis, begin, begin + width);
     std::vector<NodeId> parts;
-    for (int64_t i = end - begin; i-- > 0;)
+    for (int64_t i = width; i-- > 0;)
         parts.push_back(b.slice(strip, axis, i, i + 1));
     return b.concat(parts, axis);
 }
-
-/// Widens an axis of x at its ends by what first(width) and last(width) return.
-template <class First, class Last>
-NodeId widenedAlong(Builder& b, NodeId x, int axis, std::array<int64_t, 2> by, const First& first,
-                    const Last& last) {
-    std::vector<NodeId> parts{x};
-    if (by[0] > 0) parts.insert(parts.begin(), first(by[0]));
-    if (by[1] > 0) parts.push_back(last(by[1]));
-    return parts.size() == 1 ? x : b.concat(parts, axis);
+/// Likewise: copies of the outermost value.
+NodeId replicated(Builder& b, NodeId x, int axis, End end, int64_t width) {
+    return repeated(b, x, axis, end == End::Front ? 0 : b.shapeOf(x)[axis] - 1, width);
+}
+/// Likewise: the values at the other end.
+NodeId wrapped(Builder& b, NodeId x, int axis, End end, int64_t width) {
+    const int64_t extent = b.shapeOf(x)[axis];
+    return end == End::Front ? b.slice(x, axis, extent - width, extent)
+                             : b.slice(x, axis, 0, width);
 }
 
 /// The last two axes with their borders, the last one first.
@@ -187,16 +127,59 @@ std::array<Side, 2> sidesOf(const Builder& b, NodeId x, const Border& border) {
     return {{{last, {border.left, border.right}}, {last - 1, {border.top, border.bottom}}}};
 }
 
-/// Returns x as autocast wants it for a border: PyTorch has one function for each number of axes.
-NodeId castForBorder(Builder& b, const char* line, const char* image, NodeId x) {
-    return castInputs(b, b.shapeOf(x).rank() == 3 ? line : image, std::array{x})[0];
+/// Widens x by what `strip` returns for the ends of its axes. For autocast, PyTorch has one
+/// function for each number of axes.
+NodeId bordered(Builder& b, const char* line, const char* image, NodeId x, const Border& border,
+                NodeId (*strip)(Builder&, NodeId, int axis, End, int64_t width)) {
+    x = castInputs(b, b.shapeOf(x).rank() == 3 ? line : image, std::array{x})[0];
+    const AutocastScope off(b, nullptr);
+    for (const auto& [axis, by] : sidesOf(b, x, border)) {
+        std::vector<NodeId> parts;
+        if (by[0] > 0) parts.push_back(strip(b, x, axis, End::Front, by[0]));
+        parts.push_back(x);
+        if (by[1] > 0) parts.push_back(strip(b, x, axis, End::Back, by[1]));
+        if (parts.size() > 1) x = b.concat(parts, axis);
+    }
+    return x;
+}
+
+/// Lays the values of each window side by side, in their order, so that they are a window of one
+/// row. The lowest number is the padding; unlike in PyTorch, it wins over -inf.
+NodeId dilatedMaxPool(Builder& b, NodeId x, const PoolAttrs& attrs, Beyond beyond,
+                      std::array<int64_t, 2> dilation) {
+    const auto [down, across] = attrs.padding;
+    x = constantPad(b, x, {across, across + beyond[1], down, down + beyond[0]},
+                    -formatOf(b.dtypeOf(x)).maxFinite);
+    const auto [high, wide] = attrs.kernel;
+    const auto every = [&](NodeId from, size_t i, int64_t at) {
+        const int axis = 2 + static_cast<int>(i);
+        const int64_t reach = dilation[i] * (attrs.kernel[i] - 1), begin = dilation[i] * at;
+        const int64_t end = b.shapeOf(x)[axis] - reach + begin;
+        return b.slice(from, axis, begin, end, attrs.stride[i]);
+    };
+    std::vector<NodeId> values;
+    Shape windows;
+    for (int64_t i = 0; i < high; ++i) {
+        const NodeId rows = every(x, 0, i);
+        for (int64_t j = 0; j < wide; ++j) {
+            const NodeId value = every(rows, 1, j);
+            windows = b.shapeOf(value);
+            values.push_back(
+                b.reshape(value, {windows[0], windows[1], windows[2] * windows[3], 1}));
+        }
+    }
+    const PoolAttrs whole{{1, high * wide}, {1, 1}, {0, 0}, {}};
+    return b.reshape(maxPool2d(b, b.concat(values, 3), whole), windows);
 }
 
 } // namespace
 
-NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs, Beyond beyond) {
+NodeId maxPool2d(Builder& b, NodeId x, const PoolAttrs& attrs, Beyond beyond,
+                 std::array<int64_t, 2> dilation) {
     x = castInputs(b, "max_pool2d", std::array{x})[0];
     const AutocastScope off(b, nullptr);
+    if (dilation != std::array<int64_t, 2>{1, 1})
+        return dilatedMaxPool(b, x, attrs, beyond, dilation);
     // Copies of the last values: a copy never wins, because its original comes first.
     x = replicationPad(b, x, {0, beyond[1], 0, beyond[0]});
     const NodeId index = b.emit(Op::MaxPool2dIndex, {x}, attrs);
@@ -280,23 +263,6 @@ NodeId adaptiveMaxPool2d(Builder& b, NodeId x, std::array<int64_t, 2> size) {
     return in.result(b, b.concat(rows, 2));
 }
 
-NodeId upsampleNearest2d(Builder& b, NodeId given, std::array<int64_t, 2> factors) {
-    const NodeId x = castInputs(b, "upsample_nearest2d", std::array{given})[0];
-    const AutocastScope off(b, nullptr);
-    const auto [down, across] = factors;
-    const Shape s = b.shapeOf(x);
-    const NodeId apart = b.reshape(x, {s[0], s[1], s[2], 1, s[3], 1});
-    const NodeId blocks = b.expand(apart, {s[0], s[1], s[2], down, s[3], across});
-    return b.reshape(blocks, {s[0], s[1], s[2] * down, s[3] * across});
-}
-
-NodeId upsampleBilinear2d(Builder& b, NodeId x, std::array<int64_t, 2> factors, Corners corners) {
-    const Operands in(b, "upsample_bilinear2d", std::array{x});
-    const AutocastScope off(b, nullptr);
-    const NodeId wide = interpolated(b, in[0], 3, factors[1], corners);
-    return in.result(b, interpolated(b, wide, 2, factors[0], corners));
-}
-
 NodeId constantPad(Builder& b, NodeId x, const Border& border, double value) {
     x = castInputs(b, "constant_pad_nd", std::array{x})[0];
     const AutocastScope off(b, nullptr);
@@ -310,29 +276,15 @@ NodeId constantPad(Builder& b, NodeId x, const Border& border, double value) {
 }
 
 NodeId reflectionPad(Builder& b, NodeId x, const Border& border) {
-    x = castForBorder(b, "reflection_pad1d", "reflection_pad2d", x);
-    const AutocastScope off(b, nullptr);
-    for (const Side& side : sidesOf(b, x, border)) {
-        const int axis = side.axis;
-        const int64_t end = b.shapeOf(x)[axis] - 1;
-        x = widenedAlong(
-            b, x, axis, side.by, [&](int64_t n) { return mirrored(b, x, axis, 1, n + 1); },
-            [&](int64_t n) { return mirrored(b, x, axis, end - n, end); });
-    }
-    return x;
+    return bordered(b, "reflection_pad1d", "reflection_pad2d", x, border, mirrored);
 }
 
 NodeId replicationPad(Builder& b, NodeId x, const Border& border) {
-    x = castForBorder(b, "replication_pad1d", "replication_pad2d", x);
-    const AutocastScope off(b, nullptr);
-    for (const Side& side : sidesOf(b, x, border)) {
-        const int axis = side.axis;
-        const int64_t end = b.shapeOf(x)[axis] - 1;
-        x = widenedAlong(
-            b, x, axis, side.by, [&](int64_t n) { return repeated(b, x, axis, 0, n); },
-            [&](int64_t n) { return repeated(b, x, axis, end, n); });
-    }
-    return x;
+    return bordered(b, "replication_pad1d", "replication_pad2d", x, border, replicated);
+}
+
+NodeId circularPad(Builder& b, NodeId x, const Border& border) {
+    return bordered(b, "_pad_circular", "_pad_circular", x, border, wrapped);
 }
 
 NodeId pixelShuffle(Builder& b, NodeId x, int64_t factor) {

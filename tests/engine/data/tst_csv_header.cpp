@@ -29,6 +29,7 @@ private slots:
     void opened();
     void textsOpened();
     void givenSetting();
+    void scikitLearn();
 
 private:
     std::string write(const std::string& name, const std::string& text) {
@@ -71,6 +72,10 @@ void TestCsvHeader::told_data() {
     row("index of R above numbers", ",16.5,17\n71,0,4\n70,1,5\n", true);
     row("names above different numbers", "a,b\n1,b\n2,b\n", true);
     row("number above words", "1,b\nx,b\ny,b\n", true);
+    QByteArray doors = "2,low\n"; // of cars
+    for (int i = 0; i < 12; ++i)
+        doors += "2,low\n3,high\nmore,low\n";
+    row("number among words", doors, false);
     row("one line", "a,b\n", true);
     row("one line of numbers", "3,1\n", true);
     row("nothing", "", true);
@@ -159,6 +164,28 @@ void TestCsvHeader::givenSetting() {
     const Assignment given = parseAssignment("data.header=true");
     QVERIFY(experimentOn(path, {&given, 1})->task.header);
     QVERIFY(!experimentOn(path, {})->task.header);
+}
+
+/// The first line of scikit-learn's own tables says how many samples and features follow.
+void TestCsvHeader::scikitLearn() {
+    for (const bool many : {false, true}) { // classes, so that the lines have as many fields or not
+        const std::string classes = many ? ",setosa,versicolor,virginica\n" : ",setosa,virginica\n";
+        const std::string path = write("iris.csv", "150,3" + classes + "5.1,3.5,2,0\n4.9,3,1,1\n");
+        QCOMPARE(thrownBy<InputError>([&] { experimentOn(path); }),
+                 path + ": the first line counts samples, 150, and features, 3, and names the "
+                        "classes, as in scikit-learn's own tables; write the names of the columns "
+                        "in its place, or remove it");
+    }
+    // other numbers of fields, and words
+    for (const char* lines : {"5.1,3.5\n", "5.1,3.5,x\n"}) {
+        const std::string path = write("other.csv", std::string("150,2,a,b\n") + lines);
+        const std::string error = thrownBy<InputError>([&] { experimentOn(path); });
+        QVERIFY2(error.ends_with("fields do not fit the 4 columns of the first line"),
+                 error.c_str());
+    }
+    TaskConfig sample = headless("150,2,low\n160,3,high\n170,4,low\n");
+    sample.loss.kind = LossKind::CrossEntropy;
+    QCOMPARE(makeDataset(sample, 0)->samples(Split::Train), int64_t{3});
 }
 
 } // namespace tst_csv_header

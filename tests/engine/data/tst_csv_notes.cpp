@@ -23,6 +23,9 @@ private slots:
     void lineNames_data();
     void lineNames();
     void wordsAsNames();
+    void placeholders_data();
+    void placeholders();
+    void placeholdersOfTargets();
 
 private:
     TaskConfig csv(const std::string& text) const {
@@ -107,11 +110,16 @@ void TestCsvNotes::lineNames_data() {
     row("counted", "n", {"0", "1", "2", "3", "4", "5"}, true);
     row("counted with a gap", "n", {"10", "11", "13", "14", "15", "16"}, true);
     row("ids in any order", "PassengerId", {"907", "15", "300", "8", "501", "22"}, true);
+    row("ids of users", "user_id", {"907", "15", "300", "8", "501", "22"}, true);
+    row("ids with a space", "user id", {"907", "15", "300", "8", "501", "22"}, true);
+    row("later than years", "n", {"2198", "2199", "2200", "2201", "2202", "2203"}, true);
     row("words", "name", words, true);
     row("some words", "name", words.mid(0, 10), false);
     row("a word twice", "name", words.mid(0, 11) << "name 1", false);
     row("years", "n", {"1960", "1961", "1962", "1963", "1964", "1965"}, false);
     row("days", "Day of year", {"1", "2", "3", "4", "5", "6"}, false);
+    row("days behind a word", "Elapsed days", {"1", "2", "3", "4", "5", "6"}, false);
+    row("every second number", "n", {"0", "2", "4", "6", "8", "10"}, false);
     row("few", "n", {"0", "1", "2", "3", "4"}, false);
     row("in any order", "n", {"0", "2", "1", "3", "4", "5"}, false);
     row("far apart", "n", {"0", "10", "20", "30", "40", "50"}, false);
@@ -152,6 +160,69 @@ void TestCsvNotes::wordsAsNames() {
                          "line is a sample, set data.header to false."));
     QCOMPARE(told("work,age\n"), QStringList());
     QCOMPARE(told("Private,State\n").size(), 1);
+}
+
+void TestCsvNotes::placeholders_data() {
+    QTest::addColumn<double>("number");
+    QTest::addColumn<int>("times");   // among 200 lines
+    QTest::addColumn<double>("most"); // of the others, which begin at 0
+    QTest::addColumn<bool>("told");
+    const auto row = [](const char* what, double number, int times, double most, bool told) {
+        QTest::newRow(what) << number << times << most << told;
+    };
+    row("-999", -999, 2, 50, true);
+    row("-9999", -9999, 20, 50, true);
+    row("-200", -200, 20, 50, true);
+    row("-1e30", -1e30, 20, 50, true);
+    row("99", 99, 2, 49.5, true);
+    row("9999", 9999, 20, 50, true);
+    row("999 in nearly all lines", 999, 190, 50, true);
+    row("999 near the others", 999, 20, 600, false);
+    row("99 as near as the others reach", 99, 2, 49.75, false);
+    row("-99 as far as the others reach", -99, 2, 99, true);
+    row("-99 not that far", -99, 2, 99.25, false);
+    row("once in 200 lines", -999, 1, 50, false);
+    row("-98", -98, 20, 50, false);
+    row("-1", -1, 20, 0.5, false);
+    row("998", 998, 20, 50, false);
+    row("9", 9, 20, 4, false);
+    row("a fraction", -999.5, 20, 50, false);
+    row("two numbers", 999, 100, 0, false);
+}
+
+/// A number between which and all others nothing lies may mean that there is none.
+void TestCsvNotes::placeholders() {
+    QFETCH(const double, number);
+    QFETCH(const int, times);
+    QFETCH(const double, most);
+    QFETCH(const bool, told);
+    constexpr int kLines = 200;
+    std::string text = "a,wind,y\n";
+    for (int i = 0; i < kLines; ++i) {
+        const double other = i % 2 ? most : most / 2 * (i % 4 / 2); // 0, most, half, most
+        text += "1," + std::to_string(i < times ? number : other) + ",7\n";
+    }
+    const QString note =
+        "Columns have a number that is far from all their others and may stand for missing values. "
+        "In brackets, the number and how many samples have it: wind (%1, %2). If it does, save the "
+        "table with nothing in its place.";
+    QCOMPARE(notesOf(csv(text)).filter("missing"),
+             told ? QStringList(note.arg(number).arg(times)) : QStringList());
+}
+
+/// A target is told as well, unless it is a class; a hundredth of many lines are more than two.
+void TestCsvNotes::placeholdersOfTargets() {
+    const auto told = [&](int lines, LossKind loss) {
+        std::string text = "a,y\n";
+        for (int i = 0; i < lines; ++i)
+            text += std::to_string(i) + "," + (i < 3 ? "-999" : std::to_string(i % 5)) + "\n";
+        TaskConfig task = csv(text);
+        task.loss.kind = loss;
+        return notesOf(task).filter("y (-999, 3)").size();
+    };
+    QCOMPARE(told(300, LossKind::Mse), 1);
+    QCOMPARE(told(301, LossKind::Mse), 0);
+    QCOMPARE(told(300, LossKind::CrossEntropy), 0);
 }
 
 } // namespace tst_csv_notes

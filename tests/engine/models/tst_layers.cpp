@@ -160,6 +160,7 @@ const Case kCases[] = {
     {"Upsample(size=8)", "Upsample(size=8, mode='nearest')", {1, 2, 4, 2}, {1, 2, 8, 8}},
     {"Flatten()", "Flatten(start_dim=1, end_dim=-1)", {2, 3, 4, 5}, {2, 60}},
     {"Flatten(0, 1)", "Flatten(start_dim=0, end_dim=1)", {2, 3, 4, 5}, {6, 4, 5}},
+    {"Flatten(1, 1)", "Flatten(start_dim=1, end_dim=1)", {2, 3, 4}, {2, 3, 4}},
     {"Unflatten(1, (2, -1))", "Unflatten(dim=1, unflattened_size=(2, -1))", {2, 6}, {2, 2, 3}},
     {"Dropout()", "Dropout(p=0.5, inplace=False)", {2, 3}, {2, 3}},
     {"Identity()", "Identity()", {2, 3}, {2, 3}},

@@ -158,6 +158,7 @@ private slots:
     void printsAndNames();
     void computes_data();
     void computes();
+    void evaluatesRrelu();
     void refuses_data();
     void refuses();
 };
@@ -219,6 +220,19 @@ void TestTorchLayers::computes() {
     }
 }
 
+/// In evaluation all slopes are the mean of the bounds.
+void TestTorchLayers::evaluatesRrelu() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {2, 2}, DType::F32);
+    ModelOptions options;
+    options.mode = ModelMode::Evaluate;
+    const NodeId y = emitModel(b, readModel("RReLU(0.25, 0.75)"), {x, {2, 2}}, options).output;
+    const std::map<NodeId, RefTensor> values{{x, {{2, 2}, {-2, -1, 0, 3}}}};
+    QCOMPARE(evaluate(graph, values, std::vector{y}, RefRounding::None).at(y).values,
+             (std::vector<double>{-1, -0.5, 0, 3}));
+}
+
 void TestTorchLayers::refuses_data() {
     QTest::addColumn<QByteArray>("layer");
     QTest::addColumn<QString>("sentence"); // after the place and the layer
@@ -236,18 +250,40 @@ void TestTorchLayers::refuses_data() {
     row("ReflectionPad2d((0, 0, 5, 1))",
         "the border must be narrower than the input, (2, 3, 5, 6), "
         "which it reflects");
+    row("ReflectionPad2d((0, 6, 0, 0))",
+        "the border must be narrower than the input, (2, 3, 5, 6), "
+        "which it reflects");
+    row("Hardtanh(1, 1)", "max_val must be above min_val");
+    row("Sequential(Flatten(0), PReLU(3))", "the input has the shape (180,); with 3 slopes, its "
+                                            "axis 1 must have as many");
+    row("Unflatten(1, (-1, -1))",
+        "each of unflattened_size must be at least 1, and one of them may be -1");
+    row("Unflatten(1, (1, 3, 1, 1))", "the result has more than 6 axes");
+    row("MaxPool2d(2, padding=(0, 2))", "the padding must be at most half of kernel_size");
+    row("MaxPool2d(3, padding=2)", "the padding must be at most half of kernel_size");
     row("ZeroPad2d((1, 2))", "padding=(1, 2) is not allowed: a whole number from 0 to 4096, or "
                              "four of them such as (1, 1, 2, 2)");
     row("ZeroPad2d(-1)", "padding=-1 is not allowed: a whole number from 0 to 4096, or four of "
                          "them such as (1, 1, 2, 2)");
+    row("CircularPad2d((0, 0, 6, 1))",
+        "the border must not be wider than the input, (2, 3, 5, 6), which it repeats");
+    row("CircularPad2d(6)",
+        "the border must not be wider than the input, (2, 3, 5, 6), which it repeats");
+    row("RReLU(0.5, 0.25)", "upper must not be below lower");
+    row("Sequential(Flatten(0), FeatureAlphaDropout())", "the input is (180,); (samples, channels, "
+                                                         "...) is expected");
+    row("MaxPool2d(3, dilation=3)", "the window is larger than the input, (2, 3, 5, 6)");
+    row("MaxPool2d(3, padding=2, dilation=2)", "the padding must be at most half of kernel_size");
     row("ReplicationPad1d(1)", "the input is (2, 3, 5, 6); sequences (samples, channels, length) "
                                "are expected");
     row("PixelShuffle(2)", "the input has 3 channels, and a multiple of 4 is needed");
     row("PixelUnshuffle(2)", "height and width of the input, (2, 3, 5, 6), must be multiples of 2");
     row("ChannelShuffle(2)", "the input has 3 channels, and a multiple of 2 is needed");
-    row("Upsample(scale_factor=2, align_corners=True)", "align_corners goes with mode='bilinear'");
-    row("Upsample(scale_factor=2, mode='bicubic')", "mode='bicubic' is not supported: only "
-                                                    "'nearest' or 'bilinear' is");
+    row("Upsample(scale_factor=2, align_corners=True)",
+        "align_corners goes with mode='bilinear' or 'bicubic'");
+    row("Upsample(scale_factor=2, mode='nearest-exact')",
+        "mode='nearest-exact' is not supported: only 'nearest' or 'bilinear' or 'bicubic' is");
+    row("Upsample(scale_factor=(1, 0.125))", "of the input, (2, 3, 5, 6), no pixel would be left");
     row("MaxPool2d(9, 3, ceil_mode=True)", "the window is larger than the input, (2, 3, 5, 6)");
     row("AdaptiveMaxPool2d(2, return_indices=True)", "return_indices=True is not supported: only "
                                                      "False is");

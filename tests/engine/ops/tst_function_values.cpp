@@ -84,6 +84,7 @@ private slots:
     void dropoutOfTwoLayers();
     void otherDropouts_data();
     void otherDropouts();
+    void slopesOfRrelu();
     void dropoutFollowsItsCounter();
 };
 
@@ -468,31 +469,42 @@ void TestFunctionValues::dropoutOfTwoLayers() {
 
 void TestFunctionValues::otherDropouts_data() {
     QTest::addColumn<bool>("channels");
+    QTest::addColumn<bool>("alpha");
     QTest::addColumn<int>("dtype");
     QTest::addColumn<double>("p");
     QTest::addColumn<double>("dropped");
     QTest::addColumn<double>("kept");
-    const auto row = [](bool channels, DType dtype, double p, double dropped, double kept) {
-        QTest::addRow("%s %s %g", channels ? "channels" : "alpha", nameOf(dtype).data(), p)
-            << channels << static_cast<int>(dtype) << p << dropped << kept;
+    const auto add = [](bool channels, bool alpha, DType dtype, double p, double dropped,
+                        double kept) {
+        QTest::addRow("%s%s%s %g", channels ? "channels " : "", alpha ? "alpha " : "",
+                      nameOf(dtype).data(), p)
+            << channels << alpha << static_cast<int>(dtype) << p << dropped << kept;
     };
-    row(true, DType::F32, 0.1, 0, 1.388888955116272);
-    row(true, DType::F16, 0.1, 0, 1.388671875);
-    row(true, DType::BF16, 0.1, 0, 1.390625);
-    row(true, DType::F32, 1, 0, 0);
-    row(false, DType::F32, 0.1, -1.4577387571334839, 1.313576579093933);
-    row(false, DType::F16, 0.1, -1.4580078125, 1.3134765625);
-    row(false, DType::BF16, 0.1, -1.453125, 1.3203125);
-    row(false, DType::F32, 0.5, -0.7791939377784729, 1.887200117111206);
-    row(false, DType::F16, 0.5, -0.779296875, 1.88671875);
-    row(false, DType::BF16, 0.5, -0.77734375, 1.890625);
-    row(false, DType::F16, 1, 0, 0);
+    const auto channels = [&](DType dtype, double p, double dropped, double kept) {
+        add(true, false, dtype, p, dropped, kept);
+    };
+    const auto alpha = [&](DType dtype, double p, double dropped, double kept) {
+        add(false, true, dtype, p, dropped, kept);
+        add(true, true, dtype, p, dropped, kept);
+    };
+    channels(DType::F32, 0.1, 0, 1.388888955116272);
+    channels(DType::F16, 0.1, 0, 1.388671875);
+    channels(DType::BF16, 0.1, 0, 1.390625);
+    channels(DType::F32, 1, 0, 0);
+    alpha(DType::F32, 0.1, -1.4577387571334839, 1.313576579093933);
+    alpha(DType::F16, 0.1, -1.4580078125, 1.3134765625);
+    alpha(DType::BF16, 0.1, -1.453125, 1.3203125);
+    alpha(DType::F32, 0.5, -0.7791939377784729, 1.887200117111206);
+    alpha(DType::F16, 0.5, -0.779296875, 1.88671875);
+    alpha(DType::BF16, 0.5, -0.77734375, 1.890625);
+    alpha(DType::F16, 1, 0, 0);
 }
 
-/// What PyTorch 2.15 makes of 1.25 with dropout2d() and alpha_dropout(): bit for bit, channel by
-/// channel or element by element, with the slope of what is kept.
+/// What PyTorch 2.15 makes of 1.25 with dropout2d(), alpha_dropout() and feature_alpha_dropout():
+/// bit for bit, channel by channel or element by element, with the slope of what is kept.
 void TestFunctionValues::otherDropouts() {
     QFETCH(bool, channels);
+    QFETCH(bool, alpha);
     QFETCH(int, dtype);
     QFETCH(double, p);
     QFETCH(double, dropped);
@@ -502,7 +514,9 @@ void TestFunctionValues::otherDropouts() {
     Builder b(graph);
     const NodeId x = b.input("x", shape, static_cast<DType>(dtype));
     const NodeId counter = b.input("counter", {}, DType::I32);
-    const auto function = channels ? fn::channelDropout : fn::alphaDropout;
+    const auto function = !alpha     ? fn::channelDropout
+                          : channels ? fn::featureAlphaDropout
+                                     : fn::alphaDropout;
     const NodeId y = function(b, x, p, counter, kSeed);
     graph.addOutput("y", y);
     graph.addOutput("slope", *gradients(b, b.sumAll(y), std::array{x})[0]);
@@ -520,6 +534,37 @@ void TestFunctionValues::otherDropouts() {
     const double draws = channels ? 1000 : 6000; // five standard deviations of a binomial count
     const double share = drops / 6000.0;
     QVERIFY(std::fabs(share - p) <= 5 * std::sqrt(p * (1 - p) / draws));
+}
+
+/// Slopes are drawn for each number up to 0, evenly between the bounds; the others keep theirs
+/// of 1.
+void TestFunctionValues::slopesOfRrelu() {
+    constexpr int64_t kCount = 6000;
+    constexpr double kLow = 0.25, kHigh = 0.75;
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+        Graph graph;
+        Builder b(graph);
+        const NodeId x = b.input("x", {kCount}, dtype), counter = b.input("n", {}, DType::I32);
+        const NodeId y = fn::rrelu(b, x, kLow, kHigh, counter, kSeed);
+        graph.addOutput("y", y);
+        graph.addOutput("slope", *gradients(b, b.sumAll(y), std::array{x})[0]);
+        std::vector<double> values(kCount);
+        for (size_t i = 0; i < values.size(); ++i)
+            values[i] = std::array{-2.0, 3.0, 0.0}[i % 3];
+        const auto run =
+            test::runSteps(graph, {{x, {Shape{kCount}, values}}, {counter, {Shape{}, {7}}}},
+                           FuseOptions::Full, 2, 1);
+        double sum = 0;
+        for (size_t i = 0; i < values.size(); ++i) {
+            const double slope = run.at("slope")[i];
+            QCOMPARE(run.at("y")[i], slope * values[i]); // by a power of two, or 1
+            QVERIFY(values[i] > 0 ? slope == 1 : slope >= kLow && slope <= kHigh);
+            sum += values[i] > 0 ? 0 : slope;
+        }
+        // five standard deviations of the mean of that many even numbers
+        const double draws = 2.0 * kCount / 3, width = kHigh - kLow;
+        QVERIFY(std::fabs(sum / draws - (kLow + kHigh) / 2) <= 5 * width / std::sqrt(12 * draws));
+    }
 }
 
 void TestFunctionValues::dropoutFollowsItsCounter() {
