@@ -27,6 +27,7 @@ auto valuesOf(Bytes& tensor, DType dtype) {
 
 template <class T>
 std::span<T> rowsOf(std::span<T> all, const Batch& batch, size_t first, size_t count) {
+    if (count == 0) return all.first(0);
     const size_t values = all.size() / static_cast<size_t>(batch.rows());
     return all.subspan(first * values, count * values);
 }

@@ -44,9 +44,9 @@ public:
     /// The specs of one sample: "x", "target", and what else it has.
     virtual std::span<const TensorSpec> tensors() const = 0;
     virtual int64_t samples(Split) const = 0;
-    /// Writes every value of as many rows as there are samples; may read files. Any
-    /// thread may call it, several at a time. Returns, by row, the samples that could not be
-    /// read and are to be skipped; throws InputError when unreadable samples are not to be skipped.
+    /// Writes every value of as many rows as there are samples; may read files. Any thread may call
+    /// it, several at a time. Returns, by row, the samples that could not be read and are to be
+    /// skipped; throws InputError when unreadable samples are not to be skipped.
     virtual std::vector<Unread> read(Pass, std::span<const int64_t> samples,
                                      const BatchRows& out) const = 0;
     /// Returns the number, from 0, that a sample of a split has in the data as they are stored: the
