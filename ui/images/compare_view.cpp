@@ -435,8 +435,9 @@ int CompareView::usefulHeight(int width, int most) const {
 
 void CompareView::placeViews() {
     const int width = m_canvas->width(), height = m_canvas->height();
-    const int beside = m_bar->minimumSizeHint().width();
-    m_modeLabel->setVisible(beside + m_modeLabel->sizeHint().width() <= width);
+    const int label = m_modeLabel->sizeHint().width() + m_bar->layout()->spacing();
+    const int others = m_bar->sizeHint().width() - (m_modeLabel->isHidden() ? 0 : label);
+    m_modeLabel->setVisible(others + label <= width); // rather none than a part of it
     const Grid grid = gridFor(width, height);
     const int columns = grid.columns, rows = grid.rows;
     const int first = panes() - shownPanes();

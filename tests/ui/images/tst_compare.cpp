@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QtTest>
 
+#include <algorithm>
 #include <limits>
 
 namespace tst_compare {
@@ -30,6 +31,7 @@ private slots:
     void savedPicturesHaveNoErrors();
     void compareGrows();
     void choicesNeedLittleRoom();
+    void choiceIsNamedWholeOrNot();
     void readout();
     void keysSwitch();
     void keysReadAndZoom();
@@ -160,6 +162,30 @@ void TestCompare::choicesNeedLittleRoom() {
                 choice->ensurePolished();
                 QVERIFY2(choice->minimumSizeHint().width() < choice->sizeHint().width(), name);
             }
+}
+
+void TestCompare::choiceIsNamedWholeOrNot() {
+    CompareView view;
+    view.setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {}, ViewKind::Classes);
+    view.setTarget(constant(20, 1));
+    view.setGalleries({constant(20, 0.5f), constant(20, 0.25f), constant(20, 1)});
+    view.setPictures(1'000, {constant(10, 0.5f), constant(10, 0.25f)});
+    view.show();
+    QVERIFY(QTest::qWaitForWindowActive(&view));
+    const auto labels = view.findChildren<QLabel*>();
+    const auto label = std::find_if(labels.begin(), labels.end(), [](const QLabel* each) {
+        return each->text() == QLatin1String("Last picture:");
+    });
+    QVERIFY(label != labels.end());
+    int whole = 0, hidden = 0;
+    for (int width = 1'200; width > 300; width -= 20) {
+        view.resize(width, 400);
+        QCoreApplication::processEvents();
+        ((*label)->isVisible() ? whole : hidden) += 1;
+        if ((*label)->isVisible())
+            QVERIFY2((*label)->width() >= (*label)->sizeHint().width(), QByteArray::number(width));
+    }
+    QVERIFY(whole > 0 && hidden > 0);
 }
 
 void TestCompare::compareGrows() {
