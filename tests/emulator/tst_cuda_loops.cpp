@@ -344,7 +344,9 @@ void TestCudaLoops::presetSteps() {
     const RunConfig config = small(presetNamed(preset.toStdString()).config, maxBlocks == 6);
     const LaneConfig laneConfig = parseLanes(lane.toStdString()).front();
     const BatchShape shape = makeTask(config)->shape();
-    StepRunner runner(config, laneConfig, buildStep(config, laneConfig, shape), makeCpuExecutor(1));
+    // grouped as for CUDA, whose loops do less than the CPU's
+    StepRunner runner(config, laneConfig, buildStep(config, laneConfig, shape), makeCpuExecutor(1),
+                      CompileOptions{});
     for (const InputInfo& input : runner.graph().inputs()) {
         const Node& node = runner.graph()[input.node];
         if (node.dtype == DType::I32) { // class numbers
