@@ -246,7 +246,7 @@ constexpr BlockKernels kAvx512{loadHalfAvx512,     storeHalfAvx512,     roundHal
 #endif
 
 const BlockKernels& fastest() {
-    const BlockKernels* kernels = blockKernels(widestVectorSet());
+    const BlockKernels* kernels = blockKernels(usedVectorSet());
     return kernels != nullptr ? *kernels : kPortable;
 }
 

@@ -19,7 +19,7 @@ struct BlockKernels {
 
 /// Returns null when this machine or this build does not have the instructions.
 const BlockKernels* blockKernels(VectorSet);
-/// Returns the fastest that widestVectorSet allows.
+/// Returns the fastest that usedVectorSet allows.
 const BlockKernels& blockKernels();
 
 } // namespace halfscope

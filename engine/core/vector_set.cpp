@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <optional>
@@ -100,16 +101,31 @@ bool hasVectorSet(VectorSet set) {
 
 void assumeTiles() { tilesAssumed = true; }
 
-VectorSet widestVectorSet() {
-    static const VectorSet widest = [] {
-        const char* wanted = wantedSet();
-        const VectorSet most = setNamed(wanted != nullptr ? wanted : "").value_or(VectorSet::Amx);
-        VectorSet found = VectorSet::Portable;
+bool pairsAreSlow() {
+#if defined(__x86_64__)
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    constexpr unsigned kFp16Bit = 1U << 23; // leaf 7, edx
+    return __builtin_cpu_is("intel") && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+           (edx & kFp16Bit) != 0;
+#else
+    return false;
+#endif
+}
+
+VectorSet chooseVectorSet(VectorSet widest, bool slowPairs, std::optional<VectorSet> wanted) {
+    if (wanted) return std::min(widest, *wanted);
+    return widest == VectorSet::Avx512Bf16 && slowPairs ? VectorSet::Avx512 : widest;
+}
+
+VectorSet usedVectorSet() {
+    static const VectorSet used = [] {
+        VectorSet widest = VectorSet::Portable;
         for (const VectorSet set : kVectorSets)
-            if (set <= most && hasVectorSet(set)) found = set;
-        return found;
+            if (hasVectorSet(set)) widest = set;
+        const char* wanted = wantedSet();
+        return chooseVectorSet(widest, pairsAreSlow(), setNamed(wanted != nullptr ? wanted : ""));
     }();
-    return widest;
+    return used;
 }
 
 void checkVectorVariable() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace halfscope {
 
@@ -28,11 +29,19 @@ bool hasVectorSet(VectorSet);
 /// Treats tiles as available from now on, for tests that put a model in their place. Must be called
 /// before the first question about tiles.
 void assumeTiles();
-/// Returns the widest set that this machine has and kVectorVariable allows; it is the same for the
-/// whole process. Loops that the compiler makes for several widths (vector_clones.h) do not ask:
-/// they give the same bits at each width.
-VectorSet widestVectorSet();
-/// Throws EngineError when kVectorVariable names no set; widestVectorSet treats that as no limit.
+/// Whether pairs of bfloat16 take longer than the same products as floats. Intel's processors with
+/// AVX512-FP16 start four multiply-adds of floats for each VDPBF16PS (measured on model 207: 5.2e9
+/// and 1.3e9 a second), so that pairs have half the rate; they have tiles for bfloat16, which not
+/// every virtual machine hands on. On Zen 4, pairs have up to twice the rate.
+bool pairsAreSlow();
+/// Returns the set to use of those that a machine has: the widest that kVectorVariable allows.
+/// Where it names none, slow pairs are not worth it, unless tiles take their place.
+VectorSet chooseVectorSet(VectorSet widest, bool slowPairs, std::optional<VectorSet> wanted);
+/// Returns the set that is chosen on this machine; it is the same for the whole process. Loops that
+/// the compiler makes for several widths (vector_clones.h) do not ask: they give the same bits at
+/// each width.
+VectorSet usedVectorSet();
+/// Throws EngineError when kVectorVariable names no set; usedVectorSet treats that as no limit.
 void checkVectorVariable();
 
 } // namespace halfscope

@@ -222,7 +222,7 @@ public:
         const auto uses = [&](const char* instructions) {
             return m_kernel.implementation.find(instructions) != std::string::npos;
         };
-        if (uses("amx")) return widestVectorSet() >= VectorSet::Amx;
+        if (uses("amx")) return usedVectorSet() >= VectorSet::Amx;
         return uses("avx512_core_bf16") || uses("avx512_core_fp16") || uses("avx10");
     }
     int64_t threadFloats() const {
@@ -292,7 +292,7 @@ public:
                                                ceilDiv(p.n, kMaxParts)),
                                       1, p.n)),
           m_chunks(ceilDiv(p.n, m_chunk)), m_wide(op, p, m_chunk, Type::f32) {
-        if (p.type == DType::BF16 && widestVectorSet() >= VectorSet::Avx512Bf16) addPairs();
+        if (p.type == DType::BF16 && usedVectorSet() >= VectorSet::Avx512Bf16) addPairs();
     }
 
     bool isFast() const { return m_wide.isFast(m_op); }
@@ -408,7 +408,7 @@ std::shared_ptr<const LibraryConv> made(Op op, const ConvPlan& p) {
 /// are: with many places for each of many channels, it has no need of the library's layout.
 bool isBestAsProduct(Op op, const ConvPlan& p) {
     constexpr int64_t kManyPlaces = 128, kFewChannels = 32;
-    const bool pairs = p.type == DType::BF16 && widestVectorSet() >= VectorSet::Avx512Bf16;
+    const bool pairs = p.type == DType::BF16 && usedVectorSet() >= VectorSet::Avx512Bf16;
     return p.pointwise() && op != Op::Conv2dWeightGrad && !pairs && p.places() >= kManyPlaces &&
            std::min(p.groupChannels(), p.groupOutputs()) > kFewChannels;
 }

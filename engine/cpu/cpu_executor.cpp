@@ -136,7 +136,9 @@ void fromReference(const Node& node, const RefTensor& tensor, std::byte* data) {
 }
 
 std::string vectorsInUse() {
-    const VectorSet set = widestVectorSet();
+    const VectorSet set = usedVectorSet();
+    if (set == VectorSet::Avx512 && hasVectorSet(VectorSet::Avx512Bf16) && pairsAreSlow())
+        return "avx512 vectors (pairs of bf16 are slower here)";
     if (set < VectorSet::Amx || hasTileGemm()) return std::string(nameOf(set)) + " vectors";
     return std::string(nameOf(VectorSet::Avx512Bf16)) + " vectors (AMX multiplies wrongly here)";
 }

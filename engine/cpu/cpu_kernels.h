@@ -24,7 +24,7 @@ void gemm(const GemmShape&, const float* a, const float* b, float* c);
 void libraryGemm(const GemmShape&, const float* a, const float* b, float* c);
 /// Returns "oneDNN 2.6.3" or "OpenBLAS 0.3.21".
 std::string gemmLibrary();
-/// Limits oneDNN to widestVectorSet(). Must come before the library's first use: it refuses later,
+/// Limits oneDNN to usedVectorSet(). Must come before the library's first use: it refuses later,
 /// when it has chosen. Throws std::bad_alloc.
 void limitGemmLibrary();
 /// Must be called once on each thread that calls gemm: keeps the library from starting threads of

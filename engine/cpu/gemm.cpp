@@ -33,7 +33,7 @@ std::string gemmLibrary() {
 namespace {
 
 bool limitVectors() {
-    const VectorSet set = widestVectorSet();
+    const VectorSet set = usedVectorSet();
     return set >= VectorSet::Avx512 ||
            dnnl_set_max_cpu_isa(set == VectorSet::Avx2 ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_sse41) ==
                dnnl_success;
@@ -76,7 +76,7 @@ void prepareGemmThread() noexcept {
 
 void gemm(const GemmShape& s, const float* a, const float* b, float* c) {
     if (isSmallGemm(s))
-        smallGemm(widestVectorSet(), s, a, b, c);
+        smallGemm(usedVectorSet(), s, a, b, c);
     else
         libraryGemm(s, a, b, c);
 }

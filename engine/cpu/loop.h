@@ -19,7 +19,7 @@ class CpuLoop {
 public:
     /// Makes the loop as machine code of the set where there is any (vector_loop.h); Portable is
     /// interpreted. The bits are the same.
-    CpuLoop(const Graph&, const Kernel&, const MemoryPlan&, VectorSet = widestVectorSet());
+    CpuLoop(const Graph&, const Kernel&, const MemoryPlan&, VectorSet = usedVectorSet());
 
     /// The floats of scratch that each thread needs, and the doubles of partial sums that all
     /// share.

@@ -40,9 +40,9 @@ uint32_t* lanesOf(float* area) { return reinterpret_cast<uint32_t*>(area); }
 void multiplyBlock(const PanelShape& shape, const uint32_t* a, int leastOfA, const uint32_t* panels,
                    int leastOfB, float* c) {
     if (staysNormal(leastOfA, leastOfB))
-        multiplyPairs(widestVectorSet(), shape, a, panels, c);
+        multiplyPairs(usedVectorSet(), shape, a, panels, c);
     else
-        multiplyPairsWidened(widestVectorSet(), shape, a, panels, c);
+        multiplyPairsWidened(usedVectorSet(), shape, a, panels, c);
 }
 
 } // namespace
@@ -169,7 +169,7 @@ void Matmul::widePanel(const Block& block, int64_t column, float* panel) const {
         widen(p, m_call.in[1].data, base + column * p.k + block.k, p.k, columns, depth, wide);
     else
         widen(p, m_call.in[1].data, base + block.k * p.n + column, p.n, depth, columns, wide);
-    packPanel(widestVectorSet(), wide, p.transposeB ? 1 : columns, p.transposeB ? depth : 1, depth,
+    packPanel(usedVectorSet(), wide, p.transposeB ? 1 : columns, p.transposeB ? depth : 1, depth,
               columns, panel);
 }
 
@@ -228,7 +228,7 @@ void Matmul::multiplyByPanels(const Block& x, const float* a, int64_t lda, float
     const MatmulPlan& p = m_plan;
     for (int64_t k = 0; k < x.depth; k += kPanelDepth)
         multiplyPanels(
-            widestVectorSet(),
+            usedVectorSet(),
             {x.rows, x.columns, std::min(kPanelDepth, x.depth - k), lda, ldc, false, x.k + k > 0},
             a + k, m_scratch + panelOffset(p.k, p.n, x.k + k, x.column), c);
 }
@@ -361,10 +361,10 @@ void Matmul::splitChunk(int64_t k, bool accumulate, int thread, float* c) const 
     for (int64_t first = 0; first < depth; first += kPanelDepth) {
         const int64_t rows = std::min(kPanelDepth, depth - first);
         for (int64_t column = 0; column < p.n; column += kPanelColumns)
-            packPanel(widestVectorSet(), b + first * ldb + column, ldb, 1, rows,
+            packPanel(usedVectorSet(), b + first * ldb + column, ldb, 1, rows,
                       std::min(kPanelColumns, p.n - column),
                       panels + panelOffset(rows, p.n, 0, column));
-        multiplyPanels(widestVectorSet(), {p.m, p.n, rows, lda, p.n, true, accumulate || first > 0},
+        multiplyPanels(usedVectorSet(), {p.m, p.n, rows, lda, p.n, true, accumulate || first > 0},
                        a + first * lda, panels, c);
     }
 }
@@ -446,7 +446,7 @@ void Matmul::multiplyWideBlock(const Block& x, float* a, float* c, int64_t ldc,
     float panel[kPanelDepth * kPanelColumns];
     for (int64_t column = 0; column < x.columns; column += kPanelColumns) {
         widePanel(x, x.column + column, panel);
-        multiplyPanels(widestVectorSet(),
+        multiplyPanels(usedVectorSet(),
                        {x.rows, std::min(kPanelColumns, x.columns - column), x.depth, lda, ldc,
                         p.transposeA, accumulate},
                        a, panel, c + column);

@@ -69,7 +69,7 @@ MatmulPlan::MatmulPlan(const Node& node, const Shape& a, DType type) : in(type),
 /// it goes: that takes 0 to 8 % longer than the library from 128 columns on, and AVX2 and AVX-512
 /// then give the same bits.
 void MatmulPlan::choosePanels() {
-    const VectorSet set = widestVectorSet();
+    const VectorSet set = usedVectorSet();
     const bool splits = transposeA && !transposeB && m >= kPanelColumns;
     const auto worth = [&](int64_t rows) { return split() ? splits : m >= rows; };
     if (!large || n < kPanelColumns) return;

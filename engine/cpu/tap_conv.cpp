@@ -19,7 +19,7 @@ constexpr int64_t kBehind = 2 * kTapLanes;
 
 bool hasVectors() {
 #if defined(HALFSCOPE_X86_GEMM)
-    return widestVectorSet() != VectorSet::Portable;
+    return usedVectorSet() != VectorSet::Portable;
 #else
     return false;
 #endif

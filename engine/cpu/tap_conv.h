@@ -35,7 +35,7 @@ bool isTapConv(Op, const ConvPlan&);
 class TapConv {
 public:
     /// The set is not Portable, and this machine has it.
-    explicit TapConv(const ConvPlan&, VectorSet = widestVectorSet());
+    explicit TapConv(const ConvPlan&, VectorSet = usedVectorSet());
     const ConvPlan& plan() const { return m_plan; }
 
     /// The floats of an image that is laid out for the kernels: padded, and with columns and rows

@@ -6,6 +6,7 @@
 #include "engine/core/shape.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
+#include "engine/core/vector_set.h"
 #include "tests/support/thrown.h"
 
 #include <QFile>
@@ -48,6 +49,7 @@ private slots:
     void belowIsUniform();
     void shuffleIsPermutation();
     void largePagesAreAskedFor();
+    void slowPairsAreLeftOut();
 };
 
 void TestCore::shapeBasics() {
@@ -375,6 +377,20 @@ void TestCore::largePagesAreAskedFor() {
     adviseLargePages(memory.data(), memory.capacity());
     QVERIFY(flagsOfMemoryAt(inside).contains(" hg "));
     QVERIFY(begin == whole || !flagsOfMemoryAt(outside).contains(" hg "));
+}
+
+void TestCore::slowPairsAreLeftOut() {
+    const std::optional<VectorSet> any;
+    QCOMPARE(chooseVectorSet(VectorSet::Avx512Bf16, true, any), VectorSet::Avx512);
+    QCOMPARE(chooseVectorSet(VectorSet::Avx512Bf16, false, any), VectorSet::Avx512Bf16);
+    QCOMPARE(chooseVectorSet(VectorSet::Amx, true, any), VectorSet::Amx);
+    QCOMPARE(chooseVectorSet(VectorSet::Avx2, true, any), VectorSet::Avx2);
+    // Who names them gets them.
+    QCOMPARE(chooseVectorSet(VectorSet::Avx512Bf16, true, VectorSet::Avx512Bf16),
+             VectorSet::Avx512Bf16);
+    QCOMPARE(chooseVectorSet(VectorSet::Amx, true, VectorSet::Avx512Bf16), VectorSet::Avx512Bf16);
+    // Nobody gets what the machine lacks.
+    QCOMPARE(chooseVectorSet(VectorSet::Avx2, false, VectorSet::Amx), VectorSet::Avx2);
 }
 
 } // namespace tst_core

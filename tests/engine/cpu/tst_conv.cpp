@@ -165,7 +165,7 @@ private slots:
             QTest::newRow(cases()[i].name) << static_cast<int>(i);
     }
     void init() {
-        if (widestVectorSet() < VectorSet::Avx512Bf16 ||
+        if (usedVectorSet() < VectorSet::Avx512Bf16 ||
             !libraryConv(current().op, current().plan(DType::BF16)))
             QSKIP("no library here that multiplies pairs of bfloat16");
     }

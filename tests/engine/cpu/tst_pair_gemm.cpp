@@ -81,7 +81,7 @@ void multiplyBy(By by, const PanelShape& s, const uint32_t* a, const uint32_t* p
         PanelShape block = s;
         block.k = std::min(kPairDepth, s.k - first);
         block.accumulate = s.accumulate || first > 0;
-        multiplyPairsWidened(widestVectorSet(), block, a + first * (s.transposeA ? s.lda : 1),
+        multiplyPairsWidened(usedVectorSet(), block, a + first * (s.transposeA ? s.lda : 1),
                              panels + panelOffset(s.k, s.n, first, 0, kPairDepth), c);
     }
 }
@@ -188,7 +188,7 @@ private slots:
     }
     void init() {
         QFETCH_GLOBAL(int, by);
-        if (!hasPanelGemm(widestVectorSet()) ||
+        if (!hasPanelGemm(usedVectorSet()) ||
             (static_cast<By>(by) == By::Instruction && !hasPairGemm(VectorSet::Avx512Bf16)))
             QSKIP("this processor has not got the instructions");
     }

@@ -117,7 +117,7 @@ void TestTileMatmul::initTestCase() {
     if (!hasVectorSet(VectorSet::Avx512)) QSKIP("products of f32 by AVX-512 are missing");
     useTileProducts({multiplyPairs, multiplyTerms});
     QVERIFY(hasTileGemm());
-    if (widestVectorSet() != VectorSet::Amx) QSKIP("HALFSCOPE_CPU_VECTORS forbids tiles");
+    if (usedVectorSet() != VectorSet::Amx) QSKIP("HALFSCOPE_CPU_VECTORS forbids tiles");
 }
 
 void TestTileMatmul::againstReference_data() {
