@@ -101,6 +101,14 @@ bool hasVectorSet(VectorSet set) {
 
 void assumeTiles() { tilesAssumed = true; }
 
+bool subnormalsAreSlow() {
+#if defined(__x86_64__)
+    return __builtin_cpu_is("intel") != 0;
+#else
+    return false;
+#endif
+}
+
 bool pairsAreSlow() {
 #if defined(__x86_64__)
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;

@@ -107,8 +107,8 @@ const VectorCode::OpCode* VectorCode::codeOf(Op op) {
         {Op::StopGradient, [](C& c, Out out, In in) { c.vmovaps(out, in.first); }, kFirst},
         {Op::Add, [](C& c, Out out, In in) { c.vaddps(out, in.first, *in.second); }},
         {Op::Sub, [](C& c, Out out, In in) { c.vsubps(out, in.first, *in.second); }},
-        {Op::Mul, [](C& c, Out out, In in) { c.vmulps(out, in.first, *in.second); }},
-        {Op::Div, [](C& c, Out out, In in) { c.vdivps(out, in.first, *in.second); }},
+        {Op::Mul, [](C& c, Out out, In in) { c.multiply(out, in.first, *in.second); }},
+        {Op::Div, [](C& c, Out out, In in) { c.divide(out, in.first, *in.second); }},
         {Op::Maximum,
          [](C& c, Out out, In in) {
              c.vmaxps(out, in.first, *in.second);
@@ -170,11 +170,76 @@ void VectorCode::keepNan(const Register& out, const Register& first) {
     choose(out, first, first, kUnordered, first, out);
 }
 
+void VectorCode::widenHalf(const Register& to, const Register& from, int half) {
+    if (half == 0) return vcvtps2pd(to, halfOf(from));
+    if (m_lanes == 16)
+        vextractf64x4(halfOf(to), Xbyak::Zmm(from.getIdx()), 1);
+    else
+        vextractf128(halfOf(to), Xbyak::Ymm(from.getIdx()), 1);
+    vcvtps2pd(to, halfOf(to));
+}
+
+void VectorCode::narrowHalf(const Register& r) { vcvtpd2ps(halfOf(r), r); }
+
+/// A double holds the product of two floats exactly. A quotient of floats is never so close to the
+/// middle between two floats, subnormal or not, that rounding it to a double first could matter.
+template <class Compute>
+void VectorCode::asDoubles(const Register& out, const Register& a, const Register& b,
+                           Compute compute) {
+    const Register upper = vectorRegister(m_values - 2), other = vectorRegister(m_values - 1);
+    widenHalf(out, a, 0);
+    widenHalf(other, b, 0);
+    compute(out, other);
+    narrowHalf(out);
+    widenHalf(upper, a, 1);
+    widenHalf(other, b, 1);
+    compute(upper, other);
+    narrowHalf(upper);
+    if (m_lanes == 16)
+        vinsertf64x4(Xbyak::Zmm(out.getIdx()), Xbyak::Zmm(out.getIdx()), halfOf(upper), 1);
+    else
+        vinsertf128(Xbyak::Ymm(out.getIdx()), Xbyak::Ymm(out.getIdx()), halfOf(upper), 1);
+}
+
+void VectorCode::multiply(const Register& out, const Register& a, const Xbyak::Operand& b) {
+    if (!m_careful) return vmulps(out, a, b);
+    asDoubles(out, a, vectorRegister(b.getIdx()),
+              [&](const Register& x, const Register& y) { vmulpd(x, x, y); });
+}
+
+void VectorCode::divide(const Register& out, const Register& a, const Xbyak::Operand& b) {
+    if (!m_careful) return vdivps(out, a, b);
+    asDoubles(out, a, vectorRegister(b.getIdx()),
+              [&](const Register& x, const Register& y) { vdivpd(x, x, y); });
+}
+
+void VectorCode::placeNumbers() {
+    constexpr uint32_t kTiny = (127U - 100U) << 23; // 2^-100
+    L(m_numbers);
+    dd(~0U);
+    dd(2 * kTiny - 2);
+}
+
+void VectorCode::jumpIfTiny(std::span<const std::pair<DType, Xbyak::Address>> places,
+                            const Xbyak::Label& there) {
+    // Without the sign, and less one, so that zeros are the greatest of all.
+    const Register least = value(0), bits = value(1), minusOne = value(2), limit = value(3);
+    vpbroadcastd(minusOne, ptr[rip + m_numbers]);
+    vpbroadcastd(limit, ptr[rip + m_numbers + 4]);
+    for (size_t i = 0; i < places.size(); ++i) {
+        const Register& to = i == 0 ? least : bits;
+        load(places[i].first, to, places[i].second);
+        vpaddd(to, to, to);
+        vpaddd(to, to, minusOne);
+        if (i > 0) vpminud(least, least, to);
+    }
+    jumpIfAnyAtMost(least, limit, there);
+}
+
 void VectorCode::round(DType type, const Register& r, Known known) {
     if (known.type == type && known.quiet) return;
     if (type == DType::F16) {
-        const Register halves =
-            m_lanes == 16 ? Register(Xbyak::Ymm(m_values)) : Xbyak::Xmm(m_values);
+        const Register halves = halfOf(spare());
         vcvtps2ph(halves, r, kNearestEven);
         vcvtph2ps(r, halves);
         return;

@@ -8,6 +8,8 @@
 
 #include <array>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include <xbyak/xbyak.h>
 #include <xbyak/xbyak_util.h>
@@ -32,8 +34,9 @@ public:
     /// Whether compute(), or the caller for a sum, can do the op. The same for all sets.
     static bool has(Op);
 
-    int lanes() const { return m_lanes; }   ///< floats in a register
-    int values() const { return m_values; } ///< the caller's registers: value(0) and those after it
+    int lanes() const { return m_lanes; } ///< floats in a register
+    /// Returns the number of the caller's registers: value(0) and those after it.
+    int values() const { return m_reserved ? m_values - kCarefulSpares : m_values; }
     Register value(int number) const { return vectorRegister(number); }
 
     /// fillConstants() loads what the functions below need, comes before them and overwrites rax;
@@ -54,6 +57,17 @@ public:
     };
     /// Computes out = op(in); `out` is none of `in`.
     void compute(Op, const Register& out, const Inputs& in);
+    /// Keeps some of the caller's registers for careful code, or gives them back.
+    void reserveForCare(bool reserve) { m_reserved = reserve; }
+    /// From now on, products and quotients are computed as doubles and rounded once: the bits are
+    /// the same, and subnormal floats do not delay them (subnormalsAreSlow). Their inputs must be
+    /// in registers.
+    void setCareful(bool careful) { m_careful = careful; }
+    bool isCareful() const { return m_careful; }
+    /// Jumps if one of the vectors at `places` has a value other than 0 below 2^-100, of which
+    /// products could be subnormal. Overwrites the first registers.
+    void jumpIfTiny(std::span<const std::pair<DType, Xbyak::Address>> places,
+                    const Xbyak::Label& there);
     /// Rounds to the nearest value of the type, ties to even.
     void round(DType, const Register&, Known);
     /// Returns what is known of an op's result before it is rounded; `in` is what is known of its
@@ -80,6 +94,8 @@ protected:
     /// Returns the first register above the caller's, for what lasts no longer than one of the
     /// functions above.
     Register spare() const { return vectorRegister(m_values); }
+    /// Places what jumpIfTiny() compares with; a part of placeConstants().
+    void placeNumbers();
 
     /// Returns a register, or where the constant is in memory.
     virtual const Xbyak::Operand& constant(Constant) const = 0;
@@ -98,6 +114,9 @@ protected:
     virtual void clearLower(const Register& out, const Register& words) = 0;
     /// Stores the upper half of each lane; may overwrite the spare register.
     virtual void storeWords(const Xbyak::Address& to, const Register& words) = 0;
+    /// Jumps if a lane is at most `limit`, as whole numbers without a sign; may overwrite `values`.
+    virtual void jumpIfAnyAtMost(const Register& values, const Register& limit,
+                                 const Xbyak::Label& there) = 0;
 
 private:
     struct OpCode; ///< a row of the table of ops
@@ -107,7 +126,22 @@ private:
     /// Keeps a NaN: the machine's maximum takes the second operand when either is NaN, but the op
     /// wants the NaN.
     void keepNan(const Register& out, const Register& first);
+    void multiply(const Register& out, const Register& a, const Xbyak::Operand& b);
+    void divide(const Register& out, const Register& a, const Xbyak::Operand& b);
+    /// Widens one half of a register to doubles.
+    void widenHalf(const Register& to, const Register& from, int half);
+    /// Rounds doubles to floats, in the lower half of the register.
+    void narrowHalf(const Register&);
+    Register halfOf(const Register& r) const {
+        return m_lanes == 16 ? Register(Xbyak::Ymm(r.getIdx())) : Xbyak::Xmm(r.getIdx());
+    }
+    template <class Compute>
+    void asDoubles(const Register& out, const Register& a, const Register& b, Compute compute);
+
+    static constexpr int kCarefulSpares = 2;
     int m_lanes, m_values;
+    bool m_reserved = false, m_careful = false;
+    Xbyak::Label m_numbers;
 };
 
 // One for each file of a set.

@@ -29,6 +29,7 @@ public:
         };
         std::for_each(kBits.begin(), kBits.end(), place);
         place(kBelowHalfUlp);
+        placeNumbers();
     }
 
 protected:
@@ -71,6 +72,13 @@ protected:
         vpackusdw(packed, packed, packed);
         vpermq(packed, packed, kEvenQuarters);
         vmovups(to, Xbyak::Xmm(spare().getIdx()));
+    }
+    void jumpIfAnyAtMost(const Register& values, const Register& limit,
+                         const Xbyak::Label& there) override {
+        vpminud(mask(), values, limit);
+        vpcmpeqd(values, values, mask());
+        vptest(values, values);
+        jnz(there, T_NEAR);
     }
 
 private:

@@ -33,6 +33,7 @@ public:
         L(m_table); // the numbers of the upper words
         for (uint16_t lane = 0; lane < kLanes; ++lane)
             dw(static_cast<uint16_t>(2 * lane + 1));
+        placeNumbers();
     }
 
 protected:
@@ -68,6 +69,13 @@ protected:
         const Xbyak::Ymm packed(spare().getIdx());
         vpermw(spare(), m_upperWords, words);
         vmovups(to, packed);
+    }
+    void jumpIfAnyAtMost(const Register& values, const Register& limit,
+                         const Xbyak::Label& there) override {
+        constexpr uint8_t kLessEqual = 2;
+        vpcmpud(kMask, values, limit, kLessEqual);
+        kortestw(kMask, kMask);
+        jnz(there, T_NEAR);
     }
 
 private:

@@ -38,12 +38,13 @@ class VectorCompiler {
 public:
     /// `copies` is how many vectors the code computes side by side.
     VectorCompiler(VectorSet set, std::span<const VectorStep> steps, std::span<const size_t> wanted,
-                   int copies)
+                   bool guarded, int copies)
         : m_steps(steps), m_wanted(wanted), m_code(VectorCode::make(set)), m_copies(copies) {
         for (const VectorStep& s : m_steps) {
             for (int i = 0; i < s.inputs; ++i)
                 addStream(s.in[i]);
             addStream(s.out);
+            if (guarded) addKept(s.out);
         }
         require(m_streams.size() <= VectorLoop::kMaxPointers, "vector loop: too many pointers");
     }
@@ -61,6 +62,7 @@ public:
         const Xbyak::Reg64 next = frame.p[0]; // of no more use
         if (m_copies > 1) columns(m_copies, next);
         columns(1, next);
+        m_asm.L(m_rowDone);
         m_asm.inc(m_rowsLeft);
         m_asm.jnz(rowStart, VectorCode::T_NEAR);
         m_asm.vzeroupper(); // otherwise narrow code after it is slow
@@ -107,26 +109,87 @@ private:
 
     /// Writes the loop over as many columns as can be computed by `copies` vectors side by side.
     /// The steps on one vector wait for each other, and are too many for the processor to look
-    /// beyond them: those on other vectors must stand between them.
+    /// beyond them: those on other vectors must stand between them. Where one of several vectors
+    /// has a tiny value, the first of them is computed alone, and carefully if that value is its
+    /// own: what is computed from the first kept place, as that of Adam's mean of gradients shrinks
+    /// soonest, or from any of them.
     void columns(int copies, const Xbyak::Reg64& next) {
-        Xbyak::Label start, done;
+        Xbyak::Label start, advance;
+        std::array<Xbyak::Label, 2> careful; // of the first kept place, and of all
         const auto floats = static_cast<uint32_t>(copies * m_asm.lanes());
+        const bool last = copies == 1;
+        m_asm.L(start);
+        if (copies == m_copies) m_asm.L(m_next);
+        if (last) m_asm.L(m_alone);
+        m_asm.lea(next, m_asm.ptr[m_column + floats]);
+        m_asm.cmp(next, m_columns);
+        m_asm.ja(last ? m_rowDone : m_alone, VectorCode::T_NEAR);
+        if (!m_kept.empty() && !last) m_asm.jumpIfTiny(vectorsOf(m_kept, copies), m_alone);
+        if (!m_kept.empty() && last) {
+            if (m_kept.size() > 1)
+                m_asm.jumpIfTiny(vectorsOf(std::span(m_kept).subspan(1), 1), careful[1]);
+            m_asm.jumpIfTiny(vectorsOf(std::span(m_kept).first(1), 1), careful[0]);
+        }
+        vectors(copies, {});
+        m_asm.L(advance);
+        m_asm.add(m_element, floats);
+        m_asm.mov(m_column, next);
+        m_asm.jmp(m_kept.empty() ? start : m_next, VectorCode::T_NEAR);
+        if (!last || m_kept.empty()) return;
+        m_asm.reserveForCare(true);
+        for (size_t i = 0; i < std::min(m_kept.size(), careful.size()); ++i) {
+            m_asm.L(careful[i]);
+            vectors(1, std::span(m_kept).first(i == 0 ? 1 : m_kept.size()));
+            m_asm.jmp(advance, VectorCode::T_NEAR);
+        }
+        m_asm.reserveForCare(false);
+    }
+
+    /// Writes all steps on vectors side by side, with care for what depends on the tiny places.
+    void vectors(int copies, std::span<const VectorPlace> tiny) {
+        m_tiny.assign(tiny.begin(), tiny.end());
         m_registers = m_asm.values() / copies;
         m_held.assign(static_cast<size_t>(copies), {});
         for (auto& held : m_held)
             held.resize(static_cast<size_t>(m_registers));
-        m_asm.L(start);
-        m_asm.lea(next, m_asm.ptr[m_column + floats]);
-        m_asm.cmp(next, m_columns);
-        m_asm.ja(done, VectorCode::T_NEAR);
         for (m_at = 0; m_at < m_steps.size(); ++m_at)
             for (m_copy = 0; m_copy < copies && !isByRow(m_steps[m_at]); ++m_copy)
-                step(m_steps[m_at]);
+                stepWithCare(m_steps[m_at]);
         m_copy = 0;
-        m_asm.add(m_element, floats);
-        m_asm.mov(m_column, next);
-        m_asm.jmp(start, VectorCode::T_NEAR);
-        m_asm.L(done);
+    }
+    void stepWithCare(const VectorStep& s) {
+        const auto isOf = [&](const VectorPlace& place) {
+            return std::find_if(m_tiny.begin(), m_tiny.end(),
+                                [&](const VectorPlace& tiny) { return tiny.sameAs(place); });
+        };
+        const bool tiny = std::any_of(
+            s.in, s.in + s.inputs, [&](const VectorPlace& in) { return isOf(in) != m_tiny.end(); });
+        m_asm.setCareful(tiny);
+        step(s);
+        m_asm.setCareful(false);
+        const auto out = isOf(s.out);
+        if (tiny && out == m_tiny.end()) m_tiny.push_back(s.out);
+        if (!tiny && out != m_tiny.end()) m_tiny.erase(out);
+    }
+
+    /// Notes a place in the arena that the steps read before they write it.
+    void addKept(const VectorPlace& place) {
+        if (place.scratch || place.dtype == DType::F16 || place.walk != VectorPlace::Walk::Elements)
+            return;
+        const auto reads = [&](const VectorStep& s) {
+            return std::any_of(s.in, s.in + s.inputs,
+                               [&](const VectorPlace& in) { return in.sameAs(place); });
+        };
+        if (std::any_of(m_steps.begin(), m_steps.end(), reads)) m_kept.push_back(place);
+    }
+    std::vector<std::pair<DType, Xbyak::Address>> vectorsOf(std::span<const VectorPlace> places,
+                                                            int copies) {
+        std::vector<std::pair<DType, Xbyak::Address>> all;
+        for (const VectorPlace& place : places)
+            for (m_copy = 0; m_copy < copies; ++m_copy)
+                all.emplace_back(place.dtype, addressOf(place));
+        m_copy = 0;
+        return all;
     }
 
     static bool isByRow(const VectorStep& s) { return s.in[0].walk == VectorPlace::Walk::Rows; }
@@ -231,7 +294,7 @@ private:
         std::array<VectorCode::Known, 3> knownIn;
         std::optional<Xbyak::Address> second;
         for (size_t i = 0; i < static_cast<size_t>(s.inputs); ++i) {
-            if (i == 1 && isReadOnce(s)) {
+            if (i == 1 && !m_asm.isCareful() && isReadOnce(s)) {
                 second = addressOf(s.in[i]);
                 continue;
             }
@@ -309,6 +372,10 @@ private:
     Xbyak::Reg64 m_column, m_columns, m_scratch, m_rowsLeft;
     std::array<Xbyak::Reg64, VectorLoop::kMaxPointers> m_pointers;
     std::vector<VectorLoop::Stream> m_streams;
+    std::vector<VectorPlace> m_kept; ///< whose values stay from step to step
+    std::vector<VectorPlace> m_tiny; ///< with values that may be tiny where the next step is
+    /// Where the next vectors begin, where a single one does, and where a row ends.
+    Xbyak::Label m_next, m_alone, m_rowDone;
     std::vector<std::vector<std::optional<Held>>> m_held; ///< by vector, then by register
     size_t m_at = 0;
     int m_copies, m_copy = 0; ///< vectors side by side, and the one that is written
@@ -330,12 +397,12 @@ bool VectorLoop::supports(const VectorStep& step) {
 }
 
 std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const VectorStep> steps,
-                                                std::span<const size_t> wanted) {
+                                                std::span<const size_t> wanted, bool guarded) {
     if (!available(set)) return nullptr;
     try {
         for (int copies = kMostCopies; copies > 1; --copies)
-            if (auto loop = VectorCompiler(set, steps, wanted, copies).run()) return loop;
-        return VectorCompiler(set, steps, wanted, 1).run();
+            if (auto loop = VectorCompiler(set, steps, wanted, guarded, copies).run()) return loop;
+        return VectorCompiler(set, steps, wanted, guarded, 1).run();
     } catch (const Xbyak::Error& error) {
         const int code = error;
         if (code == Xbyak::ERR_CANT_ALLOC || code == Xbyak::ERR_CANT_PROTECT)

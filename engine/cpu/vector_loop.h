@@ -59,9 +59,13 @@ public:
     /// Whether there is code for the op, its rounding and its places: the same for all sets.
     static bool supports(const VectorStep&);
     /// Compiles steps. The scratch places in `wanted` are read later by others: their last values
-    /// are stored. Returns null when the machine or the system does not let such code run.
+    /// are stored. Returns null when the machine or the system does not let such code run. What a
+    /// loop reads and overwrites, such as the mean of gradients that stay away, may become
+    /// subnormal and stay so: with `guarded`, such vectors take a way that is not delayed by that,
+    /// with the same bits.
     static std::unique_ptr<VectorLoop> compile(VectorSet, std::span<const VectorStep>,
-                                               std::span<const size_t> wanted);
+                                               std::span<const size_t> wanted,
+                                               bool guarded = subnormalsAreSlow());
 
     /// Runs over rows x columns elements; columns is a multiple of kLanes. `element` is the index
     /// in the arena's tensors of the tile's first element.

@@ -15,7 +15,7 @@ bool VectorLoop::available(VectorSet) { return false; }
 bool VectorLoop::supports(const VectorStep&) { return false; }
 
 std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet, std::span<const VectorStep>,
-                                                std::span<const size_t>) {
+                                                std::span<const size_t>, bool) {
     return nullptr;
 }
 

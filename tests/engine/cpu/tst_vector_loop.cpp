@@ -173,6 +173,8 @@ private slots:
     void unwantedScratchIsNotWritten();
     void copies();
     void valuesByRow();
+    void tinyValuesTakeTheirTime_data();
+    void tinyValuesTakeTheirTime();
     void refusedPagesAreNoFault();
 };
 
@@ -410,6 +412,64 @@ void TestVectorLoop::refusedPagesAreNoFault() {
 #else
     QSKIP("refusing needs Linux");
 #endif
+}
+
+void TestVectorLoop::tinyValuesTakeTheirTime_data() {
+    QTest::addColumn<int>("dtype");
+    for (DType dtype : {DType::F32, DType::BF16})
+        QTest::addRow("%s", std::string(nameOf(dtype)).c_str()) << int(dtype);
+}
+
+/// An update of two means and a weight in place, like Adam's: vectors with tiny values take another
+/// way through the code, to the same bits. Some have tiny values in the first mean alone, some in
+/// all, some in none, and all three come side by side.
+void TestVectorLoop::tinyValuesTakeTheirTime() {
+    QFETCH(int, dtype);
+    const auto type = static_cast<DType>(dtype);
+    constexpr size_t kRows = 30, kN = kRows * kSomeColumns, kPlaces = 4;
+    const size_t bytes = bytesOf(type);
+    const auto place = [&](size_t i) { return arenaAt(i * kN * bytes, type); };
+    const VectorPlace mean = place(0), square = place(1), weight = place(2), gradient = place(3);
+    const size_t kShare = 0, kKeep = 16, kRate = 32, kTemporary = 48;
+    const auto still = [](size_t at) { return scratchAt(at, Walk::Still); };
+    const auto temporary = [&](size_t i) { return scratchAt(kTemporary + i * kN); };
+    const std::vector steps{
+        step(Op::Sub, {gradient, mean}, temporary(0)),
+        step(Op::Mul, {temporary(0), still(kShare)}, temporary(0)),
+        step(Op::Add, {mean, temporary(0)}, mean, type),
+        step(Op::Mul, {square, still(kKeep)}, temporary(1)),
+        step(Op::Mul, {gradient, gradient}, temporary(2)),
+        step(Op::Add, {temporary(1), temporary(2)}, square, type),
+        step(Op::Div, {mean, square}, temporary(3)),
+        step(Op::Mul, {temporary(3), still(kRate)}, temporary(3)),
+        step(Op::Sub, {weight, temporary(3)}, weight, type),
+    };
+    std::vector<float> scratch(kTemporary + 4 * kN), values(kPlaces * kN);
+    std::fill_n(scratch.begin() + kShare, 16, 0.1F);
+    std::fill_n(scratch.begin() + kKeep, 16, 0.999F);
+    std::fill_n(scratch.begin() + kRate, 16, 1e-3F);
+    const std::vector<float> special = specialValues();
+    for (size_t i = 0; i < values.size(); ++i) {
+        const size_t vector = i % kN / 16 % 3, at = i / kN;
+        const bool tiny = at < 3 && (vector == 2 || (vector == 1 && at == 0));
+        values[i] =
+            tiny ? std::ldexp(static_cast<float>(i % 101) - 50, -149 + static_cast<int>(i % 45))
+                 : 0.01F * static_cast<float>(i % 89) + 0.003F;
+        if (i % 7 == 0) values[i] = special[i / 7 % special.size()];
+        if (at == 3 && i % 3 != 0) values[i] = 0;
+    }
+    std::vector<std::byte> before(values.size() * bytes);
+    storeFromFloat(type, values.data(), before.data(), values.size());
+    const auto after = [&](bool guarded) {
+        std::vector<std::byte> arena(before);
+        const auto loop = VectorLoop::compile(rowsSet(), steps, {}, guarded);
+        for (int run = 0; loop && run < 3; ++run)
+            loop->run(arena.data(), scratch.data(), 0, kRows, kSomeColumns);
+        return arena;
+    };
+    const std::vector<std::byte> plain = after(false);
+    QVERIFY(plain != before);
+    QVERIFY(after(true) == plain);
 }
 
 } // namespace tst_vector_loop
