@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/runs/run_saving.h"
-#include "engine/train/experiment_state.h"
 #include "engine/train/lane_file.h"
 #include "ui/session/file_job.h"
 #include "ui/session/left_threads.h"
@@ -18,7 +17,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 
 class QWidget;
 
@@ -26,20 +24,7 @@ namespace halfscope {
 
 class ExperimentController;
 class ShownRun;
-
-/// A file that was read and can be shown.
-struct OpenedFile {
-    QString path;
-    bool picture = false;              ///< a picture to be painted
-    std::optional<RunConfig> config{}; ///< of an experiment
-    bool savedRun = false;             ///< a saved run lies beside the experiment
-    bool weights = false;              ///< weights of a network, to start from
-    /// The state of a checkpoint, and the rows before it when they lie beside it.
-    std::shared_ptr<const ExperimentState> from{};
-    std::shared_ptr<Run> begun{};
-    std::vector<std::string> idle{}; ///< keys of its settings that have no effect
-    Message problem{};               ///< why a checkpoint beside an experiment cannot be read
-};
+struct OpenedFile;
 
 class WindowFiles : public QObject {
     Q_OBJECT
