@@ -77,6 +77,7 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
     connect(&m_controller, &ExperimentController::saved, this,
             [this](const QString& path, qint64 step) {
+                emit used(path);
                 emit told(tr("Checkpoint after step %1 saved in %2")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
             });
@@ -148,6 +149,7 @@ void WindowFiles::openPreset(const QString& name) {
 void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
     if (opened.weights) return startFrom(opened.path);
+    emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
     const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
     const QString title = config.title.empty() ? titleOf(opened.path) : safeText(config.title);
     if (opened.from)
@@ -237,6 +239,7 @@ void WindowFiles::saveExperiment(const QString& path) {
             [to = path.toStdString(), text = configText(withoutIdle(m_models.config.config()))] {
                 writeFileAtomically(to, text);
             });
+    emit used(path);
 }
 
 void WindowFiles::chooseExperiment() {
@@ -427,6 +430,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
     if (run == m_shown.run()) m_shown.markSaved(now);
+    emit used(folder);
     m_leftOut =
         translated(files.settingsError.empty() ? files.checkpointError : files.settingsError);
     return written;

@@ -87,6 +87,8 @@ signals:
     void writesLiveChanged(bool writes);
     /// A sentence for the status bar.
     void told(const QString& text);
+    /// Tells of an experiment, a run or data that were opened or saved: of a run its folder.
+    void used(const QString& path);
     /// Emitted when a file was opened or could not be opened.
     void ended(bool opened);
 
