@@ -142,8 +142,8 @@ void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());
     // the first preset needs no words beyond how to start
     const bool first = preset.name == presets()[0].name;
-    m_shown.load(preset.config, name, translated(preset.title),
-                 first ? QString() : translated(preset.about));
+    m_shown.load(preset.config, name, translated(preset.titleHere()),
+                 first ? QString() : translated(preset.aboutHere()));
 }
 
 void WindowFiles::show(const OpenedFile& opened) {
