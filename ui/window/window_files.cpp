@@ -38,6 +38,7 @@
 #include <QScopeGuard>
 
 #include <exception>
+#include <map>
 #include <utility>
 
 namespace halfscope {
@@ -471,18 +472,21 @@ void WindowFiles::copyPictures() {
 void WindowFiles::choosePlots() {
     const QString path =
         chooseTarget(&m_window, tr("Save picture of the plots"), QStringLiteral("plots.svg"),
-                     tr("SVG (*.svg);;PNG (*.png)"));
+                     tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf)"));
     if (path.isEmpty()) return;
     guarded(*m_parts.banner, [&] { savePlots(path); });
 }
 
 void WindowFiles::savePlots(const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
-    const bool png = ending == QLatin1String("png");
-    if (!png && ending != QLatin1String("svg"))
-        throw RunError(phrase("Files", "%1: plots are saved as .svg or .png"),
+    const std::map<QString, PlotForm> forms{{QStringLiteral("svg"), PlotForm::Svg},
+                                            {QStringLiteral("pdf"), PlotForm::Pdf},
+                                            {QStringLiteral("png"), PlotForm::Png}};
+    const auto form = forms.find(ending);
+    if (form == forms.end())
+        throw RunError(phrase("Files", "%1: plots are saved as .svg, .png or .pdf"),
                        pathText(path.toStdString()));
-    const QByteArray picture = png ? m_parts.plots->png() : m_parts.plots->svg();
+    const QByteArray picture = m_parts.plots->file(form->second);
     waitFor({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
             [to = path.toStdString(), bytes = picture.toStdString()] {
                 writeFileAtomically(to, bytes);

@@ -71,7 +71,7 @@ public:
     void stopLiveBoard();
     bool chooseResultsFolder(); ///< whether they were saved
     void choosePlots();
-    /// Saves the plots as an SVG, or as a PNG when the name has that ending. Throws RunError.
+    /// Saves the plots as SVG, PNG or PDF, as the ending of the name says. Throws RunError.
     void savePlots(const QString& path);
     /// Returns those of the results' files that are in the folder already. Throws RunError when the
     /// folder does not answer.
