@@ -25,12 +25,6 @@ bool set(ConfigModel& model, const char* key, int lane, const QString& text) {
 
 void laterEdit() { QTest::qWait(static_cast<int>(EditHistory::kTogetherMs) + 50); }
 
-QAction* actionFor(const MainWindow& window, QKeySequence::StandardKey key) {
-    for (QAction* action : window.findChildren<QAction*>())
-        if (action->shortcut() == QKeySequence(key)) return action;
-    return nullptr;
-}
-
 } // namespace
 
 class TestEdits : public QObject {

@@ -87,10 +87,10 @@ void TestRecentMenu::listsTheNewestTenOnce() {
 }
 
 void TestRecentMenu::theProgramsOwnFilesAreNotListed() {
-    RecentFiles files(false, QStringLiteral("/home/me/sessions"));
-    files.add(QStringLiteral("/home/me/sessions/experiment.json"));
+    RecentFiles files(false, QStringLiteral("/disk/me/sessions"));
+    files.add(QStringLiteral("/disk/me/sessions/experiment.json"));
     QVERIFY(files.paths().isEmpty());
-    files.add(QStringLiteral("/home/me/sessions-of-mine/experiment.json"));
+    files.add(QStringLiteral("/disk/me/sessions-of-mine/experiment.json"));
     QCOMPARE(files.paths().size(), qsizetype{1});
 }
 

