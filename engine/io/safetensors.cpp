@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace halfscope {
 
@@ -111,8 +112,8 @@ void checkPlaces(const std::vector<ArrayInfo>& arrays, const std::string& path, 
         refuse(path, {phrase("Files", "%1 bytes at its end belong to no array"), size - end});
 }
 
-std::map<std::string, std::string> metadataOf(const Json& json, const std::string& path) {
-    std::map<std::string, std::string> metadata;
+SafetensorsMetadata metadataOf(const Json& json, const std::string& path) {
+    SafetensorsMetadata metadata;
     if (!json.is_object()) refuse(path, phrase("Files", "__metadata__ must be an object of texts"));
     for (const auto& [key, value] : json.items()) {
         if (!value.is_string())
@@ -137,6 +138,31 @@ std::string quoted(const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+struct Header {
+    JsonTree tree; ///< its root is an object
+    int64_t end;   ///< where the values begin
+};
+
+Header readHeader(InputFile& file, const std::string& path) {
+    uint64_t length = 0;
+    readAll(file, path, {reinterpret_cast<char*>(&length), sizeof length});
+    if (length > kMostHeader || static_cast<int64_t>(length) > file.size() - int64_t{kLengthBytes})
+        refuse(path, {phrase("Files", "a header of %1 bytes does not fit: the file has %2, and at "
+                                      "most %3 are read"),
+                      length, file.size(), kMostHeader});
+    std::string text(static_cast<size_t>(length), '\0');
+    readAll(file, path, text);
+    JsonTree tree = [&] {
+        try {
+            return parseStrictJson(text, kMostHeader);
+        } catch (const InputError& error) {
+            refuse(path, error.message());
+        }
+    }();
+    if (!tree.root().is_object()) refuse(path, phrase("Files", "its header must be an object"));
+    return {std::move(tree), static_cast<int64_t>(kLengthBytes + length)};
+}
+
 } // namespace
 
 const ArrayInfo* SafetensorsInfo::find(std::string_view name) const {
@@ -147,38 +173,29 @@ const ArrayInfo* SafetensorsInfo::find(std::string_view name) const {
 
 SafetensorsInfo safetensorsInfo(const std::string& path) {
     InputFile file(path);
-    uint64_t length = 0;
-    readAll(file, path, {reinterpret_cast<char*>(&length), sizeof length});
-    if (length > kMostHeader || static_cast<int64_t>(length) > file.size() - int64_t{kLengthBytes})
-        refuse(path, {phrase("Files", "a header of %1 bytes does not fit: the file has %2, and at "
-                                      "most %3 are read"),
-                      length, file.size(), kMostHeader});
-    std::string text(static_cast<size_t>(length), '\0');
-    readAll(file, path, text);
-    const auto start = static_cast<int64_t>(kLengthBytes + length);
+    const Header header = readHeader(file, path);
     SafetensorsInfo info;
-    const JsonTree tree = [&] {
-        try {
-            return parseStrictJson(text, kMostHeader);
-        } catch (const InputError& error) {
-            refuse(path, error.message());
-        }
-    }();
-    const Json& root = tree.root();
-    if (!root.is_object()) refuse(path, phrase("Files", "its header must be an object"));
-    for (const auto& [name, value] : root.items()) {
+    for (const auto& [name, value] : header.tree.root().items()) {
         if (name == kMetadataKey)
             info.metadata = metadataOf(value, path);
         else
-            info.arrays.push_back(arrayOf(name, value, path, start, file.size()));
+            info.arrays.push_back(arrayOf(name, value, path, header.end, file.size()));
     }
     std::stable_sort(
         info.arrays.begin(), info.arrays.end(), [](const ArrayInfo& a, const ArrayInfo& b) {
             const auto bytes = [](const ArrayInfo& x) { return *checkedBytes(x.type, x.shape); };
             return a.offset != b.offset ? a.offset < b.offset : bytes(a) < bytes(b);
         });
-    checkPlaces(info.arrays, path, start, file.size());
+    checkPlaces(info.arrays, path, header.end, file.size());
     return info;
+}
+
+SafetensorsMetadata safetensorsMetadata(const std::string& path) {
+    InputFile file(path);
+    const Header header = readHeader(file, path);
+    for (const auto& [name, value] : header.tree.root().items())
+        if (name == kMetadataKey) return metadataOf(value, path);
+    return {};
 }
 
 Array readSafetensor(const std::string& path, const ArrayInfo& info) {

@@ -9,9 +9,11 @@
 
 namespace halfscope {
 
+using SafetensorsMetadata = std::map<std::string, std::string>;
+
 struct SafetensorsInfo {
     std::vector<ArrayInfo> arrays; ///< in the order of their values
-    std::map<std::string, std::string> metadata;
+    SafetensorsMetadata metadata;
 
     /// Returns nullptr when there is no array of that name.
     const ArrayInfo* find(std::string_view name) const;
@@ -21,6 +23,9 @@ struct SafetensorsInfo {
 /// header that is not JSON or too long, an unknown type, and values that lie outside the file,
 /// overlap, leave a gap or do not match their shape.
 SafetensorsInfo safetensorsInfo(const std::string& path);
+/// Reads only what the file says about itself, also of one whose values were cut off. Throws
+/// InputError for a header that is not JSON or too long.
+SafetensorsMetadata safetensorsMetadata(const std::string& path);
 /// Reads the values of one of the arrays. Can be cancelled. Throws InputError when the file has
 /// changed since.
 Array readSafetensor(const std::string& path, const ArrayInfo&);
@@ -32,8 +37,6 @@ struct ArrayView {
     std::vector<int64_t> shape;
     std::span<const std::byte> bytes; ///< row-major, as many as the shape has
 };
-using SafetensorsMetadata = std::map<std::string, std::string>;
-
 /// Returns what comes before the values; its length is a multiple of 8 bytes. The widest types come
 /// first, so that every array begins at a multiple of its element's size. Names must differ. Throws
 /// RunError for a header that is too long to be read again.

@@ -137,6 +137,12 @@ struct Preset {
     Phrase title;     ///< "Checkerboard"
     Phrase about;     ///< one sentence
     RunConfig config;
+    /// What it is called and does where the machine lacks its data; empty where it has them. The
+    /// manual, which is the same everywhere, has the title and the sentence above.
+    Phrase otherTitle{}, otherAbout{};
+
+    const Phrase& titleHere() const { return otherTitle.empty() ? title : otherTitle; }
+    const Phrase& aboutHere() const { return otherAbout.empty() ? about : otherAbout; }
 };
 /// Returns the presets, those of a group together; the window opens with the first one.
 std::span<const Preset> presets();

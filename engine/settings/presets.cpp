@@ -240,13 +240,20 @@ Preset mnistCnn() {
 Preset fashionCnn() {
     Preset made = mnistCnn();
     made.name = "fashion-cnn";
+    made.config.task.path = installedFashion();
     made.title = phrase("Presets", "Clothes, convolutions");
-    made.config.title = made.title.text();
+    if (made.config.task.path.empty()) {
+        made.otherTitle = phrase("Presets", "Clothes (digits here)");
+        made.otherAbout =
+            phrase("Presets", "Convolutions learn the digits that come with the program, "
+                              "because Fashion-MNIST is not installed (Debian's package "
+                              "dataset-fashion-mnist).");
+    }
+    made.config.title = made.titleHere().text();
     made.about =
         phrase("Presets", "Convolutions with batch norm and dropout learn Fashion-MNIST, "
                           "where Debian's package dataset-fashion-mnist is installed, else "
                           "the digits that come with the program.");
-    made.config.task.path = installedFashion();
     made.config.model.layers = R"(nn.Sequential(
     nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
     nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
@@ -269,6 +276,7 @@ Preset resnetSmall() {
         phrase("Presets", "A small ResNet: three residual blocks with batch norm learn the digits "
                           "that come with the program; with a folder, MNIST or Fashion-MNIST.");
     made.config.task.path.clear();
+    made.otherTitle = made.otherAbout = {};
     made.config.model = {};
     made.config.model.layers = R"(nn.Sequential(
     nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),

@@ -349,9 +349,9 @@ void writeCheckpoint(const std::string& path, const ExperimentState& state,
 
 bool isCheckpoint(const std::string& path) {
     try {
-        const SafetensorsInfo file = safetensorsInfo(path);
-        const auto format = file.metadata.find("format");
-        return format != file.metadata.end() && format->second == kFormat;
+        const SafetensorsMetadata metadata = safetensorsMetadata(path); // one cut off is one, too
+        const auto format = metadata.find("format");
+        return format != metadata.end() && format->second == kFormat;
     } catch (const InputError&) {
         return false;
     }

@@ -4,6 +4,7 @@
 #include "tests/fake_cuda/fake_run.h"
 #include "ui/window/main_window.h"
 
+#include <QAction>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -32,6 +33,13 @@ inline bool trainsTo(MainWindow& window, int64_t step) {
     return QTest::qWaitFor([&] { return window.run().step() >= step && !window.showsSaved(); },
                            kPatience) &&
            reaches(window, SessionState::Finished);
+}
+
+/// Returns what a menu does for a key; null when none has it.
+inline QAction* actionFor(const MainWindow& window, QKeySequence::StandardKey key) {
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->shortcut() == QKeySequence(key)) return action;
+    return nullptr;
 }
 
 inline QString write(const QTemporaryDir& folder, const QString& name, const std::string& text) {

@@ -5,6 +5,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
 #include "ui/images/image_view.h"
+#include "ui/images/pane_grid.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
@@ -32,7 +33,6 @@ namespace halfscope {
 namespace {
 constexpr int kGains[] = {1, 2, 4, 8, 16, 32, 64, 128, 256};
 constexpr int kDefaultGain = 8;
-constexpr int kSpacing = 6;
 constexpr double kKeyZoom = 1.25;
 constexpr int kLaneRole = Qt::UserRole + 1; // of the items in the box of modes
 
@@ -411,48 +411,42 @@ void CompareView::updateToolTips(const std::vector<PictureError>& errors) {
 
 int CompareView::headerHeight() const { return fontMetrics().height() + 6; }
 
-/// Returns the number of columns that makes the pictures largest. Among nearly equal ones it takes
-/// the most columns: they leave more height for the plots and keep all lanes at the same eye level.
-CompareView::Grid CompareView::gridFor(int width, int height) const {
-    constexpr double kWorthARow = 1.1;
-    Grid best{shownPanes(), 1, 0};
-    for (int columns = shownPanes(); columns >= 1; --columns) {
-        const int rows = (shownPanes() + columns - 1) / columns;
-        const int side = std::min((width - (columns - 1) * kSpacing) / columns,
-                                  (height - (rows - 1) * kSpacing) / rows - headerHeight());
-        if (side > kWorthARow * best.side) best = {columns, rows, side};
-    }
-    return best;
+QSize CompareView::around() const {
+    const QMargins margins = layout()->contentsMargins();
+    return {margins.left() + margins.right(),
+            layout()->minimumSize().height() - m_canvas->minimumHeight()};
 }
 
 int CompareView::usefulHeight(int width, int most) const {
-    const QMargins margins = layout()->contentsMargins();
-    const int around = layout()->minimumSize().height() - m_canvas->minimumHeight();
-    const Grid grid = gridFor(width - margins.left() - margins.right(), most - around);
-    const int canvas = grid.rows * (grid.side + headerHeight()) + (grid.rows - 1) * kSpacing;
-    return std::clamp(around + canvas, std::min(most, minimumSizeHint().height()), most);
+    const QSize around = this->around();
+    const QSize room = QSize(width, most) - around;
+    const PaneGrid grid = PaneGrid::within(room, shownPanes(), headerHeight());
+    return std::clamp(around.height() + grid.useful(headerHeight()).height(),
+                      std::min(most, minimumSizeHint().height()), most);
+}
+
+int CompareView::usefulWidth(int most, int height) const {
+    const QSize around = this->around();
+    const QSize room = QSize(most, height) - around;
+    const PaneGrid grid = PaneGrid::beside(room, shownPanes(), headerHeight());
+    return std::min(most, around.width() + grid.useful(headerHeight()).width());
+}
+
+int CompareView::sideIn(const QSize& size) const {
+    return PaneGrid::within(size - around(), shownPanes(), headerHeight()).side;
 }
 
 void CompareView::placeViews() {
-    const int width = m_canvas->width(), height = m_canvas->height();
+    const QSize room = m_canvas->size();
     const int label = m_modeLabel->sizeHint().width() + m_bar->layout()->spacing();
     const int others = m_bar->sizeHint().width() - (m_modeLabel->isHidden() ? 0 : label);
-    m_modeLabel->setVisible(others + label <= width); // rather none than a part of it
-    const Grid grid = gridFor(width, height);
-    const int columns = grid.columns, rows = grid.rows;
+    m_modeLabel->setVisible(others + label <= room.width()); // rather none than a part of it
+    const PaneGrid grid = PaneGrid::within(room, shownPanes(), headerHeight());
     const int first = panes() - shownPanes();
     for (ImageView* view : m_views)
         view->setVisible(!m_alone);
-    for (int i = 0; i < shownPanes(); ++i) {
-        // edges by proportion, so that rounding leaves no gap at the end
-        const int column = i % columns, row = i / columns;
-        const int left = column * (width + kSpacing) / columns;
-        const int right = (column + 1) * (width + kSpacing) / columns - kSpacing;
-        const int top = row * (height + kSpacing) / rows;
-        const int bottom = (row + 1) * (height + kSpacing) / rows - kSpacing;
-        view(first + i).setGeometry(left, top, std::max(1, right - left),
-                                    std::max(1, bottom - top));
-    }
+    for (int i = 0; i < shownPanes(); ++i)
+        view(first + i).setGeometry(grid.place(i, room));
     updateTitles(); // there is more or less room for them now
     updateReadout();
 }

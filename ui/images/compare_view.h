@@ -79,6 +79,11 @@ public:
     QImage picture();
     /// Returns the height, at most `most`, beyond which the pictures would not grow at this width.
     int usefulHeight(int width, int most) const;
+    /// Returns the width, at most `most`, beyond which the pictures would hardly grow at this
+    /// height.
+    int usefulWidth(int most, int height) const;
+    /// Returns the side of a square picture in a view of this size.
+    int sideIn(const QSize& size) const;
 
 signals:
     void aloneChanged(bool alone);
@@ -123,12 +128,9 @@ private:
     QString readoutText(const QString& about) const;
     QString explanation(WordsFor) const;
     QString namesBehind(const QString& sentence) const;
-    struct Grid {
-        int columns = 1, rows = 1;
-        int side = 0; ///< of the largest square picture in a pane, in pixels
-    };
-    Grid gridFor(int width, int height) const;
     int headerHeight() const;
+    /// Returns the room that is not the panes'.
+    QSize around() const;
     void placeViews();
     void hover(QPoint pixel);
 

@@ -100,11 +100,12 @@ public:
     bool removeLane(int lane);
     void resetToPreset(int row);
 
+    static constexpr int kNoBuild = 0; ///< runs are counted from 1
     /// Everything that edits change, so that it can be restored (see EditHistory).
     struct Edits {
         RunConfig config, preset;
         std::vector<int> runsAs;
-        int builds = 0; ///< the run that `runsAs` refers to
+        int builds = kNoBuild; ///< the run that `runsAs` refers to
     };
     Edits edits() const { return {m_config, m_preset, m_runsAs, m_builds}; }
     /// Acts like the edits that lead there: live fields reach the run, the others wait.

@@ -19,8 +19,8 @@ PresetBox::PresetBox(QWidget* parent) : QComboBox(parent) {
     // a click must not take Space away from Play
     setFocusPolicy(Qt::TabFocus);
     for (const Preset& preset : presets()) {
-        addItem(translated(preset.title), QString::fromStdString(preset.name));
-        setItemData(count() - 1, translated(preset.about), Qt::ToolTipRole);
+        addItem(translated(preset.titleHere()), QString::fromStdString(preset.name));
+        setItemData(count() - 1, translated(preset.aboutHere()), Qt::ToolTipRole);
     }
     buildMenu();
     connect(this, &QComboBox::activated, this, [this](int index) {

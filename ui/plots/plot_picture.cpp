@@ -6,30 +6,51 @@
 
 #include <QBuffer>
 #include <QCoreApplication>
+#include <QPageSize>
+#include <QPdfWriter>
 #include <QSvgGenerator>
 
 namespace halfscope {
+namespace {
 
-QByteArray plotSvg(QCustomPlot& plot) {
-    QBuffer buffer;
-    buffer.open(QIODevice::WriteOnly);
-    {
-        QSvgGenerator generator;
-        generator.setOutputDevice(&buffer);
-        generator.setSize(plot.size());
-        generator.setViewBox(QRect(QPoint(0, 0), plot.size()));
-        generator.setTitle(QCoreApplication::translate("PlotStack", "Halfscope plots"));
-        QCPPainter painter;
-        painter.begin(&generator);
-        plot.toPainter(&painter, plot.width(), plot.height());
-    }
-    return buffer.data();
+QString title() { return QCoreApplication::translate("PlotStack", "Halfscope plots"); }
+
+void writeSvg(QCustomPlot& plot, QIODevice& to) {
+    QSvgGenerator generator;
+    generator.setOutputDevice(&to);
+    generator.setSize(plot.size());
+    generator.setViewBox(QRect(QPoint(0, 0), plot.size()));
+    generator.setTitle(title());
+    QCPPainter painter;
+    painter.begin(&generator);
+    plot.toPainter(&painter, plot.width(), plot.height());
 }
 
-QByteArray plotPng(QCustomPlot& plot) {
+void writePdf(QCustomPlot& plot, QIODevice& to) {
+    constexpr double kPointsAnInch = 72;
+    QPdfWriter writer(&to);
+    const int dots = plot.logicalDpiX(); // letters keep their size beside the lines
+    writer.setResolution(dots);
+    writer.setPageSize(QPageSize(QSizeF(plot.size()) * kPointsAnInch / dots, QPageSize::Point,
+                                 QString(), QPageSize::ExactMatch));
+    writer.setPageMargins({});
+    writer.setTitle(title());
+    QCPPainter painter;
+    painter.begin(&writer);
+    painter.setMode(QCPPainter::pmVectorized);
+    plot.toPainter(&painter, plot.width(), plot.height());
+}
+
+} // namespace
+
+QByteArray plotFile(QCustomPlot& plot, PlotForm form) {
     QBuffer buffer;
     buffer.open(QIODevice::WriteOnly);
-    plot.toPixmap(0, 0, 2.0).save(&buffer, "PNG");
+    switch (form) {
+    case PlotForm::Svg: writeSvg(plot, buffer); break;
+    case PlotForm::Pdf: writePdf(plot, buffer); break;
+    case PlotForm::Png: plot.toPixmap(0, 0, 2.0).save(&buffer, "PNG"); break;
+    }
     return buffer.data();
 }
 

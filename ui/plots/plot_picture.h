@@ -7,9 +7,14 @@ class QCustomPlot;
 
 namespace halfscope {
 
-/// Returns the text of an SVG file that shows the plot as it is on screen.
-QByteArray plotSvg(QCustomPlot&);
-/// Returns the bytes of a PNG file of twice the size on screen.
-QByteArray plotPng(QCustomPlot&);
+/// The kinds of picture files.
+enum class PlotForm {
+    Svg,
+    Pdf, ///< one page of the plot's size, for LaTeX
+    Png, ///< of twice the size on screen
+};
+
+/// Returns the bytes of a file that shows the plot as it is on screen.
+QByteArray plotFile(QCustomPlot&, PlotForm);
 
 } // namespace halfscope

@@ -8,7 +8,6 @@
 #include "ui/plots/crosshair.h"
 #include "ui/plots/plot_controls.h"
 #include "ui/plots/plot_mouse.h"
-#include "ui/plots/plot_picture.h"
 #include "ui/plots/plot_rows.h"
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/readout_item.h"
@@ -413,12 +412,8 @@ auto PlotStack::drawFinely(Draw draw) {
     return result;
 }
 
-QByteArray PlotStack::svg() {
-    return drawFinely([&] { return plotSvg(*m_plot); });
-}
-
-QByteArray PlotStack::png() {
-    return drawFinely([&] { return plotPng(*m_plot); });
+QByteArray PlotStack::file(PlotForm form) {
+    return drawFinely([&] { return plotFile(*m_plot, form); });
 }
 
 QImage PlotStack::picture() {

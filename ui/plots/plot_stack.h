@@ -7,6 +7,7 @@
 #include "ui/look/theme.h"
 #include "ui/plots/event_lane.h"
 #include "ui/plots/overlay.h"
+#include "ui/plots/plot_picture.h"
 
 #include <QElapsedTimer>
 #include <QPoint>
@@ -83,10 +84,9 @@ public:
     qint64 lastStep() const { return m_lastStep; }
     int lanes() const { return static_cast<int>(m_labels.size()); }
 
-    /// Returns the plots as they are shown now, as the bytes of an SVG file or of a PNG file of
-    /// twice the size on screen.
-    QByteArray svg();
-    QByteArray png();
+    /// Returns the plots as they are shown now, as the bytes of a file.
+    QByteArray file(PlotForm);
+    QByteArray svg() { return file(PlotForm::Svg); }
     QImage picture();
     /// Returns the moving average of the time of one drawing, in milliseconds.
     double refreshMilliseconds() const;

@@ -58,6 +58,7 @@ public:
         return true;
     }
     void setSoon(bool soon) { m_soon = soon; }
+    EditStep step() const { return {m_before, m_after, text()}; }
     void undo() override { m_restore(m_before, m_after.config); }
     void redo() override {
         // the stack also calls it for an edit that was just made
@@ -101,6 +102,27 @@ void EditHistory::record() {
             QStringLiteral("%1:%2").arg(QString::fromStdString(row->field->key)).arg(row->lane);
     }
     push(std::move(before), std::move(now), text, setting);
+}
+
+KeptEdits EditHistory::kept() const {
+    KeptEdits kept{m_model.edits(), {}};
+    for (int i = 0; i < m_stack.index(); ++i)
+        kept.steps.push_back(static_cast<const UndoneEdit*>(m_stack.command(i))->step());
+    return kept;
+}
+
+void EditHistory::takeOver(const KeptEdits& kept) {
+    const int run = m_model.edits().builds;
+    const auto here = [&](ConfigModel::Edits edits) {
+        edits.builds = edits.builds == kept.now.builds ? run : ConfigModel::kNoBuild;
+        return edits;
+    };
+    const ConfigModel::Edits now = here(kept.now);
+    if (kept.steps.empty())
+        return asOne(tr("Changes before the restart"), [&] { m_model.restore(now); });
+    without([&] { m_model.restore(now); });
+    for (const EditStep& step : kept.steps)
+        push(here(step.before), here(step.after), step.text, {});
 }
 
 void EditHistory::push(ConfigModel::Edits before, ConfigModel::Edits after, const QString& text,

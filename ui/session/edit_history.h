@@ -8,8 +8,22 @@
 #include <QUndoStack>
 
 #include <utility>
+#include <vector>
 
 namespace halfscope {
+
+/// An edit as it can be undone.
+struct EditStep {
+    ConfigModel::Edits before, after;
+    QString text; ///< names it
+};
+
+/// What was edited, for another window: the settings as they are, and the steps that can be undone,
+/// the oldest first.
+struct KeptEdits {
+    ConfigModel::Edits now;
+    std::vector<EditStep> steps;
+};
 
 class EditHistory : public QObject {
     Q_OBJECT
@@ -35,6 +49,12 @@ public:
         without(action);
         if (!m_model.isStill(before.config)) push(std::move(before), m_model.edits(), text, {});
     }
+
+    /// Returns the edits of this window so far.
+    KeptEdits kept() const;
+    /// Edits the settings as in an earlier window: each of its edits can be undone. The model has
+    /// the run of that window, or the experiment that it opened.
+    void takeOver(const KeptEdits&);
 
     /// The time, in ms, within which another change of the same setting counts as one edit with it.
     static constexpr qint64 kTogetherMs = 1000;

@@ -52,7 +52,7 @@ constexpr std::chrono::milliseconds kForSettings{300}; // how long closing waits
 } // namespace
 
 MainWindow::MainWindow(WindowOptions options)
-    : m_options(std::move(options)),
+    : m_options(std::move(options)), m_recent(m_options.remember, m_options.sessions),
       m_outOfMemory(tr("The memory of this machine is used up. Training was paused; what was "
                        "trained is kept and can be saved.")),
       m_reserve(new char[kWindowReserve]) {
@@ -71,8 +71,8 @@ MainWindow::MainWindow(WindowOptions options)
     if (!m_options.sessions.isEmpty())
         m_keeper = std::make_unique<SessionKeeper>(m_options.sessions, m_models, *m_controller,
                                                    *m_shown, m_parts, *this);
-    m_menus = std::make_unique<WindowMenus>(m_models, *m_controller, *m_shown, *m_files, m_parts,
-                                            *this, m_options.remember, m_keeper.get());
+    m_menus = std::make_unique<WindowMenus>(m_models, *m_controller, *m_shown, *m_files, m_recent,
+                                            m_parts, *this, m_options.remember, m_keeper.get());
     m_frames = std::make_unique<FrameLoop>(*m_parts.rate);
     m_closing = std::make_unique<CloseGuard>(*m_shown, *m_files, *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
@@ -224,6 +224,8 @@ void MainWindow::connectParts() {
     connect(shown, &ShownRun::stirred, m_frames.get(), &FrameLoop::stir);
     connect(m_menus.get(), &WindowMenus::restartAsked, this, &MainWindow::startAgain);
     connect(m_files.get(), &WindowFiles::told, this, &MainWindow::tell);
+    connect(m_files.get(), &WindowFiles::used, this,
+            [this](const QString& path) { m_recent.add(path); });
     connect(m_files.get(), &WindowFiles::ended, this, &MainWindow::fileEnded);
     if (m_keeper) connect(m_keeper.get(), &SessionKeeper::told, this, &MainWindow::tell);
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);

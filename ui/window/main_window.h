@@ -6,6 +6,7 @@
 #include "ui/look/theme.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/session/facts_reader.h"
+#include "ui/session/recent_files.h"
 #include "ui/window/close_guard.h"
 #include "ui/window/figures.h"
 #include "ui/window/frame_loop.h"
@@ -129,6 +130,7 @@ private:
     std::optional<QStringList> m_startsAgain;
     RunModels m_models;
     FactsReader m_facts; ///< of the data that the settings name
+    RecentFiles m_recent;
     WindowParts m_parts; ///< the parts are children of the window
     std::unique_ptr<ExperimentController> m_controller;
     std::optional<Figures> m_figures; ///< this and everything below are built after the parts

@@ -17,7 +17,11 @@ namespace halfscope {
 namespace {
 
 const QString kSettings = QStringLiteral("settings"), kPreset = QStringLiteral("preset"),
-              kRunsAs = QStringLiteral("runsAs");
+              kRunsAs = QStringLiteral("runsAs"), kOfTheRun = QStringLiteral("ofTheRun");
+const QString kNow = QStringLiteral("now"), kSteps = QStringLiteral("steps"),
+              kText = QStringLiteral("text"), kBefore = QStringLiteral("before"),
+              kAfter = QStringLiteral("after");
+constexpr int kTheRun = ConfigModel::kNoBuild + 1; // the only run that a file knows
 
 /// Returns the text of settings; throws InputError for settings that no file can hold.
 std::string checkedText(const RunConfig& config) {
@@ -33,14 +37,46 @@ QString writeTo(const QString& folder, const QString& name, const std::string& t
     return path;
 }
 
-std::string editsText(const ConfigModel::Edits& edits) {
+QJsonObject objectOf(const ConfigModel::Edits& edits, int run) {
     QJsonArray lanes;
     for (const int lane : edits.runsAs)
         lanes.append(lane);
-    const QJsonObject file{{kSettings, QString::fromStdString(checkedText(edits.config))},
-                           {kPreset, QString::fromStdString(checkedText(edits.preset))},
-                           {kRunsAs, lanes}};
+    return {{kSettings, QString::fromStdString(checkedText(edits.config))},
+            {kPreset, QString::fromStdString(checkedText(edits.preset))},
+            {kRunsAs, lanes},
+            {kOfTheRun, edits.builds == run}};
+}
+
+/// Leaves out steps from the last one on whose settings no file can hold, such as settings that the
+/// user has corrected since.
+QJsonArray stepsOf(const KeptEdits& kept) {
+    QJsonArray steps;
+    try {
+        for (auto step = kept.steps.rbegin(); step != kept.steps.rend(); ++step)
+            steps.prepend(QJsonObject{{kText, step->text},
+                                      {kBefore, objectOf(step->before, kept.now.builds)},
+                                      {kAfter, objectOf(step->after, kept.now.builds)}});
+    } catch (const InputError&) { // the later ones can be undone
+    }
+    return steps;
+}
+
+std::string editsText(const KeptEdits& kept) {
+    const QJsonObject file{{kNow, objectOf(kept.now, kept.now.builds)}, {kSteps, stepsOf(kept)}};
     return QJsonDocument(file).toJson().toStdString();
+}
+
+/// Throws InputError, which names the file.
+ConfigModel::Edits editsIn(const QJsonObject& object, const QString& path) {
+    const auto read = [&](const QString& key) {
+        return parseConfig(object.value(key).toString().toStdString(), path.toStdString());
+    };
+    ConfigModel::Edits edits{read(kSettings), read(kPreset), {}};
+    for (const QJsonValue& lane : object.value(kRunsAs).toArray())
+        edits.runsAs.push_back(lane.toInt(-1));
+    edits.runsAs.resize(edits.config.lanes.size(), -1);
+    edits.builds = object.value(kOfTheRun).toBool() ? kTheRun : ConfigModel::kNoBuild;
+    return edits;
 }
 
 /// Returns the place of a run among those that the session keeps.
@@ -74,7 +110,8 @@ QStringList nextStart(const RunModels& models, const ShownRun& shown, const Sess
         preset.isEmpty() ? config.preset() : presetNamed(preset.toStdString()).config;
     if (kept || !folder.isEmpty() || !config.isStill(opened))
         arguments << QStringLiteral("--edits")
-                  << writeTo(sessions, name + QStringLiteral(".edits"), editsText(config.edits()));
+                  << writeTo(sessions, name + QStringLiteral(".edits"),
+                             editsText(models.history.kept()));
     if (!kept && !folder.isEmpty()) return arguments << QStringLiteral("--") << folder;
     if (!preset.isEmpty()) return arguments << QStringLiteral("--preset") << preset;
     if (kept) return arguments;
@@ -82,20 +119,20 @@ QStringList nextStart(const RunModels& models, const ShownRun& shown, const Sess
                      << writeTo(sessions, QStringLiteral("experiment.json"), checkedText(opened));
 }
 
-ConfigModel::Edits takeEdits(const QString& path) {
+KeptEdits takeEdits(const QString& path) {
     QFile file(path);
     const QJsonObject object = file.open(QIODevice::ReadOnly)
                                    ? QJsonDocument::fromJson(file.readAll()).object()
                                    : QJsonObject();
     file.remove();
-    const auto read = [&](const QString& key) {
-        return parseConfig(object.value(key).toString().toStdString(), path.toStdString());
-    };
-    ConfigModel::Edits edits{read(kSettings), read(kPreset), {}};
-    for (const QJsonValue& lane : object.value(kRunsAs).toArray())
-        edits.runsAs.push_back(lane.toInt(-1));
-    edits.runsAs.resize(edits.config.lanes.size(), -1);
-    return edits;
+    KeptEdits kept{editsIn(object.value(kNow).toObject(), path), {}};
+    for (const QJsonValue& each : object.value(kSteps).toArray()) {
+        const QJsonObject step = each.toObject();
+        kept.steps.push_back({editsIn(step.value(kBefore).toObject(), path),
+                              editsIn(step.value(kAfter).toObject(), path),
+                              step.value(kText).toString()});
+    }
+    return kept;
 }
 
 QStringList takenByQt(const QStringList& given, const QStringList& left) {

@@ -2,7 +2,7 @@
 // the user has edited, which no run has yet and which travel in a file of their own.
 #pragma once
 
-#include "ui/models/config_model.h"
+#include "ui/session/edit_history.h"
 
 #include <QStringList>
 
@@ -18,7 +18,7 @@ struct RunModels;
 QStringList nextStart(const RunModels&, const ShownRun&, const SessionKeeper*,
                       const QString& sessions);
 /// Returns the edits that nextStart() wrote to a file, and removes the file. Throws InputError.
-ConfigModel::Edits takeEdits(const QString& path);
+KeptEdits takeEdits(const QString& path);
 /// Returns the arguments that QApplication took from the command line for itself, such as
 /// "-style fusion": those of `given` that are not in `left`. Both are in the user's order.
 QStringList takenByQt(const QStringList& given, const QStringList& left);

@@ -72,6 +72,7 @@ void Presentation::begin() {
         m_docks << dock;
         dock->hide();
     }
+    m_parts.borders->present(true);
     showParts();
     enlarge(factorNow());
     m_parts.page->setFocus(); // Space plays, and nothing has a frame
@@ -80,6 +81,7 @@ void Presentation::begin() {
 
 void Presentation::end() {
     m_window.setWindowState(m_states);
+    m_parts.borders->present(false);
     for (const QPointer<QDockWidget>& dock : std::exchange(m_docks, {}))
         if (dock) dock->show();
     enlarge(1);

@@ -332,17 +332,13 @@ RunId ShownRun::adopt(const RunPtr& run, const QString& title) {
     return m_before;
 }
 
-void ShownRun::editOnceBuilt(ConfigModel::Edits edits) {
+void ShownRun::editOnceBuilt(KeptEdits edits) {
     m_edits = std::move(edits);
     if (m_controller.state() != SessionState::Building) applyEdits();
 }
 
 void ShownRun::applyEdits() {
-    if (!m_edits) return;
-    ConfigModel::Edits edits = *std::exchange(m_edits, std::nullopt);
-    edits.builds = m_models.config.edits().builds; // the lanes are those of this run
-    m_models.history.asOne(tr("Changes before the restart"),
-                           [&] { m_models.config.restore(edits); });
+    if (m_edits) m_models.history.takeOver(*std::exchange(m_edits, std::nullopt));
 }
 
 void ShownRun::bringBack(RunId id) {

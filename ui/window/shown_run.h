@@ -63,7 +63,7 @@ public:
     RunId adopt(const RunPtr&, const QString& title);
     /// Edits the settings like the user of an earlier window, as soon as the networks that are
     /// being built are there: their run has its settings first.
-    void editOnceBuilt(ConfigModel::Edits);
+    void editOnceBuilt(KeptEdits);
     /// Shows a run of the list; does nothing when it is gone.
     void bringBack(RunId);
     /// Trains from the start with that run's settings.
@@ -184,8 +184,8 @@ private:
     std::optional<qint64> m_stop;       ///< of experiments that are opened
     std::optional<RunConfig> m_planned; ///< the recorded experiment, whose forks and edits belong
                                         ///< to the next build
-    std::optional<ConfigModel::Edits> m_edits; ///< wait for the networks that are being built
-    BeginningReader m_from; ///< what the next build continues from; null: nothing
+    std::optional<KeptEdits> m_edits;   ///< wait for the networks that are being built
+    BeginningReader m_from;             ///< what the next build continues from; null: nothing
     RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
     RunPtr m_current;              ///< of the networks that were built last; null before
     std::optional<RunFeed> m_feed; ///< feeds m_current

@@ -10,11 +10,15 @@
 #include <QSplitter>
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 namespace {
 // The most that the pictures take of the middle column, when there is a full set of plots.
 constexpr double kMostPictures = 0.42;
+// In front of an audience: the most that they take of the width beside the plots, and how much
+// larger they must be there than above the plots.
+constexpr double kMostBeside = 0.5, kWorthTheWidth = 1.2;
 // The most that the counters above the events take of the right column.
 constexpr double kMostCounters = 0.62, kMostBesideOne = 0.42, kMostBesideBoth = 0.3;
 } // namespace
@@ -31,10 +35,29 @@ WindowBorders::WindowBorders(const WindowParts& parts, QObject* parent)
 void WindowBorders::divideCentre() {
     if (m_centreByHand) return;
     QSplitter& centre = *m_parts.centre;
-    const int room = centre.height() - centre.handleWidth();
-    const int pictures =
-        m_parts.pictures->usefulHeight(centre.width(), static_cast<int>(kMostPictures * room));
+    const CompareView& view = *m_parts.pictures;
+    const QSize all = centre.size();
+    int room = all.height() - centre.handleWidth();
+    int pictures = view.usefulHeight(all.width(), static_cast<int>(kMostPictures * room));
+    const int roomBeside = all.width() - centre.handleWidth();
+    const int width = view.usefulWidth(static_cast<int>(kMostBeside * roomBeside), all.height());
+    const bool beside = m_presents && view.sideIn({width, all.height()}) >
+                                          kWorthTheWidth * view.sideIn({all.width(), pictures});
+    if (beside) {
+        room = roomBeside;
+        pictures = width;
+    }
+    centre.setOrientation(beside ? Qt::Horizontal : Qt::Vertical);
     if (centre.sizes().front() != pictures) centre.setSizes({pictures, room - pictures});
+}
+
+void WindowBorders::present(bool on) {
+    if (on == m_presents) return;
+    m_presents = on;
+    // where the user put the border says nothing about the other view
+    std::swap(m_centreByHand, m_otherByHand);
+    if (on) m_centreByHand = false;
+    if (!on) m_parts.centre->setOrientation(Qt::Vertical);
 }
 
 void WindowBorders::divideRight() {

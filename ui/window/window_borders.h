@@ -23,6 +23,9 @@ public:
 
     /// Places the border between pictures and plots: the pictures get no more than they fill.
     void divideCentre();
+    /// In front of an audience the pictures lie beside the plots where they are larger there; the
+    /// border is placed anew each time.
+    void present(bool on);
     /// Places the border between counters and events: the counters get what they need.
     void divideRight();
     void restore(const QVariantMap&);
@@ -34,6 +37,8 @@ protected:
 private:
     WindowParts m_parts;
     bool m_centreByHand = false, m_rightByHand = false;
+    bool m_presents = false;
+    bool m_otherByHand = false; ///< m_centreByHand of the view that is not shown
 };
 
 } // namespace halfscope

@@ -6,16 +6,11 @@
 #include "engine/data/known_facts.h"
 #include "engine/io/atomic_file.h"
 #include "engine/runs/run_folder.h"
-#include "engine/runs/run_past.h"
-#include "engine/runs/run_reader.h"
 #include "engine/runs/tensorboard.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/settings/idle_settings.h"
-#include "engine/settings/run_length.h"
 #include "engine/step/pytorch_script.h"
-#include "engine/train/checkpoint.h"
 #include "engine/train/saved_run.h"
-#include "engine/train/state_dict.h"
 #include "ui/dialogs/ask.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/owned.h"
@@ -26,6 +21,7 @@
 #include "ui/plots/plot_stack.h"
 #include "ui/session/left_threads.h"
 #include "ui/window/guarded.h"
+#include "ui/window/opened_file.h"
 #include "ui/window/run_words.h"
 #include "ui/window/shown_run.h"
 
@@ -42,13 +38,12 @@
 #include <QScopeGuard>
 
 #include <exception>
+#include <map>
 #include <utility>
 
 namespace halfscope {
 namespace {
 
-constexpr const char* kExperimentFile = "experiment.json";
-constexpr const char* kStepsFile = "steps.csv";
 const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by itself
 constexpr int kBeforeDialog = 300;                 // ms: short runs are saved by then
 constexpr int kBeforeLeaving = 10000;              // ms: until the user may give up on a folder
@@ -75,102 +70,6 @@ QString folderNameFor(const QString& title) {
     return name.isEmpty() ? QStringLiteral("results") : name;
 }
 
-bool isSavedRun(const QString& path) {
-    const QFileInfo file(path);
-    return file.fileName() == QLatin1String(kExperimentFile) &&
-           holdsSavedRun(file.path().toStdString());
-}
-
-/// Decodes the picture now, because an error is better reported here than when the run is built.
-OpenedFile checkPicture(const QString& path) {
-    readSquare(path.toStdString(), 1);
-    return {path, true, {}};
-}
-
-/// Returns the rows up to a checkpoint as the beginning of its run; null when they are not beside
-/// it.
-std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& state) {
-    if (state.run.empty()) return nullptr;
-    try {
-        const QString folder = QFileInfo(path).absolutePath();
-        return readPast(folder.toStdString(), state.run, state.step, state.recorded).begun();
-    } catch (const InputError&) {
-        return nullptr;
-    }
-}
-
-/// Keeps a copy of the checkpoint with the run: the run is saved with it until there is a newer
-/// one.
-void keepWith(Run& run, const QString& path, int64_t step) {
-    RunBatch batch;
-    batch.checkpoint = checkpointInFile(path.toStdString(), step);
-    run.append(std::move(batch));
-}
-
-OpenedFile readCheckpointAt(const QString& path) {
-    OpenedFile opened{path};
-    const auto state = std::make_shared<ExperimentState>(readCheckpoint(path.toStdString()));
-    knownFactsOf(state->recorded);
-    opened.begun = rowsBefore(path, *state);
-    if (opened.begun) keepWith(*opened.begun, path, state->step);
-    opened.from = state;
-    return opened;
-}
-
-/// Reads an experiment, and what its run can continue from when that lies beside it.
-OpenedFile readExperiment(const QString& path) {
-    OpenedFile opened{path};
-    opened.config = readConfig(path.toStdString());
-    opened.idle = idleSettings(*opened.config);
-    knownFactsOf(*opened.config); // facts of its data: they are read on this thread now, and the
-                                  // window knows them later
-    const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
-    opened.savedRun = isSavedRun(path);
-    if (!opened.savedRun || !QFileInfo::exists(beside)) return opened;
-    try {
-        const OpenedFile checkpoint = readCheckpointAt(beside);
-        if (!checkpoint.begun) return opened; // it belongs to another run
-        opened.from = checkpoint.from;
-        opened.begun = checkpoint.begun;
-    } catch (const InputError& error) {
-        opened.problem = error.message();
-    }
-    return opened;
-}
-
-/// Whether a file's name says that it holds arrays: for PyTorch's own form, an error tells how to
-/// convert it.
-bool namesArrays(const QString& path) {
-    static const QStringList endings{QStringLiteral("safetensors"), QStringLiteral("pt"),
-                                     QStringLiteral("pth")};
-    return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
-}
-
-/// Reads weights, which must fit the network of the present settings, or a checkpoint.
-OpenedFile readArrays(const QString& path, const RunConfig& settings) {
-    const QString name = QFileInfo(path).fileName();
-    const bool named = name == QLatin1String(run_file::kCheckpoint) ||
-                       name == QLatin1String(run_file::kEarlierCheckpoint);
-    if (named || isCheckpoint(path.toStdString())) return readCheckpointAt(path);
-    checkStateDict(path.toStdString(), settings);
-    return {.path = path, .weights = true};
-}
-
-/// Reads a file of any kind, on the calling thread.
-OpenedFile readAny(const QString& path, const RunConfig& settings) {
-    const QFileInfo file(path);
-    if (file.isDir() && QFileInfo::exists(QDir(path).filePath(kExperimentFile)))
-        return readExperiment(QDir(path).filePath(kExperimentFile));
-    if (file.fileName() == QLatin1String(kStepsFile))
-        return readExperiment(file.dir().filePath(kExperimentFile));
-    if (namesPicture(path.toStdString())) return checkPicture(path);
-    if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
-    if (file.isDir()) throw nothingInFolder(path.toStdString());
-    if (namesArrays(path)) return readArrays(path, settings);
-    checkCanBeExperiment(path.toStdString());
-    return readExperiment(path);
-}
-
 } // namespace
 
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
@@ -179,6 +78,7 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
     connect(&m_controller, &ExperimentController::saved, this,
             [this](const QString& path, qint64 step) {
+                emit used(path);
                 emit told(tr("Checkpoint after step %1 saved in %2")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
             });
@@ -243,13 +143,14 @@ void WindowFiles::openPreset(const QString& name) {
     const Preset& preset = presetNamed(name.toStdString());
     // the first preset needs no words beyond how to start
     const bool first = preset.name == presets()[0].name;
-    m_shown.load(preset.config, name, translated(preset.title),
-                 first ? QString() : translated(preset.about));
+    m_shown.load(preset.config, name, translated(preset.titleHere()),
+                 first ? QString() : translated(preset.aboutHere()));
 }
 
 void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
     if (opened.weights) return startFrom(opened.path);
+    emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
     const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
     const QString title = config.title.empty() ? titleOf(opened.path) : safeText(config.title);
     if (opened.from)
@@ -339,6 +240,7 @@ void WindowFiles::saveExperiment(const QString& path) {
             [to = path.toStdString(), text = configText(withoutIdle(m_models.config.config()))] {
                 writeFileAtomically(to, text);
             });
+    emit used(path);
 }
 
 void WindowFiles::chooseExperiment() {
@@ -529,6 +431,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
     if (run == m_shown.run()) m_shown.markSaved(now);
+    emit used(folder);
     m_leftOut =
         translated(files.settingsError.empty() ? files.checkpointError : files.settingsError);
     return written;
@@ -567,19 +470,23 @@ void WindowFiles::copyPictures() {
 }
 
 void WindowFiles::choosePlots() {
-    const QString path = chooseTarget(&m_window, tr("Save picture of the plots"),
-                                      QStringLiteral("plots.svg"), tr("SVG (*.svg);;PNG (*.png)"));
+    const QString path =
+        chooseTarget(&m_window, tr("Save picture of the plots"), QStringLiteral("plots.svg"),
+                     tr("SVG (*.svg);;PNG (*.png);;PDF (*.pdf)"));
     if (path.isEmpty()) return;
     guarded(*m_parts.banner, [&] { savePlots(path); });
 }
 
 void WindowFiles::savePlots(const QString& path) {
     const QString ending = QFileInfo(path).suffix().toLower();
-    const bool png = ending == QLatin1String("png");
-    if (!png && ending != QLatin1String("svg"))
-        throw RunError(phrase("Files", "%1: plots are saved as .svg or .png"),
+    const std::map<QString, PlotForm> forms{{QStringLiteral("svg"), PlotForm::Svg},
+                                            {QStringLiteral("pdf"), PlotForm::Pdf},
+                                            {QStringLiteral("png"), PlotForm::Png}};
+    const auto form = forms.find(ending);
+    if (form == forms.end())
+        throw RunError(phrase("Files", "%1: plots are saved as .svg, .png or .pdf"),
                        pathText(path.toStdString()));
-    const QByteArray picture = png ? m_parts.plots->png() : m_parts.plots->svg();
+    const QByteArray picture = m_parts.plots->file(form->second);
     waitFor({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
             [to = path.toStdString(), bytes = picture.toStdString()] {
                 writeFileAtomically(to, bytes);

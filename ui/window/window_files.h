@@ -3,7 +3,6 @@
 #pragma once
 
 #include "engine/runs/run_saving.h"
-#include "engine/train/experiment_state.h"
 #include "engine/train/lane_file.h"
 #include "ui/session/file_job.h"
 #include "ui/session/left_threads.h"
@@ -18,7 +17,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 
 class QWidget;
 
@@ -26,20 +24,7 @@ namespace halfscope {
 
 class ExperimentController;
 class ShownRun;
-
-/// A file that was read and can be shown.
-struct OpenedFile {
-    QString path;
-    bool picture = false;              ///< a picture to be painted
-    std::optional<RunConfig> config{}; ///< of an experiment
-    bool savedRun = false;             ///< a saved run lies beside the experiment
-    bool weights = false;              ///< weights of a network, to start from
-    /// The state of a checkpoint, and the rows before it when they lie beside it.
-    std::shared_ptr<const ExperimentState> from{};
-    std::shared_ptr<Run> begun{};
-    std::vector<std::string> idle{}; ///< keys of its settings that have no effect
-    Message problem{};               ///< why a checkpoint beside an experiment cannot be read
-};
+struct OpenedFile;
 
 class WindowFiles : public QObject {
     Q_OBJECT
@@ -86,7 +71,7 @@ public:
     void stopLiveBoard();
     bool chooseResultsFolder(); ///< whether they were saved
     void choosePlots();
-    /// Saves the plots as an SVG, or as a PNG when the name has that ending. Throws RunError.
+    /// Saves the plots as SVG, PNG or PDF, as the ending of the name says. Throws RunError.
     void savePlots(const QString& path);
     /// Returns those of the results' files that are in the folder already. Throws RunError when the
     /// folder does not answer.
@@ -102,6 +87,8 @@ signals:
     void writesLiveChanged(bool writes);
     /// A sentence for the status bar.
     void told(const QString& text);
+    /// Tells of an experiment, a run or data that were opened or saved: of a run its folder.
+    void used(const QString& path);
     /// Emitted when a file was opened or could not be opened.
     void ended(bool opened);
 

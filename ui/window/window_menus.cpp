@@ -22,6 +22,7 @@
 #include "ui/plots/smoothing.h"
 #include "ui/window/predict_samples.h"
 #include "ui/window/presentation.h"
+#include "ui/window/recent_menu.h"
 #include "ui/window/session_keeper.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_borders.h"
@@ -45,10 +46,10 @@
 namespace halfscope {
 
 WindowMenus::WindowMenus(RunModels& models, ExperimentController& controller, ShownRun& shown,
-                         WindowFiles& files, const WindowParts& parts, QMainWindow& window,
-                         bool remembers, SessionKeeper* keeper)
-    : m_models(models), m_controller(controller), m_shown(shown), m_files(files), m_parts(parts),
-      m_window(window), m_remembers(remembers), m_keeper(keeper) {
+                         WindowFiles& files, RecentFiles& recent, const WindowParts& parts,
+                         QMainWindow& window, bool remembers, SessionKeeper* keeper)
+    : m_models(models), m_controller(controller), m_shown(shown), m_files(files), m_recent(recent),
+      m_parts(parts), m_window(window), m_remembers(remembers), m_keeper(keeper) {
     QMenuBar& bar = *window.menuBar();
     fillFile(*bar.addMenu(tr("&File")));
     fillEdit(*bar.addMenu(tr("&Edit")));
@@ -70,6 +71,9 @@ void WindowMenus::fillFile(QMenu& file) {
     file.addAction(tr("&Open…"), QKeySequence::Open, &m_files, &WindowFiles::choose);
     file.addAction(tr("Open a &folder…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O), &m_files,
                    &WindowFiles::chooseFolder);
+    auto* recent = make<RecentMenu>(m_recent, tr("Open r&ecent"), &file);
+    connect(recent, &RecentMenu::chosen, &m_files, &WindowFiles::tryOpen);
+    file.addMenu(recent);
     file.addAction(tr("&Save experiment as…"), QKeySequence::Save, &m_files,
                    &WindowFiles::chooseExperiment);
     file.addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), &m_files,

@@ -19,6 +19,7 @@ class ExperimentController;
 class HelpDialog;
 class LessonPanel;
 class Presentation;
+class RecentFiles;
 class SessionKeeper;
 class ShownRun;
 class WindowFiles;
@@ -28,8 +29,8 @@ class WindowMenus : public QObject {
 public:
     /// `remembers`: choices that take effect at the next start are stored. Without a keeper there
     /// is no item for its memory.
-    WindowMenus(RunModels&, ExperimentController&, ShownRun&, WindowFiles&, const WindowParts&,
-                QMainWindow& window, bool remembers, SessionKeeper* keeper);
+    WindowMenus(RunModels&, ExperimentController&, ShownRun&, WindowFiles&, RecentFiles&,
+                const WindowParts&, QMainWindow& window, bool remembers, SessionKeeper* keeper);
 
     void showHelp();
     void endPresentation();
@@ -77,6 +78,7 @@ private:
     ExperimentController& m_controller;
     ShownRun& m_shown;
     WindowFiles& m_files;
+    RecentFiles& m_recent;
     WindowParts m_parts;
     QMainWindow& m_window;
     bool m_remembers;

@@ -472,7 +472,7 @@ void TestFields::presetsAreValid() {
         QVERIFY2(preset.group.text() == group || groups.insert(preset.group.text()).second,
                  preset.name.c_str());
         group = preset.group.text();
-        QCOMPARE(preset.config.title, std::string(preset.title.text()));
+        QCOMPARE(preset.config.title, std::string(preset.titleHere().text()));
         checkConfig(preset.config);
         const std::string text = configText(preset.config);
         QCOMPARE(configText(parseConfig(text, preset.name)), text);

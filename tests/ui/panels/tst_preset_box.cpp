@@ -31,7 +31,7 @@ Place placeOf(const PresetBox& box, const Preset& preset) {
         if (entry->menu()) menus << entry->menu();
     for (QMenu* menu : menus)
         for (QAction* action : menu->actions())
-            if (action->text() == text(preset.title)) return {menu, action};
+            if (action->text() == text(preset.titleHere())) return {menu, action};
     return {};
 }
 
@@ -68,7 +68,7 @@ void TestPresetBox::groups() {
     for (const Preset& preset : presets()) {
         const Place place = placeOf(box, preset);
         QVERIFY2(place.action, preset.name.c_str());
-        QVERIFY(place.action->toolTip().contains(text(preset.about)));
+        QVERIFY(place.action->toolTip().contains(text(preset.aboutHere())));
         QVERIFY(place.menu->toolTipsVisible());
         const bool first = preset.group == presets().front().group;
         QCOMPARE(place.menu == box.menu(), first);
@@ -88,7 +88,7 @@ void TestPresetBox::everyEntryChoosesItsPreset() {
         placeOf(box, preset).action->trigger();
         QCOMPARE(chosen.size(), 1);
         QCOMPARE(chosen.takeFirst().front().toString(), text(preset.name));
-        QCOMPARE(box.currentText(), text(preset.title));
+        QCOMPARE(box.currentText(), text(preset.titleHere()));
     }
     QVERIFY(chosen.isEmpty());
 }
@@ -131,8 +131,8 @@ void TestPresetBox::titlesAreNotCut() {
     const QRect field = box.style()->subControlRect(QStyle::CC_ComboBox, &option,
                                                     QStyle::SC_ComboBoxEditField, &box);
     for (const Preset& preset : presets()) {
-        const int wanted = box.fontMetrics().horizontalAdvance(text(preset.title));
-        QVERIFY2(wanted <= field.width(), preset.title.text());
+        const int wanted = box.fontMetrics().horizontalAdvance(text(preset.titleHere()));
+        QVERIFY2(wanted <= field.width(), preset.titleHere().text());
     }
 }
 
@@ -140,11 +140,11 @@ void TestPresetBox::marksWhatIsOpen() {
     PresetBox box;
     const QSignalSpy chosen(&box, &PresetBox::chosen);
     for (const Preset& preset : presets()) {
-        box.showExperiment(text(preset.name), text(preset.title));
+        box.showExperiment(text(preset.name), text(preset.titleHere()));
         for (const Preset& other : presets())
             QCOMPARE(placeOf(box, other).action->isChecked(), other.name == preset.name);
-        QVERIFY(box.toolTip().contains(text(preset.about)));
-        QCOMPARE(box.accessibleDescription(), text(preset.about));
+        QVERIFY(box.toolTip().contains(text(preset.aboutHere())));
+        QCOMPARE(box.accessibleDescription(), text(preset.aboutHere()));
     }
     QVERIFY(chosen.isEmpty());
 }

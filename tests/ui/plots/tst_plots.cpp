@@ -261,7 +261,8 @@ void TestPlots::exports() {
     QVERIFY(content.contains("<svg") && content.trimmed().endsWith("</svg>"));
     QVERIFY(content.count("<polyline") + content.count("<path") > 4);
     QVERIFY(content.contains("Loss scale"));
-    QCOMPARE(QImage::fromData(m_stack->png(), "PNG").size(), 2 * plotOf(*m_stack).size());
+    QCOMPARE(QImage::fromData(m_stack->file(PlotForm::Png), "PNG").size(),
+             2 * plotOf(*m_stack).size());
 }
 
 void TestPlots::themesRecolourEverything() {

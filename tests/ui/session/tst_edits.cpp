@@ -25,12 +25,6 @@ bool set(ConfigModel& model, const char* key, int lane, const QString& text) {
 
 void laterEdit() { QTest::qWait(static_cast<int>(EditHistory::kTogetherMs) + 50); }
 
-QAction* actionFor(const MainWindow& window, QKeySequence::StandardKey key) {
-    for (QAction* action : window.findChildren<QAction*>())
-        if (action->shortcut() == QKeySequence(key)) return action;
-    return nullptr;
-}
-
 } // namespace
 
 class TestEdits : public QObject {
@@ -47,6 +41,7 @@ private slots:
     void theStopStepStaysWithTheProgram();
     void liveSettingReachesTheRun();
     void keysInTheWindow();
+    void oneByOneAfterARestart();
 };
 
 void TestEdits::backAndForth() {
@@ -194,6 +189,33 @@ void TestEdits::liveSettingReachesTheRun() {
     QCOMPARE(live.count(), 1);
     QCOMPARE(live.front().at(1).value<std::string>(), std::string("optimizer.lr"));
     QCOMPARE(model.running()->optimizer.lr, model.preset().optimizer.lr);
+}
+
+/// Restarting the training is no edit, and the edits before it stay what they were.
+void TestEdits::oneByOneAfterARestart() {
+    Opened opened(tinyConfig(1000000));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 2));
+    ConfigModel& model = window.config();
+    QVERIFY(set(model, "model.width", -1, QStringLiteral("9")));
+    QVERIFY(set(model, "optimizer.lr", -1, QStringLiteral("0.25")));
+    model.addLane();
+    QVERIFY(model.restartNeeded());
+    emit window.setup().restartRequested();
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(stepsTo(window, 1));
+    QVERIFY(!model.restartNeeded());
+    QAction* undo = actionFor(window, QKeySequence::Undo);
+    undo->trigger();
+    QCOMPARE(model.config().lanes.size(), size_t{2});
+    QCOMPARE(model.config().optimizer.lr, 0.25);
+    undo->trigger();
+    QCOMPARE(model.config().optimizer.lr, tinyConfig(1).optimizer.lr);
+    QCOMPARE(model.config().model.width, int64_t{9});
+    undo->trigger();
+    QCOMPARE(model.config().model.width, tinyConfig(1).model.width);
+    QVERIFY(!undo->isEnabled());
 }
 
 void TestEdits::keysInTheWindow() {

@@ -35,6 +35,10 @@ void TestFirstPresets::play_data() {
     QTest::newRow("spirals") << "Orange, crosses";
     QTest::newRow("mnist-cnn") << "predicted digit";
     const bool fashion = !presetNamed("fashion-cnn").config.task.path.empty(); // else digits
+    const Preset& clothes = presetNamed("fashion-cnn");
+    const std::string_view told = clothes.aboutHere().text(); // which data it has
+    QCOMPARE(told.find("Fashion-MNIST is not installed") == std::string_view::npos, fashion);
+    QCOMPARE(clothes.titleHere().text() == std::string_view(clothes.title.text()), fashion);
     QTest::newRow("fashion-cnn") << (fashion ? "predicted class. 0 T-shirt/top, 1 Trouser"
                                              : "predicted digit");
     QTest::newRow("resnet-small") << "predicted digit";
@@ -53,8 +57,13 @@ void TestFirstPresets::play() {
     window.openPreset(name);
     const Preset& preset = presetNamed(name.toStdString());
     auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
-    const QString told = QString::fromUtf8(preset.about.text()) + QStringLiteral(" Press Play.");
+    const QString told =
+        QString::fromUtf8(preset.aboutHere().text()) + QStringLiteral(" Press Play.");
     QTRY_COMPARE_WITH_TIMEOUT(headline->text().remove(QChar(0x2060)), told, kPatience);
+    QCOMPARE(window.windowTitle(),
+             QString::fromUtf8(preset.titleHere().text()) + QStringLiteral(" – Halfscope"));
+    QCOMPARE(window.findChild<PresetBox*>()->currentText(),
+             QString::fromUtf8(preset.titleHere().text()));
     auto* pictures = window.findChild<CompareView*>();
     QTRY_VERIFY_WITH_TIMEOUT(pictures->view(1).picture().width > 0, kPatience); // before training
     const std::vector<float> before = pictures->view(1).picture().values;

@@ -57,8 +57,8 @@ void TestHeadline::presetsInvite() {
     Headline headline(&window);
     headline.resize(width, headline.height());
     for (const Preset& preset : presets()) {
-        const QString about = QString::fromUtf8(preset.about.text());
-        const QString title = QString::fromUtf8(preset.title.text());
+        const QString about = QString::fromUtf8(preset.aboutHere().text());
+        const QString title = QString::fromUtf8(preset.titleHere().text());
         for (const double size : {1.0, 1.5}) {
             headline.say(Figures::invitations(about, Figures::Press::Nothing, title), size);
             const QString shown = headline.text();

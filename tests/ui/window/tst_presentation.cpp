@@ -3,6 +3,7 @@
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "ui/images/compare_view.h"
+#include "ui/images/image_view.h"
 #include "ui/models/event_model.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_strip.h"
@@ -101,6 +102,9 @@ private slots:
     }
     void showsWhatAnAudienceReads_data();
     void showsWhatAnAudienceReads();
+    void picturesUseTheRoom_data();
+    void picturesUseTheRoom();
+    void eachViewHasItsBorder();
     void endsAsItBegan_data();
     void endsAsItBegan();
     void hidesTheLesson();
@@ -164,6 +168,86 @@ void TestPresentation::showsWhatAnAudienceReads() {
     const QString lane = QStringLiteral("Loss/A ") + window.run().lane(0).title;
     const double width = graphNamed(window.plots(), lane)->pen().widthF();
     QVERIFY2(width >= 2 && width > line / 14.0, qPrintable(QString::number(width)));
+}
+
+void TestPresentation::picturesUseTheRoom_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("lanes");
+    QTest::addColumn<bool>("alone");
+    QTest::addColumn<double>("side"); // at least, as a share of the height
+    for (const QSize size : {QSize(1280, 800), QSize(1920, 1080)}) {
+        const auto row = [size](const char* name, int lanes, bool alone, double side) {
+            QTest::addRow("%s at %d", name, size.width()) << size << lanes << alone << side;
+        };
+        row("1 lane", 1, false, 0.35);
+        row("2 lanes", 2, false, 0.35);
+        row("3 lanes", 3, false, 0.35);
+        row("6 lanes", 6, false, 0);
+        row("one picture", 2, true, 0.7);
+    }
+}
+
+/// A few pictures lie beside the plots, where they are larger; many fill the width above them.
+void TestPresentation::picturesUseTheRoom() {
+    QFETCH(const QSize, size);
+    QFETCH(const int, lanes);
+    QFETCH(const bool, alone);
+    QFETCH(const double, side);
+    RunConfig config = overflowing(lanes);
+    if (lanes == 1) config.lanes.erase(config.lanes.begin());
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    window.resize(size);
+    auto* pictures = window.findChild<CompareView*>();
+    pictures->setAlone(alone);
+    const auto sideNow = [&] { return pictures->view(lanes).pictureRect().width(); };
+    if (side > 0) {
+        QTRY_VERIFY2(sideNow() > side * size.height(), qPrintable(QString::number(sideNow())));
+        QVERIFY(window.plots().height() > 0.7 * size.height());
+        QVERIFY(window.plots().width() > 0.45 * size.width());
+    } else {
+        QTRY_VERIFY2((lanes + 1) * sideNow() > 0.85 * size.width(),
+                     qPrintable(QString::number(sideNow())));
+        QVERIFY(window.plots().width() > 0.95 * size.width());
+        QVERIFY(window.plots().height() > 0.4 * size.height());
+    }
+}
+
+void TestPresentation::eachViewHasItsBorder() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    QVERIFY(QTest::qWaitForWindowActive(&window));
+    window.resize(1280, 800);
+    trainTo(window, 5);
+    auto* centre = qobject_cast<QSplitter*>(window.plots().parentWidget());
+    const auto moveBorder = [centre](const QPoint& by) {
+        QSplitterHandle* handle = centre->handle(1);
+        const QPoint from = handle->rect().center();
+        QTest::mousePress(handle, Qt::LeftButton, Qt::NoModifier, from);
+        QTest::mouseMove(handle, from + by);
+        QTest::mouseRelease(handle, Qt::LeftButton, Qt::NoModifier, from + by);
+    };
+    const int first = centre->sizes()[0];
+    moveBorder({0, -60});
+    const int byHand = centre->sizes()[0];
+    QVERIFY2(byHand <= first - 40, qPrintable(QString::number(byHand)));
+    for (int i = 0; i < 2; ++i) { // each presentation places its border anew
+        QTest::keyClick(&window, Qt::Key_F5);
+        const auto isWide = [&] {
+            window.resize(1280, 800); // the screen of the tests is narrower, and comes late
+            return centre->orientation() == Qt::Horizontal && centre->sizes()[0] > 550;
+        };
+        QTRY_VERIFY2(isWide(), qPrintable(QString::number(centre->sizes()[0])));
+        if (i > 0) moveBorder({-150, 0});
+        QTRY_VERIFY2((centre->sizes()[0] < 500) == (i > 0),
+                     qPrintable(QString::number(centre->sizes()[0])));
+        QTest::keyClick(&window, Qt::Key_F5);
+        window.resize(1280, 800);
+        QCOMPARE(centre->orientation(), Qt::Vertical);
+        QTRY_COMPARE(centre->sizes()[0], byHand);
+    }
 }
 
 void TestPresentation::endsAsItBegan_data() {
@@ -275,7 +359,7 @@ void TestPresentation::showsGradients() {
     window.resize(1280, 800);
     QTest::keyClick(&window, Qt::Key_G);
     QVERIFY(!gradients.isVisible());
-    QTRY_VERIFY(window.plots().width() > 1200);
+    QTRY_VERIFY(window.plots().parentWidget()->width() > 1200);
     // by mouse, on a wall that one can touch
     window.findChild<QToolButton*>(QStringLiteral("leavePresentation"))->click();
     QVERIFY(window.findChild<TransportBar*>()->isVisible());

@@ -61,6 +61,7 @@ private slots:
     void aForkOfASavedRun();
     void aFullDiskLosesNothing();
     void oneThatIsGoneIsTold();
+    void oneOfItsOwnIsTold();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(QString::fromUtf8(name)); }
@@ -183,6 +184,28 @@ void TestSavedCheckpoint::anOpenedCheckpointIsSavedWithItsRows() {
     QVERIFY(other.window.saveResults(path("rows again")).contains(kName));
     QCOMPARE(checkpointIn(path("rows again")).step, int64_t{9});
     QVERIFY(contentOf(path("rows again"), "steps.csv") == contentOf(path("rows"), "steps.csv"));
+}
+
+/// File > Save checkpoint proposes the name that a run's checkpoint has in its folder.
+void TestSavedCheckpoint::oneOfItsOwnIsTold() {
+    Opened opened(skippingConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 5));
+    opened.window.saveResults(path("replaced"));
+    QVERIFY(stepsTo(opened.window, 7));
+    const QString file = QDir(path("replaced")).filePath(kName);
+    QSignalSpy saved(&opened.window.controller(), &ExperimentController::saved);
+    opened.window.controller().saveCheckpoint(file, QStringLiteral("1"));
+    QTRY_COMPARE_WITH_TIMEOUT(saved.size(), 1, kPatience);
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("replaced")));
+    QVERIFY(showsSaved(other.window));
+    QVERIFY2(other.window.bannerText().contains("open that file to go on from it"),
+             qPrintable(other.window.bannerText()));
+    QVERIFY(other.window.tryFile(file));
+    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(other.window).contains("continue after step 7"),
+                              qPrintable(stateOf(other.window)), kPatience);
+    QVERIFY2(other.window.bannerText().isEmpty(), qPrintable(other.window.bannerText()));
 }
 
 /// The networks of an opened run get a lane that the run does not have; their gradients, which are

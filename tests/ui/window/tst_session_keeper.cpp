@@ -209,19 +209,19 @@ void TestSessionKeeper::restartKeepsEditsThatWait() {
     QVERIFY(model.canFork(1)); // the lane that was added
     QVERIFY(window.setup().restartShown());
     QVERIFY(!QFile::exists(left.edits));
-    // the edits can be undone together, down to the settings of the run
-    const auto actionOf = [&window](QKeySequence::StandardKey key) {
-        for (QAction* action : window.findChildren<QAction*>())
-            if (action->shortcut() == QKeySequence(key)) return action;
-        return static_cast<QAction*>(nullptr);
-    };
-    QAction *undo = actionOf(QKeySequence::Undo), *redo = actionOf(QKeySequence::Redo);
-    QVERIFY(undo && redo && undo->text().endsWith(QLatin1String("Changes before the restart")));
-    undo->trigger();
-    QVERIFY(!model.restartNeeded());
+    // each edit can be undone, down to the settings of the run
+    QAction *undo = actionFor(window, QKeySequence::Undo),
+            *redo = actionFor(window, QKeySequence::Redo);
+    for (const char* text : {"Add a lane", "Remove a lane", "Width"}) {
+        QVERIFY2(undo->text().endsWith(QLatin1String(text)), qPrintable(undo->text()));
+        undo->trigger();
+    }
+    QVERIFY(!undo->isEnabled() && !model.restartNeeded());
     QCOMPARE(model.text(model.rowOf("model.width")), QStringLiteral("8"));
-    redo->trigger();
+    while (redo->isEnabled())
+        redo->trigger();
     QVERIFY(model.restartNeeded());
+    QCOMPARE(model.runsAs(0), std::optional(1));
     QVERIFY(model.canFork(1));
     QVERIFY(reaches(window, SessionState::Finished));
     window.play(); // with the networks of the run, which the edits have not reached
@@ -326,7 +326,7 @@ void TestSessionKeeper::restartKeepsSettings() {
     const QStringList& call = *window.startsAgain();
     QVERIFY(call.size() == 4 && call[0] == QLatin1String("--edits") && call[2] == "--");
     QCOMPARE(readConfig(call[3].toStdString()).optimizer.lr, tinyConfig(7).optimizer.lr);
-    QCOMPARE(takeEdits(call[1]).config.optimizer.lr, 0.125);
+    QCOMPARE(takeEdits(call[1]).now.config.optimizer.lr, 0.125);
 }
 
 /// Makes so many copies of a session.

@@ -6,6 +6,7 @@
 #include "tests/support/file_menu.h"
 #include "tests/support/growth_limit.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/plot_parts.h"
 #include "tests/support/run_tables.h"
 #include "tests/support/thrown.h"
 #include "ui/images/compare_view.h"
@@ -25,12 +26,15 @@
 #include <QLibraryInfo>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <QVersionNumber>
+
+#include <cmath>
 
 namespace tst_window_files {
 
@@ -339,18 +343,33 @@ void TestWindowFiles::savesNoneWithoutEffect() {
 void TestWindowFiles::plotsAreSaved() {
     Opened opened(tinyConfig(10));
     const QTemporaryDir folder;
-    const QString svg = folder.filePath("a.svg"), png = folder.filePath("a.PNG");
+    const QString svg = folder.filePath("a.svg"), png = folder.filePath("a.PNG"),
+                  pdf = folder.filePath("a.pdf");
     opened.window.savePlots(svg);
     opened.window.savePlots(png);
     QFile file(svg);
     QVERIFY(file.open(QIODevice::ReadOnly) && file.readAll().trimmed().endsWith("</svg>"));
     QVERIFY(!QImage(png, "PNG").isNull());
-    QVERIFY(QFile::remove(svg) && QFile::remove(png));
-    const QString pdf = folder.filePath("a.pdf");
-    QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(pdf); }),
-             pdf.toStdString() + ": plots are saved as .svg or .png");
+    // one page, as large as the plots on paper
+    opened.window.savePlots(pdf);
+    QFile pages(pdf);
+    QVERIFY(pages.open(QIODevice::ReadOnly));
+    const QByteArray text = pages.readAll();
+    QVERIFY(text.startsWith("%PDF-") && text.contains("/Count 1"));
+    static const QRegularExpression kBox(QStringLiteral("/MediaBox \\[0 0 ([0-9.]+) ([0-9.]+)\\]"));
+    const auto box = kBox.match(QString::fromLatin1(text));
+    QVERIFY(box.hasMatch());
+    const QSizeF page(box.captured(1).toDouble(), box.captured(2).toDouble());
+    const QSizeF plots = QSizeF(plotOf(opened.window.plots()).size()) * 72 / 96;
+    QVERIFY2(std::abs(page.width() - plots.width()) < 1 &&
+                 std::abs(page.height() - plots.height()) < 1,
+             qPrintable(box.captured(0)));
+    QVERIFY(QFile::remove(svg) && QFile::remove(png) && QFile::remove(pdf));
+    const QString other = folder.filePath("a.eps");
+    QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(other); }),
+             other.toStdString() + ": plots are saved as .svg, .png or .pdf");
     const GrowthLimit limit(1000);
-    for (const QString& path : {svg, png})
+    for (const QString& path : {svg, pdf, png})
         QCOMPARE(thrownBy<RunError>([&] { opened.window.savePlots(path); }),
                  path.toStdString() + ": cannot write: File too large");
     QCOMPARE(QDir(folder.path()).entryList(QDir::Files | QDir::Hidden), QStringList());

@@ -1,0 +1,52 @@
+// Tries each number of columns.
+#include "ui/images/pane_grid.h"
+
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+
+constexpr double kWorthARow = 1.1, kWorthAColumn = 1.2;
+
+PaneGrid gridOf(int columns, const QSize& room, int panes, int header) {
+    const int rows = (panes + columns - 1) / columns;
+    const int width = (room.width() - (columns - 1) * PaneGrid::kSpacing) / columns;
+    const int height = (room.height() - (rows - 1) * PaneGrid::kSpacing) / rows - header;
+    return {columns, rows, std::max(0, std::min(width, height))};
+}
+
+} // namespace
+
+PaneGrid PaneGrid::within(const QSize& room, int panes, int header) {
+    PaneGrid best{panes, 1, 0};
+    for (int columns = panes; columns >= 1; --columns)
+        if (const PaneGrid grid = gridOf(columns, room, panes, header);
+            grid.side > kWorthARow * best.side)
+            best = grid;
+    return best;
+}
+
+PaneGrid PaneGrid::beside(const QSize& room, int panes, int header) {
+    PaneGrid best{1, panes, 0};
+    for (int columns = 1; columns <= panes; ++columns)
+        if (const PaneGrid grid = gridOf(columns, room, panes, header);
+            grid.side > kWorthAColumn * best.side)
+            best = grid;
+    return best;
+}
+
+QSize PaneGrid::useful(int header) const {
+    return {columns * side + (columns - 1) * kSpacing,
+            rows * (side + header) + (rows - 1) * kSpacing};
+}
+
+/// Rounds edges by proportion, so that no gap is left at the end.
+QRect PaneGrid::place(int pane, const QSize& room) const {
+    const int column = pane % columns, row = pane / columns;
+    const int width = room.width() + kSpacing, height = room.height() + kSpacing;
+    const int left = column * width / columns, top = row * height / rows;
+    return {left, top, std::max(1, (column + 1) * width / columns - kSpacing - left),
+            std::max(1, (row + 1) * height / rows - kSpacing - top)};
+}
+
+} // namespace halfscope

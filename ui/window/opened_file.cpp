@@ -1,0 +1,130 @@
+// Decides by name and content what a file is, and reads it with what lies beside it.
+#include "ui/window/opened_file.h"
+
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_past.h"
+#include "engine/runs/run_reader.h"
+#include "engine/settings/data_experiment.h"
+#include "engine/settings/idle_settings.h"
+#include "engine/settings/run_length.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/state_dict.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QStringList>
+
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr const char* kExperimentFile = "experiment.json";
+constexpr const char* kStepsFile = "steps.csv";
+
+bool isSavedRun(const QString& path) {
+    const QFileInfo file(path);
+    return file.fileName() == QLatin1String(kExperimentFile) &&
+           holdsSavedRun(file.path().toStdString());
+}
+
+/// Returns the rows up to a checkpoint as the beginning of its run. Throws InputError when they are
+/// not beside it.
+std::shared_ptr<Run> rowsBefore(const QString& path, const ExperimentState& state) {
+    if (state.run.empty())
+        throw InputError(phrase("Files",
+                                "%1: was saved by itself, not with the run in this folder; "
+                                "open that file to go on from it"),
+                         pathText(path.toStdString()));
+    const QString folder = QFileInfo(path).absolutePath();
+    return readPast(folder.toStdString(), state.run, state.step, state.recorded).begun();
+}
+
+/// Keeps a copy of the checkpoint with the run: the run is saved with it until there is a newer
+/// one.
+void keepWith(Run& run, const QString& path, int64_t step) {
+    RunBatch batch;
+    batch.checkpoint = checkpointInFile(path.toStdString(), step);
+    run.append(std::move(batch));
+}
+
+/// Reads a checkpoint, and the rows before it where they lie beside it; where they do not, the
+/// problem says why.
+OpenedFile readCheckpointAt(const QString& path) {
+    OpenedFile opened{path};
+    const auto state = std::make_shared<ExperimentState>(readCheckpoint(path.toStdString()));
+    knownFactsOf(state->recorded);
+    opened.from = state;
+    try {
+        opened.begun = rowsBefore(path, *state);
+    } catch (const InputError& error) {
+        opened.problem = error.message();
+    }
+    if (opened.begun) keepWith(*opened.begun, path, state->step);
+    return opened;
+}
+
+/// Whether a file's name says that it holds arrays: for PyTorch's own form, an error tells how to
+/// convert it.
+bool namesArrays(const QString& path) {
+    static const QStringList endings{QStringLiteral("safetensors"), QStringLiteral("pt"),
+                                     QStringLiteral("pth")};
+    return endings.contains(QFileInfo(path).suffix(), Qt::CaseInsensitive);
+}
+
+/// Reads weights, which must fit the network of the present settings, or a checkpoint.
+OpenedFile readArrays(const QString& path, const RunConfig& settings) {
+    const QString name = QFileInfo(path).fileName();
+    const bool named = name == QLatin1String(run_file::kCheckpoint) ||
+                       name == QLatin1String(run_file::kEarlierCheckpoint);
+    if (named || isCheckpoint(path.toStdString())) return readCheckpointAt(path);
+    checkStateDict(path.toStdString(), settings);
+    return {.path = path, .weights = true};
+}
+
+} // namespace
+
+/// Decodes the picture now, because an error is better reported here than when the run is built.
+OpenedFile checkPicture(const QString& path) {
+    readSquare(path.toStdString(), 1);
+    return {path, true, {}};
+}
+
+OpenedFile readExperiment(const QString& path) {
+    OpenedFile opened{path};
+    opened.config = readConfig(path.toStdString());
+    opened.idle = idleSettings(*opened.config);
+    knownFactsOf(*opened.config); // facts of its data: they are read on this thread now, and the
+                                  // window knows them later
+    const QString beside = QFileInfo(path).dir().filePath(QLatin1String(run_file::kCheckpoint));
+    opened.savedRun = isSavedRun(path);
+    if (!opened.savedRun || !QFileInfo::exists(beside)) return opened;
+    try {
+        const OpenedFile checkpoint = readCheckpointAt(beside);
+        opened.problem = checkpoint.problem;
+        if (!checkpoint.begun) return opened;
+        opened.from = checkpoint.from;
+        opened.begun = checkpoint.begun;
+    } catch (const InputError& error) {
+        opened.problem = error.message();
+    }
+    return opened;
+}
+
+OpenedFile readAny(const QString& path, const RunConfig& settings) {
+    const QFileInfo file(path);
+    if (file.isDir() && QFileInfo::exists(QDir(path).filePath(kExperimentFile)))
+        return readExperiment(QDir(path).filePath(kExperimentFile));
+    if (file.fileName() == QLatin1String(kStepsFile))
+        return readExperiment(file.dir().filePath(kExperimentFile));
+    if (namesPicture(path.toStdString())) return checkPicture(path);
+    if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
+    if (file.isDir()) throw nothingInFolder(path.toStdString());
+    if (namesArrays(path)) return readArrays(path, settings);
+    checkCanBeExperiment(path.toStdString());
+    return readExperiment(path);
+}
+
+} // namespace halfscope

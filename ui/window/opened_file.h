@@ -1,0 +1,41 @@
+// Reads files of every kind that the window opens: experiments, saved runs, checkpoints, weights,
+// data and pictures. Touches nothing of the window, so that any thread can read.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/runs/run.h"
+#include "engine/settings/fields.h"
+#include "engine/train/experiment_state.h"
+
+#include <QString>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// A file that was read and can be shown.
+struct OpenedFile {
+    QString path;
+    bool picture = false;              ///< a picture to be painted
+    std::optional<RunConfig> config{}; ///< of an experiment
+    bool savedRun = false;             ///< a saved run lies beside the experiment
+    bool weights = false;              ///< weights of a network, to start from
+    /// The state of a checkpoint, and the rows before it when they lie beside it.
+    std::shared_ptr<const ExperimentState> from{};
+    std::shared_ptr<Run> begun{};
+    std::vector<std::string> idle{}; ///< keys of its settings that have no effect
+    Message problem{};               ///< why a run cannot go on from the checkpoint beside it
+};
+
+/// Reads an experiment, and what its run can continue from when that lies beside it. Throws
+/// InputError, as the next two do.
+OpenedFile readExperiment(const QString& path);
+/// Reads a picture that the networks are to paint.
+OpenedFile checkPicture(const QString& path);
+/// Reads a file of any kind, or a folder. Weights must fit the network of `settings`.
+OpenedFile readAny(const QString& path, const RunConfig& settings);
+
+} // namespace halfscope
