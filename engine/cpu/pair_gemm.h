@@ -1,11 +1,11 @@
 // The product of bfloat16 matrices by packed panels, for processors that multiply pairs of them
-// (VDPBF16PS): twice the rate of f32, with the bits of panel_gemm.h on the widened matrices.
-// The instruction adds first the product of the upper halves of two lanes and then that of the
-// lower halves, each fused and rounded to nearest even. So a lane holds two inner indices, the
-// first in its upper half, and a sum runs in the order of panel_gemm.h. The instruction takes
-// subnormals for zero, in operands and sums; products in which they could occur are multiplied as
-// f32.
-// Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, VDPBF16PS.
+// (VDPBF16PS): up to twice the rate of f32 (but see pairsAreSlow), with the bits of panel_gemm.h on
+// the widened matrices. The instruction adds first the product of the upper halves of two lanes and
+// then that of the lower halves, each fused and rounded to nearest even. So a lane holds two inner
+// indices, the first in its upper half, and a sum runs in the order of panel_gemm.h. The
+// instruction takes subnormals for zero, in operands and sums; products in which they could occur
+// are multiplied as f32. Source: Intel 64 and IA-32 Architectures Software Developer's Manual,
+// volume 2, VDPBF16PS.
 #pragma once
 
 #include "engine/cpu/panel_gemm.h"

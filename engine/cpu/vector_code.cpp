@@ -222,15 +222,14 @@ void VectorCode::placeNumbers() {
 
 void VectorCode::jumpIfTiny(std::span<const std::pair<DType, Xbyak::Address>> places,
                             const Xbyak::Label& there) {
-    // Without the sign, and less one, so that zeros are the greatest of all.
     const Register least = value(0), bits = value(1), minusOne = value(2), limit = value(3);
     vpbroadcastd(minusOne, ptr[rip + m_numbers]);
     vpbroadcastd(limit, ptr[rip + m_numbers + 4]);
     for (size_t i = 0; i < places.size(); ++i) {
         const Register& to = i == 0 ? least : bits;
         load(places[i].first, to, places[i].second);
-        vpaddd(to, to, to);
-        vpaddd(to, to, minusOne);
+        vpaddd(to, to, to);       // without the sign
+        vpaddd(to, to, minusOne); // so that zeros are the greatest of all
         if (i > 0) vpminud(least, least, to);
     }
     jumpIfAnyAtMost(least, limit, there);

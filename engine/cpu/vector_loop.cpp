@@ -124,11 +124,11 @@ private:
         m_asm.lea(next, m_asm.ptr[m_column + floats]);
         m_asm.cmp(next, m_columns);
         m_asm.ja(last ? m_rowDone : m_alone, VectorCode::T_NEAR);
-        if (!m_kept.empty() && !last) m_asm.jumpIfTiny(vectorsOf(m_kept, copies), m_alone);
-        if (!m_kept.empty() && last) {
-            if (m_kept.size() > 1)
-                m_asm.jumpIfTiny(vectorsOf(std::span(m_kept).subspan(1), 1), careful[1]);
-            m_asm.jumpIfTiny(vectorsOf(std::span(m_kept).first(1), 1), careful[0]);
+        if (!last)
+            jumpIfTiny(m_kept, copies, m_alone);
+        else if (!m_kept.empty()) {
+            jumpIfTiny(std::span(m_kept).subspan(1), 1, careful[1]);
+            jumpIfTiny(std::span(m_kept).first(1), 1, careful[0]);
         }
         vectors(copies, {});
         m_asm.L(advance);
@@ -182,14 +182,16 @@ private:
         };
         if (std::any_of(m_steps.begin(), m_steps.end(), reads)) m_kept.push_back(place);
     }
-    std::vector<std::pair<DType, Xbyak::Address>> vectorsOf(std::span<const VectorPlace> places,
-                                                            int copies) {
+    /// Jumps if one of the next vectors has a tiny value at one of the places; never without
+    /// places.
+    void jumpIfTiny(std::span<const VectorPlace> places, int copies, const Xbyak::Label& there) {
+        if (places.empty()) return;
         std::vector<std::pair<DType, Xbyak::Address>> all;
         for (const VectorPlace& place : places)
             for (m_copy = 0; m_copy < copies; ++m_copy)
                 all.emplace_back(place.dtype, addressOf(place));
         m_copy = 0;
-        return all;
+        m_asm.jumpIfTiny(all, there);
     }
 
     static bool isByRow(const VectorStep& s) { return s.in[0].walk == VectorPlace::Walk::Rows; }

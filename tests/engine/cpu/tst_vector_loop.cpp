@@ -173,8 +173,8 @@ private slots:
     void unwantedScratchIsNotWritten();
     void copies();
     void valuesByRow();
-    void tinyValuesTakeTheirTime_data();
-    void tinyValuesTakeTheirTime();
+    void tinyValuesKeepTheirBits_data();
+    void tinyValuesKeepTheirBits();
     void refusedPagesAreNoFault();
 };
 
@@ -414,7 +414,7 @@ void TestVectorLoop::refusedPagesAreNoFault() {
 #endif
 }
 
-void TestVectorLoop::tinyValuesTakeTheirTime_data() {
+void TestVectorLoop::tinyValuesKeepTheirBits_data() {
     QTest::addColumn<int>("dtype");
     for (DType dtype : {DType::F32, DType::BF16})
         QTest::addRow("%s", std::string(nameOf(dtype)).c_str()) << int(dtype);
@@ -423,7 +423,7 @@ void TestVectorLoop::tinyValuesTakeTheirTime_data() {
 /// An update of two means and a weight in place, like Adam's: vectors with tiny values take another
 /// way through the code, to the same bits. Some have tiny values in the first mean alone, some in
 /// all, some in none, and all three come side by side.
-void TestVectorLoop::tinyValuesTakeTheirTime() {
+void TestVectorLoop::tinyValuesKeepTheirBits() {
     QFETCH(int, dtype);
     const auto type = static_cast<DType>(dtype);
     constexpr size_t kRows = 30, kN = kRows * kSomeColumns, kPlaces = 4;
