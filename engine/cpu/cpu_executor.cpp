@@ -162,6 +162,8 @@ public:
     void load(std::shared_ptr<const Program>) override;
     RunResult run(RunMode, const Visitor&) override;
     void upload(NodeId id, std::span<const std::byte> bytes) override;
+    void lend(NodeId id, std::span<const std::byte> bytes,
+              std::shared_ptr<const void> owner) override;
     void download(NodeId id, std::span<std::byte> bytes) override {
         checkSize(id, bytes.size());
         std::copy_n(at(id), bytes.size(), bytes.begin());
@@ -176,12 +178,13 @@ private:
     std::byte* at(NodeId id) const {
         const size_t offset = m_program->memory.offset[static_cast<size_t>(id)];
         require(offset != MemoryPlan::kNowhere, "cpu: a value that is asked for is not stored");
-        return m_arena.data() + offset;
+        return m_arena.at(offset);
     }
     void checkSize(NodeId id, size_t bytes) const {
         require(m_program != nullptr, "cpu: no program is loaded");
         require(graph()[id].bytes() == bytes, "cpu: transfer of a wrong number of bytes");
     }
+    void takeBack();
     void requireMemory(size_t wanted) const;
     void makeKernels();
     void findChains();
@@ -199,7 +202,10 @@ private:
     std::shared_ptr<const Program> m_program;
     std::vector<std::optional<CpuLoop>> m_loops; ///< by kernel
     std::map<size_t, RowChain> m_chains;         ///< by their first kernel
-    AlignedBytes m_arena, m_workspace, m_loopScratch;
+    AlignedBytes m_values, m_workspace, m_loopScratch;
+    Arena m_arena; ///< m_values, and the lent input
+    NodeId m_lent = kNoNode;
+    std::shared_ptr<const void> m_lender;
     size_t m_workspaceBytes = 0, m_nodeBytes = 0, m_loopStride = 0, m_partialDoubles = 0;
     int m_loopThreads = 1; ///< threads that run a loop's blocks, each with its own scratch
     std::vector<double> m_partials;
@@ -212,6 +218,7 @@ private:
 };
 
 void CpuExecutor::load(std::shared_ptr<const Program> program) {
+    takeBack();
     m_chains.clear(); // chains refer to the loops
     m_loops.clear();
     m_program.reset();                         // when loading fails, nothing is loaded
@@ -230,6 +237,7 @@ void CpuExecutor::load(std::shared_ptr<const Program> program) {
 /// own cache, from where the others would fetch it value by value during the products.
 void CpuExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
     checkSize(id, bytes.size());
+    if (id == m_lent) takeBack();
     constexpr size_t kPiece = 1 << 14;
     std::byte* const to = at(id);
     m_pool.run(static_cast<int64_t>((bytes.size() + kPiece - 1) / kPiece), [&](int64_t piece, int) {
@@ -238,6 +246,23 @@ void CpuExecutor::upload(NodeId id, std::span<const std::byte> bytes) {
             bytes.subspan(first, std::min(kPiece, bytes.size() - first));
         std::copy(part.begin(), part.end(), to + first);
     });
+}
+
+/// Reads one input where its owner keeps it; a second one is copied.
+void CpuExecutor::lend(NodeId id, std::span<const std::byte> bytes,
+                       std::shared_ptr<const void> owner) {
+    if (m_lent != kNoNode && m_lent != id) return upload(id, bytes);
+    checkSize(id, bytes.size());
+    require(graph()[id].op == Op::Input, "cpu: only an input can be lent");
+    m_arena.lend(m_program->memory.offset[static_cast<size_t>(id)], bytes);
+    m_lent = id;
+    m_lender = std::move(owner);
+}
+
+void CpuExecutor::takeBack() {
+    m_arena.takeBack();
+    m_lent = kNoNode;
+    m_lender.reset();
 }
 
 void CpuExecutor::requireMemory(size_t wanted) const {
@@ -276,7 +301,8 @@ void CpuExecutor::allocate() {
     const size_t wanted = m_program->memory.arenaBytes + m_workspaceBytes;
     requireMemory(wanted);
     try {
-        m_arena = AlignedBytes(m_program->memory.arenaBytes);
+        m_values = AlignedBytes(m_program->memory.arenaBytes);
+        m_arena = Arena(m_values.data());
         m_workspace = AlignedBytes(m_nodeBytes);
         m_loopScratch = AlignedBytes(loopBytes);
         m_partials.assign(m_partialDoubles, 0.0);
@@ -301,8 +327,7 @@ void CpuExecutor::findChains() {
 void CpuExecutor::runChain(RowChain& chain) {
     for (size_t index : chain.before())
         runKernel(index);
-    chain.run(
-        {m_arena.data(), m_workspace.data(), &m_pool, m_mayStop ? &m_stop : nullptr, nextSweep()});
+    chain.run({m_arena, m_workspace.data(), &m_pool, m_mayStop ? &m_stop : nullptr, nextSweep()});
     for (size_t index : chain.after())
         runKernel(index);
 }
@@ -336,7 +361,7 @@ RunResult CpuExecutor::run(RunMode mode, const Visitor& visitor) {
 
 void CpuExecutor::runKernel(size_t index) {
     if (m_loops[index])
-        m_loops[index]->run(m_arena.data(), m_pool, reinterpret_cast<float*>(m_loopScratch.data()),
+        m_loops[index]->run(m_arena, m_pool, reinterpret_cast<float*>(m_loopScratch.data()),
                             m_loopStride, m_partials.data(), m_mayStop ? m_stop : m_never,
                             m_loops[index]->isLong() ? nextSweep() : TaskOrder::Up);
     else

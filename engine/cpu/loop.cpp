@@ -115,7 +115,7 @@ void CpuLoop::setGeometry(const Kernel& kernel, bool sumsWholeRows) {
     m_tileElements = static_cast<size_t>(m_tileRows * m_tileColumns + 15) / 16 * 16 + kSlotPadding;
 }
 
-void CpuLoop::run(std::byte* arena, ThreadPool& pool, float* scratch, size_t stride,
+void CpuLoop::run(const Arena& arena, ThreadPool& pool, float* scratch, size_t stride,
                   double* partials, const std::atomic<bool>& stop, TaskOrder sweep) const {
     if (m_rows * m_columns == 0) {
         std::fill_n(partials, m_partialDoubles, 0.0);
@@ -139,7 +139,7 @@ void CpuLoop::run(std::byte* arena, ThreadPool& pool, float* scratch, size_t str
     finish(arena, partials);
 }
 
-void CpuLoop::fillSteady(const std::byte* arena, float* scratch) const {
+void CpuLoop::fillSteady(const Arena& arena, float* scratch) const {
     Tile whole;
     whole.rows = m_tileRows;
     whole.columns = m_tileColumns;
@@ -147,7 +147,7 @@ void CpuLoop::fillSteady(const std::byte* arena, float* scratch) const {
         load(arena, scratch, m_loads[index], whole);
 }
 
-void CpuLoop::runRows(std::byte* arena, float* scratch, double* partials, int64_t begin,
+void CpuLoop::runRows(const Arena& arena, float* scratch, double* partials, int64_t begin,
                       int64_t end) const {
     while (begin < end) {
         const int64_t block = begin / m_blockRows;
@@ -195,7 +195,7 @@ double* CpuLoop::blockSums(float* scratch, const Reduction& reduction, const Til
 }
 
 /// Runs rows [begin, end) of a block.
-void CpuLoop::runBlock(std::byte* arena, float* scratch, double* partials, int64_t block,
+void CpuLoop::runBlock(const Arena& arena, float* scratch, double* partials, int64_t block,
                        int64_t begin, int64_t end) const {
     Tile tile;
     tile.rowBlock = block / m_columnBlocks;
@@ -214,16 +214,19 @@ void CpuLoop::runBlock(std::byte* arena, float* scratch, double* partials, int64
 
 /// Prefetches the next tile's values while this one is computed: a tile's operations are short
 /// bursts over a few streams, too short for the hardware to prefetch.
-void CpuLoop::prefetch(const std::byte* arena, const Tile& tile) const {
+void CpuLoop::prefetch(const Arena& arena, const Tile& tile) const {
     constexpr size_t kLine = 64;
     const auto first = static_cast<size_t>(tile.row * m_columns + tile.column) + tile.n();
     const size_t end = std::min(first + tile.n(), static_cast<size_t>(m_rows * m_columns));
-    for (const auto& [offset, bytes] : m_streams)
-        for (size_t at = offset + first * bytes; at < offset + end * bytes; at += kLine)
-            __builtin_prefetch(arena + at, 0, 2);
+    for (const auto& [offset, bytes] : m_streams) {
+        const std::byte* const values = arena.at(offset);
+        for (size_t at = first * bytes; at < end * bytes; at += kLine)
+            __builtin_prefetch(values + at, 0, 2);
+    }
 }
 
-void CpuLoop::runTile(std::byte* arena, float* scratch, double* partials, const Tile& tile) const {
+void CpuLoop::runTile(const Arena& arena, float* scratch, double* partials,
+                      const Tile& tile) const {
     for (const Section& section : m_sections) {
         if (section.vector && runVector(arena, scratch, section, tile)) continue;
         for (size_t i = section.begin; i < section.end; ++i)
@@ -233,7 +236,7 @@ void CpuLoop::runTile(std::byte* arena, float* scratch, double* partials, const 
 
 /// Runs a section as machine code. Returns false for a tile whose columns are not whole vectors, or
 /// whose rows do not divide into the strands.
-bool CpuLoop::runVector(std::byte* arena, float* scratch, const Section& section,
+bool CpuLoop::runVector(const Arena& arena, float* scratch, const Section& section,
                         const Tile& tile) const {
     const int64_t first = tile.row * m_columns + tile.column;
     // Neighbouring rows of a narrow tile make one wide row, each with its own values by column.
@@ -249,13 +252,13 @@ bool CpuLoop::runVector(std::byte* arena, float* scratch, const Section& section
     return true;
 }
 
-void CpuLoop::interpret(std::byte* arena, float* scratch, double* partials, const Instruction& step,
-                        const Tile& tile) const {
+void CpuLoop::interpret(const Arena& arena, float* scratch, double* partials,
+                        const Instruction& step, const Tile& tile) const {
     const int64_t first = tile.row * m_columns + tile.column;
     const size_t n = tile.n();
     const auto pointer = [&](const Place& place) {
         return place.slot >= 0 ? slot(scratch, place.slot)
-                               : reinterpret_cast<float*>(arena + place.offset) + first;
+                               : reinterpret_cast<float*>(arena.at(place.offset)) + first;
     };
     switch (step.kind) {
     case Instruction::Kind::Load: load(arena, scratch, m_loads[step.index], tile); break;
@@ -279,7 +282,7 @@ void CpuLoop::interpret(std::byte* arena, float* scratch, double* partials, cons
     }
     case Instruction::Kind::Store:
         storeFromFloat(step.dtype, pointer(step.in[0]),
-                       arena + step.out.offset + static_cast<size_t>(first) * bytesOf(step.dtype),
+                       arena.at(step.out.offset) + static_cast<size_t>(first) * bytesOf(step.dtype),
                        n);
         break;
     case Instruction::Kind::Reduce:
@@ -288,8 +291,7 @@ void CpuLoop::interpret(std::byte* arena, float* scratch, double* partials, cons
     }
 }
 
-void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
-                   const Tile& tile) const {
+void CpuLoop::load(const Arena& arena, float* scratch, const Load& load, const Tile& tile) const {
     float* to = slot(scratch, load.slot);
     if (load.isConstant) {
         std::fill_n(to, tile.n(), load.constant);
@@ -301,9 +303,8 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
     }
     const size_t bytes = bytesOf(load.dtype);
     const int64_t first = tile.row * m_columns + tile.column;
-    const auto at = [&](int64_t element) {
-        return arena + load.offset + static_cast<size_t>(element) * bytes;
-    };
+    const std::byte* const values = arena.at(load.offset);
+    const auto at = [&](int64_t element) { return values + static_cast<size_t>(element) * bytes; };
     const auto columns = static_cast<size_t>(tile.columns);
     switch (load.kind) {
     case LoadKind::Full: loadAsFloat(load.dtype, at(first), to, tile.n()); break;
@@ -325,10 +326,11 @@ void CpuLoop::load(const std::byte* arena, float* scratch, const Load& load,
 /// Loads elements [first, first + count) in the order of the load's axes: a run along the last axis
 /// at a time. Walks the others without a division for each run:
 /// divisions would take longer than filling the short runs of small images.
-void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load, int64_t first,
+void CpuLoop::gatherStrided(const Arena& arena, float* to, const Load& load, int64_t first,
                             int64_t count) const {
     static_assert(kSlotPadding >= VectorLoop::kLanes, "a run may be written beyond its end");
     const int last = load.extents.rank() - 1;
+    const std::byte* const values = arena.at(load.offset);
     const size_t bytes = bytesOf(load.dtype);
     const int64_t lastExtent = load.extents[last], lastStride = load.strides[last];
     int64_t index = first;
@@ -342,8 +344,7 @@ void CpuLoop::gatherStrided(const std::byte* arena, float* to, const Load& load,
     }
     for (; index < end; inner = 0) {
         const int64_t run = std::min(lastExtent - inner, end - index);
-        const std::byte* from =
-            arena + load.offset + static_cast<size_t>(element + inner * lastStride) * bytes;
+        const std::byte* from = values + static_cast<size_t>(element + inner * lastStride) * bytes;
         loadRun(load.dtype, from, lastStride, to, run);
         to += run;
         index += run;
@@ -375,13 +376,13 @@ void CpuLoop::reduce(const float* values, float* scratch, double* partials,
     }
 }
 
-void CpuLoop::finish(std::byte* arena, double* partials) const {
+void CpuLoop::finish(const Arena& arena, double* partials) const {
     for (const Reduction& reduction : m_reductions)
         finish(arena, partials, reduction);
 }
 
 /// Adds partial sums in block order into those of the first block, and stores the rounded results.
-void CpuLoop::finish(std::byte* arena, double* partials, const Reduction& reduction) const {
+void CpuLoop::finish(const Arena& arena, double* partials, const Reduction& reduction) const {
     double* sums = partials + reduction.partial;
     const int64_t count = reduction.count;
     int64_t blocks = 1; // of partial sums
@@ -400,7 +401,7 @@ void CpuLoop::finish(std::byte* arena, double* partials, const Reduction& reduct
             results[static_cast<size_t>(i)] = static_cast<float>(sum * reduction.factor);
         }
         storeFromFloat(reduction.dtype, results.data(),
-                       arena + reduction.offset +
+                       arena.at(reduction.offset) +
                            static_cast<size_t>(first) * bytesOf(reduction.dtype),
                        static_cast<size_t>(n));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/thread_pool.h"
+#include "engine/cpu/arena.h"
 #include "engine/cpu/op_table.h"
 #include "engine/cpu/vector_loop.h"
 #include "engine/graph/program.h"
@@ -32,7 +33,7 @@ public:
 
     /// Runs over the whole space. `scratch` holds scratchFloats() for each thread that gets a
     /// block, `stride` floats apart.
-    void run(std::byte* arena, ThreadPool&, float* scratch, size_t stride, double* partials,
+    void run(const Arena& arena, ThreadPool&, float* scratch, size_t stride, double* partials,
              const std::atomic<bool>& stop, TaskOrder sweep = TaskOrder::Up) const;
 
     /// The number of tasks that run() gives the pool.
@@ -46,10 +47,10 @@ public:
     int64_t rows() const { return m_rows; }
     int64_t rowUnit() const { return m_blockRows; }
     int64_t rowStep() const { return m_tileRows; } ///< a range of rows begins at a multiple of this
-    void fillSteady(const std::byte* arena, float* scratch) const;
-    void runRows(std::byte* arena, float* scratch, double* partials, int64_t begin,
+    void fillSteady(const Arena& arena, float* scratch) const;
+    void runRows(const Arena& arena, float* scratch, double* partials, int64_t begin,
                  int64_t end) const;
-    void finish(std::byte* arena, double* partials) const;
+    void finish(const Arena& arena, double* partials) const;
 
 private:
     static constexpr int64_t kLongBlocks = 64; ///< at least 2 MiB of an f32 tensor
@@ -123,20 +124,20 @@ private:
     void setGeometry(const Kernel&, bool sumsWholeRows);
     void startBlock(float* scratch, double* partials, int64_t block) const;
     void endBlock(const float* scratch, double* partials, int64_t block) const;
-    void runBlock(std::byte* arena, float* scratch, double* partials, int64_t block, int64_t begin,
-                  int64_t end) const;
-    void runTile(std::byte* arena, float* scratch, double* partials, const Tile&) const;
-    bool runVector(std::byte* arena, float* scratch, const Section&, const Tile&) const;
+    void runBlock(const Arena& arena, float* scratch, double* partials, int64_t block,
+                  int64_t begin, int64_t end) const;
+    void runTile(const Arena& arena, float* scratch, double* partials, const Tile&) const;
+    bool runVector(const Arena& arena, float* scratch, const Section&, const Tile&) const;
     double* blockSums(float* scratch, const Reduction&, const Tile&) const;
-    void interpret(std::byte* arena, float* scratch, double* partials, const Instruction&,
+    void interpret(const Arena& arena, float* scratch, double* partials, const Instruction&,
                    const Tile&) const;
-    void prefetch(const std::byte* arena, const Tile&) const;
-    void load(const std::byte* arena, float* scratch, const Load&, const Tile&) const;
-    void gatherStrided(const std::byte* arena, float* to, const Load&, int64_t first,
+    void prefetch(const Arena& arena, const Tile&) const;
+    void load(const Arena& arena, float* scratch, const Load&, const Tile&) const;
+    void gatherStrided(const Arena& arena, float* to, const Load&, int64_t first,
                        int64_t count) const;
     void reduce(const float* values, float* scratch, double* partials, const Reduction&,
                 const Tile&) const;
-    void finish(std::byte* arena, double* partials, const Reduction&) const;
+    void finish(const Arena& arena, double* partials, const Reduction&) const;
     float* slot(float* scratch, int index) const {
         return scratch + static_cast<size_t>(index) * m_tileElements;
     }

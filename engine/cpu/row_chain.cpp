@@ -120,11 +120,11 @@ public:
     }
     void prepare(const RowSetting& setting) override {
         for (size_t i = 0; i < m_in.size(); ++i)
-            m_in[i].data = setting.arena + accesses[i].begin;
+            m_in[i].data = setting.arena.at(accesses[i].begin);
         m_matmul.reset();
         m_call.emplace(CpuCall{m_node,
                                m_in,
-                               setting.arena + accesses.back().begin,
+                               setting.arena.at(accesses.back().begin),
                                *setting.pool,
                                {setting.scratch, scratchBytes(setting.pool->threads())},
                                setting.stop});

@@ -26,7 +26,7 @@ struct RowAccess {
 
 /// The memory and threads with which a chain runs.
 struct RowSetting {
-    std::byte* arena = nullptr;
+    Arena arena;
     std::byte* scratch = nullptr; ///< scratchBytes() of it, aligned to cache lines
     ThreadPool* pool = nullptr;
     const std::atomic<bool>* stop = nullptr; ///< once true, rows may be left undone; may be null

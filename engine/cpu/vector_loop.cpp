@@ -413,12 +413,12 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet set, std::span<const V
     }
 }
 
-void VectorLoop::run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
+void VectorLoop::run(const Arena& arena, float* scratch, int64_t element, int64_t rows,
                      int64_t columns) const {
     Frame frame{scratch, rows, columns, {}};
     for (size_t i = 0; i < m_streams.size(); ++i) {
         const auto& [offset, bytes] = m_streams[i];
-        frame.pointers[i] = arena + offset + static_cast<size_t>(element) * bytes;
+        frame.pointers[i] = arena.at(offset) + static_cast<size_t>(element) * bytes;
     }
     m_code->getCode<void (*)(const Frame*)>()(&frame);
 }

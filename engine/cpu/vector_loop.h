@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/core/vector_set.h"
+#include "engine/cpu/arena.h"
 #include "engine/graph/op.h"
 
 #include <memory>
@@ -69,7 +70,7 @@ public:
 
     /// Runs over rows x columns elements; columns is a multiple of kLanes. `element` is the index
     /// in the arena's tensors of the tile's first element.
-    void run(std::byte* arena, float* scratch, int64_t element, int64_t rows,
+    void run(const Arena& arena, float* scratch, int64_t element, int64_t rows,
              int64_t columns) const;
 
 private:

@@ -19,7 +19,7 @@ std::unique_ptr<VectorLoop> VectorLoop::compile(VectorSet, std::span<const Vecto
     return nullptr;
 }
 
-void VectorLoop::run(std::byte*, float*, int64_t, int64_t, int64_t) const {
+void VectorLoop::run(const Arena&, float*, int64_t, int64_t, int64_t) const {
     failInvariant("vector loop: none can be compiled");
 }
 

@@ -62,6 +62,12 @@ public:
     /// or output.
     virtual void upload(NodeId, std::span<const std::byte>) = 0;
     virtual void download(NodeId, std::span<std::byte>) = 0;
+    /// Uploads an input's bytes, or reads them where they are: they stay as they are for as long as
+    /// `owner` is kept.
+    virtual void lend(NodeId id, std::span<const std::byte> bytes,
+                      std::shared_ptr<const void> /*owner*/) {
+        upload(id, bytes);
+    }
     /// Returns whether run() returns before the step is over; the host can do other things
     /// meanwhile.
     virtual bool worksAhead() const { return false; }

@@ -69,7 +69,7 @@ void LaneStep::loadBatch(int64_t step) {
     if (m_batch == number) return;
     if (m_staged == number) return dropStaged();
     const std::shared_ptr<const Batch> batch = m_source.load(step, m_executor->pool());
-    uploadTensor(*m_executor, graph(), graph().input("x"), batch->tensors[kX]);
+    lendTensor(*m_executor, graph(), graph().input("x"), batch, kX);
     uploadTensor(*m_executor, graph(), graph().input("target"), batch->tensors[kTarget]);
     m_batch = number;
 }

@@ -33,6 +33,16 @@ void uploadTensor(Executor& executor, const Graph& graph, NodeId id, const Typed
         executor.upload(id, storedAs(graph[id].dtype, tensor));
 }
 
+void lendTensor(Executor& executor, const Graph& graph, NodeId id,
+                const std::shared_ptr<const Batch>& batch, size_t tensor) {
+    const TypedBytes& values = batch->tensors[tensor];
+    require(values.shape == graph[id].shape, "a batch has the shape of its input");
+    if (values.dtype == graph[id].dtype)
+        executor.lend(id, values.bytes, batch);
+    else
+        executor.upload(id, storedAs(graph[id].dtype, values));
+}
+
 void stageTensor(Executor& executor, const Graph& graph, NodeId id, const TypedBytes& tensor) {
     require(tensor.shape == graph[id].shape, "a batch has the shape of its input");
     executor.stage(id, storedAs(graph[id].dtype, tensor));

@@ -20,8 +20,10 @@ namespace halfscope {
 /// elements.
 void uploadFloats(Executor&, const Graph&, NodeId, std::span<const float> values);
 /// Uploads a batch's tensor in the input's storage form, with one rounding if that is another form.
-/// stageTensor() stages it instead.
+/// lendTensor() lends it, if it has that form already; stageTensor() stages it.
 void uploadTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
+void lendTensor(Executor&, const Graph&, NodeId, const std::shared_ptr<const Batch>&,
+                size_t tensor);
 void stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
 /// Returns the rules by which the lane's step updates its scaler: Off when it does not scale.

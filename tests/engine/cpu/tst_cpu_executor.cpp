@@ -3,6 +3,7 @@
 #include "engine/cpu/matmul.h"
 #include "engine/ops/op_info.h"
 #include "tests/support/product_bound.h"
+#include "tests/support/random_graph.h"
 #include "tests/support/run_program.h"
 
 #include "engine/core/error.h"
@@ -28,6 +29,40 @@ RefTensor randomTensor(const Shape& shape, DType dtype, uint64_t stream) {
     return tensor;
 }
 
+/// Lends one input where its user uploads all of them, at an address that is aligned to nothing but
+/// its elements.
+class Lender final : public Executor {
+public:
+    Lender(Executor& executor, std::string input)
+        : m_executor(executor), m_input(std::move(input)) {}
+    const DeviceInfo& device() const override { return m_executor.device(); }
+    void load(std::shared_ptr<const Program> program) override {
+        m_id = program->graph.input(m_input);
+        m_bytesEach = bytesOf(program->graph[m_id].dtype);
+        m_executor.load(std::move(program));
+    }
+    RunResult run(RunMode mode, const Visitor& visitor) override {
+        return m_executor.run(mode, visitor);
+    }
+    void upload(NodeId id, std::span<const std::byte> bytes) override {
+        if (id != m_id) return m_executor.upload(id, bytes);
+        const auto lent = std::make_shared<std::vector<std::byte>>(m_bytesEach + bytes.size());
+        std::copy(bytes.begin(), bytes.end(), lent->begin() + static_cast<int64_t>(m_bytesEach));
+        m_executor.lend(id, std::span(*lent).subspan(m_bytesEach), lent);
+    }
+    void download(NodeId id, std::span<std::byte> bytes) override {
+        m_executor.download(id, bytes);
+    }
+    void requestStop() override { m_executor.requestStop(); }
+    double lastStepSeconds() const override { return m_executor.lastStepSeconds(); }
+
+private:
+    Executor& m_executor;
+    std::string m_input;
+    NodeId m_id = kNoNode;
+    size_t m_bytesEach = 1;
+};
+
 } // namespace
 
 class TestCpuExecutor : public QObject {
@@ -49,6 +84,8 @@ private slots:
     void stopLeavesStates();
     void stopTooLateLeavesNothingHalf();
     void visitorSeesStoredValues();
+    void lentInputsGiveTheSameBits();
+    void lentInputIsReadInPlace();
     void wrongTransferIsRefused();
     void valuesAreRoundedOnce();
     void tooMuchMemoryIsAnEngineError();
@@ -397,6 +434,81 @@ void TestCpuExecutor::visitorSeesStoredValues() {
         QCOMPARE(bytes.size(), program->graph[id].bytes());
     });
     QCOMPARE(seen, (std::vector{Op::Relu, Op::Matmul}));
+}
+
+/// All kinds of reads in loops, and products that run alone and in a chain with loops.
+void TestCpuExecutor::lentInputsGiveTheSameBits() {
+    std::vector<std::pair<Graph, std::map<NodeId, RefTensor>>> cases;
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+        const test::RandomGraph random(seed);
+        cases.emplace_back(random.graph(), random.leaves());
+    }
+    Graph chain;
+    Builder b(chain);
+    const NodeId x = b.input("x", {4096, 256}, DType::F32),
+                 w = b.input("w", {256, 256}, DType::F32);
+    const NodeId y = b.matmul(b.unary(Op::Relu, b.matmul(x, w, {})), w, {});
+    chain.addOutput("y", b.add(y, x));
+    chain.addOutput("dw", b.matmul(x, y, {.transposeA = true}));
+    cases.emplace_back(chain,
+                       std::map<NodeId, RefTensor>{{x, randomTensor(b.shapeOf(x), DType::F32, 1)},
+                                                   {w, randomTensor(b.shapeOf(w), DType::F32, 2)}});
+    const auto cpu = makeCpuExecutor(2);
+    for (const auto& [graph, leaves] : cases) {
+        const auto copied = recorded::runGraph(*cpu, graph, leaves, cpu->compileOptions(), 2);
+        for (const InputInfo& input : graph.inputs()) {
+            Lender lender(*cpu, input.name);
+            QCOMPARE(recorded::runGraph(lender, graph, leaves, cpu->compileOptions(), 2), copied);
+        }
+    }
+}
+
+void TestCpuExecutor::lentInputIsReadInPlace() {
+    Graph graph;
+    Builder b(graph);
+    const NodeId x = b.input("x", {3}, DType::F32), z = b.input("z", {3}, DType::F32);
+    graph.addOutput("y", b.sub(x, z));
+    const auto program = std::make_shared<const Program>(compile(graph));
+    const NodeId lentX = program->graph.input("x"), lentZ = program->graph.input("z");
+    const auto executor = makeCpuExecutor(1);
+    executor->load(program);
+    const auto batchOf = [](float value) { return std::make_shared<std::vector<float>>(3, value); };
+    const auto lend = [&](NodeId id, const std::shared_ptr<std::vector<float>>& batch) {
+        executor->lend(id, std::as_bytes(std::span(*batch)), batch);
+    };
+    const auto valueOf = [&](NodeId id) {
+        std::vector<std::byte> bytes(program->graph[id].bytes());
+        executor->download(id, bytes);
+        return test::fromBytes(program->graph[id], bytes).at(2);
+    };
+    const auto result = [&] {
+        executor->run(RunMode::Captured, {});
+        return valueOf(program->graph.output("y"));
+    };
+    const auto first = batchOf(5), second = batchOf(7), other = batchOf(1);
+    lend(lentX, first);
+    lend(lentZ, other); // a second input is copied
+    QCOMPARE(first.use_count(), 2);
+    QCOMPARE(other.use_count(), 1);
+    QCOMPARE(result(), 4.0);
+    first->assign(3, 50); // the owner breaks its word, which shows where the values are read
+    QCOMPARE(result(), 49.0);
+    QCOMPARE(valueOf(lentX), 50.0);
+    lend(lentX, second);
+    QCOMPARE(first.use_count(), 1);
+    QCOMPARE(result(), 6.0);
+    executor->upload(lentX, std::as_bytes(std::span(*first))); // copied again
+    QCOMPARE(second.use_count(), 1);
+    QCOMPARE(result(), 49.0);
+    lend(lentZ, second); // nothing is lent now, so this is
+    QCOMPARE(result(), 43.0);
+    executor->load(program);
+    QCOMPARE(second.use_count(), 1);
+    QCOMPARE(result(), 0.0);
+    const std::vector<std::byte> wrong(11), right(12);
+    QVERIFY_THROWS_EXCEPTION(std::logic_error, executor->lend(lentX, wrong, nullptr));
+    QVERIFY_THROWS_EXCEPTION(std::logic_error,
+                             executor->lend(program->graph.output("y"), right, nullptr));
 }
 
 void TestCpuExecutor::wrongTransferIsRefused() {

@@ -72,7 +72,7 @@ void TestVectorKernels::compareKernels(const Graph& graph, int& vectors) {
             const size_t stride = (loop.scratchFloats() + 15) / 16 * 16;
             std::vector<float> scratch(2 * stride);
             std::vector<double> partials(loop.partialDoubles());
-            loop.run(results[interpreted ? 1 : 0].data(), pool, scratch.data(), stride,
+            loop.run(Arena(results[interpreted ? 1 : 0].data()), pool, scratch.data(), stride,
                      partials.data(), never);
             if (interpreted)
                 QCOMPARE(loop.vectorSections(), 0);

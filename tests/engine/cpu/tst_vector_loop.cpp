@@ -71,7 +71,7 @@ public:
         for (const float still : stills) {
             fill(still);
             const std::vector<float> expected = this->expected();
-            loop->run(m_arena.data(), m_scratch.data(), 0, kRows, kColumns);
+            loop->run(Arena(m_arena.data()), m_scratch.data(), 0, kRows, kColumns);
             std::vector<float> result(m_n);
             if (m_to.inArena)
                 loadAsFloat(m_to.dtype, m_arena.data() + m_step.out.offset, result.data(), m_n);
@@ -243,7 +243,7 @@ void TestVectorLoop::storage() {
     };
     const auto loop = VectorLoop::compile(rowsSet(), steps, {});
     QVERIFY(loop != nullptr);
-    loop->run(arena.data(), scratch.data(), kFirst, 1, kCount);
+    loop->run(Arena(arena.data()), scratch.data(), kFirst, 1, kCount);
     loadAsFloat(type, arena.data() + kFirst * 2, loaded.data(), kCount);
     for (float& value : loaded)
         value *= factor;
@@ -271,7 +271,7 @@ void TestVectorLoop::moreValuesThanRegisters() {
     const size_t wanted[] = {sum.offset};
     const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, kRows, kSomeColumns);
+    loop->run(Arena(), scratch.data(), 0, kRows, kSomeColumns);
     for (size_t i = 0; i < kN; ++i) {
         float expected = scratch[i] * scratch[i];
         for (size_t v = 1; v < kValues; ++v)
@@ -297,7 +297,7 @@ void TestVectorLoop::columnsAndSums() {
     const size_t wanted[] = {kN * sizeof(float)};
     const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, kRows, kColumns);
+    loop->run(Arena(), scratch.data(), 0, kRows, kColumns);
     for (size_t c = 0; c < kColumns; ++c) {
         float sum = before[sums + c];
         for (size_t r = 0; r < kRows; ++r) {
@@ -318,7 +318,7 @@ void TestVectorLoop::unwantedScratchIsNotWritten() {
     const size_t wanted[] = {2 * kN * sizeof(float)};
     const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, 1, kN);
+    loop->run(Arena(), scratch.data(), 0, 1, kN);
     for (size_t i = 0; i < kN; ++i) {
         QCOMPARE(scratch[kN + i], 2.0F);
         QCOMPARE(scratch[2 * kN + i], 16.0F);
@@ -338,7 +338,7 @@ void TestVectorLoop::copies() {
     const size_t wanted[] = {5 * kN * sizeof(float)};
     const auto loop = VectorLoop::compile(rowsSet(), steps, wanted);
     QVERIFY(loop != nullptr);
-    loop->run(nullptr, scratch.data(), 0, 1, kN);
+    loop->run(Arena(), scratch.data(), 0, 1, kN);
     float rounded = 2 * kThird;
     roundInPlace(DType::BF16, &rounded, 1);
     for (size_t i = 0; i < kN; ++i)
@@ -361,7 +361,7 @@ void TestVectorLoop::valuesByRow() {
     scratch.insert(scratch.end(), values.begin(), values.end());
     for (size_t i = 0; i < n; ++i)
         expected[i] = 3 * values[i / kColumns];
-    loop->run(nullptr, scratch.data(), 0, static_cast<int64_t>(rows), kColumns);
+    loop->run(Arena(), scratch.data(), 0, static_cast<int64_t>(rows), kColumns);
     QCOMPARE(difference(std::span(scratch).subspan(n, n), expected), QByteArray());
 }
 
@@ -464,7 +464,7 @@ void TestVectorLoop::tinyValuesKeepTheirBits() {
         std::vector<std::byte> arena(before);
         const auto loop = VectorLoop::compile(rowsSet(), steps, {}, guarded);
         for (int run = 0; loop && run < 3; ++run)
-            loop->run(arena.data(), scratch.data(), 0, kRows, kSomeColumns);
+            loop->run(Arena(arena.data()), scratch.data(), 0, kRows, kSomeColumns);
         return arena;
     };
     const std::vector<std::byte> plain = after(false);
