@@ -1,7 +1,10 @@
-// The live loss scale has no field of its own; it has the range of the initial scale.
+// Reads them by the rules of the settings. The live loss scale has no field of its own; it has the
+// range of the initial scale.
 #include "ui/models/typed_number.h"
 
 #include "ui/models/translated.h"
+
+#include <limits>
 
 namespace halfscope {
 
@@ -10,6 +13,15 @@ FieldValue parseScale(const QString& text) {
     // not a setting: it is in no file
     field.key = translated(phrase("Settings", "loss scale")).toStdString();
     return parseValue(field, text.toStdString());
+}
+
+double parseNumber(const QString& text, const QString& name) {
+    constexpr auto kMost = static_cast<double>(std::numeric_limits<float>::max());
+    Field field;
+    field.key = name.toStdString();
+    field.minimum = -kMost;
+    field.maximum = kMost;
+    return std::get<double>(parseValue(field, text.toStdString()));
 }
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// A loss scale as people type it.
+// Numbers as people type them: 0.1, 1e-8, 2^10.
 #pragma once
 
 #include "engine/settings/fields.h"
@@ -9,5 +9,8 @@ namespace halfscope {
 
 /// Parses a loss scale for the next step (kLiveScale). Throws InputError for anything else.
 FieldValue parseScale(const QString& text);
+/// Parses a number that float32 can hold. Throws InputError, which calls it `name`, for anything
+/// else.
+double parseNumber(const QString& text, const QString& name);
 
 } // namespace halfscope

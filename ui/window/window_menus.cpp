@@ -4,6 +4,7 @@
 #include "engine/train/predicted_samples.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
+#include "ui/dialogs/number_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
@@ -198,6 +199,7 @@ void WindowMenus::fillHelp(QMenu& help) {
     m_lessonShown->setCheckable(true);
     help.addAction(tr("&Questions about AMP"), this,
                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
+    help.addAction(tr("A &number in 16 bits…"), this, &WindowMenus::showNumber);
     help.addAction(tr("&Verify against PyTorch…"), this, &WindowMenus::showVerification);
     help.addAction(tr("&About Halfscope"), this, &WindowMenus::showAbout);
 }
@@ -480,6 +482,12 @@ void WindowMenus::showLesson(bool on) {
                      style.pixelMetric(QStyle::PM_ScrollBarExtent);
     if (room < m_lesson->width())
         m_window.resizeDocks({m_lesson}, {std::max(1, room)}, Qt::Horizontal);
+}
+
+void WindowMenus::showNumber() {
+    auto* dialog = make<NumberDialog>(&m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show(); // training goes on
 }
 
 void WindowMenus::showVerification() {

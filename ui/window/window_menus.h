@@ -70,6 +70,7 @@ private:
     void addShortcut(const QKeySequence&, Action);
     void showHelpPart(const QString& anchor);
     void showLesson(bool on);
+    void showNumber();
     void showVerification();
     void showAbout();
     bool eventFilter(QObject*, QEvent*) override;

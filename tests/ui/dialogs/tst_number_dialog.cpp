@@ -1,0 +1,136 @@
+// "A number in 16 bits": sentences that follow what is typed, refusals, and the way there by keys.
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/number_dialog.h"
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QSet>
+
+#include <algorithm>
+
+namespace tst_number_dialog {
+
+using namespace halfscope;
+
+class TestNumberDialog : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void sentences_data();
+    void sentences();
+    void refusesAndGoesOn();
+    void everyTextIsReachedByKeys();
+    void opensFromTheMenu();
+
+private:
+    static void type(NumberDialog&, const QStringList& texts);
+};
+
+/// Types into the fields, in their order.
+void TestNumberDialog::type(NumberDialog& dialog, const QStringList& texts) {
+    const auto fields = dialog.findChildren<QLineEdit*>();
+    QCOMPARE(fields.size(), 3);
+    for (qsizetype i = 0; i < texts.size(); ++i) {
+        fields[i]->selectAll();
+        QTest::keyClicks(fields[i], texts[i]);
+    }
+}
+
+void TestNumberDialog::sentences_data() {
+    QTest::addColumn<QStringList>("typed");
+    QTest::addColumn<QStringList>("lines");
+    QTest::newRow("a gradient that a loss scale saves")
+        << QStringList{"1e-8", "2^16", "1"}
+        << QStringList{
+               "0: the number underflows. The smallest one above 0 is 5.96046e-08.",
+               "float16: multiplied by 65536, it is stored as 0.000655174. Divided by 65536 "
+               "again, in float32, it is 9.99717e-09, off by 0.028 %.",
+               "float32: the weight stays 1, and the update is lost. The next number is "
+               "1.19e-07 away.",
+               "float16: the weight stays 1, and the update is lost. The next number is "
+               "0.000977 away."};
+    QTest::newRow("too small for the loss scale")
+        << QStringList{"1e-8", "1", "1"}
+        << QStringList{"float16: multiplied by 1, it is still too small and becomes 0. The "
+                       "gradient is lost."};
+    QTest::newRow("too large for the loss scale")
+        << QStringList{"2^1", "2^15", "1"}
+        << QStringList{"float16: multiplied by 32768, it is too large and becomes inf. The step is "
+                       "skipped.",
+                       "bfloat16: multiplied by 32768, it is stored as 65536. Divided by 32768 "
+                       "again, in float32, it is 2."};
+    QTest::newRow("exact") << QStringList{"-1.5", "1", "2"}
+                           << QStringList{"float16   1 01111 1000000000",
+                                          "bfloat16  1 01111111 1000000",
+                                          "-1.5 exactly. The next number is 0.000977 away.",
+                                          "bfloat16: the weight becomes 0.5."};
+    QTest::newRow("overflow and few digits")
+        << QStringList{"70000", "1", "1"}
+        << QStringList{"inf: the number overflows. The largest one is 65504.",
+                       "70144, off by 0.21 %. The next number is 512 away."};
+    QTest::newRow("subnormal")
+        << QStringList{"1e-7", "1", "1"}
+        << QStringList{"1.19209e-07, off by 19 %: a subnormal number, which has fewer digits. "
+                       "The next number is 5.96e-08 away."};
+}
+
+void TestNumberDialog::sentences() {
+    QFETCH(QStringList, typed);
+    QFETCH(QStringList, lines);
+    NumberDialog dialog;
+    type(dialog, typed);
+    QCOMPARE(dialog.errorText(), QString());
+    const QStringList shown = dialog.text().split('\n');
+    for (const QString& line : lines)
+        QVERIFY2(shown.contains(line), qPrintable(line + "\nis not in\n" + dialog.text()));
+}
+
+void TestNumberDialog::refusesAndGoesOn() {
+    NumberDialog dialog;
+    type(dialog, {"abc"});
+    QVERIFY2(dialog.errorText().startsWith("number: \"abc\" is not allowed"),
+             qPrintable(dialog.errorText()));
+    QCOMPARE(dialog.text().trimmed(), QString()); // nothing old beside the new number
+    type(dialog, {"1", "0"});
+    QVERIFY2(dialog.errorText().startsWith("loss scale: 0 is not allowed"),
+             qPrintable(dialog.errorText()));
+    type(dialog, {"1", "1", "1e99"});
+    QVERIFY2(dialog.errorText().startsWith("weight: 1e+99 is not allowed"),
+             qPrintable(dialog.errorText()));
+    type(dialog, {"1", "1", "1"});
+    QCOMPARE(dialog.errorText(), QString());
+    QVERIFY(dialog.text().contains("float32: the weight becomes 2."));
+}
+
+void TestNumberDialog::everyTextIsReachedByKeys() {
+    NumberDialog dialog;
+    dialog.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+    QSet<QString> reached;
+    for (int i = 0; i < 20; ++i) {
+        if (const auto* label = qobject_cast<QLabel*>(dialog.focusWidget())) {
+            QVERIFY(!label->accessibleName().isEmpty());
+            reached << label->accessibleName();
+        }
+        QTest::keyClick(dialog.focusWidget(), Qt::Key_Tab);
+    }
+    QCOMPARE(reached.size(), 9); // bits and value of three formats, gradient, weight, and why
+}
+
+void TestNumberDialog::opensFromTheMenu() {
+    MainWindow window;
+    const auto actions = window.findChildren<QAction*>();
+    const auto found = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
+        return action->text().remove('&') == QStringLiteral("A number in 16 bits…");
+    });
+    QVERIFY(found != actions.end());
+    (*found)->trigger();
+    const auto* dialog = window.findChild<NumberDialog*>();
+    QVERIFY(dialog && dialog->isVisible() && !dialog->isModal());
+}
+
+} // namespace tst_number_dialog
+
+QTEST_MAIN(tst_number_dialog::TestNumberDialog)
+#include "tst_number_dialog.moc"

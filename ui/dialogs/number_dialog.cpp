@@ -1,0 +1,152 @@
+// The sentences follow each key. They scroll where the screen is low.
+#include "ui/dialogs/number_dialog.h"
+
+#include "engine/core/error.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
+#include "ui/models/number_words.h"
+#include "ui/models/translated.h"
+#include "ui/models/typed_number.h"
+
+#include <QDialogButtonBox>
+#include <QFontDatabase>
+#include <QFormLayout>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScreen>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+namespace halfscope {
+
+NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
+    setWindowTitle(tr("A number in 16 bits"));
+    auto* column = make<QVBoxLayout>(this);
+    auto* form = make<QFormLayout>();
+    // A gradient that fp16 loses and a loss scale saves.
+    m_number = addField(*form, tr("&Number (such as 0.1 or 2^-20):"), QStringLiteral("1e-8"));
+    m_scale = addField(*form, tr("&Loss scale:"), QStringLiteral("2^16"));
+    m_weight = addField(*form, tr("&Weight:"), QStringLiteral("1"));
+    column->addLayout(form);
+    m_error = make<QLabel>(this);
+    m_error->setWordWrap(true);
+    // room from the start: the texts must not move under the pointer
+    m_error->setMinimumHeight(fontMetrics().lineSpacing());
+    setOwnColor(*m_error, QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
+    column->addWidget(m_error);
+    column->addWidget(makeResults(), 1);
+    auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    column->addWidget(buttons);
+    m_number->setFocus();
+    m_number->selectAll();
+    compute();
+}
+
+QLineEdit* NumberDialog::addField(QFormLayout& form, const QString& label, const QString& value) {
+    auto* field = make<QLineEdit>(value, this);
+    connect(field, &QLineEdit::textEdited, this, &NumberDialog::compute);
+    form.addRow(label, field); // the label is its buddy, and so its name
+    return field;
+}
+
+QWidget* NumberDialog::makeResults() {
+    auto* content = make<QWidget>();
+    auto* column = make<QVBoxLayout>(content);
+    column->setContentsMargins({});
+    addHeading(*column, tr("Stored: sign, exponent, fraction"));
+    for (const FormatWords& each : storedWords(0)) {
+        Row row{addText(*column, tr("Bits of %1").arg(each.format)),
+                addText(*column, tr("Value in %1").arg(each.format))};
+        row.bits->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+        m_formats.append(row);
+    }
+    addHeading(*column, tr("As a gradient, with the loss scale"));
+    m_gradient = addText(*column, tr("Gradient"));
+    addHeading(*column, tr("Added to the weight"));
+    m_sum = addText(*column, tr("Weight after the update"));
+    auto* why = addText(*column, tr("Why weights stay in float32"));
+    why->setText(tr("Updates are small beside their weights. That is why AMP keeps the weights in "
+                    "float32."));
+    setOwnColor(*why, QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);
+    column->addStretch(1);
+    auto* area = make<QScrollArea>(this);
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus); // the texts scroll into view as Tab reaches them
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setAccessibleName(tr("What becomes of the number"));
+    area->setWidget(content);
+    // the bits of float32 fit in any case, and most sentences into a line if there is room
+    constexpr int kLeast = 40, kWidth = 78, kLines = 40; // characters
+    const QFontMetrics metrics = fontMetrics();
+    area->setMinimumWidth(kLeast * metrics.averageCharWidth() * 5 / 4 +
+                          area->verticalScrollBar()->sizeHint().width());
+    const QSize room = 9 * screen()->availableSize() / 10;
+    resize(std::min(room.width(), kWidth * metrics.averageCharWidth()),
+           std::min(room.height(), kLines * metrics.lineSpacing()));
+    return area;
+}
+
+void NumberDialog::addHeading(QVBoxLayout& column, const QString& text) {
+    auto* heading = make<QLabel>(text, this);
+    QFont bold = heading->font();
+    bold.setBold(true);
+    heading->setFont(bold);
+    if (column.count() > 0) column.addSpacing(fontMetrics().lineSpacing() / 2);
+    column.addWidget(heading);
+}
+
+QLabel* NumberDialog::addText(QVBoxLayout& column, const QString& name) {
+    auto* label = make<QLabel>(this);
+    label->setWordWrap(true);
+    label->setAccessibleName(name);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    label->setFocusPolicy(Qt::StrongFocus); // Tab brings it into view
+    column.addWidget(label);
+    return label;
+}
+
+void NumberDialog::compute() {
+    try {
+        const double number = parseNumber(m_number->text(), tr("number")),
+                     scale = std::get<double>(parseScale(m_scale->text())),
+                     weight = parseNumber(m_weight->text(), tr("weight"));
+        m_error->clear();
+        const QList<FormatWords> all = storedWords(number);
+        for (qsizetype i = 0; i < all.size(); ++i) {
+            constexpr int kWidth = 10; // characters: the bits stand below each other
+            m_formats[i].bits->setText(all[i].format.leftJustified(kWidth) + all[i].bits);
+            m_formats[i].what->setText(all[i].what);
+        }
+        m_gradient->setText(gradientWords(number, scale).join(u'\n'));
+        m_sum->setText(weightWords(number, weight).join(u'\n'));
+    } catch (const InputError& error) {
+        m_error->setText(translated(error));
+        for (QLabel* each : shown())
+            each->clear();
+    }
+    m_number->setAccessibleDescription(m_error->text());
+}
+
+QList<QLabel*> NumberDialog::shown() const {
+    QList<QLabel*> all;
+    for (const Row& row : m_formats)
+        all << row.bits << row.what;
+    return all << m_gradient << m_sum;
+}
+
+QString NumberDialog::text() const {
+    QStringList lines;
+    for (const QLabel* each : shown())
+        lines << each->text();
+    return lines.join(u'\n');
+}
+
+QString NumberDialog::errorText() const { return m_error->text(); }
+
+} // namespace halfscope

@@ -1,0 +1,46 @@
+// Shows what 16 bits make of a number that the user types: its bits, its value, what a loss scale
+// saves of it as a gradient, and whether a weight notices it. Does not touch the training.
+#pragma once
+
+#include <QDialog>
+#include <QList>
+
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QVBoxLayout;
+
+namespace halfscope {
+
+class NumberDialog : public QDialog {
+    Q_OBJECT
+public:
+    explicit NumberDialog(QWidget* parent = nullptr);
+
+    /// Returns all that is shown below the fields, a line for each sentence.
+    QString text() const;
+    QString errorText() const;
+
+private:
+    struct Row {
+        QLabel* bits;
+        QLabel* what;
+    };
+    QLineEdit* addField(QFormLayout&, const QString& label, const QString& value);
+    QWidget* makeResults();
+    void addHeading(QVBoxLayout&, const QString& text);
+    /// Adds a text that Tab reaches and screen readers know by its name.
+    QLabel* addText(QVBoxLayout&, const QString& name);
+    void compute();
+    QList<QLabel*> shown() const;
+
+    QLineEdit* m_number = nullptr; ///< child, as all below
+    QLineEdit* m_scale = nullptr;
+    QLineEdit* m_weight = nullptr;
+    QLabel* m_error = nullptr;
+    QList<Row> m_formats;
+    QLabel* m_gradient = nullptr;
+    QLabel* m_sum = nullptr;
+};
+
+} // namespace halfscope
