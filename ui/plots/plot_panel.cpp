@@ -223,7 +223,13 @@ void PlotPanel::drawOverlays(int pixels) {
 QPen PlotPanel::lanePen(size_t lane) const {
     constexpr double kForAudience = 1.5; // beyond the letters: a line far away seems thinner
     QPen pen = m_colors.lanePen(static_cast<int>(lane));
-    if (m_magnified > 1) pen.setWidthF(std::max(2.0, std::round(kForAudience * m_magnified)));
+    if (m_magnified <= 1) return pen;
+    pen.setWidthF(std::max(2.0, std::round(kForAudience * m_magnified)));
+    // dashes count in widths: long ones would hide the steps of a loss scale
+    QVector<qreal> dashes = pen.style() == Qt::SolidLine ? QVector<qreal>() : pen.dashPattern();
+    for (qreal& each : dashes)
+        each = std::max(1.0, each / kForAudience);
+    if (!dashes.isEmpty()) pen.setDashPattern(dashes);
     return pen;
 }
 
