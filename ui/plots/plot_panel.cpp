@@ -343,6 +343,23 @@ void PlotPanel::showValues(std::optional<qint64> step) {
     m_readout->setEntries(std::move(entries));
 }
 
+std::vector<PlottedCurve> PlotPanel::curves() const {
+    std::vector<PlottedCurve> all;
+    const auto add = [&all](const QString& name, const Curve& curve, double weight) {
+        all.push_back(
+            {name.toStdString(), curve.run().snapshot(), curve.lane(), curve.id(), weight});
+    };
+    for (const Lane& lane : m_lanes)
+        if (isDrawn(lane)) add(lane.label, lane.curve, 0);
+    for (const Lane& lane : m_lanes)
+        if (lane.trendGraph && m_smoothing > 0)
+            add(QCoreApplication::translate("PlotPanel", "%1 trend").arg(lane.label), lane.curve,
+                m_smoothing);
+    for (const Behind& behind : m_behind)
+        add(behind.label, behind.curve, 0);
+    return all;
+}
+
 QString PlotPanel::spoken(std::optional<qint64> step) const {
     QStringList parts;
     for (size_t i = 0; i < m_lanes.size(); ++i)

@@ -218,6 +218,7 @@ void MainWindow::connectParts() {
     connect(parts.plots, &PlotStack::eventClicked, this, tell);
     connect(parts.events, &EventPanel::eventChosen, this, tell);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::choosePlots);
+    connect(parts.plots, &PlotStack::valuesRequested, m_files.get(), &WindowFiles::chooseValues);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
