@@ -71,13 +71,19 @@ PlotsMenu::PlotsMenu(PlotStack& plots, const Metric* pointed) : QMenu(&plots) {
     });
     listPlots(*addMenu(PlotStack::tr("Plots shown")), plots);
     addSeparator();
-    addAction(PlotStack::tr("Copy picture of the plots"), &plots, &PlotStack::copyRequested);
-    addAction(PlotStack::tr("Save picture of the plots…"), &plots, &PlotStack::saveRequested);
+    // through the queue: while a dialog is open or a file is written, this menu is deleted, and it
+    // would still be in the middle of the key or the click that chose the entry
+    addAction(PlotStack::tr("Copy picture of the plots"), &plots, &PlotStack::copyRequested,
+              Qt::QueuedConnection);
+    addAction(PlotStack::tr("Save picture of the plots…"), &plots, &PlotStack::saveRequested,
+              Qt::QueuedConnection);
     if (!pointed) return;
-    addAction(PlotStack::tr("Save the values of \"%1\"…").arg(entryOf(*pointed)), &plots,
-              [&plots, column = QString::fromStdString(pointed->column)] {
-                  emit plots.valuesRequested(column);
-              });
+    addAction(
+        PlotStack::tr("Save the values of \"%1\"…").arg(entryOf(*pointed)), &plots,
+        [&plots, column = QString::fromStdString(pointed->column)] {
+            emit plots.valuesRequested(column);
+        },
+        Qt::QueuedConnection);
 }
 
 } // namespace halfscope

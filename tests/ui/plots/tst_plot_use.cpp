@@ -6,6 +6,7 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QMouseEvent>
+#include <QPointer>
 #include <QSignalSpy>
 #include <QToolButton>
 #include <QWheelEvent>
@@ -44,6 +45,7 @@ private slots:
     void crosshairByKeys();
     void crosshairByMouse();
     void contextMenu();
+    void menuOutlivesItsKey();
 };
 
 void TestPlotUse::followsUntilTheUserMoves() {
@@ -251,7 +253,32 @@ void TestPlotUse::contextMenu() {
             if (action->text() == QStringLiteral("Save picture of the plots…")) action->trigger();
         menu->close();
     }
-    QCOMPARE(saves.count(), 2);
+    QTRY_COMPARE(saves.count(), 2);
+}
+
+/// What an entry asks for may open a dialog or write a file, and the closed menu is deleted
+/// meanwhile: the key that chose the entry must have been dealt with by then.
+void TestPlotUse::menuOutlivesItsKey() {
+    show();
+    QPointer<QMenu> menu;
+    bool asked = false, deletedMeanwhile = false;
+    connect(m_stack.get(), &PlotStack::saveRequested, this, [&] {
+        const bool before = !menu.isNull();
+        if (before) QCoreApplication::sendPostedEvents(menu, QEvent::DeferredDelete);
+        asked = true;
+        deletedMeanwhile = before && menu.isNull();
+    });
+    const QPoint place = m_stack->rect().center();
+    QContextMenuEvent event(QContextMenuEvent::Keyboard, place, m_stack->mapToGlobal(place));
+    QApplication::sendEvent(m_stack.get(), &event);
+    menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    QVERIFY(menu);
+    for (QAction* action : menu->actions())
+        if (action->text() == QStringLiteral("Save picture of the plots…"))
+            menu->setActiveAction(action);
+    QTest::keyClick(menu, Qt::Key_Return);
+    QTRY_VERIFY(asked);
+    QVERIFY(!deletedMeanwhile);
 }
 
 } // namespace tst_plot_use
