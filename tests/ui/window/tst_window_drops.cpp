@@ -118,10 +118,10 @@ void TestWindowDrops::aDropTakesACopy() {
     data.setUrls({QUrl::fromLocalFile(path)});
     const QPoint place = opened.window.rect().center();
     const Qt::DropActions offered = Qt::CopyAction | Qt::MoveAction;
-    QDragEnterEvent enter(place, offered, &data, Qt::LeftButton, Qt::NoModifier);
-    QDropEvent event(place, offered, &data, Qt::LeftButton, Qt::NoModifier);
+    QDragEnterEvent enter(place, offered, &data, Qt::LeftButton, Qt::ShiftModifier);
+    QDropEvent event(place, offered, &data, Qt::LeftButton, Qt::ShiftModifier);
     for (QDropEvent* each : {static_cast<QDropEvent*>(&enter), &event}) {
-        each->setDropAction(Qt::MoveAction);
+        QCOMPARE(each->proposedAction(), Qt::MoveAction);
         QApplication::sendEvent(&opened.window, each);
         QVERIFY(each->isAccepted());
         QCOMPARE(each->dropAction(), Qt::CopyAction);
