@@ -109,7 +109,13 @@ void TestExports::pictures() {
     save->trigger();
     QTRY_VERIFY(QFile::exists(path));
     auto* view = window.findChild<CompareView*>();
-    QCOMPARE(QImage(path).size(), view->picture().size());
+    const QImage clean = view->picture();
+    QCOMPARE(QImage(path).size(), clean.size());
+    // the mark of the pixel that is read is no part of them
+    QTest::keyClick(view, Qt::Key_Right);
+    QVERIFY2(view->readout().startsWith(QStringLiteral("x ")), qPrintable(view->readout()));
+    QCOMPARE(view->picture(), clean);
+    QVERIFY(view->readout().startsWith(QStringLiteral("x "))); // it stays in the window
     // beside the pictures, too
     QVERIFY(view->actions().contains(save));
     QCOMPARE(view->contextMenuPolicy(), Qt::ActionsContextMenu);
