@@ -474,7 +474,10 @@ QImage CompareView::picture() {
     QImage image(m_canvas->size() * kFine, QImage::Format_RGB32);
     image.setDevicePixelRatio(kFine);
     image.fill(palette().color(QPalette::Window));
+    const QPoint read = m_pixel.value_or(QPoint(-1, -1));
+    hover({-1, -1}); // its mark is no part of the pictures
     m_canvas->render(&image);
+    hover(read);
     return image;
 }
 

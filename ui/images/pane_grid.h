@@ -12,6 +12,7 @@ struct PaneGrid {
 
     int columns = 1, rows = 1;
     int side = 0; ///< of the largest square picture in a pane, in pixels
+    int panes = 1;
 
     /// Arranges the panes in a room of this size; `header` is the height of a title. Among nearly
     /// equal grids it takes the one with the most columns: it leaves more height for what lies

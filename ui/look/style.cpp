@@ -51,6 +51,11 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* 
     QProxyStyle::drawPrimitive(element, option, painter, widget);
     if (element == PE_IndicatorCheckBox) drawOutline(*option, *painter, 0);
     if (element == PE_FrameLineEdit) drawOutline(*option, *painter, 2);
+    if (element == PE_PanelMenu) { // a dark menu has no shadow
+        QStyleOption menu = *option;
+        menu.state = State_Enabled; // menus tell no state
+        drawOutline(menu, *painter, 0);
+    }
     if (element == PE_PanelButtonTool && (option->state & State_On))
         drawSwitchedOn(*option, *painter);
 }

@@ -138,6 +138,8 @@ Colors colorsFor(const QPalette& from) {
     return colors;
 }
 
+Colors paperColors() { return colorsFor(palette(false)); }
+
 QColor Colors::asText(const QColor& color) const {
     // plots lie on the background, panels on the window
     return readable(readable(color, background, kTextContrast), window, kTextContrast);

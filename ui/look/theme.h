@@ -58,6 +58,8 @@ struct Colors {
 };
 
 Colors colorsFor(const QPalette&);
+/// Returns the colours of the light theme, for what is printed, whatever theme the window has.
+Colors paperColors();
 
 /// Returns the dash pattern of a lane in pen widths; empty for a solid line. Colour is never the
 /// only sign.

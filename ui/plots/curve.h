@@ -49,6 +49,7 @@ public:
 
     const Run& run() const { return *m_run; }
     int lane() const { return m_lane; }
+    MetricId id() const { return m_id; }
     const Column& column() const { return m_run->column(m_lane, m_id); }
     /// Takes what came since the last call. Cheap when nothing came.
     void update();

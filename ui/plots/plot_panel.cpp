@@ -223,7 +223,13 @@ void PlotPanel::drawOverlays(int pixels) {
 QPen PlotPanel::lanePen(size_t lane) const {
     constexpr double kForAudience = 1.5; // beyond the letters: a line far away seems thinner
     QPen pen = m_colors.lanePen(static_cast<int>(lane));
-    if (m_magnified > 1) pen.setWidthF(std::max(2.0, std::round(kForAudience * m_magnified)));
+    if (m_magnified <= 1) return pen;
+    pen.setWidthF(std::max(2.0, std::round(kForAudience * m_magnified)));
+    // dashes count in widths: long ones would hide the steps of a loss scale
+    QVector<qreal> dashes = pen.style() == Qt::SolidLine ? QVector<qreal>() : pen.dashPattern();
+    for (qreal& each : dashes)
+        each = std::max(1.0, each / kForAudience);
+    if (!dashes.isEmpty()) pen.setDashPattern(dashes);
     return pen;
 }
 
@@ -335,6 +341,23 @@ void PlotPanel::showValues(std::optional<qint64> step) {
                         brief});
     }
     m_readout->setEntries(std::move(entries));
+}
+
+std::vector<PlottedCurve> PlotPanel::curves() const {
+    std::vector<PlottedCurve> all;
+    const auto add = [&all](const QString& name, const Curve& curve, double weight) {
+        all.push_back(
+            {name.toStdString(), curve.run().snapshot(), curve.lane(), curve.id(), weight});
+    };
+    for (const Lane& lane : m_lanes)
+        if (isDrawn(lane)) add(lane.label, lane.curve, 0);
+    for (const Lane& lane : m_lanes)
+        if (lane.trendGraph && m_smoothing > 0)
+            add(QCoreApplication::translate("PlotPanel", "%1 trend").arg(lane.label), lane.curve,
+                m_smoothing);
+    for (const Behind& behind : m_behind)
+        add(behind.label, behind.curve, 0);
+    return all;
 }
 
 QString PlotPanel::spoken(std::optional<qint64> step) const {

@@ -7,6 +7,7 @@
 #include "ui/plots/curve.h"
 #include "ui/plots/measure.h"
 #include "ui/plots/overlay.h"
+#include "ui/plots/plot_values.h"
 #include "ui/plots/smoothing.h"
 #include "ui/plots/stacked_plot.h"
 
@@ -67,6 +68,8 @@ public:
     void update(double from, double to, int pixels) override;
     void setColors(const Colors&) override;
     void showValues(std::optional<qint64> step) override;
+    /// Returns what is drawn: the lanes, their trends, and the curves of other runs.
+    std::vector<PlottedCurve> curves() const;
     QString spoken(std::optional<qint64> step) const override;
 
 private:

@@ -86,6 +86,31 @@ PlotPanel* PlotRows::of(MetricId id) const {
     return nullptr;
 }
 
+PlotPanel* PlotRows::named(const QString& column) const {
+    for (const auto& panel : m_panels)
+        if (panel->metric().column == column.toStdString()) return panel.get();
+    return nullptr;
+}
+
+PlotPanel* PlotRows::at(const QPoint& place) const {
+    for (const auto& panel : m_panels) {
+        const QRect plot = panel->rect().outerRect();
+        if (!panel->hidden() && place.y() >= plot.top() && place.y() <= plot.bottom())
+            return panel.get();
+    }
+    return nullptr;
+}
+
+StackedPlot* PlotRows::withHeaderAt(const QPoint& place) const {
+    for (StackedPlot* each : shown()) {
+        const QRect plot = each->rect().rect();
+        const int header = each->rect().margins().top(); // 0 for a plot that was folded away
+        if (QRect(plot.left(), plot.top() - header, plot.width(), header).contains(place))
+            return each;
+    }
+    return nullptr;
+}
+
 void PlotRows::want(const QString& title) {
     QCPLayoutGrid& rows = *m_plot.plotLayout();
     for (StackedPlot* plot : shown()) {

@@ -27,6 +27,12 @@ public:
     const std::vector<std::unique_ptr<PlotPanel>>& panels() const { return m_panels; }
     /// Returns the plot of a metric; null when there is none.
     PlotPanel* of(MetricId) const;
+    /// Returns the plot of the metric with this column; null when there is none.
+    PlotPanel* named(const QString& column) const;
+    /// Returns the plot of a metric at a place of the QCustomPlot, header included; null elsewhere.
+    PlotPanel* at(const QPoint&) const;
+    /// Returns the plot whose header is at a place; null elsewhere.
+    StackedPlot* withHeaderAt(const QPoint&) const;
     /// Returns the plot of gradients over time, which lies below the loss scale's; null when it is
     /// not shown.
     GradientMap* map() const { return m_map.get(); }

@@ -355,8 +355,8 @@ void PlotStack::describe(bool now) {
                                  .arg(parts.join(QStringLiteral("; "))));
 }
 
-void PlotStack::applyColors() {
-    m_colors = colorsFor(palette());
+void PlotStack::useColors(const Colors& colors) {
+    m_colors = colors;
     m_plot->setBackground(QBrush(m_colors.background));
     for (StackedPlot* plot : m_rows->shown())
         plot->setColors(m_colors);
@@ -413,11 +413,19 @@ auto PlotStack::drawFinely(Draw draw) {
 }
 
 QByteArray PlotStack::file(PlotForm form) {
-    return drawFinely([&] { return plotFile(*m_plot, form); });
+    useColors(paperColors());
+    const QByteArray bytes = drawFinely([&] { return plotFile(*m_plot, form); });
+    applyColors();
+    return bytes;
 }
 
 QImage PlotStack::picture() {
     return drawFinely([&] { return m_plot->toPixmap(0, 0, 2.0).toImage(); });
+}
+
+PlotValues PlotStack::values(const QString& column) const {
+    const PlotPanel* panel = m_rows->named(column);
+    return {m_from, m_to, panel ? panel->curves() : std::vector<PlottedCurve>()};
 }
 
 double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true); }
@@ -488,12 +496,7 @@ void PlotStack::pinOrUnpin(qint64 step) {
 }
 
 QString PlotStack::helpAt(const QPoint& position) const {
-    for (const StackedPlot* shown : m_rows->shown()) {
-        const QRect plot = shown->rect().rect();
-        const int header = shown->rect().margins().top(); // 0 for a plot that was folded away
-        if (QRect(plot.left(), plot.top() - header, plot.width(), header).contains(position))
-            return shown->explanation();
-    }
+    if (const StackedPlot* plot = m_rows->withHeaderAt(position)) return plot->explanation();
     const QRect events = m_eventRect->rect();
     if (QRect(0, events.top(), events.left(), events.height()).contains(position))
         return tr(
@@ -555,7 +558,8 @@ void PlotStack::goTo(qint64 step) {
 void PlotStack::contextMenuEvent(QContextMenuEvent* event) { openMenu(event->globalPos()); }
 
 void PlotStack::openMenu(const QPoint& onScreen) {
-    auto* menu = make<PlotsMenu>(*this);
+    const PlotPanel* panel = m_lastStep > 0 ? m_rows->at(m_plot->mapFromGlobal(onScreen)) : nullptr;
+    auto* menu = make<PlotsMenu>(*this, panel ? &panel->metric() : nullptr);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->popup(onScreen); // training is drawn meanwhile
 }

@@ -8,6 +8,7 @@
 #include "ui/plots/event_lane.h"
 #include "ui/plots/overlay.h"
 #include "ui/plots/plot_picture.h"
+#include "ui/plots/plot_values.h"
 
 #include <QElapsedTimer>
 #include <QPoint>
@@ -84,10 +85,14 @@ public:
     qint64 lastStep() const { return m_lastStep; }
     int lanes() const { return static_cast<int>(m_labels.size()); }
 
-    /// Returns the plots as they are shown now, as the bytes of a file.
+    /// Returns the plots as they are shown now, but in the light theme's colours, as the bytes of a
+    /// file: paper is white.
     QByteArray file(PlotForm);
     QByteArray svg() { return file(PlotForm::Svg); }
+    /// Returns a picture of the plots as they are shown now, with the window's colours.
     QImage picture();
+    /// Returns what the plot of the metric with this column shows; no curves when it has no plot.
+    PlotValues values(const QString& column) const;
     /// Returns the moving average of the time of one drawing, in milliseconds.
     double refreshMilliseconds() const;
 
@@ -104,6 +109,8 @@ signals:
     void smoothingChanged(double weight);
     /// Emitted when the menu's entry is chosen.
     void saveRequested();
+    /// Likewise, for the values of the metric with this column.
+    void valuesRequested(const QString& column);
 
 protected:
     void changeEvent(QEvent*) override;
@@ -129,7 +136,8 @@ private:
     // places
     void buildPlot();
     void placeControls();
-    void applyColors();
+    void applyColors() { useColors(colorsFor(palette())); }
+    void useColors(const Colors&);
     void applyMargins();
     void layOut();
     int plotWidth() const;

@@ -11,6 +11,9 @@ namespace halfscope {
 
 namespace {
 
+/// Returns a metric's title as an entry shows it.
+QString entryOf(const Metric& metric) { return titleOf(metric).replace('&', QLatin1String("&&")); }
+
 void showPlot(PlotStack& plots, const QString& column, bool shows) {
     QStringList hidden = plots.hiddenPlots();
     hidden.removeAll(column);
@@ -27,12 +30,22 @@ void addPlots(QMenu& menu, PlotStack& plots) {
     for (const Metric& each : all) {
         const QString column = QString::fromStdString(each.column);
         const bool stays = each.column == loss;
-        QAction* action = menu.addAction(titleOf(each).replace('&', QLatin1String("&&")));
+        QAction* action = menu.addAction(entryOf(each));
         action->setCheckable(true);
         action->setChecked(stays || !hidden.contains(column));
         action->setEnabled(!stays);
         QObject::connect(action, &QAction::toggled, &plots,
                          [&plots, column](bool shows) { showPlot(plots, column, shows); });
+    }
+}
+
+void addValues(QMenu& menu, PlotStack& plots) {
+    menu.clear();
+    for (const Metric& each : plots.plottable()) {
+        const QString column = QString::fromStdString(each.column);
+        QAction* action = menu.addAction(PlotStack::tr("%1…").arg(entryOf(each)), &plots,
+                                         [&plots, column] { emit plots.valuesRequested(column); });
+        action->setEnabled(plots.lastStep() > 0);
     }
 }
 
@@ -43,7 +56,12 @@ void listPlots(QMenu& menu, PlotStack& plots) {
                      [&menu, &plots] { addPlots(menu, plots); });
 }
 
-PlotsMenu::PlotsMenu(PlotStack& plots) : QMenu(&plots) {
+void listValues(QMenu& menu, PlotStack& plots) {
+    QObject::connect(&menu, &QMenu::aboutToShow, &plots,
+                     [&menu, &plots] { addValues(menu, plots); });
+}
+
+PlotsMenu::PlotsMenu(PlotStack& plots, const Metric* pointed) : QMenu(&plots) {
     QAction* follow = addAction(PlotStack::tr("Follow the newest step"));
     follow->setCheckable(true);
     follow->setChecked(plots.following());
@@ -53,8 +71,19 @@ PlotsMenu::PlotsMenu(PlotStack& plots) : QMenu(&plots) {
     });
     listPlots(*addMenu(PlotStack::tr("Plots shown")), plots);
     addSeparator();
-    addAction(PlotStack::tr("Copy picture of the plots"), &plots, &PlotStack::copyRequested);
-    addAction(PlotStack::tr("Save picture of the plots…"), &plots, &PlotStack::saveRequested);
+    // through the queue: while a dialog is open or a file is written, this menu is deleted, and it
+    // would still be in the middle of the key or the click that chose the entry
+    addAction(PlotStack::tr("Copy picture of the plots"), &plots, &PlotStack::copyRequested,
+              Qt::QueuedConnection);
+    addAction(PlotStack::tr("Save picture of the plots…"), &plots, &PlotStack::saveRequested,
+              Qt::QueuedConnection);
+    if (!pointed) return;
+    addAction(
+        PlotStack::tr("Save the values of \"%1\"…").arg(entryOf(*pointed)), &plots,
+        [&plots, column = QString::fromStdString(pointed->column)] {
+            emit plots.valuesRequested(column);
+        },
+        Qt::QueuedConnection);
 }
 
 } // namespace halfscope

@@ -218,6 +218,7 @@ void MainWindow::connectParts() {
     connect(parts.plots, &PlotStack::eventClicked, this, tell);
     connect(parts.events, &EventPanel::eventChosen, this, tell);
     connect(parts.plots, &PlotStack::saveRequested, m_files.get(), &WindowFiles::choosePlots);
+    connect(parts.plots, &PlotStack::valuesRequested, m_files.get(), &WindowFiles::chooseValues);
     connect(parts.plots, &PlotStack::copyRequested, m_files.get(), &WindowFiles::copyPlots);
     connect(shown, &ShownRun::titleChanged, this, &QWidget::setWindowTitle);
     connect(shown, &ShownRun::told, this, &MainWindow::tell);
@@ -394,13 +395,16 @@ void MainWindow::editAsBefore() {
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     // what cannot be opened is taken, too, so that the banner can say why
-    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+    if (!event->mimeData()->hasUrls()) return;
+    event->setDropAction(Qt::CopyAction);
+    event->accept();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
     const QList<QUrl> urls = event->mimeData()->urls();
     if (urls.isEmpty()) return;
-    event->acceptProposedAction();
+    event->setDropAction(Qt::CopyAction); // after a move, the other program may delete its file
+    event->accept();
     const QUrl& url = urls.front();
     if (urls.size() > 1)
         m_parts.banner->showText(tr("%n files were dropped; drop one file or one folder", nullptr,

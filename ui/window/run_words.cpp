@@ -105,11 +105,13 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
     case Begins::FromCheckpoint: {
         if (!state.goesOnAfter) return tr("This run continues from its checkpoint.");
         const QString ended = endedBefore(state);
+        const QString step = QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter));
         const QString goesOn =
-            ended.isEmpty()
-                ? tr("This run continues after step %1.")
-                      .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)))
-                : ended;
+            !ended.isEmpty() ? ended
+            : state.step > 0 || *state.goesOnAfter == 0
+                ? tr("This run continues after step %1.").arg(step)
+                : tr("This run continues after step %1; its curves are not beside the checkpoint.")
+                      .arg(step);
         const QString changed = changedData(state);
         return changed.isEmpty() ? goesOn : tr("%1 %2").arg(goesOn, changed);
     }

@@ -2,6 +2,7 @@
 #include "ui/window/session_keeper.h"
 
 #include "engine/core/error.h"
+#include "ui/dialogs/left_runs_box.h"
 #include "ui/look/owned.h"
 #include "ui/models/translated.h"
 #include "ui/panels/banner.h"
@@ -13,11 +14,9 @@
 #include "ui/window/shown_run.h"
 #include "ui/window/window_parts.h"
 
-#include <QAbstractButton>
 #include <QFileInfo>
 #include <QInputDialog>
 #include <QLocale>
-#include <QMessageBox>
 
 #include <algorithm>
 #include <new>
@@ -262,18 +261,7 @@ void SessionKeeper::offer(const LeftSessions& left) {
                              QLocale().toString(static_cast<qlonglong>(run.steps)));
     constexpr qsizetype kMost = 6;
     if (runs.size() > kMost) runs = runs.mid(0, kMost) << tr("and more");
-    auto* box = make<QMessageBox>(QMessageBox::Question, tr("Halfscope"),
-                                  tr("Halfscope ended unexpectedly. These runs were not saved:"),
-                                  QMessageBox::Open | QMessageBox::Discard | QMessageBox::Cancel,
-                                  &m_window);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setObjectName(QStringLiteral("leftRuns"));
-    box->setTextFormat(Qt::PlainText);
-    box->setInformativeText(runs.join(u'\n'));
-    box->button(QMessageBox::Open)->setText(tr("&Restore"));
-    box->button(QMessageBox::Discard)->setText(tr("&Delete them"));
-    box->button(QMessageBox::Cancel)->setText(tr("Ask &next time"));
-    box->setDefaultButton(QMessageBox::Open);
+    auto* box = make<LeftRunsBox>(runs, &m_window);
     connect(box, &QMessageBox::finished, this, [this, left](int button) {
         m_offered = button == QMessageBox::Open;
         for (const auto& session : left) {

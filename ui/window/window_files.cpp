@@ -25,6 +25,7 @@
 #include "ui/window/run_words.h"
 #include "ui/window/shown_run.h"
 
+#include <QBuffer>
 #include <QClipboard>
 #include <QCoreApplication>
 #include <QDir>
@@ -490,6 +491,37 @@ void WindowFiles::savePlots(const QString& path) {
     waitFor({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
             [to = path.toStdString(), bytes = picture.toStdString()] {
                 writeFileAtomically(to, bytes);
+            });
+    emit told(tr("Saved as %1").arg(safeText(path.toStdString())));
+}
+
+void WindowFiles::chooseValues(const QString& column) {
+    const QString path = chooseTarget(&m_window, tr("Save the values of a plot"),
+                                      column + QStringLiteral(".csv"), tr("Tables (*.csv)"));
+    if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveValues(column, path); });
+}
+
+void WindowFiles::saveValues(const QString& column, const QString& path) {
+    waitFor({tr("Save the values of a plot"), tr("Saving the values in %1…"), path},
+            [to = path.toStdString(), values = m_parts.plots->values(column)] {
+                writeFileAtomically(to, csvText(values));
+            });
+    emit told(tr("Saved as %1").arg(safeText(path.toStdString())));
+}
+
+void WindowFiles::choosePictures() {
+    const QString path = chooseTarget(&m_window, tr("Save the pictures"),
+                                      QStringLiteral("pictures.png"), tr("PNG (*.png)"));
+    if (!path.isEmpty()) guarded(*m_parts.banner, [&] { savePictures(path); });
+}
+
+void WindowFiles::savePictures(const QString& path) {
+    QBuffer bytes;
+    bytes.open(QIODevice::WriteOnly);
+    m_parts.pictures->picture().save(&bytes, "PNG");
+    waitFor({tr("Save the pictures"), tr("Saving the pictures in %1…"), path},
+            [to = path.toStdString(), picture = bytes.data().toStdString()] {
+                writeFileAtomically(to, picture);
             });
     emit told(tr("Saved as %1").arg(safeText(path.toStdString())));
 }

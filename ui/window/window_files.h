@@ -73,6 +73,13 @@ public:
     void choosePlots();
     /// Saves the plots as SVG, PNG or PDF, as the ending of the name says. Throws RunError.
     void savePlots(const QString& path);
+    /// Asks where to save what the plot of the metric with this column shows.
+    void chooseValues(const QString& column);
+    /// Saves it as a csv table. Throws RunError.
+    void saveValues(const QString& column, const QString& path);
+    void choosePictures();
+    /// Saves the pictures as one PNG, as they are shown. Throws RunError.
+    void savePictures(const QString& path);
     /// Returns those of the results' files that are in the folder already. Throws RunError when the
     /// folder does not answer.
     QStringList resultsIn(const QString& folder);

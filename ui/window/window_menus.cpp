@@ -75,14 +75,20 @@ void WindowMenus::fillFile(QMenu& file) {
     auto* recent = make<RecentMenu>(m_recent, tr("Open r&ecent"), &file);
     connect(recent, &RecentMenu::chosen, &m_files, &WindowFiles::tryOpen);
     file.addMenu(recent);
+    file.addSeparator();
     file.addAction(tr("&Save experiment as…"), QKeySequence::Save, &m_files,
                    &WindowFiles::chooseExperiment);
-    file.addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), &m_files,
-                   &WindowFiles::choosePlots);
     file.addAction(tr("Save &results…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), &m_files,
                    &WindowFiles::chooseResultsFolder);
     file.addAction(tr("Save &checkpoint…"), QKeySequence(Qt::CTRL | Qt::Key_K), &m_files,
                    &WindowFiles::chooseCheckpoint);
+    file.addSeparator();
+    file.addAction(tr("Save &picture of the plots…"), QKeySequence(Qt::CTRL | Qt::Key_E), &m_files,
+                   &WindowFiles::choosePlots);
+    listValues(*file.addMenu(tr("Save &values of a plot")), *m_parts.plots);
+    m_parts.pictures->addAction(
+        file.addAction(tr("Save p&ictures…"), &m_files, &WindowFiles::choosePictures));
+    file.addSeparator();
     fillLanes(*file.addMenu(tr("Save &weights")), LaneFile::StateDict);
     fillLanes(*file.addMenu(tr("Save as O&NNX")), LaneFile::Onnx);
     fillLanes(*file.addMenu(tr("Save pre&dictions")), LaneFile::Predictions);
@@ -163,8 +169,9 @@ void WindowMenus::fillEdit(QMenu& edit) {
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
     edit.addSeparator();
-    edit.addAction(tr("Copy p&ictures"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I), &m_files,
-                   &WindowFiles::copyPictures);
+    m_parts.pictures->addAction(edit.addAction(tr("Copy p&ictures"),
+                                               QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I),
+                                               &m_files, &WindowFiles::copyPictures));
     edit.addAction(tr("Copy picture of the p&lots"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),
                    &m_files, &WindowFiles::copyPlots);
     edit.addAction(tr("Copy as a PyTorch pro&gram"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
@@ -237,6 +244,7 @@ void WindowMenus::fillPlots(QMenu& view) {
 
 void WindowMenus::fillPictures(QMenu& view) {
     CompareView* pictures = m_parts.pictures;
+    pictures->setContextMenuPolicy(Qt::ActionsContextMenu);
     using Shows = CompareView::Shows;
     for (const auto& [text, shows] :
          {std::pair(tr("Last picture: t&arget\t1"), Shows::Target),

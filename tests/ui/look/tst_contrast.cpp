@@ -12,6 +12,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QToolButton>
 
 #include <algorithm>
@@ -161,6 +162,8 @@ private slots:
     void paintedTexts();
     void switchedOn_data() { themes_data(); }
     void switchedOn();
+    void menusHaveAnEdge_data() { themes_data(); }
+    void menusHaveAnEdge();
     void banners_data() { themes_data(); }
     void banners();
 };
@@ -250,6 +253,22 @@ void TestContrast::switchedOn() {
         for (int x = 0; x < on.width(); ++x)
             different += contrast(on.pixelColor(x, y), off.pixelColor(x, y)) >= kGraphics;
     QVERIFY2(different >= on.width() / 2, qPrintable(QString::number(different)));
+}
+
+/// A menu over pictures or plots has the colour of what lies below it.
+void TestContrast::menusHaveAnEdge() {
+    QFETCH(const int, theme);
+    applyTheme(*qApp, static_cast<Theme>(theme));
+    QMenu menu;
+    menu.addAction(QStringLiteral("Copy pictures"));
+    menu.resize(menu.sizeHint());
+    const QImage seen = menu.grab().toImage();
+    const QColor below = QApplication::palette().color(QPalette::Base);
+    const int right = seen.width() - 1, bottom = seen.height() - 1;
+    for (const QPoint edge : {QPoint(0, bottom / 2), QPoint(right, bottom / 2),
+                              QPoint(right / 2, 0), QPoint(right / 2, bottom)})
+        QVERIFY2(contrast(seen.pixelColor(edge), below) >= kGraphics - 0.1,
+                 qPrintable(seen.pixelColor(edge).name()));
 }
 
 /// Checked in the theme that the window starts with, and in one that is chosen later.

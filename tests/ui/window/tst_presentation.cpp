@@ -104,6 +104,8 @@ private slots:
     void showsWhatAnAudienceReads();
     void picturesUseTheRoom_data();
     void picturesUseTheRoom();
+    void noCornerIsEmpty();
+    void stepsOfTheScaleAreSeen();
     void eachViewHasItsBorder();
     void endsAsItBegan_data();
     void endsAsItBegan();
@@ -213,6 +215,42 @@ void TestPresentation::picturesUseTheRoom() {
         QVERIFY(window.plots().width() > 0.95 * size.width());
         QVERIFY(window.plots().height() > 0.4 * size.height());
     }
+}
+
+/// With three pictures in two rows, the last one stands in the middle of its row.
+void TestPresentation::noCornerIsEmpty() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 5);
+    present(window);
+    window.resize(1280, 800);
+    auto* pictures = window.findChild<CompareView*>();
+    const auto at = [pictures](int pane) { return pictures->view(pane).geometry(); };
+    QTRY_VERIFY(at(0).top() == at(1).top() && at(2).top() > at(1).bottom());
+    QCOMPARE(at(2).size(), at(0).size());
+    const int middle = (at(0).left() + at(1).right()) / 2;
+    QVERIFY2(std::abs(at(2).center().x() - middle) <= 2,
+             qPrintable(QStringLiteral("%1 %2").arg(at(2).center().x()).arg(middle)));
+}
+
+/// Thick lines have thick dashes: they stay shorter than the treads of a falling loss scale.
+void TestPresentation::stepsOfTheScaleAreSeen() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 40);
+    const QString lane = QStringLiteral("Loss scale/B ") + window.run().lane(1).title;
+    const auto pen = [&] {
+        window.plots().refresh();
+        return graphNamed(window.plots(), lane)->pen();
+    };
+    const QVector<qreal> usual = pen().dashPattern();
+    present(window);
+    window.resize(1280, 800);
+    QTRY_VERIFY(pen().widthF() >= 2);
+    const QVector<qreal> large = pen().dashPattern();
+    QCOMPARE(large.size(), usual.size());
+    for (int i = 0; i < large.size(); ++i)
+        QVERIFY2(large[i] >= 1 && large[i] < 0.7 * usual[i], qPrintable(QString::number(large[i])));
 }
 
 void TestPresentation::eachViewHasItsBorder() {

@@ -58,6 +58,7 @@ private slots:
     void filesOnBoxesAreOpened_data();
     void filesOnBoxesAreOpened();
     void textGoesIntoTheBox();
+    void aDropTakesACopy();
     void severalFilesAreRefused();
     void aSavedRunIsItsFolder();
     void foldersAreChosenFromTheMenu();
@@ -106,6 +107,26 @@ void TestWindowDrops::filesOnBoxesAreOpened() {
     QCOMPARE(window.config().config().steps, int64_t{33});
     for (const QLineEdit* each : window.findChildren<QLineEdit*>())
         QVERIFY2(!each->text().contains(QStringLiteral("json")), qPrintable(each->text()));
+}
+
+/// A file manager proposes to move what is dropped, and may delete its file after a move.
+void TestWindowDrops::aDropTakesACopy() {
+    Opened opened(tinyConfig(20));
+    const QString path =
+        write(opened.folder, QStringLiteral("other.json"), configText(tinyConfig(33)));
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(path)});
+    const QPoint place = opened.window.rect().center();
+    const Qt::DropActions offered = Qt::CopyAction | Qt::MoveAction;
+    QDragEnterEvent enter(place, offered, &data, Qt::LeftButton, Qt::ShiftModifier);
+    QDropEvent event(place, offered, &data, Qt::LeftButton, Qt::ShiftModifier);
+    for (QDropEvent* each : {static_cast<QDropEvent*>(&enter), &event}) {
+        QCOMPARE(each->proposedAction(), Qt::MoveAction);
+        QApplication::sendEvent(&opened.window, each);
+        QVERIFY(each->isAccepted());
+        QCOMPARE(each->dropAction(), Qt::CopyAction);
+    }
+    QCOMPARE(opened.window.config().config().steps, int64_t{33});
 }
 
 void TestWindowDrops::textGoesIntoTheBox() {

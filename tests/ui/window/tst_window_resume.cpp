@@ -456,7 +456,10 @@ void TestWindowResume::dataThatChangedAreTold() {
     QVERIFY(reaches(alone, SessionState::Ready));
     QTRY_COMPARE_WITH_TIMEOUT(
         alone.findChild<QLabel*>(QStringLiteral("headline"))->accessibleName(),
-        QStringLiteral("This run continues after step 10. %1 Press Play.").arg(changed), kPatience);
+        QStringLiteral("This run continues after step 10; its curves are not beside the "
+                       "checkpoint. %1 Press Play.")
+            .arg(changed),
+        kPatience);
     QVERIFY(trainsTo(window, 20));
     QTRY_VERIFY(!headline->accessibleName().contains(changed));
     const EventModel& events = window.events();

@@ -1,0 +1,94 @@
+// The question about the runs of a window that was not closed comes up by itself: what is typed
+// meanwhile must not delete them.
+#include "ui/dialogs/left_runs_box.h"
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+
+namespace tst_left_runs_box {
+
+using namespace halfscope;
+
+class TestLeftRunsBox : public QObject {
+    Q_OBJECT
+private slots:
+    void keysThatWereMeantForTheWindow_data();
+    void keysThatWereMeantForTheWindow();
+    void lettersDoNotAnswer();
+    void keysAnswerOnceItIsRead_data();
+    void keysAnswerOnceItIsRead();
+};
+
+namespace {
+
+/// A shown box, and what it was answered; 0: nothing yet.
+struct Asked {
+    LeftRunsBox* box = new LeftRunsBox({QStringLiteral("Overflow, 227 steps")}, nullptr);
+    QSignalSpy answers{box, &QDialog::finished};
+
+    Asked() { box->open(); }
+    ~Asked() {
+        if (answers.isEmpty()) box->close();
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+    void type(int key) {
+        QWidget* focus = box->focusWidget();
+        QTest::keyClick(focus ? focus : box, static_cast<Qt::Key>(key));
+    }
+    int answer() {
+        QTest::qWait(150); // Qt shows a pressed button for a moment
+        return answers.isEmpty() ? 0 : answers[0][0].toInt();
+    }
+};
+
+} // namespace
+
+void TestLeftRunsBox::keysThatWereMeantForTheWindow_data() {
+    QTest::addColumn<QList<int>>("keys");
+    QTest::newRow("play") << QList<int>{Qt::Key_Space};
+    QTest::newRow("move, play") << QList<int>{Qt::Key_Right, Qt::Key_Space};
+    QTest::newRow("another box, play") << QList<int>{Qt::Key_Tab, Qt::Key_Space};
+    QTest::newRow("return") << QList<int>{Qt::Key_Tab, Qt::Key_Return};
+}
+
+void TestLeftRunsBox::keysThatWereMeantForTheWindow() {
+    QFETCH(const QList<int>, keys);
+    Asked asked;
+    QVERIFY(QTest::qWaitForWindowExposed(asked.box));
+    for (const int key : keys)
+        asked.type(key);
+    QCOMPARE(asked.answer(), 0);
+    QVERIFY(asked.box->button(QMessageBox::Open)->hasFocus() || !asked.box->isActiveWindow());
+}
+
+void TestLeftRunsBox::lettersDoNotAnswer() {
+    Asked asked;
+    QTest::qWait(LeftRunsBox::kUnreadMs + 100);
+    for (const int key : {Qt::Key_D, Qt::Key_R, Qt::Key_N, Qt::Key_1})
+        asked.type(key);
+    QCOMPARE(asked.answer(), 0);
+}
+
+void TestLeftRunsBox::keysAnswerOnceItIsRead_data() {
+    QTest::addColumn<int>("key");
+    QTest::addColumn<int>("answer");
+    QTest::newRow("Space, on the first button") << int{Qt::Key_Space} << int{QMessageBox::Open};
+    QTest::newRow("Return") << int{Qt::Key_Return} << int{QMessageBox::Open};
+    QTest::newRow("Esc") << int{Qt::Key_Escape} << int{QMessageBox::Cancel};
+}
+
+void TestLeftRunsBox::keysAnswerOnceItIsRead() {
+    QFETCH(const int, key);
+    QFETCH(const int, answer);
+    Asked asked;
+    QTest::qWait(LeftRunsBox::kUnreadMs + 100);
+    asked.type(key);
+    QCOMPARE(asked.answer(), answer);
+}
+
+} // namespace tst_left_runs_box
+
+QTEST_MAIN(tst_left_runs_box::TestLeftRunsBox)
+#include "tst_left_runs_box.moc"

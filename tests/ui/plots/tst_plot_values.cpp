@@ -1,0 +1,126 @@
+// The table of what a plot shows, and where the user asks for it.
+#include "tests/support/shown_plots.h"
+#include "ui/plots/plot_values.h"
+#include "ui/plots/smoothing.h"
+
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QSignalSpy>
+
+#include <limits>
+
+namespace tst_plot_values {
+
+using namespace halfscope;
+
+class TestPlotValues : public QObject, private ShownPlots {
+    Q_OBJECT
+private slots:
+    void init() { makeStack(); }
+    void hasALineForEachStep();
+    void hasWhatIsInView();
+    void hasTrendAndOtherRuns();
+    void throughputIsAsPlotted();
+    void pointerChoosesThePlot();
+
+private:
+    QStringList lines(const char* column) const {
+        return QString::fromStdString(csvText(m_stack->values(QString::fromLatin1(column))))
+            .split(u'\n');
+    }
+};
+
+void TestPlotValues::hasALineForEachStep() {
+    for (int i = 1; i <= 3; ++i) {
+        m_stack->append(0, record(i, 0, 0.5f / static_cast<float>(i)));
+        m_stack->append(1, record(i, 1, 0.1f * static_cast<float>(i), 1024, i));
+    }
+    m_stack->append(0, record(4, 0, std::numeric_limits<float>::quiet_NaN()));
+    show();
+    QCOMPARE(lines("loss"), (QStringList{"step,A fp32,B amp-fp16", "1,0.5,0.1", "2,0.25,0.2",
+                                         "3,0.16666667,0.3", "4,nan,", ""}));
+    QCOMPARE(lines("skipped_so_far"),
+             (QStringList{"step,A fp32,B amp-fp16", "1,0,1", "2,0,2", "3,0,3", "4,0,", ""}));
+    QCOMPARE(lines("unknown"), (QStringList{"step", ""}));
+}
+
+/// As in a picture of the plots, what was zoomed or panned away is left out.
+void TestPlotValues::hasWhatIsInView() {
+    for (int i = 1; i <= 1000; ++i)
+        m_stack->append(0, record(i, 0, 0.1f));
+    show();
+    QCOMPARE(lines("loss").size(), 1002);
+    m_stack->showStep(500);
+    for (int i = 0; i < 12; ++i)
+        QTest::keyClick(m_stack.get(), Qt::Key_Plus);
+    const QStringList seen = lines("loss");
+    QVERIFY(seen.size() > 10 && seen.size() < 200);
+    QVERIFY(seen[1].section(u',', 0, 0).toDouble() >= m_stack->firstVisibleStep());
+    QVERIFY(seen[seen.size() - 2].section(u',', 0, 0).toDouble() <= m_stack->lastVisibleStep());
+}
+
+void TestPlotValues::hasTrendAndOtherRuns() {
+    m_stack->append(0, record(1, 0, 0.75f));
+    m_stack->append(0, record(2, 0, 0.25f));
+    m_stack->keepLosses();
+    m_stack->clear();
+    m_stack->showPrevious(true);
+    m_stack->append(0, record(1, 0, 1));
+    m_stack->append(0, record(2, 0, 2));
+    m_stack->setSmoothing(0.5);
+    show();
+    Smoother smoother(0.5);
+    const double first = smoother.add(1), second = smoother.add(2);
+    const QStringList table = lines("loss");
+    const auto cell = [&table](int line, const QString& column) {
+        const auto at = table[0].split(u',').indexOf(column);
+        return at < 0 ? -1.0 : table[line].split(u',')[at].toDouble();
+    };
+    QVERIFY2(table.size() == 4, qPrintable(table.join(u'\n')));
+    QCOMPARE(cell(2, QStringLiteral("A fp32")), 2.0);
+    QCOMPARE(cell(1, QStringLiteral("A fp32 trend")), first);
+    QCOMPARE(static_cast<float>(cell(2, QStringLiteral("A fp32 trend"))),
+             static_cast<float>(second));
+    QCOMPARE(cell(1, QStringLiteral("before A")), 0.75);
+    QCOMPARE(cell(2, QStringLiteral("before A")), 0.25);
+}
+
+/// The plot shows steps per second, though its metric is the time of a step.
+void TestPlotValues::throughputIsAsPlotted() {
+    for (int i = 1; i <= 500; ++i)
+        m_stack->append(0, record(i, 0, 0.1f)); // of a millisecond each
+    show();
+    const QStringList table = lines("device_seconds");
+    QVERIFY(table.size() > 3);
+    for (int line = 1; line + 1 < table.size(); ++line)
+        QVERIFY2(std::abs(table[line].section(u',', 1, 1).toDouble() - 1000) < 1,
+                 qPrintable(table[line]));
+}
+
+void TestPlotValues::pointerChoosesThePlot() {
+    m_stack->append(0, record(1, 0, 0.5f));
+    m_stack->append(1, record(1, 1, 0.5f));
+    show();
+    QSignalSpy asked(m_stack.get(), &PlotStack::valuesRequested);
+    QCustomPlot& plot = plotOf(*m_stack);
+    const std::pair<QString, QString> plots[] = {
+        {QStringLiteral("Loss/A fp32"), QStringLiteral("loss")},
+        {QStringLiteral("Skipped steps/A fp32"), QStringLiteral("skipped_so_far")}};
+    for (const auto& [graph, column] : plots) {
+        const QPoint place = at(1, graph);
+        QContextMenuEvent event(QContextMenuEvent::Mouse, place, plot.mapToGlobal(place));
+        QApplication::sendEvent(&plot, &event);
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        for (QAction* action : menu->actions())
+            if (action->text().startsWith(QStringLiteral("Save the values of"))) action->trigger();
+        menu->close();
+        QTRY_COMPARE(asked.size(), 1);
+        QCOMPARE(asked.takeFirst()[0].toString(), column);
+    }
+}
+
+} // namespace tst_plot_values
+
+QTEST_MAIN(tst_plot_values::TestPlotValues)
+#include "tst_plot_values.moc"

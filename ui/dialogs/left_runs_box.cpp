@@ -1,0 +1,47 @@
+// The question, and which keys answer it.
+#include "ui/dialogs/left_runs_box.h"
+
+#include <QAbstractButton>
+#include <QKeyEvent>
+
+namespace halfscope {
+
+LeftRunsBox::LeftRunsBox(const QStringList& runs, QWidget* parent)
+    : QMessageBox(QMessageBox::Question, tr("Halfscope"),
+                  tr("Halfscope ended unexpectedly. These runs were not saved:"),
+                  QMessageBox::Open | QMessageBox::Discard | QMessageBox::Cancel, parent) {
+    setAttribute(Qt::WA_DeleteOnClose);
+    setObjectName(QStringLiteral("leftRuns"));
+    setTextFormat(Qt::PlainText);
+    setInformativeText(runs.join(u'\n'));
+    button(Open)->setText(tr("&Restore"));
+    button(Discard)->setText(tr("&Delete them"));
+    button(Cancel)->setText(tr("Ask &next time"));
+    setDefaultButton(Open);
+    for (QAbstractButton* each : buttons())
+        each->installEventFilter(this);
+}
+
+void LeftRunsBox::showEvent(QShowEvent* event) {
+    QMessageBox::showEvent(event);
+    button(Open)->setFocus();
+    m_shown.start();
+}
+
+/// A message box of Qt's takes a letter alone for its button's shortcut: D would delete the runs.
+/// Alt+D still does.
+void LeftRunsBox::keyPressEvent(QKeyEvent* event) {
+    if (event->modifiers() == Qt::NoModifier && !event->text().isEmpty() &&
+        event->text().front().isLetterOrNumber())
+        return event->accept();
+    QMessageBox::keyPressEvent(event);
+}
+
+bool LeftRunsBox::eventFilter(QObject* watched, QEvent* event) {
+    const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease ||
+                     event->type() == QEvent::ShortcutOverride;
+    if (key && m_shown.isValid() && m_shown.elapsed() < kUnreadMs) return true;
+    return QMessageBox::eventFilter(watched, event);
+}
+
+} // namespace halfscope

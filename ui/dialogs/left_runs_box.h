@@ -1,0 +1,29 @@
+// Asks what to do with the runs of a window that ended without being closed. It comes up by itself,
+// so keys that were meant for the window must not answer it.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QMessageBox>
+
+namespace halfscope {
+
+class LeftRunsBox : public QMessageBox {
+    Q_OBJECT
+public:
+    /// `runs` has a line for each run. Open, which Enter chooses, restores them; Discard deletes
+    /// them; Cancel, which Esc chooses, leaves them to the next start.
+    LeftRunsBox(const QStringList& runs, QWidget* parent);
+
+    /// For so long the box takes no keys: its user has not read it yet.
+    static constexpr int kUnreadMs = 800;
+
+protected:
+    void showEvent(QShowEvent*) override;
+    void keyPressEvent(QKeyEvent*) override;
+    bool eventFilter(QObject*, QEvent*) override;
+
+private:
+    QElapsedTimer m_shown;
+};
+
+} // namespace halfscope

@@ -1,0 +1,91 @@
+// Reads all curves, then merges them by step.
+#include "ui/plots/plot_values.h"
+
+#include "engine/core/cancel.h"
+#include "engine/core/text.h"
+#include "engine/runs/run_tables.h"
+#include "ui/plots/curve.h"
+#include "ui/plots/smoothing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace halfscope {
+namespace {
+
+constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+
+/// The cells of one column, in order of step.
+struct Cells {
+    std::vector<Point> points;
+    ValueKind kind = ValueKind::Float32;
+    size_t next = 0;
+
+    int64_t step() const { return next < points.size() ? points[next].step : kEnd; }
+};
+
+void take(const Series& series, const PlotValues& view, std::vector<Point>& points) {
+    for (qsizetype i = 0; i < series.size(); ++i) {
+        const auto step = static_cast<double>(series.step(i));
+        if (step >= view.from && step <= view.to)
+            points.push_back({series.step(i), series.value(i)});
+    }
+}
+
+Cells cellsOf(const PlottedCurve& curve, const PlotValues& view) {
+    Cells cells;
+    const Column& column = curve.run.column(curve.lane, curve.id);
+    const Metric& metric = curve.run.metrics()[static_cast<size_t>(curve.id)];
+    if (curve.weight > 0) {
+        SmoothedColumn trend;
+        trend.setWeight(curve.weight);
+        trend.update(column);
+        take(trend.series(), view, cells.points);
+    } else if (metric.axis == PlotAxis::Rate) {
+        RateCurve rate;
+        rate.update(column, curve.run.column(curve.lane, metric::WallSeconds));
+        take(rate.series(), view, cells.points);
+        const auto rest = rate.rest(); // the plot of a run that rests ends with it
+        if (rest && static_cast<double>(rest->step) <= view.to &&
+            (cells.points.empty() || cells.points.back().step < rest->step))
+            cells.points.push_back(*rest);
+    } else {
+        cells.kind = metric.kind;
+        const double last = std::min(view.to, static_cast<double>(column.lastStep()));
+        column.values(static_cast<int64_t>(std::ceil(std::max(0.0, view.from))),
+                      static_cast<int64_t>(std::floor(std::max(0.0, last))),
+                      [&cells](int64_t step, double value) {
+                          cells.points.push_back({step, value});
+                      });
+    }
+    return cells;
+}
+
+} // namespace
+
+std::string csvText(const PlotValues& values) {
+    std::vector<Cells> columns;
+    std::string text = "step";
+    for (const PlottedCurve& curve : values.curves) {
+        checkCancelled();
+        text += ',' + csvField(curve.name);
+        columns.push_back(cellsOf(curve, values));
+    }
+    text += '\n';
+    for (;;) {
+        int64_t step = kEnd;
+        for (const Cells& cells : columns)
+            step = std::min(step, cells.step());
+        if (step == kEnd) return text;
+        text += numberText(step);
+        for (Cells& cells : columns) {
+            text += ',';
+            if (cells.step() == step)
+                text += metricText(cells.kind, cells.points[cells.next++].value);
+        }
+        text += '\n';
+    }
+}
+
+} // namespace halfscope
