@@ -400,7 +400,6 @@ private:
 
     Array m_x, m_y;
     Array m_moreX, m_moreY; ///< samples that are judged; no targets where they are to be predicted
-    Standardiser m_inputScale;
     std::vector<int32_t> m_labels; ///< where targets are classes
     std::vector<Message> m_notes;
 };

@@ -46,6 +46,7 @@ public:
     }
 
     std::vector<Message> notes() const override { return m_notes; }
+    std::vector<std::string> inputNames() const override { return m_table.layout.inputNames(); }
 
 private:
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
@@ -183,11 +184,11 @@ private:
     }
 
     void standardiseInputs() {
-        const auto scale = Standardiser::of({static_cast<int64_t>(m_inputs)}, m_splits.train,
-                                            [this](int32_t row, std::span<float> values) {
-                                                std::copy_n(&at(row, 0), m_inputs, values.begin());
-                                            });
-        scale.standardise(m_table.x);
+        m_inputScale = Standardiser::of({static_cast<int64_t>(m_inputs)}, m_splits.train,
+                                        [this](int32_t row, std::span<float> values) {
+                                            std::copy_n(&at(row, 0), m_inputs, values.begin());
+                                        });
+        m_inputScale.standardise(m_table.x);
     }
 
     CsvTable m_table;
@@ -196,15 +197,7 @@ private:
 };
 
 /// Reads the whole table, which the facts need.
-DataFacts csvFacts(const TaskConfig& task) {
-    const CsvData data(task);
-    const auto tensors = data.tensors();
-    return {{tensors.begin(), tensors.end()},
-            data.samples(Split::Train),
-            data.samples(Split::Validation),
-            data.notes(),
-            data.targetScale()};
-}
+DataFacts csvFacts(const TaskConfig& task) { return CsvData(task).facts(); }
 
 /// Returns the words as a Python set.
 std::string pythonSet(std::span<const std::string_view> words) {

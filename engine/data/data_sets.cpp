@@ -80,9 +80,22 @@ bool standardisesTarget(const TaskConfig& task) {
     return task.standardiseTarget && canStandardiseTarget(task);
 }
 
-const Standardiser& Dataset::targetScale() const {
+const Standardiser& Dataset::inputScale() const {
     static const Standardiser asTheyAre;
     return asTheyAre;
+}
+
+const Standardiser& Dataset::targetScale() const { return Dataset::inputScale(); }
+
+DataFacts Dataset::facts() const {
+    const auto specs = tensors();
+    return {{specs.begin(), specs.end()},
+            samples(Split::Train),
+            samples(Split::Validation),
+            notes(),
+            targetScale(),
+            inputScale(),
+            inputNames()};
 }
 
 DataFacts factsOf(const TaskConfig& task) {
@@ -117,16 +130,7 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const size_t files = info.fromFiles ? filesOf(task) : 0; // before they are read
     std::unique_ptr<Dataset> made = info.make(task, seed);
     require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
-    if (info.fromFiles) {
-        const auto tensors = made->tensors();
-        knownFacts().put(task, {DataFacts{{tensors.begin(), tensors.end()},
-                                          made->samples(Split::Train),
-                                          made->samples(Split::Validation),
-                                          made->notes(),
-                                          made->targetScale()},
-                                {},
-                                files});
-    }
+    if (info.fromFiles) knownFacts().put(task, {made->facts(), {}, files});
     return made;
 }
 

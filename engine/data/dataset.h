@@ -38,6 +38,8 @@ struct ChannelScale {
     float mean = 0, deviation = 1;
 };
 
+struct DataFacts;
+
 class Dataset {
 public:
     virtual ~Dataset() = default;
@@ -65,10 +67,16 @@ public:
     /// Returns the text that indices in x stand for, when they are not those of the classes;
     /// unknown words are boxes.
     virtual std::string textOf(std::span<const int32_t> /*x*/) const { return {}; }
-    /// Returns how the targets were standardised, which predictions are restored with.
+    /// Return how the inputs were standardised, and the targets, which predictions are restored
+    /// with.
+    virtual const Standardiser& inputScale() const;
     virtual const Standardiser& targetScale() const;
+    /// Returns the names of the values of x where they have names: "colour" for a column of
+    /// numbers, "colour_red" for a word of one of words.
+    virtual std::vector<std::string> inputNames() const { return {}; }
     /// Returns how predictions on it are shown; its kind is viewKindOf() of the task.
     virtual TaskView view() const = 0;
+    DataFacts facts() const;
 };
 
 /// What is known of a data set before its samples are read.
@@ -77,6 +85,8 @@ struct DataFacts {
     int64_t train = 1, validation = 0;
     std::vector<Message> notes{}; ///< see Dataset::notes(); only what was seen in the files so far
     Standardiser targetScale{};   ///< see Dataset::targetScale()
+    Standardiser inputScale{};    ///< likewise; of arrays only once their samples were read
+    std::vector<std::string> inputNames{}; ///< see Dataset::inputNames()
 };
 
 enum class Targets : uint8_t {

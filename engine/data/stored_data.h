@@ -33,6 +33,7 @@ public:
     std::vector<Unread> read(Pass, std::span<const int64_t> samples,
                              const BatchRows& out) const final;
     TaskView view() const final { return m_view; }
+    const Standardiser& inputScale() const final { return m_inputScale; }
     const Standardiser& targetScale() const final { return m_targetScale; }
 
 protected:
@@ -51,7 +52,7 @@ protected:
     /// order of one file.
     std::vector<int64_t> m_numbers;
     TaskView m_view;
-    Standardiser m_targetScale;
+    Standardiser m_inputScale, m_targetScale;
     Damaged m_damaged = Damaged::Refuse;
 };
 

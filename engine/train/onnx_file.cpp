@@ -9,6 +9,8 @@
 #include "engine/step/model_shapes.h"
 #include "engine/step/step_parts.h"
 
+#include <nlohmann/json.hpp>
+
 #include <limits>
 
 namespace halfscope {
@@ -27,6 +29,32 @@ void checkSize(const char* key, const ModelSpec& model, size_t networks) {
     if (weights > kMostWeights)
         throw InputError(phrase("Model", "%1: %2 weights do not fit into an ONNX file of 2 GiB"),
                          key, weights);
+}
+
+/// Returns how the inputs are standardised, for which the samples may have to be read.
+Standardiser inputScaleOf(const RunConfig& config, const DataFacts& facts) {
+    const TaskConfig& task = config.task;
+    const bool unknown = task.standardiseX && infoOf(task.kind).has("data.standardise_x") &&
+                         !facts.inputScale.active();
+    return unknown ? makeDataset(task, config.seed)->inputScale() : facts.inputScale;
+}
+
+/// Standardises an input in the units of the data. A mean takes two numbers: in float32, that of
+/// large values with a small spread, such as years, would be off by a part of the spread.
+std::string standardised(OnnxGraph& graph, const std::string& x, const Standardiser& scale,
+                         int rank) {
+    Shape shape = Shape::filled(scale.spreads().size() == 1 ? 1 : rank, 1);
+    if (shape.rank() > 1) shape[1] = std::ssize(scale.spreads()); // columns or channels
+    std::vector<float> means, rests, factors;
+    for (const Spread& spread : scale.spreads()) {
+        means.push_back(static_cast<float>(spread.mean));
+        rests.push_back(static_cast<float>(spread.mean - double{means.back()}));
+        factors.push_back(spread.deviation == 0 ? 0.0f : static_cast<float>(1 / spread.deviation));
+    }
+    graph.setLabel("standardise");
+    const std::string near = graph.node("Sub", {x, graph.constant(shape, means)});
+    const std::string centred = graph.node("Sub", {near, graph.constant(shape, rests)});
+    return graph.node("Mul", {centred, graph.constant(shape, factors)});
 }
 
 /// Brings a prediction of standardised targets back into the units of the data.
@@ -56,6 +84,9 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     OnnxGraph graph;
     const OnnxGraph::Value input{"x", seen.pixelRows ? seen.shape : batch.x(), batch.xDType()};
     std::string x = input.name;
+    if (weights)
+        if (const Standardiser scale = inputScaleOf(config, facts); scale.active())
+            x = standardised(graph, x, scale, input.shape.rank());
     graph.setLabel("input");
     if (!(input.shape == seen.shape)) x = onnxReshape(graph, x, input.shape, seen.shape);
     std::string sum;
@@ -70,6 +101,9 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     }
     if (!weights) return {};
     about["model"] = textOf(model);
+    if (!facts.inputNames.empty())
+        about["inputs"] = nlohmann::json(facts.inputNames)
+                              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     if (facts.targetScale.active()) sum = restored(graph, sum, facts.targetScale, out.shape);
     return graph.modelBytes(input, sum, {"prediction", out.shape}, about, program);
 }

@@ -82,6 +82,7 @@ private slots:
     void critics();
     void trainedLane();
     void predictsInUnits();
+    void takesTablesInUnits();
     void refuses();
 };
 
@@ -202,7 +203,8 @@ print("same")
     QCOMPARE(python(script, {folder.path()}), QString("same"));
 }
 
-/// The model of standardised targets predicts in the units of the data, as evaluate writes them.
+/// Where inputs and targets are standardised, the model takes and makes them in the units of the
+/// data, as evaluate writes them.
 void TestOnnxFile::predictsInUnits() {
     if (lacksPython()) QSKIP(lacksPython());
     const QTemporaryDir folder;
@@ -211,13 +213,14 @@ void TestOnnxFile::predictsInUnits() {
     std::string x, y;
     for (int i = 0; i < 40; ++i) {
         const auto at = static_cast<float>(0.7 * i);
-        x += bytesOfValues<float>({std::sin(at), std::cos(at)});
+        x += bytesOfValues<float>({std::sin(at), 2000 + 0.01f * std::cos(at)});
         y += bytesOfValues<float>({3e5f + 1e5f * std::sin(at), 7 + 0.01f * std::cos(at)});
     }
     RunConfig config = presetNamed("regression").config;
     config.task.kind = TaskKind::Arrays;
     config.task.x = writeBytes(path("x.npy"), array(x));
     config.task.y = writeBytes(path("y.npy"), array(y));
+    config.task.standardiseX = true;
     config.task.standardiseTarget = true;
     config.task.validation = 0.25;
     config.task.batch = 10;
@@ -244,6 +247,56 @@ x = np.load(base + "/x.npy")[[int(row) for row in sys.argv[2].split(",")]]
 found = onnxruntime.InferenceSession(base + "/net.onnx").run(None, {"x": x})[0]
 made = np.load(base + "/made.npy")
 assert made.shape == (10, 2) and abs(made[:, 0].mean()) > 1e4 and abs(made[:, 1].mean() - 7) < 0.1
+assert np.abs(found / made - 1).max() < 1e-5, (found, made)
+print("same")
+)",
+                    {folder.path(), QString::fromStdString(rows)}),
+             QString("same"));
+}
+
+/// The model of a table takes its columns as they are, and names them.
+void TestOnnxFile::takesTablesInUnits() {
+    if (lacksPython()) QSKIP(lacksPython());
+    const QTemporaryDir folder;
+    const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
+    std::string table = "year,\"kind, or so\",same,price\n";
+    for (int i = 0; i < 40; ++i)
+        table += std::to_string(1990 + i % 7) + (i % 3 == 0 ? ",new" : ",old") + ",5," +
+                 std::to_string(100000 + 977 * i) + "\n";
+    RunConfig config = presetNamed("regression").config;
+    config.task.kind = TaskKind::Csv;
+    config.task.path = writeBytes(path("table.csv"), table);
+    config.task.standardiseTarget = true;
+    config.task.validation = 0.25;
+    config.task.batch = 10;
+    config.model.layers = "nn.Linear(4, 1)";
+    config.lanes = parseLanes("fp32");
+    config.epochs = 0;
+    config.steps = 3;
+    config.device = "cpu";
+    Experiment experiment(config);
+    Trainer& lane = experiment.lane(0);
+    Predictions made;
+    lane.evaluate(std::atomic<bool>{false}, &made);
+    writeFileAtomically(path("net.onnx"), onnxBytes(lane, config, "1"));
+    writeFileAtomically(path("made.npy"), npyBytes(made.shape(), made.values));
+    std::string rows;
+    for (const int64_t number : made.numbers)
+        rows += (rows.empty() ? "" : ",") + std::to_string(number);
+    QCOMPARE(python(R"(
+import csv, json, sys
+import numpy as np, onnx, onnxruntime
+base = sys.argv[1]
+model = onnx.load(base + "/net.onnx")
+onnx.checker.check_model(model, full_check=True)
+names = json.loads({p.key: p.value for p in model.metadata_props}["inputs"])
+assert names == ["year", "kind, or so_new", "kind, or so_old", "same"], names
+table = list(csv.DictReader(open(base + "/table.csv")))
+value = lambda line, name: float(line[name]) if name in line else float(name == "kind, or so_" + line["kind, or so"])
+x = np.float32([[value(table[int(row)], name) for name in names] for row in sys.argv[2].split(",")])
+found = onnxruntime.InferenceSession(base + "/net.onnx").run(None, {"x": x})[0]
+made = np.load(base + "/made.npy")
+assert made.shape == (10, 1) and made.mean() > 1e5 and made.std() > 100, made
 assert np.abs(found / made - 1).max() < 1e-5, (found, made)
 print("same")
 )",
