@@ -290,7 +290,7 @@ base = sys.argv[1]
 model = onnx.load(base + "/net.onnx")
 onnx.checker.check_model(model, full_check=True)
 names = json.loads({p.key: p.value for p in model.metadata_props}["inputs"])
-assert names == ["year", "kind, or so_new", "kind, or so_old", "same"], names
+assert names == ["year", "same", "kind, or so_new", "kind, or so_old"], names
 table = list(csv.DictReader(open(base + "/table.csv")))
 value = lambda line, name: float(line[name]) if name in line else float(name == "kind, or so_" + line["kind, or so"])
 x = np.float32([[value(table[int(row)], name) for name in names] for row in sys.argv[2].split(",")])
