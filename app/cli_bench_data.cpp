@@ -40,7 +40,7 @@ public:
     DataBench(const RunConfig& config, const LaneConfig& lane, const BenchOptions& options)
         : m_task(makeTask(config)), m_runner(config, lane, buildStep(config, lane, m_task->shape()),
                                              makeExecutor(options.device, options.threads)) {
-        hand(m_task->load(1));
+        giveBatch(m_task->load(1));
     }
 
     void load() { m_task->load(++m_step, m_runner.executor().pool()); }
@@ -49,12 +49,12 @@ public:
         m_runner.metrics();
     }
     void both() {
-        hand(m_task->load(++m_step, m_runner.executor().pool()));
+        giveBatch(m_task->load(++m_step, m_runner.executor().pool()));
         step();
     }
 
 private:
-    void hand(const std::shared_ptr<const Batch>& batch) {
+    void giveBatch(const std::shared_ptr<const Batch>& batch) {
         const Graph& graph = m_runner.graph();
         lendTensor(m_runner.executor(), graph, graph.input("x"), batch, kX);
         uploadTensor(m_runner.executor(), graph, graph.input("target"), batch->tensors[kTarget]);

@@ -62,8 +62,8 @@ public:
     /// or output.
     virtual void upload(NodeId, std::span<const std::byte>) = 0;
     virtual void download(NodeId, std::span<std::byte>) = 0;
-    /// Uploads an input's bytes, or reads them where they are: they stay as they are for as long as
-    /// `owner` is kept.
+    /// Uploads an input's bytes, or reads them where they are. Nobody may change them while the
+    /// executor holds `owner`.
     virtual void lend(NodeId id, std::span<const std::byte> bytes,
                       std::shared_ptr<const void> /*owner*/) {
         upload(id, bytes);

@@ -12,6 +12,7 @@ namespace halfscope::test {
 
 class WrappedExecutor : public Executor {
 public:
+    explicit WrappedExecutor(int threads = 1) : m_inner(makeCpuExecutor(threads)) {}
     const DeviceInfo& device() const override { return m_inner->device(); }
     void load(std::shared_ptr<const Program> program) override {
         m_inner->load(std::move(program));
@@ -26,8 +27,11 @@ public:
     void requestStop() override { m_inner->requestStop(); }
     double lastStepSeconds() const override { return m_inner->lastStepSeconds(); }
 
+protected:
+    Executor& inner() { return *m_inner; }
+
 private:
-    std::unique_ptr<Executor> m_inner = makeCpuExecutor(1);
+    std::unique_ptr<Executor> m_inner;
 };
 
 } // namespace halfscope::test

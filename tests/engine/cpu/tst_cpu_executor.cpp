@@ -5,6 +5,7 @@
 #include "tests/support/product_bound.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/run_program.h"
+#include "tests/support/wrapped_executor.h"
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
@@ -31,33 +32,22 @@ RefTensor randomTensor(const Shape& shape, DType dtype, uint64_t stream) {
 
 /// Lends one input where its user uploads all of them, at an address that is aligned to nothing but
 /// its elements.
-class Lender final : public Executor {
+class Lender final : public test::WrappedExecutor {
 public:
-    Lender(Executor& executor, std::string input)
-        : m_executor(executor), m_input(std::move(input)) {}
-    const DeviceInfo& device() const override { return m_executor.device(); }
+    Lender(int threads, std::string input) : WrappedExecutor(threads), m_input(std::move(input)) {}
     void load(std::shared_ptr<const Program> program) override {
         m_id = program->graph.input(m_input);
         m_bytesEach = bytesOf(program->graph[m_id].dtype);
-        m_executor.load(std::move(program));
-    }
-    RunResult run(RunMode mode, const Visitor& visitor) override {
-        return m_executor.run(mode, visitor);
+        WrappedExecutor::load(std::move(program));
     }
     void upload(NodeId id, std::span<const std::byte> bytes) override {
-        if (id != m_id) return m_executor.upload(id, bytes);
+        if (id != m_id) return WrappedExecutor::upload(id, bytes);
         const auto lent = std::make_shared<std::vector<std::byte>>(m_bytesEach + bytes.size());
         std::copy(bytes.begin(), bytes.end(), lent->begin() + static_cast<int64_t>(m_bytesEach));
-        m_executor.lend(id, std::span(*lent).subspan(m_bytesEach), lent);
+        inner().lend(id, std::span(*lent).subspan(m_bytesEach), lent);
     }
-    void download(NodeId id, std::span<std::byte> bytes) override {
-        m_executor.download(id, bytes);
-    }
-    void requestStop() override { m_executor.requestStop(); }
-    double lastStepSeconds() const override { return m_executor.lastStepSeconds(); }
 
 private:
-    Executor& m_executor;
     std::string m_input;
     NodeId m_id = kNoNode;
     size_t m_bytesEach = 1;
@@ -457,7 +447,7 @@ void TestCpuExecutor::lentInputsGiveTheSameBits() {
     for (const auto& [graph, leaves] : cases) {
         const auto copied = recorded::runGraph(*cpu, graph, leaves, cpu->compileOptions(), 2);
         for (const InputInfo& input : graph.inputs()) {
-            Lender lender(*cpu, input.name);
+            Lender lender(2, input.name);
             QCOMPARE(recorded::runGraph(lender, graph, leaves, cpu->compileOptions(), 2), copied);
         }
     }

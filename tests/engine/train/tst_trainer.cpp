@@ -3,10 +3,13 @@
 // tst_overflow.
 #include "engine/core/error.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/lane_step.h"
 #include "engine/train/trainer.h"
 #include "tests/support/lane.h"
+#include "tests/support/wrapped_executor.h"
 
 #include <QTest>
 
@@ -23,6 +26,7 @@ class TestTrainer : public QObject {
     Q_OBJECT
 
 private slots:
+    void batchesAreLent();
     /// The optimizer's step count and the moments do not change on a skip: a run that skips its
     /// first steps continues like one that starts at the scale that works, on the same batch.
     void skipsLeaveNoTrace() {
@@ -405,6 +409,37 @@ private slots:
         QCOMPARE(rates[6], rates[4]); // the last rate stays
     }
 };
+
+/// Batches are read where the loader keeps them, see Executor::lend().
+void TestTrainer::batchesAreLent() {
+    struct Lent {
+        const std::byte* at = nullptr;
+        int times = 0;
+    } lent;
+    class Watched final : public test::WrappedExecutor {
+    public:
+        explicit Watched(Lent& watched) : m_lent(watched) {}
+        void lend(NodeId id, std::span<const std::byte> bytes,
+                  std::shared_ptr<const void> owner) override {
+            m_lent = {bytes.data(), m_lent.times + 1};
+            inner().lend(id, bytes, std::move(owner));
+        }
+
+    private:
+        Lent& m_lent;
+    };
+    const RunConfig config = presetNamed("mnist-mlp").config;
+    const std::unique_ptr<Task> task = makeTask(config);
+    const LaneConfig lane = defaultLane(Precision::AmpFp16);
+    LaneStep step(std::make_unique<Watched>(lent), buildStep(config, lane, task->shape()),
+                  task->rows(), *task, {});
+    for (const int number : {1, 2}) {
+        step.loadBatch(number);
+        step.loadBatch(number); // it is there already
+        QCOMPARE(lent.times, number);
+        QCOMPARE(lent.at, task->load(number)->tensors[kX].bytes.data());
+    }
+}
 
 } // namespace tst_trainer
 
