@@ -31,8 +31,9 @@ void LeftRunsBox::showEvent(QShowEvent* event) {
 /// A message box of Qt's takes a letter alone for its button's shortcut: D would delete the runs.
 /// Alt+D still does.
 void LeftRunsBox::keyPressEvent(QKeyEvent* event) {
-    if (event->modifiers() == Qt::NoModifier && !event->text().isEmpty() &&
-        event->text().front().isLetterOrNumber())
+    const bool typed =
+        !(event->modifiers() & (Qt::AltModifier | Qt::ControlModifier | Qt::MetaModifier));
+    if (typed && !event->text().isEmpty() && event->text().front().isLetterOrNumber())
         return event->accept();
     QMessageBox::keyPressEvent(event);
 }
@@ -40,7 +41,10 @@ void LeftRunsBox::keyPressEvent(QKeyEvent* event) {
 bool LeftRunsBox::eventFilter(QObject* watched, QEvent* event) {
     const bool key = event->type() == QEvent::KeyPress || event->type() == QEvent::KeyRelease ||
                      event->type() == QEvent::ShortcutOverride;
-    if (key && m_shown.isValid() && m_shown.elapsed() < kUnreadMs) return true;
+    if (key && m_shown.isValid() && m_shown.elapsed() < kUnreadMs) {
+        event->accept(); // of a shortcut, too: an ignored one would act
+        return true;
+    }
     return QMessageBox::eventFilter(watched, event);
 }
 

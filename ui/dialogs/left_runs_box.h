@@ -11,10 +11,10 @@ class LeftRunsBox : public QMessageBox {
     Q_OBJECT
 public:
     /// `runs` has a line for each run. Open, which Enter chooses, restores them; Discard deletes
-    /// them; Cancel, which Esc chooses, leaves them to the next start.
+    /// them; Cancel, which Esc chooses, leaves them for the next start.
     LeftRunsBox(const QStringList& runs, QWidget* parent);
 
-    /// For so long the box takes no keys: its user has not read it yet.
+    /// How long the box ignores keys after it appears: its user has not read it yet.
     static constexpr int kUnreadMs = 800;
 
 protected:

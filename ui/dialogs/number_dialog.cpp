@@ -36,7 +36,6 @@ NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
     m_error->setWordWrap(true);
     // room from the start: the texts must not move under the pointer
     m_error->setMinimumHeight(fontMetrics().lineSpacing());
-    setOwnColor(*m_error, QPalette::WindowText, colorsFor(QGuiApplication::palette()).error);
     column->addWidget(m_error);
     column->addWidget(makeResults(), 1);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
@@ -44,7 +43,19 @@ NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
     column->addWidget(buttons);
     m_number->setFocus();
     m_number->selectAll();
+    applyColors();
     compute();
+}
+
+void NumberDialog::applyColors() {
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    setOwnColor(*m_error, QPalette::WindowText, colors.error);
+    setOwnColor(*m_why, QPalette::WindowText, colors.muted);
+}
+
+void NumberDialog::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::PaletteChange && m_why) applyColors();
+    QDialog::changeEvent(event);
 }
 
 QLineEdit* NumberDialog::addField(QFormLayout& form, const QString& label, const QString& value) {
@@ -69,10 +80,10 @@ QWidget* NumberDialog::makeResults() {
     m_gradient = addText(*column, tr("Gradient"));
     addHeading(*column, tr("Added to the weight"));
     m_sum = addText(*column, tr("Weight after the update"));
-    auto* why = addText(*column, tr("Why weights stay in float32"));
-    why->setText(tr("Updates are small beside their weights. That is why AMP keeps the weights in "
-                    "float32."));
-    setOwnColor(*why, QPalette::WindowText, colorsFor(QGuiApplication::palette()).muted);
+    m_why = addText(*column, tr("Why weights stay in float32"));
+    m_why->setText(
+        tr("Updates are small beside their weights. That is why AMP keeps the weights in "
+           "float32."));
     column->addStretch(1);
     auto* area = make<QScrollArea>(this);
     area->setWidgetResizable(true);
@@ -112,10 +123,15 @@ QLabel* NumberDialog::addText(QVBoxLayout& column, const QString& name) {
 }
 
 void NumberDialog::compute() {
+    for (QLineEdit* field : {m_number, m_scale, m_weight})
+        field->setAccessibleDescription({});
+    QLineEdit* read = m_number;
     try {
-        const double number = parseNumber(m_number->text(), tr("number")),
-                     scale = std::get<double>(parseScale(m_scale->text())),
-                     weight = parseNumber(m_weight->text(), tr("weight"));
+        const double number = parseNumber(read->text(), tr("number"));
+        read = m_scale;
+        const double scale = std::get<double>(parseScale(read->text()));
+        read = m_weight;
+        const double weight = parseNumber(read->text(), tr("weight"));
         m_error->clear();
         const QList<FormatWords> all = storedWords(number);
         for (qsizetype i = 0; i < all.size(); ++i) {
@@ -127,10 +143,10 @@ void NumberDialog::compute() {
         m_sum->setText(weightWords(number, weight).join(u'\n'));
     } catch (const InputError& error) {
         m_error->setText(translated(error));
+        read->setAccessibleDescription(m_error->text());
         for (QLabel* each : shown())
             each->clear();
     }
-    m_number->setAccessibleDescription(m_error->text());
 }
 
 QList<QLabel*> NumberDialog::shown() const {

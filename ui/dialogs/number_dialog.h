@@ -21,6 +21,9 @@ public:
     QString text() const;
     QString errorText() const;
 
+protected:
+    void changeEvent(QEvent*) override;
+
 private:
     struct Row {
         QLabel* bits;
@@ -32,6 +35,7 @@ private:
     /// Adds a text that Tab reaches and screen readers know by its name.
     QLabel* addText(QVBoxLayout&, const QString& name);
     void compute();
+    void applyColors();
     QList<QLabel*> shown() const;
 
     QLineEdit* m_number = nullptr; ///< child, as all below
@@ -41,6 +45,7 @@ private:
     QList<Row> m_formats;
     QLabel* m_gradient = nullptr;
     QLabel* m_sum = nullptr;
+    QLabel* m_why = nullptr;
 };
 
 } // namespace halfscope

@@ -27,7 +27,10 @@ public:
         return shown(QString::number(static_cast<double>(value), 'g', kDigits));
     }
     static QString percent(double share) {
-        return tr("%1 %").arg(shown(QString::number(100 * share, 'g', 2)));
+        constexpr double kFewDigits = 10; // from here on, two digits are whole numbers
+        const double value = 100 * share;
+        return tr("%1 %").arg(shown(value < kFewDigits ? QString::number(value, 'g', 2)
+                                                       : QString::number(value, 'f', 0)));
     }
     static QString nameOfType(DType type) {
         const std::string_view name = nameOf(type);
@@ -35,7 +38,7 @@ public:
     }
     static QString next(const StoredNumber& n) {
         constexpr int kDigits = 3;
-        return tr("The next number is %1 away.")
+        return tr("Its neighbour is %1 away.")
             .arg(shown(QString::number(static_cast<double>(n.spacing), 'g', kDigits)));
     }
 
@@ -49,11 +52,11 @@ public:
             return tr("%1, off by %2: a subnormal number, which has fewer digits. %3")
                 .arg(about(n.value), percent(n.relativeError), next(n));
         case Stored::Zero:
-            return tr("0: the number underflows. The smallest one above 0 is %1.")
-                .arg(about(static_cast<float>(format.minSubnormal)));
+            return tr("0: the number underflows. The smallest %1 above 0 is %2.")
+                .arg(nameOfType(n.type), about(static_cast<float>(format.minSubnormal)));
         case Stored::Infinite:
-            return tr("inf: the number overflows. The largest one is %1.")
-                .arg(about(static_cast<float>(format.maxFinite)));
+            return tr("inf: the number overflows. The largest finite %1 is %2.")
+                .arg(nameOfType(n.type), about(static_cast<float>(format.maxFinite)));
         case Stored::NotFinite: return number(n.value);
         }
         return {};
@@ -83,9 +86,11 @@ public:
 
     static QString weight(DType type, double x, double weight) {
         const StoredNumber before = halfscope::stored(type, weight);
-        const StoredNumber after = halfscope::stored(type, static_cast<double>(before.value) + x);
         const QString name = nameOfType(type);
-        if (after.bits == before.bits && x != 0)
+        if (!std::isfinite(before.value))
+            return tr("%1: the weight itself overflows: it is %2.").arg(name, number(before.value));
+        const StoredNumber after = halfscope::stored(type, static_cast<double>(before.value) + x);
+        if (after.value == before.value && x != 0)
             return tr("%1: the weight stays %2, and the update is lost. %3")
                 .arg(name, number(before.value), next(before));
         return tr("%1: the weight becomes %2.").arg(name, number(after.value));

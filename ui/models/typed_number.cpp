@@ -21,7 +21,11 @@ double parseNumber(const QString& text, const QString& name) {
     field.key = name.toStdString();
     field.minimum = -kMost;
     field.maximum = kMost;
-    return std::get<double>(parseValue(field, text.toStdString()));
+    const QString typed = text.trimmed();
+    const bool negativePower = typed.startsWith('-') && typed.contains('^');
+    const double value =
+        std::get<double>(parseValue(field, typed.mid(negativePower ? 1 : 0).toStdString()));
+    return negativePower ? -value : value;
 }
 
 } // namespace halfscope

@@ -9,8 +9,8 @@ namespace halfscope {
 
 /// Parses a loss scale for the next step (kLiveScale). Throws InputError for anything else.
 FieldValue parseScale(const QString& text);
-/// Parses a number that float32 can hold. Throws InputError, which calls it `name`, for anything
-/// else.
+/// Parses a number, or a power of two with a sign, that is no larger than float32's largest. Throws
+/// InputError, which calls it `name`, for anything else.
 double parseNumber(const QString& text, const QString& name);
 
 } // namespace halfscope

@@ -19,6 +19,7 @@
 #include <QKeyEvent>
 #include <QLocale>
 #include <QPainter>
+#include <QScopeGuard>
 #include <QToolTip>
 #include <QVBoxLayout>
 
@@ -404,19 +405,18 @@ double PlotStack::smoothing() const { return m_controls->smoothing(); }
 
 template <class Draw>
 auto PlotStack::drawFinely(Draw draw) {
-    const bool resting = std::exchange(m_resting, true);
+    const auto before = qScopeGuard([this, resting = std::exchange(m_resting, true)] {
+        m_resting = resting;
+        m_dirty = true; // the next refresh() draws the curves for the window again
+    });
     updatePlots();
-    const auto result = draw();
-    m_resting = resting;
-    m_dirty = true; // the next refresh() draws the curves for the window again
-    return result;
+    return draw();
 }
 
 QByteArray PlotStack::file(PlotForm form) {
+    const auto colors = qScopeGuard([this] { applyColors(); });
     useColors(paperColors());
-    const QByteArray bytes = drawFinely([&] { return plotFile(*m_plot, form); });
-    applyColors();
-    return bytes;
+    return drawFinely([&] { return plotFile(*m_plot, form); });
 }
 
 QImage PlotStack::picture() {

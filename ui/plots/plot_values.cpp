@@ -14,6 +14,7 @@
 namespace halfscope {
 namespace {
 
+constexpr size_t kCheckEvery = 4096; ///< values or lines between two looks for a cancellation
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
 /// The cells of one column, in order of step.
@@ -56,6 +57,7 @@ Cells cellsOf(const PlottedCurve& curve, const PlotValues& view) {
         column.values(static_cast<int64_t>(std::ceil(std::max(0.0, view.from))),
                       static_cast<int64_t>(std::floor(std::max(0.0, last))),
                       [&cells](int64_t step, double value) {
+                          if (cells.points.size() % kCheckEvery == 0) checkCancelled();
                           cells.points.push_back({step, value});
                       });
     }
@@ -73,7 +75,8 @@ std::string csvText(const PlotValues& values) {
         columns.push_back(cellsOf(curve, values));
     }
     text += '\n';
-    for (;;) {
+    for (size_t line = 0;; ++line) {
+        if (line % kCheckEvery == 0) checkCancelled();
         int64_t step = kEnd;
         for (const Cells& cells : columns)
             step = std::min(step, cells.step());

@@ -17,7 +17,8 @@ namespace {
 /// empty otherwise.
 QString endedBefore(const RunWords::State& state) {
     if (state.session != SessionState::Finished || !state.goesOnAfter || state.step > 0) return {};
-    return RunWords::tr("This run ended after step %1; its curves are not beside the checkpoint.")
+    return RunWords::tr(
+               "This run ended after step %1; its curves were not found beside the checkpoint.")
         .arg(QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter)));
 }
 
@@ -106,12 +107,12 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
         if (!state.goesOnAfter) return tr("This run continues from its checkpoint.");
         const QString ended = endedBefore(state);
         const QString step = QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter));
-        const QString goesOn =
-            !ended.isEmpty() ? ended
-            : state.step > 0 || *state.goesOnAfter == 0
-                ? tr("This run continues after step %1.").arg(step)
-                : tr("This run continues after step %1; its curves are not beside the checkpoint.")
-                      .arg(step);
+        const QString goesOn = !ended.isEmpty() ? ended
+                               : state.step > 0 || *state.goesOnAfter == 0
+                                   ? tr("This run continues after step %1.").arg(step)
+                                   : tr("This run continues after step %1; its earlier curves were "
+                                        "not found beside the checkpoint.")
+                                         .arg(step);
         const QString changed = changedData(state);
         return changed.isEmpty() ? goesOn : tr("%1 %2").arg(goesOn, changed);
     }

@@ -18,6 +18,7 @@
 #include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/measure.h"
 #include "ui/plots/plot_stack.h"
 #include "ui/session/left_threads.h"
 #include "ui/window/guarded.h"
@@ -488,25 +489,32 @@ void WindowFiles::savePlots(const QString& path) {
         throw RunError(phrase("Files", "%1: plots are saved as .svg, .png or .pdf"),
                        pathText(path.toStdString()));
     const QByteArray picture = m_parts.plots->file(form->second);
-    waitFor({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
-            [to = path.toStdString(), bytes = picture.toStdString()] {
-                writeFileAtomically(to, bytes);
-            });
-    emit told(tr("Saved as %1").arg(safeText(path.toStdString())));
+    writeBytes({tr("Save picture of the plots"), tr("Saving the plots in %1…"), path},
+               [bytes = picture.toStdString()] { return bytes; });
+}
+
+/// Writes what `make` returns on another thread, and tells that it is saved.
+void WindowFiles::writeBytes(const Errand& errand, std::function<std::string()> make) {
+    waitFor(errand, [to = errand.path.toStdString(), made = std::move(make)] {
+        writeFileAtomically(to, made());
+    });
+    emit told(tr("Saved as %1").arg(safeText(errand.path.toStdString())));
 }
 
 void WindowFiles::chooseValues(const QString& column) {
+    QString name = column;
+    // as the plot's title: its values are steps per second, those of the column are seconds
+    for (const Metric& each : m_parts.plots->plottable())
+        if (QString::fromStdString(each.column) == column) name = titleOf(each);
+    name.replace(QLatin1String("/"), QLatin1String(" per "));
     const QString path = chooseTarget(&m_window, tr("Save the values of a plot"),
-                                      column + QStringLiteral(".csv"), tr("Tables (*.csv)"));
+                                      name + QStringLiteral(".csv"), tr("Tables (*.csv)"));
     if (!path.isEmpty()) guarded(*m_parts.banner, [&] { saveValues(column, path); });
 }
 
 void WindowFiles::saveValues(const QString& column, const QString& path) {
-    waitFor({tr("Save the values of a plot"), tr("Saving the values in %1…"), path},
-            [to = path.toStdString(), values = m_parts.plots->values(column)] {
-                writeFileAtomically(to, csvText(values));
-            });
-    emit told(tr("Saved as %1").arg(safeText(path.toStdString())));
+    writeBytes({tr("Save the values of a plot"), tr("Saving the values in %1…"), path},
+               [values = m_parts.plots->values(column)] { return csvText(values); });
 }
 
 void WindowFiles::choosePictures() {
@@ -516,14 +524,16 @@ void WindowFiles::choosePictures() {
 }
 
 void WindowFiles::savePictures(const QString& path) {
+    if (QFileInfo(path).suffix().toLower() != QLatin1String("png"))
+        throw RunError(phrase("Files", "%1: pictures are saved as .png"),
+                       pathText(path.toStdString()));
     QBuffer bytes;
     bytes.open(QIODevice::WriteOnly);
-    m_parts.pictures->picture().save(&bytes, "PNG");
-    waitFor({tr("Save the pictures"), tr("Saving the pictures in %1…"), path},
-            [to = path.toStdString(), picture = bytes.data().toStdString()] {
-                writeFileAtomically(to, picture);
-            });
-    emit told(tr("Saved as %1").arg(safeText(path.toStdString())));
+    if (!m_parts.pictures->picture().save(&bytes, "PNG"))
+        throw RunError(phrase("Files", "%1: there is no memory for the pictures"),
+                       pathText(path.toStdString()));
+    writeBytes({tr("Save the pictures"), tr("Saving the pictures in %1…"), path},
+               [picture = bytes.data().toStdString()] { return picture; });
 }
 
 } // namespace halfscope

@@ -129,6 +129,7 @@ private:
     /// meanwhile. The work must own all that it uses: a dead network is not waited for when the
     /// window has closed or the user stops waiting. Throws RunError "PATH: ..." then.
     void waitFor(const Errand&, const std::function<void()>& work);
+    void writeBytes(const Errand&, std::function<std::string()> make);
 
     RunModels& m_models;
     ExperimentController& m_controller;

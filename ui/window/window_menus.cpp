@@ -169,7 +169,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
     edit.addSeparator();
-    m_parts.pictures->addAction(edit.addAction(tr("Copy p&ictures"),
+    m_parts.pictures->addAction(edit.addAction(tr("Copy pict&ures"),
                                                QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I),
                                                &m_files, &WindowFiles::copyPictures));
     edit.addAction(tr("Copy picture of the p&lots"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),

@@ -17,6 +17,7 @@ private slots:
     void keysThatWereMeantForTheWindow_data();
     void keysThatWereMeantForTheWindow();
     void lettersDoNotAnswer();
+    void shortcutsWaitUntilItIsRead();
     void keysAnswerOnceItIsRead_data();
     void keysAnswerOnceItIsRead();
 };
@@ -33,9 +34,9 @@ struct Asked {
         if (answers.isEmpty()) box->close();
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
     }
-    void type(int key) {
+    void type(int key, Qt::KeyboardModifiers with = {}) {
         QWidget* focus = box->focusWidget();
-        QTest::keyClick(focus ? focus : box, static_cast<Qt::Key>(key));
+        QTest::keyClick(focus ? focus : box, static_cast<Qt::Key>(key), with);
     }
     int answer() {
         QTest::qWait(150); // Qt shows a pressed button for a moment
@@ -67,8 +68,19 @@ void TestLeftRunsBox::lettersDoNotAnswer() {
     Asked asked;
     QTest::qWait(LeftRunsBox::kUnreadMs + 100);
     for (const int key : {Qt::Key_D, Qt::Key_R, Qt::Key_N, Qt::Key_1})
-        asked.type(key);
+        for (const Qt::KeyboardModifier with : {Qt::NoModifier, Qt::ShiftModifier})
+            asked.type(key, with);
     QCOMPARE(asked.answer(), 0);
+}
+
+void TestLeftRunsBox::shortcutsWaitUntilItIsRead() {
+    Asked asked;
+    QVERIFY(QTest::qWaitForWindowActive(asked.box));
+    asked.type(Qt::Key_D, Qt::AltModifier);
+    QCOMPARE(asked.answer(), 0);
+    QTest::qWait(LeftRunsBox::kUnreadMs);
+    asked.type(Qt::Key_D, Qt::AltModifier);
+    QCOMPARE(asked.answer(), int{QMessageBox::Discard});
 }
 
 void TestLeftRunsBox::keysAnswerOnceItIsRead_data() {

@@ -43,12 +43,12 @@ void TestNumberDialog::sentences_data() {
     QTest::newRow("a gradient that a loss scale saves")
         << QStringList{"1e-8", "2^16", "1"}
         << QStringList{
-               "0: the number underflows. The smallest one above 0 is 5.96046e-08.",
+               "0: the number underflows. The smallest float16 above 0 is 5.96046e-08.",
                "float16: multiplied by 65536, it is stored as 0.000655174. Divided by 65536 "
                "again, in float32, it is 9.99717e-09, off by 0.028 %.",
-               "float32: the weight stays 1, and the update is lost. The next number is "
+               "float32: the weight stays 1, and the update is lost. Its neighbour is "
                "1.19e-07 away.",
-               "float16: the weight stays 1, and the update is lost. The next number is "
+               "float16: the weight stays 1, and the update is lost. Its neighbour is "
                "0.000977 away."};
     QTest::newRow("too small for the loss scale")
         << QStringList{"1e-8", "1", "1"}
@@ -63,16 +63,30 @@ void TestNumberDialog::sentences_data() {
     QTest::newRow("exact") << QStringList{"-1.5", "1", "2"}
                            << QStringList{"float16   1 01111 1000000000",
                                           "bfloat16  1 01111111 1000000",
-                                          "-1.5 exactly. The next number is 0.000977 away.",
+                                          "-1.5 exactly. Its neighbour is 0.000977 away.",
                                           "bfloat16: the weight becomes 0.5."};
     QTest::newRow("overflow and few digits")
         << QStringList{"70000", "1", "1"}
-        << QStringList{"inf: the number overflows. The largest one is 65504.",
-                       "70144, off by 0.21 %. The next number is 512 away."};
+        << QStringList{"inf: the number overflows. The largest finite float16 is 65504.",
+                       "70144, off by 0.21 %. Its neighbour is 512 away."};
+    QTest::newRow("a weight that overflows")
+        << QStringList{"1", "1", "70000"}
+        << QStringList{"float16: the weight itself overflows: it is inf.",
+                       "bfloat16: the weight stays 70144, and the update is lost. Its neighbour is "
+                       "512 away."};
+    QTest::newRow("a tiny update of nothing")
+        << QStringList{"-2^-30", "1", "0"}
+        << QStringList{"float16: the weight stays 0, and the update is lost. Its neighbour is "
+                       "5.96e-08 away.",
+                       "bfloat16: the weight becomes -9.313226e-10."};
+    QTest::newRow("off by nearly all")
+        << QStringList{"2.983e-8", "1", "1"}
+        << QStringList{"5.96046e-08, off by 100 %: a subnormal number, which has fewer digits. "
+                       "Its neighbour is 5.96e-08 away."};
     QTest::newRow("subnormal")
         << QStringList{"1e-7", "1", "1"}
         << QStringList{"1.19209e-07, off by 19 %: a subnormal number, which has fewer digits. "
-                       "The next number is 5.96e-08 away."};
+                       "Its neighbour is 5.96e-08 away."};
 }
 
 void TestNumberDialog::sentences() {

@@ -171,9 +171,11 @@ void TestWindowCauses::continuesFromACheckpoint() {
         Opened alone(tinyConfig(5));
         QVERIFY(alone.window.tryFile(path));
         QVERIFY(reaches(alone.window, SessionState::Ready));
-        QTRY_COMPARE(headlineOf(alone.window),
-                     QStringLiteral("This run continues after step 13; its curves are not beside "
-                                    "the checkpoint. Press Play."));
+        QTRY_COMPARE(
+            headlineOf(alone.window),
+            QStringLiteral(
+                "This run continues after step 13; its earlier curves were not found beside "
+                "the checkpoint. Press Play."));
     }
     { // nothing is left to train: the button says Continue
         Opened ended(config), again(tinyConfig(5));
@@ -184,9 +186,10 @@ void TestWindowCauses::continuesFromACheckpoint() {
         QTRY_COMPARE_WITH_TIMEOUT(kept.size(), 1, kPatience);
         QVERIFY(again.window.tryFile(end));
         QVERIFY(reaches(again.window, SessionState::Finished));
-        QTRY_COMPARE(headlineOf(again.window),
-                     QStringLiteral("This run ended after step 40; its curves are not beside the "
-                                    "checkpoint. Press Continue."));
+        QTRY_COMPARE(
+            headlineOf(again.window),
+            QStringLiteral("This run ended after step 40; its curves were not found beside the "
+                           "checkpoint. Press Continue."));
     }
     Opened withRows(tinyConfig(5));
     MainWindow& window = withRows.window;

@@ -225,7 +225,8 @@ void TestWindowResume::theEndWithoutCurves() {
     Opened opened(config(5));
     QVERIFY(opened.window.tryFile(path("bare.safetensors")));
     QVERIFY(reaches(opened.window, SessionState::Finished));
-    const QString ended = "This run ended after step 12; its curves are not beside the checkpoint.";
+    const QString ended =
+        "This run ended after step 12; its curves were not found beside the checkpoint.";
     QTRY_COMPARE(stateOf(opened.window),
                  ended + " Continue trains on to step 24; Reset starts over.");
     const QString said = opened.window.findChild<Headline*>()->said();
