@@ -87,7 +87,7 @@ void WindowMenus::fillFile(QMenu& file) {
                    &WindowFiles::choosePlots);
     listValues(*file.addMenu(tr("Save &values of a plot")), *m_parts.plots);
     m_parts.pictures->addAction(
-        file.addAction(tr("Save p&ictures…"), &m_files, &WindowFiles::choosePictures));
+        file.addAction(tr("Save pict&ures…"), &m_files, &WindowFiles::choosePictures));
     file.addSeparator();
     fillLanes(*file.addMenu(tr("Save &weights")), LaneFile::StateDict);
     fillLanes(*file.addMenu(tr("Save as O&NNX")), LaneFile::Onnx);
@@ -169,7 +169,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     back->setEnabled(false);
     connect(&m_shown, &ShownRun::canBringBackChanged, back, &QAction::setEnabled);
     edit.addSeparator();
-    m_parts.pictures->addAction(edit.addAction(tr("Copy pict&ures"),
+    m_parts.pictures->addAction(edit.addAction(tr("Copy p&ictures"),
                                                QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_I),
                                                &m_files, &WindowFiles::copyPictures));
     edit.addAction(tr("Copy picture of the p&lots"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E),

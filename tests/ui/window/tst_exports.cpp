@@ -103,7 +103,7 @@ void TestExports::pictures() {
     MainWindow& window = opened.window;
     QVERIFY(trainsTo(window, 5));
     const QString path = opened.folder.filePath(QStringLiteral("lanes.png"));
-    QAction* save = fileAction(window, QStringLiteral("Save p&ictures…"));
+    QAction* save = fileAction(window, QStringLiteral("Save pict&ures…"));
     QVERIFY(save);
     answerWith(path);
     save->trigger();
