@@ -457,8 +457,9 @@ void TestWindowResume::dataThatChangedAreTold() {
     QVERIFY(reaches(alone, SessionState::Ready));
     QTRY_COMPARE_WITH_TIMEOUT(
         alone.findChild<QLabel*>(QStringLiteral("headline"))->accessibleName(),
-        QStringLiteral("This run continues after step 10; its curves are not beside the "
-                       "checkpoint. %1 Press Play.")
+        QStringLiteral(
+            "This run continues after step 10; its earlier curves were not found beside the "
+            "checkpoint. %1 Press Play.")
             .arg(changed),
         kPatience);
     QVERIFY(trainsTo(window, 20));
