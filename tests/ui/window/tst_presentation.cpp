@@ -154,8 +154,8 @@ void TestPresentation::showsWhatAnAudienceReads() {
     const auto* pictures = window.findChild<CompareView*>();
     QTRY_VERIFY(pictures->isVisible() && pictures->height() > size.height() / 6);
     QVERIFY(window.plots().height() > size.height() / 3);
-    QVERIFY2(pictures->readout().startsWith(QStringLiteral("After step 40")),
-             qPrintable(pictures->readout()));
+    QTRY_VERIFY2(pictures->readout().startsWith(QStringLiteral("After step 40")),
+                 qPrintable(pictures->readout()));
     const auto* figures = window.findChild<QLabel*>(QStringLiteral("largeFigures"));
     QTRY_VERIFY2(figuresOf(window).startsWith(QStringLiteral("Step 40")),
                  qPrintable(figuresOf(window)));
