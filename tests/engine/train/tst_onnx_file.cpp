@@ -203,6 +203,33 @@ print("same")
     QCOMPARE(python(script, {folder.path()}), QString("same"));
 }
 
+namespace {
+
+/// Trains for a few steps, and writes the model net.onnx and what the lane predicts, made.npy.
+/// Returns the numbers of the predicted samples, by commas.
+QString trainAndWrite(RunConfig config, const QTemporaryDir& folder) {
+    config.task.standardiseTarget = true;
+    config.task.validation = 0.25;
+    config.task.batch = 10;
+    config.lanes = parseLanes("fp32");
+    config.epochs = 0;
+    config.steps = 3;
+    config.device = "cpu";
+    Experiment experiment(config);
+    Trainer& lane = experiment.lane(0);
+    Predictions made;
+    lane.evaluate(std::atomic<bool>{false}, &made);
+    const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
+    writeFileAtomically(path("net.onnx"), onnxBytes(lane, config, "1"));
+    writeFileAtomically(path("made.npy"), npyBytes(made.shape(), made.values));
+    QStringList rows;
+    for (const int64_t number : made.numbers)
+        rows << QString::number(number);
+    return rows.join(',');
+}
+
+} // namespace
+
 /// Where inputs and targets are standardised, the model takes and makes them in the units of the
 /// data, as evaluate writes them.
 void TestOnnxFile::predictsInUnits() {
@@ -221,23 +248,8 @@ void TestOnnxFile::predictsInUnits() {
     config.task.x = writeBytes(path("x.npy"), array(x));
     config.task.y = writeBytes(path("y.npy"), array(y));
     config.task.standardiseX = true;
-    config.task.standardiseTarget = true;
-    config.task.validation = 0.25;
-    config.task.batch = 10;
     config.model.layers = "nn.Linear(2, 2)";
-    config.lanes = parseLanes("fp32");
-    config.epochs = 0;
-    config.steps = 3;
-    config.device = "cpu";
-    Experiment experiment(config);
-    Trainer& lane = experiment.lane(0);
-    Predictions made;
-    lane.evaluate(std::atomic<bool>{false}, &made);
-    writeFileAtomically(path("net.onnx"), onnxBytes(lane, config, "1"));
-    writeFileAtomically(path("made.npy"), npyBytes(made.shape(), made.values));
-    std::string rows;
-    for (const int64_t number : made.numbers)
-        rows += (rows.empty() ? "" : ",") + std::to_string(number);
+    const QString rows = trainAndWrite(config, folder);
     QCOMPARE(python(R"(
 import sys
 import numpy as np, onnx, onnxruntime
@@ -250,7 +262,7 @@ assert made.shape == (10, 2) and abs(made[:, 0].mean()) > 1e4 and abs(made[:, 1]
 assert np.abs(found / made - 1).max() < 1e-5, (found, made)
 print("same")
 )",
-                    {folder.path(), QString::fromStdString(rows)}),
+                    {folder.path(), rows}),
              QString("same"));
 }
 
@@ -266,23 +278,8 @@ void TestOnnxFile::takesTablesInUnits() {
     RunConfig config = presetNamed("regression").config;
     config.task.kind = TaskKind::Csv;
     config.task.path = writeBytes(path("table.csv"), table);
-    config.task.standardiseTarget = true;
-    config.task.validation = 0.25;
-    config.task.batch = 10;
     config.model.layers = "nn.Linear(4, 1)";
-    config.lanes = parseLanes("fp32");
-    config.epochs = 0;
-    config.steps = 3;
-    config.device = "cpu";
-    Experiment experiment(config);
-    Trainer& lane = experiment.lane(0);
-    Predictions made;
-    lane.evaluate(std::atomic<bool>{false}, &made);
-    writeFileAtomically(path("net.onnx"), onnxBytes(lane, config, "1"));
-    writeFileAtomically(path("made.npy"), npyBytes(made.shape(), made.values));
-    std::string rows;
-    for (const int64_t number : made.numbers)
-        rows += (rows.empty() ? "" : ",") + std::to_string(number);
+    const QString rows = trainAndWrite(config, folder);
     QCOMPARE(python(R"(
 import csv, json, sys
 import numpy as np, onnx, onnxruntime
@@ -300,7 +297,7 @@ assert made.shape == (10, 1) and made.mean() > 1e5 and made.std() > 100, made
 assert np.abs(found / made - 1).max() < 1e-5, (found, made)
 print("same")
 )",
-                    {folder.path(), QString::fromStdString(rows)}),
+                    {folder.path(), rows}),
              QString("same"));
 }
 
