@@ -9,7 +9,8 @@ void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
     for (const MetricId id : {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
-                              metric::ValidationError, metric::Perplexity})
+                              metric::ValidationError, metric::Perplexity, metric::UnchangedWeights,
+                              metric::UnchangedCopies, metric::WeightDistance})
         if (row.measured(id)) addValue(id, row[id]);
 }
 
@@ -40,6 +41,9 @@ void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
     if (id == metric::ValidationError) m_validationError = value;
     if (id == metric::Perplexity) m_perplexity = value;
+    if (id == metric::UnchangedWeights) m_unchangedWeights = value;
+    if (id == metric::UnchangedCopies) m_unchangedCopies = value;
+    if (id == metric::WeightDistance) m_weightDistance = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
     m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);

@@ -45,6 +45,10 @@ public:
     std::optional<double> perplexity() const { return m_perplexity; }
     /// The last value on the training batches; nothing when there was none.
     std::optional<double> trainingAccuracy() const { return m_trainingAccuracy; }
+    /// The last values where weights were watched, see WeightChange and StepRecord::weightDistance.
+    std::optional<double> unchangedWeights() const { return m_unchangedWeights; }
+    std::optional<double> unchangedCopies() const { return m_unchangedCopies; }
+    std::optional<double> weightDistance() const { return m_weightDistance; }
     /// The highest accuracy so far.
     std::optional<double> bestAccuracy() const { return m_bestAccuracy; }
 
@@ -55,6 +59,7 @@ private:
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
     std::optional<double> m_validationError, m_perplexity;
+    std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance;
     Message m_lastOverflow, m_lastUnderflow;
     int64_t m_underflowStep = 0;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another

@@ -91,6 +91,25 @@ std::span<const Metric> knownMetrics() {
                            "data. It is measured where targets are standardised, because the loss "
                            "then has no unit."),
          Log10, Steps, Float64, false},
+        {"unchanged_weights", phrase("Metrics", "Unchanged weights"),
+         phrase("Metrics", "Unchanged"), kNoUnit,
+         phrase("Metrics",
+                "The share of the weights that the step left exactly as they were. Where weights "
+                "are stored in 16 bits, small updates round away. Weights without a gradient do "
+                "not change in any precision."),
+         Share, Steps, Float64, false},
+        {"unchanged_copies", phrase("Metrics", "Unchanged 16-bit copies"),
+         phrase("Metrics", "16-bit copies"), kNoUnit,
+         phrase("Metrics",
+                "The share of the 16-bit copies, with which AMP's layers compute, that the step "
+                "left exactly as they were. The float32 weights behind them collect small updates "
+                "until a copy changes."),
+         Share, Steps, Float64, false},
+        {"weight_distance", phrase("Metrics", "Weight distance"), phrase("Metrics", "Distance"),
+         kNoUnit,
+         phrase("Metrics", "How far the lane's weights are from those of the first lane: the L2 "
+                           "norm of the difference, divided by that of the first lane's weights."),
+         Log10, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -37,6 +37,9 @@ enum Known : MetricId {
     TrainingAccuracy,
     Perplexity,
     ValidationError,
+    UnchangedWeights,
+    UnchangedCopies,
+    WeightDistance,
     kKnown ///< how many there are
 };
 } // namespace metric

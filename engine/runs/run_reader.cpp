@@ -58,6 +58,8 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
     case metric::SkippedSoFar: return static_cast<double>(table.whole(column.place, 0, kMostSteps));
     case metric::Accuracy:
     case metric::TrainingAccuracy:
+    case metric::UnchangedWeights:
+    case metric::UnchangedCopies:
     case metric::DeviceSeconds:
     case metric::WallSeconds: return table.numberFromZero<double>(column.place);
     default: break;

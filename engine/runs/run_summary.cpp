@@ -60,6 +60,12 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     }
     if (const auto training = totals.trainingAccuracy())
         lane["training_accuracy"] = jsonNumber(*training);
+    if (const auto unchanged = totals.unchangedWeights())
+        lane["unchanged_weights"] = jsonNumber(*unchanged);
+    if (const auto copies = totals.unchangedCopies())
+        lane["unchanged_copies"] = jsonNumber(*copies);
+    if (const auto distance = totals.weightDistance())
+        lane["weight_distance"] = jsonNumber(*distance);
     addPicture(lane, error);
     lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     lane["skipped_steps"] = last.skippedSoFar();

@@ -17,6 +17,13 @@ struct Validation {
     std::optional<double> error{};
 };
 
+/// What a step did to the weights; all values are measured where the step is watched.
+struct WeightChange {
+    double unchanged = 0; ///< the share of the weights whose stored bits the step left as they were
+    /// The same of the 16-bit copies with which layers compute, where weights are stored in f32.
+    std::optional<double> unchangedCopies{};
+};
+
 struct StepRecord {
     int64_t step = 0; ///< 1 for the first
     int32_t lane = 0;
@@ -31,8 +38,10 @@ struct StepRecord {
     double deviceSeconds = 0; ///< time of this lane's step on its device
     double wallSeconds = 0;   ///< since the experiment started, pauses left out
     int64_t skippedSoFar = 0;
-    std::optional<Validation> validation{};   ///< where the lane was validated after the step
-    std::optional<double> trainingAccuracy{}; ///< of the epoch so far, where it is measured
+    std::optional<Validation> validation{};     ///< where the lane was validated after the step
+    std::optional<double> trainingAccuracy{};   ///< of the epoch so far, where it is measured
+    std::optional<WeightChange> weightChange{}; ///< where it is watched; not of a skipped step
+    std::optional<double> weightDistance{};     ///< from the first lane, likewise watched
 };
 
 inline StepRow rowOf(const StepRecord& record) {
@@ -55,6 +64,12 @@ inline StepRow rowOf(const StepRecord& record) {
             row.set(metric::Perplexity, *record.validation->perplexity);
         if (record.validation->error) row.set(metric::ValidationError, *record.validation->error);
     }
+    if (record.weightChange) {
+        row.set(metric::UnchangedWeights, record.weightChange->unchanged);
+        if (record.weightChange->unchangedCopies)
+            row.set(metric::UnchangedCopies, *record.weightChange->unchangedCopies);
+    }
+    if (record.weightDistance) row.set(metric::WeightDistance, *record.weightDistance);
     if (record.trainingAccuracy) row.set(metric::TrainingAccuracy, *record.trainingAccuracy);
     return row;
 }

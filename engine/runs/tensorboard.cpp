@@ -142,6 +142,9 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::ValidationError: return "validation/mae";
     case metric::TrainingAccuracy: return "accuracy";
     case metric::Perplexity: return "validation/perplexity";
+    case metric::UnchangedWeights: return "weights/unchanged";
+    case metric::UnchangedCopies: return "weights/unchanged_copies";
+    case metric::WeightDistance: return "weights/distance";
     case metric::Grew:
     case metric::BackedOff:   // the scale of the next step tells both
     case metric::WallSeconds: // it is the time of every event

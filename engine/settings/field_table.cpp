@@ -358,6 +358,16 @@ std::vector<Field> runFields() {
                                    "hardware thread. Results do not depend on it.")},
                [](auto& c) -> auto& { return c.threads; }),
            {0, 1024}),
+        in(ofRun(
+               {"run.watch_weights", phrase("Settings", "Watch weights"),
+                phrase("Settings", "steps"),
+                phrase("Settings",
+                       "After every so many steps, the weights are compared with those before the "
+                       "step: how many of them it left unchanged, because the update was too small "
+                       "for 16 bits, and how far each lane is from the first one. Both have plots. "
+                       "No other result depends on it. 0: never.")},
+               [](auto& c) -> auto& { return c.watchWeights; }),
+           {0, 1e9, Bound::Closed, true}),
     };
 }
 

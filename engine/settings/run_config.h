@@ -123,6 +123,7 @@ struct RunConfig {
     double pace = 0;             ///< most steps per second in the window; 0: no limit
     std::string device = "auto"; ///< or one per lane, see deviceOfLane()
     int64_t threads = 0;         ///< CPU threads; 0: all
+    int64_t watchWeights = 0;    ///< every so many steps, see watchesWeights(); 0: never
     std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},
                                   LaneConfig{Precision::AmpFp16, {}}};
     /// What happens on the way, by step: a recorded run repeats it when it is trained again.

@@ -12,13 +12,13 @@
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/lanes_fit.h"
 #include "engine/train/overflow.h"
 #include "engine/train/state_dict.h"
+#include "engine/train/weight_watch.h"
 
 #include <chrono>
-#include <cmath>
 #include <map>
-#include <numeric>
 
 namespace halfscope {
 
@@ -35,20 +35,7 @@ double secondsSince(Clock::time_point start) {
 /// is run piece by piece.
 constexpr double kMostSecondsQueued = 0.025;
 
-std::string gib(size_t bytes) {
-    constexpr double kGib = 1 << 30;
-    return numberText(std::round(static_cast<double>(bytes) / kGib * 10) / 10) + " GiB";
-}
-
 } // namespace
-
-void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo& device) {
-    const size_t wanted = std::accumulate(bytes.begin(), bytes.end(), size_t{0});
-    if (device.memoryBytes == 0 || wanted <= device.memoryBytes) return;
-    throw EngineError(phrase("Training", "%1: %2 lanes need %3 of memory together, %4 has %5 (use "
-                                         "fewer lanes, or a smaller picture, batch or width)"),
-                      device.kind, bytes.size(), gib(wanted), device.name, gib(device.memoryBytes));
-}
 
 Experiment::Experiment(RunConfig config, const std::stop_token& stop)
     : m_config(std::move(config)) {
@@ -195,6 +182,7 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     if (!done) return false;
     m_midway = false;
     measureTrainingAccuracy();
+    measureDistances();
     tellDamaged(events);
     records.insert(records.end(), m_pending.begin(), m_pending.end());
     m_pending.clear();
@@ -249,6 +237,14 @@ void Experiment::measureTrainingAccuracy() {
     if (!epochDone && !isValidatedAfter(step) && step != m_config.steps) return;
     for (size_t i = 0; i < m_lanes.size(); ++i)
         m_pending[i].trainingAccuracy = m_lanes[i]->trainingAccuracy();
+}
+
+/// Measures after the step that all lanes have done, if it is watched, how far they are from the
+/// first one.
+void Experiment::measureDistances() {
+    if (!watchesWeights(m_config, m_step + 1)) return;
+    for (size_t i = 1; i < m_lanes.size(); ++i)
+        m_pending[i].weightDistance = m_lanes[i]->distanceFrom(*m_lanes.front());
 }
 
 /// Validates after the step that all lanes have done. Returns false when a stop request came in

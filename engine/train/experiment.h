@@ -22,11 +22,6 @@ namespace halfscope {
 
 using Snapshot = LanePictures;
 
-/// Throws EngineError when lanes that need so many bytes each do not fit into the device together.
-/// An executor looks at its own lane only, and a system that runs out of memory ends programs
-/// without a word.
-void checkLanesFit(std::span<const size_t> bytes, const DeviceInfo&);
-
 class Task;
 
 class Experiment {
@@ -140,6 +135,7 @@ private:
     bool isValidatedAfter(int64_t step) const;
     bool endsEpoch(int64_t step) const;
     void measureTrainingAccuracy();
+    void measureDistances();
     bool validateLanes();
     void tellDamaged(std::vector<Event>& events);
     void applyEdits();

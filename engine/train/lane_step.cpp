@@ -31,6 +31,7 @@ void LaneStep::load(const Graph& step) {
 void LaneStep::makeTools() {
     m_finder = std::make_unique<const OverflowFinder>(graph());
     m_gradients = std::make_unique<const GradientSampler>(graph());
+    m_weights = std::make_unique<WeightWatch>(graph());
 }
 
 void LaneStep::upload(const char* state, std::span<const std::byte> bytes) {

@@ -6,6 +6,7 @@
 #include "engine/data/batch.h"
 #include "engine/train/gradient_range.h"
 #include "engine/train/overflow.h"
+#include "engine/train/weight_watch.h"
 
 #include <memory>
 #include <stop_token>
@@ -28,6 +29,7 @@ public:
     const Graph& graph() const { return m_program->graph; }
     const OverflowFinder& finder() const { return *m_finder; }
     const GradientSampler& gradients() const { return *m_gradients; }
+    WeightWatch& weights() const { return *m_weights; }
 
     void upload(const char* state, std::span<const std::byte>);
     void download(const char* state, std::span<std::byte>) const;
@@ -52,6 +54,7 @@ private:
     int64_t m_staged = 0; ///< the number of the staged batch beside it; 0 when there is none
     std::unique_ptr<const OverflowFinder> m_finder;
     std::unique_ptr<const GradientSampler> m_gradients;
+    std::unique_ptr<WeightWatch> m_weights;
 };
 
 } // namespace halfscope

@@ -32,6 +32,11 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
         extra.push_back(metric::Perplexity);
     if (experiment.scalesTargets() && experiment.validates())
         extra.push_back(metric::ValidationError);
+    if (experiment.config().watchWeights > 0) {
+        extra.insert(extra.end(), {metric::UnchangedWeights, metric::UnchangedCopies});
+        if (experiment.lanes() > 1 || !experiment.recorded().forks.empty())
+            extra.push_back(metric::WeightDistance);
+    }
     return extra;
 }
 

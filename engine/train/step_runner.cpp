@@ -25,6 +25,22 @@ void uploadFloats(Executor& executor, const Graph& graph, NodeId id,
     executor.upload(id, stored(graph[id], values));
 }
 
+void uploadWeights(Executor& executor, const Graph& graph, const Weights& weights,
+                   const std::stop_token& stop) {
+    for (const StateInfo& state : graph.states()) {
+        if (!isWeight(state)) continue;
+        throwIfStopped(stop);
+        const auto found = weights.find(state.name);
+        if (found == weights.end())
+            throw InputError(phrase("Training", "weights: %1 is missing"), state.name);
+        const int64_t wanted = graph[state.node].elements();
+        if (static_cast<int64_t>(found->second.size()) != wanted)
+            throw InputError(phrase("Training", "weights: %1 has %2 values, %3 are expected"),
+                             state.name, found->second.size(), wanted);
+        uploadFloats(executor, graph, state.node, found->second);
+    }
+}
+
 void uploadTensor(Executor& executor, const Graph& graph, NodeId id, const TypedBytes& tensor) {
     require(tensor.shape == graph[id].shape, "a batch has the shape of its input");
     if (tensor.dtype == graph[id].dtype)

@@ -25,6 +25,9 @@ void uploadTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
 void lendTensor(Executor&, const Graph&, NodeId, const std::shared_ptr<const Batch>&,
                 size_t tensor);
 void stageTensor(Executor&, const Graph&, NodeId, const TypedBytes&);
+/// Uploads those of the weights that the step has. Throws InputError for one that is missing or has
+/// another size, and RunError when `stop` asks for it.
+void uploadWeights(Executor&, const Graph&, const Weights&, const std::stop_token& stop);
 std::vector<float> downloadFloats(Executor&, const Graph&, NodeId);
 /// Returns the rules by which the lane's step updates its scaler: Off when it does not scale.
 ScalerRules actingRules(const LaneConfig&);

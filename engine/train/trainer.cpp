@@ -29,23 +29,6 @@ std::span<const std::byte> bytesOfAll(const T& values) {
     return std::as_bytes(std::span(values));
 }
 
-/// Uploads the weights that the program has; a preview's program may have fewer states.
-void uploadWeights(Executor& executor, const Graph& graph, const Weights& weights,
-                   const std::stop_token& stop) {
-    for (const StateInfo& state : graph.states()) {
-        if (!isWeight(state)) continue;
-        throwIfStopped(stop);
-        const auto found = weights.find(state.name);
-        if (found == weights.end())
-            throw InputError(phrase("Training", "weights: %1 is missing"), state.name);
-        const int64_t wanted = graph[state.node].elements();
-        if (static_cast<int64_t>(found->second.size()) != wanted)
-            throw InputError(phrase("Training", "weights: %1 has %2 values, %3 are expected"),
-                             state.name, found->second.size(), wanted);
-        uploadFloats(executor, graph, state.node, found->second);
-    }
-}
-
 /// Returns the states that a step has.
 StateValues sharedStates(StateValues values, const Graph& graph) {
     std::erase_if(values, [&](const auto& value) {
@@ -225,6 +208,17 @@ struct Trainer::Impl {
         seen.right += countRight(labels, at->prediction(), static_cast<size_t>(target.classes));
     }
 
+    /// Notes in the row of lastStep, if it is watched, what it did to the weights. A skipped step
+    /// has changed none, and a network that sat out this update has not been stepped.
+    void watchWeights() {
+        if (!watchesWeights(config, lastStep) || (row->record.flags & kSkipped)) return;
+        const bool waits = firstSatOut();
+        row->record.weightChange = at->weights().after(
+            at->executor(), [waits, parts = partsOf(config)](const std::string& parameter) {
+                return !waits || parts.optimizerOf(parameter) != 0;
+            });
+    }
+
     /// Reads what the device has of lastStep.
     Row readRow() {
         MetricsRow values{};
@@ -370,6 +364,7 @@ bool Trainer::begin(int64_t step) {
     }
     impl.use(step);
     impl.keptPrediction.reset();
+    if (watchesWeights(impl.config, step)) impl.at->weights().before(impl.at->executor());
     if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;
     impl.lastStep = step;
     impl.hasOutputs = impl.begun = true;
@@ -382,6 +377,7 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     if (!impl.row) {
         impl.row = impl.readRow();
         impl.countSeen();
+        impl.watchWeights();
     }
     StepRecord record = impl.row->record;
     const bool lossIsBad = (record.flags & kLossNotFinite) != 0;
@@ -503,6 +499,11 @@ JudgedSamples Trainer::judged() const {
 const std::vector<Message>& Trainer::skippedSamples() const {
     require(validates(), "there are samples to validate on");
     return m_impl->evaluator->skipped();
+}
+
+double Trainer::distanceFrom(Trainer& reference) {
+    const LaneStep &own = *m_impl->at, &other = *reference.m_impl->at;
+    return weightDistance(own.executor(), own.graph(), other.executor(), other.graph());
 }
 
 std::optional<GradientRange> Trainer::gradientRange() {

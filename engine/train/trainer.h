@@ -113,6 +113,10 @@ public:
     /// The reasons why the last evaluation left samples out.
     const std::vector<Message>& skippedSamples() const;
 
+    /// Returns how far the weights are from those of another lane of the same experiment, see
+    /// weightDistance().
+    double distanceFrom(Trainer& reference);
+
     /// Returns the gradients of the next step, times the scale that it uses. The training is not
     /// changed. Costs a step that stores all its values. Returns nothing when it was stopped
     /// midway.

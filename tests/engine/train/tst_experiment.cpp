@@ -4,6 +4,7 @@
 #include "engine/settings/layers.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/experiment.h"
+#include "engine/train/lanes_fit.h"
 #include "tests/support/thrown.h"
 #include "tests/support/training.h"
 
