@@ -82,7 +82,7 @@ void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList&
                            .graph = newGraph(title() + u'/' + labels[i]),
                            .trendGraph = nullptr,
                            .points = {}});
-    if (m_id == metric::Loss) // last, because trends lie over all curves
+    if (m_id == metric::Loss || m_id == metric::GradientNorm) // last: they lie over all curves
         for (Lane& lane : m_lanes)
             lane.trendGraph = newGraph(title() + u'/' + lane.label + QStringLiteral("/trend"));
     setSmoothing(m_smoothing);
@@ -202,11 +202,16 @@ void PlotPanel::drawLanes(double from, double to, int pixels) {
         Lane& lane = m_lanes[i];
         const QPen pen = lanePen(i);
         const bool trend = lane.trend.weight() > 0;
-        fillGraph(*lane.graph, lane.points, trend ? m_colors.faint(pen) : pen, pixels);
+        const Drawn drawn = drawnOf(lane.points, pixels);
+        const bool pale = trend || (drawn.noise && lane.trendGraph);
+        fillGraph(*lane.graph, drawn, pale ? m_colors.faint(pen) : pen, pixels);
         if (!lane.trendGraph) continue;
         lane.trend.update(lane.curve.column());
-        lane.trend.series().sample(from, to, pixels, lane.points.xs, lane.points.ys);
-        fillGraph(*lane.trendGraph, lane.points, pen, pixels);
+        if (!trend && pale)
+            sampleMeans(lane.curve.column(), from, to, pixels, lane.points.xs, lane.points.ys);
+        else
+            lane.trend.series().sample(from, to, pixels, lane.points.xs, lane.points.ys);
+        fillGraph(*lane.trendGraph, drawnOf(lane.points, pixels), pen, pixels);
     }
 }
 
@@ -215,7 +220,7 @@ void PlotPanel::drawOverlays(int pixels) {
         const Overlay& overlay = m_overlays[static_cast<size_t>(behind.run)];
         QPen pen = m_colors.runPen(overlay.color, behind.curve.lane());
         pen.setWidthF(m_magnified);
-        fillGraph(*behind.graph, behind.points, pen, pixels);
+        fillGraph(*behind.graph, drawnOf(behind.points, pixels), pen, pixels);
         placeTag(behind, pen);
     }
 }
@@ -246,11 +251,12 @@ void PlotPanel::placeTag(Behind& behind, const QPen& pen) {
                                     std::max(behind.points.ys.back(), floor));
 }
 
-void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int pixels) {
+PlotPanel::Drawn PlotPanel::drawnOf(const Points& points, int pixels) const {
     const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
     // zero and negative values have no place on a logarithmic axis: they lie on its lower edge
     const auto heightOf = [&](double y) { return isLogarithmic(m_metric) && y <= 0 ? floor : y; };
-    QVector<QCPGraphData> data;
+    Drawn drawn;
+    QVector<QCPGraphData>& data = drawn.data;
     data.reserve(points.xs.size());
     qsizetype turns = 0;
     double before = 0;
@@ -267,8 +273,14 @@ void PlotPanel::fillGraph(CurveGraph& graph, const Points& points, QPen pen, int
         }
         data.append(QCPGraphData(points.xs[i], y));
     }
-    // In dense noise dashes cannot be seen, and they cost as much as everything else.
-    if (data.size() > pixels && 2 * turns > data.size()) pen.setStyle(Qt::SolidLine);
+    drawn.noise = data.size() > pixels && 2 * turns > data.size();
+    return drawn;
+}
+
+void PlotPanel::fillGraph(CurveGraph& graph, const Drawn& drawn, QPen pen, int pixels) {
+    const QVector<QCPGraphData>& data = drawn.data;
+    // dashes cannot be seen there, and they cost as much as everything else
+    if (drawn.noise) pen.setStyle(Qt::SolidLine);
     const bool fine = m_resting && data.size() <= pixels;
     if (fine) pen.setWidthF(std::max(kFineWidth, pen.widthF()));
     graph.setAntialiased(fine);

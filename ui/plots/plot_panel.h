@@ -51,7 +51,8 @@ public:
     /// Marks a lane that has no value here: the loss scale of a lane without loss scaling.
     void setAbsent(int lane, bool absent);
     /// Draws the trend of each curve over the curve itself, which is faint then; 0: no trend. Only
-    /// the loss has a trend: the other metrics are not noisy.
+    /// the loss has a trend. Without one, dense noise of losses and gradient norms is faint, too,
+    /// with a line through its middle, because that of the last lane would hide all others.
     void setSmoothing(double weight);
     /// Sets the other runs whose curves are drawn behind.
     void setOverlays(const std::vector<Overlay>&);
@@ -77,14 +78,20 @@ private:
     struct Points {
         QVector<double> xs, ys;
     };
+    /// The same as they are drawn: without what the eye cannot tell.
+    struct Drawn {
+        QVector<QCPGraphData> data;
+        bool noise = false; ///< so dense that the lines fill an area, in which dashes drown
+    };
     struct Lane {
         QString label;
         Curve curve;
         bool absent = false;
         SmoothedColumn trend;
-        CurveGraph* graph = nullptr;      ///< owned by the plot
-        CurveGraph* trendGraph = nullptr; ///< owned by the plot; null when nothing is smoothed
-        Points points;                    ///< as of the last update
+        CurveGraph* graph = nullptr; ///< owned by the plot
+        /// Owned by the plot; null where there is neither a trend nor noise.
+        CurveGraph* trendGraph = nullptr;
+        Points points; ///< as of the last update
     };
     struct Behind {
         Curve curve;
@@ -111,7 +118,8 @@ private:
     void drawOverlays(int pixels);
     void placeTag(Behind&, const QPen&);
     QPen lanePen(size_t lane) const;
-    void fillGraph(CurveGraph&, const Points&, QPen, int pixels);
+    Drawn drawnOf(const Points&, int pixels) const;
+    void fillGraph(CurveGraph&, const Drawn&, QPen, int pixels);
     void fitRange(double lowest, double highest);
 
     QCustomPlot& m_plot;

@@ -64,6 +64,7 @@ private slots:
     }
     void followsTheFormula();
     void curveStaysBehind();
+    void lanesInDenseNoiseAreSeen();
     void lossesThatAreNotFinite();
     void growsAsTheCurveDoes();
     void weightHasLimits();
@@ -120,6 +121,42 @@ void TestTrend::curveStaysBehind() {
     draw();
     QCOMPARE(raw->pen().color(), colors.lane(0));
     QVERIFY(graph("Loss/A fp32/trend")->data()->isEmpty());
+}
+
+/// The band of the last lane would hide those of the others; a line through each band does not.
+void TestTrend::lanesInDenseNoiseAreSeen() {
+    constexpr int kSteps = 4000;
+    const auto lossAt = [](int step, int lane) { // without a trend, from 1 to 2
+        return 1 + static_cast<float>((step * 7919 + lane * 104729) % 1009) / 1009;
+    };
+    double mean = 0;
+    for (int step = 1; step <= kSteps; ++step) {
+        mean += static_cast<double>(lossAt(step, 0)) / kSteps;
+        for (const int lane : {0, 1}) {
+            StepRecord row = record(step, lane, lossAt(step, lane));
+            m_stack->append(lane, row);
+        }
+    }
+    draw();
+    const Colors colors = colorsFor(m_stack->palette());
+    const CurveGraph *band = graph("Loss/A fp32"), *line = graph("Loss/A fp32/trend");
+    QCOMPARE(band->pen().color(), colors.faint(colors.lanePen(0)).color());
+    QCOMPARE(line->pen().color(), colors.lane(0));
+    QVERIFY(graph("Loss/B amp-fp16/trend")->pen().style() != Qt::SolidLine); // A shows through
+    const int points = line->data()->size();
+    QVERIFY2(points > 20 && points < band->data()->size() / 4, qPrintable(QString::number(points)));
+    double sum = 0;
+    for (const QCPGraphData& point : *line->data()) {
+        QVERIFY(point.value > 1 && point.value < 2);
+        sum += point.value;
+    }
+    // the mean of n values of deviation 1/sqrt(12): five standard errors
+    const double bound = 5 / std::sqrt(12.0 * kSteps / 4);
+    QVERIFY2(std::abs(sum / points - mean) < bound, qPrintable(QString::number(sum / points)));
+    QVERIFY(line->data()->at(points - 1)->key > 0.97 * kSteps);
+    m_stack->setSmoothing(0.9); // the user's trend takes its place
+    draw();
+    QVERIFY(line->data()->size() > band->data()->size() / 4);
 }
 
 void TestTrend::lossesThatAreNotFinite() {
