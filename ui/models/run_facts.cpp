@@ -24,6 +24,15 @@ QString epochText(int64_t epoch, int64_t epochs, int64_t batch, int64_t batches)
         .arg(grouped(epoch), grouped(epochs), grouped(batch), grouped(batches));
 }
 
+/// Whether a lane has a loss scale, or may have one: settings may describe fewer lanes than a saved
+/// run has.
+bool someLaneScales(const RunSnapshot& run) {
+    const RunConfig& config = run.info().config;
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        if (lane >= static_cast<int>(config.lanes.size()) || laneScales(config, lane)) return true;
+    return false;
+}
+
 } // namespace
 
 bool laneScales(const RunConfig& config, int lane) {
@@ -78,14 +87,17 @@ std::vector<LaneFacts> laneFactsOf(const RunSnapshot& run, bool live) {
     for (int lane = 0; lane < run.laneCount(); ++lane) {
         const auto at = static_cast<size_t>(lane);
         facts.push_back({laneScales(config, lane), at < memory.size() ? memory[at] : MemoryUse{},
-                         about.value(lane), live, judged, laneIsHalf(config, lane)});
+                         about.value(lane), live, judged, laneIsHalf(config, lane),
+                         config.watchWeights > 0});
     }
     return facts;
 }
 
 std::vector<MetricId> plottedMetrics(const RunSnapshot& run) {
     const RunConfig& config = run.info().config;
-    std::vector<MetricId> plotted{metric::Loss, metric::Scale};
+    const bool scales = someLaneScales(run);
+    std::vector<MetricId> plotted{metric::Loss};
+    if (scales) plotted.push_back(metric::Scale);
     const auto add = [&plotted](MetricId id) { plotted.push_back(id); };
     if (config.schedule.kind != ScheduleKind::Constant) add(metric::LearningRate);
     if (config.gradients.clip != ClipKind::None || config.gradients.penalty != 0)
@@ -102,7 +114,7 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot& run) {
             add(id);
     }
     add(metric::DeviceSeconds);
-    add(metric::SkippedSoFar);
+    if (scales) add(metric::SkippedSoFar); // no other lane skips steps
     if (run.has(metric::Perplexity)) add(metric::Perplexity);
     return plotted;
 }

@@ -29,13 +29,14 @@ struct LaneFacts {
     bool live = true;   ///< the lane is trained here, so its settings can be edited
     /// Which value of its validation is worth showing; Not when there is no validation.
     enum class Judged { Not, ByLoss, ByAccuracy, ByError } judged = Judged::Not;
-    bool half = false; ///< computes gradients in 16 bits
+    bool half = false;    ///< computes gradients in 16 bits
+    bool watched = false; ///< its weights are watched, see run.watch_weights
 };
 /// Returns the facts of the lanes that the run has now. `live`: see LaneFacts.
 std::vector<LaneFacts> laneFactsOf(const RunSnapshot&, bool live);
 /// Returns the metrics that are worth a plot of their own, from top to bottom: those that this run
 /// measures, and those that every run has. Learning rate and gradient norm are among them when the
-/// settings make them change.
+/// settings make them change, loss scale and skipped steps when a lane scales its loss.
 std::vector<MetricId> plottedMetrics(const RunSnapshot&);
 /// Returns the lane of `other` with which a run's lane is compared: the same one when both runs
 /// have equally many lanes, else the one of the same name; -1 when there is none.

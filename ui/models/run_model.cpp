@@ -156,6 +156,8 @@ void RunModel::update(int index, Lane& lane) {
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
     status.validationError = totals.validationError();
+    status.unchangedWeights = totals.unchangedWeights();
+    status.unchangedCopies = totals.unchangedCopies();
     status.underflowStep = totals.underflowStep();
     status.zeros = zeroGradientsOf(run.newestGradients(), index);
     status.growthInterval = growthIntervalOf(run.info().config, index);

@@ -51,7 +51,9 @@ struct LaneStatus {
     SkipTally skips;
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     std::optional<double> validationError;          ///< likewise, see Validation::error
-    std::optional<ZeroGradients> zeros;             ///< nothing before they are counted
+    /// When the weights were last watched, see WeightChange.
+    std::optional<double> unchangedWeights, unchangedCopies;
+    std::optional<ZeroGradients> zeros; ///< nothing before they are counted
     int64_t underflowStep = 0; ///< when all gradients last began to round to zero; 0: never
     bool exact = true;         ///< the scale grows only when the clean steps equal the interval
     /// The accuracy at the last validation as a text: "97.31 %". Empty before a validation.

@@ -29,7 +29,8 @@ constexpr double kSmall = 0.85; // of the window's font
 
 // Rows of a card's grid; the scaler's figures have kScaleRow and the three rows after it.
 constexpr int kTitleRow = 0, kLossRow = 1, kJudgedRow = 2, kMemoryRow = 3, kBarRow = 4,
-              kScaleRow = 5, kStuckRow = 9, kZerosRow = 10, kEventRow = 11, kCardRows = 12;
+              kScaleRow = 5, kStuckRow = 9, kZerosRow = 10, kUnchangedRow = 11, kEventRow = 12,
+              kCardRows = 13;
 
 } // namespace
 
@@ -62,6 +63,7 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
         m_extras.push_back(m_noScale);
     }
     if (facts.half && facts.live) addZeros(*grid);
+    if (facts.watched) addUnchanged(*grid);
     m_event = make<FigureLabel>(tr("Last event"), this);
     m_event->setMinimumHeight(m_scales ? fontMetrics().lineSpacing() : 0);
     m_event->setVisible(m_scales);
@@ -138,6 +140,33 @@ void LaneCard::showZeros(const LaneStatus& status) {
                 QStringLiteral("\n\n") + when + u' ' +
                 tr("That takes about a hundredth of the time; on a GPU it happens while the "
                    "gradients are shown (G)."));
+}
+
+void LaneCard::addUnchanged(QGridLayout& grid) {
+    m_unchanged = addFigure(grid, kUnchangedRow, tr("Unchanged weights"));
+    m_extras.insert(m_extras.end(), {m_unchanged, nameOf(m_unchanged)});
+    // fitWords() shortens it before the card becomes wider than the panel
+    m_unchanged->setMinimumWidth(
+        fontMetrics().horizontalAdvance(QStringLiteral("<0.1 % (>99.9 %)")));
+    explain(m_unchanged,
+            tr("How many weights the last watched step left exactly as they were. If weights are "
+               "stored in 16 bits, small updates round away and are lost. AMP stores them in "
+               "float32, which keeps small updates; in parentheses, how many of the 16-bit copies, "
+               "with which its layers compute, did not change. Weights without a gradient do not "
+               "change in any precision. The setting Watch weights says how often they are looked "
+               "at."));
+}
+
+void LaneCard::showUnchanged(const LaneStatus& status) {
+    if (!m_unchanged || !status.unchangedWeights) return;
+    const QString share = percentText(*status.unchangedWeights);
+    m_unchangedForms = QStringList{share};
+    if (status.unchangedCopies) {
+        const QString copies = percentText(*status.unchangedCopies);
+        m_unchangedForms =
+            QStringList{tr("%1 (copies: %2)").arg(share, copies), tr("%1 (%2)").arg(share, copies)};
+    }
+    fitUnchanged();
 }
 
 void LaneCard::addMemory(QGridLayout& grid, const MemoryUse& memory) {
@@ -251,6 +280,7 @@ void LaneCard::show(const LaneStatus& status) {
     m_news = status.lastBrief;
     setAccessibleName(m_label);
     showZeros(status);
+    showUnchanged(status);
     showTips(status);
     fitWords();
     const bool grows = status.grows();
@@ -327,6 +357,8 @@ void LaneCard::showTips(const LaneStatus& status) {
     QStringList lines{m_label};
     for (const QString& line : {m_about, m_memoryText, status.lastEvent})
         if (!line.isEmpty()) lines << line;
+    if (!m_unchangedForms.isEmpty())
+        lines << tr("Unchanged weights: %1").arg(m_unchangedForms.front());
     if (m_zeros) lines << tr("Zero gradients: %1").arg(m_zeros->text());
     m_title->setToolTip(lines.join(u'\n'));
     m_event->setToolTip(status.lastEvent);
@@ -351,6 +383,7 @@ void LaneCard::fitWords() {
     if (title != m_title->text()) m_title->setText(title);
     m_event->showFigure(fontMetrics().elidedText(m_news, Qt::ElideRight, m_event->width()));
     if (m_scales && m_lastScale > 0) fitScale();
+    fitUnchanged();
     if (m_stuck) // layouts ask such a label for its height at another width
         m_stuck->setFixedHeight(heightOf(m_stuck->text(), m_stuck->font(), m_stuck->width()));
 }
@@ -360,6 +393,12 @@ void LaneCard::fitScale() {
     const QString full = scaleText(m_lastScale);
     const QStringList forms{full, full.section(QStringLiteral(" = "), -1)};
     m_scale->showFigure(widest(forms, m_scale->fontMetrics(), m_scale->width()));
+}
+
+void LaneCard::fitUnchanged() {
+    if (!m_unchanged || m_unchangedForms.isEmpty()) return;
+    m_unchanged->showFigure(
+        widest(m_unchangedForms, m_unchanged->fontMetrics(), m_unchanged->width()));
 }
 
 void LaneCard::resizeEvent(QResizeEvent* event) {

@@ -46,12 +46,15 @@ private:
     void showSkipVerdict(const LaneStatus&);
     void fitWords();
     void fitScale();
+    void fitUnchanged();
     FigureLabel* addFigure(QGridLayout&, int row, const QString& name, int columns = 2);
     void addMemory(QGridLayout&, const MemoryUse&);
     void addJudged(QGridLayout&, LaneFacts::Judged);
     void showJudged(const LaneStatus&);
     void addZeros(QGridLayout&);
     void showZeros(const LaneStatus&);
+    void addUnchanged(QGridLayout&);
+    void showUnchanged(const LaneStatus&);
     void addScaler(QGridLayout&, int row);
     void addScale(QGridLayout&, int row);
     void addStuck(QGridLayout&);
@@ -65,6 +68,7 @@ private:
     int m_lane;
     bool m_scales, m_live, m_compact = false, m_grows = true;
     std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
+    QStringList m_unchangedForms;   ///< from long to short
     QString m_memoryText, m_lossText = QStringLiteral("–");
     QString m_about, m_label, m_news; ///< the full texts
     double m_lastScale = 0;           ///< 0 before the first step
@@ -73,6 +77,7 @@ private:
     FigureLabel* m_loss = nullptr;
     FigureLabel* m_judged = nullptr; ///< null when nothing is validated
     FigureLabel* m_zeros = nullptr;  ///< null when gradients are not 16 bits, or not counted here
+    FigureLabel* m_unchanged = nullptr; ///< null when weights are not watched
     FigureLabel* m_scale = nullptr;
     QToolButton* m_setScale = nullptr;
     FigureLabel* m_skipped = nullptr;

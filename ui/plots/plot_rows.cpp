@@ -11,8 +11,8 @@
 namespace halfscope {
 
 namespace {
-// The row of the gradients over time, below the loss scale: the band rises and falls with the curve
-// above it.
+// The row of the gradients over time, below the loss scale, if there is one: the band rises and
+// falls with the curve above it.
 constexpr int kBelowScale = 2;
 } // namespace
 

@@ -178,7 +178,7 @@ void PlotStack::nameLanes() {
     for (int lane = 0; lane < lanes(); ++lane) {
         const bool scales = laneScales(run.info().config, lane);
         if (scales && scaled < 0) scaled = lane;
-        panelOf(metric::Scale).setAbsent(lane, !scales);
+        if (PlotPanel* scale = m_rows->of(metric::Scale)) scale->setAbsent(lane, !scales);
     }
     if (!m_laneChosen) m_gradientLane = std::max(0, scaled);
     showGradientLane();

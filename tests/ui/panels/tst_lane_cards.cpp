@@ -10,6 +10,7 @@
 #include <QLocale>
 #include <QSignalSpy>
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -119,6 +120,45 @@ private slots:
         QCOMPARE(shown(judged(0, std::nan(""))), QStringLiteral("output is nan"));
         QCOMPARE(shown(judged(0.25, std::nan(""))),
                  QStringLiteral("25.00 %")); // of some samples
+    }
+
+    /// AMP's card tells two shares, in as many words as there is room for; its tool tip has all.
+    void tellsUnchangedWeights() {
+        LaneFacts facts;
+        facts.watched = true;
+        LaneCard card(1, facts, nullptr);
+        const auto figure = [&card]() -> const QLabel* {
+            for (const QLabel* name : card.findChildren<QLabel*>())
+                if (name->text() == QStringLiteral("Unchanged weights"))
+                    return static_cast<const QLabel*>(name->buddy());
+            return nullptr;
+        };
+        QVERIFY(figure());
+        card.resize(600, kRoomy);
+        card.setVisible(true);
+        LaneStatus status;
+        status.last.step = 4;
+        card.show(status);
+        QCOMPARE(figure()->text(), QStringLiteral("–"));
+        status.unchangedWeights = 0.73;
+        card.show(status);
+        QCOMPARE(figure()->text(), QStringLiteral("73 %"));
+        status.unchangedWeights = 0;
+        status.unchangedCopies = 0.64;
+        card.show(status);
+        QCOMPARE(figure()->text(), QStringLiteral("0 % (copies: 64 %)"));
+        status.unchangedWeights = 0.0005;
+        status.unchangedCopies = 0.9999;
+        card.show(status);
+        card.resize(card.minimumSizeHint());
+        QTRY_COMPARE(figure()->text(), QStringLiteral("<0.1 % (>99.9 %)"));
+        const auto titles = card.findChildren<QLabel*>();
+        QVERIFY(std::any_of(titles.begin(), titles.end(), [](const QLabel* each) {
+            return each->toolTip().contains(QStringLiteral("weights: <0.1 % (copies: >99.9 %)"));
+        }));
+        const LaneCard other(0, LaneFacts(), nullptr);
+        for (const QLabel* name : other.findChildren<QLabel*>())
+            QVERIFY(name->text() != QStringLiteral("Unchanged weights"));
     }
 
     /// The plot shows the scale that a step used; after a growth, the card has another number, and

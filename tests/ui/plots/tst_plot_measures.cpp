@@ -6,6 +6,7 @@
 
 #include <QTest>
 
+#include <algorithm>
 #include <limits>
 
 namespace tst_plot_measures {
@@ -33,6 +34,7 @@ class TestPlotMeasures : public QObject {
     Q_OBJECT
 private slots:
     void standBetweenScaleAndThroughput();
+    void withoutALossScale();
     void showTheirValues();
     void comeAndGo();
     void littleRoomKeepsThem();
@@ -54,6 +56,16 @@ void TestPlotMeasures::standBetweenScaleAndThroughput() {
     QCOMPARE(plotted(stack), all);
     stack.setLanes(kLanes);
     QCOMPARE(plotted(stack), usual);
+}
+
+/// An empty plot would take the room of others. A live edit may switch a scaler on.
+void TestPlotMeasures::withoutALossScale() {
+    FedPlots stack;
+    stack.setLanes(kLanes, {false, false});
+    QCOMPARE(plotted(stack),
+             (QStringList{QStringLiteral("Loss"), QStringLiteral("Throughput (steps/s)")}));
+    stack.setLanes(kLanes, {false, true});
+    QCOMPARE(plotted(stack).size(), qsizetype{4});
 }
 
 /// Rates are drawn from zero on a linear axis, norms on a logarithmic one; an overflow has no norm.
@@ -116,7 +128,9 @@ void TestPlotMeasures::comeAndGo() {
         const int more = static_cast<int>(extra.size());
         QCOMPARE(plot.axisRectCount(), rects + more);
         QCOMPARE(plot.plotLayout()->rowCount(), rects + more);
-        QCOMPARE(plot.graphCount(), graphs + 2 * more); // two lanes
+        const bool noisy = std::count(extra.begin(), extra.end(), Measure::GradientNorm) > 0;
+        // of two lanes; noise has a line through its middle, too
+        QCOMPARE(plot.graphCount(), graphs + 2 * (more + (noisy ? 1 : 0)));
         QCOMPARE(plot.itemCount(), items + 2 * more);   // a header and the crosshair's line
         const QCPGraph* trend = graphNamed(stack, QStringLiteral("Loss/A fp32/trend"));
         QVERIFY(trend && trend->dataCount() == 2); // the smoothing is kept
