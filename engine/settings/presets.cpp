@@ -20,6 +20,9 @@ constexpr Phrase kExamples = phrase("Presets", "Examples");
 constexpr Phrase kPrecisions = phrase("Presets", "Precisions");
 constexpr Phrase kScaling = phrase("Presets", "Loss scaling");
 
+/// In steps: watching takes little beside a step of the checkerboard.
+constexpr int64_t kOftenWatched = 5;
+
 /// Returns the folder of Debian's Fashion-MNIST package; empty when it is not installed.
 std::string installedFashion() {
     constexpr const char* kFolder = "/usr/share/datasets/fashion-mnist";
@@ -68,6 +71,21 @@ Preset pureFp16() {
                          "Everything in float16, next to AMP: without float32 master weights and "
                          "loss scaling, small updates vanish and Adam's epsilon becomes zero."),
                   "fp32,amp-fp16,fp16");
+}
+
+/// At a tenth of the checkerboard's usual rate, most updates of Adam are less than half of the
+/// distance between two bfloat16 numbers.
+Preset masterWeights() {
+    Preset made = preset(
+        "master-weights", kPrecisions, phrase("Presets", "Why float32 weights"),
+        phrase(
+            "Presets",
+            "Small updates: weights in bfloat16 lose most of them and learn slowly. AMP computes "
+            "in bfloat16, too, but keeps its weights in float32, and learns like float32."),
+        "fp32,amp-bf16,bf16");
+    made.config.optimizer.lr = 1e-4;
+    made.config.watchWeights = kOftenWatched;
+    return made;
 }
 
 Preset apexLevels() {
@@ -531,13 +549,14 @@ LostScaler lostScaler(std::span<const LaneConfig> before, std::span<const LaneCo
 
 std::span<const Preset> presets() {
     static const std::vector<Preset> all = [] {
-        std::vector<Preset> list{checkerboard(),    checkerboardSeed(), regression(), oneCycle(),
-                                 curveFit(),        lineFit(),          moons(),      spirals(),
-                                 mnistMlp(),        mnistCnn(),         fashionCnn(), resnetSmall(),
-                                 transformerTiny(), transformerLm(),    languages(),  picture(),
-                                 siren(),           fourier(),          gan(),        wganGp(),
-                                 bfloat16(),        pureFp16(),         policies(),   apexLevels(),
-                                 overflow(),        staticScales()};
+        std::vector<Preset> list{
+            checkerboard(),    checkerboardSeed(), regression(),    oneCycle(),
+            curveFit(),        lineFit(),          moons(),         spirals(),
+            mnistMlp(),        mnistCnn(),         fashionCnn(),    resnetSmall(),
+            transformerTiny(), transformerLm(),    languages(),     picture(),
+            siren(),           fourier(),          gan(),           wganGp(),
+            bfloat16(),        pureFp16(),         masterWeights(), policies(),
+            apexLevels(),      overflow(),         staticScales()};
         for (Preset& recipe : recipePresets())
             list.push_back(std::move(recipe));
         return list;

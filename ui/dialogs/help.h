@@ -9,6 +9,7 @@ namespace halfscope {
 /// Pages of the manual, or headings in them, for HelpDialog::showPart().
 inline constexpr const char* kHelpWords = "words";
 inline constexpr const char* kHelpLesson = "lesson";
+inline constexpr const char* kHelpSecondLesson = "lesson-weights";
 inline constexpr const char* kHelpQuestions = "questions";
 inline constexpr const char* kHelpMarks = "window#marks";
 inline constexpr const char* kHelpKeys = "keys";

@@ -16,22 +16,32 @@ LessonPanel::LessonPanel(QWidget* parent)
     : QDockWidget(parent), m_manual(QLocale().name().section(u'_', 0, 0)),
       m_page(m_manual.indexOf(QLatin1String(kHelpLesson))) {
     setObjectName(QStringLiteral("lesson"));
-    setWindowTitle(m_manual.pages()[m_page].title);
     setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
     m_text = make<QTextBrowser>(this);
-    m_text->setAccessibleName(windowTitle());
     m_text->setOpenLinks(false);
     connect(m_text, &QTextBrowser::anchorClicked, this, &LessonPanel::follow);
     constexpr int kLeast = 160; // pixels
     m_text->setMinimumWidth(kLeast);
     setWidget(m_text);
-    render();
+    turnTo(m_page);
 }
 
 // The text loses the focus, and looks at its document, after m_document has been destroyed.
 LessonPanel::~LessonPanel() { m_text->setDocument(nullptr); }
 
-void LessonPanel::open() {
+QString LessonPanel::page() const { return m_manual.pages()[m_page].name; }
+
+void LessonPanel::turnTo(int page) {
+    m_page = page;
+    setWindowTitle(m_manual.pages()[m_page].title);
+    m_text->setAccessibleName(windowTitle());
+    render();
+    emit turned();
+}
+
+void LessonPanel::open(const QString& page) {
+    const int wanted = m_manual.indexOf(page);
+    if (wanted >= 0 && wanted != m_page) turnTo(wanted);
     show();
     raise();
     m_text->setFocus(Qt::OtherFocusReason);
@@ -44,6 +54,8 @@ void LessonPanel::follow(const QUrl& link) {
     }
     const ManualPlace place = m_manual.placeOf(link, m_page);
     if (place.page.isEmpty()) return;
+    const bool lesson = place.page.startsWith(QLatin1String(kHelpLesson));
+    if (lesson && place.page != page()) return turnTo(m_manual.indexOf(place.page));
     emit pageAsked(place.heading.isEmpty() ? place.page : place.page + u'#' + place.heading);
 }
 

@@ -1,5 +1,5 @@
-// The first lesson beside the experiments that it opens: a page of the manual as a column of the
-// window. HelpDialog shows all pages; it would cover what this one talks about.
+// A lesson beside the experiments that it opens: a page of the manual as a column of the window.
+// HelpDialog shows all pages; it would cover what this one talks about.
 #pragma once
 
 #include "ui/dialogs/manual.h"
@@ -18,10 +18,14 @@ public:
     explicit LessonPanel(QWidget* parent);
     ~LessonPanel() override;
 
-    /// Opens the panel and gives it the keyboard.
-    void open();
+    /// Opens the panel with a lesson, such as kHelpLesson, and gives it the keyboard.
+    void open(const QString& page);
+    /// Returns the name of the page that the panel holds.
+    QString page() const;
 
 signals:
+    /// Emitted when another lesson has come into the panel.
+    void turned();
     void presetChosen(const QString& name);
     /// A link leads to another page of the manual, such as "words" or "window#marks".
     void pageAsked(const QString& address);
@@ -31,6 +35,7 @@ protected:
     void keyPressEvent(QKeyEvent*) override;
 
 private:
+    void turnTo(int page);
     void render();
     void follow(const QUrl&);
 

@@ -202,8 +202,8 @@ void WindowMenus::fillScales(QMenu& menu) {
 void WindowMenus::fillHelp(QMenu& help) {
     help.addAction(tr("&Help and shortcuts"), QKeySequence::HelpContents, this,
                    &WindowMenus::showHelp);
-    m_lessonShown = help.addAction(tr("First &lesson"), this, &WindowMenus::showLesson);
-    m_lessonShown->setCheckable(true);
+    addLesson(help, tr("First &lesson"), kHelpLesson);
+    addLesson(help, tr("&Second lesson"), kHelpSecondLesson);
     help.addAction(tr("&Questions about AMP"), this,
                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
     help.addAction(tr("A &number in 16 bits…"), this, &WindowMenus::showNumber);
@@ -470,18 +470,33 @@ void WindowMenus::showHelpPart(const QString& anchor) {
     m_help->showPart(anchor);
 }
 
-/// Shows the lesson in a column of its own: its reader presses Play and looks at what happens.
-void WindowMenus::showLesson(bool on) {
+void WindowMenus::addLesson(QMenu& help, const QString& text, const char* page) {
+    QAction* action = help.addAction(text);
+    action->setCheckable(true);
+    const QString name = QLatin1String(page);
+    connect(action, &QAction::triggered, this, [this, name](bool on) { showLesson(name, on); });
+    m_lessons[name] = action;
+}
+
+void WindowMenus::markLesson() {
+    const bool shown = m_lesson->toggleViewAction()->isChecked();
+    for (const auto& [page, action] : m_lessons)
+        action->setChecked(shown && m_lesson->page() == page);
+}
+
+/// Shows a lesson in a column of its own: its reader presses Play and looks at what happens.
+void WindowMenus::showLesson(const QString& page, bool on) {
     if (!on && m_lesson) return m_lesson->hide();
     if (!m_lesson) {
         m_lesson = make<LessonPanel>(&m_window);
         m_window.addDockWidget(Qt::LeftDockWidgetArea, m_lesson);
         connect(m_lesson, &LessonPanel::presetChosen, &m_files, &WindowFiles::openPreset);
         connect(m_lesson, &LessonPanel::pageAsked, this, &WindowMenus::showHelpPart);
-        connect(m_lesson->toggleViewAction(), &QAction::toggled, m_lessonShown,
-                &QAction::setChecked);
+        connect(m_lesson->toggleViewAction(), &QAction::toggled, this, &WindowMenus::markLesson);
+        connect(m_lesson, &LessonPanel::turned, this, &WindowMenus::markLesson);
     }
-    m_lesson->open();
+    m_lesson->open(page);
+    markLesson();
     // in a narrow window it takes what pictures and cards can spare; the settings may fold away
     const QStyle& style = *m_window.style();
     const int settings = m_parts.setup->isVisible() ? m_parts.setup->minimumWidth() : 0;

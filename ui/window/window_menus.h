@@ -8,6 +8,8 @@
 #include <QObject>
 #include <QVariantMap>
 
+#include <map>
+
 class QAction;
 class QKeySequence;
 class QMainWindow;
@@ -69,7 +71,9 @@ private:
     template <class Action>
     void addShortcut(const QKeySequence&, Action);
     void showHelpPart(const QString& anchor);
-    void showLesson(bool on);
+    void addLesson(QMenu&, const QString& text, const char* page);
+    void showLesson(const QString& page, bool on);
+    void markLesson();
     void showNumber();
     void showVerification();
     void showAbout();
@@ -93,9 +97,9 @@ private:
     QAction* m_runs = nullptr;
     QAction* m_gradients = nullptr;
     QAction* m_previous = nullptr;
-    QAction* m_lessonShown = nullptr;
-    HelpDialog* m_help = nullptr;    ///< child of the window; null until it is asked for
-    LessonPanel* m_lesson = nullptr; ///< likewise
+    std::map<QString, QAction*> m_lessons; ///< by page; the one in the panel is checked
+    HelpDialog* m_help = nullptr;          ///< child of the window; null until it is asked for
+    LessonPanel* m_lesson = nullptr;       ///< likewise
 };
 
 } // namespace halfscope

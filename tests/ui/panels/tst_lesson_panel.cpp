@@ -28,13 +28,14 @@ private slots:
     void standsBesideWhatItTalksAbout();
     void opensExperimentsAndSpacePlays();
     void otherPagesOpenInTheManual();
+    void turnsToTheOtherLesson();
     void escapeAndTheMenuCloseIt();
     void aNarrowWindowHidesTheSettings();
     void aSmallWindowKeepsTheCards();
 
 private:
     MainWindow& window() { return m_opened->window; }
-    QAction* action();
+    QAction* action(const char* text = "First &lesson");
     LessonPanel* panel() { return window().findChild<LessonPanel*>(); }
     QTextBrowser* text() { return panel()->findChild<QTextBrowser*>(); }
     std::unique_ptr<Opened> m_opened;
@@ -51,9 +52,9 @@ void TestLessonPanel::init() {
     QTRY_VERIFY(panel()->isVisible());
 }
 
-QAction* TestLessonPanel::action() {
+QAction* TestLessonPanel::action(const char* text) {
     for (QAction* each : window().findChildren<QAction*>())
-        if (each->text() == QStringLiteral("First &lesson")) return each;
+        if (each->text() == QLatin1String(text)) return each;
     return nullptr;
 }
 
@@ -89,6 +90,27 @@ void TestLessonPanel::otherPagesOpenInTheManual() {
     QCOMPARE(help->findChild<QTextBrowser*>()->document()->begin().text(),
              QStringLiteral("Questions about AMP"));
     QVERIFY(panel()->isVisible());
+}
+
+/// By its link as by the menu, which marks the one that is open.
+void TestLessonPanel::turnsToTheOtherLesson() {
+    QAction *first = action(), *second = action("&Second lesson");
+    const auto shows = [&](const char* title) {
+        return text()->document()->begin().text() == QLatin1String(title) &&
+               panel()->windowTitle() == QLatin1String(title) && panel()->isVisible();
+    };
+    QVERIFY(first->isChecked() && !second->isChecked());
+    emit text()->anchorClicked(QUrl(QStringLiteral("lesson-weights.md")));
+    QVERIFY(shows("Second lesson"));
+    QVERIFY(!window().findChild<HelpDialog*>());
+    QVERIFY(!first->isChecked() && second->isChecked());
+    first->trigger();
+    QVERIFY(shows("First lesson"));
+    second->trigger();
+    QVERIFY(shows("Second lesson"));
+    second->trigger();
+    QVERIFY(!panel()->isVisible());
+    QVERIFY(!first->isChecked() && !second->isChecked());
 }
 
 void TestLessonPanel::escapeAndTheMenuCloseIt() {

@@ -1,4 +1,5 @@
-// What the manual's first lesson tells its readers to see.
+// What the manual's lessons tell their readers to see.
+#include "engine/runs/lane_totals.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 
@@ -6,9 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
-namespace tst_first_lesson {
+namespace tst_lesson_pages {
 
 using namespace halfscope;
 
@@ -16,11 +18,12 @@ namespace {
 
 /// An experiment of the lesson, trained on the CPU.
 struct Lesson {
-    explicit Lesson(const char* preset)
-        : experiment([preset] {
+    explicit Lesson(const char* preset, const std::function<void(RunConfig&)>& change = {})
+        : experiment([&] {
               RunConfig config = presetNamed(preset).config;
               config.device = "cpu";
               config.pace = 0;
+              if (change) change(config);
               return config;
           }()) {}
 
@@ -46,20 +49,30 @@ struct Lesson {
     Experiment experiment;
 };
 
+/// Returns the median loss of a lane's last steps: that of one step may be far off.
+double lastLoss(const Lesson& lesson, int lane) {
+    std::vector<float> last;
+    const int64_t end = lesson.experiment.step();
+    for (int64_t step = end - 24; step <= end; ++step)
+        last.push_back(lesson.row(lane, step).loss);
+    return medianOf(last);
+}
+
 double zerosIn(const GradientRange& range) {
     return static_cast<double>(range.zeros()) / static_cast<double>(range.total());
 }
 
 } // namespace
 
-class TestFirstLesson : public QObject {
+class TestLessonPages : public QObject {
     Q_OBJECT
 private slots:
     void overflow();
     void underflow();
+    void weights();
 };
 
-void TestFirstLesson::overflow() {
+void TestLessonPages::overflow() {
     Lesson lesson("overflow");
     lesson.train(54);
     for (int64_t step = 1; step <= 54; ++step) {
@@ -84,7 +97,7 @@ void TestFirstLesson::overflow() {
     QVERIFY2(a > 0.3 && std::abs(a - b) < 0.1, qPrintable(QStringLiteral("%1, %2").arg(a).arg(b)));
 }
 
-void TestFirstLesson::underflow() {
+void TestLessonPages::underflow() {
     Lesson lesson("static-scales");
     lesson.train(12);
     for (int64_t step = 1; step <= 12; ++step) {
@@ -106,7 +119,40 @@ void TestFirstLesson::underflow() {
     QVERIFY(zerosIn(lesson.experiment.gradientRanges()[0]) < 0.1);
 }
 
-} // namespace tst_first_lesson
+void TestLessonPages::weights() {
+    constexpr int kFp32 = 0, kAmp = 1, kBf16 = 2;
+    Lesson lesson("master-weights"), master("master-weights", [](RunConfig&config) {
+        config.lanes[kBf16].masterWeights = Override::On;
+    });
+    lesson.train(300);
+    const auto change = [&lesson](int lane, int64_t step) {
+        return lesson.row(lane, step).weightChange.value();
+    };
+    for (int64_t step = 50; step <= 300; step += 50) {
+        QVERIFY(change(kFp32, step).unchanged < 0.001 && change(kAmp, step).unchanged < 0.001);
+        QVERIFY(!change(kFp32, step).unchangedCopies && !change(kBf16, step).unchangedCopies);
+        const double lost = change(kBf16, step).unchanged;
+        QVERIFY2(lost > 0.75, qPrintable(QString::number(lost)));
+        QVERIFY(std::abs(change(kAmp, step).unchangedCopies.value() - lost) < 0.05);
+    }
+    QVERIFY(change(kBf16, 300).unchanged > change(kBf16, 50).unchanged);
+    QVERIFY(lastLoss(lesson, kBf16) > 2 * lastLoss(lesson, kFp32));
+    QVERIFY(lastLoss(lesson, kAmp) < 1.15 * lastLoss(lesson, kFp32));
+    QVERIFY(lesson.row(kBf16, 300).weightDistance.value() >
+            2 * lesson.row(kAmp, 300).weightDistance.value());
+    master.train(300);
+    QVERIFY(master.row(kBf16, 300).weightChange->unchanged < 0.001);
+    QVERIFY(lastLoss(master, kBf16) < 1.15 * lastLoss(master, kFp32));
+    // larger updates get through
+    const double before = change(kBf16, 300).unchanged;
+    lesson.experiment.setLive(-1, "run.steps", int64_t{310}, lesson.events);
+    lesson.experiment.setLive(-1, "optimizer.lr", 1e-3, lesson.events);
+    lesson.train(310);
+    QVERIFY2(change(kBf16, 310).unchanged < before - 0.1,
+             qPrintable(QStringLiteral("%1, %2").arg(before).arg(change(kBf16, 310).unchanged)));
+}
 
-QTEST_GUILESS_MAIN(tst_first_lesson::TestFirstLesson)
-#include "tst_first_lesson.moc"
+} // namespace tst_lesson_pages
+
+QTEST_GUILESS_MAIN(tst_lesson_pages::TestLessonPages)
+#include "tst_lesson_pages.moc"
