@@ -16,6 +16,7 @@ class QMenu;
 namespace halfscope {
 
 class ExperimentController;
+class GridDialog;
 class HelpDialog;
 class LessonPanel;
 class Presentation;
@@ -71,6 +72,7 @@ private:
     void showHelpPart(const QString& anchor);
     void showLesson(bool on);
     void showNumber();
+    void showMap();
     void showVerification();
     void showAbout();
     bool eventFilter(QObject*, QEvent*) override;
@@ -96,6 +98,7 @@ private:
     QAction* m_lessonShown = nullptr;
     HelpDialog* m_help = nullptr;    ///< child of the window; null until it is asked for
     LessonPanel* m_lesson = nullptr; ///< likewise
+    GridDialog* m_map = nullptr;     ///< likewise
 };
 
 } // namespace halfscope
