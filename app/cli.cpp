@@ -1,5 +1,6 @@
 // The commands and options of halfscope-cli, and the exit codes of what they throw. The commands
-// themselves are in cli_run, cli_runs, cli_evaluate, cli_verify, cli_bench, cli_get and cli_info.
+// themselves are in cli_run, cli_sweep, cli_runs, cli_evaluate, cli_verify, cli_bench, cli_get and
+// cli_info.
 #include "app/cli_bench.h"
 #include "app/cli_evaluate.h"
 #include "app/cli_get.h"
@@ -7,6 +8,7 @@
 #include "app/cli_output.h"
 #include "app/cli_run.h"
 #include "app/cli_runs.h"
+#include "app/cli_sweep.h"
 #include "app/cli_targets.h"
 #include "app/cli_verify.h"
 
@@ -29,8 +31,8 @@ using namespace halfscope::cli;
 
 enum Exit : int { kDone = 0, kFailed = 1, kBadInput = 2, kDeviceFailed = 3 };
 
-constexpr const char* kCommands = "run, evaluate, runs, verify, bench, presets, devices, describe, "
-                                  "pytorch, get or settings (--help tells more)";
+constexpr const char* kCommands = "run, sweep, evaluate, runs, verify, bench, presets, devices, "
+                                  "describe, pytorch, get or settings (--help tells more)";
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0    done\n"
@@ -68,6 +70,8 @@ constexpr const char* kRunChanged =
 constexpr const char* kRunSwept =
     "run --preset overflow --lanes amp-fp16 --sweep scaler.init_scale=2^8,2^16,2^24 "
     "--sweep scaler.growth_interval=20,2000";
+constexpr const char* kMap = "sweep --preset overflow --sweep scaler.init_scale=2^8,2^16,2^24 "
+                             "--sweep scaler.growth_interval=20,200,2000 --csv map.csv";
 constexpr const char* kRunAgain = "run out --lanes fp32,amp-bf16";
 constexpr const char* kRunResumed = "run --resume out --out out --checkpoint-every 1000";
 constexpr const char* kEvaluate = "evaluate out --out scores";
@@ -85,6 +89,7 @@ struct Commands {
         "precision does to it.",
         "halfscope-cli"};
     RunOptions runOptions;
+    SweepOptions sweepOptions;
     EvaluateOptions evaluateOptions;
     GetOptions getOptions;
     RunsOptions runsOptions;
@@ -95,6 +100,7 @@ struct Commands {
     bool dot = false;
     bool json = false, markdown = false;
     CLI::App* run = nullptr;
+    CLI::App* sweep = nullptr;
     CLI::App* evaluate = nullptr;
     CLI::App* runs = nullptr;
     CLI::App* verify = nullptr;
@@ -144,6 +150,9 @@ struct Commands {
             "of its own, with _LANE before the ending; a critic beside it, with _critic",
             "FILE", "the path of a file"));
         run->add_flag("--quiet", runOptions.quiet, "Print errors only");
+        sweep = app.add_subcommand("sweep", "Train one lane with every combination of the values "
+                                            "of one or two settings, and print them as a map");
+        sweepOptions.addTo(*sweep);
         evaluate = app.add_subcommand(
             "evaluate", "Judge weights on the samples that nothing trains on, lane by lane");
         evaluateOptions.experiment.addTo(*evaluate, Trains::No);
@@ -208,6 +217,7 @@ struct Commands {
         get->add_flag("--yes", getOptions.yes, "Do not ask first");
         settings = app.add_subcommand("settings", "Print the reference of all settings (Markdown)");
         run->footer(footer({kRunPreset, kRunChanged, kRunSwept, kRunAgain, kRunResumed}));
+        sweep->footer(footer({kMap}));
         evaluate->footer(footer({kEvaluate, kEvaluateOthers, kPredict}));
         runs->footer(footer({"runs list", kExport}));
         verify->footer(footer({kVerify, "verify --only scaler,runs --json"}));
@@ -222,6 +232,7 @@ struct Commands {
 
     int dispatch() {
         if (run->parsed()) return cli::run(runOptions);
+        if (sweep->parsed()) return cli::sweep(sweepOptions);
         if (evaluate->parsed()) return cli::evaluate(evaluateOptions);
         if (runs->parsed()) return cli::runs(runsOptions);
         if (verify->parsed()) return cli::verifyCommand(verifyOptions);

@@ -99,6 +99,18 @@ std::string rateText(double perSecond) {
                               : std::to_string(std::llround(std::min(perSecond, 1e15)));
 }
 
+std::string timeText(double seconds) {
+    const auto whole = static_cast<int64_t>(std::lround(std::min(seconds, 3.6e9)));
+    const auto two = [](int64_t x) {
+        std::string text = std::to_string(x);
+        return text.size() < 2 ? text.insert(0, 1, '0') : text;
+    };
+    const int64_t minutes = whole / 60;
+    std::string text = std::to_string(minutes % 60);
+    if (minutes >= 60) text = std::to_string(minutes / 60) + ':' + two(minutes % 60);
+    return text + ':' + two(whole % 60);
+}
+
 std::string scaleText(float scale) {
     int exponent = 0;
     if (scale != 1 && std::frexp(scale, &exponent) == 0.5f) {

@@ -34,6 +34,8 @@ std::string bytesText(size_t bytes);
 std::string shortNumber(double x, int digits = 4);
 /// Returns a rate without an exponent: "9151", "41.3".
 std::string rateText(double perSecond);
+/// Returns a time of minutes or hours: "0:07", "1:02:09".
+std::string timeText(double seconds);
 /// Returns "2^16" for a power of two other than 1, else the number.
 std::string scaleText(float scale);
 /// Returns how many characters a text in UTF-8 has, which is as wide as a terminal shows it in most

@@ -19,19 +19,6 @@ constexpr auto kLineAfter = 2s;
 constexpr int64_t kLines = 20; // 5 % each
 constexpr size_t kTrainingBar = 10;
 
-/// "0:07", "1:02:09".
-std::string timeText(double seconds) {
-    const auto whole = static_cast<int64_t>(std::lround(std::min(seconds, 3.6e9)));
-    const auto two = [](int64_t x) {
-        std::string text = std::to_string(x);
-        return text.size() < 2 ? text.insert(0, 1, '0') : text;
-    };
-    const int64_t minutes = whole / 60;
-    std::string text = std::to_string(minutes % 60);
-    if (minutes >= 60) text = std::to_string(minutes / 60) + ':' + two(minutes % 60);
-    return text + ':' + two(whole % 60);
-}
-
 } // namespace
 
 Progress::Progress(const RunConfig& config, const EpochPlan& epochs, int64_t begun)

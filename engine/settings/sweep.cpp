@@ -52,11 +52,7 @@ bool makesTheSame(const Sweep& sweep, RunConfig config, size_t a, size_t b) {
     const int first = static_cast<int>(a), second = static_cast<int>(b);
     for (const int lane : {first, second})
         sweep.field->set(config, lane, sweep.values.front());
-    const auto& fields = fieldTable();
-    return std::all_of(fields.begin(), fields.end(), [&](const Field& field) {
-        return field.scope == FieldScope::Run ||
-               field.get(config, first) == field.get(config, second);
-    });
+    return sameSettings(config, a, config, b);
 }
 
 /// Repeats each lane in which the setting means something for each of its values.
@@ -157,6 +153,14 @@ std::string sweptText(const RunConfig& config, size_t lane, std::span<const Swee
         text += (text.empty() ? "" : ", ") + words;
     }
     return text;
+}
+
+bool sameSettings(const RunConfig& config, size_t lane, const RunConfig& other, size_t otherLane) {
+    const auto& fields = fieldTable();
+    return std::all_of(fields.begin(), fields.end(), [&](const Field& field) {
+        return field.scope == FieldScope::Run || field.get(config, static_cast<int>(lane)) ==
+                                                     field.get(other, static_cast<int>(otherLane));
+    });
 }
 
 void forgetLanes(RunConfig& config) {

@@ -37,6 +37,9 @@ std::vector<size_t> applySweeps(RunConfig&, std::span<const Sweep>);
 /// mean nothing there.
 std::string sweptText(const RunConfig&, size_t lane, std::span<const Sweep>);
 
+/// Whether two lanes, perhaps of two experiments, have the same settings.
+bool sameSettings(const RunConfig&, size_t lane, const RunConfig& other, size_t otherLane);
+
 /// Removes what is recorded of lanes that others replace: forks and edits of lanes.
 void forgetLanes(RunConfig&);
 

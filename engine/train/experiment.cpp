@@ -37,15 +37,15 @@ constexpr double kMostSecondsQueued = 0.025;
 
 } // namespace
 
-Experiment::Experiment(RunConfig config, const std::stop_token& stop)
-    : m_config(std::move(config)) {
+Experiment::Experiment(RunConfig config, const std::stop_token& stop, std::shared_ptr<Task> data)
+    : m_config(std::move(config)), m_task(std::move(data)) {
     checkConfig(m_config);
     m_start = m_planned = m_config;
     for (RunConfig* emptied : {&m_config, &m_start}) {
         emptied->forks.clear();
         emptied->edits.clear();
     }
-    m_task = makeTask(m_config);
+    if (!m_task) m_task = makeTask(m_config);
     m_dataPrint = halfscope::dataPrint(m_config.task, m_task->dataset());
     checkConfig(m_config); // again, now with what the files of the data set hold
     m_epochs = epochPlanOf(m_config);

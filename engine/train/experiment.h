@@ -27,8 +27,11 @@ class Task;
 class Experiment {
 public:
     /// Builds and compiles all lanes. With the device "auto" they are built on the CPU when CUDA
-    /// fails. Throws InputError or EngineError, and RunError when `stop` asks for it.
-    explicit Experiment(RunConfig, const std::stop_token& stop = {});
+    /// fails. Several experiments may have the same data, one after the other: those that
+    /// makeTask() makes of the same settings of the run; without them they are read. Throws
+    /// InputError or EngineError, and RunError when `stop` asks for it.
+    explicit Experiment(RunConfig, const std::stop_token& stop = {},
+                        std::shared_ptr<Task> data = nullptr);
     ~Experiment();
 
     /// Goes on after the given state. Must be called before the first step, on an experiment that
@@ -159,7 +162,7 @@ private:
     EpochPlan m_epochs;
     int64_t m_scheduleSteps; ///< the length of the schedule, fixed at the start even if the run
                              ///< becomes longer
-    std::unique_ptr<Task> m_task;
+    std::shared_ptr<Task> m_task;
     std::string m_dataPrint;
     Message m_dataChange;
     bool m_tellsChange = false;          ///< true until there is an event with it

@@ -37,12 +37,13 @@ void TestCli::wrongUsage_data() {
         QTest::newRow(name) << arguments << QByteArray(message);
     };
     row("nothing", {},
-        "a command is missing: run, evaluate, runs, verify, bench, presets, devices, describe, "
+        "a command is missing: run, sweep, evaluate, runs, verify, bench, presets, devices, "
+        "describe, "
         "pytorch, get or settings");
     row("nothing to get", {"get"}, "name is required");
     row("unknown data", {"get", "imagenet"}, "\"imagenet\" cannot be downloaded; mnist can");
     row("command", {"rum"},
-        "\"rum\" is not a command: run, evaluate, runs, verify, bench, presets, devices");
+        "\"rum\" is not a command: run, sweep, evaluate, runs, verify, bench, presets, devices");
     row("option", {"run", "--stepps=3"},
         "\"--stepps\" is not an option of run; the nearest one is --steps\n");
     row("foreign option", {"verify", "--colour"},

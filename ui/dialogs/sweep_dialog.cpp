@@ -2,10 +2,10 @@
 #include "ui/dialogs/sweep_dialog.h"
 
 #include "engine/core/error.h"
-#include "engine/settings/lane_titles.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/suggested_values.h"
 #include "ui/models/translated.h"
 
 #include <QComboBox>
@@ -20,47 +20,6 @@
 #include <algorithm>
 
 namespace halfscope {
-namespace {
-
-/// Returns the first lane in which the setting means something.
-int laneOf(const Field& field, const RunConfig& config) {
-    int lane = 0;
-    while (field.applies && !field.applies(config, lane))
-        ++lane;
-    return lane;
-}
-
-/// Returns values that are likely to differ in what they do: a number below and one above the
-/// present one, or the first choices. At most as many as lanes are left.
-QStringList suggestedValues(const Field& field, const RunConfig& config, size_t most) {
-    const FieldValue now = field.get(config, laneOf(field, config));
-    std::vector<FieldValue> values;
-    if (field.kind == FieldKind::Choice)
-        values.assign(field.choices.begin(), field.choices.end());
-    else if (field.kind == FieldKind::Bool)
-        values = {false, true};
-    else if (const auto* whole = std::get_if<int64_t>(&now))
-        values = {*whole / 10, *whole, std::max<int64_t>(*whole, 1) * 10};
-    else if (const auto* number = std::get_if<double>(&now)) {
-        const double factor = field.logarithmic ? 256 : 2;
-        const double zeroInstead = std::min(1.0, field.maximum) / 2; // has no multiples
-        values = {*number / factor, *number, *number == 0 ? zeroInstead : *number * factor};
-    }
-    QStringList texts;
-    for (const FieldValue& value : values) {
-        if (static_cast<size_t>(texts.size()) == most) break;
-        try {
-            checkValue(field, value);
-        } catch (const InputError&) {
-            continue; // 10 times the present number may be too many
-        }
-        const std::string text = field.logarithmic ? briefValue(value) : valueText(value);
-        if (!texts.contains(QString::fromStdString(text))) texts << QString::fromStdString(text);
-    }
-    return texts;
-}
-
-} // namespace
 
 SweepDialog::SweepDialog(const RunConfig& config, QWidget* parent)
     : QDialog(parent), m_config(config) {
@@ -110,7 +69,8 @@ void SweepDialog::suggest() {
     for (size_t lane = 0; lane < m_config.lanes.size(); ++lane)
         if (!field.applies || field.applies(m_config, static_cast<int>(lane))) ++swept;
     const size_t most = (kMaxLanes - (m_config.lanes.size() - swept)) / swept;
-    m_values->setText(suggestedValues(field, m_config, most).join(QStringLiteral(", ")));
+    const QStringList values = suggestedValues(field, m_config, firstLaneOf(field, m_config), most);
+    m_values->setText(values.join(QStringLiteral(", ")));
     m_values->selectAll();
     preview(); // the text may be the same
 }

@@ -235,11 +235,22 @@ bool ConfigModel::addLane() {
 void ConfigModel::sweep(const Sweep& sweep) {
     RunConfig now = m_config;
     const std::vector<size_t> from = applySweeps(now, {&sweep, 1});
+    takeLanes(std::move(now), from);
+}
+
+void ConfigModel::takeCells(const SettingGrid& grid, std::span<const size_t> cells) {
+    RunConfig now = m_config;
+    const std::vector<size_t> from = applyCells(now, grid, cells);
+    for (size_t lane = 0; lane < now.lanes.size(); ++lane)
+        checkLane(now.lanes[lane], lane);
+    takeLanes(std::move(now), from);
+}
+
+void ConfigModel::takeLanes(RunConfig now, const std::vector<size_t>& from) {
     std::vector<int> runsAs;
     std::vector<LaneConfig> presets;
     for (size_t lane = 0; lane < from.size(); ++lane) {
-        const bool same = sweep.field->get(now, static_cast<int>(lane)) ==
-                          sweep.field->get(m_config, static_cast<int>(from[lane]));
+        const bool same = sameSettings(now, lane, m_config, from[lane]);
         runsAs.push_back(same ? m_runsAs[from[lane]] : kNotRunning);
         presets.push_back(presetFor(static_cast<int>(from[lane])).lanes[from[lane]]);
     }

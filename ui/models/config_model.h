@@ -4,6 +4,7 @@
 
 #include "engine/settings/fields.h"
 #include "engine/settings/sweep.h"
+#include "engine/train/setting_grid.h"
 
 #include <QAbstractListModel>
 #include <QString>
@@ -97,6 +98,9 @@ public:
     /// Makes lanes of a setting's values, see applySweeps(), which says what is refused by
     /// InputError. A lane whose settings stay goes on as the one of the run that it was.
     void sweep(const Sweep&);
+    /// Makes lanes of the cells of a map, see applyCells(). Throws InputError as it does,
+    /// and for a cell whose settings no lane may have.
+    void takeCells(const SettingGrid&, std::span<const size_t> cells);
     bool removeLane(int lane);
     void resetToPreset(int row);
 
@@ -129,6 +133,8 @@ private:
     bool apply(int row, const FieldValue&);
     void announce();
     RunConfig presetFor(int lane) const;
+    /// Takes over an experiment with other lanes; `from` tells which ones they were made from.
+    void takeLanes(RunConfig now, const std::vector<size_t>& from);
     bool differs(const Row&, const RunConfig& other) const;
     /// Returns the running lane that an edited lane stands for; -1 for a row of the run; nothing
     /// for a lane that does not run.

@@ -206,6 +206,11 @@ void SetupPanel::askSweep() {
     dialog->open(); // training goes on
 }
 
+void SetupPanel::takeCells(const SettingGrid& grid, const std::vector<size_t>& cells) {
+    m_model.takeCells(grid, cells);
+    emit restartRequested();
+}
+
 void SetupPanel::addLane() {
     if (!m_model.addLane()) return;
     const int lane = static_cast<int>(m_model.config().lanes.size()) - 1;

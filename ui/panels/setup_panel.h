@@ -41,6 +41,9 @@ public:
     void addLane();
     /// Asks for several values of a lane's setting, and makes lanes of them.
     void askSweep();
+    /// Makes lanes of cells of a map, and asks for a restart. Throws InputError as
+    /// ConfigModel::takeCells() does.
+    void takeCells(const SettingGrid&, const std::vector<size_t>& cells);
     /// Returns the present loss scale of a lane of the run, for the lanes that may continue it;
     /// nothing when it is not known.
     using ScaleOfLane = std::function<std::optional<double>(int lane)>;

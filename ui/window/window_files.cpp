@@ -517,6 +517,15 @@ void WindowFiles::saveValues(const QString& column, const QString& path) {
                [values = m_parts.plots->values(column)] { return csvText(values); });
 }
 
+void WindowFiles::chooseMap(const std::string& csv) {
+    const QString path = chooseTarget(&m_window, tr("Save the map"), QStringLiteral("map.csv"),
+                                      tr("Tables (*.csv)"));
+    if (path.isEmpty()) return;
+    guarded(*m_parts.banner, [&] {
+        writeBytes({tr("Save the map"), tr("Saving the map in %1…"), path}, [csv] { return csv; });
+    });
+}
+
 void WindowFiles::choosePictures() {
     const QString path = chooseTarget(&m_window, tr("Save the pictures"),
                                       QStringLiteral("pictures.png"), tr("PNG (*.png)"));

@@ -2,6 +2,7 @@
 #include "ui/window/window_menus.h"
 
 #include "engine/train/predicted_samples.h"
+#include "ui/dialogs/grid_dialog.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
 #include "ui/dialogs/number_dialog.h"
@@ -10,6 +11,7 @@
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/lesson_panel.h"
 #include "ui/panels/pace_slider.h"
@@ -162,6 +164,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
         m_parts.setup->askSweep();
     });
     sweep->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_L));
+    edit.addAction(tr("&Map of two settings…"), this, &WindowMenus::showMap);
     fillScales(*edit.addMenu(tr("&Try another loss scale")));
     QAction* back =
         edit.addAction(tr("Restore the &previous run"), this, [this] { m_shown.bringBack(); });
@@ -511,6 +514,20 @@ void WindowMenus::showNumber() {
     auto* dialog = make<NumberDialog>(&m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->show(); // training goes on
+}
+
+void WindowMenus::showMap() {
+    if (sweptFields(m_models.config.config()).empty())
+        return m_parts.banner->showText(
+            tr("No lane has a loss scaler or another setting of its own to try."));
+    if (!m_map) {
+        m_map = make<GridDialog>(m_models.config, &m_window);
+        connect(m_map, &GridDialog::lanesChosen, m_parts.setup, &SetupPanel::takeCells);
+        connect(m_map, &GridDialog::saveAsked, &m_files, &WindowFiles::chooseMap);
+    }
+    m_map->show(); // with the map that it had; training goes on
+    m_map->raise();
+    m_map->activateWindow();
 }
 
 void WindowMenus::showVerification() {

@@ -18,6 +18,7 @@ class QMenu;
 namespace halfscope {
 
 class ExperimentController;
+class GridDialog;
 class HelpDialog;
 class LessonPanel;
 class Presentation;
@@ -75,6 +76,7 @@ private:
     void showLesson(const QString& page, bool on);
     void markLesson();
     void showNumber();
+    void showMap();
     void showVerification();
     void showAbout();
     bool eventFilter(QObject*, QEvent*) override;
@@ -100,6 +102,7 @@ private:
     std::map<QString, QAction*> m_lessons; ///< by page; the one in the panel is checked
     HelpDialog* m_help = nullptr;          ///< child of the window; null until it is asked for
     LessonPanel* m_lesson = nullptr;       ///< likewise
+    GridDialog* m_map = nullptr;           ///< likewise
 };
 
 } // namespace halfscope

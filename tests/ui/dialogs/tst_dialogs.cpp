@@ -33,7 +33,7 @@ using namespace halfscope;
 
 namespace {
 
-const char* const kDialogs[] = {"help", "questions", "about", "verify", "layers", "scale"};
+const char* const kDialogs[] = {"help", "questions", "about", "verify", "map", "layers", "scale"};
 
 /// Returns what a screen reader says about a control: its name or its text.
 QString nameOfControl(const QWidget& widget) {
@@ -125,8 +125,11 @@ QDialog* TestDialogs::open(const QString& name) {
         dialog->open();
         return dialog.release();
     }
-    const std::map<QString, QString> titles{
-        {"help", "Help and"}, {"questions", "Questions"}, {"about", "About"}, {"verify", "Verify"}};
+    const std::map<QString, QString> titles{{"help", "Help and"},
+                                            {"questions", "Questions"},
+                                            {"about", "About"},
+                                            {"verify", "Verify"},
+                                            {"map", "Map of two"}};
     for (QAction* action : window.findChildren<QAction*>())
         if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
     const auto dialogs = window.findChildren<QDialog*>();

@@ -245,8 +245,8 @@ void TestTranslation::window() {
 
 void TestTranslation::dialogs_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name :
-         {"Help and", "Questions", "About", "Verify", "layers", "scale", "sweep", "model"})
+    for (const char* name : {"Help and", "Questions", "About", "Verify", "Map of", "layers",
+                             "scale", "sweep", "model"})
         QTest::newRow(name) << QString::fromLatin1(name);
 }
 

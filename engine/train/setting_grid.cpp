@@ -1,0 +1,288 @@
+// Each cell is an experiment of its own: lanes of one experiment would stop together when one of
+// them reaches its floor, and an error of one would end them all. They share what takes time to
+// read, the data.
+#include "engine/train/setting_grid.h"
+
+#include "engine/core/cancel.h"
+#include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/runs/lane_totals.h"
+#include "engine/runs/run_tables.h"
+#include "engine/settings/lane_titles.h"
+#include "engine/settings/precision.h"
+#include "engine/settings/run_task.h"
+#include "engine/train/experiment.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+constexpr const char* kScalerPreset = "scaler.preset"; // sets the values of other settings
+
+/// Returns the experiment with nothing but one lane, on that lane's device.
+RunConfig alone(const RunConfig& config, size_t lane) {
+    RunConfig only = config;
+    only.lanes = {config.lanes.at(lane)};
+    only.device = deviceOfLane(config.device, static_cast<int>(lane));
+    forgetLanes(only);
+    return only;
+}
+
+/// Sets one value for each setting. A preset comes first: it would undo the other one.
+void setValues(RunConfig& config, std::span<const Sweep> sweeps,
+               std::span<const FieldValue* const> values) {
+    for (const bool preset : {true, false})
+        for (size_t i = 0; i < sweeps.size(); ++i)
+            if ((sweeps[i].field->key == kScalerPreset) == preset)
+                sweeps[i].field->set(config, 0, *values[i]);
+}
+
+/// Returns a setting that means nothing in the only lane, whatever the others are set to; null when
+/// all of them mean something.
+const Field* meaningless(const RunConfig& only, std::span<const Sweep> sweeps) {
+    std::vector<const Field*> left;
+    for (const Sweep& sweep : sweeps)
+        left.push_back(sweep.field);
+    const auto look = [&left](const RunConfig& config) {
+        std::erase_if(left, [&config](const Field* field) {
+            return !field->applies || field->applies(config, 0);
+        });
+    };
+    look(only);
+    for (const Sweep& sweep : sweeps)
+        for (const FieldValue& value : sweep.values) {
+            if (left.empty()) return nullptr;
+            RunConfig with = only;
+            sweep.field->set(with, 0, value);
+            look(with);
+        }
+    return left.empty() ? nullptr : left.front();
+}
+
+/// Trains one cell. Returns nothing when it was stopped from outside.
+std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr<Task>& data,
+                                  const std::function<void(int64_t)>& stepped,
+                                  const std::stop_token& stop) {
+    Experiment experiment(config, stop, data);
+    const std::stop_callback onStop(stop, [&experiment] { experiment.requestStop(); });
+    LaneTotals totals(experiment.config().gradients.accumulate);
+    LatestLosses losses;
+    RecentTimes times;
+    while (!experiment.finished() && experiment.stopReason().empty()) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        if (stop.stop_requested()) return std::nullopt;
+        if (!experiment.advance(records, events)) continue;
+        const StepRow row = rowOf(records.front());
+        totals.add(row);
+        for (const Event& event : events)
+            if (event.lane >= 0) totals.add(event);
+        losses.add(static_cast<double>(row.loss()));
+        times.add(row.deviceSeconds());
+        stepped(experiment.step());
+    }
+    const StepRow& last = totals.last();
+    GridCell cell;
+    cell.outcome = experiment.finished() ? CellOutcome::Finished : CellOutcome::Stopped;
+    cell.score = {totals.accuracy(), totals.validationLoss(), losses.median(), last.skippedSoFar()};
+    cell.lastLoss = static_cast<double>(last.loss());
+    if (scalesLoss(experiment.config().lanes.front())) cell.scale = totals.scaleAfter();
+    cell.steps = totals.steps();
+    cell.milliseconds = 1000 * times.median();
+    if (cell.outcome == CellOutcome::Stopped) cell.reason = experiment.stopReason();
+    return cell;
+}
+
+GridCell failedCell(const Message& reason) {
+    GridCell cell;
+    cell.outcome = CellOutcome::Failed;
+    cell.reason = reason;
+    return cell;
+}
+
+} // namespace
+
+std::vector<size_t> lanesForSweeps(const RunConfig& config, std::span<const Sweep> sweeps) {
+    std::vector<size_t> lanes;
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        if (!meaningless(alone(config, lane), sweeps)) lanes.push_back(lane);
+    return lanes;
+}
+
+SettingGrid::SettingGrid(const RunConfig& config, size_t lane, std::vector<Sweep> sweeps,
+                         std::optional<int64_t> steps)
+    : m_base(alone(config, lane)), m_sweeps(std::move(sweeps)) {
+    if (m_sweeps.empty() || m_sweeps.size() > kMostSettings)
+        throw InputError(phrase("Training", "A map has one or two settings, not %1"),
+                         m_sweeps.size());
+    if (m_sweeps.size() > 1 && m_sweeps[0].field == m_sweeps[1].field)
+        throw InputError(phrase("Training", "%1 is given twice: a map has two different settings"),
+                         m_sweeps[0].field->key);
+    if (cells() > kMostCells)
+        throw InputError(phrase("Training", "These values make a map of %1 cells, and the most are "
+                                            "%2: give fewer values"),
+                         cells(), kMostCells);
+    if (const Field* idle = meaningless(m_base, m_sweeps))
+        throw InputError(phrase("Training", "%1 means nothing in lane %2"), idle->key,
+                         laneNames(config).at(lane));
+    if (!steps) return;
+    setField(m_base, -1, "run.steps", *steps);
+    std::erase_if(m_base.edits, [](const LiveEdit& edit) {
+        return edit.key == "run.steps" || edit.key == "run.epochs";
+    });
+}
+
+const FieldValue& SettingGrid::value(size_t cell, size_t sweep) const {
+    const size_t index = sweep == 0 ? cell / columns() : cell % columns();
+    return m_sweeps.at(sweep).values.at(index);
+}
+
+RunConfig SettingGrid::config(size_t cell) const {
+    RunConfig config = m_base;
+    std::vector<const FieldValue*> values;
+    for (size_t i = 0; i < m_sweeps.size(); ++i)
+        values.push_back(&value(cell, i));
+    setValues(config, m_sweeps, values);
+    return config;
+}
+
+const char* nameOf(CellOutcome outcome) {
+    switch (outcome) {
+    case CellOutcome::Finished: return "finished";
+    case CellOutcome::Stopped: return "stopped";
+    case CellOutcome::Failed: return "failed";
+    }
+    return "";
+}
+
+bool trainGrid(const SettingGrid& grid, const GridListener& listener, const std::stop_token& stop) {
+    const Cancellable reads(stop);
+    try {
+        const std::shared_ptr<Task> data = makeTask(grid.base());
+        for (size_t cell = 0; cell < grid.cells(); ++cell) {
+            std::optional<GridCell> trained;
+            try {
+                trained = trainCell(
+                    grid.config(cell), data,
+                    [&](int64_t step) {
+                        if (listener.stepped) listener.stepped(cell, step);
+                    },
+                    stop);
+            } catch (const EngineError& error) {
+                if (stop.stop_requested()) return false;
+                if (cell == 0) throw; // the others would fail likewise
+                trained = failedCell(error.message());
+            } catch (const ReportedError& error) {
+                if (stop.stop_requested()) return false; // that may be all that it says
+                trained = failedCell(error.message());
+            } catch (const std::bad_alloc&) {
+                trained = failedCell(phrase("Training", "The memory of this machine is used up"));
+            }
+            if (!trained) return false;
+            if (listener.finished) listener.finished(cell, *trained);
+        }
+    } catch (const Cancelled&) {
+        return false;
+    }
+    return true;
+}
+
+std::vector<size_t> rankedCells(const GridCells& cells) {
+    std::vector<size_t> order;
+    for (const CellOutcome outcome : {CellOutcome::Finished, CellOutcome::Stopped}) {
+        std::vector<size_t> numbers;
+        std::vector<LaneScore> scores;
+        for (size_t i = 0; i < cells.size(); ++i)
+            if (cells[i] && cells[i]->outcome == outcome) {
+                numbers.push_back(i);
+                scores.push_back(cells[i]->score);
+            }
+        for (const size_t rank : ranked(scores))
+            order.push_back(numbers[rank]);
+    }
+    return order;
+}
+
+std::string cellText(const SettingGrid& grid, size_t cell) {
+    std::string text;
+    for (size_t i = 0; i < grid.sweeps().size(); ++i)
+        text += (i > 0 ? ", " : "") + shortKey(*grid.sweeps()[i].field) + ' ' +
+                briefValue(grid.value(cell, i));
+    return text;
+}
+
+std::string gridCsv(const SettingGrid& grid, const GridCells& cells) {
+    std::string text;
+    for (const Sweep& sweep : grid.sweeps())
+        text += csvField(sweep.field->key) + ',';
+    text += "loss,last_loss,validation_loss,accuracy,skipped_steps,final_scale,steps,outcome,"
+            "reason\n";
+    const auto text32 = [](double number) { // losses are float32: digits as in other tables
+        const auto single = static_cast<float>(number);
+        return static_cast<double>(single) == number ? numberText(single) : numberText(number);
+    };
+    const auto known = [](const std::optional<double>& number) {
+        return number ? numberText(*number) : std::string();
+    };
+    for (size_t i = 0; i < cells.size(); ++i) {
+        if (!cells[i]) continue;
+        const GridCell& cell = *cells[i];
+        for (size_t sweep = 0; sweep < grid.sweeps().size(); ++sweep)
+            text += csvField(valueText(grid.value(i, sweep))) + ',';
+        if (cell.outcome == CellOutcome::Failed)
+            text += ",,,,,,";
+        else
+            text += text32(cell.score.loss) + ',' + text32(cell.lastLoss) + ',' +
+                    known(cell.score.validationLoss) + ',' + known(cell.score.accuracy) + ',' +
+                    numberText(cell.score.skipped) + ',' +
+                    (cell.scale ? numberText(*cell.scale) : std::string()) + ',' +
+                    numberText(cell.steps);
+        text +=
+            std::string(",") + nameOf(cell.outcome) + ',' + csvField(cell.reason.english()) + '\n';
+    }
+    return text;
+}
+
+std::vector<size_t> applyCells(RunConfig& config, const SettingGrid& grid,
+                               std::span<const size_t> cells) {
+    if (cells.empty()) throw InputError(phrase("Training", "No cells are chosen"));
+    const auto isOfMap = [&](size_t lane) {
+        if (sameSettings(config, lane, grid.base(), 0)) return true;
+        for (size_t cell = 0; cell < grid.cells(); ++cell)
+            if (sameSettings(config, lane, grid.config(cell), 0)) return true;
+        return false;
+    };
+    std::vector<LaneConfig> lanes;
+    std::vector<size_t> from;
+    bool placed = false;
+    const auto place = [&](size_t lane) {
+        placed = true;
+        for (const size_t cell : cells) {
+            lanes.push_back(grid.config(cell).lanes.front());
+            from.push_back(lane);
+        }
+    };
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane) {
+        if (!isOfMap(lane)) {
+            lanes.push_back(config.lanes[lane]);
+            from.push_back(lane);
+        } else if (!placed) {
+            place(lane);
+        }
+    }
+    if (!placed) place(config.lanes.size() - 1);
+    if (lanes.size() > kMaxLanes)
+        throw InputError(phrase("Training", "These cells make %1 lanes, and a run has at most %2: "
+                                            "choose fewer cells, or remove lanes first"),
+                         lanes.size(), kMaxLanes);
+    config.lanes = std::move(lanes);
+    forgetLanes(config);
+    return from;
+}
+
+} // namespace halfscope

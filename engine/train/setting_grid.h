@@ -1,0 +1,107 @@
+// A map of settings: one lane, trained once for every combination of the values of one or two of
+// its settings. All cells of the map start from the same weights and see the same batches. Knows no
+// windows and no threads of its own.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/runs/lane_ranking.h"
+#include "engine/settings/sweep.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// Returns the numbers of the lanes in which each of the settings means something for at least one
+/// combination of the values.
+std::vector<size_t> lanesForSweeps(const RunConfig&, std::span<const Sweep>);
+
+/// What is to be trained. The first setting has the rows, the second one the columns; with a single
+/// setting there is one column. Cells are numbered row by row.
+class SettingGrid {
+public:
+    static constexpr size_t kMostCells = 400;
+    static constexpr size_t kMostSettings = 2;
+
+    /// Takes one lane of the experiment, without its forks and its edits of lanes. `steps` is the
+    /// length of each training; without it they are as long as the run. Throws InputError for other
+    /// than one or two settings, for a setting that is given twice or means nothing in the lane,
+    /// and for more than kMostCells cells.
+    SettingGrid(const RunConfig&, size_t lane, std::vector<Sweep>,
+                std::optional<int64_t> steps = {});
+
+    size_t rows() const { return m_sweeps.front().values.size(); }
+    size_t columns() const { return m_sweeps.size() > 1 ? m_sweeps[1].values.size() : 1; }
+    size_t cells() const { return rows() * columns(); }
+    std::span<const Sweep> sweeps() const { return m_sweeps; }
+    /// The experiment with the mapped lane alone, as it is without the values of the map.
+    const RunConfig& base() const { return m_base; }
+    /// Returns the experiment that a cell trains: the same as a run with these settings. Not
+    /// checked: some combinations may be refused.
+    RunConfig config(size_t cell) const;
+    /// Returns the value that a setting of the map has in a cell.
+    const FieldValue& value(size_t cell, size_t sweep) const;
+
+private:
+    RunConfig m_base;
+    std::vector<Sweep> m_sweeps;
+};
+
+/// How the training of a cell ended.
+enum class CellOutcome : uint8_t {
+    Finished,
+    Stopped, ///< before its last step, by its own rules: its scale reached the floor
+    Failed,  ///< nothing but GridCell::reason is known then
+};
+
+struct GridCell {
+    CellOutcome outcome = CellOutcome::Finished;
+    LaneScore score;
+    double lastLoss = 0;          ///< of a single step; `score` has the median of the last ones
+    std::optional<float> scale{}; ///< after the last step; nothing where the loss is not scaled
+    int64_t steps = 0;            ///< how many were trained
+    double milliseconds = 0;      ///< median time of a step on its device
+    Message reason{};             ///< why it failed or stopped early; else empty
+};
+
+/// Returns the name of an outcome in tables: "finished", "stopped", "failed".
+const char* nameOf(CellOutcome);
+
+/// Is told how the training of a map goes on, on the thread that trains.
+struct GridListener {
+    std::function<void(size_t cell, int64_t steps)> stepped{}; ///< after each step
+    std::function<void(size_t cell, const GridCell&)> finished{};
+};
+
+/// Trains all cells, one after the other. The data are read once. Returns false when `stop` asked
+/// for an end, which comes within a step; the cell in progress is not told then. A cell that fails
+/// leaves the others alone. Throws InputError and RunError for data that no cell could use, and
+/// EngineError for a device that fails in the first cell.
+bool trainGrid(const SettingGrid&, const GridListener&, const std::stop_token& stop = {});
+
+/// The cells of a map by number; nothing for those that are not trained yet.
+using GridCells = std::vector<std::optional<GridCell>>;
+
+/// Returns the numbers of the cells that were trained, from the best to the worst, see ranked().
+/// Those that stopped early come last, because a shorter training proves less; those that failed
+/// are left out.
+std::vector<size_t> rankedCells(const GridCells&);
+
+/// Returns "init_scale 2^10, growth_interval 20" for a cell.
+std::string cellText(const SettingGrid&, size_t cell);
+
+/// Returns the map as a csv table: a line for each cell that is known.
+std::string gridCsv(const SettingGrid&, const GridCells&);
+
+/// Puts lanes with the settings of these cells into an experiment, in place of the lane that was
+/// mapped and of earlier cells of the same map; other lanes stay. Without such a lane they become
+/// the last ones. Removes forks and edits of lanes. Returns for each lane the number of the one
+/// that it was made from. Throws InputError for no cells, and for more than 6 lanes.
+std::vector<size_t> applyCells(RunConfig&, const SettingGrid&, std::span<const size_t> cells);
+
+} // namespace halfscope

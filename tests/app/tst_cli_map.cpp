@@ -1,0 +1,188 @@
+// halfscope-cli sweep from outside: the map that it prints, its table against single runs, the
+// choice of the lane, refusals, and an interruption.
+#include "engine/settings/fields.h"
+#include "tests/support/cli.h"
+
+#include <QtTest>
+
+#include <csignal>
+
+namespace tst_cli_map {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+QStringList overflowMap(const QStringList& more) {
+    return QStringList{"sweep", "--preset", "overflow", "--steps", "30", "--device", "cpu"} + more;
+}
+
+const QStringList kTwo{"--sweep", "scaler.init_scale=2^10,2^24", "--sweep",
+                       "scaler.growth_interval=20,2000"};
+
+/// Returns the fields of a csv file, line by line.
+QList<QStringList> tableOf(const QString& path) {
+    QList<QStringList> lines;
+    for (const QString& line : QString::fromUtf8(contentOf(path)).trimmed().split('\n'))
+        lines << line.split(',');
+    return lines;
+}
+
+} // namespace
+
+class TestCliMap : public QObject {
+    Q_OBJECT
+
+private slots:
+    void mapAndRanking() {
+        const Outcome outcome = call(overflowMap(kTwo));
+        QVERIFY2(outcome.code == 0, outcome.error);
+        const QStringList lines = QString::fromUtf8(outcome.out).split('\n');
+        QCOMPARE(lines[0], QString("Median of the last 25 losses, in parentheses the skipped "
+                                   "steps; > marks the best; columns: growth_interval"));
+        QCOMPARE(lines[1].simplified(), QString("init_scale 20 2000"));
+        QVERIFY2(lines[2].startsWith("2^10 ") && lines[3].startsWith("2^24 "), outcome.out);
+        QCOMPARE(outcome.out.count("> "), qsizetype{2}); // in the words about it, and at the best
+        QVERIFY2(lines[2].contains("(0)") && !lines[3].contains("(0)"), outcome.out);
+        QVERIFY2(lines[5].simplified().startsWith("lane loss last loss skipped scale ms/step"),
+                 outcome.out);
+        QVERIFY2(lines[6].startsWith("1  amp-fp16 ") && lines[6].contains("init_scale 2^10"),
+                 outcome.out);
+        QVERIFY2(outcome.error.contains("Overflow: 4 trainings of 30 steps\n"), outcome.error);
+        QVERIFY2(outcome.error.contains("cell 4 of 4  step 30/30\n"), outcome.error);
+        const Outcome quiet = call(overflowMap(kTwo + QStringList{"--quiet"}));
+        QVERIFY(quiet.code == 0 && quiet.out.isEmpty() && quiet.error.isEmpty());
+    }
+
+    /// The table has the bits of runs with the same settings, also of those beside other lanes.
+    void tableEqualsRuns() {
+        QTemporaryDir folder;
+        const QString csv = folder.filePath("map.csv");
+        const Outcome outcome = call(overflowMap(kTwo + QStringList{"--csv", csv}));
+        QVERIFY2(outcome.code == 0 && outcome.out.endsWith("Table: " + csv.toUtf8() + "\n"),
+                 outcome.out);
+        const QList<QStringList> table = tableOf(csv);
+        QCOMPARE(table.size(), qsizetype{5});
+        QCOMPARE(table[0].join(','),
+                 QString("scaler.init_scale,scaler.growth_interval,loss,last_loss,validation_loss,"
+                         "accuracy,skipped_steps,final_scale,steps,outcome,reason"));
+        QSet<QString> losses;
+        for (int line = 1; line <= 4; ++line) {
+            const QStringList& cell = table[line];
+            const QString out = folder.filePath(QString::number(line));
+            QVERIFY(call({"run", "--preset", "overflow", "--steps", "30", "--device", "cpu",
+                          "--quiet", "--set", "scaler.init_scale=" + cell[0], "--set",
+                          "scaler.growth_interval=" + cell[1], "--out", out})
+                        .code == 0);
+            const QJsonArray lanes = QJsonDocument::fromJson(contentOf(out + "/summary.json"))
+                                         .object()["lanes"]
+                                         .toArray();
+            const QJsonObject lane = lanes[1].toObject();
+            QCOMPARE(lane["name"].toString(), QString("amp-fp16"));
+            QCOMPARE(cell[3].toDouble(), lane["final_loss"].toDouble());
+            QCOMPARE(cell[6].toInt(), lane["skipped_steps"].toInt());
+            QCOMPARE(cell[7].toDouble(), lane["final_scale"].toDouble());
+            QCOMPARE(cell[8], QString("30"));
+            QCOMPARE(cell[9], QString("finished"));
+            losses.insert(cell[3]);
+        }
+        QVERIFY(losses.size() >= 2);
+    }
+
+    void oneSetting() {
+        const Outcome outcome = call(overflowMap({"--sweep", "scaler.init_scale=2^10,2^24"}));
+        QVERIFY2(outcome.code == 0, outcome.error);
+        QVERIFY2(outcome.out.contains("\ninit_scale  loss (skipped)\n"), outcome.out);
+    }
+
+    void lanes() {
+        const QStringList two{"--lanes", "amp-fp16,apex-o2", "--sweep", "scaler.init_scale=1,2"};
+        const Outcome unclear = call(overflowMap(two));
+        QCOMPARE(unclear.code, 2);
+        QVERIFY2(unclear.saysOneLine() &&
+                     unclear.error.contains("--lane is missing: these settings mean something in "
+                                            "the lanes amp-fp16, apex-o2"),
+                 unclear.error);
+        for (const char* lane : {"apex-o2", "1"}) {
+            const Outcome named = call(overflowMap(two + QStringList{"--lane", lane}));
+            QVERIFY2(named.code == 0 && named.out.contains("1  apex-o2 "), named.error);
+        }
+        const Outcome unknown = call(overflowMap(two + QStringList{"--lane", "apex"}));
+        QVERIFY2(unknown.code == 2 &&
+                     unknown.error.contains("--lane: \"apex\" is not a lane of this experiment"),
+                 unknown.error);
+        const Outcome none =
+            call(overflowMap({"--lanes", "fp32", "--sweep", "scaler.init_scale=1,2"}));
+        QVERIFY2(none.code == 2 &&
+                     none.error.contains("scaler.init_scale means nothing in lane fp32"),
+                 none.error);
+    }
+
+    void refusals_data() {
+        QTest::addColumn<QStringList>("options");
+        QTest::addColumn<QByteArray>("message");
+        QTest::newRow("none") << QStringList{}
+                              << QByteArray("--sweep: 0 settings are given: a map has one or two");
+        QTest::newRow("three") << kTwo + QStringList{"--sweep", "scaler.floor=0,1"}
+                               << QByteArray("--sweep: 3 settings are given: a map has one or two");
+        QTest::newRow("twice") << QStringList{"--sweep", "scaler.init_scale=1", "--sweep",
+                                              "scaler.init_scale=2"}
+                               << QByteArray("scaler.init_scale is given twice");
+        QTest::newRow("folder") << kTwo + QStringList{"--csv", "/no/such/folder/map.csv"}
+                                << QByteArray("--csv: \"/no/such/folder/map.csv\" is not allowed: "
+                                              "there is no folder");
+    }
+
+    void refusals() {
+        QFETCH(const QStringList, options);
+        QFETCH(const QByteArray, message);
+        const Outcome outcome = call(overflowMap(options));
+        QCOMPARE(outcome.code, 2);
+        QVERIFY2(outcome.saysOneLine() && outcome.error.contains(message), outcome.error);
+    }
+
+    void aCellThatFails() {
+        QTemporaryDir folder;
+        const QString csv = folder.filePath("map.csv");
+        const Outcome outcome = call(overflowMap(
+            {"--set", "scaler.floor=16", "--sweep", "scaler.init_scale=2^10,4", "--csv", csv}));
+        QCOMPARE(outcome.code, 1);
+        QVERIFY2(outcome.out.contains("failed: init_scale 4: "), outcome.out);
+        const QList<QStringList> table = tableOf(csv);
+        QCOMPARE(table.size(), qsizetype{3});
+        QCOMPARE(table[1][8], QString("finished"));
+        QCOMPARE(table[2][8], QString("failed"));
+    }
+
+    /// What is there is printed and written.
+    void interrupted() {
+        QTemporaryDir folder;
+        const QString csv = folder.filePath("map.csv");
+        QProcess process;
+        process.setReadChannel(QProcess::StandardError);
+        process.start(program(),
+                      {"sweep", "--preset", "overflow", "--device", "cpu", "--steps", "20000",
+                       "--sweep", "scaler.init_scale=1,2,4,8,16,32,64,128,256", "--sweep",
+                       "scaler.growth_interval=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20",
+                       "--csv", csv});
+        QByteArray told;
+        static const QRegularExpression s_second("cell ([2-9]|\\d\\d+) of 180");
+        while (!s_second.match(QString::fromUtf8(told)).hasMatch()) {
+            QVERIFY2(process.waitForReadyRead(kPatience), told);
+            told += process.readAllStandardError();
+        }
+        QCOMPARE(::kill(static_cast<pid_t>(process.processId()), SIGINT), 0);
+        const Outcome outcome = outcomeOf(process);
+        QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
+        QVERIFY2(outcome.out.startsWith("Interrupted after "), outcome.out);
+        QVERIFY2(outcome.out.contains("Median of the last 25 losses"), outcome.out);
+        const qsizetype lines = tableOf(csv).size();
+        QVERIFY2(lines > 1 && lines < 181, qPrintable(QString::number(lines)));
+    }
+};
+
+} // namespace tst_cli_map
+
+QTEST_GUILESS_MAIN(tst_cli_map::TestCliMap)
+#include "tst_cli_map.moc"

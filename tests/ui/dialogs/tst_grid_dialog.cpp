@@ -1,0 +1,428 @@
+// "Map of two settings" in the window: the table and its words, a map from start to end, stops,
+// values that are refused, and cells that become lanes of the window.
+#include "tests/support/opened_window.h"
+#include "ui/dialogs/grid_dialog.h"
+
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QSpinBox>
+
+#include <cmath>
+
+namespace tst_grid_dialog {
+
+using namespace halfscope;
+
+namespace {
+
+SettingGrid fourCells() {
+    return {
+        tinyConfig(5),
+        1,
+        {parseSweep("scaler.init_scale=2^10,2^20"), parseSweep("scaler.growth_interval=20,30")}};
+}
+
+GridCell cellOf(double loss, int64_t skipped = 0) {
+    GridCell cell;
+    cell.score.loss = loss;
+    cell.score.skipped = skipped;
+    cell.lastLoss = 2 * loss;
+    cell.scale = 1024.0f;
+    cell.steps = 5;
+    return cell;
+}
+
+QString shownAt(const GridModel& model, int row, int column, int role = Qt::DisplayRole) {
+    return model.index(row, column).data(role).toString();
+}
+
+template <class T>
+T* named(const GridDialog& dialog, const QString& name) {
+    for (T* each : dialog.findChildren<T*>())
+        if (each->accessibleName() == name) return each;
+    return nullptr;
+}
+
+QPushButton* button(const GridDialog& dialog, const QString& text) {
+    for (QPushButton* each : dialog.findChildren<QPushButton*>())
+        if (each->text().remove(u'&').startsWith(text)) return each;
+    return nullptr;
+}
+
+void choose(QComboBox* box, const QString& text) { box->setCurrentIndex(box->findText(text)); }
+
+void type(QLineEdit* edit, const QString& text) {
+    edit->selectAll();
+    QTest::keyClicks(edit, text);
+}
+
+/// Chooses first scales and growth intervals.
+void ask(GridDialog& dialog, const QString& scales, const QString& intervals, int steps) {
+    choose(named<QComboBox>(dialog, QStringLiteral("First setting")),
+           QStringLiteral("First scale"));
+    type(named<QLineEdit>(dialog, QStringLiteral("Values of the first setting, separated by "
+                                                 "commas")),
+         scales);
+    auto* second = named<QComboBox>(dialog, QStringLiteral("Second setting"));
+    choose(second,
+           intervals.isEmpty() ? QStringLiteral("none") : QStringLiteral("Growth interval"));
+    if (!intervals.isEmpty())
+        type(named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
+                                                     "commas")),
+             intervals);
+    named<QSpinBox>(dialog, QStringLiteral("Steps of each training"))->setValue(steps);
+}
+
+void press(const GridDialog& dialog, const QString& text) {
+    QTest::mouseClick(button(dialog, text), Qt::LeftButton);
+}
+
+} // namespace
+
+class TestGridDialog : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void table();
+    void measures();
+    void textIsReadOnEveryColor();
+    void trainsAndTells();
+    void sameCellsAsTheEngine();
+    void stopLeavesTheRestEmpty();
+    void closesWithoutWaiting();
+    void wrongValuesAreTold();
+    void cellsBecomeLanes();
+    void anotherExperimentTakesNoLanes();
+    void settingsFollowTheWindow();
+    void smallScreen();
+};
+
+void TestGridDialog::table() {
+    GridModel model;
+    const QAbstractItemModelTester tester(&model,
+                                          QAbstractItemModelTester::FailureReportingMode::Fatal);
+    QCOMPARE(model.rowCount(), 0);
+    model.begin(fourCells());
+    QCOMPARE(model.rowCount(), 2);
+    QCOMPARE(model.columnCount(), 2);
+    QCOMPARE(model.headerData(1, Qt::Vertical).toString(), QStringLiteral("2^20"));
+    QCOMPARE(model.headerData(0, Qt::Horizontal).toString(), QStringLiteral("20"));
+    QCOMPARE(model.axes(), QStringLiteral("Rows: First scale. Columns: Growth interval"));
+    QCOMPARE(shownAt(model, 0, 0), QString());
+    QCOMPARE(shownAt(model, 0, 0, Qt::ToolTipRole),
+             QStringLiteral("First scale 2^10, Growth interval 20: not trained"));
+    model.set(0, cellOf(0.5, 3));
+    model.set(1, cellOf(0.25));
+    GridCell failed;
+    failed.outcome = CellOutcome::Failed;
+    failed.reason = Message::data("no memory <img>");
+    model.set(2, failed);
+    GridCell stopped = cellOf(0.125);
+    stopped.outcome = CellOutcome::Stopped;
+    stopped.reason = Message::data("At the floor");
+    model.set(3, stopped);
+    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("0.5"));
+    QCOMPARE(shownAt(model, 0, 1), QStringLiteral("★ 0.25"));
+    QCOMPARE(shownAt(model, 1, 0), QStringLiteral("failed"));
+    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("0.125*")); // trained less: not the best
+    QVERIFY(model.index(0, 1).data(GridModel::BestRole).toBool());
+    QVERIFY(model.index(1, 0).data(GridModel::FailedRole).toBool());
+    QVERIFY(!model.index(1, 0).data(GridModel::GoodnessRole).isValid());
+    QCOMPARE(shownAt(model, 0, 1, Qt::AccessibleTextRole),
+             QStringLiteral("First scale 2^10, Growth interval 30: 0.25, the best of all"));
+    QCOMPARE(shownAt(model, 0, 0, Qt::ToolTipRole),
+             QStringLiteral("First scale 2^10, Growth interval 20\n"
+                            "Loss 0.5 (median of the last 5 steps), after the last step 1\n"
+                            "Skipped steps: 3 of 5\nLast loss scale 1024 = 2^10"));
+    QVERIFY(
+        shownAt(model, 1, 0, Qt::ToolTipRole).endsWith(QStringLiteral("failed. no memory <img>")));
+    QVERIFY(shownAt(model, 1, 1, Qt::ToolTipRole).endsWith(QStringLiteral("early. At the floor")));
+    QCOMPARE(model.text(), QStringLiteral("First scale\t20\t30\n2^10\t0.5\t0.25\n"
+                                          "2^20\tfailed\t0.125\n"));
+    QCOMPARE(model.trained(), size_t{4});
+}
+
+void TestGridDialog::measures() {
+    GridModel model;
+    model.begin(fourCells());
+    const auto good = [&model](int row, int column) {
+        return model.index(row, column).data(GridModel::GoodnessRole).toDouble();
+    };
+    model.set(0, cellOf(1, 4));
+    model.set(1, cellOf(2, 0));
+    model.set(2, cellOf(3, 2));
+    QCOMPARE(good(0, 0), 1.0); // the least loss is best
+    QCOMPARE(good(0, 1), 0.5);
+    QCOMPARE(good(1, 0), 0.0);
+    QCOMPARE(model.range().worst + ' ' + model.range().best, QStringLiteral("3 1"));
+    model.set(3, cellOf(10000)); // by powers of ten
+    QVERIFY(std::abs(good(0, 1) - (1 - std::log(2) / std::log(10000))) < 1e-12);
+    model.set(3, cellOf(NAN));
+    QCOMPARE(good(1, 1), 0.0);
+    QCOMPARE(good(0, 1), 0.5); // the range is that of numbers
+    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("not a number"));
+    model.show(GridModel::Measure::Skipped);
+    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("★ 4")); // best of all by its loss
+    QCOMPARE(good(0, 0), 0.0);
+    QVERIFY(!model.measures().contains(GridModel::Measure::Accuracy));
+    GridCell judged = cellOf(5);
+    judged.score.accuracy = 0.75;
+    judged.score.validationLoss = 0.5;
+    model.set(3, judged);
+    QCOMPARE(model.measures().size(), 5);
+    model.show(GridModel::Measure::Accuracy);
+    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ 75 %"));
+    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));
+    model.show(GridModel::Measure::Scale);
+    QCOMPARE(shownAt(model, 0, 0), QStringLiteral("2^10"));
+    const SettingGrid one(tinyConfig(5), 1, {parseSweep("scaler.init_scale=1,2,4")});
+    model.begin(one);
+    QCOMPARE(model.columnCount(), 1);
+    QCOMPARE(model.headerData(0, Qt::Horizontal).toString(), QStringLiteral("Last loss scale"));
+    QCOMPARE(model.axes(), QStringLiteral("Rows: First scale"));
+}
+
+/// Reads the colours back from what is painted, at both ends and between.
+void TestGridDialog::textIsReadOnEveryColor() {
+    GridModel model;
+    model.begin(SettingGrid(tinyConfig(5), 1,
+                            {parseSweep("scaler.init_scale=1,2,4,8,16,32,64,128,256,512")}));
+    for (size_t cell = 0; cell < 10; ++cell)
+        model.set(cell, cellOf(static_cast<double>(cell + 1)));
+    GridView view(model);
+    view.resize(300, 400);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    const QImage image = view.viewport()->grab().toImage();
+    for (int row = 0; row < 10; ++row) {
+        const QRect rect = view.visualRect(model.index(row, 0));
+        if (!view.viewport()->rect().contains(rect)) continue;
+        const QColor ground = image.pixelColor(rect.left() + 4, rect.center().y());
+        double most = 0;
+        for (int x = rect.left(); x < rect.right(); ++x)
+            for (int y = rect.top() + 4; y < rect.bottom() - 4; ++y)
+                most = std::max(most, contrast(ground, image.pixelColor(x, y)));
+        QVERIFY2(most >= 4.5, qPrintable(QStringLiteral("row %1: %2").arg(row).arg(most)));
+    }
+}
+
+void TestGridDialog::trainsAndTells() {
+    ConfigModel config;
+    config.load(tinyConfig(4000));
+    GridDialog dialog(config);
+    dialog.show();
+    // the length of the experiment, but at most 300
+    QCOMPARE(named<QSpinBox>(dialog, QStringLiteral("Steps of each training"))->value(), 300);
+    // of intervals that no training reaches, one is suggested
+    QCOMPARE(named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
+                                                     "commas"))
+                 ->text(),
+             QStringLiteral("20, 200, 2000"));
+    ask(dialog, QStringLiteral("2^4, 2^8"), QStringLiteral("2, 5, 2000"), 20);
+    QCOMPARE(dialog.note(), QStringLiteral("Trainings: 6, with 20 steps each."));
+    QVERIFY(!button(dialog, QStringLiteral("Copy"))->isEnabled());
+    press(dialog, QStringLiteral("Start"));
+    QVERIFY(dialog.running());
+    QVERIFY(button(dialog, QStringLiteral("Stop")));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QCOMPARE(dialog.model().trained(), size_t{6});
+    QVERIFY2(dialog.note().startsWith(QStringLiteral("Trained in ")), qPrintable(dialog.note()));
+    auto* view = dialog.findChild<GridView*>();
+    view->setCurrentIndex(dialog.model().index(0, 2));
+    QVERIFY(dialog.findChild<QLabel*>(QStringLiteral("gridCell"))
+                ->text()
+                .startsWith(QStringLiteral("First scale 16, Growth interval 2000")));
+    QTest::keyClick(view, Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QGuiApplication::clipboard()->text(), dialog.model().text());
+    auto* shows = named<QComboBox>(dialog, QStringLiteral("What the map shows"));
+    QCOMPARE(shows->count(), 3);
+    QTest::keyClick(shows, Qt::Key_End);
+    QVERIFY(dialog.model().shown() == GridModel::Measure::Scale);
+    QVERIFY(dialog.model().text().contains(QStringLiteral("2^")));
+    QSignalSpy saved(&dialog, &GridDialog::saveAsked);
+    press(dialog, QStringLiteral("Save"));
+    QCOMPARE(saved.size(), 1);
+    QCOMPARE(saved[0][0].value<std::string>(),
+             gridCsv(*dialog.model().grid(), dialog.model().cells()));
+}
+
+/// The window's thread changes nothing of the results.
+void TestGridDialog::sameCellsAsTheEngine() {
+    ConfigModel config;
+    config.load(tinyConfig(12));
+    GridDialog dialog(config);
+    ask(dialog, QStringLiteral("2^4, 2^30"), {}, 12);
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    GridCells cells(2);
+    GridListener listener;
+    listener.finished = [&](size_t cell, const GridCell& result) { cells[cell] = result; };
+    QVERIFY(trainGrid(*dialog.model().grid(), listener));
+    QCOMPARE(gridCsv(*dialog.model().grid(), dialog.model().cells()),
+             gridCsv(*dialog.model().grid(), cells));
+}
+
+void TestGridDialog::stopLeavesTheRestEmpty() {
+    ConfigModel config;
+    config.load(tinyConfig(50));
+    GridDialog dialog(config);
+    dialog.show();
+    ask(dialog, QStringLiteral("1, 2, 4, 8, 16, 32, 64, 128, 256"),
+        QStringLiteral("1, 2, 3, 4, 5, 6, 7, 8, 9"), 20000);
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(dialog.model().trained() > 0, kPatience);
+    press(dialog, QStringLiteral("Stop"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), 1000);
+    const size_t trained = dialog.model().trained();
+    QVERIFY(trained < 81);
+    QCOMPARE(dialog.note(), QStringLiteral("Stopped. Trained cells: %1 of 81.").arg(trained));
+    QCOMPARE(shownAt(dialog.model(), 8, 8), QString());
+    QVERIFY(button(dialog, QStringLiteral("Start"))->isEnabled()); // it can begin anew
+}
+
+void TestGridDialog::closesWithoutWaiting() {
+    ConfigModel config;
+    RunConfig large = tinyConfig(50);
+    large.task.side = 256; // a step of a tenth of a second or more
+    large.model.width = 256;
+    config.load(large);
+    auto dialog = std::make_unique<GridDialog>(config);
+    ask(*dialog, QStringLiteral("1, 2"), {}, 1000);
+    press(*dialog, QStringLiteral("Start"));
+    QTest::qWait(300);
+    QVERIFY(dialog->running());
+    QElapsedTimer clock;
+    clock.start();
+    dialog.reset();
+    QVERIFY2(clock.elapsed() < 1000, qPrintable(QString::number(clock.elapsed())));
+}
+
+void TestGridDialog::wrongValuesAreTold() {
+    ConfigModel config;
+    config.load(tinyConfig(50));
+    GridDialog dialog(config);
+    ask(dialog, QStringLiteral("2^4, x"), {}, 5);
+    QVERIFY2(dialog.note().contains(QStringLiteral("\"x\" is not allowed")),
+             qPrintable(dialog.note()));
+    QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
+    QStringList numbers;
+    for (int i = 1; i <= 21; ++i)
+        numbers << QString::number(i);
+    ask(dialog, numbers.join(u','), numbers.join(u','), 5);
+    QVERIFY2(dialog.note().contains(QStringLiteral("a map of 441 cells, and the most are 400")),
+             qPrintable(dialog.note()));
+    choose(named<QComboBox>(dialog, QStringLiteral("Second setting")),
+           QStringLiteral("First scale"));
+    QVERIFY2(dialog.note().contains(QStringLiteral("is given twice")), qPrintable(dialog.note()));
+    ask(dialog, QStringLiteral("2^4, 2^5"), {}, 5);
+    QVERIFY(button(dialog, QStringLiteral("Start"))->isEnabled());
+}
+
+/// From the menu to lanes of the window, and back.
+void TestGridDialog::cellsBecomeLanes() {
+    Opened opened(tinyConfig(30));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    for (QAction* action : window.findChildren<QAction*>())
+        if (action->text().remove(u'&').startsWith(QStringLiteral("Map of two"))) action->trigger();
+    auto* dialog = window.findChild<GridDialog*>();
+    QVERIFY(dialog && dialog->isVisible() && !dialog->isModal());
+    ask(*dialog, QStringLiteral("2^4, 2^6, 2^8"), QStringLiteral("5, 10, 20"), 6);
+    press(*dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog->running(), kPatience);
+    auto* view = dialog->findChild<GridView*>();
+    QPushButton* lanes = button(*dialog, QStringLiteral("Train the selected"));
+    QVERIFY(!lanes->isEnabled());
+    const auto click = [&](int row, int column, Qt::KeyboardModifiers keys) {
+        QTest::mouseClick(view->viewport(), Qt::LeftButton, keys,
+                          view->visualRect(dialog->model().index(row, column)).center());
+    };
+    click(0, 1, Qt::NoModifier);
+    click(2, 0, Qt::ControlModifier);
+    QVERIFY(lanes->isEnabled());
+    QTest::mouseClick(lanes, Qt::LeftButton);
+    const auto& config = window.config().config();
+    QCOMPARE(config.lanes.size(), size_t{3});
+    QVERIFY(config.lanes[0].precision == Precision::Fp32);
+    QCOMPARE(config.lanes[1].scaler.initScale, 16.0);
+    QCOMPARE(config.lanes[1].scaler.rules.growthInterval, int64_t{10});
+    QCOMPARE(config.lanes[2].scaler.initScale, 256.0);
+    QCOMPARE(config.lanes[2].scaler.rules.growthInterval, int64_t{5});
+    QVERIFY(reaches(window, SessionState::Ready)); // all lanes start over
+    QTRY_COMPARE(window.run().lanes(), 3);
+    view->selectAll(); // nine
+    QVERIFY(!lanes->isEnabled());
+    click(0, 0, Qt::NoModifier); // others of the same map take the place of the first ones
+    click(0, 2, Qt::ShiftModifier);
+    QTest::mouseClick(lanes, Qt::LeftButton);
+    QCOMPARE(config.lanes.size(), size_t{4});
+    QCOMPARE(config.lanes[3].scaler.initScale, 16.0);
+    for (int times = 0; times < 2; ++times)
+        actionFor(window, QKeySequence::Undo)->trigger();
+    QCOMPARE(config.lanes.size(), size_t{2});
+    QCOMPARE(config.lanes[1].scaler.initScale, 65536.0);
+}
+
+void TestGridDialog::anotherExperimentTakesNoLanes() {
+    ConfigModel config;
+    config.load(tinyConfig(20));
+    GridDialog dialog(config);
+    ask(dialog, QStringLiteral("2^4, 2^6"), {}, 3);
+    press(dialog, QStringLiteral("Start"));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    dialog.findChild<GridView*>()->selectAll();
+    QPushButton* lanes = button(dialog, QStringLiteral("Train the selected"));
+    QVERIFY(lanes->isEnabled());
+    config.load(tinyConfig(40));
+    QVERIFY(!lanes->isEnabled());
+    QVERIFY(lanes->toolTip().contains(QStringLiteral("another experiment")));
+}
+
+void TestGridDialog::settingsFollowTheWindow() {
+    ConfigModel config;
+    config.load(tinyConfig(20));
+    GridDialog dialog(config);
+    dialog.show();
+    auto* lane = named<QComboBox>(dialog, QStringLiteral("Lane"));
+    QVERIFY(!lane->isVisible()); // there is one in which settings mean something
+    ask(dialog, QStringLiteral("2^4, 2^6"), {}, 3);
+    QVERIFY(config.addLane());
+    QVERIFY(lane->isVisible());
+    QCOMPARE(lane->count(), 2);
+    // what was typed stays
+    QCOMPARE(named<QLineEdit>(dialog, QStringLiteral("Values of the first setting, separated by "
+                                                     "commas"))
+                 ->text(),
+             QStringLiteral("2^4, 2^6"));
+    QVERIFY(config.removeLane(2) && config.removeLane(1));
+    QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
+}
+
+/// Everything can be scrolled to, and nothing is cut off at the side.
+void TestGridDialog::smallScreen() {
+    ConfigModel config;
+    config.load(tinyConfig(20));
+    GridDialog dialog(config);
+    dialog.resize(640, 440);
+    dialog.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+    QVERIFY2(dialog.width() <= 640 && dialog.height() <= 440,
+             qPrintable(QStringLiteral("%1 x %2").arg(dialog.width()).arg(dialog.height())));
+    const auto* area = dialog.findChild<QScrollArea*>();
+    QVERIFY(area->widget()->width() <= area->viewport()->width());
+}
+
+} // namespace tst_grid_dialog
+
+QTEST_MAIN(tst_grid_dialog::TestGridDialog)
+#include "tst_grid_dialog.moc"

@@ -1,0 +1,102 @@
+// Asks for one or two settings with their values, trains the map of all combinations beside the
+// window's training, and shows it. Cells of the map can become lanes of the window.
+#pragma once
+
+#include "ui/dialogs/grid_view.h"
+#include "ui/models/config_model.h"
+#include "ui/models/grid_model.h"
+#include "ui/session/grid_job.h"
+
+#include <QDialog>
+#include <QElapsedTimer>
+#include <memory>
+#include <string>
+
+class QComboBox;
+class QGridLayout;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QSpinBox;
+class QVBoxLayout;
+
+namespace halfscope {
+
+class GridDialog : public QDialog {
+    Q_OBJECT
+public:
+    /// Follows the edits of the model's lanes; at least one setting can be swept now.
+    explicit GridDialog(ConfigModel&, QWidget* parent = nullptr);
+    /// Stops the training of the map without waiting for its step.
+    ~GridDialog() override;
+
+    const GridModel& model() const { return m_model; }
+    bool running() const { return m_job != nullptr; }
+    /// Stops the training; the map stays, and is there when the dialog is shown again.
+    void done(int result) override;
+    /// The sentence about the settings that are chosen, or about what was done last.
+    QString note() const;
+
+signals:
+    /// The user wants lanes of these cells. A receiver may throw InputError, which the dialog
+    /// tells.
+    void lanesChosen(const halfscope::SettingGrid& grid, const std::vector<size_t>& cells);
+    /// The user wants to save the map, which is this csv table.
+    void saveAsked(const std::string& csv);
+
+protected:
+    void changeEvent(QEvent*) override;
+
+private:
+    /// A setting and its values.
+    struct Axis {
+        QComboBox* field = nullptr; ///< children of the dialog
+        QLineEdit* values = nullptr;
+    };
+    QWidget* makeChoices();
+    Axis addAxis(QGridLayout&, int row, const QString& label, const QString& valuesLabel);
+    void addMap(QVBoxLayout&);
+    void addButtons(QVBoxLayout&);
+    void refreshLanes();
+    void refreshFields();
+    void refreshMeasures();
+    void suggest(const Axis&);
+    int lane() const;
+    SettingGrid chosenGrid() const;
+    void check();
+    void tell(const QString& text, bool wrong = false);
+    void startOrStop();
+    void start();
+    void showCell();
+    void takeResult(int cell, const GridCell&);
+    void showProgress(int cell, qint64 steps);
+    void conclude(const QString& note, bool wrong);
+    void updateButtons();
+    void makeLanes();
+    void copy();
+
+    ConfigModel& m_config;
+    GridModel m_model;
+    QComboBox* m_lane = nullptr; ///< child, as are all that follow
+    QLabel* m_laneLabel = nullptr;
+    Axis m_first, m_second;
+    QSpinBox* m_steps = nullptr;
+    QPushButton* m_start = nullptr; ///< reads Stop while the map is trained
+    QLabel* m_note = nullptr;
+    QProgressBar* m_progress = nullptr;
+    QComboBox* m_measure = nullptr;
+    QLabel* m_axes = nullptr;
+    GridView* m_view = nullptr;
+    GridLegend* m_legend = nullptr;
+    QLabel* m_cell = nullptr; ///< tells the current cell
+    QPushButton* m_lanes = nullptr;
+    QPushButton* m_copy = nullptr;
+    QPushButton* m_save = nullptr;
+    bool m_wrong = false;           ///< m_note tells an error
+    bool m_otherExperiment = false; ///< the window has opened another one since the map was begun
+    QElapsedTimer m_clock;          ///< since the start
+    std::unique_ptr<GridJob> m_job; ///< null when nothing is trained
+};
+
+} // namespace halfscope

@@ -1,0 +1,174 @@
+// Paints the cells, and the bar in the same colours.
+#include "ui/dialogs/grid_view.h"
+
+#include "ui/images/picture_image.h"
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
+#include "ui/look/theme.h"
+
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QToolTip>
+
+#include <algorithm>
+
+namespace halfscope {
+
+namespace {
+
+QColor colorOf(double goodness) { return QColor(viridis(goodness)); }
+
+/// Returns black or white, of which one reaches 4.5:1 on any colour.
+QColor textOn(const QColor& background) {
+    const QColor black(Qt::black), white(Qt::white);
+    return contrast(black, background) > contrast(white, background) ? black : white;
+}
+
+class CellPainter : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
+        const Colors colors = colorsFor(option.palette);
+        const QVariant goodness = index.data(GridModel::GoodnessRole);
+        const bool colored = goodness.isValid();
+        const QColor ground = colored ? colorOf(goodness.toDouble()) : colors.background;
+        QColor ink = colored ? textOn(ground) : colors.text;
+        if (index.data(GridModel::FailedRole).toBool()) ink = colors.error;
+        painter->save();
+        painter->fillRect(option.rect, ground);
+        painter->setPen(ink);
+        QFont font = option.font;
+        font.setBold(index.data(GridModel::BestRole).toBool());
+        painter->setFont(font);
+        painter->drawText(option.rect, Qt::AlignCenter, index.data().toString());
+        if (option.state & QStyle::State_Selected) {
+            constexpr int kWidth = 3; // pixels; a colour of its own would hide that of the cell
+            painter->setPen(QPen(ink, kWidth, Qt::SolidLine, Qt::SquareCap, Qt::MiterJoin));
+            const int in = kWidth / 2 + 1;
+            painter->drawRect(option.rect.adjusted(in, in, -in - 1, -in - 1));
+        } else if (option.state & QStyle::State_HasFocus) {
+            painter->setPen(QPen(ink, 1, Qt::DotLine));
+            painter->drawRect(option.rect.adjusted(2, 2, -3, -3));
+        }
+        painter->restore();
+    }
+
+    /// Reasons of failures name files of the user, which must not pass for markup.
+    bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option,
+                   const QModelIndex& index) override {
+        if (event->type() != QEvent::ToolTip || !index.isValid())
+            return QStyledItemDelegate::helpEvent(event, view, option, index);
+        QToolTip::showText(event->globalPos(), wrappedTip(index.data(Qt::ToolTipRole).toString()),
+                           view);
+        return true;
+    }
+};
+
+/// The colours from the worst at the left to the best at the right.
+class ColorBar : public QWidget {
+public:
+    explicit ColorBar(QWidget* parent) : QWidget(parent) {
+        constexpr int kWidth = 12; // characters
+        setMinimumWidth(kWidth * fontMetrics().averageCharWidth());
+        setFixedHeight(fontMetrics().height());
+    }
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        for (int x = 0; x < width(); ++x)
+            painter.fillRect(x, 0, 1, height(), colorOf(x / std::max(1.0, width() - 1.0)));
+    }
+};
+
+} // namespace
+
+GridView::GridView(GridModel& model, QWidget* parent) : QTableView(parent), m_model(model) {
+    setModel(&model);
+    setItemDelegate(make<CellPainter>(this));
+    setSelectionMode(QAbstractItemView::ExtendedSelection);
+    setTabKeyNavigation(false);
+    const int line = fontMetrics().lineSpacing();
+    constexpr int kNumber = 13; // characters: a number, the star and a mark
+    constexpr int kLeastRows = 5;
+    QHeaderView& across = *horizontalHeader();
+    across.setMinimumSectionSize(kNumber * fontMetrics().averageCharWidth());
+    across.setSectionResizeMode(QHeaderView::Stretch);
+    across.setHighlightSections(false);
+    QHeaderView& down = *verticalHeader();
+    down.setDefaultSectionSize(line * 7 / 4);
+    down.setSectionResizeMode(QHeaderView::Fixed);
+    down.setHighlightSections(false);
+    setMinimumHeight(across.sizeHint().height() + kLeastRows * down.defaultSectionSize());
+}
+
+std::vector<size_t> GridView::selected() const {
+    std::vector<size_t> cells;
+    for (const QModelIndex& index : selectionModel()->selectedIndexes())
+        cells.push_back(m_model.cellAt(index));
+    std::sort(cells.begin(), cells.end());
+    return cells;
+}
+
+void GridView::keyPressEvent(QKeyEvent* event) {
+    if (event->matches(QKeySequence::Copy)) return emit copyAsked();
+    QTableView::keyPressEvent(event);
+}
+
+void GridView::selectionChanged(const QItemSelection& now, const QItemSelection& before) {
+    QTableView::selectionChanged(now, before);
+    emit chosen();
+}
+
+void GridView::currentChanged(const QModelIndex& now, const QModelIndex& before) {
+    QTableView::currentChanged(now, before);
+    emit chosen();
+}
+
+GridLegend::GridLegend(const GridModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
+    auto* row = make<QHBoxLayout>(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    m_low = make<QLabel>(this);
+    m_bar = make<ColorBar>(this);
+    m_high = make<QLabel>(this);
+    m_marks = make<QLabel>(this);
+    row->addWidget(m_low);
+    row->addWidget(m_bar, 1);
+    row->addWidget(m_high);
+    row->addSpacing(2 * fontMetrics().averageCharWidth());
+    row->addWidget(m_marks);
+    refresh();
+}
+
+void GridLegend::refresh() {
+    const GridModel::Range range = m_model.range();
+    const bool scales = m_model.shown() == GridModel::Measure::Scale;
+    const bool any = !range.best.isEmpty();
+    m_low->setText((scales ? tr("lowest %1") : tr("worst %1")).arg(range.worst).trimmed());
+    m_high->setText((scales ? tr("highest %1") : tr("best %1")).arg(range.best).trimmed());
+    const auto has = [&](GridModel::Measure each) { return m_model.measures().contains(each); };
+    QStringList marks{has(GridModel::Measure::Accuracy)         ? tr("★ best accuracy")
+                      : has(GridModel::Measure::ValidationLoss) ? tr("★ best validation loss")
+                                                                : tr("★ best loss")};
+    for (const auto& cell : m_model.cells())
+        if (cell && cell->outcome == CellOutcome::Stopped) {
+            marks << tr("* stopped early");
+            break;
+        }
+    m_marks->setText(marks.join(QStringLiteral("   ")));
+    m_bar->setAccessibleName(tr("Colours"));
+    m_bar->setAccessibleDescription(
+        any ? tr("Dark: %1. Bright: %2").arg(m_low->text(), m_high->text()) : QString());
+    for (QWidget* each : {static_cast<QWidget*>(m_low), m_bar, static_cast<QWidget*>(m_high)})
+        each->setVisible(any);
+}
+
+} // namespace halfscope

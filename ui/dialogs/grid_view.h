@@ -1,0 +1,52 @@
+// A map of settings as a table of coloured numbers, and the bar that explains the colours.
+#pragma once
+
+#include "ui/models/grid_model.h"
+
+#include <QTableView>
+
+class QLabel;
+
+namespace halfscope {
+
+/// The colours are those of pictures with one channel; brighter is better. The number in each cell
+/// is black or white, whichever reads better, in both themes.
+class GridView : public QTableView {
+    Q_OBJECT
+public:
+    explicit GridView(GridModel&, QWidget* parent = nullptr);
+
+    /// Returns the numbers of the selected cells, row by row.
+    std::vector<size_t> selected() const;
+
+signals:
+    /// The current cell or the selection is another one.
+    void chosen();
+    void copyAsked();
+
+protected:
+    void keyPressEvent(QKeyEvent*) override;
+    void selectionChanged(const QItemSelection&, const QItemSelection&) override;
+    void currentChanged(const QModelIndex&, const QModelIndex&) override;
+
+private:
+    GridModel& m_model;
+};
+
+class GridLegend : public QWidget {
+    Q_OBJECT
+public:
+    explicit GridLegend(const GridModel&, QWidget* parent = nullptr);
+
+    /// Takes over what the model shows now.
+    void refresh();
+
+private:
+    const GridModel& m_model;
+    QLabel* m_low = nullptr; ///< children
+    QWidget* m_bar = nullptr;
+    QLabel* m_high = nullptr;
+    QLabel* m_marks = nullptr;
+};
+
+} // namespace halfscope

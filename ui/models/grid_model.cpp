@@ -1,0 +1,267 @@
+// Texts of the map's cells, and where their values lie between the worst and the best.
+#include "ui/models/grid_model.h"
+
+#include "engine/settings/lane_titles.h"
+#include "ui/models/run_model.h"
+#include "ui/models/translated.h"
+
+#include <QLocale>
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
+
+namespace halfscope {
+
+namespace {
+
+constexpr double kManyTimes = 100; // from there on, values differ by their powers of ten
+constexpr char16_t kStar = 0x2605;
+
+QString whole(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
+
+QString percent(double share) { return GridModel::tr("%1 %").arg(shownNumber(100 * share)); }
+
+QString valueIn(const SettingGrid& grid, size_t cell, size_t sweep) {
+    return QString::fromStdString(briefValue(grid.value(cell, sweep)));
+}
+
+QString nameOfSetting(const SettingGrid& grid, size_t sweep) {
+    return translated(grid.sweeps()[sweep].field->label);
+}
+
+} // namespace
+
+void GridModel::begin(SettingGrid grid) {
+    beginResetModel();
+    m_cells.assign(grid.cells(), {});
+    m_grid.emplace(std::move(grid));
+    m_best.reset();
+    findRange();
+    endResetModel();
+}
+
+void GridModel::set(size_t cell, const GridCell& result) {
+    m_cells.at(cell) = result;
+    const std::vector<size_t> order = rankedCells(m_cells);
+    m_best = order.empty() ? std::nullopt : std::optional(order.front());
+    announce();
+}
+
+void GridModel::show(Measure measure) {
+    m_shown = measure;
+    announce();
+}
+
+/// Every colour may change with one cell, because the range does.
+void GridModel::announce() {
+    findRange();
+    if (m_cells.empty()) return;
+    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    if (m_grid->sweeps().size() == 1) emit headerDataChanged(Qt::Horizontal, 0, 0);
+}
+
+QList<GridModel::Measure> GridModel::measures() const {
+    const auto any = [this](auto&& has) {
+        return std::any_of(m_cells.begin(), m_cells.end(),
+                           [&](const auto& cell) { return cell && has(cell->score); });
+    };
+    QList<Measure> all{Measure::Loss};
+    if (any([](const LaneScore& score) { return score.validationLoss.has_value(); }))
+        all << Measure::ValidationLoss;
+    if (any([](const LaneScore& score) { return score.accuracy.has_value(); }))
+        all << Measure::Accuracy;
+    return all << Measure::Skipped << Measure::Scale;
+}
+
+QString GridModel::nameOf(Measure measure) {
+    switch (measure) {
+    case Measure::Loss: return tr("Loss");
+    case Measure::ValidationLoss: return tr("Validation loss");
+    case Measure::Accuracy: return tr("Accuracy");
+    case Measure::Skipped: return tr("Skipped steps");
+    case Measure::Scale: return tr("Last loss scale");
+    }
+    return {};
+}
+
+size_t GridModel::cellAt(const QModelIndex& index) const {
+    return static_cast<size_t>(index.row()) * m_grid->columns() +
+           static_cast<size_t>(index.column());
+}
+
+size_t GridModel::trained() const {
+    return static_cast<size_t>(
+        std::count_if(m_cells.begin(), m_cells.end(), [](const auto& cell) { return bool(cell); }));
+}
+
+std::optional<double> GridModel::valueOf(size_t number) const {
+    const std::optional<GridCell>& cell = m_cells[number];
+    if (!cell || cell->outcome == CellOutcome::Failed) return {};
+    switch (m_shown) {
+    case Measure::Loss: return cell->score.loss;
+    case Measure::ValidationLoss: return cell->score.validationLoss;
+    case Measure::Accuracy: return cell->score.accuracy;
+    case Measure::Skipped: return static_cast<double>(cell->score.skipped);
+    case Measure::Scale:
+        return cell->scale ? std::optional(static_cast<double>(*cell->scale)) : std::nullopt;
+    }
+    return {};
+}
+
+QString GridModel::textOf(size_t number) const {
+    const std::optional<GridCell>& cell = m_cells[number];
+    if (!cell) return {};
+    if (cell->outcome == CellOutcome::Failed) return tr("failed");
+    const std::optional<double> value = valueOf(number);
+    if (!value) return QStringLiteral("–");
+    switch (m_shown) {
+    case Measure::Accuracy: return percent(*value);
+    case Measure::Skipped: return whole(cell->score.skipped);
+    case Measure::Scale: return QString::fromStdString(briefValue(*value));
+    default: return shownNumber(*value);
+    }
+}
+
+void GridModel::findRange() {
+    std::vector<double> values;
+    for (size_t cell = 0; cell < m_cells.size(); ++cell)
+        if (const auto value = valueOf(cell); value && std::isfinite(*value))
+            values.push_back(*value);
+    m_hasRange = !values.empty();
+    if (!m_hasRange) return;
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    m_least = *least;
+    m_most = *most;
+    m_byPowers = m_least > 0 && m_most > kManyTimes * m_least;
+}
+
+std::optional<double> GridModel::goodness(size_t cell) const {
+    const std::optional<double> value = valueOf(cell);
+    if (!value || !m_hasRange) return {};
+    const bool moreIsBetter = m_shown == Measure::Accuracy || m_shown == Measure::Scale;
+    if (!std::isfinite(*value)) return m_shown == Measure::Scale && *value > 0 ? 1.0 : 0.0;
+    if (m_most == m_least) return 1;
+    const auto place = [this](double x) { return m_byPowers ? std::log(x) : x; };
+    const double share = (place(*value) - place(m_least)) / (place(m_most) - place(m_least));
+    return moreIsBetter ? share : 1 - share;
+}
+
+GridModel::Range GridModel::range() const {
+    if (!m_hasRange) return {};
+    const auto text = [this](double value) {
+        switch (m_shown) {
+        case Measure::Accuracy: return percent(value);
+        case Measure::Scale: return QString::fromStdString(briefValue(value));
+        default: return shownNumber(value);
+        }
+    };
+    const bool moreIsBetter = m_shown == Measure::Accuracy || m_shown == Measure::Scale;
+    return moreIsBetter ? Range{text(m_least), text(m_most)} : Range{text(m_most), text(m_least)};
+}
+
+QString GridModel::axes() const {
+    if (!m_grid) return {};
+    const QString rows = nameOfSetting(*m_grid, 0);
+    if (m_grid->sweeps().size() == 1) return tr("Rows: %1").arg(rows);
+    return tr("Rows: %1. Columns: %2").arg(rows, nameOfSetting(*m_grid, 1));
+}
+
+/// "First scale 2^10, Growth interval 20".
+QString GridModel::nameOf(size_t cell) const {
+    QStringList parts;
+    for (size_t sweep = 0; sweep < m_grid->sweeps().size(); ++sweep)
+        parts << tr("%1 %2", "a setting and its value")
+                     .arg(nameOfSetting(*m_grid, sweep), valueIn(*m_grid, cell, sweep));
+    return parts.join(QStringLiteral(", "));
+}
+
+QString GridModel::about(size_t number) const {
+    const std::optional<GridCell>& cell = m_cells[number];
+    QStringList lines{nameOf(number)};
+    if (!cell) return tr("%1: not trained").arg(lines.front());
+    if (cell->outcome == CellOutcome::Failed)
+        return tr("%1: failed. %2").arg(lines.front(), translated(cell->reason));
+    if (m_best == number) lines.front() = tr("%1: the best of all").arg(lines.front());
+    lines << tr("Loss %1 (median of the last %2 steps), after the last step %3")
+                 .arg(shownNumber(cell->score.loss),
+                      whole(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
+                      shownNumber(cell->lastLoss));
+    if (cell->score.accuracy) lines << tr("Accuracy %1").arg(percent(*cell->score.accuracy));
+    if (cell->score.validationLoss)
+        lines << tr("Validation loss %1").arg(shownNumber(*cell->score.validationLoss));
+    lines << tr("Skipped steps: %1 of %2").arg(whole(cell->score.skipped), whole(cell->steps));
+    if (cell->scale)
+        lines << tr("Last loss scale %1").arg(scaleText(static_cast<double>(*cell->scale)));
+    if (cell->outcome == CellOutcome::Stopped)
+        lines << tr("Stopped early. %1").arg(translated(cell->reason));
+    return lines.join(u'\n');
+}
+
+QString GridModel::text() const {
+    if (!m_grid) return {};
+    QStringList lines, heads{nameOfSetting(*m_grid, 0)};
+    for (int column = 0; column < columnCount(); ++column)
+        heads << headerData(column, Qt::Horizontal).toString();
+    lines << heads.join(u'\t');
+    for (int row = 0; row < rowCount(); ++row) {
+        QStringList cells{headerData(row, Qt::Vertical).toString()};
+        for (int column = 0; column < columnCount(); ++column)
+            cells << textOf(cellAt(index(row, column)));
+        lines << cells.join(u'\t');
+    }
+    return lines.join(u'\n') + u'\n';
+}
+
+int GridModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() || !m_grid ? 0 : static_cast<int>(m_grid->rows());
+}
+
+int GridModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() || !m_grid ? 0 : static_cast<int>(m_grid->columns());
+}
+
+QVariant GridModel::data(const QModelIndex& index, int role) const {
+    // a table asks this way for what Ctrl+C copies while no cell is chosen
+    if (!index.isValid() || !checkIndex(index)) return {};
+    const size_t cell = cellAt(index);
+    switch (role) {
+    case Qt::DisplayRole: {
+        QString text = textOf(cell);
+        if (m_cells[cell] && m_cells[cell]->outcome == CellOutcome::Stopped) text += u'*';
+        return m_best == cell ? QString(QChar(kStar)) + u' ' + text : text;
+    }
+    case Qt::ToolTipRole:
+    case Qt::AccessibleDescriptionRole: return about(cell);
+    case Qt::AccessibleTextRole: {
+        const QString text = m_cells[cell] ? textOf(cell) : tr("not trained");
+        const QString name = tr("%1: %2", "a cell and its value").arg(nameOf(cell), text);
+        return m_best == cell ? tr("%1, the best of all").arg(name) : name;
+    }
+    case Qt::TextAlignmentRole: return QVariant(Qt::AlignCenter);
+    case GoodnessRole: {
+        const std::optional<double> value = goodness(cell);
+        return value ? QVariant(*value) : QVariant();
+    }
+    case BestRole: return m_best == cell;
+    case FailedRole: return m_cells[cell] && m_cells[cell]->outcome == CellOutcome::Failed;
+    default: return {};
+    }
+}
+
+QVariant GridModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (!m_grid || section < 0) return {};
+    const bool rows = orientation == Qt::Vertical;
+    if (section >= (rows ? rowCount() : columnCount())) return {};
+    const size_t sweep = rows ? 0 : 1;
+    if (sweep >= m_grid->sweeps().size())
+        return role == Qt::DisplayRole ? QVariant(nameOf(m_shown)) : QVariant();
+    const FieldValue& value = m_grid->sweeps()[sweep].values[static_cast<size_t>(section)];
+    const QString text = QString::fromStdString(briefValue(value));
+    if (role == Qt::DisplayRole) return text;
+    if (role == Qt::AccessibleTextRole || role == Qt::ToolTipRole)
+        return tr("%1 %2", "a setting and its value").arg(nameOfSetting(*m_grid, sweep), text);
+    return {};
+}
+
+} // namespace halfscope

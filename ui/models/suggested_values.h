@@ -1,0 +1,17 @@
+// Values of a setting that are worth trying, for dialogs that ask for several.
+#pragma once
+
+#include "engine/settings/fields.h"
+
+#include <QStringList>
+
+namespace halfscope {
+
+/// Returns the first lane in which the setting means something; there must be one.
+int firstLaneOf(const Field&, const RunConfig&);
+
+/// Returns values that are likely to differ in what they do: the present one of a lane with so many
+/// below and above it (`around`), or the first choices. At most `most`, each of which is allowed.
+QStringList suggestedValues(const Field&, const RunConfig&, int lane, size_t most, int around = 1);
+
+} // namespace halfscope
