@@ -392,6 +392,7 @@ Field precisionField() {
         if (to.scaler == old.scaler) to.scaler = now.scaler;
         to.scaler.rules.mode = now.scaler.rules.mode;
         to.masterWeights = to.keepBatchnormF32 = Override::Default;
+        to.rounding = WeightRounding::Nearest;
     };
     return field;
 }
@@ -435,6 +436,19 @@ std::vector<Field> precisionParts() {
                                          "on for apex-o2, off for apex-o3, fp16 and bf16.")},
                                  [](auto& lane) -> auto& { return lane.keepBatchnormF32; }),
                              namesUpTo(Override::Off))),
+        whenLane(
+            storesHalf,
+            oneOf(ofLane(
+                      {"precision.weight_rounding", phrase("Settings", "Rounding of weights"),
+                       kNoUnit,
+                       phrase("Settings",
+                              "How updates are stored in weights of 16 bits. nearest, as in "
+                              "PyTorch: an update of less than half of the distance to the next "
+                              "number is lost. stochastic: the update is computed in float32 and "
+                              "rounded up or down by chance, so that small updates arrive on "
+                              "average.")},
+                      [](auto& lane) -> auto& { return lane.rounding; }),
+                  namesUpTo(WeightRounding::Stochastic))),
     };
 }
 

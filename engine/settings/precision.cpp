@@ -166,6 +166,14 @@ const char* nameOf(Override choice) {
     return "";
 }
 
+const char* nameOf(WeightRounding rounding) {
+    switch (rounding) {
+    case WeightRounding::Nearest: return "nearest";
+    case WeightRounding::Stochastic: return "stochastic";
+    }
+    return "";
+}
+
 std::optional<LayerTypes> forcedLayers(std::string_view text) {
     LayerTypes layers;
     for (text = trimmed(text); !text.empty();) {
@@ -203,6 +211,11 @@ PrecisionPlan planOf(const LaneConfig& lane) {
     for (const auto& [label, dtype] : *forced)
         plan.policy->layers[label] = dtype;
     return plan;
+}
+
+bool storesHalf(const LaneConfig& lane) {
+    const PrecisionPreset& row = presetOf(lane.precision);
+    return row.model && !chosen(lane.masterWeights, row.masterWeights);
 }
 
 bool scalesLoss(const LaneConfig& lane) {

@@ -38,6 +38,12 @@ inline constexpr int kPrecisionCount = static_cast<int>(Precision::User) + 1;
 /// precision.
 enum class Override : uint8_t { Default, On, Off };
 
+/// How an update is rounded where it is stored in a weight of 16 bits.
+enum class WeightRounding : uint8_t {
+    Nearest,   ///< to the nearest number: the same small update is lost at every step
+    Stochastic ///< to one of the two neighbours, the nearer one more often: right on average
+};
+
 struct PrecisionPreset {
     Precision precision = Precision::Fp32;
     const char* name = ""; ///< "amp-fp16"
@@ -59,9 +65,12 @@ struct PrecisionPreset {
 /// Returns the rows in the order of the enum.
 std::span<const PrecisionPreset> precisionPresets();
 const PrecisionPreset& presetOf(Precision);
-const char* nameOf(Precision); ///< "fp32", "tf32", "amp-fp16", ...; empty beyond the last
-const char* nameOf(Override);  ///< "default", "on", "off"
+const char* nameOf(Precision);      ///< "fp32", "tf32", "amp-fp16", ...; empty beyond the last
+const char* nameOf(Override);       ///< "default", "on", "off"
+const char* nameOf(WeightRounding); ///< "nearest", "stochastic"
 
+/// Whether the lane stores weights in 16 bits.
+bool storesHalf(const LaneConfig&);
 /// Whether the lane scales its loss: its precision allows it and its scaler is not off.
 bool scalesLoss(const LaneConfig&);
 /// Throws InputError for what Apex refuses: master weights or keep_batchnorm_fp32 for a model that

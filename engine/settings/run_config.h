@@ -88,6 +88,7 @@ struct LaneConfig {
     std::string layers{};     ///< forced layers: "layer 1=float32, output layer=float32"
     Override masterWeights = Override::Default;
     Override keepBatchnormF32 = Override::Default;
+    WeightRounding rounding = WeightRounding::Nearest; ///< acts where storesHalf()
 };
 /// The value of a setting, as files and panels hold it.
 using FieldValue = std::variant<bool, int64_t, double, std::string>;

@@ -1,12 +1,14 @@
 // Adam, AdamW, SGD and RMSprop as elementwise nodes, in the order of operations of PyTorch's
 // foreach implementation. Sources: the documentation of the classes of torch.optim. Parameters that
 // are stored in 16 bits have every operation's result rounded to 16 bits, as PyTorch rounds it: in
-// float16, Adam's epsilon of 1e-8 is zero.
+// float16, Adam's epsilon of 1e-8 is zero. With stochastic rounding only the end result is rounded.
 #include "engine/step/optimizer.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/functions/activations.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace halfscope {
 
@@ -27,11 +29,11 @@ public:
     OptimizerEmitter(Builder& b, const OptimizerConfig& config, NodeId lr, NodeId skip,
                      const OptimizerExtras& extras)
         : m_b(b), m_config(config), m_skip(skip), m_complement(extras.momentumComplement),
-          m_largestComplement(extras.largestComplement) {
+          m_largestComplement(extras.largestComplement), m_roundingSeed(extras.roundingSeed) {
         m_shared.lr = lr;
         LabelScope label(b, extras.name);
         // F32 counts exactly to 2^24 and stays there; every bias correction is 1 long before that.
-        const NodeId step =
+        const NodeId step = m_step =
             b.state(std::string(extras.name) + ".step", {}, DType::F32, StateRole::Counter);
         const NodeId taken = b.shift(step, 1);
         b.graph().setNext(step, select(step, taken));
@@ -45,9 +47,13 @@ public:
 
     void update(const ParameterGradient& pg) {
         LabelScope label(m_b, pg.name);
-        m_storage = m_b.dtypeOf(pg.parameter);
+        const DType stored = m_b.dtypeOf(pg.parameter);
+        const bool byChance = m_roundingSeed && isLow(stored);
+        m_storage = byChance ? DType::F32 : stored;
         const NodeId p = m_b.cast(pg.parameter, DType::F32);
-        store(pg.parameter, updated(pg, p));
+        NodeId next = updated(pg, p);
+        if (byChance) next = stochasticCast(m_b, next, stored, m_step, *m_roundingSeed);
+        store(pg.parameter, next);
     }
 
 private:
@@ -83,8 +89,8 @@ private:
         return m_b.where(m_b.expandLike(m_skip, old), old, next);
     }
 
-    void store(NodeId state, NodeId valueF32) {
-        m_b.graph().setNext(state, select(state, m_b.cast(valueF32, m_b.dtypeOf(state))));
+    void store(NodeId state, NodeId value) {
+        m_b.graph().setNext(state, select(state, m_b.cast(value, m_b.dtypeOf(state))));
     }
 
     /// Returns a moment's state; value() reads its value.
@@ -209,11 +215,31 @@ private:
     const OptimizerConfig& m_config;
     NodeId m_skip, m_complement;
     double m_largestComplement;
+    std::optional<uint64_t> m_roundingSeed;
+    NodeId m_step = kNoNode; ///< the number of steps taken before this one
     Shared m_shared;
-    DType m_storage = DType::F32; ///< of the parameter that is updated
+    DType m_storage = DType::F32; ///< to which the results of operations are rounded
 };
 
 } // namespace
+
+NodeId stochasticCast(Builder& b, NodeId valueF32, DType to, NodeId counter, uint64_t seed) {
+    const FloatFormat& format = formatOf(to);
+    const NodeId size = b.unary(Op::Abs, valueF32);
+    const NodeId least = b.constantLike(format.minNormal, size);
+    const NodeId exponent =
+        b.unary(Op::Floor, b.unary(Op::Log2, b.emit(Op::Maximum, {size, least})));
+    const NodeId power = b.unary(Op::Exp, b.scale(exponent, std::numbers::ln2)); // 2^exponent
+    const NodeId gap = b.scale(power, std::ldexp(1.0, 1 - format.significandBits));
+    const NodeId chance = b.shift(fn::uniform(b, b.shapeOf(size), counter, seed), -0.5);
+    const NodeId moved = b.add(size, b.mul(chance, gap));
+    // At a power of two the gap below is half as wide: a number there must not move down. Below
+    // the smallest normal number all gaps are alike.
+    const NodeId subnormal = b.emit(Op::Less, {size, least});
+    const NodeId low = b.where(subnormal, b.constantLike(0, size), power);
+    const NodeId kept = b.emit(Op::Maximum, {moved, low});
+    return b.cast(b.mul(b.unary(Op::Sign, valueF32), kept), to);
+}
 
 void emitOptimizer(Builder& b, const OptimizerConfig& config,
                    std::span<const ParameterGradient> parameters, NodeId learningRate, NodeId skip,

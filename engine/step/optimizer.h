@@ -5,6 +5,8 @@
 #include "engine/ops/builder.h"
 #include "engine/settings/run_config.h"
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -24,7 +26,16 @@ struct OptimizerExtras {
     double largestComplement = 1;   ///< upper bound of momentumComplement: below 0.5 a step needs
                                     ///< fewer nodes
     const char* name = "optimizer"; ///< the part of its state's name before ".step"
+    /// If set, 16-bit parameters are rounded stochastically, by random numbers of this seed, and
+    /// all arithmetic before that is in F32.
+    std::optional<uint64_t> roundingSeed{};
 };
+
+/// Emits a cast of an F32 value to F16 or BF16 that rounds up with a probability of the value's
+/// distance from the lower neighbour, in distances between the two: right on average. `counter`
+/// (F32, rank 0) changes from step to step; with the seed it decides. Source: Gupta and others,
+/// "Deep Learning with Limited Numerical Precision" (2015).
+NodeId stochasticCast(Builder&, NodeId valueF32, DType to, NodeId counter, uint64_t seed);
 
 /// Sets the next values of the parameters, of the moments ("0.weight.exp_avg", stored in the
 /// parameter's dtype) and of "optimizer.step" (F32, the number of steps taken). All arithmetic is

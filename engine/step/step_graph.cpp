@@ -296,6 +296,7 @@ private:
                 m_schedule.valueOf("schedule.momentum_complement", "momentum");
             extras.largestComplement = 1 - std::min(schedule.baseMomentum, schedule.maxMomentum);
         }
+        if (m_lane.rounding == WeightRounding::Stochastic) extras.roundingSeed = m_config.seed;
         for (size_t i = 0; i < m_groups.size(); ++i) {
             const NodeId rate = i == 0 ? lr : rateOf(optimizers[i]);
             extras.name = optimizers[i].name.c_str();
