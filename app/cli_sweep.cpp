@@ -69,7 +69,7 @@ SettingGrid gridOf(const SweepOptions& options, std::string* note) {
     const RunConfig config = options.experiment.config(note);
     std::vector<Sweep> sweeps;
     for (const std::string& each : options.sweeps)
-        sweeps.push_back(parseSweep(each));
+        sweeps.push_back(parseSweep(each, SweptBy::Trainings));
     if (sweeps.empty() || sweeps.size() > SettingGrid::kMostSettings)
         throw InputError(Message::data("--sweep: " + std::to_string(sweeps.size()) +
                                        " settings are given: a map has one or two"));

@@ -6,6 +6,7 @@
 #include "engine/settings/lane_titles.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -23,15 +24,27 @@ bool isText(const Field& field) {
     return field.kind == FieldKind::Path || field.kind == FieldKind::Text;
 }
 
-const Field& sweptField(std::string_view key) {
+/// Whether trainings with other values of a setting of the run can share their data and their
+/// length.
+bool keepsData(const Field& field) {
+    static constexpr std::array kParts{"model.", "optimizer.", "schedule.", "gradients."};
+    return std::any_of(kParts.begin(), kParts.end(),
+                       [&](const char* part) { return field.key.starts_with(part); });
+}
+
+const Field& sweptField(std::string_view key, SweptBy by) {
     const Field* field = findField(key);
     if (!field)
         throw InputError(phrase("Settings", "%1 is an unknown setting%2"), quotedText(key),
                          keyHint(key));
-    if (key == kPrecision)
+    if (by == SweptBy::Trainings && field->scope == FieldScope::Run && !keepsData(*field))
+        throw InputError(phrase("Settings", "--sweep: %1 is the same in all trainings of a map, "
+                                            "which share their data and their length"),
+                         field->key);
+    if (by == SweptBy::Lanes && key == kPrecision)
         throw InputError(phrase("Settings", "--sweep: %1 is not swept: --lanes names precisions"),
                          field->key);
-    if (field->scope == FieldScope::Run)
+    if (by == SweptBy::Lanes && field->scope == FieldScope::Run)
         throw InputError(phrase("Settings", "--sweep: %1 is the same in all lanes of a run; only "
                                             "settings of a lane can be swept (scaler.*)"),
                          field->key);
@@ -88,12 +101,12 @@ SweptLanes swept(const RunConfig& config, const Sweep& sweep) {
 
 } // namespace
 
-Sweep parseSweep(std::string_view text) {
+Sweep parseSweep(std::string_view text, SweptBy by) {
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos)
         throw InputError(phrase("Settings", "%1 is not a sweep: KEY=VALUE,VALUE"),
                          quotedText(text));
-    Sweep sweep{&sweptField(text.substr(0, equals)), {}};
+    Sweep sweep{&sweptField(text.substr(0, equals), by), {}};
     for (const std::string_view part : partsOf(text.substr(equals + 1), ',')) {
         FieldValue value = valueFor(*sweep.field, parseValue(*sweep.field, part));
         if (std::find(sweep.values.begin(), sweep.values.end(), value) != sweep.values.end())
@@ -104,10 +117,12 @@ Sweep parseSweep(std::string_view text) {
     return sweep;
 }
 
-std::vector<const Field*> sweptFields(const RunConfig& config) {
+std::vector<const Field*> sweptFields(const RunConfig& config, SweptBy by) {
     std::vector<const Field*> fields;
     for (const Field& field : fieldTable()) {
-        if (field.scope == FieldScope::Run || field.key == kPrecision || isText(field)) continue;
+        const bool ofLane = field.scope == FieldScope::Lane && field.key != kPrecision;
+        const bool ofTraining = field.scope == FieldScope::Lane || keepsData(field);
+        if (isText(field) || !(by == SweptBy::Lanes ? ofLane : ofTraining)) continue;
         for (size_t lane = 0; lane < config.lanes.size(); ++lane)
             if (appliesTo(field, config, lane)) {
                 fields.push_back(&field);

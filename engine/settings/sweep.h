@@ -4,6 +4,7 @@
 
 #include "engine/settings/fields.h"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,13 +18,19 @@ struct Sweep {
     std::vector<FieldValue> values; ///< checked; no two are equal
 };
 
+/// What trains the values of a sweep, which decides what can be swept.
+enum class SweptBy : uint8_t {
+    Lanes,    ///< lanes of one run: settings of a lane, but its precision
+    Trainings ///< a training for each value, on the same data: also precisions, and settings of
+              ///< network, optimizer, schedule and gradients
+};
+
 /// Reads a sweep, "scaler.init_scale=2^10,2^16". Throws InputError when the text is not a list of
-/// values of a lane's setting (settings of the run, texts and paths are not), and when a value is
-/// given twice.
-Sweep parseSweep(std::string_view text);
+/// values of a setting that can be swept (texts and paths cannot), and when a value is given twice.
+Sweep parseSweep(std::string_view text, SweptBy = SweptBy::Lanes);
 
 /// Returns the settings that can be swept and mean something in a lane of the experiment.
-std::vector<const Field*> sweptFields(const RunConfig&);
+std::vector<const Field*> sweptFields(const RunConfig&, SweptBy = SweptBy::Lanes);
 
 /// Replaces every lane in which a swept setting means something by one lane for each of its values;
 /// with several sweeps, by one for each combination. Of lanes that would become the same ones, only

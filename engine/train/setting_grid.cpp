@@ -22,8 +22,6 @@ namespace halfscope {
 
 namespace {
 
-constexpr const char* kScalerPreset = "scaler.preset"; // sets the values of other settings
-
 /// Returns the experiment with nothing but one lane, on that lane's device.
 RunConfig alone(const RunConfig& config, size_t lane) {
     RunConfig only = config;
@@ -33,13 +31,32 @@ RunConfig alone(const RunConfig& config, size_t lane) {
     return only;
 }
 
-/// Sets one value for each setting. A preset comes first: it would undo the other one.
+/// Sets one value for each setting. Precisions and presets of the scaler come first: they set other
+/// settings, too.
 void setValues(RunConfig& config, std::span<const Sweep> sweeps,
                std::span<const FieldValue* const> values) {
-    for (const bool preset : {true, false})
+    const auto rank = [](const Field& field) {
+        return field.key == "precision" ? 0 : field.key == "scaler.preset" ? 1 : 2;
+    };
+    for (const int now : {0, 1, 2})
         for (size_t i = 0; i < sweeps.size(); ++i)
-            if ((sweeps[i].field->key == kScalerPreset) == preset)
-                sweeps[i].field->set(config, 0, *values[i]);
+            if (rank(*sweeps[i].field) == now) sweeps[i].field->set(config, 0, *values[i]);
+}
+
+/// Sets the values of the run that all of these cells have in common. Throws InputError when they
+/// have several values of one.
+void setRunValues(RunConfig& config, const SettingGrid& grid, std::span<const size_t> cells) {
+    for (size_t sweep = 0; sweep < grid.sweeps().size(); ++sweep) {
+        const Field& field = *grid.sweeps()[sweep].field;
+        if (field.scope == FieldScope::Lane) continue;
+        const FieldValue& value = grid.value(cells.front(), sweep);
+        for (const size_t cell : cells)
+            if (grid.value(cell, sweep) != value)
+                throw InputError(phrase("Training", "%1 is the same in all lanes of a run: choose "
+                                                    "cells with one value of it"),
+                                 field.key);
+        field.set(config, -1, value);
+    }
 }
 
 /// Returns a setting that means nothing in the only lane, whatever the others are set to; null when
@@ -280,6 +297,7 @@ std::vector<size_t> applyCells(RunConfig& config, const SettingGrid& grid,
         throw InputError(phrase("Training", "These cells make %1 lanes, and a run has at most %2: "
                                             "choose fewer cells, or remove lanes first"),
                          lanes.size(), kMaxLanes);
+    setRunValues(config, grid, cells);
     config.lanes = std::move(lanes);
     forgetLanes(config);
     return from;

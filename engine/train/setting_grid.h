@@ -1,6 +1,6 @@
-// A map of settings: one lane, trained once for every combination of the values of one or two of
-// its settings. All cells of the map start from the same weights and see the same batches. Knows no
-// windows and no threads of its own.
+// A map of settings: one lane, trained once for every combination of the values of one or two
+// settings of its own or of the run. All cells of the map start from the same weights and see the
+// same batches. Knows no windows and no threads of its own.
 #pragma once
 
 #include "engine/core/message.h"
@@ -100,8 +100,10 @@ std::string gridCsv(const SettingGrid&, const GridCells&);
 
 /// Puts lanes with the settings of these cells into an experiment, in place of the lane that was
 /// mapped and of earlier cells of the same map; other lanes stay. Without such a lane they become
-/// the last ones. Removes forks and edits of lanes. Returns for each lane the number of the one
-/// that it was made from. Throws InputError for no cells, and for more than 6 lanes.
+/// the last ones. Settings of the run take the value that they have in these cells. Removes forks
+/// and edits of lanes. Returns for each lane the number of the one that it was made from. Throws
+/// InputError for no cells, for cells that differ in a setting of the run, and for more than 6
+/// lanes.
 std::vector<size_t> applyCells(RunConfig&, const SettingGrid&, std::span<const size_t> cells);
 
 } // namespace halfscope

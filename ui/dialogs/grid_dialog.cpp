@@ -6,6 +6,7 @@
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
 #include "ui/models/suggested_values.h"
 #include "ui/models/translated.h"
@@ -216,19 +217,20 @@ void GridDialog::addButtons(QVBoxLayout& column) {
     column.addWidget(buttons);
 }
 
-/// Offers the lanes in which settings can be swept, and keeps what is chosen where that is
-/// possible.
+/// Offers the lanes, and keeps what is chosen where that is possible.
 void GridDialog::refreshLanes() {
     const RunConfig& config = m_config.config();
     const QStringList titles = laneTitles(config);
-    const QVariant before = m_lane->currentData();
+    QVariant wanted = m_lane->currentData();
     {
         const QSignalBlocker quiet(m_lane);
         m_lane->clear();
-        for (int lane = 0; lane < titles.size(); ++lane)
-            if (!sweptFields(onlyLane(config, lane)).empty())
-                m_lane->addItem(laneLabel(lane, titles[lane]), lane);
-        choose(*m_lane, before);
+        for (int lane = 0; lane < titles.size(); ++lane) {
+            m_lane->addItem(laneLabel(lane, titles[lane]), lane);
+            // one with a loss scaler is why most people come here
+            if (!wanted.isValid() && laneScales(config, lane)) wanted = lane;
+        }
+        choose(*m_lane, wanted);
     }
     for (QWidget* each : {static_cast<QWidget*>(m_lane), static_cast<QWidget*>(m_laneLabel)})
         each->setVisible(m_lane->count() > 1);
@@ -238,7 +240,8 @@ void GridDialog::refreshLanes() {
 int GridDialog::lane() const { return m_lane->count() > 0 ? m_lane->currentData().toInt() : 0; }
 
 void GridDialog::refreshFields() {
-    const std::vector<const Field*> fields = sweptFields(onlyLane(m_config.config(), lane()));
+    const std::vector<const Field*> fields =
+        sweptFields(onlyLane(m_config.config(), lane()), SweptBy::Trainings);
     for (const Axis& axis : {m_first, m_second}) {
         const QVariant before = axis.field->currentData();
         const QSignalBlocker quiet(axis.field);
@@ -270,7 +273,8 @@ SettingGrid GridDialog::chosenGrid() const {
     std::vector<Sweep> sweeps;
     for (const Axis& axis : {m_first, m_second})
         if (const QString key = axis.field->currentData().toString(); !key.isEmpty())
-            sweeps.push_back(parseSweep((key + u'=' + axis.values->text()).toStdString()));
+            sweeps.push_back(
+                parseSweep((key + u'=' + axis.values->text()).toStdString(), SweptBy::Trainings));
     return {m_config.config(), static_cast<size_t>(lane()), std::move(sweeps), m_steps->value()};
 }
 

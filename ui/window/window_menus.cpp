@@ -517,9 +517,6 @@ void WindowMenus::showNumber() {
 }
 
 void WindowMenus::showMap() {
-    if (sweptFields(m_models.config.config()).empty())
-        return m_parts.banner->showText(
-            tr("No lane has a loss scaler or another setting of its own to try."));
     if (!m_map) {
         m_map = make<GridDialog>(m_models.config, &m_window);
         connect(m_map, &GridDialog::lanesChosen, m_parts.setup, &SetupPanel::takeCells);

@@ -89,6 +89,29 @@ private slots:
         QVERIFY(config.lanes[2].scaler != config.lanes[1].scaler);
     }
 
+    /// Trainings of their own can also differ in settings of the run, but not in data and length.
+    void whatTrainingsCanDifferIn() {
+        RunConfig config = presetConfig("overflow");
+        std::vector<std::string> keys;
+        for (const Field* field : sweptFields(config, SweptBy::Trainings)) {
+            keys.push_back(field->key);
+            const Sweep sweep =
+                parseSweep(field->key + "=" + valueText(field->get(config, 1)), SweptBy::Trainings);
+            QCOMPARE(sweep.field, field);
+        }
+        for (const char* key : {"scaler.init_scale", "precision", "optimizer.lr", "model.width",
+                                "gradients.clip", "schedule.kind"})
+            QVERIFY2(std::count(keys.begin(), keys.end(), key) == 1, key);
+        for (const std::string& key : keys)
+            QVERIFY2(!key.starts_with("data.") && !key.starts_with("task.") &&
+                         !key.starts_with("run.") && key != "model.layers",
+                     key.c_str());
+        for (const char* other : {"task.batch=8,16", "run.seed=1,2", "run.steps=10,20"})
+            QVERIFY(thrownBy<InputError>([&] { parseSweep(other, SweptBy::Trainings); })
+                        .ends_with("is the same in all trainings of a map, which share their data "
+                                   "and their length"));
+    }
+
     void whatCanBeSwept() {
         const auto keys = [](const RunConfig& config) {
             std::vector<std::string> all;

@@ -22,7 +22,7 @@ constexpr size_t kAmp = 1; // the lane of skippingRegression() that scales
 std::vector<Sweep> sweepsOf(std::initializer_list<const char*> texts) {
     std::vector<Sweep> sweeps;
     for (const char* text : texts)
-        sweeps.push_back(parseSweep(text));
+        sweeps.push_back(parseSweep(text, SweptBy::Trainings));
     return sweeps;
 }
 
@@ -96,6 +96,44 @@ private slots:
         QVERIFY(*cells[0]->scale > *cells[1]->scale); // which grew
         QVERIFY(cells[0]->score.loss != cells[2]->score.loss);
         QVERIFY(cells[2]->score.skipped > 0 && cells[1]->score.skipped == 0);
+    }
+
+    /// A cell is a run of its own, so it may differ from the others in settings of the run, too.
+    void learningRatesAndPrecisions() {
+        const RunConfig config = skippingRegression();
+        const SettingGrid grid(config, kAmp,
+                               sweepsOf({"optimizer.lr=0.001,0.02", "precision=amp-fp16,bf16"}));
+        const GridCells cells = trained(grid);
+        QCOMPARE(cells.size(), size_t{4});
+        for (size_t cell = 0; cell < cells.size(); ++cell) {
+            RunConfig run = config;
+            run.lanes = {config.lanes[kAmp]};
+            setField(run, -1, "optimizer.lr", cell < 2 ? 0.001 : 0.02);
+            setField(run, 0, "precision", std::string(cell % 2 == 0 ? "amp-fp16" : "bf16"));
+            GridCell alone = runOf(run, 0);
+            if (cell % 2 == 1) alone.scale.reset(); // bf16 has none
+            QVERIFY2(sameCells(*cells[cell], alone), qPrintable(QString::number(cell)));
+        }
+        QVERIFY(cells[0]->score.loss != cells[2]->score.loss);
+    }
+
+    /// All lanes of a run have one learning rate: that of the cells.
+    void cellsThatSetTheRun() {
+        RunConfig config = skippingRegression();
+        const SettingGrid grid(config, kAmp,
+                               sweepsOf({"optimizer.lr=0.001,0.02", "scaler.init_scale=2^4,2^8"}));
+        const std::vector<size_t> ofOneRate{2, 3}, ofTwo{0, 3};
+        const RunConfig before = config;
+        QVERIFY(thrownBy<InputError>([&] {
+                    applyCells(config, grid, ofTwo);
+                }).starts_with("optimizer.lr is the same in all lanes of a run"));
+        QCOMPARE(config.lanes.size(), before.lanes.size());
+        QCOMPARE(config.optimizer.lr, before.optimizer.lr);
+        applyCells(config, grid, ofOneRate);
+        QCOMPARE(config.optimizer.lr, 0.02);
+        QCOMPARE(config.lanes.size(), size_t{3}); // FP32 beside them
+        QCOMPARE(config.lanes[1].scaler.initScale, 0x1p4);
+        QCOMPARE(config.lanes[2].scaler.initScale, 0x1p8);
     }
 
     void aShorterMapHasAScheduleOfItsLength() {

@@ -96,6 +96,7 @@ private slots:
     void table();
     void measures();
     void textIsReadOnEveryColor();
+    void suggestsValues();
     void trainsAndTells();
     void sameCellsAsTheEngine();
     void stopLeavesTheRestEmpty();
@@ -214,6 +215,28 @@ void TestGridDialog::textIsReadOnEveryColor() {
                 most = std::max(most, contrast(ground, image.pixelColor(x, y)));
         QVERIFY2(most >= 4.5, qPrintable(QStringLiteral("row %1: %2").arg(row).arg(most)));
     }
+}
+
+/// Loss scales and widths in powers of two, learning rates and intervals in powers of ten.
+void TestGridDialog::suggestsValues() {
+    RunConfig tiny = tinyConfig(10);
+    tiny.optimizer.lr = 0.001;
+    tiny.model.width = 16;
+    ConfigModel config;
+    config.load(tiny);
+    GridDialog dialog(config);
+    auto* field = named<QComboBox>(dialog, QStringLiteral("Second setting"));
+    const auto suggested = [&](const char* key) {
+        field->setCurrentIndex(field->findData(QLatin1String(key)));
+        return named<QLineEdit>(dialog, QStringLiteral("Values of the second setting, separated by "
+                                                       "commas"))
+            ->text();
+    };
+    QCOMPARE(suggested("scaler.init_scale"), QStringLiteral("1, 256, 2^16, 2^24, 2^32"));
+    QCOMPARE(suggested("optimizer.lr"), QStringLiteral("1e-05, 1e-04, 0.001, 0.01, 0.1"));
+    QCOMPARE(suggested("model.width"), QStringLiteral("4, 8, 16, 32, 64"));
+    QCOMPARE(suggested("model.depth"), QStringLiteral("0, 1, 2, 3"));
+    QVERIFY(suggested("precision").contains(QStringLiteral("amp-bf16")));
 }
 
 void TestGridDialog::trainsAndTells() {
@@ -394,18 +417,23 @@ void TestGridDialog::settingsFollowTheWindow() {
     GridDialog dialog(config);
     dialog.show();
     auto* lane = named<QComboBox>(dialog, QStringLiteral("Lane"));
-    QVERIFY(!lane->isVisible()); // there is one in which settings mean something
+    QCOMPARE(lane->count(), 2);
+    QCOMPARE(lane->currentData().toInt(), 1); // the one that has a loss scaler
     ask(dialog, QStringLiteral("2^4, 2^6"), {}, 3);
     QVERIFY(config.addLane());
     QVERIFY(lane->isVisible());
-    QCOMPARE(lane->count(), 2);
+    QCOMPARE(lane->count(), 3);
     // what was typed stays
     QCOMPARE(named<QLineEdit>(dialog, QStringLiteral("Values of the first setting, separated by "
                                                      "commas"))
                  ->text(),
              QStringLiteral("2^4, 2^6"));
     QVERIFY(config.removeLane(2) && config.removeLane(1));
-    QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
+    QVERIFY(!lane->isVisible()); // there is only one
+    auto* field = named<QComboBox>(dialog, QStringLiteral("First setting"));
+    QVERIFY(field->findData(QStringLiteral("scaler.init_scale")) < 0); // FP32 has none
+    QVERIFY(field->findData(QStringLiteral("optimizer.lr")) >= 0);
+    QVERIFY(button(dialog, QStringLiteral("Start"))->isEnabled());
 }
 
 /// Everything can be scrolled to, and nothing is cut off at the side.
