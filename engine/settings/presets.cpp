@@ -80,8 +80,9 @@ Preset masterWeights() {
         "master-weights", kPrecisions, phrase("Presets", "Why float32 weights"),
         phrase(
             "Presets",
-            "Small updates: weights in bfloat16 lose most of them and learn slowly. AMP computes "
-            "in bfloat16, too, but keeps its weights in float32, and learns like float32."),
+            "Weights in bfloat16 lose small updates: most of them round away, and the lane learns "
+            "slowly. AMP computes in bfloat16, too, but keeps its weights in float32, and learns "
+            "like float32."),
         "fp32,amp-bf16,bf16");
     made.config.optimizer.lr = 1e-4;
     made.config.watchWeights = kOftenWatched;

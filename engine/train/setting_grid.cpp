@@ -141,8 +141,8 @@ SettingGrid::SettingGrid(const RunConfig& config, size_t lane, std::vector<Sweep
         throw InputError(phrase("Training", "%1 is given twice: a map has two different settings"),
                          m_sweeps[0].field->key);
     if (cells() > kMostCells)
-        throw InputError(phrase("Training", "These values make a map of %1 cells, and the most are "
-                                            "%2: give fewer values"),
+        throw InputError(phrase("Training", "These values make a map of %1 cells, and a map has at "
+                                            "most %2: give fewer values"),
                          cells(), kMostCells);
     if (const Field* idle = meaningless(m_base, m_sweeps))
         throw InputError(phrase("Training", "%1 means nothing in lane %2"), idle->key,

@@ -29,6 +29,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -204,7 +205,7 @@ void GridDialog::addButtons(QVBoxLayout& column) {
         connect(button, &QPushButton::clicked, this, act);
         return button;
     };
-    m_lanes = add(tr("Train the selected cells as l&anes"), &GridDialog::makeLanes);
+    m_lanes = add(tr("M&ake lanes of the selected cells"), &GridDialog::makeLanes);
     m_copy = add(tr("Cop&y"), &GridDialog::copy);
     m_save = buttons->addButton(tr("Save…"), QDialogButtonBox::ActionRole);
     connect(m_save, &QPushButton::clicked, this,
@@ -237,7 +238,7 @@ void GridDialog::refreshLanes() {
     refreshFields();
 }
 
-int GridDialog::lane() const { return m_lane->count() > 0 ? m_lane->currentData().toInt() : 0; }
+int GridDialog::lane() const { return m_lane->currentData().toInt(); }
 
 void GridDialog::refreshFields() {
     const std::vector<const Field*> fields =
@@ -282,16 +283,20 @@ SettingGrid GridDialog::chosenGrid() const {
 void GridDialog::check() {
     if (running() || !m_start) return;
     bool fits = false;
+    QString text;
     try {
         const SettingGrid grid = chosenGrid();
+        text = tr("Trainings of %1: %2, with %3 steps each.")
+                   .arg(m_lane->currentText(),
+                        QLocale().toString(static_cast<qulonglong>(grid.cells())),
+                        QLocale().toString(m_steps->value()));
         fits = true;
-        tell(tr("Trainings: %1, with %2 steps each.")
-                 .arg(QLocale().toString(static_cast<qulonglong>(grid.cells())),
-                      QLocale().toString(m_steps->value())));
     } catch (const InputError& error) {
-        tell(translated(error), true);
+        text = translated(error);
     }
     m_start->setEnabled(fits);
+    // the window may change something else: the note about what was done last is still true
+    if (const bool same = std::exchange(m_checked, text) == text; !fits || !same) tell(text, !fits);
 }
 
 QString GridDialog::note() const { return m_note->text(); }
@@ -386,7 +391,7 @@ void GridDialog::conclude(const QString& note, bool wrong) {
     m_start->setEnabled(true);
     m_start->setDefault(true);
     check();
-    tell(note, wrong);
+    if (wrong || m_start->isEnabled()) tell(note, wrong); // else it says why nothing can be started
     updateButtons();
 }
 
@@ -425,7 +430,8 @@ void GridDialog::updateButtons() {
 void GridDialog::makeLanes() {
     try {
         emit lanesChosen(*m_model.grid(), m_view->selected());
-        tell(tr("The window has these lanes now. Ctrl+Z there takes them back."));
+        tell(tr("The window has these lanes now. Play trains them, and Ctrl+Z there takes them "
+                "back."));
     } catch (const InputError& error) {
         tell(translated(error), true);
     }

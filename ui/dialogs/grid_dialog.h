@@ -93,6 +93,7 @@ private:
     QPushButton* m_lanes = nullptr;
     QPushButton* m_copy = nullptr;
     QPushButton* m_save = nullptr;
+    QString m_checked;              ///< what was told last about the settings that are chosen
     bool m_wrong = false;           ///< m_note tells an error
     bool m_otherExperiment = false; ///< the window has opened another one since the map was begun
     QElapsedTimer m_clock;          ///< since the start

@@ -98,7 +98,7 @@ GridView::GridView(GridModel& model, QWidget* parent) : QTableView(parent), m_mo
     setTabKeyNavigation(false);
     const int line = fontMetrics().lineSpacing();
     constexpr int kNumber = 13; // characters: a number, the star and a mark
-    constexpr int kLeastRows = 5;
+    constexpr int kLeastRows = 3;
     QHeaderView& across = *horizontalHeader();
     across.setMinimumSectionSize(kNumber * fontMetrics().averageCharWidth());
     across.setSectionResizeMode(QHeaderView::Stretch);
@@ -109,6 +109,8 @@ GridView::GridView(GridModel& model, QWidget* parent) : QTableView(parent), m_mo
     down.setHighlightSections(false);
     setMinimumHeight(across.sizeHint().height() + kLeastRows * down.defaultSectionSize());
 }
+
+QSize GridView::sizeHint() const { return {QTableView::sizeHint().width(), minimumHeight()}; }
 
 std::vector<size_t> GridView::selected() const {
     std::vector<size_t> cells;

@@ -18,6 +18,8 @@ public:
 
     /// Returns the numbers of the selected cells, row by row.
     std::vector<size_t> selected() const;
+    /// A few rows: the others can be scrolled to, and what stands below stays in sight.
+    QSize sizeHint() const override;
 
 signals:
     /// The current cell or the selection is another one.

@@ -24,13 +24,12 @@ QString epochText(int64_t epoch, int64_t epochs, int64_t batch, int64_t batches)
         .arg(grouped(epoch), grouped(epochs), grouped(batch), grouped(batches));
 }
 
-/// Whether a lane has a loss scale, or may have one: settings may describe fewer lanes than a saved
-/// run has.
-bool someLaneScales(const RunSnapshot& run) {
-    const RunConfig& config = run.info().config;
-    for (int lane = 0; lane < run.laneCount(); ++lane)
-        if (lane >= static_cast<int>(config.lanes.size()) || laneScales(config, lane)) return true;
-    return false;
+/// Whether the lane had a loss scale that was switched off since: without one, the column has ones.
+bool hadScale(const RunSnapshot& run, int lane) {
+    const Column& scales = run.column(lane, metric::Scale);
+    if (scales.empty()) return false;
+    const Extremes all = scales.extremes(scales.firstStep(), scales.lastStep());
+    return all.finite > 0 && (all.lowest.value != 1 || all.highest.value != 1);
 }
 
 } // namespace
@@ -38,6 +37,15 @@ bool someLaneScales(const RunSnapshot& run) {
 bool laneScales(const RunConfig& config, int lane) {
     const Field* scale = findField("scaler.init_scale");
     return lane < static_cast<int>(config.lanes.size()) && scale && scale->applies(config, lane);
+}
+
+bool someLaneScales(const RunSnapshot& run) {
+    const RunConfig& config = run.info().config;
+    for (int lane = 0; lane < run.laneCount(); ++lane) {
+        const bool described = lane < static_cast<int>(config.lanes.size());
+        if (!described || laneScales(config, lane) || hadScale(run, lane)) return true;
+    }
+    return false;
 }
 
 bool laneIsHalf(const RunConfig& config, int lane) {

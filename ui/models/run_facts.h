@@ -11,6 +11,9 @@ namespace halfscope {
 
 /// Whether a lane has a loss scale.
 bool laneScales(const RunConfig&, int lane);
+/// Whether a lane has a loss scale, had one earlier in the run, or may have one: settings may
+/// describe fewer lanes than a saved run has.
+bool someLaneScales(const RunSnapshot&);
 /// Whether a lane computes gradients in 16 bits, or may do so, by a policy of the user's.
 bool laneIsHalf(const RunConfig&, int lane);
 /// Returns the clean steps before the lane's loss scale grows; 0 when it has no dynamic scaler.
@@ -36,7 +39,7 @@ struct LaneFacts {
 std::vector<LaneFacts> laneFactsOf(const RunSnapshot&, bool live);
 /// Returns the metrics that are worth a plot of their own, from top to bottom: those that this run
 /// measures, and those that every run has. Learning rate and gradient norm are among them when the
-/// settings make them change, loss scale and skipped steps when a lane scales its loss.
+/// settings make them change, loss scale and skipped steps when a lane scales its loss or did so.
 std::vector<MetricId> plottedMetrics(const RunSnapshot&);
 /// Returns the lane of `other` with which a run's lane is compared: the same one when both runs
 /// have equally many lanes, else the one of the same name; -1 when there is none.

@@ -143,11 +143,13 @@ void LaneCard::showZeros(const LaneStatus& status) {
 }
 
 void LaneCard::addUnchanged(QGridLayout& grid) {
-    m_unchanged = addFigure(grid, kUnchangedRow, tr("Unchanged weights"));
-    m_extras.insert(m_extras.end(), {m_unchanged, nameOf(m_unchanged)});
-    // fitWords() shortens it before the card becomes wider than the panel
-    m_unchanged->setMinimumWidth(
-        fontMetrics().horizontalAdvance(QStringLiteral("<0.1 % (>99.9 %)")));
+    m_unchangedNames = {tr("Unchanged weights"), tr("Unchanged")};
+    m_unchanged = addFigure(grid, kUnchangedRow, m_unchangedNames.front());
+    // without the rows of a scaler, there is room for it in a compact card
+    if (m_scales) m_extras.insert(m_extras.end(), {m_unchanged, nameOf(m_unchanged)});
+    // fitWords() shortens both before the card becomes wider than the panel
+    m_unchanged->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("<0.1 %")));
+    nameOf(m_unchanged)->setMinimumWidth(fontMetrics().horizontalAdvance(m_unchangedNames.back()));
     explain(m_unchanged,
             tr("How many weights the last watched step left exactly as they were. If weights are "
                "stored in 16 bits, small updates round away and are lost. AMP stores them in "
@@ -166,6 +168,9 @@ void LaneCard::showUnchanged(const LaneStatus& status) {
         m_unchangedForms =
             QStringList{tr("%1 (copies: %2)").arg(share, copies), tr("%1 (%2)").arg(share, copies)};
     }
+    // it only grows: the name must not change again and again
+    const int least = m_unchanged->fontMetrics().horizontalAdvance(m_unchangedForms.back());
+    m_unchanged->setMinimumWidth(std::max(m_unchanged->minimumWidth(), least));
     fitUnchanged();
 }
 
@@ -395,8 +400,18 @@ void LaneCard::fitScale() {
     m_scale->showFigure(widest(forms, m_scale->fontMetrics(), m_scale->width()));
 }
 
+/// Shortens the name where it would leave too little room for the figures in its column.
 void LaneCard::fitUnchanged() {
-    if (!m_unchanged || m_unchangedForms.isEmpty()) return;
+    if (!m_unchanged) return;
+    QLabel* name = nameOf(m_unchanged);
+    const int gap = static_cast<QGridLayout*>(layout())->horizontalSpacing();
+    int figures = m_unchanged->minimumWidth();
+    if (m_scales)
+        figures = std::max(figures, m_scale->minimumWidth() + gap + m_setScale->sizeHint().width());
+    const int room = m_unchanged->x() + m_unchanged->width() - name->x() - gap - figures;
+    const QString fits = widest(m_unchangedNames, name->fontMetrics(), room);
+    name->setText(m_unchangedNames.contains(fits) ? fits : m_unchangedNames.back());
+    if (m_unchangedForms.isEmpty()) return;
     m_unchanged->showFigure(
         widest(m_unchangedForms, m_unchanged->fontMetrics(), m_unchanged->width()));
 }

@@ -69,6 +69,7 @@ private:
     bool m_scales, m_live, m_compact = false, m_grows = true;
     std::vector<QWidget*> m_extras; ///< what a compact card leaves out; children
     QStringList m_unchangedForms;   ///< from long to short
+    QStringList m_unchangedNames;   ///< from long to short
     QString m_memoryText, m_lossText = QStringLiteral("–");
     QString m_about, m_label, m_news; ///< the full texts
     double m_lastScale = 0;           ///< 0 before the first step

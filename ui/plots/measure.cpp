@@ -37,6 +37,17 @@ bool showsDigits(const Metric& metric) {
     return !isCount(metric) && metric.axis != PlotAxis::Log2 && metric.axis != PlotAxis::Rate;
 }
 
+/// Returns a share with up to four digits after the point: "5.9e-05" beside "0.889" would take the
+/// room and tell nothing more.
+QString shareText(double share) {
+    constexpr double kDigits = 1e4;
+    const double rounded = std::round(share * kDigits) / kDigits;
+    const QLocale locale;
+    if (share > 0 && rounded == 0) return u'<' + locale.toString(1 / kDigits, 'f', 4);
+    if (share < 1 && rounded == 1) return u'>' + locale.toString(1 - 1 / kDigits, 'f', 4);
+    return shownNumber(rounded);
+}
+
 } // namespace
 
 QString titleOf(const Metric& metric) {
@@ -78,6 +89,7 @@ QSharedPointer<SpacedTicker> tickerOf(const Metric& metric) {
 QString valueText(const Metric& metric, double value) {
     if (metric.axis == PlotAxis::Rate) return withPrefix(value);
     if (isCount(metric)) return QLocale().toString(value, 'f', 0);
+    if (metric.axis == PlotAxis::Share) return shareText(value);
     if (metric.axis != PlotAxis::Log2) return shownNumber(value);
     const QString power = powerOfTwo(value);
     if (value < 1 || value > 16777216 || value != std::floor(value)) return power;

@@ -2,6 +2,7 @@
 #include "ui/window/figures.h"
 
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_facts.h"
 #include "ui/panels/figure_strip.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/transport_bar.h"
@@ -121,7 +122,7 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
     showStrip();
     m_parts.borders->divideRight();
     if (m_news.isEmpty() && run.step() > m_begin) {
-        if (run.skips())
+        if (run.skips() || !someLaneScales(run.run()->now())) // no other lane skips steps
             m_news << tr("Every lane learns from the same batches.");
         else
             m_news << tr("Every lane learns from the same batches. No step has been skipped so "

@@ -263,7 +263,8 @@ private slots:
         row("too many",
             {QStringLiteral("scaler.init_scale=") + many,
              QStringLiteral("scaler.growth_interval=") + many},
-            1, "These values make a map of 441 cells, and the most are 400: give fewer values");
+            1,
+            "These values make a map of 441 cells, and a map has at most 400: give fewer values");
         row("no meaning", {scale}, 0, "scaler.init_scale means nothing in lane fp32");
     }
 

@@ -105,6 +105,7 @@ private slots:
     void cellsBecomeLanes();
     void anotherExperimentTakesNoLanes();
     void settingsFollowTheWindow();
+    void notesOfTheEnd();
     void smallScreen();
 };
 
@@ -252,7 +253,7 @@ void TestGridDialog::trainsAndTells() {
                  ->text(),
              QStringLiteral("20, 200, 2000"));
     ask(dialog, QStringLiteral("2^4, 2^8"), QStringLiteral("2, 5, 2000"), 20);
-    QCOMPARE(dialog.note(), QStringLiteral("Trainings: 6, with 20 steps each."));
+    QCOMPARE(dialog.note(), QStringLiteral("Trainings of B amp-fp16: 6, with 20 steps each."));
     QVERIFY(!button(dialog, QStringLiteral("Copy"))->isEnabled());
     press(dialog, QStringLiteral("Start"));
     QVERIFY(dialog.running());
@@ -342,8 +343,9 @@ void TestGridDialog::wrongValuesAreTold() {
     for (int i = 1; i <= 21; ++i)
         numbers << QString::number(i);
     ask(dialog, numbers.join(u','), numbers.join(u','), 5);
-    QVERIFY2(dialog.note().contains(QStringLiteral("a map of 441 cells, and the most are 400")),
-             qPrintable(dialog.note()));
+    QVERIFY2(
+        dialog.note().contains(QStringLiteral("a map of 441 cells, and a map has at most 400")),
+        qPrintable(dialog.note()));
     choose(named<QComboBox>(dialog, QStringLiteral("Second setting")),
            QStringLiteral("First scale"));
     QVERIFY2(dialog.note().contains(QStringLiteral("is given twice")), qPrintable(dialog.note()));
@@ -364,7 +366,7 @@ void TestGridDialog::cellsBecomeLanes() {
     press(*dialog, QStringLiteral("Start"));
     QTRY_VERIFY_WITH_TIMEOUT(!dialog->running(), kPatience);
     auto* view = dialog->findChild<GridView*>();
-    QPushButton* lanes = button(*dialog, QStringLiteral("Train the selected"));
+    QPushButton* lanes = button(*dialog, QStringLiteral("Make lanes"));
     QVERIFY(!lanes->isEnabled());
     const auto click = [&](int row, int column, Qt::KeyboardModifiers keys) {
         QTest::mouseClick(view->viewport(), Qt::LeftButton, keys,
@@ -383,6 +385,8 @@ void TestGridDialog::cellsBecomeLanes() {
     QCOMPARE(config.lanes[2].scaler.rules.growthInterval, int64_t{5});
     QVERIFY(reaches(window, SessionState::Ready)); // all lanes start over
     QTRY_COMPARE(window.run().lanes(), 3);
+    QVERIFY2(dialog->note().startsWith(QStringLiteral("The window has these lanes")),
+             qPrintable(dialog->note()));
     view->selectAll(); // nine
     QVERIFY(!lanes->isEnabled());
     click(0, 0, Qt::NoModifier); // others of the same map take the place of the first ones
@@ -404,7 +408,7 @@ void TestGridDialog::anotherExperimentTakesNoLanes() {
     press(dialog, QStringLiteral("Start"));
     QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
     dialog.findChild<GridView*>()->selectAll();
-    QPushButton* lanes = button(dialog, QStringLiteral("Train the selected"));
+    QPushButton* lanes = button(dialog, QStringLiteral("Make lanes"));
     QVERIFY(lanes->isEnabled());
     config.load(tinyConfig(40));
     QVERIFY(!lanes->isEnabled());
@@ -436,6 +440,28 @@ void TestGridDialog::settingsFollowTheWindow() {
     QVERIFY(button(dialog, QStringLiteral("Start"))->isEnabled());
 }
 
+/// A map ends with what came of it, unless the values that were typed meanwhile are wrong.
+void TestGridDialog::notesOfTheEnd() {
+    ConfigModel config;
+    config.load(tinyConfig(20));
+    GridDialog dialog(config);
+    ask(dialog, QStringLiteral("2^4, 2^6"), {}, 3);
+    const auto train = [&] {
+        press(dialog, QStringLiteral("Start"));
+        QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    };
+    train();
+    QVERIFY2(dialog.note().startsWith(QStringLiteral("Trained in")), qPrintable(dialog.note()));
+    emit config.edited(); // of something else
+    QVERIFY2(dialog.note().startsWith(QStringLiteral("Trained in")), qPrintable(dialog.note()));
+    press(dialog, QStringLiteral("Start"));
+    ask(dialog, QStringLiteral("2^4, x"), {}, 3);
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
+    QVERIFY2(dialog.note().contains(QStringLiteral("\"x\" is not allowed")),
+             qPrintable(dialog.note()));
+}
+
 /// Everything can be scrolled to, and nothing is cut off at the side.
 void TestGridDialog::smallScreen() {
     ConfigModel config;
@@ -448,6 +474,10 @@ void TestGridDialog::smallScreen() {
              qPrintable(QStringLiteral("%1 x %2").arg(dialog.width()).arg(dialog.height())));
     const auto* area = dialog.findChild<QScrollArea*>();
     QVERIFY(area->widget()->width() <= area->viewport()->width());
+    // the cell's figures are in sight while the arrow keys go from cell to cell
+    const auto* cell = dialog.findChild<QLabel*>(QStringLiteral("gridCell"));
+    const int end = cell->mapTo(area->viewport(), QPoint(0, cell->height())).y();
+    QVERIFY2(end <= area->viewport()->height(), qPrintable(QString::number(end)));
 }
 
 } // namespace tst_grid_dialog

@@ -129,7 +129,7 @@ private slots:
         LaneCard card(1, facts, nullptr);
         const auto figure = [&card]() -> const QLabel* {
             for (const QLabel* name : card.findChildren<QLabel*>())
-                if (name->text() == QStringLiteral("Unchanged weights"))
+                if (name->text().startsWith(QStringLiteral("Unchanged")))
                     return static_cast<const QLabel*>(name->buddy());
             return nullptr;
         };
@@ -159,6 +159,53 @@ private slots:
         const LaneCard other(0, LaneFacts(), nullptr);
         for (const QLabel* name : other.findChildren<QLabel*>())
             QVERIFY(name->text() != QStringLiteral("Unchanged weights"));
+    }
+
+    /// The panel cuts off what is wider than it: a watched lane needs no more room than another.
+    void unchangedWeightsTakeNoMoreWidth() {
+        LaneFacts facts;
+        facts.half = true;
+        const LaneCard plain(1, facts, nullptr);
+        facts.watched = true;
+        LaneCard card(1, facts, nullptr);
+        card.setVisible(true);
+        LaneStatus status;
+        status.last.step = 4;
+        status.unchangedWeights = 0.0005;
+        status.unchangedCopies = 0.9999;
+        card.show(status);
+        const auto figureOf = [&card](const QString& name) {
+            for (const QLabel* each : card.findChildren<QLabel*>())
+                if (each->text() == name) return static_cast<const QLabel*>(each->buddy());
+            return static_cast<const QLabel*>(nullptr);
+        };
+        card.resize(600, kRoomy);
+        QTRY_VERIFY(figureOf(QStringLiteral("Unchanged weights")));
+        QVERIFY(card.minimumSizeHint().width() <= plain.minimumSizeHint().width());
+        card.resize(plain.minimumSizeHint().width(), kRoomy);
+        QTRY_VERIFY(figureOf(QStringLiteral("Unchanged")));
+        const QLabel* figure = figureOf(QStringLiteral("Unchanged"));
+        QCOMPARE(figure->text(), QStringLiteral("<0.1 % (>99.9 %)"));
+        QVERIFY(figure->geometry().right() < card.width());
+        card.resize(600, kRoomy);
+        QTRY_VERIFY(figureOf(QStringLiteral("Unchanged weights")));
+    }
+
+    /// A lane that does not scale its loss has room for its weights in a compact card.
+    void compactCardsKeepUnchangedWeights() {
+        LaneFacts facts;
+        facts.watched = true;
+        for (const bool scales : {false, true}) {
+            facts.scales = scales;
+            LaneCard card(1, facts, nullptr);
+            card.setCompact(true);
+            card.setVisible(true);
+            const auto labels = card.findChildren<QLabel*>();
+            const bool shown = std::any_of(labels.begin(), labels.end(), [](const QLabel* each) {
+                return each->text().startsWith(QStringLiteral("Unchanged")) && each->isVisible();
+            });
+            QCOMPARE(shown, !scales);
+        }
     }
 
     /// The plot shows the scale that a step used; after a growth, the card has another number, and

@@ -36,6 +36,7 @@ private slots:
     void largeValues();
     void figuresAreWrittenAsElsewhere();
     void sharesFillTheirAxis();
+    void smallSharesAreBrief();
     void scalesFarApartStayOffTheAxis();
     void ratesHaveFewPoints();
 };
@@ -203,6 +204,23 @@ void TestAxes::figuresAreWrittenAsElsewhere() {
     QCOMPARE(valueText(rate, 89123), QStringLiteral("89,1k"));
     QCOMPARE(shortValueText(rate, QStringLiteral("89,1k")), QStringLiteral("89k"));
     QCOMPARE(powerOfTwo(0.3), QStringLiteral("0,3")); // as on an axis
+}
+
+/// Powers of ten in the headers of small shares leave no room for the other lanes.
+void TestAxes::smallSharesAreBrief() {
+    const Metric& accuracy = knownMetrics()[metric::Accuracy];
+    const auto brief = [&](double value) {
+        return shortValueText(accuracy, valueText(accuracy, value));
+    };
+    QCOMPARE(valueText(accuracy, 0), QStringLiteral("0"));
+    QCOMPARE(valueText(accuracy, 3.9e-5), QStringLiteral("<0.0001"));
+    QCOMPARE(brief(3.9e-5), QStringLiteral("<0.0001"));
+    QCOMPARE(valueText(accuracy, 0.000196), QStringLiteral("0.0002"));
+    QCOMPARE(brief(0.000196), QStringLiteral("0.0002"));
+    QCOMPARE(valueText(accuracy, 0.88912), QStringLiteral("0.8891"));
+    QCOMPARE(brief(0.88912), QStringLiteral("0.889"));
+    QCOMPARE(valueText(accuracy, 0.99999), QStringLiteral(">0.9999"));
+    QCOMPARE(valueText(accuracy, 1), QStringLiteral("1"));
 }
 
 /// Accuracies of 96 and 97 % are far apart on the axis, and no axis reaches far beyond 100 %.

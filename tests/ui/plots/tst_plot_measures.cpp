@@ -35,6 +35,7 @@ class TestPlotMeasures : public QObject {
 private slots:
     void standBetweenScaleAndThroughput();
     void withoutALossScale();
+    void withoutALossScaleAnyMore();
     void showTheirValues();
     void comeAndGo();
     void littleRoomKeepsThem();
@@ -65,6 +66,19 @@ void TestPlotMeasures::withoutALossScale() {
     QCOMPARE(plotted(stack),
              (QStringList{QStringLiteral("Loss"), QStringLiteral("Throughput (steps/s)")}));
     stack.setLanes(kLanes, {false, true});
+    QCOMPARE(plotted(stack).size(), qsizetype{4});
+}
+
+/// A live edit that switches the scaler off must not hide what it did until then.
+void TestPlotMeasures::withoutALossScaleAnyMore() {
+    FedPlots stack;
+    stack.setLanes(kLanes, {false, false});
+    stack.append(1, record(1, 1, 0.5f, 1));
+    stack.refresh();
+    QCOMPARE(plotted(stack).size(), qsizetype{2}); // the loss scale is 1 because there is none
+    stack.append(1, record(2, 1, 0.5f, 1024));
+    stack.append(1, record(3, 1, 0.5f, 1));
+    stack.refresh();
     QCOMPARE(plotted(stack).size(), qsizetype{4});
 }
 

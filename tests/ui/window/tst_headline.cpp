@@ -45,6 +45,7 @@ private slots:
     }
     void presetsInvite();
     void eventsAreTold();
+    void skipsAreToldOfLanesThatScale();
     void runsAreSummedUp();
 };
 
@@ -91,6 +92,21 @@ void TestHeadline::eventsAreTold() {
     const QString oneLine = QStringLiteral("B\u00a0amp-\u2060fp16");
     QTRY_VERIFY2(headline->text().startsWith(oneLine), qPrintable(headline->text()));
     QCOMPARE(headline->text().replace(oneLine, QStringLiteral("B amp-fp16")), whole);
+}
+
+/// Lanes that do not scale their loss cannot skip a step, and nothing is said about it.
+void TestHeadline::skipsAreToldOfLanesThatScale() {
+    for (const bool scales : {true, false}) {
+        RunConfig config = tinyConfig(10);
+        if (!scales) config.lanes.resize(1); // FP32
+        Opened opened(config);
+        QVERIFY(reaches(opened.window, SessionState::Ready));
+        opened.window.stepOnce();
+        const QString same = QStringLiteral("Every lane learns from the same batches.");
+        const QString clean = same + QStringLiteral(" No step has been skipped so far.");
+        QTRY_COMPARE_WITH_TIMEOUT(headlineOf(opened.window)->toolTip(), scales ? clean : same,
+                                  kPatience);
+    }
 }
 
 void TestHeadline::runsAreSummedUp() {
