@@ -207,9 +207,7 @@ void GridDialog::addButtons(QVBoxLayout& column) {
     };
     m_lanes = add(tr("M&ake lanes of the selected cells"), &GridDialog::makeLanes);
     m_copy = add(tr("Cop&y"), &GridDialog::copy);
-    m_save = buttons->addButton(tr("Save…"), QDialogButtonBox::ActionRole);
-    connect(m_save, &QPushButton::clicked, this,
-            [this] { emit saveAsked(gridCsv(*m_model.grid(), m_model.cells())); });
+    m_save = add(tr("Save…"), &GridDialog::save);
     m_copy->setToolTip(tr("Copies the table as it is shown, for a spreadsheet"));
     m_save->setToolTip(tr("Saves all figures of all cells as a csv table"));
     for (QAbstractButton* each : buttons->buttons()) // Enter in a box of values starts the map
@@ -433,6 +431,14 @@ void GridDialog::makeLanes() {
         tell(tr("The window has these lanes now. Play trains them, and Ctrl+Z there takes them "
                 "back."));
     } catch (const InputError& error) {
+        tell(translated(error), true);
+    }
+}
+
+void GridDialog::save() {
+    try {
+        emit saveAsked(gridCsv(*m_model.grid(), m_model.cells()));
+    } catch (const RunError& error) {
         tell(translated(error), true);
     }
 }

@@ -37,12 +37,15 @@ public:
     void done(int result) override;
     /// The sentence about the settings that are chosen, or about what was done last.
     QString note() const;
+    /// Puts another sentence there; `wrong`: about an error.
+    void tell(const QString& text, bool wrong = false);
 
 signals:
     /// The user wants lanes of these cells. A receiver may throw InputError, which the dialog
     /// tells.
     void lanesChosen(const halfscope::SettingGrid& grid, const std::vector<size_t>& cells);
-    /// The user wants to save the map, which is this csv table.
+    /// The user wants to save the map, which is this csv table. A receiver may throw RunError,
+    /// which the dialog tells.
     void saveAsked(const std::string& csv);
 
 protected:
@@ -65,7 +68,6 @@ private:
     int lane() const;
     SettingGrid chosenGrid() const;
     void check();
-    void tell(const QString& text, bool wrong = false);
     void startOrStop();
     void start();
     void showCell();
@@ -74,6 +76,7 @@ private:
     void conclude(const QString& note, bool wrong);
     void updateButtons();
     void makeLanes();
+    void save();
     void copy();
 
     ConfigModel& m_config;

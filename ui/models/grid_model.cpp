@@ -183,7 +183,7 @@ QString GridModel::about(size_t number) const {
     if (cell->outcome == CellOutcome::Failed)
         return tr("%1: failed. %2").arg(lines.front(), translated(cell->reason));
     if (m_best == number) lines.front() = tr("%1: the best of all").arg(lines.front());
-    lines << tr("Loss %1 (median of the last %2 steps), after the last step %3")
+    lines << tr("Loss %1 (median of the last %2 steps), %3 in the last step")
                  .arg(shownNumber(cell->score.loss),
                       whole(std::min<int64_t>(cell->steps, LatestLosses::kMost)),
                       shownNumber(cell->lastLoss));

@@ -517,13 +517,12 @@ void WindowFiles::saveValues(const QString& column, const QString& path) {
                [values = m_parts.plots->values(column)] { return csvText(values); });
 }
 
-void WindowFiles::chooseMap(const std::string& csv) {
-    const QString path = chooseTarget(&m_window, tr("Save the map"), QStringLiteral("map.csv"),
-                                      tr("Tables (*.csv)"));
-    if (path.isEmpty()) return;
-    guarded(*m_parts.banner, [&] {
+QString WindowFiles::chooseMap(QWidget* parent, const std::string& csv) {
+    const QString path =
+        chooseTarget(parent, tr("Save the map"), QStringLiteral("map.csv"), tr("Tables (*.csv)"));
+    if (!path.isEmpty())
         writeBytes({tr("Save the map"), tr("Saving the map in %1…"), path}, [csv] { return csv; });
-    });
+    return path;
 }
 
 void WindowFiles::choosePictures() {

@@ -77,8 +77,9 @@ public:
     void chooseValues(const QString& column);
     /// Saves it as a csv table. Throws RunError.
     void saveValues(const QString& column, const QString& path);
-    /// Asks where to save a map of settings, which is this csv table.
-    void chooseMap(const std::string& csv);
+    /// Asks where to save a map of settings, which is this csv table, and saves it. Returns an
+    /// empty path if the user has chosen none. Throws RunError.
+    QString chooseMap(QWidget* parent, const std::string& csv);
     void choosePictures();
     /// Saves the pictures as one PNG, as they are shown. Throws RunError.
     void savePictures(const QString& path);

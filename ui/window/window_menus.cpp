@@ -11,6 +11,7 @@
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/models/safe_text.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/lesson_panel.h"
@@ -520,7 +521,10 @@ void WindowMenus::showMap() {
     if (!m_map) {
         m_map = make<GridDialog>(m_models.config, &m_window);
         connect(m_map, &GridDialog::lanesChosen, m_parts.setup, &SetupPanel::takeCells);
-        connect(m_map, &GridDialog::saveAsked, &m_files, &WindowFiles::chooseMap);
+        connect(m_map, &GridDialog::saveAsked, this, [this](const std::string& csv) {
+            const QString path = m_files.chooseMap(m_map, csv);
+            if (!path.isEmpty()) m_map->tell(tr("Saved as %1").arg(safeText(path.toStdString())));
+        });
     }
     m_map->show(); // with the map that it had; training goes on
     m_map->raise();

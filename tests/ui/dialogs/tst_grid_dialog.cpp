@@ -1,5 +1,6 @@
 // "Map of two settings" in the window: the table and its words, a map from start to end, stops,
 // values that are refused, and cells that become lanes of the window.
+#include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/grid_dialog.h"
 
@@ -7,6 +8,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QElapsedTimer>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
@@ -144,7 +146,7 @@ void TestGridDialog::table() {
              QStringLiteral("First scale 2^10, Growth interval 30: 0.25, the best of all"));
     QCOMPARE(shownAt(model, 0, 0, Qt::ToolTipRole),
              QStringLiteral("First scale 2^10, Growth interval 20\n"
-                            "Loss 0.5 (median of the last 5 steps), after the last step 1\n"
+                            "Loss 0.5 (median of the last 5 steps), 1 in the last step\n"
                             "Skipped steps: 3 of 5\nLast loss scale 1024 = 2^10"));
     QVERIFY(
         shownAt(model, 1, 0, Qt::ToolTipRole).endsWith(QStringLiteral("failed. no memory <img>")));
@@ -278,6 +280,10 @@ void TestGridDialog::trainsAndTells() {
     QCOMPARE(saved.size(), 1);
     QCOMPARE(saved[0][0].value<std::string>(),
              gridCsv(*dialog.model().grid(), dialog.model().cells()));
+    connect(&dialog, &GridDialog::saveAsked, this,
+            [] { throw RunError(Message::data("map.csv: cannot write")); });
+    press(dialog, QStringLiteral("Save"));
+    QCOMPARE(dialog.note(), QStringLiteral("map.csv: cannot write"));
 }
 
 /// The window's thread changes nothing of the results.
@@ -393,6 +399,12 @@ void TestGridDialog::cellsBecomeLanes() {
     click(0, 2, Qt::ShiftModifier);
     QTest::mouseClick(lanes, Qt::LeftButton);
     QCOMPARE(config.lanes.size(), size_t{4});
+    // the dialog may hide the window that tells other files
+    const QString path = opened.folder.filePath(QStringLiteral("map.csv"));
+    answerWith(path);
+    press(*dialog, QStringLiteral("Save"));
+    QCOMPARE(dialog->note(), QStringLiteral("Saved as ") + path);
+    QVERIFY(QFileInfo(path).size() > 0);
     QCOMPARE(config.lanes[3].scaler.initScale, 16.0);
     for (int times = 0; times < 2; ++times)
         actionFor(window, QKeySequence::Undo)->trigger();
