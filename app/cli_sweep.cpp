@@ -202,8 +202,9 @@ void SweepOptions::addTo(CLI::App& command) {
     experiment.addTo(command);
     command
         .add_option("--sweep", sweeps,
-                    "The values of a lane's setting, such as scaler.init_scale=2^10,2^16; with a "
-                    "second setting, every combination is trained, up to " +
+                    "The values of a setting of the lane, or of network, optimizer, schedule or "
+                    "gradients, such as scaler.init_scale=2^10,2^16; with a second setting, every "
+                    "combination is trained, up to " +
                         std::to_string(SettingGrid::kMostCells))
         ->type_name("KEY=A,B")
         ->expected(1)
