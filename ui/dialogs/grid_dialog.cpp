@@ -5,6 +5,7 @@
 #include "engine/settings/run_length.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/look/wheel.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
 #include "ui/models/run_model.h"
@@ -84,6 +85,8 @@ GridDialog::GridDialog(ConfigModel& config, QWidget* parent) : QDialog(parent), 
         m_otherExperiment = m_model.grid().has_value();
         updateButtons();
     });
+    for (QComboBox* each : {m_lane, m_first.field, m_second.field, m_measure})
+        leaveWheelAlone(*each);
     refreshLanes();
     choose(*m_first.field, kFirstScale);
     choose(*m_second.field, kGrowth);
@@ -316,6 +319,7 @@ void GridDialog::changeEvent(QEvent* event) {
 void GridDialog::startOrStop() {
     if (!running()) return start();
     m_job->stop();
+    m_stopHadFocus = m_start->hasFocus();
     m_start->setEnabled(false); // it ends with its step
 }
 
@@ -388,6 +392,7 @@ void GridDialog::conclude(const QString& note, bool wrong) {
     m_start->setText(tr("&Start"));
     m_start->setEnabled(true);
     m_start->setDefault(true);
+    if (std::exchange(m_stopHadFocus, false)) m_start->setFocus(); // Qt moved it on meanwhile
     check();
     if (wrong || m_start->isEnabled()) tell(note, wrong); // else it says why nothing can be started
     updateButtons();

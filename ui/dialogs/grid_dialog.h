@@ -98,6 +98,7 @@ private:
     QPushButton* m_save = nullptr;
     QString m_checked;              ///< what was told last about the settings that are chosen
     bool m_wrong = false;           ///< m_note tells an error
+    bool m_stopHadFocus = false;    ///< while it waits for the step to end
     bool m_otherExperiment = false; ///< the window has opened another one since the map was begun
     QElapsedTimer m_clock;          ///< since the start
     std::unique_ptr<GridJob> m_job; ///< null when nothing is trained

@@ -157,9 +157,11 @@ void GridLegend::refresh() {
     m_low->setText((scales ? tr("lowest %1") : tr("worst %1")).arg(range.worst).trimmed());
     m_high->setText((scales ? tr("highest %1") : tr("best %1")).arg(range.best).trimmed());
     const auto has = [&](GridModel::Measure each) { return m_model.measures().contains(each); };
-    QStringList marks{has(GridModel::Measure::Accuracy)         ? tr("★ best accuracy")
-                      : has(GridModel::Measure::ValidationLoss) ? tr("★ best validation loss")
-                                                                : tr("★ best loss")};
+    QStringList marks;
+    if (m_model.trained() > 0)
+        marks << (has(GridModel::Measure::Accuracy)         ? tr("★ best accuracy")
+                  : has(GridModel::Measure::ValidationLoss) ? tr("★ best validation loss")
+                                                            : tr("★ best loss"));
     for (const auto& cell : m_model.cells())
         if (cell && cell->outcome == CellOutcome::Stopped) {
             marks << tr("* stopped early");

@@ -4,10 +4,10 @@
 
 #include "engine/settings/layers.h"
 #include "ui/look/owned.h"
+#include "ui/look/wheel.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
-#include <QEvent>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -84,7 +84,7 @@ void LayersDialog::addRow(QGridLayout& grid, const QString& layer, const QString
     auto* box = make<QComboBox>(this);
     box->setObjectName(QStringLiteral("layer:%1").arg(layer));
     box->setAccessibleName(tr("Type of %1").arg(label->text()));
-    box->installEventFilter(this);
+    leaveWheelAlone(*box);
     box->addItem(tr("as in the precision"), QString());
     for (const DType each : kForced)
         box->addItem(nameOfType(each), nameOfType(each));
@@ -93,13 +93,6 @@ void LayersDialog::addRow(QGridLayout& grid, const QString& layer, const QString
     grid.addWidget(label, row, 0);
     grid.addWidget(box, row, 1);
     m_rows.push_back({layer, box});
-}
-
-/// A wheel that scrolls the rows must not change the choice that lies under the pointer.
-bool LayersDialog::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() != QEvent::Wheel) return QDialog::eventFilter(watched, event);
-    event->ignore();
-    return true;
 }
 
 void LayersDialog::clear() {

@@ -25,9 +25,6 @@ public:
     /// precision.
     QString text() const;
 
-protected:
-    bool eventFilter(QObject*, QEvent*) override;
-
 private:
     void addRow(QGridLayout&, const QString& layer, const QString& note, const QString& dtype);
     void clear();

@@ -102,6 +102,7 @@ private slots:
     void trainsAndTells();
     void sameCellsAsTheEngine();
     void stopLeavesTheRestEmpty();
+    void wheelChoosesNothing();
     void closesWithoutWaiting();
     void wrongValuesAreTold();
     void cellsBecomeLanes();
@@ -318,6 +319,24 @@ void TestGridDialog::stopLeavesTheRestEmpty() {
     QCOMPARE(dialog.note(), QStringLiteral("Stopped. Trained cells: %1 of 81.").arg(trained));
     QCOMPARE(shownAt(dialog.model(), 8, 8), QString());
     QVERIFY(button(dialog, QStringLiteral("Start"))->isEnabled()); // it can begin anew
+    QCOMPARE(dialog.focusWidget(), static_cast<QWidget*>(button(dialog, QStringLiteral("Start"))));
+}
+
+void TestGridDialog::wheelChoosesNothing() {
+    ConfigModel config;
+    config.load(tinyConfig(50));
+    GridDialog dialog(config);
+    dialog.show();
+    for (QComboBox* each : dialog.findChildren<QComboBox*>()) {
+        const int before = each->currentIndex();
+        for (const int way : {-120, 120}) {
+            const QPointF place = each->rect().center();
+            QWheelEvent wheel(place, each->mapToGlobal(place), {}, {0, way}, Qt::NoButton,
+                              Qt::NoModifier, Qt::NoScrollPhase, false);
+            QApplication::sendEvent(each, &wheel);
+            QCOMPARE(each->currentIndex(), before);
+        }
+    }
 }
 
 void TestGridDialog::closesWithoutWaiting() {
