@@ -17,8 +17,12 @@ CLI::Option& textOption(CLI::App& command, const char* name, std::string& to, co
                         const char* type, const std::string& allowed) {
     return *command.add_option(name, to, help)
                 ->type_name(type)
-                ->check([allowed](const std::string& value) {
-                    return value.empty() ? "\"\" is not allowed: " + allowed : std::string();
+                ->check([&command, allowed](const std::string& value) {
+                    // CLI11 takes whatever comes next, also when the value was forgotten
+                    const bool option = command.get_option_no_throw(value) != nullptr;
+                    const bool wrong = value.empty() || (option && value.front() == '-');
+                    return wrong ? quotedText(value) + " is not allowed: " + allowed
+                                 : std::string();
                 })
                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }

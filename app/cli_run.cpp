@@ -239,7 +239,7 @@ void checkOnnxTargets(const RunOptions& options, const Experiment& experiment) {
             throw InputError(
                 Message::data("--onnx: " + quotedText(file) + " is not allowed: " + reason));
     };
-    refuse(options.onnx, homeObstacle(folder.string()));
+    refuse(options.onnx, newFileObstacle(folder.string()));
     const OpenFolder there(folder.string());
     for (const OnnxTarget& each : onnxTargets(options.onnx, experiment))
         refuse(each.file, fileObstacle(each.file));

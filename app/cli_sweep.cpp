@@ -80,7 +80,7 @@ SettingGrid gridOf(const SweepOptions& options, std::string* note) {
 /// Refuses a table that could not be written: before the training, not after it.
 void checkHome(const std::string& file) {
     const std::string folder = std::filesystem::path(file).parent_path().string();
-    const std::string reason = homeObstacle(folder.empty() ? "." : folder);
+    const std::string reason = newFileObstacle(folder.empty() ? "." : folder);
     if (!reason.empty())
         throw InputError(
             Message::data("--csv: " + quotedText(file) + " is not allowed: " + reason));

@@ -5,6 +5,9 @@
 
 #include <filesystem>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace halfscope::cli {
 
 namespace {
@@ -71,6 +74,12 @@ std::string homeObstacle(const std::string& folder) {
     return type == fs::file_type::not_found
                ? "there is no folder " + quotedText(folder)
                : quotedText(folder) + " is " + nameOf(type) + ", not a folder";
+}
+
+std::string newFileObstacle(const std::string& folder) {
+    if (std::string reason = homeObstacle(folder); !reason.empty()) return reason;
+    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+    return "no file can be written into " + quotedText(folder);
 }
 
 void writesFile(CLI::Option& option) { option.check(refusing(fileObstacle)); }

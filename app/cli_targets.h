@@ -16,6 +16,8 @@ std::string folderObstacle(const std::string& path);
 
 /// Returns why there is no such folder, for commands that do not make it; empty when there is one.
 std::string homeObstacle(const std::string& folder);
+/// Returns why no new file can be written there: the same, or what the folder permits.
+std::string newFileObstacle(const std::string& folder);
 
 /// Makes the option refuse a file or a folder that cannot be written.
 void writesFile(CLI::Option&);

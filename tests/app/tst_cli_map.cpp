@@ -2,6 +2,7 @@
 // choice of the lane, refusals, and an interruption.
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
+#include "tests/support/ordinary_user.h"
 
 #include <QtTest>
 
@@ -140,6 +141,15 @@ private slots:
         const Outcome outcome = call(overflowMap(options));
         QCOMPARE(outcome.code, 2);
         QVERIFY2(outcome.saysOneLine() && outcome.error.contains(message), outcome.error);
+    }
+
+    /// Before the trainings, not after them.
+    void aFolderThatCannotBeWritten() {
+        const OrdinaryUser user;
+        if (!user.holds()) QSKIP("cannot become an ordinary user");
+        const Outcome outcome = call(overflowMap(kTwo + QStringList{"--csv", "/usr/map.csv"}));
+        QCOMPARE(outcome.code, 2);
+        QVERIFY2(outcome.error.contains("no file can be written into \"/usr\""), outcome.error);
     }
 
     void aCellThatFails() {
