@@ -223,6 +223,13 @@ CastPolicy torchCpuPolicy(DType low) {
     return policy;
 }
 
+CastPolicy fp8Policy(Fp8Scaling scaling) {
+    CastPolicy policy = torchCudaPolicy(DType::BF16);
+    policy.name += " with FP8";
+    policy.fp8 = scaling;
+    return policy;
+}
+
 CastPolicy apexPolicy(DType low) {
     require(isLow(low), "apexPolicy: the low dtype must be float16 or bfloat16");
     CastPolicy policy;

@@ -4,6 +4,7 @@
 // inherits the forward's dtypes.
 #pragma once
 
+#include "engine/core/fp8.h"
 #include "engine/graph/graph.h"
 
 #include <map>
@@ -39,6 +40,10 @@ struct CastPolicy {
     /// that is cast as a whole. Losses are taken in F32.
     std::optional<DType> everyLayer{};
 
+    /// Where it is set, the layers that the rules lower also round their operands to FP8: input and
+    /// weight to E4M3, the gradient of their result to E5M2.
+    std::optional<Fp8Scaling> fp8{};
+
     CastRule ruleOf(std::string_view op) const;
     /// Returns the dtype of the layer with that label and phase; nothing when the ops' rules
     /// decide.
@@ -52,6 +57,11 @@ CastPolicy torchCudaPolicy(DType low);
 /// names run in the dtypes of their inputs, which are promoted, or refused when PyTorch's kernel
 /// refuses mixed dtypes.
 CastPolicy torchCpuPolicy(DType low);
+
+/// Returns torch.amp's lists on CUDA for BF16, with FP8 in linear layers and convolutions. Source:
+/// autocast of transformer_engine.pytorch with its recipe Float8CurrentScaling (HYBRID formats,
+/// scales that are powers of two). It has FP8 in linear layers alone.
+CastPolicy fp8Policy(Fp8Scaling);
 
 /// Returns the lists of NVIDIA Apex's level O1 (apex/amp/lists; the library has been archived
 /// since).

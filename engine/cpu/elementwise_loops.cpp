@@ -4,6 +4,7 @@
 #include "engine/cpu/elementwise_loops.h"
 
 #include "engine/core/erfinv.h"
+#include "engine/core/fp8.h"
 #include "engine/core/vector_clones.h"
 #include "engine/cpu/loop_math.h"
 
@@ -184,6 +185,17 @@ HALFSCOPE_VECTOR void loopWhere(const LoopArgs& args) {
         const float a = in1[i], b = in2[i]; // reads both first, so that the choice is a blend
         out[i] = condition[i] != 0.0f ? a : b;
     }
+}
+
+HALFSCOPE_VECTOR void loopQuantizeFp8(const LoopArgs& args) {
+    const Fp8Facts facts = factsOf(std::get<Fp8Attrs>(*args.attrs).format);
+    const float* in0 = args.in[0];
+    const float* in1 = args.in[1];
+    float* out = args.out;
+    const size_t n = args.n;
+    HALFSCOPE_INDEPENDENT
+    for (size_t i = 0; i < n; ++i)
+        out[i] = quantizedToFp8(facts, in0[i], in1[i]);
 }
 
 } // namespace halfscope

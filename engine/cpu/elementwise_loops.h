@@ -60,5 +60,6 @@ void loopNotEqual(const LoopArgs&);
 void loopLogicalAnd(const LoopArgs&);
 void loopLogicalOr(const LoopArgs&);
 void loopWhere(const LoopArgs&);
+void loopQuantizeFp8(const LoopArgs&);
 
 } // namespace halfscope

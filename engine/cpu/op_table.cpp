@@ -67,6 +67,8 @@ constexpr CpuOp kRows[] = {
     {Op::LogicalAnd, loopLogicalAnd},
     {Op::LogicalOr, loopLogicalOr},
     {Op::Where, loopWhere},
+    {Op::QuantizeFp8, loopQuantizeFp8},
+    {Op::QuantizeGradient, loopCast},
     {Op::Matmul, nullptr, cpuMatmul, cpuMatmulScratchBytes},
     {Op::Conv2d, nullptr, cpuConv2d, cpuConvScratchBytes},
     {Op::Conv2dInputGrad, nullptr, cpuConv2dInputGrad, cpuConvScratchBytes},

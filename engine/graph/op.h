@@ -4,6 +4,7 @@
 
 #include "engine/core/dtype.h"
 #include "engine/core/error.h"
+#include "engine/core/fp8.h"
 #include "engine/core/shape.h"
 
 #include <optional>
@@ -77,6 +78,9 @@ enum class Op : uint8_t {
     LogicalAnd,
     LogicalOr,
     Where,
+    // rounding to FP8
+    QuantizeFp8,
+    QuantizeGradient,
     // contractions
     Matmul,
     Conv2d,
@@ -203,9 +207,22 @@ struct RandomAttrs {
     bool operator==(const RandomAttrs&) const = default;
 };
 
-using Attrs =
-    std::variant<NoAttrs, ConstantAttrs, RangeAttrs, MatmulAttrs, ConvAttrs, PoolAttrs, AxesAttrs,
-                 ShapeAttrs, SliceAttrs, PadAttrs, AxisAttrs, CastAttrs, ScanAttrs, RandomAttrs>;
+/// QuantizeFp8: the format. Its second operand is the greatest magnitude of the tensor, from which
+/// the scale follows (fp8ScaleExponent).
+struct Fp8Attrs {
+    Fp8Format format = Fp8Format::E4M3;
+    bool operator==(const Fp8Attrs&) const = default;
+};
+/// QuantizeGradient: how the gradient is rounded.
+struct Fp8GradientAttrs {
+    Fp8Format format = Fp8Format::E5M2;
+    Fp8Scaling scaling = Fp8Scaling::Dynamic;
+    bool operator==(const Fp8GradientAttrs&) const = default;
+};
+
+using Attrs = std::variant<NoAttrs, ConstantAttrs, RangeAttrs, MatmulAttrs, ConvAttrs, PoolAttrs,
+                           AxesAttrs, ShapeAttrs, SliceAttrs, PadAttrs, AxisAttrs, CastAttrs,
+                           ScanAttrs, RandomAttrs, Fp8Attrs, Fp8GradientAttrs>;
 
 /// The shape and dtype of a node's value.
 struct NodeType {

@@ -73,6 +73,11 @@ public:
         write(a.extent);
     }
     void operator()(const ScanAttrs& a) { write(int64_t{a.axis} * 2 + a.reverse); }
+    void operator()(const Fp8Attrs& a) { write(static_cast<int64_t>(a.format)); }
+    void operator()(const Fp8GradientAttrs& a) {
+        write(static_cast<int64_t>(a.format));
+        write(static_cast<int64_t>(a.scaling));
+    }
     void operator()(const RandomAttrs& a) {
         write(a.shape);
         write(static_cast<int64_t>(a.seed));

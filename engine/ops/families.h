@@ -13,6 +13,7 @@ namespace halfscope {
 
 std::span<const OpInfo> leafOps();        ///< Input, State, Constant, Iota
 std::span<const OpInfo> elementwiseOps(); ///< Neg to Where
+std::span<const OpInfo> fp8Ops();         ///< QuantizeFp8, QuantizeGradient
 std::span<const OpInfo> contractionOps(); ///< Matmul and the convolution family
 std::span<const OpInfo> reduceOps();      ///< Sum, Mean, ReduceMax, ReduceMin, Prod
 std::span<const OpInfo> scanOps();        ///< Cumsum, Cumprod

@@ -66,6 +66,10 @@ struct AttrsWriter {
     std::string operator()(const ScanAttrs& a) const {
         return "axis=" + std::to_string(a.axis) + (a.reverse ? ", reverse" : "");
     }
+    std::string operator()(const Fp8Attrs& a) const { return nameOf(a.format); }
+    std::string operator()(const Fp8GradientAttrs& a) const {
+        return std::string(nameOf(a.format)) + ", scaling=" + nameOf(a.scaling);
+    }
     std::string operator()(const RandomAttrs& a) const {
         return "seed=" + std::to_string(a.seed) + ", stream=" + std::to_string(a.stream);
     }

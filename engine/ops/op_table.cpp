@@ -22,8 +22,8 @@ void checkRow(const OpInfo& row) {
 
 OpTable joinFamilies() {
     OpTable table{};
-    for (const auto family : {leafOps(), elementwiseOps(), contractionOps(), reduceOps(), scanOps(),
-                              movementOps(), poolOps(), randomOps(), updateOps()}) {
+    for (const auto family : {leafOps(), elementwiseOps(), fp8Ops(), contractionOps(), reduceOps(),
+                              scanOps(), movementOps(), poolOps(), randomOps(), updateOps()}) {
         for (const OpInfo& row : family) {
             checkRow(row);
             const OpInfo*& place = table[static_cast<size_t>(row.op)];

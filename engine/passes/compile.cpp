@@ -10,9 +10,25 @@
 
 namespace halfscope {
 
+namespace {
+
+/// Leaves out the marks for the rounding of gradients: once these are taken, a mark is its operand.
+Graph withoutMarks(const Graph& graph) {
+    const auto marks = [&](NodeId id) { return graph[id].op == Op::QuantizeGradient; };
+    bool any = false;
+    for (NodeId id = 0; id < graph.size(); ++id)
+        any = any || marks(id);
+    if (!any) return pruned(graph);
+    return rewritten(graph, [&](Builder&, NodeId id, std::span<const NodeId> at) {
+        return marks(id) ? at[static_cast<size_t>(graph[id].in[0])] : kNoNode;
+    });
+}
+
+} // namespace
+
 Program compile(const Graph& graph, const CompileOptions& options) {
     Program program;
-    program.graph = pruned(graph);
+    program.graph = withoutMarks(graph);
     if (options.rewrites == Rewrites::SavePasses)
         program.graph = linearSumsApart(thinProductsByElement(program.graph));
     validate(program.graph);

@@ -98,12 +98,12 @@ std::span<const Metric> knownMetrics() {
                 "are stored in 16 bits, small updates round away. Weights without a gradient do "
                 "not change in any precision."),
          Share, Steps, Float64, false},
-        {"unchanged_copies", phrase("Metrics", "Unchanged 16-bit copies"),
-         phrase("Metrics", "16-bit copies"), kNoUnit,
+        {"unchanged_copies", phrase("Metrics", "Unchanged copies"), phrase("Metrics", "Copies"),
+         kNoUnit,
          phrase("Metrics",
-                "The share of the 16-bit copies, with which AMP's layers compute, that the step "
-                "left exactly as they were. The float32 weights behind them collect small updates "
-                "until a copy changes."),
+                "The share of the copies in 16 or 8 bits, with which AMP's layers compute, that "
+                "the step left exactly as they were. The float32 weights behind them collect small "
+                "updates until a copy changes."),
          Share, Steps, Float64, false},
         {"weight_distance", phrase("Metrics", "Weight distance"), phrase("Metrics", "Distance"),
          kNoUnit,

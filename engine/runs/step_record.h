@@ -20,7 +20,8 @@ struct Validation {
 /// What a step did to the weights; all values are measured where the step is watched.
 struct WeightChange {
     double unchanged = 0; ///< the share of the weights whose stored bits the step left as they were
-    /// The same of the 16-bit copies with which layers compute, where weights are stored in f32.
+    /// The same of the copies in 16 or 8 bits with which layers compute, where weights are stored
+    /// in f32.
     std::optional<double> unchangedCopies{};
 };
 

@@ -393,6 +393,7 @@ Field precisionField() {
         to.scaler.rules.mode = now.scaler.rules.mode;
         to.masterWeights = to.keepBatchnormF32 = Override::Default;
         to.rounding = WeightRounding::Nearest;
+        to.fp8Scaling = Fp8Scaling::Dynamic;
     };
     return field;
 }
@@ -449,6 +450,18 @@ std::vector<Field> precisionParts() {
                               "average.")},
                       [](auto& lane) -> auto& { return lane.rounding; }),
                   namesUpTo(WeightRounding::Stochastic))),
+        whenLane([](const LaneConfig& lane) { return lane.precision == Precision::Fp8; },
+                 oneOf(ofLane(
+                           {"precision.fp8_scaling", phrase("Settings", "Scaling of FP8 tensors"),
+                            kNoUnit,
+                            phrase("Settings",
+                                   "dynamic: each activation, weight and gradient is multiplied by "
+                                   "the largest power of two that keeps its greatest magnitude in "
+                                   "the range of its format (448 in E4M3, 57,344 in E5M2), and "
+                                   "divided by it after the product. none: values are rounded as "
+                                   "they are; the small ones become 0.")},
+                           [](auto& lane) -> auto& { return lane.fp8Scaling; }),
+                       namesUpTo(Fp8Scaling::None))),
     };
 }
 

@@ -76,6 +76,13 @@ std::vector<PrecisionPreset> torchRows() {
         pure(P::Bf16, "bf16", phrase("Settings", "Everything in bfloat16, without master weights."),
              DType::BF16),
         autocast(
+            P::Fp8, "fp8",
+            phrase("Settings",
+                   "amp-bf16 in which linear layers and convolutions multiply 8-bit numbers, as in "
+                   "Transformer Engine. Computed in 16 bits with the same results: it shows what "
+                   "FP8 does to training, and nothing of its speed."),
+            [] { return Policy(fp8Policy(Fp8Scaling::Dynamic)); }, ScalerMode::Off),
+        autocast(
             P::TorchCpuBf16, "torch-cpu-bf16",
             phrase("Settings", "PyTorch's autocast to bfloat16, with the rules for the CPU."),
             [] { return Policy(torchCpuPolicy(DType::BF16)); }, ScalerMode::Off),
@@ -201,6 +208,7 @@ PrecisionPlan planOf(const LaneConfig& lane) {
         planModel(plan, row, lane);
     } else if (row.policy) {
         plan.policy = row.policy();
+        if (plan.policy->fp8) plan.policy->fp8 = lane.fp8Scaling;
     }
     const auto forced = forcedLayers(lane.layers);
     require(forced.has_value(), "forced layers are checked with the fields");

@@ -3,6 +3,7 @@
 // combines a row with the lane's other settings.
 #pragma once
 
+#include "engine/core/fp8.h"
 #include "engine/core/message.h"
 #include "engine/graph/op.h"
 #include "engine/scaler/grad_scaler.h"
@@ -22,6 +23,7 @@ enum class Precision : uint8_t {
     Fp16,
     Tf32,
     Bf16,
+    Fp8,
     TorchCpuBf16,
     TorchCpuFp16,
     ApexO0,

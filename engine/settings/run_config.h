@@ -89,6 +89,7 @@ struct LaneConfig {
     Override masterWeights = Override::Default;
     Override keepBatchnormF32 = Override::Default;
     WeightRounding rounding = WeightRounding::Nearest; ///< acts where storesHalf()
+    Fp8Scaling fp8Scaling = Fp8Scaling::Dynamic;       ///< acts with Precision::Fp8
 };
 /// The value of a setting, as files and panels hold it.
 using FieldValue = std::variant<bool, int64_t, double, std::string>;

@@ -39,9 +39,10 @@ StateValues sharedStates(StateValues values, const Graph& graph) {
     return values;
 }
 
-bool holds(const Graph& graph, DType dtype) {
+/// Whether small numbers round to zero where float32 and bfloat16 still hold them.
+bool losesSmallNumbers(const Graph& graph) {
     for (NodeId id = 0; id < graph.size(); ++id)
-        if (graph[id].dtype == dtype) return true;
+        if (graph[id].dtype == DType::F16 || graph[id].op == Op::QuantizeFp8) return true;
     return false;
 }
 
@@ -131,10 +132,10 @@ struct Trainer::Impl {
     }
 
     /// Whether gradients that are all zero can be tried at another scale: between updates they are
-    /// not complete. Without float16 nothing rounds to zero: bfloat16 has the range of float32.
+    /// not complete.
     bool canTryScales() const {
         return lastStep % config.gradients.accumulate == 0 &&
-               (scalesLoss(lane) || holds(at->graph(), DType::F16));
+               (scalesLoss(lane) || losesSmallNumbers(at->graph()));
     }
 
     /// Returns the scale that would have kept the gradients of the update from rounding to zero,

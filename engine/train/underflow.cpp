@@ -1,7 +1,7 @@
 // Decides by a trial: zero gradients alone prove nothing. An FP32 lane would not prove more, as it
 // has other weights; the same update at a larger loss scale does. If its gradients are not zero
 // there, half precision has lost them, and the larger scale is the advice, also to an fp16 lane
-// that has none. Lanes without fp16 are left out: bf16 has the range of FP32.
+// that has none. Lanes with neither fp16 nor FP8 are left out: bf16 has the range of FP32.
 #include "engine/train/underflow.h"
 
 #include "engine/scaler/grad_scaler.h"
@@ -22,15 +22,15 @@ Event eventOf(const StepRecord& record, UnderflowWatch::Scaling scaling, float e
     event.scaleAfter = scaling.after;
     if (scaling.on)
         event.text = {phrase("Events",
-                             "Step %1: all gradients rounded to zero in half precision at loss "
-                             "scale %2 (underflow), so nothing is learned. Raise the loss scale: "
-                             "at %3 they are not zero, and the step fits."),
+                             "Step %1: all gradients rounded to zero at loss scale %2 "
+                             "(underflow), so nothing is learned. Raise the loss scale: at %3 they "
+                             "are not zero, and the step fits."),
                       record.step, scaleText(record.scale), scaleText(enough)};
     else
         event.text = {phrase("Events",
-                             "Step %1: all gradients rounded to zero in half precision "
-                             "(underflow), so nothing is learned: this lane does not scale its "
-                             "loss. At a loss scale of %2 they are not zero, and the step fits."),
+                             "Step %1: all gradients rounded to zero (underflow), so nothing is "
+                             "learned: this lane does not scale its loss. At a loss scale of %2 "
+                             "they are not zero, and the step fits."),
                       record.step, scaleText(enough)};
     return event;
 }

@@ -63,6 +63,38 @@ int64_t countEqualCopies(DType type, std::span<const std::byte> before,
     return equal;
 }
 
+/// Returns what the second operand of QuantizeFp8 is: the greatest magnitude of all values, or that
+/// of the format where there is no scale.
+float greatestOf(std::span<const std::byte> values, Fp8Scaling scaling) {
+    if (scaling == Fp8Scaling::None) return factsOf(Fp8Format::E4M3).max;
+    float greatest = 0;
+    for (size_t at = 0; at < values.size(); at += sizeof(float)) {
+        float value = 0;
+        std::memcpy(&value, values.data() + at, sizeof(float));
+        greatest = std::fabs(value) > greatest || std::isnan(value) ? std::fabs(value) : greatest;
+        if (std::isnan(greatest)) break;
+    }
+    return greatest;
+}
+
+/// Counts the f32 values that E4M3 has the same number for before and after.
+int64_t countEqualFp8(Fp8Scaling scaling, std::span<const std::byte> before,
+                      std::span<const std::byte> after) {
+    constexpr Fp8Facts kFacts = factsOf(Fp8Format::E4M3);
+    const float greatest[] = {greatestOf(before, scaling), greatestOf(after, scaling)};
+    int64_t equal = 0;
+    for (size_t at = 0; at < before.size(); at += sizeof(float)) {
+        float old = 0, now = 0;
+        std::memcpy(&old, before.data() + at, sizeof(float));
+        std::memcpy(&now, after.data() + at, sizeof(float));
+        equal +=
+            quantizedToFp8(kFacts, old, greatest[0]) == quantizedToFp8(kFacts, now, greatest[1])
+                ? 1
+                : 0;
+    }
+    return equal;
+}
+
 /// A sum of squares in several partial sums, which a processor adds at the same time.
 class SquareSum {
 public:
@@ -95,9 +127,18 @@ WeightWatch::WeightWatch(const Graph& graph) {
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& node = graph[id];
         if (node.op != Op::Cast || !isLow(node.dtype)) continue;
-        const NodeId from = source(graph, node.in[0]);
-        for (Parameter& each : m_parameters)
-            if (each.node == from && each.stored == DType::F32) each.copy = node.dtype;
+        NodeId from = source(graph, node.in[0]);
+        std::optional<Fp8Scaling> fp8;
+        if (const Node& rounded = graph[from]; rounded.op == Op::QuantizeFp8) {
+            const bool fixed = graph[rounded.in[1]].op == Op::Constant;
+            fp8 = fixed ? Fp8Scaling::None : Fp8Scaling::Dynamic;
+            from = source(graph, rounded.in[0]);
+        }
+        for (Parameter& each : m_parameters) {
+            if (each.node != from || each.stored != DType::F32) continue;
+            each.copy = node.dtype;
+            each.fp8 = fp8;
+        }
     }
 }
 
@@ -121,7 +162,8 @@ WeightWatch::after(Executor& executor, const std::function<bool(const std::strin
         unchanged += countEqual(each.stored, each.before.data(), m_after.data(), count);
         if (!each.copy) continue;
         copies += static_cast<int64_t>(count);
-        unchangedCopies += countEqualCopies(*each.copy, each.before, m_after);
+        unchangedCopies += each.fp8 ? countEqualFp8(*each.fp8, each.before, m_after)
+                                    : countEqualCopies(*each.copy, each.before, m_after);
     }
     if (weights == 0) return std::nullopt;
     const auto share = [](int64_t some, int64_t all) {

@@ -39,6 +39,7 @@ private:
         size_t bytes = 0; ///< in storage form
         /// The 16-bit type in which layers compute with a copy of an f32 parameter; else nothing.
         std::optional<DType> copy{};
+        std::optional<Fp8Scaling> fp8{}; ///< of a copy that is rounded to E4M3 before
         std::vector<std::byte> before{}; ///< empty until it is needed
     };
     std::vector<Parameter> m_parameters;

@@ -51,6 +51,8 @@ void TestCli::wrongUsage_data() {
     row("option before a command", {"--steps", "3"},
         "\"--steps\" is not an option of halfscope-cli; there are: ");
     row("option without value", {"run", "--steps"}, "--steps: its value is missing\n");
+    row("forgotten value", {"run", "--tensorboard", "--steps", "5"},
+        "--tensorboard: \"--steps\" is not allowed: the path of a folder\n");
     row("too much", {"presets", "more"}, "\"more\" is one argument too many for presets\n");
     row("two commands", {"presets", "devices"},
         "\"devices\" is one argument too many for presets\n");
@@ -74,8 +76,8 @@ void TestCli::wrongUsage_data() {
         "run.device: \"tpu\" is not allowed: auto, cpu, cuda or cuda:INDEX, or one for each "
         "lane with commas between");
     row("threads", {"run", "--threads", "-3"}, "run.threads: -3 is not allowed");
-    row("lanes", {"run", "--lanes", "fp32,fp8"},
-        "precision: \"fp8\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16, tf32");
+    row("lanes", {"run", "--lanes", "fp32,fp4"},
+        "precision: \"fp4\" is not allowed: one of fp32, amp-fp16, amp-bf16, fp16, tf32");
     row("seven lanes", {"run", "--lanes", "fp32,fp32,fp32,fp32,fp32,fp32,fp32"},
         "lanes: 7 lanes are not allowed: 1 to 6");
     row("empty lanes", {"run", "--lanes", ""},

@@ -212,7 +212,7 @@ private slots:
         QTest::addColumn<QByteArray>("words");
         QTest::newRow("row") << QStringList{"--only", "mpl"}
                              << QByteArray("no row is named like \"mpl\"; rows: checkerboard-64");
-        QTest::newRow("lane") << QStringList{"--lanes", "fp8"} << QByteArray("fp8");
+        QTest::newRow("lane") << QStringList{"--lanes", "fp4"} << QByteArray("fp4");
         QTest::newRow("no rounds")
             << QStringList{"--rounds", "0"}
             << QByteArray("--rounds: \"0\" is not allowed: a whole number from 1 to 10000\n");

@@ -8,6 +8,7 @@
 #include "engine/ops/op_suite.h"
 #include "engine/passes/autodiff.h"
 #include "engine/scaler/grad_scaler.h"
+#include "tests/support/elementwise_attrs.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/kernel_rows.h"
 
@@ -96,7 +97,8 @@ inline bool takes(Op op, DType type) {
         return o == Op::LogicalNot || o == Op::LogicalAnd || o == Op::LogicalOr;
     };
     if (logical(op) || type == DType::Bool) return logical(op) && type == DType::Bool;
-    if (isFloat(type)) return true;
+    const bool fp8 = op == Op::QuantizeFp8 || op == Op::QuantizeGradient;
+    if (isFloat(type)) return !(fp8 && type == DType::F64);
     switch (op) { // ops on whole numbers
     case Op::Neg:
     case Op::Relu:
@@ -133,7 +135,7 @@ inline void addElementwise(NodeBench& bench, DType type) {
         } else if (op == Op::StopGradient) {
             bench.op(op, {x});
         } else if (takes(op, type)) {
-            const Attrs attrs = op == Op::Clamp ? Attrs(RangeAttrs{-1.3, 2.7}) : Attrs();
+            const Attrs attrs = elementwiseAttrs(op, {-1.3, 2.7});
             info.arity == 1 ? bench.op(op, {x}, attrs) : bench.op(op, {x, y}, attrs);
         }
     }

@@ -153,8 +153,9 @@ void LaneCard::addUnchanged(QGridLayout& grid) {
     explain(m_unchanged,
             tr("How many weights the last watched step left exactly as they were. If weights are "
                "stored in 16 bits, small updates round away and are lost. AMP stores them in "
-               "float32, which keeps small updates; in parentheses, how many of the 16-bit copies, "
-               "with which its layers compute, did not change. Weights without a gradient do not "
+               "float32, which keeps small updates; in parentheses, how many of the copies in 16 "
+               "or 8 bits, with which its layers compute, did not change. Weights without a "
+               "gradient do not "
                "change in any precision. The setting Watch weights says how often they are looked "
                "at."));
 }

@@ -90,6 +90,12 @@ std::string unroundedExpression(const Graph& graph, NodeId id,
         };
         arguments += ", " + bound(range->low) + ", " + bound(range->high);
     }
+    if (const auto* fp8 = std::get_if<Fp8Attrs>(&node.attrs)) {
+        const Fp8Facts facts = factsOf(fp8->format);
+        arguments += ", Fp8{" + std::to_string(facts.significandBits) + ", " +
+                     std::to_string(facts.minExponent) + ", " + std::to_string(facts.maxExponent) +
+                     ", " + literal(facts.max) + "}";
+    }
     return functionOf(node.op) + "(" + arguments + ")";
 }
 

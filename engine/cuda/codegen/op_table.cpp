@@ -100,6 +100,8 @@ constexpr CudaOp kRows[] = {
     {Op::LogicalAnd, writeElementwise},
     {Op::LogicalOr, writeElementwise},
     {Op::Where, writeElementwise},
+    {Op::QuantizeFp8, writeElementwise},
+    {Op::QuantizeGradient, writeElementwise},
     {Op::Matmul, writeProduct, matmulDepth},
     {Op::Conv2d, writeProduct, imageDepth},
     {Op::Conv2dInputGrad, writeProduct, imageDepth},

@@ -153,4 +153,29 @@ HS_HD inline Real whereOf(Real condition, Real a, Real b) {
     return condition != Real(0) ? a : b;
 }
 
+
+// ---- FP8 ---------------------------------------------------------------------------------------
+
+// A format, as Fp8Facts of core/fp8.h, where the steps are explained.
+struct Fp8 {
+    int significandBits, minExponent, maxExponent;
+    float max;
+};
+HS_HD inline float quantizeFp8Of(float x, float amax, Fp8 f) {
+    const u32 most = bitsOf(amax) & 0x7fffffffu;
+    const int beyond = (most & 0x7fffffu) > 0x600000u ? 1 : 0;
+    int power = f.maxExponent - (static_cast<int>(most >> 23) - 127) - beyond;
+    power = power < -126 ? -126 : power > 126 ? 126 : power;
+    if (most == 0u || most >= 0x7f800000u) power = 0;
+    const float scaled = x * floatOf(static_cast<u32>(127 + power) << 23);
+    const float size = fabsf(scaled) > f.max ? f.max : fabsf(scaled);
+    const u32 least = static_cast<u32>(127 + f.minExponent), own = bitsOf(size) >> 23;
+    const u32 exponent = own > least ? own : least;
+    const float anchor =
+        floatOf(((exponent + 23u - static_cast<u32>(f.significandBits)) << 23) | 0x400000u);
+    const float rounded = (size + anchor) - anchor;
+    return copysignf(rounded, scaled) * floatOf(static_cast<u32>(127 - power) << 23);
+}
+HS_HD inline float quantizeGradientOf(float x) { return x; }
+
 } // namespace hs

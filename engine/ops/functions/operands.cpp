@@ -102,6 +102,38 @@ NodeId Operands::result(Builder& b, NodeId y) const {
     return stored;
 }
 
+LayerOperands::LayerOperands(Builder& b, std::string_view name, NodeId x, NodeId weight,
+                             NodeId bias) {
+    const CastPolicy* const policy = b.policy();
+    const bool lowers = policy != nullptr && policy->ruleOf(name) == CastRule::Lower &&
+                        !policy->layerDType(b.label(), b.phase());
+    if (lowers && policy->fp8) {
+        m_fp8 = policy->fp8;
+        m_rule = std::string(name) + ": FP8 (" + policy->name + ")";
+        b.setRule(m_rule);
+        // before the cast, which then changes nothing: the weight is rounded once
+        weight = fp8Rounded(b, weight, Fp8Format::E4M3, *m_fp8);
+        b.setRule({});
+    }
+    const auto in = castInputs(b, name, std::array{x, weight, bias});
+    m_x = in[0];
+    m_weight = in[1];
+    m_bias = in[2];
+    if (!m_fp8) return;
+    b.setRule(m_rule);
+    m_x = fp8Rounded(b, m_x, Fp8Format::E4M3, *m_fp8);
+    b.setRule({});
+    b.setDecision(m_rule);
+}
+
+NodeId LayerOperands::product(Builder& b, NodeId y) const {
+    if (!m_fp8) return y;
+    b.setRule(m_rule);
+    const NodeId marked = withFp8Gradient(b, y, Fp8Format::E5M2, *m_fp8);
+    b.setRule({});
+    return marked;
+}
+
 const CastPolicy* innerPolicy(const Builder& b, std::string_view name) {
     const CastPolicy* policy = b.policy();
     if (policy == nullptr || policy->layerDType(b.label(), b.phase())) return nullptr;

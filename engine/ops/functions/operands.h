@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/ops/cast_inputs.h"
+#include "engine/ops/fp8.h"
 
 #include <string>
 #include <vector>
@@ -47,6 +48,24 @@ private:
     std::string m_name;
     std::vector<NodeId> m_in;
     DType m_dtype = DType::F32;
+};
+
+/// Input, weight and bias of a layer after autocast. Under a policy with FP8, input and weight are
+/// rounded to E4M3, and the gradient that reaches their product to E5M2.
+class LayerOperands {
+public:
+    LayerOperands(Builder&, std::string_view name, NodeId x, NodeId weight, NodeId bias);
+    NodeId x() const { return m_x; }
+    NodeId weight() const { return m_weight; }
+    NodeId bias() const { return m_bias; }
+    /// Returns the product y of the two, before the bias is added, with the rounding of its
+    /// gradient.
+    NodeId product(Builder&, NodeId y) const;
+
+private:
+    NodeId m_x, m_weight, m_bias;
+    std::optional<Fp8Scaling> m_fp8;
+    std::string m_rule;
 };
 
 /// Returns the policy for the inside of a function. Autocast is off there when the policy lists the

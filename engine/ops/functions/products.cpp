@@ -30,6 +30,12 @@ NodeId foldedMatmul(Builder& b, NodeId a, NodeId matrix, MatmulAttrs how) {
     return b.reshape(y, shape);
 }
 
+/// Multiplies the rows of a layer's input by its weight (outputs, inputs).
+NodeId rowProduct(Builder& b, const LayerOperands& in) {
+    const DType type = promoted(b[in.x()].type(), b[in.weight()].type());
+    return foldedMatmul(b, b.cast(in.x(), type), b.cast(in.weight(), type), {false, true});
+}
+
 /// Expands the batch axes of x (all but the last two) to `batch`.
 NodeId withBatch(Builder& b, NodeId x, Shape batch) {
     const Shape& shape = b.shapeOf(x);
@@ -100,11 +106,10 @@ NodeId matmul(Builder& b, NodeId x, NodeId y) {
 }
 
 NodeId linear(Builder& b, NodeId x, NodeId weight, NodeId bias) {
-    const auto in = castInputs(b, "linear", std::array{x, weight, bias});
+    const LayerOperands in(b, "linear", x, weight, bias);
     const AutocastScope off(b, nullptr);
-    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
-    const NodeId y = foldedMatmul(b, b.cast(in[0], type), b.cast(in[1], type), {false, true});
-    return withBias(b, y, in[2], b.shapeOf(y).rank() - 1);
+    const NodeId y = in.product(b, rowProduct(b, in));
+    return withBias(b, y, in.bias(), b.shapeOf(y).rank() - 1);
 }
 
 NodeId mm(Builder& b, NodeId a, NodeId c) { return product(b, "mm", a, c, 2, 2); }
@@ -294,29 +299,27 @@ NodeId cross(Builder& b, NodeId a, NodeId c, int axis) {
 }
 
 NodeId conv2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const ConvAttrs& attrs) {
-    const auto in = castInputs(b, "conv2d", std::array{x, weight, bias});
+    const LayerOperands in(b, "conv2d", x, weight, bias);
     const AutocastScope off(b, nullptr);
-    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
-    const NodeId y = b.emit(Op::Conv2d, {b.cast(in[0], type), b.cast(in[1], type)}, attrs);
-    return withBias(b, y, in[2], 1);
+    const DType type = promoted(b[in.x()].type(), b[in.weight()].type());
+    const NodeId y = b.emit(Op::Conv2d, {b.cast(in.x(), type), b.cast(in.weight(), type)}, attrs);
+    return withBias(b, in.product(b, y), in.bias(), 1);
 }
 
 NodeId pointwiseConv2d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
     const Shape kernel = b.shapeOf(weight);
     // Before the cast, so that the cast input has the same shape as in linear().
     const NodeId matrix = b.reshape(weight, {kernel[0], kernel[1]});
-    const auto in = castInputs(b, "conv2d", std::array{x, matrix, bias});
+    const LayerOperands in(b, "conv2d", x, matrix, bias);
     const AutocastScope off(b, nullptr);
-    const DType type = promoted(b[in[0]].type(), b[in[1]].type());
-    const NodeId y = foldedMatmul(b, b.cast(in[0], type), b.cast(in[1], type), {false, true});
-    return withBias(b, y, in[2], 1);
+    return withBias(b, in.product(b, rowProduct(b, in)), in.bias(), 1);
 }
 
 NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, const Conv1dAttrs& how) {
     requireRank(b, "conv1d", x, 3);
     requireRank(b, "conv1d", weight, 3);
-    const auto in = castInputs(b, "conv1d", std::array{x, weight, bias});
-    requireOneDType(b, "conv1d", std::array{in[0], in[1]});
+    const LayerOperands in(b, "conv1d", x, weight, bias);
+    requireOneDType(b, "conv1d", std::array{in.x(), in.weight()});
     const AutocastScope off(b, nullptr);
     const auto asImage = [&](NodeId id) { // an image of one row
         const Shape s = b.shapeOf(id);
@@ -326,9 +329,9 @@ NodeId conv1d(Builder& b, NodeId x, NodeId weight, NodeId bias, const Conv1dAttr
                          .padding = {0, how.padding},
                          .dilation = {1, how.dilation},
                          .groups = how.groups};
-    const NodeId y = conv2d(b, asImage(in[0]), asImage(in[1]), in[2], flat);
+    const NodeId y = in.product(b, conv2d(b, asImage(in.x()), asImage(in.weight()), kNoNode, flat));
     const Shape s = b.shapeOf(y);
-    return b.reshape(y, {s[0], s[1], s[3]});
+    return withBias(b, b.reshape(y, {s[0], s[1], s[3]}), in.bias(), 1);
 }
 
 NodeId conv3d(Builder& b, NodeId x, NodeId weight, NodeId bias) {
@@ -360,8 +363,8 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
                        std::array<int64_t, 2> more) {
     requireRank(b, "conv_transpose2d", x, 4);
     requireRank(b, "conv_transpose2d", weight, 4);
-    const auto in = castInputs(b, "conv_transpose2d", std::array{x, weight, bias});
-    requireOneDType(b, "conv_transpose2d", std::array{in[0], in[1]});
+    const LayerOperands in(b, "conv_transpose2d", x, weight, bias);
+    requireOneDType(b, "conv_transpose2d", std::array{in.x(), in.weight()});
     const AutocastScope off(b, nullptr);
     ConvAttrs attrs = given;
     attrs.target = {};
@@ -372,12 +375,13 @@ NodeId convTranspose2d(Builder& b, NodeId x, NodeId weight, NodeId bias, const C
                 "conv_transpose2d: a stride, padding or dilation above 2^31");
         require(more[i] >= 0 && more[i] < attrs.stride[i],
                 "conv_transpose2d: more rows or columns than a stride leaves open");
-        attrs.target.push((b.shapeOf(in[0])[axis] - 1) * attrs.stride[i] - 2 * attrs.padding[i] +
-                          (b.shapeOf(in[1])[axis] - 1) * attrs.dilation[i] + 1 + more[i]);
+        attrs.target.push((b.shapeOf(in.x())[axis] - 1) * attrs.stride[i] - 2 * attrs.padding[i] +
+                          (b.shapeOf(in.weight())[axis] - 1) * attrs.dilation[i] + 1 + more[i]);
     }
     // A transposed convolution is the gradient of a convolution with respect to its image, with the
     // weights as they are.
-    return withBias(b, b.emit(Op::Conv2dInputGrad, {in[0], in[1]}, attrs), in[2], 1);
+    const NodeId y = b.emit(Op::Conv2dInputGrad, {in.x(), in.weight()}, attrs);
+    return withBias(b, in.product(b, y), in.bias(), 1);
 }
 
 NodeId scaledDotProductAttention(Builder& b, NodeId query, NodeId key, NodeId value) {

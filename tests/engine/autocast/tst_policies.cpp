@@ -73,6 +73,7 @@ private slots:
         row("apex-o0", wide);
         row("amp-fp16", "32 32 | 16 16 32 16 | 32 32");
         row("amp-bf16", "32 32 | b16 b16 32 b16 | 32 32");
+        row("fp8", "32 32 | b16 b16 32 b16 | 32 32");
         row("torch-cpu-fp16", "32 32 | 16 16 16 16 | 32 32");
         row("torch-cpu-bf16", "32 32 | b16 b16 b16 b16 | 32 32");
         row("fp16", "16 16 | 16 16 16 16 | 16 16");
@@ -217,8 +218,11 @@ private slots:
         std::map<std::pair<NodeId, DType>, int> casts;
         int low = 0;
         for (NodeId id = 0; id < g.size(); ++id) {
-            if (g[id].op != Op::Cast || g[g[id].in[0]].op != Op::State) continue;
-            QCOMPARE((++casts[{g[id].in[0], g[id].dtype}]), 1);
+            if (g[id].op != Op::Cast) continue;
+            NodeId from = g[id].in[0];
+            if (g[from].op == Op::QuantizeFp8) from = g[from].in[0];
+            if (g[from].op != Op::State) continue;
+            QCOMPARE((++casts[{from, g[id].dtype}]), 1);
             low += isLow(g[id].dtype) ? 1 : 0;
         }
         const PrecisionPlan plan = planOf(lane);

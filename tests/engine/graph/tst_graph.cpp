@@ -306,6 +306,13 @@ void TestGraph::everyAttributeCounts() {
     };
     QVERIFY(
         differ(Op::Cumsum, {t.x}, {ScanAttrs{1, false}, ScanAttrs{1, true}, ScanAttrs{0, false}}));
+    const NodeId amax = t.b.unary(Op::Abs, t.x);
+    QVERIFY(differ(Op::QuantizeFp8, {t.x, amax},
+                   {Fp8Attrs{Fp8Format::E4M3}, Fp8Attrs{Fp8Format::E5M2}}));
+    QVERIFY(differ(Op::QuantizeGradient, {t.x},
+                   {Fp8GradientAttrs{Fp8Format::E4M3, Fp8Scaling::None},
+                    Fp8GradientAttrs{Fp8Format::E5M2, Fp8Scaling::None},
+                    Fp8GradientAttrs{Fp8Format::E5M2, Fp8Scaling::Dynamic}}));
     QVERIFY(differ(Op::Pad, {t.column},
                    {PadAttrs{{1, 0}, {0, 0}, {0, 0}, 0}, PadAttrs{{0, 1}, {0, 0}, {0, 0}, 0},
                     PadAttrs{{0, 0}, {1, 0}, {0, 0}, 0}, PadAttrs{{0, 0}, {0, 0}, {1, 0}, 0},

@@ -5,6 +5,7 @@
 #include "engine/cpu/op_table.h"
 #include "engine/graph/op.h"
 #include "engine/ops/families.h"
+#include "tests/support/elementwise_attrs.h"
 #include "tests/support/library_ops.h"
 
 #include <QtTest>
@@ -57,10 +58,7 @@ Columns operandsFor(const OpInfo& row, size_t n, uint64_t seed) {
     return columns;
 }
 
-const Attrs& attrsFor(Op op) {
-    static const Attrs clamp = RangeAttrs{-1, 2}, cast = CastAttrs{DType::F32}, none = NoAttrs{};
-    return op == Op::Clamp ? clamp : op == Op::Cast ? cast : none;
-}
+Attrs attrsFor(Op op) { return test::elementwiseAttrs(op, {-1, 2}); }
 
 std::vector<float> runLoop(const OpInfo& row, const Columns& columns, float* out) {
     const size_t n = columns[0].size();
@@ -70,7 +68,8 @@ std::vector<float> runLoop(const OpInfo& row, const Columns& columns, float* out
         args.in[k] = columns[k].data();
     args.out = out != nullptr ? out : own.data();
     args.n = n;
-    args.attrs = &attrsFor(row.op);
+    const Attrs attrs = attrsFor(row.op);
+    args.attrs = &attrs;
     cpuOpOf(row.op).loop(args);
     return {args.out, args.out + n};
 }

@@ -161,8 +161,8 @@ void TestExperimentFiles::mistakes_data() {
         "lanes.0: \"fp32\" is not allowed: an object such as {\"precision\": \"fp32\"}");
     row("lane without precision", "{\"version\": 1, \"lanes\": [{}]}",
         "lanes.0.precision: missing; it must be " + precisions);
-    row("wrong precision", "{\"version\": 1, \"lanes\": [{\"precision\": \"fp8\"}]}",
-        "lanes.0.precision: \"fp8\" is not allowed: " + precisions);
+    row("wrong precision", "{\"version\": 1, \"lanes\": [{\"precision\": \"fp4\"}]}",
+        "lanes.0.precision: \"fp4\" is not allowed: " + precisions);
     row("unknown key in a lane",
         "{\"version\": 1, \"lanes\": [{\"precision\": \"fp32\", \"scalar\": {}}]}",
         "lanes.0.scalar: unknown key; the nearest known one is scaler");

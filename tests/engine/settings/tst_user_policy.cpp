@@ -70,6 +70,20 @@ private slots:
         QVERIFY(contains(thrownBy<InputError>([&] { graphOf(lane); }), "cannot read"));
     }
 
+    /// A policy of one's own can leave single operations out of FP8.
+    void fp8() {
+        const QTemporaryDir folder;
+        LaneConfig lane = defaultLane(Precision::User);
+        lane.policyFile = folder.filePath("eight.json").toStdString();
+        for (const bool follows : {false, true}) {
+            std::ofstream(lane.policyFile)
+                << quoted("{'version': 1, 'name': 'eight', 'base': 'torch cuda bfloat16 with FP8', "
+                          "'ops': {'linear': '") +
+                       (follows ? "full" : "lower") + quoted("'}}");
+            QCOMPARE(contains(graphText(graphOf(lane)), "[linear: FP8 (eight)]"), !follows);
+        }
+    }
+
     void everyBaseCanBeNamed() {
         for (const std::string& base : policyBases()) {
             const std::string low = base == "none" ? "'low': 'bfloat16', " : "";

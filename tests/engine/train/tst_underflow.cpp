@@ -170,7 +170,7 @@ void TestUnderflow::isToldOnce() {
     QCOMPARE(event.scaleBefore, kTooSmall);
     QCOMPARE(event.scaleAfter, kTooSmall);
     QCOMPARE(event.text.english(),
-             std::string("Step 1: all gradients rounded to zero in half precision at loss scale "
+             std::string("Step 1: all gradients rounded to zero at loss scale "
                          "2^-30 (underflow), so nothing is learned. Raise the loss scale: at 2048 "
                          "(2^11) they are not zero, and the step fits."));
 }

@@ -119,6 +119,8 @@ void TestWeightWatch::whatRoundsAway_data() {
     QTest::newRow("AMP, the copy too") << Precision::AmpFp16 << 0x1p-11 << 0.0 << 0.0;
     QTest::newRow("bf16 copies are coarser") << Precision::AmpBf16 << 0x1p-11 << 0.0 << 1.0;
     QTest::newRow("master weights") << Precision::ApexO2 << 0x1p-13 << 0.0 << 1.0;
+    QTest::newRow("FP8 copies too") << Precision::Fp8 << 0x1p-6 << 0.0 << 1.0;
+    QTest::newRow("FP8, the copy too") << Precision::Fp8 << 0x1p-4 << 0.0 << 0.0;
     QTest::newRow("no update at all") << Precision::AmpFp16 << 0.0 << 1.0 << 1.0;
 }
 
