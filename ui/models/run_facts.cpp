@@ -32,6 +32,19 @@ bool hadScale(const RunSnapshot& run, int lane) {
     return all.finite > 0 && (all.lowest.value != 1 || all.highest.value != 1);
 }
 
+/// Whether the run will measure this between steps that it has not reached yet: its plot is there
+/// from the start, so that the others need not make room for it later.
+bool isAwaited(const RunSnapshot& run, MetricId id) {
+    const RunConfig& config = run.info().config;
+    if (config.watchWeights == 0) return false;
+    if (id == metric::WeightDistance) return run.laneCount() > 1;
+    if (id != metric::UnchangedCopies) return id == metric::UnchangedWeights;
+    for (int lane = 0; lane < run.laneCount(); ++lane)
+        if (laneIsHalf(config, lane) && !storesHalf(config.lanes[static_cast<size_t>(lane)]))
+            return true;
+    return false;
+}
+
 } // namespace
 
 bool laneScales(const RunConfig& config, int lane) {
@@ -118,7 +131,7 @@ std::vector<MetricId> plottedMetrics(const RunSnapshot& run) {
         // another axis, which folds first when room is short.
         const bool late = id == metric::DeviceSeconds || id == metric::Perplexity;
         if (run.metrics()[static_cast<size_t>(id)].axis != PlotAxis::None && !done && !late &&
-            run.has(id))
+            (run.has(id) || isAwaited(run, id)))
             add(id);
     }
     add(metric::DeviceSeconds);

@@ -41,6 +41,7 @@ private slots:
     void littleRoomKeepsThem();
     void windowChooses_data();
     void windowChooses();
+    void watchedWeightsHavePlotsFromTheStart();
 };
 
 void TestPlotMeasures::standBetweenScaleAndThroughput() {
@@ -204,6 +205,23 @@ void TestPlotMeasures::windowChooses() {
     window.plots().refresh();
     for (const QString& title : extra)
         QVERIFY(graphNamed(window.plots(), title + QStringLiteral("/B amp-fp16"))->dataCount() > 0);
+}
+
+/// Plots that came with the first watched step would push the others aside while someone looks.
+void TestPlotMeasures::watchedWeightsHavePlotsFromTheStart() {
+    MainWindow window;
+    window.openPreset(QStringLiteral("master-weights"));
+    window.show();
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QStringList before = plotted(window.plots());
+    for (const char* title : {"Unchanged weights", "Unchanged copies", "Weight distance"})
+        QVERIFY2(before.contains(QLatin1String(title)), title);
+    window.setStopStep(10); // weights are looked at every fifth step
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), qint64(10), kPatience);
+    window.plots().refresh();
+    QCOMPARE(plotted(window.plots()), before);
 }
 
 } // namespace tst_plot_measures
