@@ -8,6 +8,12 @@
 
 namespace halfscope {
 
+/// The formats that are shown: those of tensors, and the two that FP8 rounds operands to.
+enum class NumberFormat : uint8_t { Float32, Float16, Bfloat16, Fp8E4m3, Fp8E5m2 };
+
+const char* nameOf(NumberFormat);          ///< "float32", "float16", "bfloat16", "FP8 E4M3", ...
+const FloatFormat& formatOf(NumberFormat); ///< the facts of a format
+
 /// What became of a number when it was stored.
 enum class Stored : uint8_t {
     Exact,
@@ -15,22 +21,23 @@ enum class Stored : uint8_t {
     Subnormal, ///< rounded to fewer significant bits than the format has for larger numbers
     Zero,      ///< it was not zero, but too small
     Infinite,  ///< it was finite, but too large
+    Largest,   ///< it was too large, and the format keeps its largest number instead: FP8
     NotFinite, ///< it was inf or nan before
 };
 
 struct StoredNumber {
-    DType type = DType::F32;
+    NumberFormat format = NumberFormat::Float32;
     Stored as = Stored::Exact;
     float value = 0;   ///< as it is read back
-    uint32_t bits = 0; ///< in the lowest bytesOf(type)
+    uint32_t bits = 0; ///< in the lowest of them
     /// The distance to the neighbour that is farther from zero or, of the largest number, nearer;
     /// nan for inf and nan.
     float spacing = 0;
     double relativeError = 0; ///< |value - x| / |x|; 0 unless Rounded or Subnormal
 };
 
-/// Stores a number with one rounding, to nearest even. The type is F32, F16 or BF16.
-StoredNumber stored(DType, double x);
+/// Stores a number with one rounding, to nearest even. An FP8 number has no scale here.
+StoredNumber stored(NumberFormat, double x);
 
 /// Returns the bits in three groups: sign, exponent, fraction; "0 01111 1000000000" is 1.5.
 std::string bitsText(const StoredNumber&);

@@ -10,6 +10,7 @@ namespace halfscope {
 inline constexpr const char* kHelpWords = "words";
 inline constexpr const char* kHelpLesson = "lesson";
 inline constexpr const char* kHelpSecondLesson = "lesson-weights";
+inline constexpr const char* kHelpThirdLesson = "lesson-fp8";
 inline constexpr const char* kHelpQuestions = "questions";
 inline constexpr const char* kHelpMarks = "window#marks";
 inline constexpr const char* kHelpKeys = "keys";

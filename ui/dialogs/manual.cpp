@@ -131,7 +131,7 @@ QString excerptOf(const QString& text, qsizetype at) {
 Manual::Manual(const QString& language) : m_language(language) {
     static const QRegularExpression heading(QStringLiteral("^## +(.+?) *$"));
     static const QRegularExpression link(
-        QStringLiteral("^[*-] \\[([^\\]]+)\\]\\(([a-z-]+)\\.md\\)"));
+        QStringLiteral("^[*-] \\[([^\\]]+)\\]\\(([a-z0-9-]+)\\.md\\)"));
     const QString index = textOf(kIndex);
     const QString title = index.section(u'\n', 0, 0).remove(u'#').trimmed();
     m_pages.append({kIndex, title, QString()});

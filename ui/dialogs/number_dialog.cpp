@@ -24,7 +24,7 @@
 namespace halfscope {
 
 NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
-    setWindowTitle(tr("A number in 16 bits"));
+    setWindowTitle(tr("A number in 16 or 8 bits"));
     auto* column = make<QVBoxLayout>(this);
     auto* form = make<QFormLayout>();
     // A gradient that fp16 loses and a loss scale saves.
@@ -93,7 +93,7 @@ QWidget* NumberDialog::makeResults() {
     area->setAccessibleName(tr("What becomes of the number"));
     area->setWidget(content);
     // the bits of float32 fit in any case, and most sentences into a line if there is room
-    constexpr int kLeast = 40, kWidth = 78, kLines = 40; // characters
+    constexpr int kLeast = 40, kWidth = 78, kLines = 48; // characters
     const QFontMetrics metrics = fontMetrics();
     area->setMinimumWidth(kLeast * metrics.averageCharWidth() * 5 / 4 +
                           area->verticalScrollBar()->sizeHint().width());

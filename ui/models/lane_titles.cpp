@@ -22,8 +22,13 @@ bool isFirstScale(const QString& difference) {
 }
 
 /// Returns the value of a difference like "Growth interval 20". A first loss scale is where the
-/// lane began: its number alone would look like the scale of now, which moves and can be set.
+/// lane began: its number alone would look like the scale of now, which moves and can be set. A
+/// layer's own dtype, "layer 0=bfloat16", is "layer 0=bf16".
 QString valueOf(const QString& difference) {
+    if (difference.contains(u'='))
+        return QString(difference)
+            .replace(QLatin1String("bfloat"), QLatin1String("bf"))
+            .replace(QLatin1String("float"), QLatin1String("fp"));
     const QString value = difference.section(u' ', -1);
     if (!isFirstScale(difference)) return value;
     //: %1 is the loss scale that a lane began with, and keeps where it is fixed
@@ -81,7 +86,7 @@ QStringList labelForms(const QString& label) {
         forms << letter + values;
     else if (first != brief)
         forms << first + QChar(0x2026);
-    if (brief != label) forms << letter + valueOf(first);
+    if (brief != label) forms << letter + valueOf(nameIn(first));
     return forms;
 }
 

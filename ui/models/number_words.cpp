@@ -32,10 +32,7 @@ public:
         return tr("%1 %").arg(shown(value < kFewDigits ? QString::number(value, 'g', 2)
                                                        : QString::number(value, 'f', 0)));
     }
-    static QString nameOfType(DType type) {
-        const std::string_view name = nameOf(type);
-        return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-    }
+    static QString nameOfFormat(NumberFormat format) { return QString::fromLatin1(nameOf(format)); }
     static QString next(const StoredNumber& n) {
         constexpr int kDigits = 3;
         return tr("Its neighbour is %1 away.")
@@ -43,7 +40,7 @@ public:
     }
 
     static QString stored(const StoredNumber& n) {
-        const FloatFormat& format = formatOf(n.type);
+        const FloatFormat& facts = formatOf(n.format);
         switch (n.as) {
         case Stored::Exact: return tr("%1 exactly. %2").arg(number(n.value), next(n));
         case Stored::Rounded:
@@ -53,18 +50,21 @@ public:
                 .arg(about(n.value), percent(n.relativeError), next(n));
         case Stored::Zero:
             return tr("0: the number underflows. The smallest %1 above 0 is %2.")
-                .arg(nameOfType(n.type), about(static_cast<float>(format.minSubnormal)));
+                .arg(nameOfFormat(n.format), about(static_cast<float>(facts.minSubnormal)));
         case Stored::Infinite:
             return tr("inf: the number overflows. The largest finite %1 is %2.")
-                .arg(nameOfType(n.type), about(static_cast<float>(format.maxFinite)));
+                .arg(nameOfFormat(n.format), about(static_cast<float>(facts.maxFinite)));
+        case Stored::Largest:
+            return tr("%1: the number is too large, and becomes the largest %2.")
+                .arg(about(n.value), nameOfFormat(n.format));
         case Stored::NotFinite: return number(n.value);
         }
         return {};
     }
 
-    static QString gradient(DType type, double x, double scale) {
-        const StoredNumber n = halfscope::stored(type, x * scale);
-        const QString name = nameOfType(type), factor = number(static_cast<float>(scale));
+    static QString gradient(NumberFormat format, double x, double scale) {
+        const StoredNumber n = halfscope::stored(format, x * scale);
+        const QString name = nameOfFormat(format), factor = number(static_cast<float>(scale));
         switch (n.as) {
         case Stored::Zero:
             return tr("%1: multiplied by %2, it is still too small and becomes 0. The gradient is "
@@ -74,6 +74,10 @@ public:
         case Stored::NotFinite:
             return tr("%1: multiplied by %2, it is too large and becomes %3. The step is skipped.")
                 .arg(name, factor, number(n.value));
+        case Stored::Largest:
+            return tr("%1: multiplied by %2, it is too large and becomes the largest number, %3. "
+                      "No step is skipped.")
+                .arg(name, factor, about(n.value));
         default: break;
         }
         const float unscaled = n.value / static_cast<float>(scale);
@@ -84,12 +88,12 @@ public:
                                      : tr("%1, off by %2.").arg(text, percent(n.relativeError));
     }
 
-    static QString weight(DType type, double x, double weight) {
-        const StoredNumber before = halfscope::stored(type, weight);
-        const QString name = nameOfType(type);
+    static QString weight(NumberFormat format, double x, double weight) {
+        const StoredNumber before = halfscope::stored(format, weight);
+        const QString name = nameOfFormat(format);
         if (!std::isfinite(before.value))
             return tr("%1: the weight itself overflows: it is %2.").arg(name, number(before.value));
-        const StoredNumber after = halfscope::stored(type, static_cast<double>(before.value) + x);
+        const StoredNumber after = halfscope::stored(format, static_cast<double>(before.value) + x);
         if (after.value == before.value && x != 0)
             return tr("%1: the weight stays %2, and the update is lost. %3")
                 .arg(name, number(before.value), next(before));
@@ -97,29 +101,37 @@ public:
     }
 };
 
-constexpr DType kFormats[] = {DType::F32, DType::F16, DType::BF16};
+constexpr NumberFormat kFp8[] = {NumberFormat::Fp8E4m3, NumberFormat::Fp8E5m2};
+constexpr NumberFormat kStored[] = {NumberFormat::Float32, NumberFormat::Float16,
+                                    NumberFormat::Bfloat16};
+
+FormatWords wordsFor(NumberFormat format, double x) {
+    const StoredNumber number = stored(format, x);
+    return {NumberWords::nameOfFormat(format), QString::fromStdString(bitsText(number)),
+            NumberWords::stored(number)};
+}
 
 } // namespace
 
 QList<FormatWords> storedWords(double x) {
     QList<FormatWords> all;
-    for (const DType type : kFormats) {
-        const StoredNumber number = stored(type, x);
-        all.append({NumberWords::nameOfType(type), QString::fromStdString(bitsText(number)),
-                    NumberWords::stored(number)});
-    }
+    for (const NumberFormat format : kStored)
+        all.append(wordsFor(format, x));
+    for (const NumberFormat format : kFp8)
+        all.append(wordsFor(format, x));
     return all;
 }
 
 QStringList gradientWords(double x, double scale) {
-    return {NumberWords::gradient(DType::F16, x, scale),
-            NumberWords::gradient(DType::BF16, x, scale)};
+    return {NumberWords::gradient(NumberFormat::Float16, x, scale),
+            NumberWords::gradient(NumberFormat::Bfloat16, x, scale),
+            NumberWords::gradient(NumberFormat::Fp8E5m2, x, scale)};
 }
 
 QStringList weightWords(double x, double weight) {
     QStringList all;
-    for (const DType type : kFormats)
-        all.append(NumberWords::weight(type, x, weight));
+    for (const NumberFormat format : kStored)
+        all.append(NumberWords::weight(format, x, weight));
     return all;
 }
 

@@ -15,10 +15,10 @@ struct FormatWords {
     QString what;   ///< "1 exactly. Its neighbour is 0.000977 away."
 };
 
-/// Tells what float32, float16 and bfloat16 store for x.
+/// Tells what float32, float16, bfloat16 and the two formats of FP8 make of x.
 QList<FormatWords> storedWords(double x);
-/// Tells, for float16 and bfloat16, what a gradient x becomes when it is multiplied by the loss
-/// scale, stored, and divided by the scale again in float32.
+/// Tells, for float16, bfloat16 and FP8 E5M2, what a gradient x becomes when it is multiplied by
+/// the loss scale, stored, and divided by the scale again in float32.
 QStringList gradientWords(double x, double scale);
 /// Tells what x added to a weight makes of it, in float32, float16 and bfloat16.
 QStringList weightWords(double x, double weight);

@@ -208,9 +208,10 @@ void WindowMenus::fillHelp(QMenu& help) {
                    &WindowMenus::showHelp);
     addLesson(help, tr("First &lesson"), kHelpLesson);
     addLesson(help, tr("&Second lesson"), kHelpSecondLesson);
+    addLesson(help, tr("&Third lesson"), kHelpThirdLesson);
     help.addAction(tr("&Questions about AMP"), this,
                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
-    help.addAction(tr("A &number in 16 bits…"), this, &WindowMenus::showNumber);
+    help.addAction(tr("A &number in 16 or 8 bits…"), this, &WindowMenus::showNumber);
     help.addAction(tr("&Verify against PyTorch…"), this, &WindowMenus::showVerification);
     help.addAction(tr("&About Halfscope"), this, &WindowMenus::showAbout);
 }

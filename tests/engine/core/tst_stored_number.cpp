@@ -21,18 +21,20 @@ private slots:
 };
 
 void TestStoredNumber::numbers_data() {
-    QTest::addColumn<int>("type");
+    QTest::addColumn<int>("format");
     QTest::addColumn<double>("x");
     QTest::addColumn<int>("as");
     QTest::addColumn<QString>("bits");
     QTest::addColumn<double>("value");
     QTest::addColumn<double>("spacing");
-    const auto row = [](const char* name, DType type, double x, Stored as, const char* bits,
-                        double value, double spacing) {
-        QTest::newRow(name) << static_cast<int>(type) << x << static_cast<int>(as)
+    const auto row = [](const char* name, NumberFormat format, double x, Stored as,
+                        const char* bits, double value, double spacing) {
+        QTest::newRow(name) << static_cast<int>(format) << x << static_cast<int>(as)
                             << QString::fromLatin1(bits) << value << spacing;
     };
-    const DType f32 = DType::F32, f16 = DType::F16, bf16 = DType::BF16;
+    constexpr auto f32 = NumberFormat::Float32, f16 = NumberFormat::Float16,
+                   bf16 = NumberFormat::Bfloat16, e4m3 = NumberFormat::Fp8E4m3,
+                   e5m2 = NumberFormat::Fp8E5m2;
     using enum Stored;
     row("f32 1", f32, 1, Exact, "0 01111111 00000000000000000000000", 1, 0x1p-23);
     row("f32 0.1", f32, 0.1, Rounded, "0 01111011 10011001100110011001101", 0x1.99999Ap-4, 0x1p-27);
@@ -54,17 +56,29 @@ void TestStoredNumber::numbers_data() {
     row("bf16 0.1", bf16, 0.1, Rounded, "0 01111011 1001101", 0x1.9Ap-4, 0x1p-11);
     row("bf16 tie to even", bf16, 0x1.01p0, Rounded, "0 01111111 0000000", 1, 0x1p-7);
     row("bf16 1e-8", bf16, 1e-8, Rounded, "0 01100100 0101100", 0x1.58p-27, 0x1p-34);
+    row("e4m3 0.1", e4m3, 0.1, Rounded, "0 0011 101", 0.1015625, 0x1p-7);
+    row("e4m3 -1", e4m3, -1, Exact, "1 0111 000", -1, 0x1p-3);
+    row("e4m3 tie to even", e4m3, 1.0625, Rounded, "0 0111 000", 1, 0x1p-3);
+    row("e4m3 largest", e4m3, 448, Exact, "0 1111 110", 448, 32);
+    row("e4m3 rounds to the largest", e4m3, 460, Rounded, "0 1111 110", 448, 32);
+    row("e4m3 beyond", e4m3, 1000, Largest, "0 1111 110", 448, 32);
+    row("e4m3 smallest normal", e4m3, 0x1p-6, Exact, "0 0001 000", 0x1p-6, 0x1p-9);
+    row("e4m3 subnormal", e4m3, 0x2.8p-9, Subnormal, "0 0000 010", 0x2p-9, 0x1p-9);
+    row("e4m3 zero", e4m3, -1e-8, Zero, "1 0000 000", 0, 0x1p-9);
+    row("e5m2 0.1", e5m2, 0.1, Rounded, "0 01011 10", 0.09375, 0x1p-6);
+    row("e5m2 beyond", e5m2, -1e6, Largest, "1 11110 11", -57344, 8192);
+    row("e5m2 smallest", e5m2, 0x1p-16, Exact, "0 00000 01", 0x1p-16, 0x1p-16);
     row("bf16 70000", bf16, 70000, Rounded, "0 10001111 0001001", 70144, 512);
 }
 
 void TestStoredNumber::numbers() {
-    QFETCH(int, type);
+    QFETCH(int, format);
     QFETCH(double, x);
     QFETCH(int, as);
     QFETCH(QString, bits);
     QFETCH(double, value);
     QFETCH(double, spacing);
-    const StoredNumber number = stored(static_cast<DType>(type), x);
+    const StoredNumber number = stored(static_cast<NumberFormat>(format), x);
     QCOMPARE(QString::fromStdString(bitsText(number)), bits);
     QCOMPARE(static_cast<int>(number.as), as);
     QCOMPARE(static_cast<double>(number.value), value);
@@ -72,25 +86,36 @@ void TestStoredNumber::numbers() {
 }
 
 void TestStoredNumber::errors() {
-    QCOMPARE(stored(DType::F16, 1.5).relativeError, 0.0);
-    QCOMPARE(stored(DType::F16, 0x1p-25).relativeError, 0.0); // all of it is lost
-    QCOMPARE(stored(DType::F16, 1 + 0x1p-11).relativeError, 0x1p-11 / (1 + 0x1p-11)); // a tie
-    QCOMPARE(stored(DType::BF16, -1 - 0x1p-8).relativeError, 0x1p-8 / (1 + 0x1p-8));
-    QCOMPARE(stored(DType::F16, 0x1.8p-24).relativeError, 1.0 / 3);
+    QCOMPARE(stored(NumberFormat::Float16, 1.5).relativeError, 0.0);
+    QCOMPARE(stored(NumberFormat::Float16, 0x1p-25).relativeError, 0.0); // all of it is lost
+    QCOMPARE(stored(NumberFormat::Float16, 1 + 0x1p-11).relativeError,
+             0x1p-11 / (1 + 0x1p-11)); // a tie
+    QCOMPARE(stored(NumberFormat::Bfloat16, -1 - 0x1p-8).relativeError, 0x1p-8 / (1 + 0x1p-8));
+    QCOMPARE(stored(NumberFormat::Float16, 0x1.8p-24).relativeError, 1.0 / 3);
 }
 
 void TestStoredNumber::notFinite() {
     constexpr double kInf = std::numeric_limits<double>::infinity();
-    const StoredNumber over = stored(DType::F16, 65520);
+    const StoredNumber over = stored(NumberFormat::Float16, 65520);
     QCOMPARE(static_cast<int>(over.as), static_cast<int>(Stored::Infinite));
     QCOMPARE(bitsText(over), std::string("0 11111 0000000000"));
     QVERIFY(std::isinf(over.value) && std::isnan(over.spacing));
-    QCOMPARE(static_cast<int>(stored(DType::BF16, 3.4e38).as), static_cast<int>(Stored::Infinite));
-    QCOMPARE(static_cast<int>(stored(DType::F32, 1e39).as), static_cast<int>(Stored::Infinite));
-    for (const DType type : {DType::F32, DType::F16, DType::BF16}) {
-        const StoredNumber inf = stored(type, -kInf), nan = stored(type, std::nan(""));
+    QCOMPARE(static_cast<int>(stored(NumberFormat::Bfloat16, 3.4e38).as),
+             static_cast<int>(Stored::Infinite));
+    QCOMPARE(static_cast<int>(stored(NumberFormat::Float32, 1e39).as),
+             static_cast<int>(Stored::Infinite));
+    for (const NumberFormat format :
+         {NumberFormat::Float32, NumberFormat::Float16, NumberFormat::Bfloat16}) {
+        const StoredNumber inf = stored(format, -kInf), nan = stored(format, std::nan(""));
         QCOMPARE(static_cast<int>(inf.as), static_cast<int>(Stored::NotFinite));
         QVERIFY(std::isinf(inf.value) && inf.value < 0);
+        QCOMPARE(static_cast<int>(nan.as), static_cast<int>(Stored::NotFinite));
+        QVERIFY(std::isnan(nan.value) && std::isnan(nan.spacing));
+    }
+    for (const NumberFormat format : {NumberFormat::Fp8E4m3, NumberFormat::Fp8E5m2}) {
+        const StoredNumber inf = stored(format, -kInf), nan = stored(format, std::nan(""));
+        QCOMPARE(static_cast<int>(inf.as), static_cast<int>(Stored::Largest));
+        QCOMPARE(static_cast<double>(inf.value), -formatOf(format).maxFinite);
         QCOMPARE(static_cast<int>(nan.as), static_cast<int>(Stored::NotFinite));
         QVERIFY(std::isnan(nan.value) && std::isnan(nan.spacing));
     }

@@ -71,6 +71,7 @@ private slots:
     void overflow();
     void underflow();
     void weights();
+    void eightBits();
 };
 
 void TestLessonPages::overflow() {
@@ -162,6 +163,40 @@ void TestLessonPages::weights() {
     lesson.train(310);
     QVERIFY2(change(kBf16, 310).unchanged < before - 0.1,
              qPrintable(QStringLiteral("%1, %2").arg(before).arg(change(kBf16, 310).unchanged)));
+}
+
+void TestLessonPages::eightBits() {
+    constexpr int kFp32 = 0, kFp8 = 1, kFirstLayer = 2;
+    Lesson lesson("fp8");
+    lesson.train(300);
+    QVERIFY(lastLoss(lesson, kFp8) > 2 * lastLoss(lesson, kFp32));
+    QVERIFY(lastLoss(lesson, kFirstLayer) < 1.25 * lastLoss(lesson, kFp32));
+    QVERIFY(zerosIn(lesson.experiment.gradientRanges()[kFirstLayer]) < 0.005);
+    // without a scale for each tensor, and with a loss scale instead
+    const auto trained = [](const std::function<void(LaneConfig&)>& set, int64_t until) {
+        auto alone = std::make_unique<Lesson>("fp8", [&](RunConfig& config) {
+            config.lanes = {config.lanes[kFirstLayer]};
+            config.lanes.front().fp8Scaling = Fp8Scaling::None;
+            set(config.lanes.front());
+        });
+        alone->train(until);
+        return alone;
+    };
+    const auto zeros = [](Lesson& alone) { return zerosIn(alone.experiment.gradientRanges()[0]); };
+    const auto none = trained([](LaneConfig&) {}, 20);
+    QVERIFY2(zeros(*none) > 0.5, qPrintable(QString::number(zeros(*none))));
+    none->train(300);
+    QVERIFY2(zeros(*none) > 0.5, qPrintable(QString::number(zeros(*none))));
+    QVERIFY(lastLoss(*none, 0) > 1.05 * lastLoss(lesson, kFirstLayer));
+    const auto scaled = trained(
+        [](LaneConfig& lane) {
+            lane.scaler.rules.mode = ScalerMode::Static;
+            lane.scaler.initScale = 0x1p14;
+        },
+        300);
+    QVERIFY2(zeros(*scaled) < 0.02, qPrintable(QString::number(zeros(*scaled))));
+    for (int64_t step = 1; step <= 300; ++step)
+        QVERIFY(!scaled->skipped(0, step));
 }
 
 } // namespace tst_lesson_pages

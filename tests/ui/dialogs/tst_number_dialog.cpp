@@ -1,4 +1,5 @@
-// "A number in 16 bits": sentences that follow what is typed, refusals, and the way there by keys.
+// "A number in 16 or 8 bits": sentences that follow what is typed, refusals, and the way there by
+// keys.
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/number_dialog.h"
 
@@ -69,6 +70,17 @@ void TestNumberDialog::sentences_data() {
         << QStringList{"70000", "1", "1"}
         << QStringList{"inf: the number overflows. The largest finite float16 is 65504.",
                        "70144, off by 0.21 %. Its neighbour is 512 away."};
+    QTest::newRow("FP8")
+        << QStringList{"0.53", "2^17", "1"}
+        << QStringList{"FP8 E4M3  0 0110 000", "FP8 E5M2  0 01110 00",
+                       "0.5, off by 5.7 %. Its neighbour is 0.0625 away.",
+                       "FP8 E5M2: multiplied by 131072, it is too large and becomes the largest "
+                       "number, 57344. No step is skipped."};
+    QTest::newRow("FP8, too large, and a gradient that fits")
+        << QStringList{"1000", "2^-1", "1"}
+        << QStringList{"448: the number is too large, and becomes the largest FP8 E4M3.",
+                       "FP8 E5M2: multiplied by 0.5, it is stored as 512. Divided by 0.5 again, in "
+                       "float32, it is 1024, off by 2.4 %."};
     QTest::newRow("a weight that overflows")
         << QStringList{"1", "1", "70000"}
         << QStringList{"float16: the weight itself overflows: it is inf.",
@@ -129,14 +141,14 @@ void TestNumberDialog::everyTextIsReachedByKeys() {
         }
         QTest::keyClick(dialog.focusWidget(), Qt::Key_Tab);
     }
-    QCOMPARE(reached.size(), 9); // bits and value of three formats, gradient, weight, and why
+    QCOMPARE(reached.size(), 13); // bits and value of five formats, gradient, weight, and why
 }
 
 void TestNumberDialog::opensFromTheMenu() {
     MainWindow window;
     const auto actions = window.findChildren<QAction*>();
     const auto found = std::find_if(actions.begin(), actions.end(), [](const QAction* action) {
-        return action->text().remove('&') == QStringLiteral("A number in 16 bits…");
+        return action->text().remove('&') == QStringLiteral("A number in 16 or 8 bits…");
     });
     QVERIFY(found != actions.end());
     (*found)->trigger();

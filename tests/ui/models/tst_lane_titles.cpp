@@ -187,6 +187,8 @@ void TestLaneTitles::forms() {
              QStringLiteral("B 20"));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 1"))).join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first 1")));
+    QCOMPARE(labelForms(QStringLiteral("C fp8, layer 0=bfloat16")).back(),
+             QStringLiteral("C layer 0=bf16"));
     const QFontMetrics metrics{QFont()};
     for (const QString& form : forms) // each in a width where it just fits
         QCOMPARE(widest(forms, metrics, metrics.horizontalAdvance(form)), form);
