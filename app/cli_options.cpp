@@ -19,7 +19,8 @@ CLI::Option& textOption(CLI::App& command, const char* name, std::string& to, co
                 ->type_name(type)
                 ->check([&command, allowed](const std::string& value) {
                     // CLI11 takes whatever comes next, also when the value was forgotten
-                    const bool option = command.get_option_no_throw(value) != nullptr;
+                    const std::string start = value.substr(0, value.find('='));
+                    const bool option = command.get_option_no_throw(start) != nullptr;
                     const bool wrong = value.empty() || (option && value.front() == '-');
                     return wrong ? quotedText(value) + " is not allowed: " + allowed
                                  : std::string();

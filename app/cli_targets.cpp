@@ -3,6 +3,8 @@
 
 #include "engine/core/text.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -79,7 +81,7 @@ std::string homeObstacle(const std::string& folder) {
 std::string newFileObstacle(const std::string& folder) {
     if (std::string reason = homeObstacle(folder); !reason.empty()) return reason;
     if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
-    return "no file can be written into " + quotedText(folder);
+    return "no file can be written into " + quotedText(folder) + ": " + std::strerror(errno);
 }
 
 void writesFile(CLI::Option& option) { option.check(refusing(fileObstacle)); }

@@ -59,8 +59,9 @@ CastPolicy torchCudaPolicy(DType low);
 CastPolicy torchCpuPolicy(DType low);
 
 /// Returns torch.amp's lists on CUDA for BF16, with FP8 in linear layers and convolutions. Source:
-/// autocast of transformer_engine.pytorch with its recipe Float8CurrentScaling (HYBRID formats,
-/// scales that are powers of two). It has FP8 in linear layers alone.
+/// autocast of transformer_engine.pytorch with its recipe Float8CurrentScaling, HYBRID formats and
+/// the option power_2_scale, which is off by default. Transformer Engine has FP8 in linear layers
+/// alone.
 CastPolicy fp8Policy(Fp8Scaling);
 
 /// Returns the lists of NVIDIA Apex's level O1 (apex/amp/lists; the library has been archived

@@ -1,6 +1,7 @@
 // The two 8-bit formats of FP8 training and how a value is rounded to one of them. Tensors are
-// never stored in 8 bits here: a rounded value is kept in float32 or bfloat16, which hold all of
-// them exactly. Sources: "FP8 Formats for Deep Learning" (Micikevicius et al., 2022);
+// never stored in 8 bits here: a rounded value is kept in float32 or bfloat16, which hold it
+// exactly (bfloat16 unless it is below 2^-133, in a tensor whose greatest magnitude is below
+// 2^-100). Sources: "FP8 Formats for Deep Learning" (Micikevicius et al., 2022);
 // transformer_engine/common/recipe (power-of-two scales, saturation).
 #pragma once
 
@@ -12,8 +13,8 @@
 namespace halfscope {
 
 enum class Fp8Format : uint8_t {
-    E4M3, ///< 4 bits of exponent, 3 of significand: for activations and weights
-    E5M2  ///< 5 bits of exponent, 2 of significand: for gradients
+    E4M3, ///< 4 bits of exponent, 3 of fraction: for activations and weights
+    E5M2  ///< 5 bits of exponent, 2 of fraction: for gradients
 };
 inline constexpr int kFp8FormatCount = 2;
 
@@ -36,10 +37,10 @@ constexpr const char* nameOf(Fp8Scaling scaling) {
 }
 
 struct Fp8Facts {
-    int significandBits; ///< without the hidden bit: 3, 2
-    int minExponent;     ///< of the smallest normal number: -6, -14
-    int maxExponent;     ///< of the greatest number: 8, 15
-    float max;           ///< 448, 57344: 1.75 times 2 to the maxExponent in both
+    int fractionBits; ///< without the hidden bit: 3, 2
+    int minExponent;  ///< of the smallest normal number: -6, -14
+    int maxExponent;  ///< of the greatest number: 8, 15
+    float max;        ///< 448, 57344: 1.75 times 2 to the maxExponent in both
 };
 constexpr Fp8Facts factsOf(Fp8Format format) {
     return format == Fp8Format::E4M3 ? Fp8Facts{3, -6, 8, 448.0f} : Fp8Facts{2, -14, 15, 57344.0f};
@@ -53,7 +54,7 @@ constexpr Fp8Facts factsOf(Fp8Format format) {
     const uint32_t exponent = std::max(std::bit_cast<uint32_t>(magnitude) >> 23,
                                        static_cast<uint32_t>(127 + facts.minExponent));
     const float anchor = std::bit_cast<float>(
-        ((exponent + 23U - static_cast<uint32_t>(facts.significandBits)) << 23) | 0x400000U);
+        ((exponent + 23U - static_cast<uint32_t>(facts.fractionBits)) << 23) | 0x400000U);
     return std::copysign((magnitude + anchor) - anchor, x);
 }
 

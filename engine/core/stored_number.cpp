@@ -18,8 +18,8 @@ Fp8Facts fp8Of(NumberFormat format) {
 }
 
 FloatFormat floatFormatOf(const Fp8Facts& facts) {
-    return {facts.significandBits + 1, static_cast<double>(facts.max), std::exp2(facts.minExponent),
-            std::exp2(facts.minExponent - facts.significandBits)};
+    return {facts.fractionBits + 1, static_cast<double>(facts.max), std::exp2(facts.minExponent),
+            std::exp2(facts.minExponent - facts.fractionBits)};
 }
 
 int widthOf(NumberFormat format) {
@@ -34,18 +34,18 @@ uint32_t fp8Bits(const Fp8Facts& facts, double value) {
     const int exponent =
         std::max(size > 0 ? std::ilogb(size) : facts.minExponent, facts.minExponent);
     // in units of the spacing; the hidden bit carries into the exponent, which 0 stands for below
-    const auto digits = static_cast<uint32_t>(std::ldexp(size, facts.significandBits - exponent));
+    const auto digits = static_cast<uint32_t>(std::ldexp(size, facts.fractionBits - exponent));
     const auto steps = static_cast<uint32_t>(exponent - facts.minExponent);
-    return sign | ((steps << facts.significandBits) + digits);
+    return sign | ((steps << facts.fractionBits) + digits);
 }
 
 double fp8Value(const Fp8Facts& facts, uint32_t bits) {
-    const uint32_t fraction = bits & ((1U << facts.significandBits) - 1);
-    const int exponent = static_cast<int>((bits & 0x7FU) >> facts.significandBits);
-    const uint32_t hidden = exponent > 0 ? 1U << facts.significandBits : 0;
+    const uint32_t fraction = bits & ((1U << facts.fractionBits) - 1);
+    const int exponent = static_cast<int>((bits & 0x7FU) >> facts.fractionBits);
+    const uint32_t hidden = exponent > 0 ? 1U << facts.fractionBits : 0;
     const double size =
         std::ldexp(static_cast<double>(hidden + fraction),
-                   std::max(exponent - 1, 0) + facts.minExponent - facts.significandBits);
+                   std::max(exponent - 1, 0) + facts.minExponent - facts.fractionBits);
     return (bits & 0x80U) != 0 ? -size : size;
 }
 
@@ -73,7 +73,7 @@ Stored fateOf(NumberFormat format, double x, float value) {
     if (isFp8(format) && std::fabs(x) > formatOf(format).maxFinite) {
         // what rounds to the largest number anyway is merely rounded
         const double largest = formatOf(format).maxFinite;
-        const double above = std::ldexp(1.0, std::ilogb(largest) - fp8Of(format).significandBits);
+        const double above = std::ldexp(1.0, std::ilogb(largest) - fp8Of(format).fractionBits);
         if (std::fabs(x) > largest + above / 2) return Stored::Largest;
     }
     if (!std::isfinite(x)) return Stored::NotFinite;

@@ -29,7 +29,7 @@ struct StoredNumber {
     NumberFormat format = NumberFormat::Float32;
     Stored as = Stored::Exact;
     float value = 0;   ///< as it is read back
-    uint32_t bits = 0; ///< in the lowest of them
+    uint32_t bits = 0; ///< in the lowest bits, as many as the format has
     /// The distance to the neighbour that is farther from zero or, of the largest number, nearer;
     /// nan for inf and nan.
     float spacing = 0;

@@ -452,8 +452,7 @@ std::vector<Field> precisionParts() {
                   namesUpTo(WeightRounding::Stochastic))),
         whenLane([](const LaneConfig& lane) { return lane.precision == Precision::Fp8; },
                  oneOf(ofLane(
-                           {"precision.fp8_scaling", phrase("Settings", "Scaling of FP8 tensors"),
-                            kNoUnit,
+                           {"precision.fp8_scaling", phrase("Settings", "FP8 scaling"), kNoUnit,
                             phrase("Settings",
                                    "dynamic: each activation, weight and gradient is multiplied by "
                                    "the largest power of two that keeps its greatest magnitude in "

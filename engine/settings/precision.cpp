@@ -78,9 +78,9 @@ std::vector<PrecisionPreset> torchRows() {
         autocast(
             P::Fp8, "fp8",
             phrase("Settings",
-                   "amp-bf16 in which linear layers and convolutions multiply 8-bit numbers, as in "
-                   "Transformer Engine. Computed in 16 bits with the same results: it shows what "
-                   "FP8 does to training, and nothing of its speed."),
+                   "amp-bf16 in which linear layers and convolutions multiply 8-bit numbers and "
+                   "sum in float32. Computed in 16 bits with the same results: it shows what FP8 "
+                   "does to training, and nothing of its speed."),
             [] { return Policy(fp8Policy(Fp8Scaling::Dynamic)); }, ScalerMode::Off),
         autocast(
             P::TorchCpuBf16, "torch-cpu-bf16",

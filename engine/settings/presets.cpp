@@ -89,13 +89,12 @@ Preset masterWeights() {
     return made;
 }
 
-/// E4M3 tells the coordinates of a square's pixels hardly apart: with 3 bits of significand there
-/// are 8 of them between 0.5 and 1.
+/// E4M3 can hardly tell the coordinates of pixels apart: it has only 8 numbers from 0.5 to 1.
 Preset fp8() {
     Preset made = preset(
         "fp8", kPrecisions, phrase("Presets", "8 bits (FP8)"),
         phrase("Presets",
-               "FP8 has 3 bits of significand: the pixels' coordinates are rounded to a coarse "
+               "Eight bits hold few digits: the pixels' coordinates are rounded to a coarse "
                "grid, and the picture gets blocks. With the first layer in bfloat16, the others "
                "learn in 8 bits nearly as well as in float32."),
         "fp32,fp8,fp8");

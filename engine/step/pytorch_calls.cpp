@@ -3,6 +3,10 @@
 
 #include "engine/core/text.h"
 #include "engine/lang/python.h"
+#include "engine/settings/fields.h"
+
+#include <algorithm>
+#include <array>
 
 namespace halfscope {
 
@@ -29,10 +33,36 @@ std::optional<TorchLane> torchLane(Precision precision) {
     case Precision::TorchCpuFp16: return TorchLane{"torch.float16", "", false};
     case Precision::AmpBf16:
     case Precision::TorchCpuBf16: return TorchLane{"torch.bfloat16", "", false};
+    case Precision::Fp8: return TorchLane{"torch.bfloat16", "", false, true};
     case Precision::Fp16: return TorchLane{"", "torch.float16", false};
     case Precision::Bf16: return TorchLane{"", "torch.bfloat16", false};
     default: return std::nullopt; // Apex, Keras and users' policies
     }
+}
+
+std::vector<std::string> settingsPyTorchLacks(const RunConfig& config, size_t lane) {
+    static constexpr std::array kKnown{
+        "precision",
+        "precision.fp8_scaling",
+        "scaler.preset",
+        "scaler.mode",
+        "scaler.init_scale",
+        "scaler.growth_factor",
+        "scaler.backoff_factor",
+        "scaler.growth_interval",
+        "scaler.hold_schedule",
+    };
+    RunConfig standard;
+    standard.lanes = {defaultLane(config.lanes[lane].precision)};
+    std::vector<std::string> lacking;
+    for (const Field& field : fieldTable()) {
+        if (field.scope != FieldScope::Lane) continue;
+        if (std::find(kKnown.begin(), kKnown.end(), field.key) != kKnown.end()) continue;
+        if (!field.applies(config, static_cast<int>(lane))) continue;
+        const FieldValue value = field.get(config, static_cast<int>(lane));
+        if (value != field.get(standard, 0)) lacking.push_back(field.key + " " + valueText(value));
+    }
+    return lacking;
 }
 
 std::string optimizerCall(const OptimizerConfig& o, const std::string& parameters) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halfscope {
 
@@ -28,10 +29,15 @@ struct TorchLane {
     std::string autocast; ///< the dtype; empty when autocast is off
     std::string cast;     ///< the dtype of the whole network; empty for float32
     bool tf32 = false;
+    bool fp8 = false; ///< layers multiply numbers of FP8 (pytorch_fp8.h)
 };
 
 /// Returns nothing when PyTorch has no such precision.
 std::optional<TorchLane> torchLane(Precision);
+
+/// Returns a lane's settings that PyTorch does not have and that are not at their defaults, with
+/// their values: "scaler.floor 1".
+std::vector<std::string> settingsPyTorchLacks(const RunConfig&, size_t lane);
 
 /// Returns a call such as "torch.optim.Adam(model.parameters(), lr=0.001)". Arguments at PyTorch's
 /// defaults are left out.

@@ -13,6 +13,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/step/model_shapes.h"
 #include "engine/step/pytorch_calls.h"
+#include "engine/step/pytorch_fp8.h"
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
@@ -60,9 +61,9 @@ public:
     }
 
     std::string text() const {
-        return head() + constants() + lanes() + "\n" + m_samples.code + m_samples.varied +
-               batches() + network() + forward() + lossFunction() + schedule() + train() +
-               evaluate() + main();
+        return head() + constants() + lanes() + "\n" + (anyFp8() ? pythonFp8() : "") +
+               m_samples.code + m_samples.varied + batches() + network() + forward() +
+               lossFunction() + schedule() + train() + evaluate() + main();
     }
 
 private:
@@ -78,6 +79,10 @@ private:
     bool anyCast() const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),
                            [](const Lane& lane) { return !lane.torch.cast.empty(); });
+    }
+    bool anyFp8() const {
+        return std::any_of(m_lanes.begin(), m_lanes.end(),
+                           [](const Lane& lane) { return lane.torch.fp8; });
     }
     bool any(bool (*test)(const LaneConfig&)) const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),
@@ -98,7 +103,9 @@ private:
                 m_lanes.push_back({i, names[i], *torch});
             else
                 m_missing.push_back("the lane " + names[i]);
-            if (torch) noteRules(i, names[i]);
+            if (!torch) continue;
+            for (const std::string& setting : settingsPyTorchLacks(m_config, i))
+                m_missing.push_back(setting + " of " + names[i]);
         }
         if (m_lanes.empty()) refuseLanes();
         if (!m_config.forks.empty()) m_missing.push_back("lanes that begin in the middle");
@@ -113,26 +120,6 @@ private:
                          list);
     }
 
-    /// Notes a lane's settings that PyTorch does not have and that are not at their defaults.
-    void noteRules(size_t lane, const std::string& name) {
-        RunConfig standard;
-        standard.lanes = {defaultLane(m_config.lanes[lane].precision)};
-        for (const Field& field : fieldTable()) {
-            const bool own = field.scope == FieldScope::Lane && field.key != "precision";
-            static constexpr std::array kKnown{
-                "scaler.preset",        "scaler.mode",           "scaler.init_scale",
-                "scaler.growth_factor", "scaler.backoff_factor", "scaler.growth_interval",
-                "scaler.hold_schedule",
-            };
-            if (!own || std::find(kKnown.begin(), kKnown.end(), field.key) != kKnown.end())
-                continue;
-            if (!field.applies(m_config, static_cast<int>(lane))) continue;
-            const FieldValue value = field.get(m_config, static_cast<int>(lane));
-            if (value != field.get(standard, 0))
-                m_missing.push_back(field.key + " " + valueText(value) + " of " + name);
-        }
-    }
-
     struct Lane {
         size_t index;
         std::string name;
@@ -140,6 +127,7 @@ private:
     };
 
     const char* moved() const;
+    std::string underAutocast() const;
     std::string head() const;
     std::string constants() const;
     std::string lanes() const;
@@ -189,7 +177,7 @@ loss, the loss scale and the skipped steps of each. Whatever is drawn at random 
     const std::string code = pythonOf(m_model, "") + (judged() ? pythonOf(m_critic, "") : "");
     if (code.find("OrderedDict") != std::string::npos)
         text += "from collections import OrderedDict\n";
-    return text + m_samples.imports +
+    return text + m_samples.imports + (anyFp8() ? "import contextlib\n" : "") +
            "import sys\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as "
            "F\n\n";
 }
@@ -211,6 +199,7 @@ std::string ScriptWriter::laneText(const Lane& lane) const {
     if (!lane.torch.autocast.empty()) entries.add("autocast", lane.torch.autocast);
     if (!lane.torch.cast.empty()) entries.add("cast", lane.torch.cast);
     entries.add("tf32", lane.torch.tf32, false);
+    if (lane.torch.fp8) entries.add("fp8", pythonText(nameOf(config.fp8Scaling)));
     if (scalesLoss(config)) {
         const ScalerRules& rules = config.scaler.rules;
         PythonArguments scaler;
@@ -381,32 +370,36 @@ const char* ScriptWriter::moved() const {
     return cast ? "x.to(DEVICE, lane.get(\"cast\"))" : "x.to(DEVICE)";
 }
 
+std::string ScriptWriter::underAutocast() const {
+    return std::string("with torch.autocast(DEVICE, autocast, enabled=autocast is not None)") +
+           (anyFp8() ? ", fp8_of(lane):" : ":");
+}
+
 /// Writes the forward pass when a critic judges it.
 std::string ScriptWriter::scores() const {
     std::string text = filled(R"(        x, target = {TO}, target.to(DEVICE)
-        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+        {WITH}
             made = forward(model[0], x)
 )",
-                              {{"TO", moved()}});
+                              {{"TO", moved()}, {"WITH", underAutocast()}});
     if (slopes())
         text += R"(        share = torch.rand(len(x), 1, device=DEVICE)
         between = (target + share * (made.detach().float() - target)).requires_grad_()
 )";
-    return text +
-           filled(R"(        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+    return text + filled(R"(        {WITH}
             scores = model[1](torch.cat([target, made{BETWEEN}]).to(x.dtype)).float().split(len(x))
             losses = losses_of(scores[0], scores[1])
 )",
-                  {{"BETWEEN", slopes() ? ", between" : ""}});
+                         {{"WITH", underAutocast()}, {"BETWEEN", slopes() ? ", between" : ""}});
 }
 
 /// Writes the forward pass, under autocast.
 std::string ScriptWriter::losses() const {
     if (judged()) return scores();
     std::string text = filled(R"(        x, target = {TO}, target.to(DEVICE)
-        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+        {WITH}
 )",
-                              {{"TO", moved()}});
+                              {{"TO", moved()}, {"WITH", underAutocast()}});
     if (!two()) return text + "            loss = loss_of(forward(model, x), target)\n";
     text += "            outputs = [forward(network, x) for network in model]\n"
             "            losses = [\n";
@@ -438,11 +431,12 @@ std::string ScriptWriter::penalty() const {
     const std::string body = filled(
         R"(        scaled = torch.autograd.grad(scaler.scale(loss), list(model.parameters()), create_graph=True)
         gradients = [gradient / scaler.get_scale() for gradient in scaled]
-        with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+        {WITH}
             squares = sum(gradient.pow(2).sum() for gradient in gradients)
             {TOTAL}loss + {WEIGHT} * {ROOT}{END}
 )",
-        {{"TOTAL", two() ? "totals.append(" : "total = "},
+        {{"WITH", underAutocast()},
+         {"TOTAL", two() ? "totals.append(" : "total = "},
          {"WEIGHT", pythonReal(g.penalty)},
          {"ROOT", g.penaltyEps == 0 ? "squares.sqrt()"
                                     : "(squares + " + pythonReal(g.penaltyEps) + ").sqrt()"},
@@ -541,11 +535,11 @@ def evaluate(lane, model, x, target):
     autocast = lane.get("autocast")
     x, target = {TO}, target.to(DEVICE)
     model.eval()
-    with torch.autocast(DEVICE, autocast, enabled=autocast is not None):
+    {WITH}
         prediction = forward(model, x)
         text = f"validation loss {loss_of(prediction, target).item():.6g}"
 )",
-                              {{"TO", moved()}});
+                              {{"TO", moved()}, {"WITH", underAutocast()}});
     if (classes)
         text += "        right = (prediction.argmax(-1) == target).float().mean().item()\n"
                 "        text += f\", accuracy {100 * right:.2f} %\"\n";

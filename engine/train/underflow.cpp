@@ -1,6 +1,6 @@
 // Decides by a trial: zero gradients alone prove nothing. An FP32 lane would not prove more, as it
 // has other weights; the same update at a larger loss scale does. If its gradients are not zero
-// there, half precision has lost them, and the larger scale is the advice, also to an fp16 lane
+// there, rounding has lost them, and the larger scale is the advice, also to an fp16 lane
 // that has none. Lanes with neither fp16 nor FP8 are left out: bf16 has the range of FP32.
 #include "engine/train/underflow.h"
 

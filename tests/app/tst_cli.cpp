@@ -53,6 +53,8 @@ void TestCli::wrongUsage_data() {
     row("option without value", {"run", "--steps"}, "--steps: its value is missing\n");
     row("forgotten value", {"run", "--tensorboard", "--steps", "5"},
         "--tensorboard: \"--steps\" is not allowed: the path of a folder\n");
+    row("forgotten value, attached", {"run", "--tensorboard", "--steps=5"},
+        "--tensorboard: \"--steps=5\" is not allowed: the path of a folder\n");
     row("too much", {"presets", "more"}, "\"more\" is one argument too many for presets\n");
     row("two commands", {"presets", "devices"},
         "\"devices\" is one argument too many for presets\n");

@@ -276,6 +276,8 @@ void TestCudaLoops::everyOp() {
         const Attrs attrs = test::elementwiseAttrs(info.op, {-0.7, 1.3});
         try {
             graph.addOutput(std::string(info.name), b.emit(info.op, in, attrs));
+            if (info.op == Op::QuantizeFp8)
+                graph.addOutput("e5m2", b.emit(info.op, in, Fp8Attrs{Fp8Format::E5M2}));
         } catch (const std::logic_error&) {
             // no function of integers, no 8-bit number of doubles
             const bool fp8 = info.op == Op::QuantizeFp8 || info.op == Op::QuantizeGradient;
@@ -319,7 +321,8 @@ void TestCudaLoops::presetSteps_data() {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<QString>("lane");
     QTest::addColumn<int>("maxBlocks");
-    const char* lanes[] = {"fp32", "amp-fp16", "amp-bf16", "fp16"};
+    const char* lanes[] = {"fp32", "amp-fp16", "amp-bf16", "fp16", "fp8"};
+    constexpr size_t kLanes = std::size(lanes);
     const int blocks[] = {1000, 1, 6};
     size_t turn = 0;
     for (const Preset& preset : presets()) {
@@ -329,9 +332,9 @@ void TestCudaLoops::presetSteps_data() {
         // Each with two of the lanes, the checkerboard with all; an optimizer's recipe, which is
         // the plain one in all else, with one.
         const bool variation = preset.group.text() == std::string("Recipes: optimizers");
-        const size_t count = preset.name == "checkerboard" ? 4 : variation ? 1 : 2;
+        const size_t count = preset.name == "checkerboard" ? kLanes : variation ? 1 : 2;
         for (size_t i = 0; i < count; ++i, ++turn) {
-            const char* lane = lanes[(turn + turn / 4) % 4];
+            const char* lane = lanes[(turn + turn / kLanes) % kLanes];
             QTest::addRow("%s %s", preset.name.c_str(), lane)
                 << QString::fromStdString(preset.name) << QString(lane) << blocks[turn % 3];
         }

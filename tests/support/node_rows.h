@@ -137,6 +137,7 @@ inline void addElementwise(NodeBench& bench, DType type) {
         } else if (takes(op, type)) {
             const Attrs attrs = elementwiseAttrs(op, {-1.3, 2.7});
             info.arity == 1 ? bench.op(op, {x}, attrs) : bench.op(op, {x, y}, attrs);
+            if (op == Op::QuantizeFp8) bench.op(op, {x, y}, Fp8Attrs{Fp8Format::E5M2});
         }
     }
     for (const int64_t n : {1, 31, 33, 5000})

@@ -338,7 +338,8 @@ void GridDialog::start() {
     m_otherExperiment = false;
     m_model.begin(*grid);
     refreshMeasures();
-    m_axes->setText(m_model.axes());
+    m_axes->setText(m_lane->count() > 1 ? tr("%1. %2").arg(m_lane->currentText(), m_model.axes())
+                                        : m_model.axes()); // another lane may be chosen later
     m_legend->refresh();
     showCell();
     m_progress->setRange(0, 0); // busy until the first step
@@ -433,8 +434,11 @@ void GridDialog::updateButtons() {
 void GridDialog::makeLanes() {
     try {
         emit lanesChosen(*m_model.grid(), m_view->selected());
-        tell(tr("The window has these lanes now. Play trains them, and Ctrl+Z there takes them "
-                "back."));
+        const QString all = m_model.sharedSettings(m_view->selected().front());
+        const QString play = tr("Play trains them, and Ctrl+Z there takes them back.");
+        tell(all.isEmpty() ? tr("The window has these lanes now. %1").arg(play)
+                           : tr("The window has these lanes now, and all its lanes have %1. %2")
+                                 .arg(all, play));
     } catch (const InputError& error) {
         tell(translated(error), true);
     }

@@ -14,6 +14,7 @@
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -41,6 +42,9 @@ NumberDialog::NumberDialog(QWidget* parent) : QDialog(parent) {
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);
+    // Enter after a number must not close what it asked for
+    for (QAbstractButton* each : buttons->buttons())
+        static_cast<QPushButton*>(each)->setAutoDefault(false);
     m_number->setFocus();
     m_number->selectAll();
     applyColors();

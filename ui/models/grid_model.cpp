@@ -30,6 +30,11 @@ QString nameOfSetting(const SettingGrid& grid, size_t sweep) {
     return translated(grid.sweeps()[sweep].field->label);
 }
 
+QString settingIn(const SettingGrid& grid, size_t cell, size_t sweep) {
+    return GridModel::tr("%1 %2", "a setting and its value")
+        .arg(nameOfSetting(grid, sweep), valueIn(grid, cell, sweep));
+}
+
 } // namespace
 
 void GridModel::begin(SettingGrid grid) {
@@ -167,12 +172,19 @@ QString GridModel::axes() const {
     return tr("Rows: %1. Columns: %2").arg(rows, nameOfSetting(*m_grid, 1));
 }
 
+QString GridModel::sharedSettings(size_t cell) const {
+    QStringList shared;
+    for (size_t sweep = 0; sweep < m_grid->sweeps().size(); ++sweep)
+        if (m_grid->sweeps()[sweep].field->scope != FieldScope::Lane)
+            shared << settingIn(*m_grid, cell, sweep);
+    return shared.join(QStringLiteral(", "));
+}
+
 /// "First scale 2^10, Growth interval 20".
 QString GridModel::nameOf(size_t cell) const {
     QStringList parts;
     for (size_t sweep = 0; sweep < m_grid->sweeps().size(); ++sweep)
-        parts << tr("%1 %2", "a setting and its value")
-                     .arg(nameOfSetting(*m_grid, sweep), valueIn(*m_grid, cell, sweep));
+        parts << settingIn(*m_grid, cell, sweep);
     return parts.join(QStringLiteral(", "));
 }
 

@@ -44,6 +44,9 @@ public:
     Range range() const;
     /// Says which setting has the rows and which one the columns.
     QString axes() const;
+    /// Returns the cell's settings that no lane has for itself, "Learning rate 0.01"; empty when
+    /// there are none.
+    QString sharedSettings(size_t cell) const;
     /// Returns all that is known of a cell, one line for each figure; what is to be told of a cell
     /// that is not trained is short.
     QString about(size_t cell) const;

@@ -62,9 +62,16 @@ public:
         return {};
     }
 
+    /// FP8 has scales of its own beside the loss scale.
+    static QString nameAsGradient(NumberFormat format) {
+        const QString name = nameOfFormat(format);
+        return format == NumberFormat::Fp8E5m2 ? tr("%1 without a scale of its own").arg(name)
+                                               : name;
+    }
+
     static QString gradient(NumberFormat format, double x, double scale) {
         const StoredNumber n = halfscope::stored(format, x * scale);
-        const QString name = nameOfFormat(format), factor = number(static_cast<float>(scale));
+        const QString name = nameAsGradient(format), factor = number(static_cast<float>(scale));
         switch (n.as) {
         case Stored::Zero:
             return tr("%1: multiplied by %2, it is still too small and becomes 0. The gradient is "

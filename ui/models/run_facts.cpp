@@ -32,16 +32,25 @@ bool hadScale(const RunSnapshot& run, int lane) {
     return all.finite > 0 && (all.lowest.value != 1 || all.highest.value != 1);
 }
 
+/// Whether layers of the lane compute with copies of its weights in fewer bits.
+bool hasCopies(const RunConfig& config, int lane) {
+    if (lane >= static_cast<int>(config.lanes.size())) return false;
+    const LaneConfig& own = config.lanes[static_cast<size_t>(lane)];
+    return !storesHalf(own) && (laneIsHalf(config, lane) || !own.layers.empty());
+}
+
 /// Whether the run will measure this between steps that it has not reached yet: its plot is there
 /// from the start, so that the others need not make room for it later.
 bool isAwaited(const RunSnapshot& run, MetricId id) {
     const RunConfig& config = run.info().config;
-    if (config.watchWeights == 0) return false;
+    const int64_t batches = config.gradients.accumulate;
+    const int64_t first =
+        (std::max(config.watchWeights, batches) + batches - 1) / batches * batches;
+    if (config.watchWeights == 0 || first > stepsOf(config)) return false;
     if (id == metric::WeightDistance) return run.laneCount() > 1;
     if (id != metric::UnchangedCopies) return id == metric::UnchangedWeights;
     for (int lane = 0; lane < run.laneCount(); ++lane)
-        if (laneIsHalf(config, lane) && !storesHalf(config.lanes[static_cast<size_t>(lane)]))
-            return true;
+        if (hasCopies(config, lane)) return true;
     return false;
 }
 

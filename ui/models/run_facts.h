@@ -14,7 +14,7 @@ bool laneScales(const RunConfig&, int lane);
 /// Whether a lane has a loss scale, had one earlier in the run, or may have one: settings may
 /// describe fewer lanes than a saved run has.
 bool someLaneScales(const RunSnapshot&);
-/// Whether a lane computes gradients in 16 bits, or may do so, by a policy of the user's.
+/// Whether a lane computes gradients in 16 bits or fewer, or may do so, by a policy of the user's.
 bool laneIsHalf(const RunConfig&, int lane);
 /// Returns the clean steps before the lane's loss scale grows; 0 when it has no dynamic scaler.
 int64_t growthIntervalOf(const RunConfig&, int lane);
@@ -32,7 +32,7 @@ struct LaneFacts {
     bool live = true;   ///< the lane is trained here, so its settings can be edited
     /// Which value of its validation is worth showing; Not when there is no validation.
     enum class Judged { Not, ByLoss, ByAccuracy, ByError } judged = Judged::Not;
-    bool half = false;    ///< computes gradients in 16 bits
+    bool half = false;    ///< computes gradients in 16 bits or fewer
     bool watched = false; ///< its weights are watched, see run.watch_weights
 };
 /// Returns the facts of the lanes that the run has now. `live`: see LaneFacts.

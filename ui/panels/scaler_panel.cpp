@@ -135,8 +135,9 @@ void LaneCard::showZeros(const LaneStatus& status) {
     explain(m_zeros,
             tr("How many of the gradients' values, of layer outputs and of weights, are zero as "
                "this lane stores them. Some are zero in every precision, behind ReLU for example. "
-               "What the lane has beyond a lane in FP32, in parentheses, was too small for 16 bits "
-               "(underflow) and is lost; a larger loss scale preserves it.") +
+               "What the lane has beyond a lane in FP32, in parentheses, was too small for its 16 "
+               "bits, or for the 8 bits of FP8 (underflow), and is lost; a larger loss scale "
+               "preserves it.") +
                 QStringLiteral("\n\n") + when + u' ' +
                 tr("That takes about a hundredth of the time; on a GPU it happens while the "
                    "gradients are shown (G)."));

@@ -92,7 +92,7 @@ std::string unroundedExpression(const Graph& graph, NodeId id,
     }
     if (const auto* fp8 = std::get_if<Fp8Attrs>(&node.attrs)) {
         const Fp8Facts facts = factsOf(fp8->format);
-        arguments += ", Fp8{" + std::to_string(facts.significandBits) + ", " +
+        arguments += ", Fp8{" + std::to_string(facts.fractionBits) + ", " +
                      std::to_string(facts.minExponent) + ", " + std::to_string(facts.maxExponent) +
                      ", " + literal(facts.max) + "}";
     }

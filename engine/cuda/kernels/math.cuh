@@ -158,7 +158,7 @@ HS_HD inline Real whereOf(Real condition, Real a, Real b) {
 
 // A format, as Fp8Facts of core/fp8.h, where the steps are explained.
 struct Fp8 {
-    int significandBits, minExponent, maxExponent;
+    int fractionBits, minExponent, maxExponent;
     float max;
 };
 HS_HD inline float quantizeFp8Of(float x, float amax, Fp8 f) {
@@ -172,7 +172,7 @@ HS_HD inline float quantizeFp8Of(float x, float amax, Fp8 f) {
     const u32 least = static_cast<u32>(127 + f.minExponent), own = bitsOf(size) >> 23;
     const u32 exponent = own > least ? own : least;
     const float anchor =
-        floatOf(((exponent + 23u - static_cast<u32>(f.significandBits)) << 23) | 0x400000u);
+        floatOf(((exponent + 23u - static_cast<u32>(f.fractionBits)) << 23) | 0x400000u);
     const float rounded = (size + anchor) - anchor;
     return copysignf(rounded, scaled) * floatOf(static_cast<u32>(127 - power) << 23);
 }

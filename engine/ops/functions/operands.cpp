@@ -107,7 +107,10 @@ LayerOperands::LayerOperands(Builder& b, std::string_view name, NodeId x, NodeId
     const CastPolicy* const policy = b.policy();
     const bool lowers = policy != nullptr && policy->ruleOf(name) == CastRule::Lower &&
                         !policy->layerDType(b.label(), b.phase());
-    if (lowers && policy->fp8) {
+    const auto rounds = [&](NodeId id) {
+        return isLow(b.dtypeOf(id)) || b.dtypeOf(id) == DType::F32;
+    };
+    if (lowers && policy->fp8 && rounds(x) && rounds(weight)) {
         m_fp8 = policy->fp8;
         m_rule = std::string(name) + ": FP8 (" + policy->name + ")";
         b.setRule(m_rule);

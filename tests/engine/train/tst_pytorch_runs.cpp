@@ -1,13 +1,10 @@
 // The programs as which experiments are copied, run by the real PyTorch: from our weights their
 // float32 lanes follow ours, and their loss scalers move alike. ./dev clients runs this.
-#include "engine/io/atomic_file.h"
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
-#include "engine/step/pytorch_script.h"
 #include "engine/train/experiment.h"
-#include "engine/train/state_dict.h"
 #include "tests/support/array_files.h"
-#include "tests/support/python.h"
+#include "tests/support/pytorch_program.h"
 
 #include <QDir>
 #include <QProcess>
@@ -25,26 +22,6 @@ namespace {
 
 constexpr int64_t kSteps = 100;
 
-/// Imports the program; the code after it uses the program, its data and the weights.
-const QString kImport = R"(
-import importlib.util, sys, warnings
-from safetensors.torch import load_file
-warnings.simplefilter("ignore")
-spec = importlib.util.spec_from_file_location("program", sys.argv[1])
-program = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(program)
-program.DEVICE = "cpu"
-data, _ = program.samples()
-weights = load_file(sys.argv[2])
-)";
-
-/// Trains the lanes and prints a line for each step: loss, scale, skipped.
-const QString kDriver = kImport + R"(
-for lane in program.LANES.values():
-    for loss, scale, skipped in program.train(lane, data, int(sys.argv[3]), weights)[1]:
-        print(repr(loss), repr(scale), int(skipped))
-)";
-
 /// Prints what is said of the validation samples after the last step of the first lane.
 const QString kJudgingDriver = kImport + R"(
 _, held = program.samples()
@@ -59,18 +36,6 @@ lane = next(iter(program.LANES.values()))
 model, _ = program.train(lane, data, int(sys.argv[3]), weights)
 print(*map(repr, model[0].weight[0].tolist()))
 )";
-
-std::vector<std::vector<StepRecord>> train(Experiment& experiment) {
-    std::vector<std::vector<StepRecord>> lanes(static_cast<size_t>(experiment.lanes()));
-    while (!experiment.finished()) {
-        std::vector<StepRecord> records;
-        std::vector<Event> events;
-        experiment.advance(records, events);
-        for (const StepRecord& record : records)
-            lanes[static_cast<size_t>(record.lane)].push_back(record);
-    }
-    return lanes;
-}
 
 /// Returns a network for characters() to which one of the 21 is padding.
 QString padded() {
@@ -237,12 +202,7 @@ QStringList TestPyTorchRuns::characters() const {
 
 QString TestPyTorchRuns::printedBy(const QString& driver, const RunConfig& config, Trainer& lane,
                                    int64_t steps) const {
-    const std::string weights = m_folder.filePath("weights.safetensors").toStdString();
-    const std::string program = m_folder.filePath("program.py").toStdString();
-    writeFileAtomically(weights, stateDictBytes(lane, "", "test"));
-    writeFileAtomically(program, pytorchScript(config));
-    return python(driver, {QString::fromStdString(program), QString::fromStdString(weights),
-                           QString::number(steps)});
+    return printedByProgram(m_folder, driver, config, lane, steps);
 }
 
 void TestPyTorchRuns::follows_data() {

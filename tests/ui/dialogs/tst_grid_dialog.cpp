@@ -102,6 +102,7 @@ private slots:
     void trainsAndTells();
     void sameCellsAsTheEngine();
     void stopLeavesTheRestEmpty();
+    void settingsOfAllLanesAreTold();
     void wheelChoosesNothing();
     void closesWithoutWaiting();
     void wrongValuesAreTold();
@@ -320,6 +321,21 @@ void TestGridDialog::stopLeavesTheRestEmpty() {
     QCOMPARE(shownAt(dialog.model(), 8, 8), QString());
     QVERIFY(button(dialog, QStringLiteral("Start"))->isEnabled()); // it can begin anew
     QCOMPARE(dialog.focusWidget(), static_cast<QWidget*>(button(dialog, QStringLiteral("Start"))));
+}
+
+/// Lanes that are made of a cell would else change the others without a word.
+void TestGridDialog::settingsOfAllLanesAreTold() {
+    const auto gridOf = [](const char* first, const char* second) {
+        return SettingGrid(
+            tinyConfig(50), 1,
+            {parseSweep(first, SweptBy::Trainings), parseSweep(second, SweptBy::Trainings)}, 5);
+    };
+    GridModel model;
+    model.begin(gridOf("scaler.init_scale=16,32", "optimizer.lr=0.01,0.1"));
+    QCOMPARE(model.sharedSettings(0), QStringLiteral("Learning rate 0.01"));
+    QCOMPARE(model.sharedSettings(3), QStringLiteral("Learning rate 0.1"));
+    model.begin(gridOf("scaler.init_scale=16,32", "scaler.growth_interval=5,10"));
+    QCOMPARE(model.sharedSettings(0), QString());
 }
 
 void TestGridDialog::wheelChoosesNothing() {

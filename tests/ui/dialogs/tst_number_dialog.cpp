@@ -70,16 +70,17 @@ void TestNumberDialog::sentences_data() {
         << QStringList{"70000", "1", "1"}
         << QStringList{"inf: the number overflows. The largest finite float16 is 65504.",
                        "70144, off by 0.21 %. Its neighbour is 512 away."};
-    QTest::newRow("FP8")
-        << QStringList{"0.53", "2^17", "1"}
-        << QStringList{"FP8 E4M3  0 0110 000", "FP8 E5M2  0 01110 00",
-                       "0.5, off by 5.7 %. Its neighbour is 0.0625 away.",
-                       "FP8 E5M2: multiplied by 131072, it is too large and becomes the largest "
-                       "number, 57344. No step is skipped."};
+    QTest::newRow("FP8") << QStringList{"0.53", "2^17", "1"}
+                         << QStringList{"FP8 E4M3  0 0110 000", "FP8 E5M2  0 01110 00",
+                                        "0.5, off by 5.7 %. Its neighbour is 0.0625 away.",
+                                        "FP8 E5M2 without a scale of its own: multiplied by "
+                                        "131072, it is too large and becomes the largest "
+                                        "number, 57344. No step is skipped."};
     QTest::newRow("FP8, too large, and a gradient that fits")
         << QStringList{"1000", "2^-1", "1"}
         << QStringList{"448: the number is too large, and becomes the largest FP8 E4M3.",
-                       "FP8 E5M2: multiplied by 0.5, it is stored as 512. Divided by 0.5 again, in "
+                       "FP8 E5M2 without a scale of its own: multiplied by 0.5, it is stored as "
+                       "512. Divided by 0.5 again, in "
                        "float32, it is 1024, off by 2.4 %."};
     QTest::newRow("a weight that overflows")
         << QStringList{"1", "1", "70000"}
@@ -133,6 +134,8 @@ void TestNumberDialog::everyTextIsReachedByKeys() {
     NumberDialog dialog;
     dialog.show();
     QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+    QTest::keyClick(dialog.focusWidget(), Qt::Key_Return); // after a number
+    QVERIFY(dialog.isVisible());
     QSet<QString> reached;
     for (int i = 0; i < 20; ++i) {
         if (const auto* label = qobject_cast<QLabel*>(dialog.focusWidget())) {

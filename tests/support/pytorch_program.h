@@ -1,0 +1,61 @@
+// The programs as which experiments are copied, run by PyTorch from our weights, and our own
+// training to compare them with.
+#pragma once
+
+#include "engine/io/atomic_file.h"
+#include "engine/step/pytorch_script.h"
+#include "engine/train/experiment.h"
+#include "engine/train/state_dict.h"
+#include "tests/support/python.h"
+
+#include <QTemporaryDir>
+
+#include <vector>
+
+namespace halfscope::test {
+
+/// Imports the program; the code after it uses the program, its data and the weights.
+inline const QString kImport = R"(
+import importlib.util, sys, warnings
+from safetensors.torch import load_file
+warnings.simplefilter("ignore")
+spec = importlib.util.spec_from_file_location("program", sys.argv[1])
+program = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(program)
+program.DEVICE = "cpu"
+data, _ = program.samples()
+weights = load_file(sys.argv[2])
+)";
+
+/// Trains the lanes and prints a line for each step: loss, scale, skipped.
+inline const QString kDriver = kImport + R"(
+for lane in program.LANES.values():
+    for loss, scale, skipped in program.train(lane, data, int(sys.argv[3]), weights)[1]:
+        print(repr(loss), repr(scale), int(skipped))
+)";
+
+/// Writes the lane's weights and the run as a program, and returns what a driver prints about them.
+inline QString printedByProgram(const QTemporaryDir& folder, const QString& driver,
+                                const RunConfig& config, Trainer& lane, int64_t steps) {
+    const std::string weights = folder.filePath("weights.safetensors").toStdString();
+    const std::string program = folder.filePath("program.py").toStdString();
+    writeFileAtomically(weights, stateDictBytes(lane, "", "test"));
+    writeFileAtomically(program, pytorchScript(config));
+    return python(driver, {QString::fromStdString(program), QString::fromStdString(weights),
+                           QString::number(steps)});
+}
+
+/// Trains to the end and returns the rows by lane.
+inline std::vector<std::vector<StepRecord>> train(Experiment& experiment) {
+    std::vector<std::vector<StepRecord>> lanes(static_cast<size_t>(experiment.lanes()));
+    while (!experiment.finished()) {
+        std::vector<StepRecord> records;
+        std::vector<Event> events;
+        experiment.advance(records, events);
+        for (const StepRecord& record : records)
+            lanes[static_cast<size_t>(record.lane)].push_back(record);
+    }
+    return lanes;
+}
+
+} // namespace halfscope::test
