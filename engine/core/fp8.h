@@ -16,7 +16,6 @@ enum class Fp8Format : uint8_t {
     E4M3, ///< 4 bits of exponent, 3 of fraction: for activations and weights
     E5M2  ///< 5 bits of exponent, 2 of fraction: for gradients
 };
-inline constexpr int kFp8FormatCount = 2;
 
 /// Where the scale of a tensor comes from before it is rounded to FP8.
 enum class Fp8Scaling : uint8_t {

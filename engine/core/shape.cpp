@@ -81,6 +81,13 @@ std::optional<Shape> broadcastShape(const Shape& a, const Shape& b) {
     return common;
 }
 
+Shape allAxes(int rank) {
+    Shape axes;
+    for (int i = 0; i < rank; ++i)
+        axes.push(i);
+    return axes;
+}
+
 int normalAxis(int64_t axis, int rank) {
     if (axis < -rank || axis >= rank)
         failInvariant("axis " + std::to_string(axis) + " of a shape of rank " +

@@ -45,6 +45,9 @@ private:
 /// Returns the common shape by NumPy's broadcasting rule, or nothing.
 std::optional<Shape> broadcastShape(const Shape& a, const Shape& b);
 
+/// Returns all axes of a rank: [0, 1, ...].
+Shape allAxes(int rank);
+
 /// Returns an axis in [-rank, rank) as one in [0, rank); throws std::logic_error otherwise.
 int normalAxis(int64_t axis, int rank);
 

@@ -260,12 +260,7 @@ NodeId Builder::iota(Shape shape, int axis, DType dtype) {
 
 NodeId Builder::cast(NodeId x, DType dtype) { return emit(Op::Cast, {x}, CastAttrs{dtype}); }
 
-NodeId Builder::sumAll(NodeId x) {
-    Shape axes;
-    for (int i = 0; i < shapeOf(x).rank(); ++i)
-        axes.push(i);
-    return reshape(sum(x, axes), Shape{});
-}
+NodeId Builder::sumAll(NodeId x) { return reshape(sum(x, allAxes(shapeOf(x).rank())), Shape{}); }
 
 NodeId Builder::reshape(NodeId x, Shape shape) { return emit(Op::Reshape, {x}, ShapeAttrs{shape}); }
 

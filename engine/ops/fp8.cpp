@@ -11,13 +11,6 @@ namespace halfscope {
 
 namespace {
 
-Shape allAxes(int rank) {
-    Shape axes;
-    for (int i = 0; i < rank; ++i)
-        axes.push(i);
-    return axes;
-}
-
 void requireFp8Holder(const NodeType& x) {
     require(isLow(x.dtype) || x.dtype == DType::F32, "wants float32, float16 or bfloat16");
 }

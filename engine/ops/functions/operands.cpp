@@ -39,13 +39,6 @@ NodeId widened(Builder& b, NodeId x) {
     return b.dtypeOf(x) == DType::F64 ? x : b.cast(x, DType::F32);
 }
 
-Shape allAxes(int rank) {
-    Shape axes;
-    for (int i = 0; i < rank; ++i)
-        axes.push(i);
-    return axes;
-}
-
 Shape sortedAxes(std::string_view name, const Shape& axes, int rank) {
     if (axes.empty()) return allAxes(rank);
     Shape sorted;

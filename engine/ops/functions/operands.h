@@ -20,7 +20,6 @@ NodeId asFloat(Builder&, NodeId x);
 /// Casts x to the dtype for computing: F32, unless it is F64.
 NodeId widened(Builder&, NodeId x);
 
-Shape allAxes(int rank);
 /// Returns the axes ascending and non-negative; an empty list means all.
 Shape sortedAxes(std::string_view name, const Shape& axes, int rank);
 /// Returns the shape without the axes.
