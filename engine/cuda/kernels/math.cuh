@@ -153,7 +153,6 @@ HS_HD inline Real whereOf(Real condition, Real a, Real b) {
     return condition != Real(0) ? a : b;
 }
 
-
 // ---- FP8 ---------------------------------------------------------------------------------------
 
 // A format, as Fp8Facts of core/fp8.h, where the steps are explained.
