@@ -97,6 +97,7 @@ struct Commands {
     ExperimentOptions pytorchOptions;
     VerifyCommandOptions verifyOptions;
     BenchOptions benchOptions;
+    bool types = false;
     bool dot = false;
     bool json = false, markdown = false;
     CLI::App* run = nullptr;
@@ -197,11 +198,17 @@ struct Commands {
             "shape and the reason for each cast; with --device cuda also the ways to run "
             "it that the GPU compares");
         describeOptions.experiment.addTo(*describe);
-        textOption(*describe, "--lane", describeOptions.lane,
-                   "Which lane (default: the first that is not fp32)", "NAME",
-                   "the name of a lane");
+        CLI::Option& oneLane = textOption(*describe, "--lane", describeOptions.lane,
+                                          "Which lane (default: the first that is not fp32)",
+                                          "NAME", "the name of a lane");
         CLI::Option* dotFlag = describe->add_flag("--dot", dot, "As a Graphviz graph");
-        describe->add_flag("--json", json, "As JSON")->excludes(dotFlag);
+        CLI::Option* jsonFlag = describe->add_flag("--json", json, "As JSON")->excludes(dotFlag);
+        describe
+            ->add_flag("--types", types,
+                       "Only what each function of the network computes in, for all lanes")
+            ->excludes(&oneLane)
+            ->excludes(dotFlag)
+            ->excludes(jsonFlag);
         pytorch = app.add_subcommand(
             "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
         pytorchOptions.addTo(*pytorch);
@@ -243,9 +250,10 @@ struct Commands {
         } else if (devices->parsed()) {
             tellDevices();
         } else if (describe->parsed()) {
-            describeOptions.form = dot    ? DescribeForm::Dot
-                                   : json ? DescribeForm::Json
-                                          : DescribeForm::Text;
+            describeOptions.form = dot     ? DescribeForm::Dot
+                                   : json  ? DescribeForm::Json
+                                   : types ? DescribeForm::Types
+                                           : DescribeForm::Text;
             cli::describe(describeOptions);
         } else if (pytorch->parsed()) {
             tellPyTorch(pytorchOptions);

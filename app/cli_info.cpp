@@ -9,6 +9,7 @@
 #include "engine/exec/variant_table.h"
 #include "engine/ops/inspect.h"
 #include "engine/settings/run_task.h"
+#include "engine/step/function_types.h"
 #include "engine/step/pytorch_script.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/trainer.h"
@@ -71,6 +72,42 @@ std::string waysJson(const std::string& graph, const std::string& device,
     return json.dump(2) + "\n";
 }
 
+/// Returns "float16" or "bfloat16 (FP8)", and the number of casts before it.
+std::string typesOf(const FunctionTypes& types) {
+    std::string text(nameOf(types.type));
+    if (types.insideF32) text += " (float32 inside)";
+    if (types.tf32) text += " (TF32)";
+    if (types.fp8) text += " (FP8)";
+    const size_t casts = types.casts.size();
+    if (casts > 0) text += ", " + std::to_string(casts) + (casts == 1 ? " cast" : " casts");
+    return text;
+}
+
+/// Returns a table with a row for each function and a column for each lane.
+std::string typesText(const RunConfig& config) {
+    const std::vector<LaneTypes> lanes = laneTypes(config);
+    std::vector<std::vector<std::string>> rows{{"layer", "function"}};
+    for (const std::string& name : laneNames(config))
+        rows[0].push_back(name);
+    for (const TypesRow& row : typesRows(lanes)) {
+        rows.push_back({row.label, row.function});
+        for (const FunctionTypes* each : row.lanes)
+            rows.back().push_back(each ? typesOf(*each) : "-");
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (size_t column = 0; column < row.size(); ++column) {
+            size_t width = 0;
+            for (const auto& each : rows)
+                width = std::max(width, charactersIn(each[column]));
+            line += (column > 0 ? "  " : "") + padded(row[column], width);
+        }
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
+
 } // namespace
 
 void tellPresets(PresetForm form) {
@@ -107,12 +144,14 @@ void tellDevices() {
 
 void describe(const DescribeOptions& options) {
     const RunConfig config = options.experiment.config();
+    if (options.form == DescribeForm::Types) return print(typesText(config));
     const LaneConfig& lane = config.lanes[laneIndex(config, options.lane)];
     const Graph graph = buildStep(config, lane, makeTask(config)->shape());
     const std::string& device = options.experiment.device;
     std::optional<LoadedThere> there; // before anything is printed: there may be no such device
     if (device.starts_with("cuda")) there = loadOn(device, graph);
     switch (options.form) {
+    case DescribeForm::Types: break; // has been printed
     case DescribeForm::Text:
         print(graphText(graph) + (there ? waysText(device, *there) : ""));
         break;

@@ -9,11 +9,6 @@ namespace halfscope {
 
 namespace {
 
-/// Returns "batch_norm" for "batch_norm: follows its inputs (torch cuda float16)".
-std::string functionOf(const std::string& decision) {
-    return decision.substr(0, decision.find(':'));
-}
-
 std::string gradientReason(const Node& forward) {
     const Cause& cause = forward.cause;
     if (forward.op == Op::Cast && !cause.rule.empty())
@@ -23,6 +18,10 @@ std::string gradientReason(const Node& forward) {
 
 } // namespace
 
+std::string functionIn(const std::string& decision) {
+    return decision.substr(0, decision.find(':'));
+}
+
 std::string castReason(const Graph& graph, NodeId id) {
     const Node& node = graph[id];
     if (node.op != Op::Cast) return {};
@@ -30,7 +29,7 @@ std::string castReason(const Graph& graph, NodeId id) {
     if (!cause.rule.empty()) return cause.rule;
     if (cause.forward != kNoNode) return gradientReason(graph[cause.forward]);
     if (!cause.decision.empty())
-        return functionOf(cause.decision) + ": computes in float32, rounds once";
+        return functionIn(cause.decision) + ": computes in float32, rounds once";
     return std::string(nameOf(cause.phase)) + ": stores and computes in different dtypes";
 }
 

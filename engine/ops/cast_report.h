@@ -14,6 +14,10 @@ namespace halfscope {
 /// Empty for a node that is not a cast.
 std::string castReason(const Graph&, NodeId);
 
+/// Returns the function that a rule or a decision of a node's cause is about: "batch_norm" for
+/// "batch_norm: follows its inputs (torch cuda float16)".
+std::string functionIn(const std::string& decision);
+
 struct CastCount {
     std::string reason;
     DType from = DType::F32, to = DType::F32;

@@ -59,12 +59,14 @@ Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const
 /// Builds the network alone: input "x", output "prediction", the same parameters by name.
 Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&,
                    ModelMode = ModelMode::Train);
-/// Builds the network and its loss in the form in which they are judged, with running statistics
-/// and without dropout: inputs "x" and "target", outputs "prediction" and "loss" (the mean over the
-/// batch, F32).
-Graph buildEvaluation(const RunConfig&, const PrecisionPlan&, const BatchShape&);
+/// Builds the network and its loss alone: inputs "x" and "target", outputs "prediction" and "loss"
+/// (the mean over the batch, F32). With ModelMode::Evaluate in the form in which they are judged:
+/// with running statistics and without dropout.
+Graph buildLoss(const RunConfig&, const PrecisionPlan&, const BatchShape&, ModelMode);
 
 /// The label of 1 / scale, which is inf at a scale below 2^-128.
 inline constexpr const char* kInverseLabel = "inverse loss scale";
+/// The rule of the casts that precisions with PrecisionPlan::outputF32 put after the network.
+inline constexpr const char* kOutputsInF32 = "outputs of the network in float32";
 
 } // namespace halfscope

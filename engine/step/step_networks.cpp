@@ -39,7 +39,7 @@ EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input
     EmittedModel made = emitModel(b, model, input, options);
     if (plan.outputF32) {
         LabelScope label(b, made.lastLabel);
-        b.setRule("outputs of the network in float32");
+        b.setRule(kOutputsInF32);
         made.output = b.cast(made.output, DType::F32);
         b.setRule({});
     }
@@ -259,16 +259,16 @@ Graph buildForward(const RunConfig& config, const PrecisionPlan& plan, const Bat
     return graph;
 }
 
-Graph buildEvaluation(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape) {
+Graph buildLoss(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape,
+                ModelMode mode) {
     Graph graph;
     Builder b(graph);
     b.setMathMode(plan.math);
     AutocastScope scope(b, plan.policy ? &*plan.policy : nullptr);
-    Networks networks = emitNetworks(b, config, shape, plan, ModelMode::Evaluate);
+    Networks networks = emitNetworks(b, config, shape, plan, mode);
     NodeId loss = kNoNode;
     if (isAdversarial(config.model)) {
-        const Forward f =
-            Adversaries(b, config, shape, plan, ModelMode::Evaluate).forward(std::move(networks));
+        const Forward f = Adversaries(b, config, shape, plan, mode).forward(std::move(networks));
         graph.addOutput("prediction", f.prediction);
         graph.addOutput("loss", f.shownLoss);
         return graph;

@@ -59,7 +59,8 @@ Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const D
 }
 
 void Evaluator::addSize(int64_t rows) {
-    const Graph graph = buildEvaluation(m_config, m_plan, batchShape(m_data.tensors(), rows));
+    const Graph graph =
+        buildLoss(m_config, m_plan, batchShape(m_data.tensors(), rows), ModelMode::Evaluate);
     Size size{rows, m_makeExecutor(), nullptr};
     size.program = std::make_shared<const Program>(compile(graph, size.executor->compileOptions()));
     size.executor->load(size.program);

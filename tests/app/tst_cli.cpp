@@ -107,6 +107,7 @@ void TestCli::wrongUsage_data() {
         "scaler.init_scale: 65536 is not allowed: at least scaler.floor, 1e+09");
     row("name of two lines", {"run", "no\nsuch.json"}, "no\\nsuch.json: cannot read: ");
     row("two forms", {"describe", "--dot", "--json"}, "--dot excludes --json");
+    row("types of one lane", {"describe", "--lane", "fp32", "--types"}, "--lane excludes --types");
 }
 
 void TestCli::wrongUsage() {
@@ -142,7 +143,7 @@ void TestCli::helpAndVersion() {
     }
     QVERIFY(call({"run", "--help"}).out.contains("halfscope-cli run --preset checkerboard"));
     const QByteArray described = call({"describe", "--help"}).out;
-    QVERIFY2(described.contains("As JSON; not with --dot\n"), described);
+    QVERIFY2(described.contains("As JSON; not with --dot; not with --types\n"), described);
 }
 
 void TestCli::lists() {
@@ -192,6 +193,12 @@ void TestCli::describes_data() {
     QTest::newRow("fp32") << QStringList{"--lane", "fp32"} << QByteArray("%0 = ")
                           << QByteArray("matmul(");
     QTest::newRow("dot") << QStringList{"--dot"} << QByteArray("digraph") << QByteArray("->");
+    QTest::newRow("types") << QStringList{"--types"}
+                           << QByteArray(
+                                  "layer         function    fp32     amp-fp16\n"
+                                  "layer 0       linear      float32  float16, 3 casts\n"
+                                  "norm 0        batch_norm  float32  float16 (float32 inside)\n")
+                           << QByteArray("\nloss          mse_loss    float32  float32, 1 cast\n");
     QTest::newRow("json") << QStringList{"--json"} << QByteArray("{") << QByteArray("\"nodes\"");
 }
 

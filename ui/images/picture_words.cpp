@@ -2,6 +2,7 @@
 #include "ui/images/picture_words.h"
 
 #include "engine/data/targets.h"
+#include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 
 #include <QCoreApplication>

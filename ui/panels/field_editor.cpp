@@ -4,12 +4,11 @@
 
 #include "engine/core/error.h"
 #include "engine/data/known_facts.h"
-#include "engine/settings/layers.h"
 #include "engine/settings/run_length.h"
 #include "ui/dialogs/ask.h"
 #include "ui/dialogs/get_mnist_dialog.h"
-#include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/model_dialog.h"
+#include "ui/dialogs/types_dialog.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
@@ -357,21 +356,10 @@ void FieldEditor::browseData(const QString& key) {
 }
 
 void FieldEditor::chooseLayers() {
-    QStringList layers;
-    try {
-        for (const std::string& layer : layersOf(m_model.config()))
-            layers << QString::fromStdString(layer);
-    } catch (const InputError& error) { // the network cannot be built with these settings
-        m_error->setText(translated(error));
-        m_error->show();
-        return;
-    }
-    const int lane = m_index.data(ConfigModel::LaneRole).toInt();
     auto* dialog =
-        make<LayersDialog>(laneLetter(lane), layers, m_index.data(Qt::EditRole).toString(), this);
+        make<TypesDialog>(m_model, m_index.data(ConfigModel::LaneRole).toInt(), window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });
-    dialog->open(); // training goes on
+    dialog->show(); // training goes on
 }
 
 /// Lists the columns below the button; the one that is predicted has a mark.

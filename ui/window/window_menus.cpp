@@ -6,6 +6,7 @@
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
 #include "ui/dialogs/number_dialog.h"
+#include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
@@ -222,6 +223,7 @@ void WindowMenus::fillView(QMenu& view) {
     fillPlots(view);
     view.addMenu(m_parts.transport->speedMenu());
     addGradients(view);
+    view.addAction(tr("Number types &by layer…"), this, &WindowMenus::showTypes);
     view.addSeparator();
     fillPictures(view);
     view.addSeparator();
@@ -514,6 +516,18 @@ void WindowMenus::showLesson(const QString& page, bool on) {
 
 void WindowMenus::showNumber() {
     auto* dialog = make<NumberDialog>(&m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->show(); // training goes on
+}
+
+void WindowMenus::showTypes() {
+    const std::vector<LaneConfig>& lanes = m_models.config.config().lanes;
+    const auto low = std::find_if(lanes.begin(), lanes.end(), [](const LaneConfig& lane) {
+        return lane.precision != Precision::Fp32;
+    });
+    const bool any = low != lanes.end(); // the lanes that cast have something to tell
+    auto* dialog = make<TypesDialog>(m_models.config,
+                                     any ? static_cast<int>(low - lanes.begin()) : 0, &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->show(); // training goes on
 }

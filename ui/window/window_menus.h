@@ -76,6 +76,7 @@ private:
     void showLesson(const QString& page, bool on);
     void markLesson();
     void showNumber();
+    void showTypes();
     void showMap();
     void showVerification();
     void showAbout();

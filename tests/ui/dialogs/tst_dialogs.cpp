@@ -3,14 +3,15 @@
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
-#include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/scale_dialog.h"
+#include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
 #include "ui/look/theme.h"
 
 #include <QAbstractButton>
 #include <QAction>
 #include <QApplication>
+#include <QComboBox>
 #include <QDesktopServices>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -18,6 +19,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QSplitter>
+#include <QTableView>
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QTreeWidget>
@@ -33,7 +35,7 @@ using namespace halfscope;
 
 namespace {
 
-const char* const kDialogs[] = {"help", "questions", "about", "verify", "map", "layers", "scale"};
+const char* const kDialogs[] = {"help", "questions", "about", "verify", "map", "types", "scale"};
 
 /// Returns what a screen reader says about a control: its name or its text.
 QString nameOfControl(const QWidget& widget) {
@@ -81,7 +83,7 @@ private slots:
     void walk();
     void escapeCloses_data() { walk_data(); }
     void escapeCloses();
-    void layersByKeyboard();
+    void typesByKeyboard();
     void wrongScaleStays();
     void helpLeadsToItsParts();
     void helpLeavesTheWindow();
@@ -114,22 +116,14 @@ void TestDialogs::walk_data() {
 
 QDialog* TestDialogs::open(const QString& name) {
     MainWindow& window = m_opened->window;
-    if (name == QLatin1String("layers")) {
-        auto dialog = std::make_unique<LayersDialog>(
-            QStringLiteral("A"), QStringList{"layer 1", "layer 2"}, QString(), &window);
-        dialog->open();
-        return dialog.release(); // its parent owns it
-    }
     if (name == QLatin1String("scale")) {
         auto dialog = std::make_unique<ScaleDialog>(QStringLiteral("B"), 1024, &window);
         dialog->open();
         return dialog.release();
     }
-    const std::map<QString, QString> titles{{"help", "Help and"},
-                                            {"questions", "Questions"},
-                                            {"about", "About"},
-                                            {"verify", "Verify"},
-                                            {"map", "Map of two"}};
+    const std::map<QString, QString> titles{{"help", "Help and"},  {"questions", "Questions"},
+                                            {"about", "About"},    {"verify", "Verify"},
+                                            {"map", "Map of two"}, {"types", "Number types"}};
     for (QAction* action : window.findChildren<QAction*>())
         if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
     const auto dialogs = window.findChildren<QDialog*>();
@@ -172,14 +166,25 @@ void TestDialogs::escapeCloses() {
     QVERIFY(m_opened->window.isEnabled());
 }
 
-void TestDialogs::layersByKeyboard() {
-    auto* dialog = qobject_cast<LayersDialog*>(open(QStringLiteral("layers")));
+void TestDialogs::typesByKeyboard() {
+    auto* dialog = qobject_cast<TypesDialog*>(open(QStringLiteral("types")));
     QVERIFY(dialog);
-    const QSignalSpy accepted(dialog, &QDialog::accepted);
-    QTest::keyClick(dialog->focusWidget(), Qt::Key_Down); // the first layer has the focus
-    QTest::keyClick(dialog, Qt::Key_Return);
-    QCOMPARE(accepted.count(), 1);
-    QCOMPARE(dialog->text(), QStringLiteral("layer 1=float32"));
+    QTRY_VERIFY(dialog->model().rowCount() > 0);
+    auto* table = dialog->findChild<QTableView*>();
+    QVERIFY(table && table->hasFocus());
+    // the first lane that casts has the cursor
+    QTRY_COMPARE(table->currentIndex().column(), TypesModel::FirstLane + 1);
+    const QString first = dialog->told();
+    QVERIFY2(first.contains(QStringLiteral("linear in layer 0, lane B")), qPrintable(first));
+    QTest::keyClick(table, Qt::Key_Down);
+    QVERIFY(dialog->told() != first);
+    QTest::keyClick(table, Qt::Key_Up);
+    QTest::keyClick(table, Qt::Key_Tab);
+    while (dialog->focusWidget() != dialog->findChild<QComboBox*>())
+        QTest::keyClick(dialog->focusWidget(), Qt::Key_Tab);
+    QTest::keyClick(dialog->focusWidget(), Qt::Key_Down);
+    QCOMPARE(m_opened->window.config().config().lanes[1].layers, std::string("layer 0=float32"));
+    QTRY_VERIFY(dialog->told() != first);
 }
 
 void TestDialogs::wrongScaleStays() {

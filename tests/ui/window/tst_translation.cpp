@@ -7,7 +7,6 @@
 #include "engine/train/experiment.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/train_into.h"
-#include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/dialogs/scale_dialog.h"
 #include "ui/dialogs/sweep_dialog.h"
@@ -245,7 +244,7 @@ void TestTranslation::window() {
 
 void TestTranslation::dialogs_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"Help and", "Questions", "About", "Verify", "Map of", "layers",
+    for (const char* name : {"Help and", "Questions", "About", "Verify", "Map of", "Number types",
                              "scale", "sweep", "model"})
         QTest::newRow(name) << QString::fromLatin1(name);
 }
@@ -256,9 +255,6 @@ void TestTranslation::dialogs() {
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     std::unique_ptr<QDialog> own;
-    if (name == QLatin1String("layers"))
-        own =
-            std::make_unique<LayersDialog>(QStringLiteral("A"), QStringList{"layer 1"}, QString());
     if (name == QLatin1String("scale"))
         own = std::make_unique<ScaleDialog>(QStringLiteral("B"), 1024);
     if (name == QLatin1String("sweep")) own = std::make_unique<SweepDialog>(tinyConfig(10));

@@ -2,7 +2,7 @@
 // closing the window while it trains.
 #include "engine/settings/recipes.h"
 #include "tests/support/opened_window.h"
-#include "ui/dialogs/layers_dialog.h"
+#include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
@@ -556,7 +556,7 @@ void TestWindow::everyWidgetInReachHasAName() {
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     QCOMPARE(namelessIn(window).join(u'\n'), QString());
-    LayersDialog layers(QStringLiteral("A"), {QStringLiteral("layer 0")}, {});
+    TypesDialog layers(window.config(), 1);
     QCOMPARE(namelessIn(layers), QStringList());
     VerifyOptions options;
     QTest::keyClick(&window, Qt::Key_F1);

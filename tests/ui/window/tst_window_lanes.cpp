@@ -1,8 +1,8 @@
 // Lanes of the whole window by mouse and keyboard: they come and go, their layers get dtypes of
 // their own, and their loss scale is set by hand, while a run with other lanes continues.
 #include "tests/support/opened_window.h"
-#include "ui/dialogs/layers_dialog.h"
 #include "ui/dialogs/scale_dialog.h"
+#include "ui/dialogs/types_dialog.h"
 #include "ui/images/compare_view.h"
 #include "ui/models/lane_titles.h"
 #include "ui/panels/field_editor.h"
@@ -18,6 +18,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QTableView>
 #include <QToolButton>
 
 #include <algorithm>
@@ -248,38 +249,60 @@ void TestWindowLanes::scalerSwitchedLive() {
     QCOMPARE(window.findChildren<LaneCard*>().size(), 2);
 }
 
+/// The button beside the setting opens the table of types, which gives layers types of their own.
 void TestWindowLanes::layersChosen() {
     Opened opened(tinyConfig(1000000));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
     FieldEditor* editor = window.setup().editor("precision.layers", 1);
     QVERIFY(editor);
-    const auto open = [&]() -> LayersDialog* {
-        QTest::mouseClick(editor->findChild<QToolButton*>(QString(), Qt::FindDirectChildrenOnly),
-                          Qt::LeftButton);
-        return editor->findChild<LayersDialog*>();
-    };
-    const auto box = [](LayersDialog& dialog, const char* layer) {
-        return dialog.findChild<QComboBox*>(QStringLiteral("layer:%1").arg(QLatin1String(layer)));
-    };
-    LayersDialog* dialog = open();
+    QTest::mouseClick(editor->findChild<QToolButton*>(QString(), Qt::FindDirectChildrenOnly),
+                      Qt::LeftButton);
+    auto* dialog = window.findChild<TypesDialog*>();
     QVERIFY(dialog);
-    QTest::keyClicks(box(*dialog, "layer 1"), QStringLiteral("float3")); // as typed in a list
-    QTest::keyClick(box(*dialog, "output layer"), Qt::Key_End);
-    dialog->accept();
+    QTRY_VERIFY(dialog->model().rowCount() > 0);
+    auto* table = dialog->findChild<QTableView*>();
+    auto* type = dialog->findChild<QComboBox*>(QStringLiteral("layerType"));
+    const auto choose = [&](const char* layer) {
+        for (int row = 0; row < dialog->model().rowCount(); ++row)
+            if (dialog->model().layerAt(row) == QLatin1String(layer)) dialog->choose(row, 1);
+    };
+    const auto cell = [&](const char* layer, int lane) {
+        for (int row = 0; row < dialog->model().rowCount(); ++row)
+            if (dialog->model().layerAt(row) == QLatin1String(layer))
+                return dialog->model().index(row, TypesModel::FirstLane + lane).data().toString();
+        return QString();
+    };
+    QVERIFY(cell("layer 1", 1).startsWith(QStringLiteral("float16, ")));
+    choose("layer 1");
+    QTest::keyClicks(type, QStringLiteral("float3")); // as typed in a list
+    QTRY_COMPARE(cell("layer 1", 1), QStringLiteral("float32, 1 cast"));
+    choose("output layer");
+    QTest::keyClick(type, Qt::Key_End);
     const std::string wanted = "layer 1=float32, output layer=bfloat16";
     QCOMPARE(window.config().config().lanes[1].layers, wanted);
     QCOMPARE(window.config().config().lanes[0].layers, std::string());
-    QTRY_VERIFY(!editor->findChild<LayersDialog*>());
+    QTRY_VERIFY(cell("output layer", 1).startsWith(QStringLiteral("bfloat16, ")));
     QVERIFY(window.setup().restartShown());
     QTest::mouseClick(window.findChild<QPushButton*>(QStringLiteral("restartNow")), Qt::LeftButton);
     QVERIFY(reaches(window, SessionState::Ready));
     QVERIFY(window.bannerText().isEmpty()); // the network has these layers
-    dialog = open();
-    QVERIFY(dialog);
-    QCOMPARE(box(*dialog, "layer 1")->currentText(), QStringLiteral("float32"));
-    dialog->reject();
-    QCOMPARE(window.config().config().lanes[1].layers, wanted);
+    // the cursor stayed where it was, and the choice tells what the cell has
+    QCOMPARE(table->currentIndex().column(), TypesModel::FirstLane + 1);
+    QCOMPARE(type->currentText(), QStringLiteral("bfloat16"));
+    QVERIFY(dialog->told().contains(QStringLiteral("a type of its own")));
+    dialog->choose(0, 0); // another lane, which has none
+    QCOMPARE(type->currentText(), QStringLiteral("as in the precision"));
+    dialog->choose(0, 1);
+    QTest::mouseClick(dialog->findChild<QPushButton*>(QStringLiteral("allAsInThePrecision")),
+                      Qt::LeftButton);
+    QCOMPARE(window.config().config().lanes[1].layers, std::string());
+    // a network that cannot be built is told in place of the table
+    const int layers = window.config().rowOf("model.layers");
+    window.config().setData(window.config().index(layers), QStringLiteral("Linear(3, 4)"));
+    QTRY_COMPARE(dialog->model().rowCount(), 0);
+    QVERIFY2(dialog->told().contains(QStringLiteral("2 features")), qPrintable(dialog->told()));
+    QVERIFY(!type->isEnabled());
 }
 
 /// One of two equal lanes is "amp-fp16-2" in files; here it has the name on its card.
