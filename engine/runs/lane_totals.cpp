@@ -8,9 +8,10 @@ namespace halfscope {
 void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
-    for (const MetricId id : {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
-                              metric::ValidationError, metric::Perplexity, metric::UnchangedWeights,
-                              metric::UnchangedCopies, metric::WeightDistance})
+    for (const MetricId id :
+         {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
+          metric::ValidationError, metric::Perplexity, metric::UnchangedWeights,
+          metric::UnchangedCopies, metric::WeightDistance, metric::GradientError})
         if (row.measured(id)) addValue(id, row[id]);
 }
 
@@ -44,6 +45,7 @@ void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::UnchangedWeights) m_unchangedWeights = value;
     if (id == metric::UnchangedCopies) m_unchangedCopies = value;
     if (id == metric::WeightDistance) m_weightDistance = value;
+    if (id == metric::GradientError) m_gradientError = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
     m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);

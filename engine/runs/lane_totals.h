@@ -49,6 +49,8 @@ public:
     std::optional<double> unchangedWeights() const { return m_unchangedWeights; }
     std::optional<double> unchangedCopies() const { return m_unchangedCopies; }
     std::optional<double> weightDistance() const { return m_weightDistance; }
+    /// The last value where it was measured, see StepRecord::gradientError.
+    std::optional<double> gradientError() const { return m_gradientError; }
     /// The highest accuracy so far.
     std::optional<double> bestAccuracy() const { return m_bestAccuracy; }
 
@@ -59,7 +61,7 @@ private:
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
     std::optional<double> m_validationError, m_perplexity;
-    std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance;
+    std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance, m_gradientError;
     Message m_lastOverflow, m_lastUnderflow;
     int64_t m_underflowStep = 0;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another

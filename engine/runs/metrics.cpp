@@ -110,6 +110,13 @@ std::span<const Metric> knownMetrics() {
          phrase("Metrics", "How far the lane's weights are from those of the first lane: the L2 "
                            "norm of the difference, divided by that of the first lane's weights."),
          Log10, Steps, Float64, false},
+        {"gradient_error", phrase("Metrics", "Gradient error"), phrase("Metrics", "Grad. error"),
+         kNoUnit,
+         phrase("Metrics",
+                "What the lane's precision does to the gradient: the L2 norm of its difference "
+                "from the gradient that float32 computes from the same weights and batch, divided "
+                "by the norm of that. At 1, all of the gradient is lost."),
+         Log10, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -40,6 +40,7 @@ enum Known : MetricId {
     UnchangedWeights,
     UnchangedCopies,
     WeightDistance,
+    GradientError,
     kKnown ///< how many there are
 };
 } // namespace metric

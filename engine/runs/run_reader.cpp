@@ -60,6 +60,7 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
     case metric::TrainingAccuracy:
     case metric::UnchangedWeights:
     case metric::UnchangedCopies:
+    case metric::GradientError:
     case metric::DeviceSeconds:
     case metric::WallSeconds: return table.numberFromZero<double>(column.place);
     default: break;

@@ -66,6 +66,8 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
         lane["unchanged_copies"] = jsonNumber(*copies);
     if (const auto distance = totals.weightDistance())
         lane["weight_distance"] = jsonNumber(*distance);
+    if (const auto gradient = totals.gradientError())
+        lane["gradient_error"] = jsonNumber(*gradient);
     addPicture(lane, error);
     lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     lane["skipped_steps"] = last.skippedSoFar();

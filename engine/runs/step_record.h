@@ -43,6 +43,8 @@ struct StepRecord {
     std::optional<double> trainingAccuracy{};   ///< of the epoch so far, where it is measured
     std::optional<WeightChange> weightChange{}; ///< where it is watched; not of a skipped step
     std::optional<double> weightDistance{};     ///< from the first lane, likewise watched
+    std::optional<double> gradientError{};      ///< where it is measured, see GradientError; not of
+                                                ///< a skipped step
 };
 
 inline StepRow rowOf(const StepRecord& record) {
@@ -71,6 +73,7 @@ inline StepRow rowOf(const StepRecord& record) {
             row.set(metric::UnchangedCopies, *record.weightChange->unchangedCopies);
     }
     if (record.weightDistance) row.set(metric::WeightDistance, *record.weightDistance);
+    if (record.gradientError) row.set(metric::GradientError, *record.gradientError);
     if (record.trainingAccuracy) row.set(metric::TrainingAccuracy, *record.trainingAccuracy);
     return row;
 }

@@ -145,6 +145,7 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::UnchangedWeights: return "weights/unchanged";
     case metric::UnchangedCopies: return "weights/unchanged_copies";
     case metric::WeightDistance: return "weights/distance";
+    case metric::GradientError: return "amp/gradient_error";
     case metric::Grew:
     case metric::BackedOff:   // the scale of the next step tells both
     case metric::WallSeconds: // it is the time of every event

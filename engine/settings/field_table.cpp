@@ -368,6 +368,16 @@ std::vector<Field> runFields() {
                        "No other result depends on it. 0: never.")},
                [](auto& c) -> auto& { return c.watchWeights; }),
            {0, 1e9, Bound::Closed, true}),
+        in(ofRun(
+               {"run.gradient_error", phrase("Settings", "Gradient error"),
+                phrase("Settings", "steps"),
+                phrase("Settings",
+                       "At every so many steps, each lane's gradient is compared with the one that "
+                       "float32 computes from the same weights and batch. The difference has a "
+                       "plot; lanes in float32 have none. It costs two more passes of the network "
+                       "each time. No other result depends on it. 0: never.")},
+               [](auto& c) -> auto& { return c.gradientError; }),
+           {0, 1e9, Bound::Closed, true}),
     };
 }
 

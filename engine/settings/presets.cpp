@@ -22,6 +22,8 @@ constexpr Phrase kScaling = phrase("Presets", "Loss scaling");
 
 /// In steps: watching takes little beside a step of the checkerboard.
 constexpr int64_t kOftenWatched = 5;
+/// Likewise; each time takes two more passes.
+constexpr int64_t kOftenMeasured = 10;
 
 /// Returns the folder of Debian's Fashion-MNIST package; empty when it is not installed.
 std::string installedFashion() {
@@ -99,6 +101,7 @@ Preset fp8() {
                "learn in 8 bits nearly as well as in float32."),
         "fp32,fp8,fp8");
     made.config.lanes[2].layers = "layer 0=bfloat16";
+    made.config.gradientError = kOftenMeasured;
     return made;
 }
 
@@ -505,6 +508,7 @@ Preset staticScales() {
         made.config.lanes[i].scaler.initScale = scales[i];
         made.config.lanes[i].scaler.rules.mode = ScalerMode::Static;
     }
+    made.config.gradientError = kOftenMeasured;
     return made;
 }
 

@@ -31,18 +31,19 @@ public:
         : m_b(graph), m_config(config), m_lane(lane), m_rates(scheduleOf(config)),
           m_schedule(m_b, m_rates) {}
 
+    /// The pass forward and backward, up to the unscaled gradients of this batch.
+    void buildGradients(const PrecisionPlan& plan, const ForwardFn& forward) {
+        const Forward f = begin(plan, forward);
+        for (size_t i = 0; i < f.losses.size(); ++i)
+            differentiate(f, i);
+        unscale();
+        for (const Group& group : m_groups)
+            for (const ParameterGradient& pg : group.gradients)
+                m_b.graph().addOutput("gradient." + pg.name, pg.gradient);
+    }
+
     void build(const PrecisionPlan& plan, const ForwardFn& forward) {
-        m_policy = plan.policy ? &*plan.policy : nullptr;
-        m_b.setMathMode(plan.math);
-        Forward f;
-        {
-            AutocastScope scope(m_b, m_policy);
-            f = forward(m_b, plan.storage.weights);
-        }
-        if (m_policy != nullptr) checkLayers(*m_policy, m_lane, m_b.graph());
-        m_scaler = m_b.state("scaler", {kScalerSlots}, DType::F64, StateRole::Scaler);
-        takeScale();
-        groupParameters(f);
+        const Forward f = begin(plan, forward);
         emitBoundary();
         emitTurns();
         NodeId loss = kNoNode;
@@ -73,6 +74,22 @@ private:
         NodeId passes = kNoNode; ///< Bool: its optimizer sits this update out; kNoNode when it
                                  ///< never does
     };
+
+    /// Emits the forward pass, and what the gradients need besides it.
+    Forward begin(const PrecisionPlan& plan, const ForwardFn& forward) {
+        m_policy = plan.policy ? &*plan.policy : nullptr;
+        m_b.setMathMode(plan.math);
+        Forward f;
+        {
+            AutocastScope scope(m_b, m_policy);
+            f = forward(m_b, plan.storage.weights);
+        }
+        if (m_policy != nullptr) checkLayers(*m_policy, m_lane, m_b.graph());
+        m_scaler = m_b.state("scaler", {kScalerSlots}, DType::F64, StateRole::Scaler);
+        takeScale();
+        groupParameters(f);
+        return f;
+    }
 
     void takeScale() {
         PhaseScope phase(m_b, Phase::Loss);
@@ -371,6 +388,13 @@ Graph buildStepWith(const RunConfig& config, const LaneConfig& lane, const Preci
                     const ForwardFn& forward) {
     Graph graph;
     StepBuilder(graph, config, lane).build(plan, forward);
+    return graph;
+}
+
+Graph buildGradientsWith(const RunConfig& config, const LaneConfig& lane, const PrecisionPlan& plan,
+                         const ForwardFn& forward) {
+    Graph graph;
+    StepBuilder(graph, config, lane).buildGradients(plan, forward);
     return graph;
 }
 

@@ -48,6 +48,9 @@ Graph buildStepWith(const RunConfig&, const LaneConfig&, const ForwardFn&);
 /// Does the same with a plan that was made once, because a policy file may change during a
 /// training.
 Graph buildStepWith(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const ForwardFn&);
+/// Builds the forward and backward pass alone, as buildGradients() does for the settings' network.
+Graph buildGradientsWith(const RunConfig&, const LaneConfig&, const PrecisionPlan&,
+                         const ForwardFn&);
 /// Builds the graph of one lane's training step. Inputs: "x", "target". Outputs: "loss",
 /// "prediction", "metrics" (F64, see MetricsSlot). States: parameters, moments, running statistics,
 /// "scaler" (F64, ScalerSlot), "scaler.rules" (F64, RuleSlot), "optimizer.step", "schedule.tick",
@@ -56,6 +59,10 @@ Graph buildStepWith(const RunConfig&, const LaneConfig&, const PrecisionPlan&, c
 Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
 /// Does the same with a plan that was made once.
 Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
+/// Builds the forward and backward pass of a lane alone, with the scaling of its loss: inputs "x"
+/// and "target", outputs "gradient.<parameter>", F32 and unscaled; states as in buildStep(), as far
+/// as gradients depend on them.
+Graph buildGradients(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
 /// Builds the network alone: input "x", output "prediction", the same parameters by name.
 Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&,
                    ModelMode = ModelMode::Train);

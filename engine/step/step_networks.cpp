@@ -233,9 +233,11 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const BatchShap
     return buildStep(config, lane, planOf(lane), shape);
 }
 
-Graph buildStep(const RunConfig& config, const LaneConfig& lane, const PrecisionPlan& plan,
-                const BatchShape& shape) {
-    return buildStepWith(config, lane, plan, [&](Builder& b, DType) {
+namespace {
+
+/// Returns the forward pass of the settings' networks and losses.
+ForwardFn forwardOf(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape) {
+    return [&](Builder& b, DType) {
         Networks networks = emitNetworks(b, config, shape, plan);
         if (isAdversarial(config.model))
             return Adversaries(b, config, shape, plan).forward(std::move(networks));
@@ -245,7 +247,19 @@ Graph buildStep(const RunConfig& config, const LaneConfig& lane, const Precision
         f.updates = std::move(networks.updates);
         f.losses = emitLosses(b, config, shape, networks.predictions);
         return f;
-    });
+    };
+}
+
+} // namespace
+
+Graph buildStep(const RunConfig& config, const LaneConfig& lane, const PrecisionPlan& plan,
+                const BatchShape& shape) {
+    return buildStepWith(config, lane, plan, forwardOf(config, plan, shape));
+}
+
+Graph buildGradients(const RunConfig& config, const LaneConfig& lane, const PrecisionPlan& plan,
+                     const BatchShape& shape) {
+    return buildGradientsWith(config, lane, plan, forwardOf(config, plan, shape));
 }
 
 Graph buildForward(const RunConfig& config, const PrecisionPlan& plan, const BatchShape& shape,

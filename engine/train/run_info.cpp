@@ -37,6 +37,7 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
         if (experiment.lanes() > 1 || !experiment.recorded().forks.empty())
             extra.push_back(metric::WeightDistance);
     }
+    if (experiment.config().gradientError > 0) extra.push_back(metric::GradientError);
     return extra;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/evaluator.h"
+#include "engine/train/gradient_error.h"
 #include "engine/train/lane_step.h"
 #include "engine/train/overflow.h"
 #include "engine/train/probe.h"
@@ -80,8 +81,9 @@ struct Trainer::Impl {
     const Batch* probed = nullptr;        ///< its inputs
     std::unique_ptr<TextWriter> writer;   ///< likewise
     std::atomic<Probe*> runningProbe{nullptr};
-    Culprit culprit;      ///< of the last step; kept while the loss stays bad
-    FittingScale fitting; ///< of the last overflow in a backward pass: a first guess
+    GradientError gradientError; ///< of the step that has begun
+    Culprit culprit;             ///< of the last step; kept while the loss stays bad
+    FittingScale fitting;        ///< of the last overflow in a backward pass: a first guess
     bool lossWasBad = false;
     UnderflowWatch underflow;
     SeenSamples seen; ///< of the epoch so far
@@ -89,7 +91,8 @@ struct Trainer::Impl {
 
     Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
         : config(runConfig), lane(config.lanes[static_cast<size_t>(index)]), plan(planOf(lane)),
-          laneIndex(index), source(batches) {}
+          laneIndex(index), source(batches),
+          gradientError(config, lane, plan, source, [this] { return anotherExecutor(); }) {}
 
     Graph graphFor(int64_t rows) const { return buildStep(config, lane, plan, source.shape(rows)); }
 
@@ -229,6 +232,7 @@ struct Trainer::Impl {
         read.record.step = lastStep;
         read.record.lane = laneIndex;
         read.record.deviceSeconds = at->executor().lastStepSeconds();
+        if (!(read.record.flags & kSkipped)) read.record.gradientError = gradientError.value();
         return read;
     }
 };
@@ -261,6 +265,8 @@ MemoryUse Trainer::memory() const {
     for (const auto& size : m_impl->sizes)
         uses.push_back(memoryUse(size->executor(), *size->program()));
     if (m_impl->evaluator) uses.push_back(m_impl->evaluator->memory());
+    for (const MemoryUse& use : m_impl->gradientError.memory())
+        uses.push_back(use);
     for (const MemoryUse& use : uses) {
         sum.bytes += use.bytes;
         sum.peakBytes += use.peakBytes;
@@ -275,6 +281,7 @@ void Trainer::requestStop() {
         size->executor().requestStop();
     if (m_impl->evaluator) m_impl->evaluator->requestStop();
     if (Probe* const running = m_impl->runningProbe) running->requestStop();
+    m_impl->gradientError.requestStop();
 }
 
 void Trainer::setWeights(const Weights& weights) {
@@ -365,6 +372,7 @@ bool Trainer::begin(int64_t step) {
     }
     impl.use(step);
     impl.keptPrediction.reset();
+    if (!impl.gradientError.measure(step, *impl.at)) return false;
     if (watchesWeights(impl.config, step)) impl.at->weights().before(impl.at->executor());
     if (impl.at->executor().run(RunMode::Captured) == RunResult::Stopped) return false;
     impl.lastStep = step;
@@ -540,6 +548,7 @@ void Trainer::rebuild(const LaneConfig& lane) {
     if (impl.lastStep > 0) shown = prediction();
     impl.lane = lane;
     impl.load(lane);
+    impl.gradientError.reset(); // it is made again, from the new settings
     // The new step may have moments that the old one did not have, or may lack some.
     before.states = sharedStates(std::move(before.states), impl.at->graph());
     const StateValues fresh =

@@ -16,10 +16,13 @@ const QString kBetweenParts = QStringLiteral(", "); // the engine puts it betwee
 constexpr char16_t kInName = u'-';                  // stands between the parts of a precision's
                                                     // name
 
-bool isFirstScale(const QString& difference) {
-    static const Field& s_scale = *findField("scaler.init_scale");
-    return difference.section(u' ', -2, -2) == QString::fromStdString(nameInTitles(s_scale));
+/// Whether a difference like "First scale 2^10" is one of this setting.
+bool isOf(const QString& difference, std::string_view key) {
+    return difference.section(u' ', -2, -2) ==
+           QString::fromStdString(nameInTitles(*findField(key)));
 }
+
+bool isFirstScale(const QString& difference) { return isOf(difference, "scaler.init_scale"); }
 
 /// Returns the value of a difference like "Growth interval 20". A first loss scale is where the
 /// lane began: its number alone would look like the scale of now, which moves and can be set. A
@@ -30,6 +33,9 @@ QString valueOf(const QString& difference) {
             .replace(QLatin1String("bfloat"), QLatin1String("bf"))
             .replace(QLatin1String("float"), QLatin1String("fp"));
     const QString value = difference.section(u' ', -1);
+    //: %1 is how a lane scales what it rounds to FP8: dynamic or none
+    if (isOf(difference, "precision.fp8_scaling"))
+        return QCoreApplication::translate("LaneTitles", "FP8 %1").arg(value);
     if (!isFirstScale(difference)) return value;
     //: %1 is the loss scale that a lane began with, and keeps where it is fixed
     return QCoreApplication::translate("LaneTitles", "first %1").arg(value);

@@ -43,6 +43,8 @@ bool hasCopies(const RunConfig& config, int lane) {
 /// from the start, so that the others need not make room for it later.
 bool isAwaited(const RunSnapshot& run, MetricId id) {
     const RunConfig& config = run.info().config;
+    if (id == metric::GradientError)
+        return config.gradientError > 0 && config.gradientError <= stepsOf(config);
     const int64_t batches = config.gradients.accumulate;
     const int64_t first =
         (std::max(config.watchWeights, batches) + batches - 1) / batches * batches;

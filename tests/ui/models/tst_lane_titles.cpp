@@ -48,7 +48,8 @@ StepRecord timed(int lane, int64_t step, double seconds, double wall) {
 namespace {
 /// Joins the words of the settings' names, as titles have them.
 QString joinedNames(QString text) {
-    for (const char* name : {"First scale", "Growth interval", "Growth factor", "Loss scaling"}) {
+    for (const char* name :
+         {"First scale", "Growth interval", "Growth factor", "Loss scaling", "FP8 scaling"}) {
         const QString words = QString::fromLatin1(name);
         text.replace(words, QString(words).replace(QChar(u' '), QChar(QChar::Nbsp)));
     }
@@ -187,6 +188,8 @@ void TestLaneTitles::forms() {
              QStringLiteral("B 20"));
     QCOMPARE(labelForms(joinedNames(QStringLiteral("B amp-fp16, First scale 1"))).join(u'|'),
              joinedNames(QStringLiteral("B amp-fp16, First scale 1|B first 1")));
+    QCOMPARE(labelForms(joinedNames(QStringLiteral("B fp8, FP8 scaling none"))).back(),
+             QStringLiteral("B FP8 none"));
     QCOMPARE(labelForms(QStringLiteral("C fp8, layer 0=bfloat16")).back(),
              QStringLiteral("C layer 0=bf16"));
     const QFontMetrics metrics{QFont()};

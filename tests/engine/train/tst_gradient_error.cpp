@@ -1,0 +1,205 @@
+// How far a lane's gradient is from float32's: exact where nothing is rounded, 1 where all is lost,
+// as large as the formats' roundings otherwise; and nothing else of a training depends on it.
+#include "engine/train/experiment.h"
+#include "tests/support/lane.h"
+
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_gradient_error {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+RunConfig smallExperiment(const char* lanes, int64_t every) {
+    RunConfig config = defaultConfig();
+    config.task.side = 16;
+    config.model.width = 32;
+    config.model.depth = 2;
+    // smooth, and without differences of rounded numbers: errors are in proportion to roundings
+    config.model.activation = Activation::Tanh;
+    config.model.norm = Norm::None;
+    config.lanes = parseLanes(lanes);
+    config.steps = 6;
+    config.device = "cpu";
+    config.threads = 1;
+    config.gradientError = every;
+    return config;
+}
+
+std::vector<StepRecord> recordsOf(const RunConfig& config) {
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    while (!experiment.finished())
+        experiment.advance(records, events);
+    return records;
+}
+
+/// Returns the value of the last step of each lane.
+std::vector<double> errorsOf(const RunConfig& config) {
+    const std::vector<StepRecord> records = recordsOf(config);
+    std::vector<double> errors;
+    for (size_t i = records.size() - config.lanes.size(); i < records.size(); ++i)
+        errors.push_back(records[i].gradientError.value_or(std::nan("")));
+    return errors;
+}
+
+/// A lane of y = w x, whose gradient is 2 (w x - target) x.
+RunConfig oneWeight(Precision precision) {
+    RunConfig config = laneConfig(precision);
+    config.model.layers = "nn.Sequential(nn.Linear(1, 1, bias=False))";
+    config.optimizer = {.kind = OptimizerKind::Sgd, .lr = 0};
+    config.lanes[0].scaler.initScale = 1;
+    config.gradientError = 1;
+    return config;
+}
+
+std::optional<double> errorOfOne(const RunConfig& config, float weight, float x, float target = 0) {
+    Lane lane(config, FixedDataset{{1, 1, 1}, {{{x}, {target}}}});
+    lane.trainer.setWeights({{"0.weight", {weight}}});
+    std::vector<Event> events;
+    return lane.trainer.step(1, events)->gradientError;
+}
+
+/// Where the weight is 0, these make a gradient of 2^-25.
+constexpr float kSmallX = 0x1p-14f, kSmallTarget = -0x1p-12f;
+
+} // namespace
+
+class TestGradientError : public QObject {
+    Q_OBJECT
+
+private slots:
+    void oneRounding();
+    void lostGradients();
+    void formats();
+    void otherGraphs_data();
+    void otherGraphs();
+    void whenItIsMeasured();
+    void changesNothingElse();
+    void liveEdits();
+};
+
+void TestGradientError::oneRounding() {
+    QCOMPARE(errorOfOne(oneWeight(Precision::AmpFp16), 1.5f, 2), std::optional(0.0)); // all exact
+    // w and x as float16 has them: 1 + 2^-12 rounds to 1, so that 2 w x^2 becomes 2
+    const double part = 0x1p-12;
+    const auto error = errorOfOne(oneWeight(Precision::AmpFp16), 1 + static_cast<float>(part), 1);
+    QVERIFY(error);
+    const double exact = 2 * (1 + part);
+    QVERIFY2(std::abs(*error - (exact - 2) / exact) < 0x1p-23, qPrintable(QString::number(*error)));
+    // the input is rounded likewise: 1 + 2^-9 is 1 in bfloat16
+    const double x = 1 + 0x1p-9;
+    const auto input = errorOfOne(oneWeight(Precision::AmpBf16), 1, static_cast<float>(x));
+    QVERIFY(input);
+    QVERIFY(std::abs(*input - (x * x - 1) / (x * x)) < 0x1p-22);
+}
+
+void TestGradientError::lostGradients() {
+    RunConfig config = oneWeight(Precision::AmpFp16);
+    // a gradient of 2^-25, which float16 makes zero
+    QCOMPARE(errorOfOne(config, 0, kSmallX, kSmallTarget), std::optional(1.0));
+    config.lanes[0].scaler.initScale = 1024; // and a loss scale keeps
+    QCOMPARE(errorOfOne(config, 0, kSmallX, kSmallTarget), std::optional(0.0));
+    // a gradient that overflows: the step is skipped, and has no error
+    config.lanes[0].scaler.initScale = 0x1p30;
+    QCOMPARE(errorOfOne(config, 1, 1), std::nullopt);
+    // a gradient of zero has no error either
+    QCOMPARE(errorOfOne(oneWeight(Precision::AmpFp16), 0, 1), std::nullopt);
+}
+
+/// Rounding to p bits makes errors in proportion to 2^-p: float16 has 11, bfloat16 has 8, E4M3 has
+/// 4 and E5M2 3; TF32 rounds only what enters products.
+void TestGradientError::formats() {
+    const std::vector<double> errors =
+        errorsOf(smallExperiment("fp32,tf32,amp-fp16,amp-bf16,fp8", 2));
+    QVERIFY(std::isnan(errors[0])); // float32 has no such error
+    const double tf32 = errors[1], fp16 = errors[2], bf16 = errors[3], fp8 = errors[4];
+    QVERIFY2(tf32 > 0 && tf32 < 4 * fp16, qPrintable(QString::number(tf32)));
+    QVERIFY2(fp16 > 0x1p-13 && fp16 < 0x1p-6, qPrintable(QString::number(fp16)));
+    QVERIFY2(bf16 > 4 * fp16 && bf16 < 16 * fp16, qPrintable(QString::number(bf16 / fp16)));
+    QVERIFY2(fp8 > 4 * bf16 && fp8 < 1, qPrintable(QString::number(fp8 / bf16)));
+}
+
+void TestGradientError::otherGraphs_data() {
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<int>("accumulate");
+    QTest::newRow("dropout") << "Sequential(Linear(2, 64), ReLU(), Dropout(0.5), Linear(64, 1))"
+                             << 1;
+    QTest::newRow("accumulated") << "" << 2;
+    QTest::newRow("convolution") << "Sequential(Conv2d(2, 16, 3, padding=1), Tanh(), "
+                                    "Conv2d(16, 1, 1))"
+                                 << 1;
+}
+
+/// Both gradients are those of the same function: dropout has the same mask, and only the present
+/// batch counts. With another mask the error would be about 1.
+void TestGradientError::otherGraphs() {
+    QFETCH(const QString, layers);
+    QFETCH(const int, accumulate);
+    RunConfig config = smallExperiment("fp32,amp-fp16", 1);
+    config.model.layers = layers.toStdString();
+    config.gradients.accumulate = accumulate;
+    const double error = errorsOf(config)[1];
+    QVERIFY2(error > 0x1p-14 && error < 0x1p-5, qPrintable(QString::number(error)));
+}
+
+void TestGradientError::whenItIsMeasured() {
+    RunConfig config = smallExperiment("fp32,amp-bf16", 3);
+    for (const StepRecord& record : recordsOf(config))
+        QCOMPARE(record.gradientError.has_value(), record.lane == 1 && record.step % 3 == 0);
+    // one layer in float16 is enough
+    config.lanes[0].layers = "layer 1=float16";
+    for (const StepRecord& record : recordsOf(config))
+        QCOMPARE(record.gradientError.has_value(), record.step % 3 == 0);
+    // an epoch's smaller last batch is left out: 10 samples in batches of 4
+    RunConfig batches = config;
+    batches.task = {};
+    batches.task.kind = TaskKind::Regression;
+    batches.task.samples = 10;
+    batches.task.batch = 4;
+    batches.gradientError = 1;
+    batches.lanes[0].layers.clear();
+    for (const StepRecord& record : recordsOf(batches))
+        QCOMPARE(record.gradientError.has_value(), record.lane == 1 && record.step % 3 != 0);
+}
+
+void TestGradientError::changesNothingElse() {
+    const char* lanes = "fp32,amp-fp16,bf16,fp8";
+    const std::vector<StepRecord> measured = recordsOf(smallExperiment(lanes, 1));
+    const std::vector<StepRecord> usual = recordsOf(smallExperiment(lanes, 0));
+    QCOMPARE(measured.size(), usual.size());
+    for (size_t i = 0; i < measured.size(); ++i) {
+        QCOMPARE(measured[i].loss, usual[i].loss);
+        QCOMPARE(measured[i].gradientNorm, usual[i].gradientNorm);
+        QVERIFY(!usual[i].gradientError);
+    }
+    // the same bits whenever it is measured again
+    const std::vector<StepRecord> again = recordsOf(smallExperiment(lanes, 1));
+    for (size_t i = 0; i < measured.size(); ++i)
+        QCOMPARE(again[i].gradientError, measured[i].gradientError);
+}
+
+/// A lane that begins to scale its loss is measured with its new scale.
+void TestGradientError::liveEdits() {
+    RunConfig config = oneWeight(Precision::AmpFp16);
+    config.lanes[0].scaler.rules.mode = ScalerMode::Off;
+    Lane lane(config, FixedDataset{{1, 1, 1}, {{{kSmallX}, {kSmallTarget}}}});
+    lane.trainer.setWeights({{"0.weight", {0.0f}}});
+    std::vector<Event> events;
+    QCOMPARE(lane.trainer.step(1, events)->gradientError, std::optional(1.0));
+    ScalerConfig scaler = config.lanes[0].scaler;
+    scaler.rules.mode = ScalerMode::Dynamic;
+    scaler.initScale = 1024;
+    lane.trainer.setScaler(scaler);
+    QCOMPARE(lane.trainer.step(2, events)->gradientError, std::optional(0.0));
+}
+
+} // namespace tst_gradient_error
+
+QTEST_GUILESS_MAIN(tst_gradient_error::TestGradientError)
+#include "tst_gradient_error.moc"
