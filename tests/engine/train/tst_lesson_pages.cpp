@@ -63,6 +63,15 @@ double zerosIn(const GradientRange& range) {
     return static_cast<double>(range.zeros()) / static_cast<double>(range.total());
 }
 
+/// Returns the median of the gradient errors that were measured in 300 steps.
+double medianError(const Lesson& lesson, int lane) {
+    std::vector<double> errors;
+    for (int64_t step = 1; step <= 300; ++step)
+        if (const auto error = lesson.row(lane, step).gradientError) errors.push_back(*error);
+    std::sort(errors.begin(), errors.end());
+    return errors.empty() ? 0 : errors[errors.size() / 2];
+}
+
 } // namespace
 
 class TestLessonPages : public QObject {
@@ -172,6 +181,15 @@ void TestLessonPages::eightBits() {
     QVERIFY(lastLoss(lesson, kFp8) > 2 * lastLoss(lesson, kFp32));
     QVERIFY(lastLoss(lesson, kFirstLayer) < 1.25 * lastLoss(lesson, kFp32));
     QVERIFY(zerosIn(lesson.experiment.gradientRanges()[kFirstLayer]) < 0.005);
+    for (const int lane : {kFp8, kFirstLayer}) {
+        const double off = medianError(lesson, lane);
+        QVERIFY2(off > 0.4 && off < 0.7, qPrintable(QString::number(off)));
+    }
+    Lesson halves("fp8", [](RunConfig& config) { config.lanes = parseLanes("amp-bf16,amp-fp16"); });
+    halves.train(300);
+    const double bf16 = medianError(halves, 0), fp16 = medianError(halves, 1);
+    QVERIFY2(std::abs(bf16 - 0.08) < 0.02, qPrintable(QString::number(bf16)));
+    QVERIFY2(std::abs(fp16 - 0.02) < 0.01, qPrintable(QString::number(fp16)));
     // without a scale for each tensor, and with a loss scale instead
     const auto trained = [](const std::function<void(LaneConfig&)>& set, int64_t until) {
         auto alone = std::make_unique<Lesson>("fp8", [&](RunConfig& config) {
