@@ -250,11 +250,13 @@ struct Commands {
         } else if (devices->parsed()) {
             tellDevices();
         } else if (describe->parsed()) {
-            describeOptions.form = dot     ? DescribeForm::Dot
-                                   : json  ? DescribeForm::Json
-                                   : types ? DescribeForm::Types
-                                           : DescribeForm::Text;
-            cli::describe(describeOptions);
+            describeOptions.form = dot    ? DescribeForm::Dot
+                                   : json ? DescribeForm::Json
+                                          : DescribeForm::Text;
+            if (types)
+                tellTypes(describeOptions.experiment);
+            else
+                cli::describe(describeOptions);
         } else if (pytorch->parsed()) {
             tellPyTorch(pytorchOptions);
         } else if (settings->parsed()) {

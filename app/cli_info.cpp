@@ -144,14 +144,12 @@ void tellDevices() {
 
 void describe(const DescribeOptions& options) {
     const RunConfig config = options.experiment.config();
-    if (options.form == DescribeForm::Types) return print(typesText(config));
     const LaneConfig& lane = config.lanes[laneIndex(config, options.lane)];
     const Graph graph = buildStep(config, lane, makeTask(config)->shape());
     const std::string& device = options.experiment.device;
     std::optional<LoadedThere> there; // before anything is printed: there may be no such device
     if (device.starts_with("cuda")) there = loadOn(device, graph);
     switch (options.form) {
-    case DescribeForm::Types: break; // has been printed
     case DescribeForm::Text:
         print(graphText(graph) + (there ? waysText(device, *there) : ""));
         break;
@@ -161,6 +159,8 @@ void describe(const DescribeOptions& options) {
         break;
     }
 }
+
+void tellTypes(const ExperimentOptions& experiment) { print(typesText(experiment.config())); }
 
 void tellPyTorch(const ExperimentOptions& experiment) { print(pytorchScript(experiment.config())); }
 

@@ -7,7 +7,7 @@
 
 namespace halfscope::cli {
 
-enum class DescribeForm : uint8_t { Text, Types, Dot, Json };
+enum class DescribeForm : uint8_t { Text, Dot, Json };
 struct DescribeOptions {
     ExperimentOptions experiment;
     std::string lane; ///< empty: the first lane that is not fp32, or else the first
@@ -19,9 +19,11 @@ enum class PresetForm : uint8_t { Text, Markdown };
 void tellPresets(PresetForm);
 void tellDevices();
 /// Prints the graph of one lane's training step and, when the command names a CUDA device, the ways
-/// to run it that the device compares; as Types, the dtypes of the functions of all lanes. Throws
+/// to run it that the device compares. Throws
 /// InputError for an unknown lane, and EngineError for a device that is not there.
 void describe(const DescribeOptions&);
+/// Prints what each function of the network computes in, in all lanes.
+void tellTypes(const ExperimentOptions&);
 /// Prints the experiment as a Python program for PyTorch.
 void tellPyTorch(const ExperimentOptions&);
 /// Prints the reference of settings as Markdown.

@@ -115,7 +115,8 @@ std::span<const Metric> knownMetrics() {
          phrase("Metrics",
                 "What the lane's precision does to the gradient: the L2 norm of its difference "
                 "from the gradient that float32 computes from the same weights and batch, divided "
-                "by the norm of that. At 1, all of the gradient is lost."),
+                "by the norm of that. A gradient of zeros has 1; above it, the difference is "
+                "larger than the gradient itself."),
          Log10, Steps, Float64, false},
     }};
     return kMetrics;

@@ -374,8 +374,9 @@ std::vector<Field> runFields() {
                 phrase("Settings",
                        "At every so many steps, each lane's gradient is compared with the one that "
                        "float32 computes from the same weights and batch. The difference has a "
-                       "plot; lanes in float32 have none. It costs two more passes of the network "
-                       "each time. No other result depends on it. 0: never.")},
+                       "plot; lanes in float32 have none, and a smaller last batch of an epoch is "
+                       "left out. Each time costs two more passes forward and backward, and it "
+                       "takes memory of its own. No other result depends on it. 0: never.")},
                [](auto& c) -> auto& { return c.gradientError; }),
            {0, 1e9, Bound::Closed, true}),
     };

@@ -12,6 +12,7 @@
 
 namespace halfscope {
 
+struct LaneConfig;
 struct RunConfig;
 
 using LayerTypes = std::map<std::string, DType, std::less<>>;
@@ -19,6 +20,10 @@ using LayerTypes = std::map<std::string, DType, std::less<>>;
 /// Reads "layer 1=float32, output layer=bfloat16" into dtypes by label; returns nothing when the
 /// text does not have that form.
 std::optional<LayerTypes> forcedLayers(std::string_view text);
+
+/// Whether all layers of a lane compute in float32, by their precision and without types of their
+/// own. A policy file is not looked at.
+bool computesInFloat32(const LaneConfig&);
 
 /// Returns the labels that precision.layers can name, in the order of the forward pass.
 std::vector<std::string> layersOf(const RunConfig&);

@@ -221,6 +221,12 @@ PrecisionPlan planOf(const LaneConfig& lane) {
     return plan;
 }
 
+bool computesInFloat32(const LaneConfig& lane) {
+    const PrecisionPreset& row = presetOf(lane.precision);
+    const bool casts = row.policy || row.model || lane.precision == Precision::User;
+    return lane.layers.empty() && !casts && row.math == MathMode::F32;
+}
+
 bool storesHalf(const LaneConfig& lane) {
     const PrecisionPreset& row = presetOf(lane.precision);
     return row.model && !chosen(lane.masterWeights, row.masterWeights);

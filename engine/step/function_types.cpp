@@ -71,12 +71,11 @@ private:
         const std::string function = outputs ? "to" : functionIn(why);
         if (m_rows.empty() || m_rows.back().label != cause.label ||
             m_rows.back().function != function)
-            begin(cause, function);
+            begin(cause, function, why);
         m_rowOf[id] = m_rows.size() - 1;
         FunctionTypes& row = m_rows.back();
         if (outputs) row.source = TypeSource::Outputs;
-        if (node.op == Op::Cast && cause.rule.ends_with(" (" + m_policy.name + ")"))
-            row.casts.push_back(castAt(id));
+        if (node.op == Op::Cast && isOfPolicy(cause.rule)) row.casts.push_back(castAt(id));
         if (isFp8Mark(node.op)) row.fp8 = true;
         if (isProduct(node.op)) {
             row.product = true;
@@ -98,14 +97,21 @@ private:
         });
     }
 
-    void begin(const Cause& cause, const std::string& function) {
+    bool isOfPolicy(const std::string& why) const {
+        return why.ends_with(" (" + m_policy.name + ")");
+    }
+
+    void begin(const Cause& cause, const std::string& function, const std::string& why) {
         FunctionTypes row;
         row.label = cause.label;
         row.function = function;
         row.rule = m_policy.ruleOf(function);
+        const bool byLayer = m_policy.layerDType(cause.label, cause.phase).has_value();
         if (m_policy.layers.contains(cause.label))
             row.source = TypeSource::Layer;
-        else if (m_policy.layerDType(cause.label, cause.phase))
+        else if (byLayer && cause.phase == Phase::Loss)
+            row.source = TypeSource::Loss;
+        else if (byLayer && isOfPolicy(why))
             row.source = TypeSource::EveryLayer;
         else if (m_autocast)
             row.source = TypeSource::Rule;
@@ -154,6 +160,7 @@ LaneTypes laneTypes(const RunConfig& config, const LaneConfig& lane, const Batch
     const bool autocast = !plan.policy->rules.empty();
     if (autocast || plan.policy->everyLayer) types.policy = plan.policy->name;
     const Graph graph = buildLoss(config, plan, shape, ModelMode::Train);
+    checkLayers(*plan.policy, lane, graph);
     types.functions = Functions(graph, *plan.policy, autocast).all();
     return types;
 }

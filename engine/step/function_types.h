@@ -17,6 +17,7 @@ enum class TypeSource : uint8_t {
     Rule,       ///< the policy's rule for the function
     EveryLayer, ///< the policy casts every layer alike, whatever its functions are
     Layer,      ///< the lane's settings or its policy name the layer
+    Loss,       ///< the policy casts by layers, and takes losses in F32
     Outputs     ///< the precision casts what the network returns
 };
 
@@ -49,7 +50,8 @@ struct LaneTypes {
     std::vector<FunctionTypes> functions;
 };
 
-/// Returns the functions of a lane in the order of the forward pass. Reads the policy file of a
+/// Returns the functions of a lane in the order of the forward pass, without penalties on
+/// gradients. Reads the policy file of a
 /// lane with precision "user". Throws InputError as buildStep() does.
 LaneTypes laneTypes(const RunConfig&, const LaneConfig&, const BatchShape&);
 /// Returns those of all lanes. Reads the facts of the data, too.

@@ -46,6 +46,13 @@ EmittedModel emitOne(Builder& b, const ModelSpec& model, const ModelInput& input
     return made;
 }
 
+/// Returns the policy for what belongs to no layer, where a precision casts by layers: it casts
+/// nothing.
+const CastPolicy& outsideOfLayers() {
+    static const CastPolicy s_none{.name = "outside of layers", .low = DType::F32, .rules = {}};
+    return s_none;
+}
+
 /// Returns the input of a loss: the sum of all outputs times their factors.
 NodeId weightedSum(Builder& b, const LossPart& loss, const std::vector<NodeId>& outputs) {
     NodeId sum = kNoNode;
@@ -86,7 +93,7 @@ Networks emitNetworks(Builder& b, const RunConfig& config, const BatchShape& sha
     LabelScope label(b, "mixtures");
     // The sums belong to no layer.
     const bool byLayers = plan.policy && plan.policy->everyLayer;
-    AutocastScope scope(b, byLayers ? nullptr : b.policy());
+    AutocastScope scope(b, byLayers ? &outsideOfLayers() : b.policy());
     for (const LossPart& loss : parts.losses)
         networks.predictions.push_back(weightedSum(b, loss, outputs));
     return networks;
@@ -188,7 +195,7 @@ private:
             LabelScope label(m_b, "critic input");
             const bool byLayers =
                 m_plan.policy && m_plan.policy->everyLayer; // the input belongs to no layer
-            const AutocastScope scope(m_b, byLayers ? nullptr : m_b.policy());
+            const AutocastScope scope(m_b, byLayers ? &outsideOfLayers() : m_b.policy());
             all = m_b.cast(fn::cat(m_b, judged, 0), m_plan.storage.weights);
         }
         const Shape in = m_b.shapeOf(all);

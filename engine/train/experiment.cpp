@@ -149,7 +149,8 @@ void Experiment::checkLaneFits(size_t lane) const {
     const auto deviceAt = [this](size_t i) { return deviceOfLane(m_device, static_cast<int>(i)); };
     std::vector<size_t> bytes;
     for (size_t i = 0; i <= lane; ++i)
-        if (deviceAt(i) == deviceAt(lane)) bytes.push_back(m_lanes[i]->memory().bytes);
+        if (deviceAt(i) == deviceAt(lane))
+            bytes.push_back(m_lanes[i]->memory().bytes + m_lanes[i]->instrumentBytes());
     checkLanesFit(bytes, m_lanes[lane]->device());
 }
 

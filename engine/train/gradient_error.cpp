@@ -4,6 +4,7 @@
 
 #include "engine/passes/compile.h"
 #include "engine/step/step_graph.h"
+#include "engine/train/initial_weights.h"
 #include "engine/train/lane_state.h"
 #include "engine/train/step_runner.h"
 
@@ -36,26 +37,51 @@ GradientError::GradientError(const RunConfig& config, const LaneConfig& lane,
     : m_config(config), m_lane(lane), m_plan(plan), m_source(source),
       m_makeExecutor(std::move(makeExecutor)) {}
 
-bool GradientError::isDue(int64_t step, const LaneStep& at) const {
-    const bool full = m_lane.precision == Precision::Fp32 && m_lane.layers.empty();
-    const int64_t every = m_config.gradientError;
-    return !full && every > 0 && step % every == 0 && at.rows() == m_source.rows();
+void GradientError::build(const std::stop_token& stop) {
+    std::vector<Side> sides;
+    if (m_config.gradientError > 0 && !computesInFloat32(m_lane)) {
+        const LaneConfig full = defaultLane(Precision::Fp32);
+        sides.push_back(sideOf(m_lane, m_plan));
+        throwIfStopped(stop);
+        sides.push_back(sideOf(full, planOf(full)));
+        throwIfStopped(stop);
+    }
+    const std::lock_guard lock(m_mutex);
+    m_sides = std::move(sides);
+}
+
+/// Whether a multiple of the interval has passed since the last whole batch before this one.
+bool GradientError::isDue(int64_t step) const {
+    const auto whole = [this](int64_t at) { return m_source.rows(at) == m_source.rows(); };
+    if (m_sides.empty() || !whole(step)) return false;
+    int64_t before = step - 1;
+    while (before > 0 && !whole(before))
+        --before;
+    return step / m_config.gradientError != before / m_config.gradientError;
 }
 
 bool GradientError::measure(int64_t step, const LaneStep& at) {
     m_value.reset();
-    if (!isDue(step, at)) return true;
-    if (!m_sides[0].executor) {
-        const LaneConfig full = defaultLane(Precision::Fp32);
-        m_sides = {sideOf(m_lane, m_plan), sideOf(full, planOf(full))};
-    }
-    const std::shared_ptr<const Batch> batch = m_source.load(step);
-    m_running = true;
-    const bool done = run(m_sides[0], at, *batch) && run(m_sides[1], at, *batch);
-    m_running = false;
-    if (!done) return false;
+    if (!isDue(step)) return true;
+    if (!runAll(at, *m_source.load(step))) return false;
     if (const double error = difference(); std::isfinite(error)) m_value = error;
     return true;
+}
+
+/// Runs both sides; a request to stop reaches them meanwhile.
+bool GradientError::runAll(const LaneStep& at, const Batch& batch) {
+    const auto setRunning = [this](bool on) {
+        const std::lock_guard lock(m_mutex);
+        m_running = on;
+    };
+    struct Until {
+        const decltype(setRunning)& set;
+        ~Until() { set(false); }
+    };
+    setRunning(true);
+    const Until until{setRunning};
+    return std::all_of(m_sides.begin(), m_sides.end(),
+                       [&](const Side& side) { return run(side, at, batch); });
 }
 
 GradientError::Side GradientError::sideOf(const LaneConfig& lane, const PrecisionPlan& plan) const {
@@ -93,16 +119,17 @@ double GradientError::difference() const {
 
 /// A request that comes while nothing is measured is meant for the step.
 void GradientError::requestStop() {
+    const std::lock_guard lock(m_mutex);
     if (!m_running) return;
     for (const Side& side : m_sides)
         side.executor->requestStop();
 }
 
-std::vector<MemoryUse> GradientError::memory() const {
-    std::vector<MemoryUse> uses;
+size_t GradientError::bytes() const {
+    size_t all = 0;
     for (const Side& side : m_sides)
-        if (side.executor) uses.push_back(memoryUse(*side.executor, *side.program));
-    return uses;
+        all += memoryUse(*side.executor, *side.program).bytes;
+    return all;
 }
 
 } // namespace halfscope

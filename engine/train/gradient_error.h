@@ -7,11 +7,11 @@
 #include "engine/settings/run_config.h"
 #include "engine/train/lane_step.h"
 
-#include <array>
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 namespace halfscope {
@@ -19,35 +19,36 @@ namespace halfscope {
 class GradientError {
 public:
     using MakeExecutor = std::function<std::unique_ptr<Executor>()>;
-    /// All of these must outlive the object; they are looked at when something is measured.
+    /// All of these must outlive the object.
     GradientError(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchSource&,
                   MakeExecutor);
 
+    /// Compiles the lane's pass forward and backward, and the same in float32, from the settings as
+    /// they are now. Does nothing where nothing is to be measured: run.gradient_error is 0, or
+    /// every layer of the lane computes in float32. Throws RunError when `stop` asks for it.
+    void build(const std::stop_token& stop = {});
     /// Measures the gradient of a step that is about to run, if its time has come:
-    /// run.gradient_error says how often. A lane whose every layer computes in float32 has no such
-    /// error, and a smaller last batch of an epoch is left out. The first time, the lane's pass
-    /// forward and backward is compiled, and the same in float32. Returns false when it was
-    /// stopped.
+    /// run.gradient_error says how often. A smaller last batch of an epoch is left out; the step
+    /// after it is measured instead. Returns false when it was stopped.
     bool measure(int64_t step, const LaneStep&);
     /// The L2 norm of the difference between both unscaled gradients of all parameters, divided by
-    /// that of the float32 gradient: 1 where all of it is lost. Nothing where the last call of
-    /// measure() had nothing to measure, where one of the gradients is not finite, and where that
-    /// of float32 is zero.
+    /// that of the float32 gradient. A gradient of zeros has 1; above it, the difference is larger
+    /// than the float32 gradient itself. Nothing where the last call of measure() had nothing to
+    /// measure, where one of the gradients is not finite, and where that of float32 is zero.
     std::optional<double> value() const { return m_value; }
-    /// Compiles anew the next time: the settings have changed.
-    void reset() { m_sides = {}; }
     /// From any thread.
     void requestStop();
-    std::vector<MemoryUse> memory() const;
+    size_t bytes() const; ///< that both passes take on the device
 
 private:
     struct Side {
-        std::unique_ptr<Executor> executor; ///< null until something is measured
+        std::unique_ptr<Executor> executor;
         std::shared_ptr<const Program> program;
     };
-    bool isDue(int64_t step, const LaneStep&) const;
+    bool isDue(int64_t step) const;
     Side sideOf(const LaneConfig&, const PrecisionPlan&) const;
     bool run(const Side&, const LaneStep&, const Batch&) const;
+    bool runAll(const LaneStep&, const Batch&);
     double difference() const;
 
     const RunConfig& m_config;
@@ -55,8 +56,9 @@ private:
     const PrecisionPlan& m_plan;
     const BatchSource& m_source;
     const MakeExecutor m_makeExecutor;
-    std::array<Side, 2> m_sides; ///< the lane's, float32's
-    std::atomic<bool> m_running{false};
+    std::vector<Side> m_sides;  ///< the lane's, float32's; empty where nothing is measured
+    mutable std::mutex m_mutex; ///< guards them and m_running: requestStop() may come at any time
+    bool m_running = false;
     std::optional<double> m_value;
 };
 

@@ -2,6 +2,7 @@
 #include "engine/train/run_info.h"
 
 #include "engine/data/targets.h"
+#include "engine/settings/layers.h"
 
 #include <utility>
 
@@ -37,7 +38,11 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
         if (experiment.lanes() > 1 || !experiment.recorded().forks.empty())
             extra.push_back(metric::WeightDistance);
     }
-    if (experiment.config().gradientError > 0) extra.push_back(metric::GradientError);
+    const std::vector<LaneConfig>& lanes = experiment.config().lanes;
+    if (experiment.config().gradientError > 0 &&
+        (!experiment.recorded().forks.empty() ||
+         !std::all_of(lanes.begin(), lanes.end(), computesInFloat32)))
+        extra.push_back(metric::GradientError);
     return extra;
 }
 

@@ -251,6 +251,7 @@ Trainer::Trainer(const RunConfig& config, int lane, std::string name, const Batc
     if (const Dataset* data = source.validation())
         impl.evaluator = std::make_unique<Evaluator>(impl.config, impl.plan, *data,
                                                      [&impl] { return impl.anotherExecutor(); });
+    impl.gradientError.build(stop);
 }
 
 Trainer::~Trainer() = default;
@@ -265,8 +266,6 @@ MemoryUse Trainer::memory() const {
     for (const auto& size : m_impl->sizes)
         uses.push_back(memoryUse(size->executor(), *size->program()));
     if (m_impl->evaluator) uses.push_back(m_impl->evaluator->memory());
-    for (const MemoryUse& use : m_impl->gradientError.memory())
-        uses.push_back(use);
     for (const MemoryUse& use : uses) {
         sum.bytes += use.bytes;
         sum.peakBytes += use.peakBytes;
@@ -275,6 +274,8 @@ MemoryUse Trainer::memory() const {
     }
     return sum;
 }
+
+size_t Trainer::instrumentBytes() const { return m_impl->gradientError.bytes(); }
 
 void Trainer::requestStop() {
     for (const auto& size : m_impl->sizes)
@@ -548,7 +549,7 @@ void Trainer::rebuild(const LaneConfig& lane) {
     if (impl.lastStep > 0) shown = prediction();
     impl.lane = lane;
     impl.load(lane);
-    impl.gradientError.reset(); // it is made again, from the new settings
+    impl.gradientError.build();
     // The new step may have moments that the old one did not have, or may lack some.
     before.states = sharedStates(std::move(before.states), impl.at->graph());
     const StateValues fresh =

@@ -51,6 +51,8 @@ public:
     /// Returns the memory in use, including what a smaller last batch of an epoch takes beside the
     /// whole ones.
     MemoryUse memory() const;
+    /// Returns what measuring takes beside it, see GradientError.
+    size_t instrumentBytes() const;
 
     void setWeights(const Weights&);
     Weights weights();

@@ -33,11 +33,6 @@ constexpr std::string_view kSetting = "precision.layers";
 // The choices after the first, which stands for no entry in the setting.
 constexpr DType kForced[] = {DType::F32, DType::F16, DType::BF16};
 
-QString nameOfType(DType dtype) {
-    const std::string_view name = nameOf(dtype);
-    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-}
-
 /// Draws before a cell's text how many of four bytes a number takes there.
 class BytesDelegate : public QStyledItemDelegate {
 public:
@@ -92,8 +87,8 @@ TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
     setWindowTitle(tr("Number types by layer"));
     auto* column = make<QVBoxLayout>(this);
     auto* about = make<QLabel>(tr("The functions of the network and its loss on the way forward, "
-                                  "with the type that each lane computes them in. A filled box "
-                                  "is a byte of each number."),
+                                  "with the type of what they hand on in each lane. A filled box "
+                                  "is a byte of each number; in FP8, of each factor."),
                                this);
     about->setWordWrap(true);
     column->addWidget(about);
@@ -103,7 +98,6 @@ TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
     column->addWidget(m_totals);
     addControls(*column);
     connect(&m_config, &ConfigModel::edited, this, &TypesDialog::read);
-    connect(&m_config, &ConfigModel::loaded, this, &TypesDialog::read);
     fit();
     showCell(); // there is nothing to show yet
     read();
@@ -111,6 +105,19 @@ TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
 }
 
 TypesDialog::~TypesDialog() = default;
+
+void TypesDialog::open(ConfigModel& config, int lane, QWidget& window) {
+    auto* dialog = window.findChild<TypesDialog*>();
+    if (dialog) {
+        dialog->choose(dialog->m_row, lane);
+    } else {
+        dialog = make<TypesDialog>(config, lane, &window);
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+    }
+    dialog->show(); // training goes on
+    dialog->raise();
+    dialog->activateWindow();
+}
 
 /// Gives the dialog room for all columns, if the screen has it.
 void TypesDialog::fit() {
@@ -192,8 +199,6 @@ void TypesDialog::changeEvent(QEvent* event) {
 
 QString TypesDialog::told() const { return m_about->text(); }
 
-void TypesDialog::chooseLane(int lane) { choose(m_row, lane); }
-
 void TypesDialog::choose(int row, int lane) {
     m_row = row;
     m_lane = lane;
@@ -205,17 +210,26 @@ void TypesDialog::choose(int row, int lane) {
     showCell();
 }
 
-/// Starts anew with every edit: what is being read then is of no use any more.
+/// What is shown is out of date until the job is done, and takes no choice meanwhile.
 void TypesDialog::read() {
+    m_type->setEnabled(false);
+    m_reset->setEnabled(false);
+    m_again = m_job != nullptr;
+    if (m_again) return;
     m_found = std::make_shared<Found>();
-    m_job = std::make_unique<FileJob>(
-        [found = m_found, config = m_config.config()] {
-            found->layers = layersOf(config);
-            found->lanes = laneTypes(config);
-        },
-        FileJob::Leaving::Abandons);
+    try {
+        m_job = std::make_unique<FileJob>(
+            [found = m_found, config = m_config.config()] {
+                found->layers = layersOf(config);
+                found->lanes = laneTypes(config);
+            },
+            FileJob::Leaving::Abandons);
+    } catch (const RunError& error) { // the system has no thread to give
+        m_problem = translated(error);
+        return take();
+    }
     const auto conclude = [this, found = m_found] {
-        if (m_found == found) take(); // else another job has begun, or this one was concluded
+        if (m_found == found) take(); // else it was concluded before
     };
     // through the queue: the thread may be done by now, and it cannot join itself
     connect(m_job.get(), &FileJob::done, this, conclude, Qt::QueuedConnection);
@@ -225,9 +239,10 @@ void TypesDialog::read() {
 void TypesDialog::take() {
     const std::unique_ptr<FileJob> job = std::move(m_job);
     const std::shared_ptr<Found> found = std::move(m_found);
+    if (m_again) return read();
     try {
-        job->result();
-        m_problem.clear();
+        if (job) job->result();
+        if (job) m_problem.clear();
     } catch (const std::exception& error) { // these settings make no network
         *found = {};
         m_problem = translated(error);
@@ -250,7 +265,7 @@ void TypesDialog::take() {
 void TypesDialog::span() {
     m_table->clearSpans();
     for (int row = 0; row < m_model.rowCount();) {
-        const int rows = m_model.rowsOfLayer(row).second;
+        const int rows = m_model.rowsOfLayer(row);
         if (rows > 1) m_table->setSpan(row, TypesModel::LayerColumn, rows, 1);
         row += rows;
     }

@@ -27,6 +27,8 @@ class TypesDialog : public QDialog {
 public:
     /// `lane` is the one whose column has the cursor first.
     explicit TypesDialog(ConfigModel&, int lane, QWidget* parent = nullptr);
+    /// Shows the window's dialog, with the cursor in this lane; makes it if there is none.
+    static void open(ConfigModel&, int lane, QWidget& window);
     ~TypesDialog() override;
 
     const TypesModel& model() const { return m_model; }
@@ -34,7 +36,6 @@ public:
     QString told() const;
     /// Puts the cursor on a cell.
     void choose(int row, int lane);
-    void chooseLane(int lane);
 
 protected:
     void changeEvent(QEvent*) override;
@@ -72,6 +73,7 @@ private:
     QString m_problem;              ///< why nothing is shown; empty when something is
     std::shared_ptr<Found> m_found; ///< what the job finds; null when nothing is being read,
     std::unique_ptr<FileJob> m_job; ///< as the job then
+    bool m_again = false;           ///< the settings have changed since the job began
 };
 
 } // namespace halfscope

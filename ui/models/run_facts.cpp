@@ -4,6 +4,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/layers.h"
 #include "engine/settings/run_length.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/safe_text.h"
@@ -44,7 +45,8 @@ bool hasCopies(const RunConfig& config, int lane) {
 bool isAwaited(const RunSnapshot& run, MetricId id) {
     const RunConfig& config = run.info().config;
     if (id == metric::GradientError)
-        return config.gradientError > 0 && config.gradientError <= stepsOf(config);
+        return config.gradientError > 0 && config.gradientError <= stepsOf(config) &&
+               !std::all_of(config.lanes.begin(), config.lanes.end(), computesInFloat32);
     const int64_t batches = config.gradients.accumulate;
     const int64_t first =
         (std::max(config.watchWeights, batches) + batches - 1) / batches * batches;

@@ -10,14 +10,14 @@
 namespace halfscope {
 namespace {
 
+QString count(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
+
+} // namespace
+
 QString nameOfType(DType type) {
     const std::string_view name = nameOf(type);
     return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
 }
-
-QString count(int64_t number) { return QLocale().toString(static_cast<qlonglong>(number)); }
-
-} // namespace
 
 void TypesModel::show(std::vector<LaneTypes> lanes, const QStringList& labels) {
     beginResetModel();
@@ -36,14 +36,11 @@ QString TypesModel::layerAt(int row) const {
     return QString::fromStdString(m_rows[static_cast<size_t>(row)].label);
 }
 
-std::pair<int, int> TypesModel::rowsOfLayer(int row) const {
-    const auto same = [&](int other) { return layerAt(other) == layerAt(row); };
-    int first = row, last = row;
-    while (first > 0 && same(first - 1))
-        --first;
-    while (last + 1 < rowCount() && same(last + 1))
-        ++last;
-    return {first, last - first + 1};
+int TypesModel::rowsOfLayer(int row) const {
+    int end = row + 1;
+    while (end < rowCount() && layerAt(end) == layerAt(row))
+        ++end;
+    return end - row;
 }
 
 const FunctionTypes* TypesModel::typesAt(const QModelIndex& index) const {
@@ -61,6 +58,7 @@ QString TypesModel::why(const FunctionTypes& types, int lane) const {
     case TypeSource::Layer:
         return tr("The lane's settings or its policy give this layer a type of its own.");
     case TypeSource::EveryLayer: return tr("This precision casts every layer alike.");
+    case TypeSource::Loss: return tr("This precision takes losses in float32.");
     case TypeSource::Outputs:
         return tr("This precision casts the outputs of the network to float32.");
     case TypeSource::Rule: break;
@@ -98,22 +96,21 @@ QString TypesModel::about(const QModelIndex& index) const {
                     "its result to E5M2.");
     if (types->tf32) lines << tr("The factors of the product are rounded to TF32.");
     if (types->product && types->type != DType::F32 && !types->insideF32)
-        lines << tr("Products of 16-bit numbers are added up in float32, and the sum is rounded "
-                    "once.");
+        lines << tr("The products are added up in float32, and the sum is rounded to %1 once.")
+                     .arg(nameOfType(types->type));
     if (types->insideF32)
         lines << tr("Sums inside it are in float32, and the result is rounded to %1 once.")
                      .arg(nameOfType(types->type));
-    for (const InputCast& cast : types->casts) {
-        const QString what = safeText(cast.of);
-        lines << tr("Cast: %1, %2 → %3, %4 numbers")
-                     .arg(cast.weight ? tr("weight %1").arg(what) : what, nameOfType(cast.from),
-                          nameOfType(cast.to), count(cast.elements));
-    }
+    for (const InputCast& cast : types->casts)
+        lines << (cast.weight ? tr("Cast: parameter %1, %2 → %3 (numbers: %4)")
+                              : tr("Cast: %1, %2 → %3 (numbers: %4)"))
+                     .arg(safeText(cast.of), nameOfType(cast.from), nameOfType(cast.to),
+                          count(cast.elements));
     const bool weights = std::any_of(types->casts.begin(), types->casts.end(),
                                      [](const InputCast& cast) { return cast.weight; });
     if (weights)
-        lines << tr("Backward, each cast is undone: the gradients of the weights come out in the "
-                    "type of the weights.");
+        lines << tr("Backward, each cast is undone: the gradient of a parameter has the type of "
+                    "the parameter.");
     return lines.join(u'\n');
 }
 
@@ -129,8 +126,9 @@ QString TypesModel::totals() const {
             }
         }
         const QString label = m_labels.value(static_cast<qsizetype>(lane));
-        lanes << (casts == 0 ? tr("%1: none").arg(label)
-                             : tr("%1: %2 of %3 numbers").arg(label, count(casts), count(numbers)));
+        //: %1 is a lane, %2 how many casts it makes, %3 how many numbers they convert
+        lanes << (casts == 0 ? tr("%1 none").arg(label)
+                             : tr("%1 %2 (numbers: %3)").arg(label, count(casts), count(numbers)));
     }
     return tr("Casts on the way forward: %1").arg(lanes.join(QStringLiteral("; ")));
 }

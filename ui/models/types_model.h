@@ -12,6 +12,9 @@
 
 namespace halfscope {
 
+/// Returns "float16".
+QString nameOfType(DType);
+
 class TypesModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -29,9 +32,8 @@ public:
     static std::optional<int> laneAt(const QModelIndex&);
     /// Returns the layer of a row as settings name it, "layer 1".
     QString layerAt(int row) const;
-    /// Returns the first of the rows, from this one on or before it, that are of the same layer,
-    /// and how many they are.
-    std::pair<int, int> rowsOfLayer(int row) const;
+    /// Returns how many rows in a row, from this one on, are of the same layer.
+    int rowsOfLayer(int row) const;
     /// Tells of a cell what it computes in and why, and what is cast before it.
     QString about(const QModelIndex&) const;
     /// Tells how much each lane casts on the way through the network.

@@ -356,10 +356,7 @@ void FieldEditor::browseData(const QString& key) {
 }
 
 void FieldEditor::chooseLayers() {
-    auto* dialog =
-        make<TypesDialog>(m_model, m_index.data(ConfigModel::LaneRole).toInt(), window());
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->show(); // training goes on
+    TypesDialog::open(m_model, m_index.data(ConfigModel::LaneRole).toInt(), *window());
 }
 
 /// Lists the columns below the button; the one that is predicted has a mark.

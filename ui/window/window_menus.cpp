@@ -526,10 +526,7 @@ void WindowMenus::showTypes() {
         return lane.precision != Precision::Fp32;
     });
     const bool any = low != lanes.end(); // the lanes that cast have something to tell
-    auto* dialog = make<TypesDialog>(m_models.config,
-                                     any ? static_cast<int>(low - lanes.begin()) : 0, &m_window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->show(); // training goes on
+    TypesDialog::open(m_models.config, any ? static_cast<int>(low - lanes.begin()) : 0, m_window);
 }
 
 void WindowMenus::showMap() {

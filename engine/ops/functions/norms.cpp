@@ -37,7 +37,7 @@ NodeId scaled(Builder& b, NodeId centred, NodeId variance, NodeId weight, NodeId
 /// Normalises each of `groups` groups of channels of one image to mean 0 and variance 1, then
 /// scales it.
 NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_t groups,
-                   double eps) {
+                   double eps, DType stored) {
     const Shape shape = b.shapeOf(in[0]);
     if (shape.rank() < 2 || groups < 1 || shape[1] % groups != 0) {
         throw InputError(phrase("Operations",
@@ -54,7 +54,7 @@ NodeId groupedNorm(Builder& b, std::string_view name, const Operands& in, int64_
     NodeId y = b.reshape(b.mul(c.centred, b.expandLike(factor, c.centred)), shape);
     if (in[1] != kNoNode) y = b.mul(y, b.expandLike(along(b, in[1], 1, y), y));
     if (in[2] != kNoNode) y = b.add(y, b.expandLike(along(b, in[2], 1, y), y));
-    return in.result(b, y);
+    return in.result(b, y, stored);
 }
 
 /// Returns the dtype of the layer that is being emitted, if the policy decides by layers there.
@@ -157,8 +157,7 @@ NodeId groupNorm(Builder& b, NodeId x, int64_t groups, NodeId weight, NodeId bia
     const AutocastScope off(b, nullptr);
     const Operands in(b, "group_norm", cast);
     // The result has x's dtype, although weight and bias may be wider, as under the CPU's lists.
-    return b.cast(groupedNorm(b, "group_norm", in, groups, eps),
-                  layer.value_or(b.dtypeOf(cast[0])));
+    return groupedNorm(b, "group_norm", in, groups, eps, layer.value_or(b.dtypeOf(cast[0])));
 }
 
 NodeId instanceNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps) {
@@ -166,7 +165,7 @@ NodeId instanceNorm(Builder& b, NodeId x, NodeId weight, NodeId bias, double eps
     const Operands in(b, "instance_norm", std::array{x, weight, bias});
     const int64_t channels = b.shapeOf(x).rank() < 2 ? 0 : b.shapeOf(x)[1];
     // As in batch_norm, the result has x's dtype, whatever weight and bias have.
-    return b.cast(groupedNorm(b, "instance_norm", in, channels, eps), stored);
+    return groupedNorm(b, "instance_norm", in, channels, eps, stored);
 }
 
 } // namespace halfscope::fn

@@ -87,9 +87,10 @@ Operands::Operands(Builder& b, std::string_view name, std::span<const NodeId> in
     b.setRule({});
 }
 
-NodeId Operands::result(Builder& b, NodeId y) const {
+NodeId Operands::result(Builder& b, NodeId y, std::optional<DType> as) const {
     b.setRule(m_name + ": rounds its result once");
-    const NodeId stored = b.cast(y, m_dtype);
+    NodeId stored = b.cast(y, m_dtype);
+    if (as) stored = b.cast(stored, *as);
     b.setRule({});
     b.setDecision({}); // the function ends here
     return stored;

@@ -5,6 +5,7 @@
 #include "engine/ops/cast_inputs.h"
 #include "engine/ops/fp8.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,8 @@ public:
              Mixing mixing = Mixing::Promote);
     NodeId operator[](size_t i) const { return m_in[i]; }
     DType dtype() const { return m_dtype; } ///< of the result
-    NodeId result(Builder&, NodeId y) const;
+    /// `as` is the dtype of what the function returns, where it is another one.
+    NodeId result(Builder&, NodeId y, std::optional<DType> as = {}) const;
 
 private:
     std::string m_name;

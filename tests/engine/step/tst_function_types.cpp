@@ -25,6 +25,9 @@ private slots:
     void layersOfTheirOwn();
     void otherPrecisions();
     void outputsOfApex();
+    void normsInGroups();
+    void lossesAndOtherSums();
+    void unknownLayers();
     void lanesSideBySide();
     void castsAreThoseOfTheStep_data();
     void castsAreThoseOfTheStep();
@@ -161,6 +164,44 @@ void TestFunctionTypes::outputsOfApex() {
     QVERIFY(outputs.source == TypeSource::Outputs);
     QCOMPARE(outputs.type, DType::F32);
     QCOMPARE(rowOf(lane, "Linear 2", "linear").type, DType::F16);
+}
+
+/// They compute in float32 and return what they were given, where no list of autocast has them.
+void TestFunctionTypes::normsInGroups() {
+    const RunConfig config = configOf("Sequential(Unflatten(1, (2, 3)), Conv1d(2, 4, 1), "
+                                      "GroupNorm(2, 4), InstanceNorm1d(4, affine=True), ReLU(), "
+                                      "Flatten(), Linear(12, 3))");
+    for (const Precision each : {Precision::Fp16, Precision::TorchCpuBf16}) {
+        const DType low = each == Precision::Fp16 ? DType::F16 : DType::BF16;
+        const LaneTypes lane = typesOf(config, each);
+        for (const char* name : {"group_norm", "instance_norm"}) {
+            const auto norm =
+                std::find_if(lane.functions.begin(), lane.functions.end(),
+                             [&](const FunctionTypes& row) { return row.function == name; });
+            QVERIFY2(norm != lane.functions.end(), name);
+            QVERIFY2(norm->type == low && norm->insideF32, name);
+        }
+    }
+}
+
+void TestFunctionTypes::lossesAndOtherSums() {
+    const RunConfig config = configOf("Sequential(Linear(6, 8), ReLU(), Linear(8, 3))");
+    const FunctionTypes& loss = rowOf(typesOf(config, Precision::Fp16), "loss", "cross_entropy");
+    QVERIFY(loss.source == TypeSource::Loss);
+    QCOMPARE(loss.type, DType::F32);
+    // what belongs to no layer is listed where a precision casts by layers, too
+    RunConfig two = presetNamed("recipe-two-optimizers").config;
+    two.lanes = {defaultLane(Precision::AmpFp16), defaultLane(Precision::Fp16)};
+    const std::vector<LaneTypes> lanes = laneTypes(two);
+    QCOMPARE(rowOf(lanes[0], "mixtures", "add").type, DType::F16);
+    const FunctionTypes& sum = rowOf(lanes[1], "mixtures", "add");
+    QVERIFY(sum.source == TypeSource::NoAutocast);
+    QCOMPARE(sum.type, DType::F16);
+}
+
+void TestFunctionTypes::unknownLayers() {
+    const RunConfig config = configOf("Sequential(Linear(6, 8), ReLU(), Linear(8, 3))");
+    QVERIFY_EXCEPTION_THROWN(typesOf(config, Precision::AmpFp16, "layer 99=float32"), InputError);
 }
 
 void TestFunctionTypes::lanesSideBySide() {

@@ -166,6 +166,11 @@ void TestGradientError::whenItIsMeasured() {
     batches.lanes[0].layers.clear();
     for (const StepRecord& record : recordsOf(batches))
         QCOMPARE(record.gradientError.has_value(), record.lane == 1 && record.step % 3 != 0);
+    batches.gradientError = 3; // the step after it is measured instead
+    for (const StepRecord& record : recordsOf(batches))
+        QCOMPARE(record.gradientError.has_value(), record.lane == 1 && record.step == 4);
+    // Apex O0 computes in float32
+    QVERIFY(std::isnan(errorsOf(smallExperiment("apex-o0", 1))[0]));
 }
 
 void TestGradientError::changesNothingElse() {

@@ -180,8 +180,10 @@ void TestDialogs::typesByKeyboard() {
     QVERIFY(dialog->told() != first);
     QTest::keyClick(table, Qt::Key_Up);
     QTest::keyClick(table, Qt::Key_Tab);
-    while (dialog->focusWidget() != dialog->findChild<QComboBox*>())
+    auto* type = dialog->findChild<QComboBox*>();
+    for (int stop = 0; stop < 5 && dialog->focusWidget() != type; ++stop)
         QTest::keyClick(dialog->focusWidget(), Qt::Key_Tab);
+    QCOMPARE(dialog->focusWidget(), type);
     QTest::keyClick(dialog->focusWidget(), Qt::Key_Down);
     QCOMPARE(m_opened->window.config().config().lanes[1].layers, std::string("layer 0=float32"));
     QTRY_VERIFY(dialog->told() != first);
