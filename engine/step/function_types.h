@@ -51,8 +51,8 @@ struct LaneTypes {
 };
 
 /// Returns the functions of a lane in the order of the forward pass, without penalties on
-/// gradients. Reads the policy file of a
-/// lane with precision "user". Throws InputError as buildStep() does.
+/// gradients. Reads the policy file of a lane with precision "user". Throws InputError as
+/// buildStep() does.
 LaneTypes laneTypes(const RunConfig&, const LaneConfig&, const BatchShape&);
 /// Returns those of all lanes. Reads the facts of the data, too.
 std::vector<LaneTypes> laneTypes(const RunConfig&);

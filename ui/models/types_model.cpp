@@ -127,10 +127,10 @@ QString TypesModel::totals() const {
         }
         const QString label = m_labels.value(static_cast<qsizetype>(lane));
         //: %1 is a lane, %2 how many casts it makes, %3 how many numbers they convert
-        lanes << (casts == 0 ? tr("%1 none").arg(label)
-                             : tr("%1 %2 (numbers: %3)").arg(label, count(casts), count(numbers)));
+        lanes << (casts == 0 ? tr("%1: none").arg(label)
+                             : tr("%1: %2 (numbers: %3)").arg(label, count(casts), count(numbers)));
     }
-    return tr("Casts on the way forward: %1").arg(lanes.join(QStringLiteral("; ")));
+    return tr("Casts on the way forward. %1").arg(lanes.join(QStringLiteral("; ")));
 }
 
 int TypesModel::rowCount(const QModelIndex& parent) const {
