@@ -19,8 +19,8 @@ enum class PresetForm : uint8_t { Text, Markdown };
 void tellPresets(PresetForm);
 void tellDevices();
 /// Prints the graph of one lane's training step and, when the command names a CUDA device, the ways
-/// to run it that the device compares. Throws
-/// InputError for an unknown lane, and EngineError for a device that is not there.
+/// to run it that the device compares. Throws InputError for an unknown lane, and EngineError for a
+/// device that is not there.
 void describe(const DescribeOptions&);
 /// Prints what each function of the network computes in, in all lanes.
 void tellTypes(const ExperimentOptions&);

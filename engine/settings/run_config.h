@@ -126,7 +126,7 @@ struct RunConfig {
     std::string device = "auto"; ///< or one per lane, see deviceOfLane()
     int64_t threads = 0;         ///< CPU threads; 0: all
     int64_t watchWeights = 0;    ///< every so many steps, see watchesWeights(); 0: never
-    int64_t gradientError = 0;   ///< likewise, see measuresGradientError()
+    int64_t gradientError = 0;   ///< likewise, see GradientError
     std::vector<LaneConfig> lanes{LaneConfig{Precision::Fp32, {}},
                                   LaneConfig{Precision::AmpFp16, {}}};
     /// What happens on the way, by step: a recorded run repeats it when it is trained again.

@@ -54,7 +54,7 @@ QString TypesModel::why(const FunctionTypes& types, int lane) const {
     const QString list = safeText(policy);
     switch (types.source) {
     case TypeSource::NoAutocast:
-        return tr("This lane has no autocast: functions compute in the types of their inputs.");
+        return tr("No autocast acts here: the function computes in the types of its inputs.");
     case TypeSource::Layer:
         return tr("The lane's settings or its policy give this layer a type of its own.");
     case TypeSource::EveryLayer: return tr("This precision casts every layer alike.");
