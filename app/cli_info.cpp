@@ -94,18 +94,7 @@ std::string typesText(const RunConfig& config) {
         for (const FunctionTypes* each : row.lanes)
             rows.back().push_back(each ? typesOf(*each) : "-");
     }
-    std::string text;
-    for (const auto& row : rows) {
-        std::string line;
-        for (size_t column = 0; column < row.size(); ++column) {
-            size_t width = 0;
-            for (const auto& each : rows)
-                width = std::max(width, charactersIn(each[column]));
-            line += (column > 0 ? "  " : "") + padded(row[column], width);
-        }
-        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-    return text;
+    return tableText(rows);
 }
 
 } // namespace

@@ -133,4 +133,19 @@ std::string padded(std::string text, size_t width) {
     return text;
 }
 
+std::string tableText(std::span<const std::vector<std::string>> rows) {
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line;
+        for (size_t column = 0; column < row.size(); ++column) {
+            size_t width = 0;
+            for (const auto& each : rows)
+                width = std::max(width, charactersIn(each[column]));
+            line += (column > 0 ? "  " : "") + padded(row[column], width);
+        }
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
+
 } // namespace halfscope::cli

@@ -1,8 +1,10 @@
 // Standard output and standard error of the command line, safe against closed pipes and full disks.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halfscope::cli {
 
@@ -43,6 +45,8 @@ std::string scaleText(float scale);
 size_t charactersIn(std::string_view text);
 /// Pads a text with spaces to the right, to so many characters.
 std::string padded(std::string text, size_t width);
+/// Returns rows of as many cells each as lines with aligned columns.
+std::string tableText(std::span<const std::vector<std::string>> rows);
 /// Pads a text with spaces to the left.
 std::string paddedLeft(const std::string& text, size_t width);
 

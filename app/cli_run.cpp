@@ -1,6 +1,7 @@
 // Implements the run command: the loop over steps, its stop by a signal, and the closing table.
 #include "app/cli_run.h"
 
+#include "app/cli_gradients.h"
 #include "app/cli_output.h"
 #include "app/cli_progress.h"
 #include "app/cli_ranking.h"
@@ -172,26 +173,6 @@ std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweep
     return rankingTable(table);
 }
 
-/// What the lanes' gradients were last: in which dtype, and which shares of them are lost in it.
-std::string gradientTable(const Experiment& experiment, std::span<const GradientRange> ranges) {
-    if (ranges.empty()) return {};
-    const size_t width = nameWidth(experiment);
-    std::string text = "Gradients of step " + std::to_string(ranges.front().step) +
-                       ", times the loss scale:\n" + padded("lane", width) +
-                       "  dtype     zero       subnormal  inf or nan\n";
-    for (size_t i = 0; i < ranges.size(); ++i) {
-        const GradientRange& range = ranges[i];
-        const auto total = static_cast<double>(std::max<int64_t>(1, range.total()));
-        const auto share = [total](int64_t count) {
-            return shortNumber(100 * static_cast<double>(count) / total, 3) + " %";
-        };
-        text += padded(experiment.laneName(static_cast<int>(i)), width) + "  " +
-                padded(std::string(nameOf(range.type)), 10) + padded(share(range.zeros()), 11) +
-                padded(share(range.subnormals()), 11) + share(range.notFinite()) + "\n";
-    }
-    return text;
-}
-
 RunOutcome outcomeOf(const Experiment& experiment) {
     if (experiment.finished()) return RunOutcome::Finished;
     return experiment.stopReason().empty() ? RunOutcome::Interrupted : RunOutcome::Stopped;
@@ -310,7 +291,7 @@ public:
             print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
             print(learntText());
             print(laneNotes(m_experiment, m_lanes));
-            print(gradientTable(m_experiment, m_ranges));
+            print(gradientTables(m_experiment, m_ranges));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
         if (!options.onnx.empty())
@@ -452,7 +433,8 @@ private:
     void countGradients() {
         const int64_t step = m_experiment.step();
         if (m_countEvery == 0 || step % m_countEvery != 0 || step == m_counted) return;
-        std::vector<GradientRange> ranges = m_experiment.gradientRanges();
+        const bool errors = m_experiment.config().gradientError > 0;
+        std::vector<GradientRange> ranges = m_experiment.gradientRanges(errors);
         if (ranges.empty()) return; // in the middle of a step, or there are no gradients
         m_ranges = ranges;
         RunBatch batch;

@@ -130,11 +130,6 @@ std::optional<NodeId> foldConstants(Builder& b, Op op, std::span<const NodeId> i
     return b.constant(out.values[0], type.shape, type.dtype);
 }
 
-bool isContraction(Op op) {
-    return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
-           op == Op::Conv2dWeightGrad;
-}
-
 } // namespace
 
 const Node& Builder::operator[](NodeId id) const {
@@ -184,7 +179,8 @@ NodeId Builder::emit(Op op, std::span<const NodeId> in, Attrs attrs) {
               .dtype = type.dtype,
               .math = MathMode::F32,
               .cause = {}};
-    if (isContraction(op)) node.math = isLow(types[0].dtype) ? MathMode::F32FromHalf : m_math;
+    if (infoOf(op).flags.has(OpFlag::Product))
+        node.math = isLow(types[0].dtype) ? MathMode::F32FromHalf : m_math;
     return addUnique(std::move(node));
 }
 

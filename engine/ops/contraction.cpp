@@ -272,7 +272,7 @@ void refWeightGrad(std::span<const RefTensor> in, const Attrs& attrs, RefTensor&
 
 // LinearGradient: the gradients are contractions too, of the same dtypes, summed in f32 and rounded
 // once, so they need no detour through f32 operands.
-constexpr OpFlags kFlags = OpFlags(OpFlag::LinearGradient);
+constexpr OpFlags kFlags = OpFlag::LinearGradient | OpFlag::Product;
 
 const OpInfo kRows[] = {
     {Op::Matmul, "matmul", 2, kFlags, inferMatmul, vjpMatmul, refMatmul},

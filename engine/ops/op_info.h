@@ -28,6 +28,8 @@ enum class OpFlag : uint16_t {
         128, ///< the result is an input, its negative, 0 or 1: exact in the inputs' storage
     Transcendental = 256, ///< costs many times as much as an addition
     Cheap = 512,          ///< costs no more than an addition
+    Product = 1024, ///< a matrix product or a convolution, in either direction: multiplies many
+                    ///< pairs of numbers and adds them up in F32
 };
 struct OpFlags {
     uint16_t bits = 0;

@@ -2,6 +2,7 @@
 #include "engine/runs/gradient_counts.h"
 
 #include "engine/core/dtype.h"
+#include "engine/core/half_limits.h"
 
 #include <algorithm>
 #include <bit>
@@ -41,8 +42,57 @@ void MagnitudeCounts::add(DType type, std::span<const std::byte> bytes) {
     }
 }
 
+void MagnitudeCounts::add(const MagnitudeCounts& other) {
+    for (size_t i = 0; i < buckets.size(); ++i)
+        buckets[i] += other.buckets[i];
+    zeros += other.zeros;
+    notFinite += other.notFinite;
+    subnormals += other.subnormals;
+}
+
+std::optional<int> MagnitudeCounts::highest() const {
+    for (int i = kBuckets - 1; i >= 0; --i)
+        if (buckets[static_cast<size_t>(i)] > 0) return kLowest + i;
+    return std::nullopt;
+}
+
+int64_t MagnitudeCounts::below(int exponent) const {
+    const int end = std::clamp(exponent - kLowest, 0, kBuckets);
+    return std::accumulate(buckets.begin(), buckets.begin() + end, int64_t{0});
+}
+
+int64_t LayerGradients::small() const {
+    return outputs.below(kHalfNormal) + weights.below(kHalfNormal);
+}
+
+std::optional<int> LayerGradients::room() const {
+    const std::optional<int> highest = std::max(outputs.highest(), weights.highest());
+    if (!highest) return {};
+    return std::max(0, kHalfInfinite - 1 - *highest);
+}
+
 int64_t MagnitudeCounts::total() const {
     return std::accumulate(buckets.begin(), buckets.end(), zeros + notFinite);
+}
+
+std::vector<LayerRow> layerRows(std::span<const GradientRange> lanes) {
+    std::vector<std::string> layers;
+    for (const GradientRange& range : lanes) {
+        auto at = layers.begin();
+        for (const LayerGradients& layer : range.layers) {
+            const auto same = std::find(layers.begin(), layers.end(), layer.layer);
+            at = 1 + (same == layers.end() ? layers.insert(at, layer.layer) : same);
+        }
+    }
+    std::vector<LayerRow> rows;
+    for (const std::string& name : layers) {
+        for (size_t lane = 0; lane < lanes.size(); ++lane) {
+            const std::vector<LayerGradients>& own = lanes[lane].layers;
+            for (size_t i = 0; i < own.size(); ++i)
+                if (own[i].layer == name) rows.push_back({name, static_cast<int>(lane), i});
+        }
+    }
+    return rows;
 }
 
 } // namespace halfscope

@@ -1,4 +1,4 @@
-// How large the gradients of a step are: counts by power of two.
+// How large the gradients of a step are: counts by power of two, of all and of each layer.
 #pragma once
 
 #include "engine/core/dtype.h"
@@ -6,7 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace halfscope {
 
@@ -25,7 +28,34 @@ struct MagnitudeCounts {
 
     /// Counts values given in their storage form.
     void add(DType, std::span<const std::byte>);
+    void add(const MagnitudeCounts&);
     int64_t total() const; ///< zeros and non-finite values included
+    /// Returns the exponent e of the largest finite values, which are below 2^(e + 1); nothing
+    /// where there are only zeros.
+    std::optional<int> highest() const;
+    /// Returns how many values that are not zero are smaller than 2^exponent.
+    int64_t below(int exponent) const;
+};
+
+/// The gradients of one layer in a step of a lane, times its loss scale.
+struct LayerGradients {
+    std::string layer;       ///< as events name it, "Linear 0"
+    DType type = DType::F32; ///< the narrowest that any of them is stored in
+    bool fp8 = false;        ///< those of outputs are rounded to E5M2
+    MagnitudeCounts outputs; ///< as in GradientRange; empty where no product takes them
+    MagnitudeCounts weights; ///< empty where it has none
+    /// How far those of its weights are from float32's, see GradientError; nothing where that was
+    /// not measured.
+    std::optional<double> error{};
+
+    int64_t total() const { return outputs.total() + weights.total(); }
+    int64_t zeros() const { return outputs.zeros + weights.zeros; }
+    int64_t notFinite() const { return outputs.notFinite + weights.notFinite; }
+    /// Returns how many are not zero, but below the smallest number for which fp16 has all digits.
+    int64_t small() const;
+    /// Returns how often the loss scale can double before one of them reaches inf in fp16; nothing
+    /// where all are zero.
+    std::optional<int> room() const;
 };
 
 /// The gradients of one step of a lane, times its loss scale.
@@ -35,11 +65,25 @@ struct GradientRange {
     DType type = DType::F32; ///< the narrowest that any of them is stored in
     MagnitudeCounts outputs; ///< of the layers' outputs, as the backward products take them
     MagnitudeCounts weights; ///< of the weights and biases, as they are first stored
+    /// The same by layer, in the order of the forward pass; empty where that is not known. What
+    /// belongs to no layer is left out.
+    std::vector<LayerGradients> layers{};
 
     int64_t zeros() const { return outputs.zeros + weights.zeros; }
     int64_t notFinite() const { return outputs.notFinite + weights.notFinite; }
     int64_t subnormals() const { return outputs.subnormals + weights.subnormals; }
     int64_t total() const { return outputs.total() + weights.total(); }
 };
+
+/// Where the gradients of a layer stand, in lists by lane.
+struct LayerRow {
+    std::string layer;
+    int lane = 0;
+    size_t at = 0; ///< in its lane's layers
+    bool operator==(const LayerRow&) const = default;
+};
+/// Returns the layers of all lanes in their order, the lanes of each one after the other. A lane
+/// may lack a layer that others have: one without any gradient is left out.
+std::vector<LayerRow> layerRows(std::span<const GradientRange>);
 
 } // namespace halfscope

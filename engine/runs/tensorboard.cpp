@@ -94,7 +94,7 @@ ProtoMessage image(const Picture& picture) {
 
 /// Returns the histogram from the smallest to the largest bucket that holds anything, or nothing
 /// when none does.
-std::optional<ProtoMessage> histogram(const GradientShares& shares) {
+std::optional<ProtoMessage> histogram(const std::string& tag, const GradientShares& shares) {
     const auto holds = [](float share) { return share > 0; };
     const auto& buckets = shares.buckets;
     const auto first = std::find_if(buckets.begin(), buckets.end(), holds);
@@ -116,14 +116,33 @@ std::optional<ProtoMessage> histogram(const GradientShares& shares) {
     ProtoMessage histo;
     histo.real(1, exponent(first)).real(2, exponent(last)).real(3, all).real(4, sum);
     histo.real(5, squares).packed(6, limits).packed(7, counts);
-    return ProtoMessage().text(1, "gradients/log2_magnitude").message(5, histo);
+    return ProtoMessage().text(1, tag).message(5, histo);
+}
+
+/// Adds shares to a summary; `group` goes before their tags.
+void addShares(ProtoMessage& summary, const std::string& group, const GradientShares& shares) {
+    if (const auto histo = histogram(group + "/log2_magnitude", shares)) summary.message(1, *histo);
+    summary.message(1, scalar(group + "/zero", shares.zeros));
+    summary.message(1, scalar(group + "/not_finite", shares.notFinite));
 }
 
 ProtoMessage summaryOf(const GradientShares& shares) {
     ProtoMessage summary;
-    if (const auto histo = histogram(shares)) summary.message(1, *histo);
-    summary.message(1, scalar("gradients/zero", shares.zeros));
-    summary.message(1, scalar("gradients/not_finite", shares.notFinite));
+    addShares(summary, "gradients", shares);
+    return summary;
+}
+
+ProtoMessage summaryOf(const GradientRange& range) {
+    ProtoMessage summary = summaryOf(GradientShares::of(range));
+    for (const LayerGradients& layer : range.layers) {
+        const std::string group = "gradients/" + layer.layer;
+        GradientRange own;
+        own.outputs = layer.outputs;
+        own.weights = layer.weights;
+        addShares(summary, group, GradientShares::of(own));
+        if (layer.error)
+            summary.message(1, scalar(group + "/error", static_cast<float>(*layer.error)));
+    }
     return summary;
 }
 
@@ -260,7 +279,7 @@ void TensorBoardWriter::append(const RunBatch& batch) {
 void TensorBoardWriter::addGradients(const RunBatch& batch) {
     for (const auto& ranges : batch.gradients)
         for (size_t i = 0; i < ranges.size(); ++i)
-            m_lanes[i]->add(m_time, ranges[i].step, summaryOf(GradientShares::of(ranges[i])));
+            m_lanes[i]->add(m_time, ranges[i].step, summaryOf(ranges[i]));
     for (size_t i = 0; i < batch.savedGradients.size(); ++i)
         for (const GradientColumn& each : batch.savedGradients[i])
             if (each.counted == each.from && !each.merged) // the other columns follow from these

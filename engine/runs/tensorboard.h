@@ -2,7 +2,9 @@
 // TensorBoard shows lanes as runs, one over the other. Every step has a scalar for each metric, see
 // tensorBoardTag(). When gradients are counted there are the histogram "gradients/log2_magnitude"
 // of log2 |x| of the scaled gradients, in shares of them all, and the shares "gradients/zero" and
-// "gradients/not_finite". The pictures that networks paint have the tag "picture".
+// "gradients/not_finite"; the same of each layer as "gradients/Linear 0/zero", with its error as
+// "gradients/Linear 0/error" where that was measured. The pictures that networks paint have the tag
+// "picture".
 #pragma once
 
 #include "engine/runs/run.h"

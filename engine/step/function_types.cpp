@@ -17,10 +17,7 @@ const std::string kFp8Rule = ": FP8 ("; // as LayerOperands writes it, before th
 
 bool isFp8Mark(Op op) { return op == Op::QuantizeFp8 || op == Op::QuantizeGradient; }
 
-bool isProduct(Op op) {
-    return op == Op::Matmul || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
-           op == Op::Conv2dWeightGrad;
-}
+bool isProduct(Op op) { return infoOf(op).flags.has(OpFlag::Product); }
 
 /// Returns the node whose values a tensor has, in another shape or rounded.
 NodeId origin(const Graph& graph, NodeId id) {

@@ -8,6 +8,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/step/clip.h"
 #include "engine/step/optimizer.h"
+#include "engine/step/parameter_layers.h"
 #include "engine/step/penalty.h"
 #include "engine/step/schedule.h"
 #include "engine/step/schedule_nodes.h"
@@ -39,7 +40,7 @@ public:
         unscale();
         for (const Group& group : m_groups)
             for (const ParameterGradient& pg : group.gradients)
-                m_b.graph().addOutput("gradient." + pg.name, pg.gradient);
+                m_b.graph().addOutput(std::string(kGradientOutput) + pg.name, pg.gradient);
     }
 
     void build(const PrecisionPlan& plan, const ForwardFn& forward) {
@@ -238,7 +239,7 @@ private:
         for (Group& group : m_groups) {
             NodeId count = kNoNode;
             for (ParameterGradient& pg : group.gradients) {
-                LabelScope label(m_b, pg.name + " gradient");
+                LabelScope label(m_b, pg.name + std::string(kGradientLabel));
                 if (scalesLoss(m_lane))
                     count = sumOf(count, m_b.emit(Op::CountNonFinite, {pg.gradient}));
                 pg.gradient = m_b.cast(pg.gradient, DType::F32);

@@ -10,6 +10,7 @@
 #include "engine/step/metrics_slots.h"
 
 #include <functional>
+#include <string_view>
 
 namespace halfscope {
 
@@ -59,6 +60,7 @@ Graph buildGradientsWith(const RunConfig&, const LaneConfig&, const PrecisionPla
 Graph buildStep(const RunConfig&, const LaneConfig&, const BatchShape&);
 /// Does the same with a plan that was made once.
 Graph buildStep(const RunConfig&, const LaneConfig&, const PrecisionPlan&, const BatchShape&);
+inline constexpr std::string_view kGradientOutput = "gradient."; ///< goes before a parameter's name
 /// Builds the forward and backward pass of a lane alone, with the scaling of its loss: inputs "x"
 /// and "target", outputs "gradient.<parameter>", F32 and unscaled; states as in buildStep(), as far
 /// as gradients depend on them.

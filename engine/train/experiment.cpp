@@ -581,12 +581,12 @@ std::string Experiment::formula(Trainer& lane) const {
     return formulaOf(view(), weights, bias);
 }
 
-std::vector<GradientRange> Experiment::gradientRanges() {
+std::vector<GradientRange> Experiment::gradientRanges(bool errors) {
     std::vector<GradientRange> ranges;
     if (m_midway) return ranges;
     applyEdits();
     for (const auto& lane : m_lanes) {
-        const std::optional<GradientRange> range = lane->gradientRange();
+        const std::optional<GradientRange> range = lane->gradientRange(errors);
         if (!range) return {};
         ranges.push_back(*range);
     }

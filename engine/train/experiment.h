@@ -114,9 +114,9 @@ public:
     /// lanes take them for. Adds no outputs when requestStop() came in between.
     void addGalleries(Snapshot&);
 
-    /// Returns, by lane, the gradients of the next step; empty in the middle of a step, and when a
-    /// stop request came in between. Does not change the training.
-    std::vector<GradientRange> gradientRanges();
+    /// Returns, by lane, the gradients of the next step, see Trainer::gradientRange(); empty in the
+    /// middle of a step, and when a stop request came in between. Does not change the training.
+    std::vector<GradientRange> gradientRanges(bool errors = false);
 
 private:
     /// A live field that has changed in m_config but not yet on the devices.

@@ -2,6 +2,7 @@
 // alone.
 #include "engine/train/gradient_error.h"
 
+#include "engine/core/error.h"
 #include "engine/passes/compile.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/initial_weights.h"
@@ -31,6 +32,11 @@ StateValues statesFor(const Graph& wanted, Executor& from, const Graph& graph) {
 
 } // namespace
 
+std::optional<double> GradientDifference::error() const {
+    const double error = std::sqrt(off / full);
+    return std::isfinite(error) ? std::optional(error) : std::nullopt;
+}
+
 GradientError::GradientError(const RunConfig& config, const LaneConfig& lane,
                              const PrecisionPlan& plan, const BatchSource& source,
                              MakeExecutor makeExecutor)
@@ -38,24 +44,30 @@ GradientError::GradientError(const RunConfig& config, const LaneConfig& lane,
       m_makeExecutor(std::move(makeExecutor)) {}
 
 void GradientError::build(const std::stop_token& stop) {
-    std::vector<Side> sides;
-    if (m_config.gradientError > 0 && !computesInFloat32(m_lane)) {
-        const LaneConfig full = defaultLane(Precision::Fp32);
-        sides.push_back(sideOf(m_lane, m_plan));
-        throwIfStopped(stop);
-        sides.push_back(sideOf(full, planOf(full)));
-        throwIfStopped(stop);
+    {
+        const std::lock_guard lock(m_mutex);
+        m_sides.clear(); // what the settings were before
     }
+    if (m_config.gradientError > 0) prepare(stop);
+}
+
+void GradientError::prepare(const std::stop_token& stop) {
+    if (!m_sides.empty() || computesInFloat32(m_lane)) return;
+    std::vector<Side> sides;
+    const LaneConfig full = defaultLane(Precision::Fp32);
+    sides.push_back(sideOf(m_lane, m_plan));
+    throwIfStopped(stop);
+    sides.push_back(sideOf(full, planOf(full)));
+    throwIfStopped(stop);
     const std::lock_guard lock(m_mutex);
     m_sides = std::move(sides);
 }
 
 /// Whether a multiple of the interval has passed since the last whole batch before this one.
 bool GradientError::isDue(int64_t step) const {
-    const auto whole = [this](int64_t at) { return m_source.rows(at) == m_source.rows(); };
-    if (m_sides.empty() || !whole(step)) return false;
+    if (m_config.gradientError == 0 || m_sides.empty() || !isWhole(step)) return false;
     int64_t before = step - 1;
-    while (before > 0 && !whole(before))
+    while (before > 0 && !isWhole(before))
         --before;
     return step / m_config.gradientError != before / m_config.gradientError;
 }
@@ -64,8 +76,42 @@ bool GradientError::measure(int64_t step, const LaneStep& at) {
     m_value.reset();
     if (!isDue(step)) return true;
     if (!runAll(at, *m_source.load(step))) return false;
-    if (const double error = difference(); std::isfinite(error)) m_value = error;
+    GradientDifference all;
+    for (const auto& [parameter, difference] : differences())
+        all.add(difference);
+    m_value = all.error();
     return true;
+}
+
+bool GradientError::addTo(GradientRange& range, const LaneStep& at) {
+    if (!m_fits) return true;
+    std::optional<Differences> found;
+    try {
+        found = byParameter(range.step, at);
+    } catch (const EngineError&) {
+        m_fits = false; // the training goes on without them
+        return true;
+    }
+    if (!found) return false;
+    Differences layers;
+    for (const auto& [parameter, layer] : at.gradients().layers())
+        if (const auto own = found->find(parameter); own != found->end())
+            layers[layer].add(own->second);
+    for (LayerGradients& layer : range.layers)
+        if (const auto own = layers.find(layer.layer); own != layers.end())
+            layer.error = own->second.error();
+    return true;
+}
+
+/// Returns nothing when it was stopped.
+std::optional<GradientError::Differences> GradientError::byParameter(int64_t step,
+                                                                     const LaneStep& at) {
+    prepare({});
+    if (m_sides.empty()) return Differences();
+    while (!isWhole(step)) // a smaller last batch gives way to the one after it
+        ++step;
+    if (!runAll(at, *m_source.load(step))) return std::nullopt;
+    return differences();
 }
 
 /// Runs both sides; a request to stop reaches them meanwhile.
@@ -100,21 +146,22 @@ bool GradientError::run(const Side& side, const LaneStep& at, const Batch& batch
     return side.executor->run(RunMode::Captured) == RunResult::Done;
 }
 
-double GradientError::difference() const {
+GradientError::Differences GradientError::differences() const {
     const Graph& own = m_sides[0].program->graph;
     const Graph& full = m_sides[1].program->graph;
-    double squares = 0, all = 0;
+    Differences all;
     for (const OutputInfo& output : full.outputs()) {
         const std::vector<float> exact = downloadFloats(*m_sides[1].executor, full, output.node);
         const std::vector<float> rounded =
             downloadFloats(*m_sides[0].executor, own, own.output(output.name));
+        GradientDifference& sums = all[output.name.substr(kGradientOutput.size())];
         for (size_t i = 0; i < exact.size(); ++i) {
             const double off = double{rounded[i]} - double{exact[i]};
-            squares += off * off;
-            all += double{exact[i]} * double{exact[i]};
+            sums.off += off * off;
+            sums.full += double{exact[i]} * double{exact[i]};
         }
     }
-    return std::sqrt(squares / all);
+    return all;
 }
 
 /// A request that comes while nothing is measured is meant for the step.

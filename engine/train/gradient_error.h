@@ -8,13 +8,30 @@
 #include "engine/train/lane_step.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace halfscope {
+
+/// How far a gradient is from float32's.
+struct GradientDifference {
+    double off = 0;  ///< the squares of the differences, added up
+    double full = 0; ///< those of float32's gradient
+
+    void add(const GradientDifference& other) {
+        off += other.off;
+        full += other.full;
+    }
+    /// The L2 norm of the difference, divided by that of the float32 gradient. A gradient of zeros
+    /// has 1; above it, the difference is larger than the float32 gradient itself. Nothing where
+    /// one of the gradients is not finite, and where that of float32 is zero.
+    std::optional<double> error() const;
+};
 
 class GradientError {
 public:
@@ -31,11 +48,14 @@ public:
     /// run.gradient_error says how often. A smaller last batch of an epoch is left out; the step
     /// after it is measured instead. Returns false when it was stopped.
     bool measure(int64_t step, const LaneStep&);
-    /// The L2 norm of the difference between both unscaled gradients of all parameters, divided by
-    /// that of the float32 gradient. A gradient of zeros has 1; above it, the difference is larger
-    /// than the float32 gradient itself. Nothing where the last call of measure() had nothing to
-    /// measure, where one of the gradients is not finite, and where that of float32 is zero.
+    /// The error of the unscaled gradients of all parameters together. Nothing where the last call
+    /// of measure() had nothing to measure.
     std::optional<double> value() const { return m_value; }
+    /// Measures the errors of the layers of `range`, whose step is about to run: with its batch,
+    /// or with the next one where that is a smaller last one. Works whatever run.gradient_error
+    /// says, and compiles what build() has not; does nothing where every layer computes in float32,
+    /// and where the device has no room for it. Returns false when it was stopped.
+    bool addTo(GradientRange& range, const LaneStep&);
     /// From any thread.
     void requestStop();
     size_t bytes() const; ///< that both passes take on the device
@@ -45,11 +65,15 @@ private:
         std::unique_ptr<Executor> executor;
         std::shared_ptr<const Program> program;
     };
+    using Differences = std::map<std::string, GradientDifference>; ///< by parameter
+    void prepare(const std::stop_token&);
+    bool isWhole(int64_t step) const { return m_source.rows(step) == m_source.rows(); }
     bool isDue(int64_t step) const;
     Side sideOf(const LaneConfig&, const PrecisionPlan&) const;
     bool run(const Side&, const LaneStep&, const Batch&) const;
     bool runAll(const LaneStep&, const Batch&);
-    double difference() const;
+    Differences differences() const;
+    std::optional<Differences> byParameter(int64_t step, const LaneStep&);
 
     const RunConfig& m_config;
     const LaneConfig& m_lane;
@@ -59,6 +83,7 @@ private:
     std::vector<Side> m_sides;  ///< the lane's, float32's; empty where nothing is measured
     mutable std::mutex m_mutex; ///< guards them and m_running: requestStop() may come at any time
     bool m_running = false;
+    bool m_fits = true; ///< false once the device had no room
     std::optional<double> m_value;
 };
 

@@ -5,6 +5,8 @@
 #include "engine/exec/executor.h"
 #include "engine/runs/gradient_counts.h"
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace halfscope {
@@ -18,14 +20,23 @@ public:
     /// training is not affected. Gradients that the device does not store are left out. Returns
     /// false when the run was stopped midway.
     bool sample(Executor&, const Graph&, GradientRange&) const;
+    /// The layer of each parameter, as in GradientRange::layers.
+    const std::map<std::string, std::string>& layers() const { return m_layerOf; }
 
 private:
+    /// What is counted of a node.
+    struct Role {
+        int outputsOf = -1; ///< the layer at whose outputs these gradients are
+        int parameter = -1; ///< the parameter whose gradient it is
+    };
+    int layerNamed(const std::string& label) const;
     void markWeights(const Graph&, NodeId at, int parameter);
+    std::vector<LayerGradients> emptyLayers() const;
 
-    std::vector<bool> m_outputs; ///< by node: true for the gradients that enter backward products
-    std::vector<int> m_weights;  ///< by node: the number of the parameter whose gradient it is, or
-                                 ///< -1
-    int m_parameters = 0;
+    std::map<std::string, std::string> m_layerOf; ///< by parameter
+    std::vector<std::string> m_labels; ///< of the layers; the last one is empty and stands for none
+    std::vector<Role> m_roles;         ///< by node
+    std::vector<int> m_parameters;     ///< the layer of each
 };
 
 } // namespace halfscope

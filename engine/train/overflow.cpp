@@ -3,6 +3,7 @@
 
 #include "engine/core/text.h"
 #include "engine/scaler/grad_scaler.h"
+#include "engine/step/parameter_layers.h"
 #include "engine/step/step_graph.h"
 
 #include <algorithm>
@@ -16,7 +17,6 @@ namespace {
 
 constexpr Phrase kForwardPass = phrase("Events", "forward pass of %1");
 constexpr Phrase kLoss = phrase("Events", "the loss");
-constexpr std::string_view kGradientLabel = " gradient"; // "0.weight gradient", see step_graph
 
 struct NonFinite {
     bool inf = false, nan = false;
@@ -66,22 +66,6 @@ std::vector<bool> maskedNodes(const Graph& graph) {
         masked[static_cast<size_t>(id)] = has;
     }
     return masked;
-}
-
-/// Returns, by the name of a parameter, the layer that computes with it: "layer 1", "Linear 2".
-std::map<std::string, std::string> layersOf(const Graph& graph) {
-    std::map<NodeId, std::string> parameters;
-    for (const StateInfo& state : graph.states())
-        if (state.role == StateRole::Parameter) parameters.emplace(state.node, state.name);
-    std::map<std::string, std::string> layers;
-    for (NodeId id = 0; id < graph.size(); ++id) {
-        const Cause& cause = graph[id].cause;
-        if (cause.phase != Phase::Forward || cause.label.empty()) continue;
-        for (const NodeId in : graph[id].in)
-            if (const auto found = parameters.find(in); found != parameters.end())
-                layers.try_emplace(found->second, cause.label);
-    }
-    return layers;
 }
 
 Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Message text) {
@@ -140,7 +124,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
 } // namespace
 
 OverflowFinder::OverflowFinder(const Graph& graph) : m_masked(maskedNodes(graph)) {
-    const std::map<std::string, std::string> layers = layersOf(graph);
+    const std::map<std::string, std::string> layers = layersOfParameters(graph);
     for (NodeId id = 0; id < graph.size(); ++id) {
         const Node& check = graph[id];
         if (check.op != Op::CountNonFinite || !check.cause.label.ends_with(kGradientLabel))

@@ -516,7 +516,7 @@ double Trainer::distanceFrom(Trainer& reference) {
     return weightDistance(own.executor(), own.graph(), other.executor(), other.graph());
 }
 
-std::optional<GradientRange> Trainer::gradientRange() {
+std::optional<GradientRange> Trainer::gradientRange(bool errors) {
     Impl& impl = *m_impl;
     if (impl.lastStep > 0) impl.keptPrediction = prediction(); // the last step's, not this one's
     impl.use(impl.lastStep + 1);
@@ -526,6 +526,7 @@ std::optional<GradientRange> Trainer::gradientRange() {
     if (!at.gradients().sample(at.executor(), at.graph(), range)) return std::nullopt;
     range.step = impl.lastStep + 1;
     range.scale = scale;
+    if (errors && !impl.gradientError.addTo(range, at)) return std::nullopt;
     return range;
 }
 

@@ -119,10 +119,11 @@ public:
     /// weightDistance().
     double distanceFrom(Trainer& reference);
 
-    /// Returns the gradients of the next step, times the scale that it uses. The training is not
-    /// changed. Costs a step that stores all its values. Returns nothing when it was stopped
-    /// midway.
-    std::optional<GradientRange> gradientRange();
+    /// Returns the gradients of the next step, times the scale that it uses; `errors` asks for the
+    /// layers' errors, too, which are left out where the device has no room for them. The training
+    /// is not changed. Costs a step that stores all its values, and two passes forward and backward
+    /// for errors. Returns nothing when it was stopped midway.
+    std::optional<GradientRange> gradientRange(bool errors = false);
 
     /// Sets the scaler's rules, a live field; acts from the next step on. If the new scaler needs
     /// another step (on or off, check after unscaling, what an overflow does), the lane's step is

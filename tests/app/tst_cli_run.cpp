@@ -390,6 +390,18 @@ void TestCliRun::gradients() {
     QVERIFY2(lines[6].split(',')[4].toDouble() > 0.5, lines[6]); // too small a scale
     const double percent = 100 * lines[6].split(',')[4].toDouble();
     QVERIFY2(std::abs(row.section('%', 0, 0).toDouble() - percent) <= 0.005 * percent, outcome.out);
+    // the same by layer, with their errors where the run measures them
+    const auto layers = [](const QByteArray& text) {
+        return QString::fromUtf8(text).section("\nBy layer", 1).split('\n').mid(1);
+    };
+    const QString first = layers(outcome.out).value(2);
+    QVERIFY2(first.simplified().startsWith("layer 0 amp-fp16 float16 "), outcome.out);
+    QVERIFY2(first.endsWith("  -"), outcome.out);
+    const Outcome measured = call(
+        smallRun(out, lanes + QStringList{"--gradients", "5", "--set", "run.gradient_error=5"}));
+    QVERIFY2(measured.code == 0, measured.error);
+    const QString error = layers(measured.out).value(2).section(' ', -1);
+    QVERIFY2(error.toDouble() > 0.001 && error.toDouble() < 0.5, measured.out); // by the scale
     // another run's file is removed
     QVERIFY(call(smallRun(out, lanes)).code == 0);
     QVERIFY(!filesOf(out).contains("gradients.csv"));

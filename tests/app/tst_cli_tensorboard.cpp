@@ -26,10 +26,10 @@ const QStringList kLanes{"fp32", "amp-fp16"};
 
 /// Returns a run with skips, values that are not finite, epochs, validation and pictures.
 QStringList boardRun(const QString& board, const QString& steps, const QStringList& more = {}) {
-    const QString words =
-        "run --preset mnist-mlp --device cpu --threads 1 --steps " + steps +
-        " --set task.batch=50 --set model.width=8 --set validation.epochs=1 "
-        "--set lanes.1.scaler.init_scale=2^40 --set run.watch_weights=9 --gradients 7";
+    const QString words = "run --preset mnist-mlp --device cpu --threads 1 --steps " + steps +
+                          " --set task.batch=50 --set model.width=8 --set validation.epochs=1 "
+                          "--set lanes.1.scaler.init_scale=2^40 --set run.watch_weights=9 --set "
+                          "run.gradient_error=9 --gradients 7";
     return words.split(' ') + QStringList{"--tensorboard", board} + more;
 }
 
@@ -124,6 +124,22 @@ for lane in ("fp32", "amp-fp16"):
         assert list(h.bucket) == [float(wanted[l]) for l in h.bucket_limit]
         compared += len(h.bucket)
     assert not histograms
+    # layers have the same tags; together they are the whole
+    layers = sorted({t.split("/")[1] for t in events.Tags()["scalars"] if t.count("/") == 2})
+    # a run that was saved has none
+    assert layers == ([] if board.endswith("saved") else ["layer 0", "output layer"]), layers
+    for name in layers:
+        zeros = events.Scalars("gradients/%s/zero" % name)
+        assert [e.step for e in zeros] == [int(r["counted_step"]) for r in counts], name
+        shares = zip(zeros, events.Scalars("gradients/%s/not_finite" % name))
+        for zero, infinite in shares:
+            filled = [sum(e.histogram_value.bucket) for e in
+                      events.Histograms("gradients/%s/log2_magnitude" % name)
+                      if e.step == zero.step]
+            assert abs(zero.value + infinite.value + sum(filled) - 1) < 1e-5, (name, zero)
+        errors = "gradients/%s/error" % name in events.Tags()["scalars"]
+        assert errors == (lane != "fp32"), (lane, name)
+        compared += len(zeros)
     pictures = events.Images("picture")
     assert pictures[-1].encoded_image_string == open(out + "/output_%s.png" % lane, "rb").read()
     assert pictures[-1].step == int(steps[-1]["step"]) and pictures[-1].width > 0

@@ -24,6 +24,7 @@ struct FakeScript {
     std::atomic<int64_t> steps{0};       ///< of all runs
     std::atomic<bool> onGpu{false};      ///< they say that they run on one
     std::atomic<int> looks{0};           ///< how often gradients were counted
+    std::atomic<int> looksForErrors{0};  ///< with the errors of layers
     std::atomic<int> refusals{0};        ///< that often they are stopped midway
     std::atomic<int64_t> exhaustAt{0};   ///< this step uses up the memory; 0: none does
     std::function<void()> exhaust, give; ///< uses it up, and gives it back with the run
@@ -110,8 +111,9 @@ public:
     Snapshot snapshot() override {
         return {m_step, std::vector<Picture>(m_config.lanes.size(), target())};
     }
-    std::vector<GradientRange> gradientRanges() override {
+    std::vector<GradientRange> gradientRanges(bool errors) override {
         ++m_script.looks;
+        if (errors) ++m_script.looksForErrors;
         if (m_script.refusals > 0 && m_script.refusals-- > 0) return {};
         GradientRange range;
         range.step = m_step + 1;

@@ -73,6 +73,15 @@ QString shownNumber(double value, int digits) {
     return large ? QLocale().toString(value, 'f', 0) : QLocale().toString(value, 'g', digits);
 }
 
+QString percentText(double share) {
+    const double percent = 100 * share;
+    if (percent > 0 && percent < 0.1) return QStringLiteral("<0.1 %");
+    if (percent >= 99.95 && percent < 100) return QStringLiteral(">99.9 %");
+    // nearly all of it is not "100 %" beside another "0.3 %"
+    const bool fine = percent > 0 && (percent < 10 || (percent >= 99.5 && percent < 100));
+    return QStringLiteral("%1 %").arg(QLocale().toString(percent, 'f', fine ? 1 : 0));
+}
+
 QString scaleText(double scale) {
     int exponent = 0;
     const bool power = std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5;

@@ -25,6 +25,9 @@ QString scaleText(double scale);
 /// Returns a number to `digits` significant digits, in the user's language, or "not a number" or
 /// "infinite". Large ones are written as prices are: "14,108".
 QString shownNumber(double value, int digits = 4);
+/// Returns "12 %" for a share from 0 to 1, with one more digit below 10 % and where it would round
+/// to 100 %: "<0.1 %" is almost nothing, ">99.9 %" almost all.
+QString percentText(double share);
 
 /// The gradients of a lane that are zero as the lane stores them, when they were last counted.
 struct ZeroGradients {

@@ -6,9 +6,9 @@
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
+#include "ui/models/run_model.h"
 #include "ui/models/translated.h"
 #include "ui/panels/memory_bar.h"
-#include "ui/plots/tickers.h"
 
 #include <QEvent>
 #include <QGridLayout>

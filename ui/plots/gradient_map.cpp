@@ -2,10 +2,10 @@
 #include "ui/plots/gradient_map.h"
 
 #include "ui/look/owned.h"
+#include "ui/models/run_model.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/gradient_map_item.h"
 #include "ui/plots/readout_item.h"
-#include "ui/plots/tickers.h"
 
 #include <QCoreApplication>
 #include <QLocale>

@@ -6,7 +6,7 @@
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
-#include "ui/plots/tickers.h"
+#include "ui/models/run_model.h"
 
 #include <QFontMetrics>
 #include <QLocale>
@@ -39,10 +39,7 @@ QString percent(int64_t part, int64_t all) {
 }
 
 /// Returns how many values that are not zero fp16 would round to zero.
-int64_t lostInHalf(const Counts& counts) {
-    return std::accumulate(counts.buckets.begin(),
-                           counts.buckets.begin() + (kHalfZero - Counts::kLowest), int64_t{0});
-}
+int64_t lostInHalf(const Counts& counts) { return counts.below(kHalfZero); }
 
 /// Returns the heights by column: zeros, a gap, the buckets, a gap, inf and nan.
 std::array<double, kColumns> columnsOf(const Counts& counts) {
@@ -69,7 +66,8 @@ GradientView::GradientView(QWidget* parent) : QWidget(parent) {
         "shares, so that small shares remain visible. Zeros are on the left; ReLU and causal masks "
         "cause some in every precision, so compare with FP32. Inf and nan are on the right: the "
         "next step will be skipped. Bars are gradients of layer outputs, lines are gradients of "
-        "weights. Edit > Try another loss scale shows what another scale would do."));
+        "weights. View > Gradients by layer shows those of each layer. Edit > Try another loss "
+        "scale shows what another scale would do."));
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setSizePolicy(policy);
 }

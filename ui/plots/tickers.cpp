@@ -29,15 +29,6 @@ QString withPrefix(double value) {
     return shortNumber(value) + QLatin1String(kPrefixes[prefix]);
 }
 
-QString percentText(double share) {
-    const double percent = 100 * share;
-    if (percent > 0 && percent < 0.1) return QStringLiteral("<0.1 %");
-    if (percent >= 99.95 && percent < 100) return QStringLiteral(">99.9 %");
-    // nearly all of it is not "100 %" beside another "0.3 %"
-    const bool fine = percent > 0 && (percent < 10 || (percent >= 99.5 && percent < 100));
-    return QStringLiteral("%1 %").arg(QLocale().toString(percent, 'f', fine ? 1 : 0));
-}
-
 QString powerOfTwo(double value) {
     int exponent = 0;
     if (value > 0 && std::frexp(value, &exponent) == 0.5)

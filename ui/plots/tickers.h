@@ -10,9 +10,6 @@ namespace halfscope {
 QString shortNumber(double value);
 /// Returns "812", "1.93k", "12M".
 QString withPrefix(double value);
-/// Returns "12 %" for a share from 0 to 1, with one more digit below 10 % and where it would round
-/// to 100 %: "<0.1 %" is almost nothing, ">99.9 %" almost all.
-QString percentText(double share);
 /// Returns "2^16" for a power of two; formats other numbers as shortNumber() does.
 QString powerOfTwo(double value);
 

@@ -72,6 +72,8 @@ public:
     }
     /// Sets whether gradients are counted, in this run and in later ones.
     void watchGradients(bool on) { m_channel->watchGradients(on); }
+    /// Sets whether those of each layer are, with their errors.
+    void watchLayers(bool on) { m_channel->watchLayers(on); }
     /// Sets whether they are counted now and then while nobody watches them, on a CPU.
     void glanceAtGradients(bool on) { m_channel->glanceAtGradients(on); }
 

@@ -45,6 +45,10 @@ void SessionChannel::watchGradients(bool on) {
     if (m_watchGradients.exchange(on) != on && on) post(LookCommand{});
 }
 
+void SessionChannel::watchLayers(bool on) {
+    if (m_watchLayers.exchange(on) != on && on) post(LookCommand{});
+}
+
 SessionBatch SessionChannel::take(uint32_t run) {
     SessionBatch batch;
     m_rows.drain(m_incoming);
@@ -122,6 +126,9 @@ void SessionChannel::publish(uint32_t run, std::vector<GradientRange> gradients)
     if (m_gradientsRun != run) m_gradients.clear();
     m_gradientsRun = run;
     if (m_gradients.size() == kMostCounts) m_gradients.pop_back(); // the newest is always told
+    if (!m_gradients.empty())
+        for (GradientRange& before : m_gradients.back())
+            before.layers = {};
     m_gradients.push_back(std::move(gradients));
 }
 

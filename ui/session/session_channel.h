@@ -60,7 +60,7 @@ struct SaveCommand {
 /// Completes a step that a pause interrupted, then keeps the networks with their run. Answered by a
 /// KeptNotice.
 struct KeepCommand {};
-/// Asks for the gradients from now on, see SessionChannel::watchGradients().
+/// Asks for the gradients from now on, see SessionChannel::watchGradients() and watchLayers().
 struct LookCommand {};
 using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
                              ForkCommand, SaveCommand, KeepCommand, LookCommand>;
@@ -148,7 +148,8 @@ class SessionChannel {
 public:
     /// Takes 1.4 MiB: half a second of frames at 30,000 rows a second.
     static constexpr size_t kRows = 16384;
-    /// Takes 2 MiB for two lanes: more counts than can be made in a frame's time.
+    /// Takes 2 MiB for two lanes: more counts than can be made in a frame's time. Only the newest
+    /// has those of each layer.
     static constexpr size_t kMostCounts = 1024;
 
     explicit SessionChannel(size_t rows = kRows) : m_rows(rows) {}
@@ -162,6 +163,8 @@ public:
     /// Sets whether somebody looks at gradients: counting them costs the training a share of its
     /// time.
     void watchGradients(bool);
+    /// Sets whether somebody looks at those of each layer, with their errors.
+    void watchLayers(bool);
     /// Sets whether a count now and then is shown, of a hundredth of the training's time.
     void glanceAtGradients(bool on) { m_glanceAtGradients = on; }
     /// Limits the steps a second, in this run and in later ones; 0 means as fast as possible.
@@ -205,7 +208,8 @@ public:
     void setSaves(bool saves) { m_saves = saves; }
     /// Whether the window has taken the last picture.
     bool pictureWanted() const;
-    bool gradientsWatched() const { return m_watchGradients; }
+    bool gradientsWatched() const { return m_watchGradients || m_watchLayers; }
+    bool layersWatched() const { return m_watchLayers; }
     bool gradientsGlancedAt() const { return m_glanceAtGradients; }
     /// Whether fewer than kMostCounts of them wait for the window.
     bool hasRoomForGradients() const;
@@ -243,7 +247,7 @@ private:
     std::deque<Told> m_notices;
     std::function<void()> m_told;
     // these outlive a reset, which drops commands
-    std::atomic<bool> m_watchGradients{false}, m_glanceAtGradients{false};
+    std::atomic<bool> m_watchGradients{false}, m_watchLayers{false}, m_glanceAtGradients{false};
     std::atomic<double> m_pace{0};
     std::atomic<bool> m_restsMidway{false};
     std::atomic<bool> m_saves{false};

@@ -4,6 +4,7 @@
 
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/runs/run.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 
@@ -81,7 +82,9 @@ public:
         m_experiment.addGalleries(snapshot);
         return snapshot;
     }
-    std::vector<GradientRange> gradientRanges() override { return m_experiment.gradientRanges(); }
+    std::vector<GradientRange> gradientRanges(bool errors) override {
+        return m_experiment.gradientRanges(errors);
+    }
 
 private:
     /// Returns what the window calls the lanes; a live edit may change it.

@@ -49,7 +49,7 @@ public:
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
     /// See Experiment::gradientRanges(); empty when there are none.
-    virtual std::vector<GradientRange> gradientRanges() { return {}; }
+    virtual std::vector<GradientRange> gradientRanges(bool /*errors*/) { return {}; }
 };
 
 /// Builds a run. Called on the worker's thread, because building compiles and may take a while. The

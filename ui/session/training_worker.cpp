@@ -393,7 +393,7 @@ bool TrainingWorker::gradientsDue() {
 
 bool TrainingWorker::showGradients() {
     const auto start = Clock::now();
-    std::vector<GradientRange> ranges = m_run->gradientRanges();
+    std::vector<GradientRange> ranges = m_run->gradientRanges(m_channel->layersWatched());
     const bool there = !ranges.empty();
     if (there) m_channel->publish(m_number, std::move(ranges));
     m_counted = there;

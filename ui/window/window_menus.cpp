@@ -5,6 +5,7 @@
 #include "ui/dialogs/grid_dialog.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
+#include "ui/dialogs/layer_gradients_dialog.h"
 #include "ui/dialogs/number_dialog.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
@@ -223,6 +224,8 @@ void WindowMenus::fillView(QMenu& view) {
     fillPlots(view);
     view.addMenu(m_parts.transport->speedMenu());
     addGradients(view);
+    view.addAction(tr("Gradients by layer…"), QKeySequence(Qt::SHIFT | Qt::Key_G), this,
+                   &WindowMenus::showLayerGradients);
     view.addAction(tr("Number types &by layer…"), this, &WindowMenus::showTypes);
     view.addSeparator();
     fillPictures(view);
@@ -527,6 +530,24 @@ void WindowMenus::showTypes() {
     });
     const bool any = low != lanes.end(); // the lanes that cast have something to tell
     TypesDialog::open(m_models.config, any ? static_cast<int>(low - lanes.begin()) : 0, m_window);
+}
+
+void WindowMenus::showLayerGradients() {
+    auto* dialog = m_window.findChild<LayerGradientsDialog*>();
+    if (!dialog) {
+        // no saved run tells of its layers: like the histogram, it shows what would replace it
+        dialog = make<LayerGradientsDialog>(
+            LayerGradientsDialog::Source{
+                [this] { return m_shown.showsSaved() ? m_shown.trained() : m_shown.run(); },
+                [this] { return m_parts.gradients->note(); }},
+            &m_window);
+        connect(dialog, &LayerGradientsDialog::watched, &m_controller,
+                &ExperimentController::watchLayers);
+        connect(dialog, &LayerGradientsDialog::typesAsked, this, &WindowMenus::showTypes);
+    }
+    dialog->show(); // training goes on
+    dialog->raise();
+    dialog->activateWindow();
 }
 
 void WindowMenus::showMap() {

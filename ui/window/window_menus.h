@@ -77,6 +77,7 @@ private:
     void markLesson();
     void showNumber();
     void showTypes();
+    void showLayerGradients();
     void showMap();
     void showVerification();
     void showAbout();

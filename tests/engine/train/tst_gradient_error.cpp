@@ -5,7 +5,10 @@
 
 #include <QTest>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 namespace tst_gradient_error {
 
@@ -82,6 +85,10 @@ private slots:
     void whenItIsMeasured();
     void changesNothingElse();
     void liveEdits();
+    void byLayer();
+    void layersOnDemand();
+    void smallerLastBatch();
+    void stopsMidway();
 };
 
 void TestGradientError::oneRounding() {
@@ -202,6 +209,114 @@ void TestGradientError::liveEdits() {
     scaler.initScale = 1024;
     lane.trainer.setScaler(scaler);
     QCOMPARE(lane.trainer.step(2, events)->gradientError, std::optional(0.0));
+}
+
+/// The error of all parameters is a mean of those of the layers, weighted by their gradients.
+void TestGradientError::byLayer() {
+    RunConfig config = smallExperiment("fp32,amp-fp16,fp8", 1);
+    Experiment experiment(config);
+    const std::vector<GradientRange> ranges = experiment.gradientRanges(true);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    experiment.advance(records, events);
+    for (const LayerGradients& layer : ranges[0].layers)
+        QVERIFY(!layer.error);
+    for (const size_t lane : {1u, 2u}) {
+        QCOMPARE(ranges[lane].layers.size(), size_t{4});
+        double least = 1e9, most = 0;
+        for (const LayerGradients& layer : ranges[lane].layers) {
+            QVERIFY2(layer.error && *layer.error > 0, layer.layer.c_str());
+            least = std::min(least, *layer.error);
+            most = std::max(most, *layer.error);
+        }
+        QVERIFY(least < most);
+        const double all = records[lane].gradientError.value_or(-1);
+        QVERIFY2(least <= all && all <= most, qPrintable(QString::number(all)));
+    }
+    // a single layer has the error of the whole
+    RunConfig one = oneWeight(Precision::AmpFp16);
+    one.gradientError = 1;
+    Lane lane(one, FixedDataset{{1, 1, 1}, {{{1.0f}, {0.0f}}}});
+    lane.trainer.setWeights({{"0.weight", {1 + 0x1p-12f}}});
+    const auto range = lane.trainer.gradientRange(true);
+    QVERIFY(range && range->layers.size() == 1);
+    std::vector<Event> none;
+    QCOMPARE(range->layers[0].error, lane.trainer.step(1, none)->gradientError);
+}
+
+/// Layers are measured whenever somebody asks, whatever the setting says, and the training does not
+/// depend on it.
+void TestGradientError::layersOnDemand() {
+    const char* lanes = "fp32,amp-fp16,bf16";
+    Experiment set(smallExperiment(lanes, 1)), asked(smallExperiment(lanes, 0));
+    std::vector<StepRecord> records, others;
+    std::vector<Event> events;
+    while (!asked.finished()) {
+        const auto a = set.gradientRanges(true), b = asked.gradientRanges(true);
+        for (size_t lane = 0; lane < a.size(); ++lane)
+            for (size_t i = 0; i < a[lane].layers.size(); ++i)
+                QCOMPARE(b[lane].layers[i].error, a[lane].layers[i].error);
+        for (const LayerGradients& layer : asked.gradientRanges()[1].layers)
+            QVERIFY(!layer.error);
+        set.advance(records, events);
+        asked.advance(others, events);
+    }
+    const std::vector<StepRecord> usual = recordsOf(smallExperiment(lanes, 0));
+    for (size_t i = 0; i < usual.size(); ++i) {
+        QCOMPARE(others[i].loss, usual[i].loss);
+        QCOMPARE(records[i].loss, usual[i].loss);
+        QVERIFY(!others[i].gradientError);
+    }
+}
+
+/// Before a smaller last batch the errors are those of the batch after it.
+void TestGradientError::smallerLastBatch() {
+    RunConfig config = smallExperiment("amp-bf16", 0);
+    config.task = {};
+    config.task.kind = TaskKind::Regression;
+    config.task.samples = 10;
+    config.task.batch = 4;
+    Experiment experiment(config);
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    for (int step = 1; step <= 4; ++step) { // step 3 has two samples
+        for (const LayerGradients& layer : experiment.gradientRanges(true).front().layers)
+            QVERIFY2(layer.error && *layer.error > 0, layer.layer.c_str());
+        experiment.advance(records, events);
+    }
+}
+
+/// Requests to stop come at any moment of a measurement; what was stopped is done again, and the
+/// training is as if nobody had asked.
+void TestGradientError::stopsMidway() {
+    const RunConfig config = smallExperiment("fp32,amp-fp16,fp8", 1);
+    Experiment experiment(config);
+    std::atomic<bool> over{false};
+    std::thread nags([&] {
+        for (int i = 0; !over; ++i) {
+            experiment.requestStop();
+            std::this_thread::sleep_for(std::chrono::microseconds(50 * (1 + i % 40)));
+        }
+    });
+    std::vector<StepRecord> records;
+    std::vector<Event> events;
+    int stopped = 0;
+    constexpr int kMostTries = 100000;
+    for (int i = 0; i < kMostTries && !experiment.finished(); ++i) {
+        experiment.clearStop();
+        if (!experiment.advance(records, events)) ++stopped;
+        if (experiment.atStepBoundary() && experiment.gradientRanges(true).empty()) ++stopped;
+    }
+    over = true;
+    nags.join();
+    QVERIFY(experiment.finished());
+    QVERIFY(stopped > 0);
+    const std::vector<StepRecord> usual = recordsOf(config);
+    QCOMPARE(records.size(), usual.size());
+    for (size_t i = 0; i < usual.size(); ++i) {
+        QCOMPARE(records[i].loss, usual[i].loss);
+        QCOMPARE(records[i].gradientError, usual[i].gradientError);
+    }
 }
 
 } // namespace tst_gradient_error

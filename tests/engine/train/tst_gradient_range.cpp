@@ -96,6 +96,69 @@ private slots:
         QCOMPARE(range.outputs.total(), kBatch * (2 * kUnits + 1));
     }
 
+    /// Each layer has its own counts, in the order of the network; together they are those of the
+    /// lane.
+    void everyLayerIsCounted_data() {
+        QTest::addColumn<Precision>("precision");
+        QTest::addColumn<DType>("products");
+        QTest::addColumn<DType>("norm");
+        QTest::newRow("fp32") << Precision::Fp32 << DType::F32 << DType::F32;
+        QTest::newRow("amp-fp16") << Precision::AmpFp16 << DType::F16 << DType::F32;
+        QTest::newRow("bf16") << Precision::Bf16 << DType::BF16 << DType::F32; // sums in float32
+        QTest::newRow("fp8") << Precision::Fp8 << DType::BF16 << DType::F32;
+    }
+    void everyLayerIsCounted() {
+        QFETCH(const Precision, precision);
+        QFETCH(const DType, products);
+        QFETCH(const DType, norm);
+        RunConfig config = laneConfig(precision);
+        config.model.layers = "nn.Sequential(nn.Linear(10, 20), nn.ReLU(), nn.LayerNorm(20), "
+                              "nn.Linear(20, 1))";
+        Lane lane(config);
+        const GradientRange range = rangeOf(lane);
+        struct Wanted {
+            const char* layer;
+            int64_t outputs, weights;
+            DType type;
+            bool fp8;
+        };
+        const bool fp8 = precision == Precision::Fp8;
+        const Wanted wanted[] = {
+            {"Linear 0", kBatch * kUnits, kInputs * kUnits + kUnits, products, fp8},
+            {"LayerNorm 2", 0, 2 * kUnits, norm, false}, // no product takes its gradients
+            {"Linear 3", kBatch, kUnits + 1, products, fp8}};
+        QCOMPARE(range.layers.size(), std::size(wanted));
+        MagnitudeCounts outputs, weights;
+        for (size_t i = 0; i < std::size(wanted); ++i) {
+            const LayerGradients& layer = range.layers[i];
+            QCOMPARE(layer.layer, std::string(wanted[i].layer));
+            QCOMPARE(layer.outputs.total(), wanted[i].outputs);
+            QCOMPARE(layer.weights.total(), wanted[i].weights);
+            QCOMPARE(layer.type, wanted[i].type);
+            QCOMPARE(layer.fp8, wanted[i].fp8);
+            QVERIFY(!layer.error); // nobody asked for it
+            outputs.add(layer.outputs);
+            weights.add(layer.weights);
+        }
+        QCOMPARE(outputs.buckets, range.outputs.buckets);
+        QCOMPARE(outputs.zeros, range.outputs.zeros);
+        QCOMPARE(weights.buckets, range.weights.buckets);
+        QCOMPARE(weights.total(), range.weights.total());
+    }
+
+    void tellsOfLayers() {
+        LayerGradients layer;
+        QCOMPARE(layer.room(), std::nullopt);
+        layer.outputs = counted(DType::F32, {0, 0x1p-26f, 0x1p-25f, 0x1.8p-15f, 0x1p-14f, 1});
+        layer.weights = counted(DType::F32, {-24, 0, std::nanf("")});
+        QCOMPARE(layer.zeros(), int64_t{2});
+        QCOMPARE(layer.small(), int64_t{3});
+        QCOMPARE(layer.notFinite(), int64_t{1});
+        QCOMPARE(layer.room(), std::optional(11)); // 24 x 2^11 is 49152
+        layer.weights = counted(DType::F32, {0x1p20f});
+        QCOMPARE(layer.room(), std::optional(0)); // fp16 has no room for it at any larger scale
+    }
+
     /// Values that a causal mask hides have a gradient of zero, as in every precision, and the
     /// mask's -inf is no gradient.
     void aMaskIsNotCounted() {

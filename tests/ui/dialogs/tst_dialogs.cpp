@@ -3,6 +3,7 @@
 #include "tests/support/opened_window.h"
 #include "ui/dialogs/help.h"
 #include "ui/dialogs/help_dialog.h"
+#include "ui/dialogs/layer_gradients_dialog.h"
 #include "ui/dialogs/scale_dialog.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/dialogs/verify_dialog.h"
@@ -35,7 +36,8 @@ using namespace halfscope;
 
 namespace {
 
-const char* const kDialogs[] = {"help", "questions", "about", "verify", "map", "types", "scale"};
+const char* const kDialogs[] = {"help", "questions", "about",  "verify",
+                                "map",  "types",     "layers", "scale"};
 
 /// Returns what a screen reader says about a control: its name or its text.
 QString nameOfControl(const QWidget& widget) {
@@ -84,6 +86,7 @@ private slots:
     void escapeCloses_data() { walk_data(); }
     void escapeCloses();
     void typesByKeyboard();
+    void layersFollowTheTraining();
     void wrongScaleStays();
     void helpLeadsToItsParts();
     void helpLeavesTheWindow();
@@ -121,9 +124,10 @@ QDialog* TestDialogs::open(const QString& name) {
         dialog->open();
         return dialog.release();
     }
-    const std::map<QString, QString> titles{{"help", "Help and"},  {"questions", "Questions"},
-                                            {"about", "About"},    {"verify", "Verify"},
-                                            {"map", "Map of two"}, {"types", "Number types"}};
+    const std::map<QString, QString> titles{{"help", "Help and"},      {"questions", "Questions"},
+                                            {"about", "About"},        {"verify", "Verify"},
+                                            {"map", "Map of two"},     {"types", "Number types"},
+                                            {"layers", "Gradients by"}};
     for (QAction* action : window.findChildren<QAction*>())
         if (action->text().remove(u'&').startsWith(titles.at(name))) action->trigger();
     const auto dialogs = window.findChildren<QDialog*>();
@@ -187,6 +191,42 @@ void TestDialogs::typesByKeyboard() {
     QTest::keyClick(dialog->focusWidget(), Qt::Key_Down);
     QCOMPARE(m_opened->window.config().config().lanes[1].layers, std::string("layer 0=float32"));
     QTRY_VERIFY(dialog->told() != first);
+}
+
+void TestDialogs::layersFollowTheTraining() {
+    QPointer<LayerGradientsDialog> dialog =
+        qobject_cast<LayerGradientsDialog*>(open(QStringLiteral("layers")));
+    QVERIFY(dialog);
+    const LayerGradientsModel& model = dialog->model();
+    QTRY_VERIFY(model.rowCount() > 0);
+    QTRY_VERIFY2(dialog->heading().startsWith(QStringLiteral("Gradients after step 0, times")),
+                 qPrintable(dialog->heading()));
+    const auto cell = [&model](int row, int column) {
+        return model.index(row, column).data().toString();
+    };
+    QCOMPARE(cell(0, LayerGradientsModel::Layer), QStringLiteral("layer 0"));
+    QCOMPARE(cell(0, LayerGradientsModel::Error), QStringLiteral("–")); // float32's own
+    QTRY_VERIFY(cell(1, LayerGradientsModel::Error).toDouble() > 0);
+    QTRY_VERIFY2(dialog->summary().startsWith(QStringLiteral("B amp-fp16: ")),
+                 qPrintable(dialog->summary()));
+    QVERIFY(stepsTo(m_opened->window, 1));
+    QTRY_VERIFY2(dialog->heading().startsWith(QStringLiteral("Gradients after step 1, times")),
+                 qPrintable(dialog->heading()));
+    auto* table = dialog->findChild<QTableView*>();
+    table->setCurrentIndex(model.index(2, 0));
+    QVERIFY(stepsTo(m_opened->window, 2));
+    QTRY_VERIFY2(dialog->heading().startsWith(QStringLiteral("Gradients after step 2,")),
+                 qPrintable(dialog->heading()));
+    QCOMPARE(table->currentIndex().row(), 2); // the cursor stays where it is
+    // its button leads to the types; once it is closed, nothing is counted for it
+    for (auto* button : dialog->findChildren<QAbstractButton*>())
+        if (button->text().contains(QStringLiteral("types by"))) button->click();
+    QVERIFY(m_opened->window.findChild<TypesDialog*>());
+    const QSignalSpy watched(dialog.data(), &LayerGradientsDialog::watched);
+    QTest::keyClick(dialog.data(), Qt::Key_Escape);
+    QVERIFY(dialog && !dialog->isVisible());
+    QCOMPARE(watched.size(), 1);
+    QCOMPARE(watched.front().front().toBool(), false);
 }
 
 void TestDialogs::wrongScaleStays() {

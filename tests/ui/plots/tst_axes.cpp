@@ -1,6 +1,7 @@
 // What the plots are drawn with: colours of both themes, tick labels, and the averaging of the
 // speed.
 #include "ui/look/theme.h"
+#include "ui/models/run_model.h"
 #include "ui/plots/measure.h"
 #include "ui/plots/plot_panel.h"
 #include "ui/plots/tickers.h"

@@ -399,6 +399,24 @@ private slots:
         }
     }
 
+    /// Errors are measured while somebody looks at layers, also at rest, and gradients are counted
+    /// then although nobody watches them.
+    void layersAreWatched() {
+        FakeScript script;
+        ExperimentController controller(fakeFactory(script));
+        controller.reset(tinyConfig(50));
+        QVERIFY(reaches(controller, SessionState::Ready));
+        QCOMPARE(script.looks.load(), 0);
+        controller.watchLayers(true);
+        QTRY_COMPARE_WITH_TIMEOUT(script.looksForErrors.load(), 1, kPatience);
+        controller.stepOnce();
+        QTRY_COMPARE_WITH_TIMEOUT(script.looksForErrors.load(), 2, kPatience);
+        controller.watchLayers(false);
+        controller.watchGradients(true);
+        QTRY_COMPARE_WITH_TIMEOUT(script.looks.load(), 3, kPatience);
+        QCOMPARE(script.looksForErrors.load(), 2);
+    }
+
     /// At rest the same gradients are counted once, whatever else is asked of the training.
     void countsNothingTwice() {
         FakeScript script;

@@ -318,6 +318,19 @@ void TestSessionChannel::gradientsComeWhileThereIsRoom() {
         channel.publish(kRun, std::vector<GradientRange>(1));
     }
     QVERIFY(!channel.hasRoomForGradients());
+    // those of layers, which are many, wait for the newest count alone
+    SessionChannel layers;
+    for (int step = 1; step <= 3; ++step) {
+        GradientRange range;
+        range.step = step;
+        range.layers.resize(5);
+        layers.publish(kRun, std::vector<GradientRange>(2, range));
+    }
+    const SessionBatch batch = layers.take(kRun);
+    QCOMPARE(batch.gradients.size(), size_t{3});
+    for (size_t i = 0; i < 3; ++i)
+        for (const GradientRange& range : batch.gradients[i])
+            QCOMPARE(range.layers.size(), size_t{i == 2 ? 5u : 0u});
 }
 
 void TestSessionChannel::commandsAreSeenToWait() {

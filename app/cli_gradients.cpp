@@ -1,0 +1,57 @@
+// Shares are of all gradients of a lane or layer, outputs and weights together.
+#include "app/cli_gradients.h"
+
+#include "app/cli_output.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace halfscope::cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string shareText(int64_t count, int64_t total) {
+    const auto all = static_cast<double>(std::max<int64_t>(1, total));
+    return shortNumber(100 * static_cast<double>(count) / all, 3) + " %";
+}
+
+std::string byLane(const Experiment& experiment, std::span<const GradientRange> ranges) {
+    Rows rows{{"lane", "dtype", "zero", "subnormal", "inf or nan"}};
+    for (size_t i = 0; i < ranges.size(); ++i) {
+        const GradientRange& range = ranges[i];
+        const auto share = [&](int64_t count) { return shareText(count, range.total()); };
+        rows.push_back({experiment.laneName(static_cast<int>(i)), std::string(nameOf(range.type)),
+                        share(range.zeros()), share(range.subnormals()), share(range.notFinite())});
+    }
+    return tableText(rows);
+}
+
+/// Puts the lanes of each layer one below the other.
+std::string byLayer(const Experiment& experiment, std::span<const GradientRange> ranges) {
+    Rows rows{{"layer", "lane", "dtype", "zero", "< 2^-14", "inf or nan", "fp16 room", "error"}};
+    for (const LayerRow& row : layerRows(ranges)) {
+        const LayerGradients& layer = ranges[static_cast<size_t>(row.lane)].layers[row.at];
+        const auto share = [&](int64_t count) { return shareText(count, layer.total()); };
+        const std::optional<int> room = layer.room();
+        rows.push_back({row.layer, experiment.laneName(row.lane),
+                        layer.fp8 ? "e5m2" : std::string(nameOf(layer.type)), share(layer.zeros()),
+                        share(layer.small()), share(layer.notFinite()),
+                        room ? "2^" + std::to_string(*room) : "-",
+                        layer.error ? shortNumber(*layer.error, 3) : "-"});
+    }
+    if (rows.size() == 1) return {};
+    return "By layer (fp16 room: how much larger the scale could be; error: see "
+           "run.gradient_error):\n" +
+           tableText(rows);
+}
+
+} // namespace
+
+std::string gradientTables(const Experiment& experiment, std::span<const GradientRange> ranges) {
+    if (ranges.empty()) return {};
+    return "Gradients of step " + std::to_string(ranges.front().step) +
+           ", times the loss scale:\n" + byLane(experiment, ranges) + byLayer(experiment, ranges);
+}
+
+} // namespace halfscope::cli

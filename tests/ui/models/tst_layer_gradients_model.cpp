@@ -1,0 +1,144 @@
+// The table of gradients by layer: its rows, its figures, and what it says in words.
+#include "ui/models/layer_gradients_model.h"
+
+#include <QSignalSpy>
+#include <QtTest>
+
+namespace tst_layer_gradients_model {
+
+using namespace halfscope;
+using Model = LayerGradientsModel;
+
+namespace {
+
+/// Returns counts of 100 values: zeros, infinities, and the rest from 2^exponent to 2^(exponent+1).
+MagnitudeCounts hundred(int64_t zeros, int exponent, int64_t infinite = 0) {
+    MagnitudeCounts counts;
+    counts.zeros = zeros;
+    counts.notFinite = infinite;
+    counts.buckets[static_cast<size_t>(exponent - MagnitudeCounts::kLowest)] =
+        100 - zeros - infinite;
+    return counts;
+}
+
+GradientRange laneOf(DType type, std::vector<LayerGradients> layers) {
+    GradientRange range;
+    range.step = 3;
+    range.type = type;
+    range.layers = std::move(layers);
+    return range;
+}
+
+std::vector<GradientRange> twoLanes() {
+    return {laneOf(DType::F32, {{"Linear 0", DType::F32, false, hundred(50, -20), hundred(0, -3)},
+                                {"Linear 2", DType::F32, false, hundred(0, -1), hundred(0, 2)}}),
+            laneOf(DType::F16,
+                   {{"Linear 0", DType::F16, false, hundred(90, -20), hundred(0, -3), 0.25},
+                    {"Linear 2", DType::F16, false, hundred(0, -1), hundred(0, 2), 0.003}})};
+}
+
+const QStringList kLabels{QStringLiteral("A fp32"), QStringLiteral("B amp-fp16")};
+
+} // namespace
+
+class TestLayerGradientsModel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase() { QLocale::setDefault(QLocale::c()); }
+
+    void lanesOfALayerStandTogether() {
+        Model model;
+        model.show(twoLanes(), kLabels);
+        QCOMPARE(model.rowCount(), 4);
+        const QStringList wanted{"Linear 0 A fp32", "Linear 0 B amp-fp16", "Linear 2 A fp32",
+                                 "Linear 2 B amp-fp16"};
+        for (int row = 0; row < 4; ++row)
+            QCOMPARE(model.index(row, Model::Layer).data().toString() + u' ' +
+                         model.index(row, Model::Lane).data().toString(),
+                     wanted[row]);
+        QCOMPARE(model.rowsOfLayer(0), 2);
+        // a layer that only the second lane has goes where that lane has it
+        std::vector<GradientRange> lanes = twoLanes();
+        LayerGradients norm;
+        norm.layer = "LayerNorm 1";
+        lanes[1].layers.insert(lanes[1].layers.begin() + 1, norm);
+        model.show(lanes, kLabels);
+        QCOMPARE(model.rowCount(), 5);
+        QCOMPARE(model.index(2, Model::Layer).data().toString(), QStringLiteral("LayerNorm 1"));
+        QCOMPARE(model.lane(2), 1);
+        QCOMPARE(model.rowsOfLayer(2), 1);
+    }
+
+    void figures() {
+        Model model;
+        model.show(twoLanes(), kLabels);
+        const auto cells = [&model](int row) {
+            QStringList texts;
+            for (const int column :
+                 {Model::Type, Model::Zero, Model::Small, Model::Room, Model::Error})
+                texts << model.index(row, column).data().toString();
+            return texts;
+        };
+        // of 200 values, 50 are zero and 50 lie at 2^-20; the largest are below 2^-2
+        QCOMPARE(cells(0), QStringList({"float32", "25 %", "25 %", "2^18", "–"}));
+        QCOMPARE(cells(1), QStringList({"float16", "45 %", "5.0 %", "2^18", "0.25"}));
+        QCOMPARE(cells(3), QStringList({"float16", "0 %", "0 %", "2^13", "0.003"}));
+        std::vector<GradientRange> lanes = twoLanes();
+        lanes[1].layers[1].outputs = hundred(0, -1, 8);
+        lanes[1].layers[1].fp8 = true;
+        lanes[1].layers[1].error.reset();
+        model.show(lanes, kLabels);
+        QCOMPARE(cells(3), QStringList({"E5M2 (FP8)", "0 %", "0 %", "4.0 % inf or nan", "–"}));
+        const QString spoken = model.index(3, Model::Sizes).data(Qt::AccessibleTextRole).toString();
+        QVERIFY2(spoken.startsWith("Linear 2, B amp-fp16, Stored as E5M2 (FP8), Zero 0 %"),
+                 qPrintable(spoken));
+    }
+
+    void words() {
+        Model model;
+        QCOMPARE(model.summary(), QString());
+        model.show(twoLanes(), kLabels);
+        QCOMPARE(model.summary(),
+                 QStringLiteral("B amp-fp16: least room for a larger scale in Linear 2 (2^13); "
+                                "most zeros that lane A does not have in Linear 0 (45 % instead of "
+                                "25 %); largest error in Linear 0 (0.25)."));
+        // inf spreads from the layer where it began to those before it
+        std::vector<GradientRange> lanes = twoLanes();
+        for (LayerGradients& layer : lanes[1].layers) {
+            layer.outputs = hundred(0, 0, 100);
+            layer.error.reset();
+        }
+        model.show(lanes, kLabels);
+        QCOMPARE(model.summary(), QStringLiteral("B amp-fp16: inf or nan from Linear 2 back."));
+        // TF32 stores float32, and has an error
+        lanes = twoLanes();
+        lanes[1].type = DType::F32;
+        lanes[1].layers[0].outputs = hundred(0, -20);
+        model.show(lanes, kLabels);
+        QCOMPARE(model.summary(), QStringLiteral("B amp-fp16: largest error in Linear 0 (0.25)."));
+    }
+
+    /// Another count of the same layers moves no cursor; other layers begin anew.
+    void countsFollowOneAnother() {
+        Model model;
+        QSignalSpy reset(&model, &Model::modelReset), changed(&model, &Model::dataChanged);
+        model.show(twoLanes(), kLabels);
+        QCOMPARE(reset.size(), 1);
+        std::vector<GradientRange> lanes = twoLanes();
+        lanes[1].layers[0].error = 0.5;
+        model.show(lanes, kLabels);
+        QCOMPARE(reset.size(), 1);
+        QCOMPARE(changed.size(), 1);
+        QCOMPARE(model.index(1, Model::Error).data().toString(), QStringLiteral("0.5"));
+        lanes[0].layers.pop_back();
+        model.show(lanes, kLabels);
+        QCOMPARE(reset.size(), 2);
+        QCOMPARE(model.rowCount(), 3);
+    }
+};
+
+} // namespace tst_layer_gradients_model
+
+QTEST_GUILESS_MAIN(tst_layer_gradients_model::TestLayerGradientsModel)
+#include "tst_layer_gradients_model.moc"

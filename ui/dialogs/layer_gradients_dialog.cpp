@@ -1,0 +1,130 @@
+// Looks at the run ten times a second: a person reads no faster, and a count takes longer.
+#include "ui/dialogs/layer_gradients_dialog.h"
+
+#include "ui/dialogs/layer_gradients_view.h"
+#include "ui/look/owned.h"
+#include "ui/look/theme.h"
+#include "ui/models/run_facts.h"
+#include "ui/models/run_model.h"
+
+#include <QDialogButtonBox>
+#include <QEvent>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <QScreen>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr int kPeriodMs = 100;
+
+} // namespace
+
+LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
+    : QDialog(parent), m_source(std::move(source)) {
+    setWindowTitle(tr("Gradients by layer"));
+    auto* column = make<QVBoxLayout>(this);
+    m_heading = make<QLabel>(this);
+    m_heading->setWordWrap(true);
+    column->addWidget(m_heading);
+    m_table = make<LayerGradientsView>(m_model, this);
+    column->addWidget(m_table, 1);
+    auto* legend = make<QLabel>(
+        tr("The stronger the colour, the larger the share. Upper half: gradients of the "
+           "layer's outputs; lower half: of its weights. Dotted: below "
+           "2^-25 fp16 has zero, below 2^-14 fewer digits, from 2^16 on "
+           "inf; filled where a lane stores fp16."),
+        this);
+    legend->setWordWrap(true);
+    column->addWidget(legend);
+    m_summary = make<QLabel>(this);
+    m_summary->setWordWrap(true);
+    m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_summary);
+    auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
+    QPushButton* types =
+        buttons->addButton(tr("&Number types by layer…"), QDialogButtonBox::ActionRole);
+    types->setToolTip(tr("Shows what each layer computes in and why, and gives layers a type of "
+                         "their own."));
+    for (QAbstractButton* each : buttons->buttons())
+        static_cast<QPushButton*>(each)->setAutoDefault(false);
+    connect(types, &QPushButton::clicked, this, &LayerGradientsDialog::typesAsked);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    column->addWidget(buttons);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
+        m_table->arrange();
+        if (!std::exchange(m_fitted, m_model.rowCount() > 0) && m_fitted) fit();
+    });
+    connect(&m_model, &QAbstractItemModel::dataChanged, m_table, &LayerGradientsView::widen);
+    connect(&m_clock, &QTimer::timeout, this, &LayerGradientsDialog::refresh);
+    m_clock.setInterval(kPeriodMs);
+    fit();
+    refresh();
+    m_table->setFocus();
+}
+
+/// Gives the dialog room for all columns and a few layers, if the screen has it.
+void LayerGradientsDialog::fit() {
+    constexpr int kWidth = 100, kLeastRows = 6, kMostRows = 24, kRest = 14; // characters, lines
+    const QSize room = 9 * screen()->availableSize() / 10;
+    const QMargins margins = layout()->contentsMargins();
+    const int line = fontMetrics().lineSpacing();
+    const int rows = std::clamp(m_model.rowCount(), kLeastRows, kMostRows);
+    const int wanted = std::max(m_table->wantedWidth() + margins.left() + margins.right(),
+                                kWidth * fontMetrics().averageCharWidth());
+    resize(std::min(room.width(), std::max(width(), wanted)),
+           std::min(room.height(), std::max(height(), (rows * 3 / 2 + kRest) * line)));
+}
+
+QString LayerGradientsDialog::heading() const { return m_heading->text(); }
+QString LayerGradientsDialog::summary() const { return m_summary->text(); }
+
+void LayerGradientsDialog::refresh() {
+    const std::shared_ptr<const Run> run = m_source.run();
+    if (run != m_run) m_seen = 0;
+    m_run = run;
+    const uint64_t version = m_run ? m_run->version() + 1 : 0;
+    if (m_run && version != m_seen) {
+        const std::span<const GradientRange> ranges = m_run->now().newestGradients();
+        m_model.show({ranges.begin(), ranges.end()}, laneLabels(laneTitlesOf(m_run->now())));
+        m_summary->setText(m_model.summary());
+    }
+    m_seen = version;
+    if (m_model.rowCount() == 0) return m_heading->setText(m_source.note());
+    const std::span<const GradientRange> ranges = m_run->now().newestGradients();
+    const int64_t trained = std::max<int64_t>(0, ranges.front().step - 1);
+    QStringList scales;
+    for (size_t lane = 0; lane < ranges.size(); ++lane)
+        if (ranges[lane].scale != 1)
+            scales << tr("%1: %2").arg(laneLetter(static_cast<int>(lane)),
+                                       scaleText(static_cast<double>(ranges[lane].scale)));
+    const QString step = QLocale().toString(static_cast<qlonglong>(trained));
+    m_heading->setText(scales.isEmpty()
+                           ? tr("Gradients after step %1; no lane scales its loss.").arg(step)
+                           : tr("Gradients after step %1, times the loss scale (%2).")
+                                 .arg(step, scales.join(QStringLiteral(", "))));
+}
+
+void LayerGradientsDialog::showEvent(QShowEvent* event) {
+    QDialog::showEvent(event);
+    emit watched(true);
+    m_clock.start();
+}
+
+void LayerGradientsDialog::hideEvent(QHideEvent* event) {
+    QDialog::hideEvent(event);
+    m_clock.stop();
+    emit watched(false);
+}
+
+void LayerGradientsDialog::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::PaletteChange && m_table) m_table->viewport()->update();
+    QDialog::changeEvent(event);
+}
+
+} // namespace halfscope

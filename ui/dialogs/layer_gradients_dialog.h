@@ -1,0 +1,61 @@
+// The gradients of each layer in each lane, as they were counted last: how large they are, what the
+// lane's precision loses of them, and how far they are from float32's. Follows the training while
+// it is open.
+#pragma once
+
+#include "engine/runs/run.h"
+#include "ui/models/layer_gradients_model.h"
+
+#include <QDialog>
+#include <QTimer>
+
+#include <functional>
+#include <memory>
+
+class QLabel;
+
+namespace halfscope {
+
+class LayerGradientsView;
+
+class LayerGradientsDialog : public QDialog {
+    Q_OBJECT
+public:
+    /// Where it looks for what it shows.
+    struct Source {
+        std::function<std::shared_ptr<const Run>()> run; ///< null: there is none
+        std::function<QString()> note;                   ///< why there are no gradients
+    };
+    explicit LayerGradientsDialog(Source, QWidget* parent = nullptr);
+
+    const LayerGradientsModel& model() const { return m_model; }
+    QString heading() const;
+    QString summary() const;
+    /// Takes what was counted since the last call.
+    void refresh();
+
+signals:
+    /// Emitted when it is shown and when it is closed: gradients of layers are counted meanwhile.
+    void watched(bool);
+    void typesAsked();
+
+protected:
+    void showEvent(QShowEvent*) override;
+    void hideEvent(QHideEvent*) override;
+    void changeEvent(QEvent*) override;
+
+private:
+    void fit();
+
+    const Source m_source;
+    LayerGradientsModel m_model;
+    QLabel* m_heading = nullptr; ///< child, as are the next two
+    LayerGradientsView* m_table = nullptr;
+    QLabel* m_summary = nullptr;
+    QTimer m_clock;
+    std::shared_ptr<const Run> m_run;
+    uint64_t m_seen = 0;   ///< the run's version + 1; 0: not looked at yet
+    bool m_fitted = false; ///< to what was shown first
+};
+
+} // namespace halfscope

@@ -1,0 +1,196 @@
+// Strips have the colours and the range of the map of gradients over time.
+#include "ui/dialogs/layer_gradients_view.h"
+
+#include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
+#include "ui/models/layer_gradients_model.h"
+#include "ui/plots/gradient_map_item.h"
+
+#include <QPainter>
+#include <QScrollBar>
+
+#include <algorithm>
+
+namespace halfscope {
+namespace {
+
+using Counts = MagnitudeCounts;
+using Model = LayerGradientsModel;
+using Map = GradientMapItem;
+
+constexpr int kMargin = 4; // pixels beside a strip
+constexpr int kZoneAlpha = 40;
+constexpr double kAxisFont = 0.85;
+
+/// Returns the left edge of 2^exponent in a strip; the ends are those of the map's axis.
+double placeOf(double exponent, const QRectF& strip) {
+    return strip.left() +
+           strip.width() * (exponent - Map::kBottom) / double{Map::kTop - Map::kBottom};
+}
+
+QRectF stripIn(const QRect& cell) { return QRectF(cell).adjusted(kMargin, 2, -kMargin, -2); }
+
+void paintCounts(QPainter& painter, const Counts& counts, const QColor& full, const QRectF& strip) {
+    const auto total = static_cast<double>(std::max<int64_t>(1, counts.total()));
+    const auto fill = [&](double from, double to, int64_t count) {
+        const double shade = Map::shadeOf(static_cast<double>(count) / total);
+        if (shade == 0) return;
+        QColor color = full;
+        color.setAlphaF(static_cast<float>(shade));
+        const double left = placeOf(from, strip);
+        painter.fillRect(QRectF(left, strip.top(), placeOf(to, strip) - left, strip.height()),
+                         color);
+    };
+    fill(Map::kBottom, Map::kZerosTop, counts.zeros);
+    fill(Map::kInfBottom, Map::kTop, counts.notFinite);
+    fill(Map::kLowest, Map::kLowest + 1, counts.below(Map::kLowest + 1));
+    for (int exponent = Map::kLowest + 1; exponent < Map::kHighest; ++exponent)
+        fill(exponent, exponent + 1,
+             counts.buckets[static_cast<size_t>(exponent - Counts::kLowest)]);
+    const int64_t most = counts.below(Counts::kLowest + Counts::kBuckets);
+    fill(Map::kHighest, Map::kHighest + 1, most - counts.below(Map::kHighest));
+}
+
+/// Draws what fp16 cannot hold: filled where the layer's gradients are stored in it, else only the
+/// borders.
+void paintLimits(QPainter& painter, const Colors& colors, bool half, const QRectF& strip) {
+    const auto fill = [&](double from, double to, QColor color) {
+        color.setAlpha(kZoneAlpha);
+        const double left = placeOf(from, strip);
+        painter.fillRect(QRectF(left, strip.top(), placeOf(to, strip) - left, strip.height()),
+                         color);
+    };
+    if (half) {
+        fill(Map::kLowest, kHalfZero, colors.error);
+        fill(kHalfZero, kHalfNormal, colors.muted);
+        fill(kHalfInfinite, Map::kHighest + 1, colors.error);
+    }
+    painter.setPen(QPen(colors.muted, 0, Qt::DotLine));
+    for (const int limit : {kHalfZero, kHalfNormal, kHalfInfinite}) {
+        const double x = placeOf(limit, strip);
+        painter.drawLine(QPointF(x, strip.top()), QPointF(x, strip.bottom()));
+    }
+}
+
+/// Draws a line between two layers, and the strips.
+class LayersDelegate : public QStyledItemDelegate {
+public:
+    LayersDelegate(const Model& model, QObject* parent)
+        : QStyledItemDelegate(parent), m_model(model) {}
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
+        const Colors colors = colorsFor(option.palette);
+        QStyledItemDelegate::paint(painter, option, index);
+        if (index.column() == Model::Sizes) paintStrip(*painter, colors, option, index.row());
+        const int row = index.row();
+        if (row == 0 || m_model.rowsOfLayer(row - 1) > 1) return;
+        painter->save();
+        painter->setPen(QPen(colors.grid, 0));
+        painter->drawLine(option.rect.topLeft(), option.rect.topRight());
+        painter->restore();
+    }
+
+private:
+    void paintStrip(QPainter& painter, const Colors& colors, const QStyleOptionViewItem& option,
+                    int row) const {
+        const LayerGradients& layer = m_model.gradients(row);
+        const QRectF strip = stripIn(option.rect);
+        painter.save();
+        painter.fillRect(strip, colors.background);
+        paintLimits(painter, colors, layer.type == DType::F16, strip);
+        const QColor full = Map::fullShade(colors, m_model.lane(row));
+        QRectF half = strip;
+        half.setHeight(strip.height() / 2);
+        paintCounts(painter, layer.outputs, full, half);
+        half.moveTop(half.bottom());
+        paintCounts(painter, layer.weights, full, half);
+        painter.restore();
+    }
+
+    const Model& m_model;
+};
+
+/// Has the axis of the strips over their column.
+class SizesHeader : public QHeaderView {
+public:
+    explicit SizesHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {}
+
+protected:
+    void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+        painter->save();
+        QHeaderView::paintSection(painter, rect, section);
+        painter->restore();
+        if (section != Model::Sizes) return;
+        painter->save();
+        painter->setFont(scaledFont(font(), kAxisFont));
+        painter->setPen(palette().color(QPalette::ButtonText));
+        const QFontMetrics metrics(painter->font());
+        const QRectF strip = stripIn(rect);
+        double free = strip.left();
+        const auto put = [&](const QString& text, double at) {
+            const int width = metrics.horizontalAdvance(text);
+            const double left =
+                std::clamp(placeOf(at, strip) - width / 2.0, strip.left(), strip.right() - width);
+            if (left < free) return;
+            painter->drawText(QRectF(left, rect.top(), width + 1, rect.height()), Qt::AlignVCenter,
+                              text);
+            free = left + width + metrics.horizontalAdvance(u' ');
+        };
+        put(QStringLiteral("0"), (Map::kBottom + Map::kZerosTop) / 2.0);
+        for (const int exponent : {kHalfZero, kHalfNormal, 0, kHalfInfinite})
+            put(QStringLiteral("2^%1").arg(exponent), exponent);
+        put(Model::tr("inf"), (Map::kInfBottom + Map::kTop) / 2.0);
+        painter->restore();
+    }
+};
+
+} // namespace
+
+LayerGradientsView::LayerGradientsView(LayerGradientsModel& model, QWidget* parent)
+    : QTableView(parent), m_model(model) {
+    setAccessibleName(tr("Gradients of each layer"));
+    setHorizontalHeader(make<SizesHeader>(this));
+    setModel(&model);
+    setItemDelegate(make<LayersDelegate>(model, this));
+    setSelectionMode(QAbstractItemView::SingleSelection);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    setTabKeyNavigation(false); // Tab leaves the table, arrows move in it
+    setShowGrid(false);
+    setWordWrap(false);
+    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    verticalHeader()->hide();
+    verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() * 3 / 2);
+    horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setSectionsClickable(false);
+    horizontalHeader()->setSectionResizeMode(Model::Sizes, QHeaderView::Stretch);
+}
+
+void LayerGradientsView::arrange() {
+    clearSpans();
+    for (int row = 0; row < m_model.rowCount();) {
+        const int rows = m_model.rowsOfLayer(row);
+        if (rows > 1) setSpan(row, Model::Layer, rows, 1);
+        row += rows;
+    }
+    for (int column = 0; column < Model::Columns; ++column)
+        if (column != Model::Sizes) resizeColumnToContents(column); // that one gets the rest
+}
+
+void LayerGradientsView::widen() {
+    for (const int column : {Model::Zero, Model::Small, Model::Room, Model::Error})
+        if (const int wanted = sizeHintForColumn(column); wanted > columnWidth(column))
+            setColumnWidth(column, wanted);
+}
+
+int LayerGradientsView::wantedWidth() const {
+    constexpr int kStrip = 34; // characters
+    int width = 2 * frameWidth() + verticalScrollBar()->sizeHint().width();
+    for (int column = 0; column < Model::Columns; ++column)
+        width += column == Model::Sizes ? kStrip * fontMetrics().averageCharWidth()
+                                        : horizontalHeader()->sectionSize(column);
+    return width;
+}
+
+} // namespace halfscope

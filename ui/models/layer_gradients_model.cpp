@@ -1,0 +1,206 @@
+// Figures and words of the table.
+#include "ui/models/layer_gradients_model.h"
+
+#include "ui/models/run_model.h"
+#include "ui/models/safe_text.h"
+#include "ui/models/types_model.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace halfscope {
+namespace {
+
+double shareOf(int64_t part, int64_t all) {
+    return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+
+double zerosOf(const LayerGradients& layer) { return shareOf(layer.zeros(), layer.total()); }
+
+QString errorText(double error) {
+    constexpr int kDigits = 3;
+    return shownNumber(error, kDigits);
+}
+
+/// Returns the layer with the largest value; null where no layer has one.
+template <class Value>
+const LayerGradients* most(const std::vector<LayerGradients>& layers, Value value) {
+    const LayerGradients* found = nullptr;
+    for (const LayerGradients& layer : layers)
+        if (value(layer) && (!found || *value(layer) > *value(*found))) found = &layer;
+    return found;
+}
+
+} // namespace
+
+void LayerGradientsModel::show(std::vector<GradientRange> lanes, const QStringList& labels) {
+    std::vector<LayerRow> rows = layerRows(lanes);
+    const bool same = rows == m_rows && labels == m_labels; // then the cursor stays where it is
+    if (!same) beginResetModel();
+    m_lanes = std::move(lanes);
+    m_rows = std::move(rows);
+    m_labels = labels;
+    if (!same) endResetModel();
+    if (same && !m_rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
+}
+
+const LayerGradients& LayerGradientsModel::gradients(int row) const {
+    const LayerRow& at = m_rows[static_cast<size_t>(row)];
+    return m_lanes[static_cast<size_t>(at.lane)].layers[at.at];
+}
+
+int LayerGradientsModel::rowsOfLayer(int row) const {
+    int end = row + 1;
+    while (end < rowCount() &&
+           m_rows[static_cast<size_t>(end)].layer == m_rows[static_cast<size_t>(row)].layer)
+        ++end;
+    return end - row;
+}
+
+QString LayerGradientsModel::summary() const {
+    QStringList lanes;
+    for (int lane = 0; lane < static_cast<int>(m_lanes.size()); ++lane)
+        if (const QString text = summaryOf(lane); !text.isEmpty()) lanes << text;
+    return lanes.join(u'\n');
+}
+
+QString LayerGradientsModel::summaryOf(int lane) const {
+    const GradientRange& range = m_lanes[static_cast<size_t>(lane)];
+    const std::vector<LayerGradients>& layers = range.layers;
+    const auto* far = most(layers, [](const LayerGradients& layer) { return layer.error; });
+    if (range.type == DType::F32 && !far) return {};
+    const auto layerName = [](const LayerGradients& layer) { return safeText(layer.layer); };
+    QStringList parts;
+    // the backward pass goes from the last layer to the first
+    const auto bad = std::find_if(layers.rbegin(), layers.rend(), [](const LayerGradients& layer) {
+        return layer.notFinite() > 0;
+    });
+    if (bad != layers.rend()) {
+        parts << tr("inf or nan from %1 back").arg(layerName(*bad));
+    } else if (range.type == DType::F16) {
+        const auto* tight = most(layers, [](const LayerGradients& layer) {
+            const std::optional<int> room = layer.room();
+            return room ? std::optional(-*room) : std::nullopt;
+        });
+        if (tight)
+            parts << tr("least room for a larger scale in %1 (2^%2)")
+                         .arg(layerName(*tight))
+                         .arg(*tight->room());
+    }
+    if (const QString zeros = zerosText(lane); bad == layers.rend() && !zeros.isEmpty())
+        parts << zeros;
+    if (far) parts << tr("largest error in %1 (%2)").arg(layerName(*far), errorText(*far->error));
+    if (parts.isEmpty()) return {};
+    return tr("%1: %2.").arg(m_labels.value(lane), parts.join(tr("; ")));
+}
+
+/// Says in which layer a lane has most zeros that a lane in float32 does not have; empty where
+/// there is none, and where no lane tells which zeros are those of ReLU.
+QString LayerGradientsModel::zerosText(int lane) const {
+    const auto exact = std::find_if(m_lanes.begin(), m_lanes.end(), [](const GradientRange& range) {
+        return range.type == DType::F32 &&
+               std::none_of(range.layers.begin(), range.layers.end(),
+                            [](const LayerGradients& layer) { return layer.notFinite() > 0; });
+    });
+    if (exact == m_lanes.end()) return {};
+    constexpr double kFew = 0.005;
+    double most = kFew;
+    QString text;
+    for (const LayerGradients& own : m_lanes[static_cast<size_t>(lane)].layers)
+        for (const LayerGradients& other : exact->layers) {
+            const double more = zerosOf(own) - zerosOf(other);
+            if (own.layer != other.layer || more < most) continue;
+            most = more;
+            text = tr("most zeros that lane %1 does not have in %2 (%3 instead of %4)")
+                       .arg(laneTag(static_cast<int>(exact - m_lanes.begin())), safeText(own.layer),
+                            percentText(zerosOf(own)), percentText(zerosOf(other)));
+        }
+    return text;
+}
+
+int LayerGradientsModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+int LayerGradientsModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : Columns;
+}
+
+QString LayerGradientsModel::text(int row, int column) const {
+    const LayerGradients& layer = gradients(row);
+    switch (column) {
+    case Layer: return safeText(layer.layer);
+    case Lane: return m_labels.value(lane(row));
+    case Type: return layer.fp8 ? tr("E5M2 (FP8)") : nameOfType(layer.type);
+    case Zero: return percentText(zerosOf(layer));
+    case Small: return percentText(shareOf(layer.small(), layer.total()));
+    case Room:
+        if (layer.notFinite() > 0)
+            return tr("%1 inf or nan").arg(percentText(shareOf(layer.notFinite(), layer.total())));
+        if (const auto room = layer.room()) return QStringLiteral("2^%1").arg(*room);
+        return tr("–");
+    case Error:
+        if (layer.error) return errorText(*layer.error);
+        return tr("–");
+    }
+    return {};
+}
+
+QVariant LayerGradientsModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    if (role == Qt::TextAlignmentRole) {
+        const bool number = index.column() > Sizes;
+        return QVariant(Qt::AlignVCenter | (number ? Qt::AlignRight : Qt::AlignLeft));
+    }
+    if (role == Qt::AccessibleTextRole) {
+        QStringList parts{text(index.row(), Layer), text(index.row(), Lane)};
+        for (const int column : {Type, Zero, Small, Room, Error})
+            parts << headerData(column, Qt::Horizontal).toString() + u' ' +
+                         text(index.row(), column);
+        return parts.join(QStringLiteral(", "));
+    }
+    return role == Qt::DisplayRole ? QVariant(text(index.row(), index.column())) : QVariant();
+}
+
+QVariant LayerGradientsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant(Qt::AlignVCenter | (section > Sizes ? Qt::AlignRight : Qt::AlignLeft));
+    if (role == Qt::DisplayRole) {
+        switch (section) {
+        case Layer: return tr("Layer");
+        case Lane: return tr("Lane");
+        case Type: return tr("Stored as");
+        case Sizes: return QString(); // its header has an axis
+        case Zero: return tr("Zero");
+        case Small: return tr("Below 2^-14");
+        case Room: return tr("Room in fp16");
+        case Error: return tr("Error");
+        }
+    }
+    if (role != Qt::ToolTipRole) return {};
+    switch (section) {
+    case Type: return tr("The narrowest type in which any of these gradients is stored.");
+    case Sizes:
+        return tr("How many gradients lie between two powers of two: the "
+                  "stronger the colour, the more. Upper "
+                  "half: gradients of the layer's outputs. Lower half: of its weights.");
+    case Zero:
+        return tr("Gradients that are zero. ReLU and causal masks cause some in every precision: "
+                  "compare with a lane in float32.");
+    case Small:
+        return tr("Gradients that are not zero, but too small for all digits of fp16. Below "
+                  "2^-25, fp16 makes them zero.");
+    case Room:
+        return tr("How many times as large the loss scale could be before a gradient of this "
+                  "layer reached inf in fp16.");
+    case Error:
+        return tr(
+            "How far the gradients of the layer's weights are from those that float32 "
+            "computes from the same weights and the same batch, divided by the size of those: 0 "
+            "is the same gradient, 1 is as wrong as a gradient of zeros.");
+    default: return {};
+    }
+}
+
+} // namespace halfscope
