@@ -163,6 +163,18 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
     return model;
 }
 
+BatchShape knownBatch(const RunConfig& config) {
+    BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    if (config.task.image.empty() || config.model.layers.empty()) return batch;
+    const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
+    const SeenInput seen = seenInput(config, model, batch);
+    const Shape made = modelOutput(config.model, model, {seen.shape, DType::F32}).shape;
+    const int axis = seen.pixelRows ? 1 : made.rank() - 1;
+    if (config.task.kind == TaskKind::Image && made.rank() > axis && made[axis] == 1)
+        batch.outputs = 1;
+    return batch;
+}
+
 ModelShapes modelShapes(const RunConfig& config) {
     const bool knowsColours = config.task.kind != TaskKind::Image || config.task.image.empty();
     DataFacts facts;

@@ -23,6 +23,11 @@ struct SeenInput {
 /// PyTorch; else they are flattened, unless more layers take them as they are.
 SeenInput seenInput(const RunConfig&, const ModelSpec&, const BatchShape&);
 
+/// Returns the batch for a program that must be ready at once. Uses only what is already known of
+/// the files: the known facts of a picture do not say whether it is grey, and with a network of one
+/// output it is taken for grey.
+BatchShape knownBatch(const RunConfig&);
+
 /// Returns the model after checking that it takes this input and has a value for every one of the
 /// target. Throws InputError "model.layers, line 2, column 5: ..." or "model.layers: the model
 /// makes ...".

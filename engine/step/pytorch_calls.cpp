@@ -43,6 +43,7 @@ std::optional<TorchLane> torchLane(Precision precision) {
 std::vector<std::string> settingsPyTorchLacks(const RunConfig& config, size_t lane) {
     static constexpr std::array kKnown{
         "precision",
+        "precision.layers", // see pytorch_layers.h
         "precision.fp8_scaling",
         "scaler.preset",
         "scaler.mode",

@@ -48,18 +48,27 @@ def in_fp8(call, scaled):
     return multiply
 
 
+PLAIN = {name: getattr(F, name) for name in ("linear", "conv1d", "conv2d", "conv_transpose2d")}
+
+
 @contextlib.contextmanager
-def fp8_of(lane):
-    """Lets linear layers and convolutions multiply numbers of FP8, if the lane has it."""
-    names = ("linear", "conv1d", "conv2d", "conv_transpose2d") if "fp8" in lane else ()
-    plain = {name: getattr(F, name) for name in names}
-    for name, call in plain.items():
-        setattr(F, name, in_fp8(call, lane["fp8"] == "dynamic"))
+def functions(calls):
+    """Has other functions in F, which the layers of nn call."""
+    before = {name: getattr(F, name) for name in calls}
+    for name, call in calls.items():
+        setattr(F, name, call)
     try:
         yield
     finally:
-        for name, call in plain.items():
+        for name, call in before.items():
             setattr(F, name, call)
+
+
+def fp8_of(lane):
+    """Lets linear layers and convolutions multiply numbers of FP8, if the lane has it."""
+    scaled = lane.get("fp8") == "dynamic"
+    calls = {name: in_fp8(call, scaled) for name, call in PLAIN.items()}
+    return functions(calls if "fp8" in lane else {})
 )";
 }
 

@@ -4,7 +4,8 @@
 namespace halfscope {
 
 /// Returns the program's part that rounds the operands and gradients of layers to FP8: defines
-/// fp8_of(lane), a context for the forward pass. The program imports contextlib, torch and F.
+/// fp8_of(lane), a context for the forward pass, and functions(PLAIN), one for a layer that has no
+/// part in it. The program imports contextlib, torch and F.
 const char* pythonFp8();
 
 } // namespace halfscope

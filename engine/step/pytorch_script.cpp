@@ -14,6 +14,7 @@
 #include "engine/step/model_shapes.h"
 #include "engine/step/pytorch_calls.h"
 #include "engine/step/pytorch_fp8.h"
+#include "engine/step/pytorch_layers.h"
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
@@ -31,26 +32,11 @@ using lang::pythonReal;
 using lang::pythonText;
 using lang::pythonTruth;
 
-/// Uses only what is already known of the files, because a program must be ready at once. The known
-/// facts of a picture do not say whether it is grey: with a network of one output it is taken for
-/// grey.
-BatchShape batchOf(const RunConfig& config) {
-    BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
-    if (config.task.image.empty() || config.model.layers.empty()) return batch;
-    const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
-    const SeenInput seen = seenInput(config, model, batch);
-    const Shape made = modelOutput(config.model, model, {seen.shape, DType::F32}).shape;
-    const int axis = seen.pixelRows ? 1 : made.rank() - 1;
-    if (config.task.kind == TaskKind::Image && made.rank() > axis && made[axis] == 1)
-        batch.outputs = 1;
-    return batch;
-}
-
 class ScriptWriter {
 public:
     explicit ScriptWriter(const RunConfig& config)
         : m_config(config), m_data(infoOf(config.task.kind)), m_parts(partsOf(config)),
-          m_batch(batchOf(config)), m_samples(m_data.python(config.task, m_batch.outputs)),
+          m_batch(knownBatch(config)), m_samples(m_data.python(config.task, m_batch.outputs)),
           m_model(fittingModel(config, m_batch, DType::F32)),
           m_seen(seenInput(config, m_model, m_batch)) {
         if (judged()) {
@@ -61,8 +47,9 @@ public:
     }
 
     std::string text() const {
-        return head() + constants() + lanes() + "\n" + (anyFp8() ? pythonFp8() : "") +
-               m_samples.code + m_samples.varied + batches() + network() + forward() +
+        return head() + constants() + lanes() + "\n" + m_samples.code + m_samples.varied +
+               (anyFp8() ? std::string("\n") + pythonFp8() : "") +
+               (anyLayers() ? pythonLayers(anyFp8()) : "") + batches() + network() + forward() +
                lossFunction() + schedule() + train() + evaluate() + main();
     }
 
@@ -84,6 +71,10 @@ private:
         return std::any_of(m_lanes.begin(), m_lanes.end(),
                            [](const Lane& lane) { return lane.torch.fp8; });
     }
+    bool anyLayers() const {
+        return std::any_of(m_lanes.begin(), m_lanes.end(),
+                           [](const Lane& lane) { return !lane.layers.python.empty(); });
+    }
     bool any(bool (*test)(const LaneConfig&)) const {
         return std::any_of(m_lanes.begin(), m_lanes.end(),
                            [&](const Lane& lane) { return test(m_config.lanes[lane.index]); });
@@ -99,11 +90,14 @@ private:
         const std::vector<std::string> names = laneNames(m_config);
         for (size_t i = 0; i < names.size(); ++i) {
             const auto torch = torchLane(m_config.lanes[i].precision);
-            if (torch)
-                m_lanes.push_back({i, names[i], *torch});
-            else
+            if (!torch) {
                 m_missing.push_back("the lane " + names[i]);
-            if (!torch) continue;
+                continue;
+            }
+            m_lanes.push_back(
+                {i, names[i], *torch, torchLayers(m_config.lanes[i], *torch, m_model, !two())});
+            for (const std::string& layer : m_lanes.back().layers.lacking)
+                m_missing.push_back("precision.layers " + layer + " of " + names[i]);
             for (const std::string& setting : settingsPyTorchLacks(m_config, i))
                 m_missing.push_back(setting + " of " + names[i]);
         }
@@ -124,6 +118,7 @@ private:
         size_t index;
         std::string name;
         TorchLane torch;
+        TorchLayers layers;
     };
 
     const char* moved() const;
@@ -200,6 +195,7 @@ std::string ScriptWriter::laneText(const Lane& lane) const {
     if (!lane.torch.cast.empty()) entries.add("cast", lane.torch.cast);
     entries.add("tf32", lane.torch.tf32, false);
     if (lane.torch.fp8) entries.add("fp8", pythonText(nameOf(config.fp8Scaling)));
+    if (!lane.layers.python.empty()) entries.add("layers", lane.layers.python);
     if (scalesLoss(config)) {
         const ScalerRules& rules = config.scaler.rules;
         PythonArguments scaler;
@@ -320,13 +316,16 @@ std::string ScriptWriter::models() const {
     const char* to = anyCast() ? ".to(DEVICE, lane.get(\"cast\"))" : ".to(DEVICE)";
     const OptimizerConfig& first = m_parts.optimizers.front().config;
     if (!two())
-        return filled(R"(    model = make_model()
+        return filled(
+            R"(    model = make_model()
     if weights:
         model.load_state_dict(weights)
     model = model{TO}
-    optimizer = {OPTIMIZER}
+{LAYERS}    optimizer = {OPTIMIZER}
 )",
-                      {{"TO", to}, {"OPTIMIZER", optimizerCall(first, "model.parameters()")}});
+            {{"TO", to},
+             {"LAYERS", anyLayers() ? "    keep_types(model, lane.get(\"layers\", {}))\n" : ""},
+             {"OPTIMIZER", optimizerCall(first, "model.parameters()")}});
     return filled(
         R"(    model = nn.ModuleList([make_model(), {MAKE}()])
     if weights:  # those of the second network begin with "{START}"

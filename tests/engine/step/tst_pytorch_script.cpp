@@ -247,8 +247,20 @@ void TestPyTorchScript::leftOut_data() {
                             << "scaler.hysteresis 2 of amp-fp16";
     QTest::newRow("a lane") << QStringList{"lanes.1.precision=keras-mixed-float16"}
                             << "the lane keras-mixed-float16";
-    QTest::newRow("a layer") << QStringList{"lanes.1.precision.layers=output layer=float32"}
-                             << "precision.layers output layer=float32 of amp-fp16";
+    QTest::newRow("a norm in 16 bits") << QStringList{"lanes.1.precision.layers=norm 0=bfloat16"}
+                                       << "precision.layers norm 0=bfloat16 of amp-fp16";
+    QTest::newRow("16 bits without autocast")
+        << QStringList{"lanes.0.precision.layers=layer 0=float16, layer 1=float32"}
+        << "precision.layers layer 0=float16 of fp32";
+    QTest::newRow("the loss") << QStringList{"lanes.1.precision.layers=loss=float32"}
+                              << "precision.layers loss=float32 of amp-fp16";
+    QTest::newRow("a network in 16 bits")
+        << QStringList{"lanes.1.precision=bf16", "lanes.1.scaler.mode=off",
+                       "lanes.1.precision.layers=output layer=float32"}
+        << "precision.layers output layer=float32 of bf16";
+    QTest::newRow("two networks") << QStringList{"model.networks=2",
+                                                 "lanes.1.precision.layers=output layer=float32"}
+                                  << "precision.layers output layer=float32 of amp-fp16";
 }
 
 void TestPyTorchScript::leftOut() {
