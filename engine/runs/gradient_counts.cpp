@@ -68,7 +68,7 @@ int64_t LayerGradients::small() const {
 std::optional<int> LayerGradients::room() const {
     const std::optional<int> highest = std::max(outputs.highest(), weights.highest());
     if (!highest) return {};
-    return std::max(0, kHalfInfinite - 1 - *highest);
+    return kHalfInfinite - 1 - *highest;
 }
 
 int64_t MagnitudeCounts::total() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/core/dtype.h"
+#include "engine/core/message.h"
 
 #include <array>
 #include <cstddef>
@@ -41,9 +42,11 @@ struct MagnitudeCounts {
 struct LayerGradients {
     std::string layer;       ///< as events name it, "Linear 0"
     DType type = DType::F32; ///< the narrowest that any of them is stored in
-    bool fp8 = false;        ///< those of outputs are rounded to E5M2
-    MagnitudeCounts outputs; ///< as in GradientRange; empty where no product takes them
-    MagnitudeCounts weights; ///< empty where it has none
+    bool fp8 = false;        ///< those of outputs are rounded to E5M2, also where no device stores
+                             ///< them
+    MagnitudeCounts outputs; ///< as in GradientRange; empty where no product takes them, and where
+                             ///< the device does not store them
+    MagnitudeCounts weights; ///< empty where it has none, and where they are not stored
     /// How far those of its weights are from float32's, see GradientError; nothing where that was
     /// not measured.
     std::optional<double> error{};
@@ -53,8 +56,8 @@ struct LayerGradients {
     int64_t notFinite() const { return outputs.notFinite + weights.notFinite; }
     /// Returns how many are not zero, but below the smallest number for which fp16 has all digits.
     int64_t small() const;
-    /// Returns how often the loss scale can double before one of them reaches inf in fp16; nothing
-    /// where all are zero.
+    /// Returns how often the loss scale can double before one of them reaches inf in fp16, below 0
+    /// where fp16 has no room for them as it is; nothing where all are zero.
     std::optional<int> room() const;
 };
 
@@ -68,6 +71,7 @@ struct GradientRange {
     /// The same by layer, in the order of the forward pass; empty where that is not known. What
     /// belongs to no layer is left out.
     std::vector<LayerGradients> layers{};
+    Message noErrors{}; ///< why layers have no errors although they were asked for; usually empty
 
     int64_t zeros() const { return outputs.zeros + weights.zeros; }
     int64_t notFinite() const { return outputs.notFinite + weights.notFinite; }

@@ -585,8 +585,10 @@ std::vector<GradientRange> Experiment::gradientRanges(bool errors) {
     std::vector<GradientRange> ranges;
     if (m_midway) return ranges;
     applyEdits();
-    for (const auto& lane : m_lanes) {
-        const std::optional<GradientRange> range = lane->gradientRange(errors);
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        Trainer::ErrorsFit fit;
+        if (errors) fit = [this, i] { checkLaneFits(i); };
+        const std::optional<GradientRange> range = m_lanes[i]->gradientRange(fit);
         if (!range) return {};
         ranges.push_back(*range);
     }

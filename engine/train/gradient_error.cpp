@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <utility>
 
 namespace halfscope {
@@ -48,6 +49,7 @@ void GradientError::build(const std::stop_token& stop) {
         const std::lock_guard lock(m_mutex);
         m_sides.clear(); // what the settings were before
     }
+    m_refused = {};
     if (m_config.gradientError > 0) prepare(stop);
 }
 
@@ -55,12 +57,40 @@ void GradientError::prepare(const std::stop_token& stop) {
     if (!m_sides.empty() || computesInFloat32(m_lane)) return;
     std::vector<Side> sides;
     const LaneConfig full = defaultLane(Precision::Fp32);
-    sides.push_back(sideOf(m_lane, m_plan));
-    throwIfStopped(stop);
-    sides.push_back(sideOf(full, planOf(full)));
-    throwIfStopped(stop);
+    sides.push_back(sideOf(m_lane, m_plan, stop));
+    sides.push_back(sideOf(full, planOf(full), stop));
     const std::lock_guard lock(m_mutex);
     m_sides = std::move(sides);
+}
+
+/// Prepares during a training. Returns false when a request to stop came meanwhile.
+bool GradientError::prepareNow() {
+    std::stop_token stop;
+    {
+        const std::lock_guard lock(m_mutex);
+        stop = m_preparing.emplace().get_token();
+    }
+    struct Until {
+        GradientError& error;
+        ~Until() {
+            const std::lock_guard lock(error.m_mutex);
+            error.m_preparing.reset();
+        }
+    } const until{*this};
+    try {
+        prepare(stop);
+    } catch (const RunError&) {
+        if (!stop.stop_requested()) throw;
+        return false;
+    }
+    return true;
+}
+
+void GradientError::release() {
+    m_refused = {};
+    if (m_config.gradientError > 0) return;
+    const std::lock_guard lock(m_mutex);
+    m_sides.clear();
 }
 
 /// Whether a multiple of the interval has passed since the last whole batch before this one.
@@ -83,13 +113,22 @@ bool GradientError::measure(int64_t step, const LaneStep& at) {
     return true;
 }
 
-bool GradientError::addTo(GradientRange& range, const LaneStep& at) {
-    if (!m_fits) return true;
+bool GradientError::addTo(GradientRange& range, const LaneStep& at,
+                          const std::function<void()>& fits) {
+    range.noErrors = m_refused;
+    if (!m_refused.empty()) return true;
     std::optional<Differences> found;
     try {
+        if (m_sides.empty()) {
+            if (!prepareNow()) return false;
+            fits();
+        }
         found = byParameter(range.step, at);
-    } catch (const EngineError&) {
-        m_fits = false; // the training goes on without them
+    } catch (const EngineError& error) {
+        refuse(error.message(), range);
+        return true;
+    } catch (const std::bad_alloc&) {
+        refuse(phrase("Training", "there is too little memory for them"), range);
         return true;
     }
     if (!found) return false;
@@ -103,10 +142,15 @@ bool GradientError::addTo(GradientRange& range, const LaneStep& at) {
     return true;
 }
 
+/// The training goes on without errors.
+void GradientError::refuse(const Message& why, GradientRange& range) {
+    release();
+    m_refused = range.noErrors = why;
+}
+
 /// Returns nothing when it was stopped.
 std::optional<GradientError::Differences> GradientError::byParameter(int64_t step,
                                                                      const LaneStep& at) {
-    prepare({});
     if (m_sides.empty()) return Differences();
     while (!isWhole(step)) // a smaller last batch gives way to the one after it
         ++step;
@@ -130,11 +174,15 @@ bool GradientError::runAll(const LaneStep& at, const Batch& batch) {
                        [&](const Side& side) { return run(side, at, batch); });
 }
 
-GradientError::Side GradientError::sideOf(const LaneConfig& lane, const PrecisionPlan& plan) const {
+GradientError::Side GradientError::sideOf(const LaneConfig& lane, const PrecisionPlan& plan,
+                                          const std::stop_token& stop) const {
     Side side{m_makeExecutor(), nullptr};
+    // on a GPU, loading compares ways to run the program, which takes time
+    const std::stop_callback onStop(stop, [&side] { side.executor->requestStop(); });
     const Graph graph = buildGradients(m_config, lane, plan, m_source.shape(m_source.rows()));
     side.program = std::make_shared<const Program>(compile(graph, side.executor->compileOptions()));
     side.executor->load(side.program);
+    throwIfStopped(stop);
     return side;
 }
 
@@ -167,6 +215,7 @@ GradientError::Differences GradientError::differences() const {
 /// A request that comes while nothing is measured is meant for the step.
 void GradientError::requestStop() {
     const std::lock_guard lock(m_mutex);
+    if (m_preparing) m_preparing->request_stop();
     if (!m_running) return;
     for (const Side& side : m_sides)
         side.executor->requestStop();

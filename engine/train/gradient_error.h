@@ -53,9 +53,12 @@ public:
     std::optional<double> value() const { return m_value; }
     /// Measures the errors of the layers of `range`, whose step is about to run: with its batch,
     /// or with the next one where that is a smaller last one. Works whatever run.gradient_error
-    /// says, and compiles what build() has not; does nothing where every layer computes in float32,
-    /// and where the device has no room for it. Returns false when it was stopped.
-    bool addTo(GradientRange& range, const LaneStep&);
+    /// says, and compiles what build() has not; then `fits` may throw EngineError. Does nothing
+    /// where every layer computes in float32. Where it fails, GradientRange::noErrors says why, and
+    /// it is not tried again before release(). Returns false when it was stopped.
+    bool addTo(GradientRange& range, const LaneStep&, const std::function<void()>& fits);
+    /// Frees what only addTo() needs.
+    void release();
     /// From any thread.
     void requestStop();
     size_t bytes() const; ///< that both passes take on the device
@@ -67,9 +70,11 @@ private:
     };
     using Differences = std::map<std::string, GradientDifference>; ///< by parameter
     void prepare(const std::stop_token&);
+    bool prepareNow();
+    void refuse(const Message& why, GradientRange&);
     bool isWhole(int64_t step) const { return m_source.rows(step) == m_source.rows(); }
     bool isDue(int64_t step) const;
-    Side sideOf(const LaneConfig&, const PrecisionPlan&) const;
+    Side sideOf(const LaneConfig&, const PrecisionPlan&, const std::stop_token&) const;
     bool run(const Side&, const LaneStep&, const Batch&) const;
     bool runAll(const LaneStep&, const Batch&);
     Differences differences() const;
@@ -81,9 +86,10 @@ private:
     const BatchSource& m_source;
     const MakeExecutor m_makeExecutor;
     std::vector<Side> m_sides;  ///< the lane's, float32's; empty where nothing is measured
-    mutable std::mutex m_mutex; ///< guards them and m_running: requestStop() may come at any time
+    mutable std::mutex m_mutex; ///< guards them and the next two: requestStop() may come any time
     bool m_running = false;
-    bool m_fits = true; ///< false once the device had no room
+    std::optional<std::stop_source> m_preparing;
+    Message m_refused; ///< why addTo() does nothing any more; usually empty
     std::optional<double> m_value;
 };
 

@@ -15,6 +15,11 @@ bool isProduct(Op op) { return infoOf(op).flags.has(OpFlag::Product); }
 
 bool onlyMoves(Op op) { return op == Op::Reshape || op == Op::Transpose; }
 
+/// Whether a node adds a batch's gradient to those of earlier batches, which a state has.
+bool accumulates(const Graph& graph, const Node& node) {
+    return node.op == Op::Add && graph[node.in[0]].op == Op::State;
+}
+
 NodeId moved(const Graph& graph, NodeId id) {
     while (onlyMoves(graph[id].op))
         id = graph[id].in[0];
@@ -24,9 +29,11 @@ NodeId moved(const Graph& graph, NodeId id) {
 } // namespace
 
 GradientSampler::GradientSampler(const Graph& graph)
-    : m_layerOf(layersOfParameters(graph)), m_labels(forwardLabels(graph)),
-      m_roles(static_cast<size_t>(graph.size())) {
-    m_labels.emplace_back();
+    : m_layerOf(layersOfParameters(graph)), m_roles(static_cast<size_t>(graph.size())) {
+    std::vector<std::string> labels = forwardLabels(graph);
+    m_layers.resize(labels.size() + 1);
+    for (size_t i = 0; i < labels.size(); ++i)
+        m_layers[i].layer = std::move(labels[i]);
     const auto isGradient = [&graph](NodeId id) {
         return graph[id].cause.phase == Phase::Backward;
     };
@@ -38,8 +45,12 @@ GradientSampler::GradientSampler(const Graph& graph)
         const bool check = cause.phase == Phase::Unscale && cause.label.ends_with(kGradientLabel);
         for (const NodeId in : node.in) {
             // The other operand of a product is a weight or an activation of the forward pass.
-            if (product && isGradient(in))
-                m_roles[static_cast<size_t>(moved(graph, in))].outputsOf = layerNamed(cause.label);
+            if (product && isGradient(in)) {
+                const NodeId gradient = moved(graph, in);
+                const int layer = layerNamed(cause.label);
+                m_roles[static_cast<size_t>(gradient)].outputsOf = layer;
+                m_layers[static_cast<size_t>(layer)].fp8 |= graph[gradient].op == Op::QuantizeFp8;
+            }
             if (!check || !isGradient(in)) continue;
             const auto [known, fresh] =
                 numbers.try_emplace(cause.label, static_cast<int>(m_parameters.size()));
@@ -56,30 +67,33 @@ GradientSampler::GradientSampler(const Graph& graph)
 
 /// Returns the number of a layer; that of none for a label that the forward pass does not have.
 int GradientSampler::layerNamed(const std::string& label) const {
-    const auto end = m_labels.end() - 1;
-    return static_cast<int>(std::find(m_labels.begin(), end, label) - m_labels.begin());
+    const auto end = m_layers.end() - 1;
+    return static_cast<int>(
+        std::find_if(m_layers.begin(), end,
+                     [&](const LayerGradients& each) { return each.layer == label; }) -
+        m_layers.begin());
 }
 
-/// Goes from a parameter's gradient, as the check gets it, back to the operation that makes it. The
-/// first stored value on the way is the gradient in its own dtype.
+/// Goes from a parameter's gradient, as the check gets it, back to the operation that makes it,
+/// that of the present batch where batches are added up. The first stored value on the way is the
+/// gradient in its own dtype.
 void GradientSampler::markWeights(const Graph& graph, NodeId at, int parameter) {
-    for (;; at = graph[at].in[0]) {
+    for (;;) {
         m_roles[static_cast<size_t>(at)].parameter = parameter;
-        if (graph[at].op != Op::Cast && !onlyMoves(graph[at].op)) return;
+        const Node& node = graph[at];
+        if (accumulates(graph, node))
+            at = node.in[1];
+        else if (node.op == Op::Cast || onlyMoves(node.op))
+            at = node.in[0];
+        else
+            return;
     }
-}
-
-std::vector<LayerGradients> GradientSampler::emptyLayers() const {
-    std::vector<LayerGradients> layers(m_labels.size());
-    for (size_t i = 0; i < layers.size(); ++i)
-        layers[i].layer = m_labels[i];
-    return layers;
 }
 
 bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRange& range) const {
     const StateValues saved = downloadStates(executor, graph, WhichStates::Written);
     range = {};
-    std::vector<LayerGradients> layers = emptyLayers();
+    std::vector<LayerGradients> layers = m_layers;
     std::vector<bool> counted(m_parameters.size());
     const auto narrow = [](DType& type, DType other) {
         if (bytesOf(other) < bytesOf(type)) type = other;
@@ -94,11 +108,8 @@ bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRan
                 LayerGradients& own = layers[static_cast<size_t>(layer)];
                 (own.*counts).add(type, bytes);
                 narrow(own.type, type);
-                return &own;
             };
-            if (role.outputsOf >= 0)
-                add(role.outputsOf, &LayerGradients::outputs)->fp8 |=
-                    graph[id].op == Op::QuantizeFp8;
+            if (role.outputsOf >= 0) add(role.outputsOf, &LayerGradients::outputs);
             const auto parameter = static_cast<size_t>(role.parameter);
             if (role.parameter < 0 || counted[parameter]) return;
             counted[parameter] = true;
@@ -111,7 +122,7 @@ bool GradientSampler::sample(Executor& executor, const Graph& graph, GradientRan
         narrow(range.type, layer.type);
     }
     std::erase_if(layers, [](const LayerGradients& layer) {
-        return layer.layer.empty() || layer.outputs.total() + layer.weights.total() == 0;
+        return layer.layer.empty() || layer.total() == 0;
     });
     range.layers = std::move(layers);
     return result == RunResult::Done;

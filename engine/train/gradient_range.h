@@ -31,12 +31,11 @@ private:
     };
     int layerNamed(const std::string& label) const;
     void markWeights(const Graph&, NodeId at, int parameter);
-    std::vector<LayerGradients> emptyLayers() const;
-
     std::map<std::string, std::string> m_layerOf; ///< by parameter
-    std::vector<std::string> m_labels; ///< of the layers; the last one is empty and stands for none
-    std::vector<Role> m_roles;         ///< by node
-    std::vector<int> m_parameters;     ///< the layer of each
+    std::vector<LayerGradients> m_layers; ///< without counts; the last one has no name and stands
+                                          ///< for none
+    std::vector<Role> m_roles;            ///< by node
+    std::vector<int> m_parameters;        ///< the layer of each
 };
 
 } // namespace halfscope

@@ -516,7 +516,9 @@ double Trainer::distanceFrom(Trainer& reference) {
     return weightDistance(own.executor(), own.graph(), other.executor(), other.graph());
 }
 
-std::optional<GradientRange> Trainer::gradientRange(bool errors) {
+void Trainer::releaseErrors() { m_impl->gradientError.release(); }
+
+std::optional<GradientRange> Trainer::gradientRange(const ErrorsFit& errorsFit) {
     Impl& impl = *m_impl;
     if (impl.lastStep > 0) impl.keptPrediction = prediction(); // the last step's, not this one's
     impl.use(impl.lastStep + 1);
@@ -526,7 +528,7 @@ std::optional<GradientRange> Trainer::gradientRange(bool errors) {
     if (!at.gradients().sample(at.executor(), at.graph(), range)) return std::nullopt;
     range.step = impl.lastStep + 1;
     range.scale = scale;
-    if (errors && !impl.gradientError.addTo(range, at)) return std::nullopt;
+    if (errorsFit && !impl.gradientError.addTo(range, at, errorsFit)) return std::nullopt;
     return range;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/train/lane_state.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -119,11 +120,14 @@ public:
     /// weightDistance().
     double distanceFrom(Trainer& reference);
 
-    /// Returns the gradients of the next step, times the scale that it uses; `errors` asks for the
-    /// layers' errors, too, which are left out where the device has no room for them. The training
-    /// is not changed. Costs a step that stores all its values, and two passes forward and backward
-    /// for errors. Returns nothing when it was stopped midway.
-    std::optional<GradientRange> gradientRange(bool errors = false);
+    /// Returns the gradients of the next step, times the scale that it uses. The training is not
+    /// changed. Costs a step that stores all its values. With `errorsFit` it measures the layers'
+    /// errors, too, which costs two passes forward and backward; see GradientError::addTo() for the
+    /// function. Returns nothing when it was stopped midway.
+    using ErrorsFit = std::function<void()>;
+    std::optional<GradientRange> gradientRange(const ErrorsFit& errorsFit = {});
+    /// Frees what the layers' errors need.
+    void releaseErrors();
 
     /// Sets the scaler's rules, a live field; acts from the next step on. If the new scaler needs
     /// another step (on or off, check after unscaling, what an overflow does), the lane's step is

@@ -46,7 +46,7 @@ void SessionChannel::watchGradients(bool on) {
 }
 
 void SessionChannel::watchLayers(bool on) {
-    if (m_watchLayers.exchange(on) != on && on) post(LookCommand{});
+    if (m_watchLayers.exchange(on) != on) post(LookCommand{}); // also to free what errors need
 }
 
 SessionBatch SessionChannel::take(uint32_t run) {

@@ -85,6 +85,7 @@ public:
     std::vector<GradientRange> gradientRanges(bool errors) override {
         return m_experiment.gradientRanges(errors);
     }
+    void releaseErrors() override { m_experiment.releaseErrors(); }
 
 private:
     /// Returns what the window calls the lanes; a live edit may change it.

@@ -48,8 +48,9 @@ public:
     }
     virtual Picture target() const = 0;
     virtual Snapshot snapshot() = 0;
-    /// See Experiment::gradientRanges(); empty when there are none.
+    /// See Experiment::gradientRanges() and releaseErrors(); empty when there are none.
     virtual std::vector<GradientRange> gradientRanges(bool /*errors*/) { return {}; }
+    virtual void releaseErrors() {}
 };
 
 /// Builds a run. Called on the worker's thread, because building compiles and may take a while. The

@@ -148,7 +148,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
     m_events.clear();
     m_number = reset.run;
     m_counts = {};
-    m_counted = false;
+    m_counted = m_hasErrors = false;
     m_steps = {};
     m_checkpoints = CheckpointPace(secondsOf(Clock::now()));
     m_keptStep = -1;
@@ -384,7 +384,12 @@ bool TrainingWorker::glances() const {
     return m_channel->gradientsGlancedAt() && m_run->device().kind == "cpu";
 }
 
+void TrainingWorker::endErrors() {
+    if (!m_channel->layersWatched() && std::exchange(m_hasErrors, false)) m_run->releaseErrors();
+}
+
 bool TrainingWorker::gradientsDue() {
+    endErrors();
     if (!m_channel->hasRoomForGradients()) return false;
     const double now = secondsOf(Clock::now());
     if (m_channel->gradientsWatched()) return m_counts.due(m_run->step() + 1, now);
@@ -393,7 +398,9 @@ bool TrainingWorker::gradientsDue() {
 
 bool TrainingWorker::showGradients() {
     const auto start = Clock::now();
-    std::vector<GradientRange> ranges = m_run->gradientRanges(m_channel->layersWatched());
+    const bool errors = m_channel->layersWatched();
+    m_hasErrors |= errors;
+    std::vector<GradientRange> ranges = m_run->gradientRanges(errors);
     const bool there = !ranges.empty();
     if (there) m_channel->publish(m_number, std::move(ranges));
     m_counted = there;
@@ -404,7 +411,9 @@ bool TrainingWorker::showGradients() {
 }
 
 void TrainingWorker::look() {
-    if (!m_run || busy() || m_midway || m_counted) return;
+    if (!m_run || busy() || m_midway) return;
+    endErrors();
+    if (m_counted) return;
     const bool trained = m_run->step() > 0; // cards show nothing before
     if (!m_channel->gradientsWatched() && !(trained && glances())) return;
     try {

@@ -51,6 +51,7 @@ private:
     void publishChange();
     void checkFinished();
     void pause();
+    void endErrors();
     bool gradientsDue();
     /// Whether cards show counts of this run: on a GPU they would take memory beside the training,
     /// and time to build kernels for them.
@@ -93,6 +94,7 @@ private:
     size_t m_toldBytes = 0;          ///< size of the networks last told to be too large to keep
     CheckpointPace m_checkpoints{0}; ///< for this run, as is m_counts
     GradientPace m_counts;
+    bool m_hasErrors = false; ///< the run may hold what the errors of layers need
     bool m_counted = false;   ///< the gradients of the next step have been counted as they are
     double m_stepSeconds = 0; ///< what the last step took
     StepPace m_steps;
