@@ -128,7 +128,8 @@ struct Commands {
         countOption(
             *run, "--gradients", runOptions.countGradients,
             "Count gradients by size every N steps (1, 1 + N, ...), to see what rounds to zero: "
-            "a table, and gradients.csv",
+            "tables by lane and by layer, and gradients.csv; with the error of each layer where "
+            "run.gradient_error is set",
             1, 1000000000);
         textOption(*run, "--resume", runOptions.resume,
                    "Go on from this checkpoint, or from the one in this folder of a run, with the "

@@ -35,14 +35,14 @@ std::string byLayer(const Experiment& experiment, std::span<const GradientRange>
         const auto share = [&](int64_t count) { return shareText(count, layer.total()); };
         const std::optional<int> room = layer.room();
         rows.push_back({row.layer, experiment.laneName(row.lane),
-                        layer.fp8 ? "e5m2" : std::string(nameOf(layer.type)), share(layer.zeros()),
-                        share(layer.small()), share(layer.notFinite()),
-                        room ? "2^" + std::to_string(*room) : "-",
+                        layer.fp8 ? "float8_e5m2" : std::string(nameOf(layer.type)),
+                        share(layer.zeros()), share(layer.small()), share(layer.notFinite()),
+                        room && layer.notFinite() == 0 ? "2^" + std::to_string(*room) : "-",
                         layer.error ? shortNumber(*layer.error, 3) : "-"});
     }
     if (rows.size() == 1) return {};
-    return "By layer (fp16 room: how much larger the scale could be; error: see "
-           "run.gradient_error):\n" +
+    return "By layer (fp16 room: how many times as large the scale could be; error: measured "
+           "where run.gradient_error is set):\n" +
            tableText(rows);
 }
 

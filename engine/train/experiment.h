@@ -114,9 +114,9 @@ public:
     /// lanes take them for. Adds no outputs when requestStop() came in between.
     void addGalleries(Snapshot&);
 
-    /// Returns, by lane, the gradients of the next step, with the errors of layers if they are asked
-    /// for; empty in the middle of a step, and when a stop request came in between. Does not change
-    /// the training.
+    /// Returns, by lane, the gradients of the next step, with the errors of layers if they are
+    /// asked for; empty in the middle of a step, and when a stop request came in between. Does not
+    /// change the training.
     std::vector<GradientRange> gradientRanges(bool errors = false);
     /// Frees what errors need, until they are asked for again.
     void releaseErrors() {

@@ -42,15 +42,13 @@ GradientSampler::GradientSampler(const Graph& graph)
         const Node& node = graph[id];
         const Cause& cause = node.cause;
         const bool product = isProduct(node.op) && cause.phase == Phase::Backward;
+        if (node.op == Op::QuantizeFp8 && cause.phase == Phase::Backward)
+            m_layers[static_cast<size_t>(layerNamed(cause.label))].fp8 = true;
         const bool check = cause.phase == Phase::Unscale && cause.label.ends_with(kGradientLabel);
         for (const NodeId in : node.in) {
             // The other operand of a product is a weight or an activation of the forward pass.
-            if (product && isGradient(in)) {
-                const NodeId gradient = moved(graph, in);
-                const int layer = layerNamed(cause.label);
-                m_roles[static_cast<size_t>(gradient)].outputsOf = layer;
-                m_layers[static_cast<size_t>(layer)].fp8 |= graph[gradient].op == Op::QuantizeFp8;
-            }
+            if (product && isGradient(in))
+                m_roles[static_cast<size_t>(moved(graph, in))].outputsOf = layerNamed(cause.label);
             if (!check || !isGradient(in)) continue;
             const auto [known, fresh] =
                 numbers.try_emplace(cause.label, static_cast<int>(m_parameters.size()));

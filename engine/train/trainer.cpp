@@ -572,8 +572,6 @@ void Trainer::setScale(float scale) {
     m_impl->underflow.setLastStep(0);
 }
 
-void Trainer::setLearningRate(double lr) { setLearningRates(lr, m_impl->config.second.lr); }
-
 void Trainer::setLearningRates(double first, double second) {
     Impl& impl = *m_impl;
     impl.config.optimizer.lr = first;

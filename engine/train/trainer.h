@@ -137,7 +137,6 @@ public:
     void setScale(float scale);
     /// Sets the learning rates of the two optimizers, from which schedules start.
     void setLearningRates(double first, double second);
-    void setLearningRate(double lr);
     /// Sets the numbers of the optimizers, the clip limit and the penalty, and compiles the lane's
     /// step again. States are kept; a moment that the lane did not have before starts at zero.
     void setTraining(const RunConfig&);

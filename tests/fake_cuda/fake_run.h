@@ -25,6 +25,7 @@ struct FakeScript {
     std::atomic<bool> onGpu{false};      ///< they say that they run on one
     std::atomic<int> looks{0};           ///< how often gradients were counted
     std::atomic<int> looksForErrors{0};  ///< with the errors of layers
+    std::atomic<int> releases{0};        ///< how often what they need was freed
     std::atomic<int> refusals{0};        ///< that often they are stopped midway
     std::atomic<int64_t> exhaustAt{0};   ///< this step uses up the memory; 0: none does
     std::function<void()> exhaust, give; ///< uses it up, and gives it back with the run
@@ -111,6 +112,7 @@ public:
     Snapshot snapshot() override {
         return {m_step, std::vector<Picture>(m_config.lanes.size(), target())};
     }
+    void releaseErrors() override { ++m_script.releases; }
     std::vector<GradientRange> gradientRanges(bool errors) override {
         ++m_script.looks;
         if (errors) ++m_script.looksForErrors;

@@ -13,6 +13,7 @@
 #include <QLocale>
 #include <QPushButton>
 #include <QScreen>
+#include <QShortcut>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -35,10 +36,10 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
     m_table = make<LayerGradientsView>(m_model, this);
     column->addWidget(m_table, 1);
     auto* legend = make<QLabel>(
-        tr("The stronger the colour, the larger the share. Upper half: gradients of the "
-           "layer's outputs; lower half: of its weights. Dotted: below "
-           "2^-25 fp16 has zero, below 2^-14 fewer digits, from 2^16 on "
-           "inf; filled where a lane stores fp16."),
+        tr("The stronger the colour, the larger the share. Upper half: gradients of the layer's "
+           "outputs; lower half: of its weights. Dotted: below 2^-25 fp16 has zero, below 2^-14 "
+           "fewer digits, from 2^16 on inf; filled where a lane stores fp16. Hatched: not stored "
+           "by the device, so not counted."),
         this);
     legend->setWordWrap(true);
     column->addWidget(legend);
@@ -58,9 +59,17 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
     column->addWidget(buttons);
     connect(&m_model, &QAbstractItemModel::modelReset, this, [this] {
         m_table->arrange();
-        if (!std::exchange(m_fitted, m_model.rowCount() > 0) && m_fitted) fit();
+        if (m_model.rowCount() > m_fitted) fit(); // later it is as large as the user wants
+        m_fitted = std::max(m_fitted, m_model.rowCount());
     });
     connect(&m_model, &QAbstractItemModel::dataChanged, m_table, &LayerGradientsView::widen);
+    const auto key = [this](Qt::Key pressed, auto asked) {
+        auto* shortcut = make<QShortcut>(pressed, this);
+        shortcut->setAutoRepeat(false);
+        connect(shortcut, &QShortcut::activated, this, asked);
+    };
+    key(Qt::Key_Space, &LayerGradientsDialog::playAsked);
+    key(Qt::Key_Period, &LayerGradientsDialog::stepAsked);
     connect(&m_clock, &QTimer::timeout, this, &LayerGradientsDialog::refresh);
     m_clock.setInterval(kPeriodMs);
     fit();
@@ -89,11 +98,12 @@ void LayerGradientsDialog::refresh() {
     if (run != m_run) m_seen = 0;
     m_run = run;
     const uint64_t version = m_run ? m_run->version() + 1 : 0;
+    if (!m_run) m_model.show({}, {});
     if (m_run && version != m_seen) {
         const std::span<const GradientRange> ranges = m_run->now().newestGradients();
         m_model.show({ranges.begin(), ranges.end()}, laneLabels(laneTitlesOf(m_run->now())));
-        m_summary->setText(m_model.summary());
     }
+    if (version != m_seen) m_summary->setText(m_model.summary());
     m_seen = version;
     if (m_model.rowCount() == 0) return m_heading->setText(m_source.note());
     const std::span<const GradientRange> ranges = m_run->now().newestGradients();
@@ -119,6 +129,8 @@ void LayerGradientsDialog::showEvent(QShowEvent* event) {
 void LayerGradientsDialog::hideEvent(QHideEvent* event) {
     QDialog::hideEvent(event);
     m_clock.stop();
+    m_run.reset(); // a run that was replaced is not kept for it
+    m_seen = 0;
     emit watched(false);
 }
 

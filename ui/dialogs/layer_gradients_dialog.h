@@ -38,6 +38,9 @@ signals:
     /// Emitted when it is shown and when it is closed: gradients of layers are counted meanwhile.
     void watched(bool);
     void typesAsked();
+    /// These are the window's keys, which act here, too.
+    void playAsked();
+    void stepAsked();
 
 protected:
     void showEvent(QShowEvent*) override;
@@ -54,8 +57,8 @@ private:
     QLabel* m_summary = nullptr;
     QTimer m_clock;
     std::shared_ptr<const Run> m_run;
-    uint64_t m_seen = 0;   ///< the run's version + 1; 0: not looked at yet
-    bool m_fitted = false; ///< to what was shown first
+    uint64_t m_seen = 0; ///< the run's version + 1; 0: not looked at yet
+    int m_fitted = 0;    ///< to so many rows
 };
 
 } // namespace halfscope

@@ -19,6 +19,7 @@ using Model = LayerGradientsModel;
 using Map = GradientMapItem;
 
 constexpr int kMargin = 4; // pixels beside a strip
+constexpr int kStrip = 34; // characters: the least that a strip needs
 constexpr int kZoneAlpha = 40;
 constexpr double kAxisFont = 0.85;
 
@@ -84,11 +85,19 @@ public:
         QStyledItemDelegate::paint(painter, option, index);
         if (index.column() == Model::Sizes) paintStrip(*painter, colors, option, index.row());
         const int row = index.row();
-        if (row == 0 || m_model.rowsOfLayer(row - 1) > 1) return;
+        if (row == 0 || !m_model.beginsLayer(row)) return;
         painter->save();
         painter->setPen(QPen(colors.grid, 0));
         painter->drawLine(option.rect.topLeft(), option.rect.topRight());
         painter->restore();
+    }
+
+protected:
+    /// The name of a layer stands once, in its first row.
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+        QStyledItemDelegate::initStyleOption(option, index);
+        if (index.column() == Model::Layer && !m_model.beginsLayer(index.row()))
+            option->text.clear();
     }
 
 private:
@@ -102,9 +111,12 @@ private:
         const QColor full = Map::fullShade(colors, m_model.lane(row));
         QRectF half = strip;
         half.setHeight(strip.height() / 2);
-        paintCounts(painter, layer.outputs, full, half);
-        half.moveTop(half.bottom());
-        paintCounts(painter, layer.weights, full, half);
+        for (const auto counts : {&LayerGradients::outputs, &LayerGradients::weights}) {
+            paintCounts(painter, layer.*counts, full, half);
+            if (m_model.lacks(row, counts))
+                painter.fillRect(half, QBrush(colors.muted, Qt::BDiagPattern));
+            half.moveTop(half.bottom());
+        }
         painter.restore();
     }
 
@@ -127,20 +139,23 @@ protected:
         painter->setPen(palette().color(QPalette::ButtonText));
         const QFontMetrics metrics(painter->font());
         const QRectF strip = stripIn(rect);
-        double free = strip.left();
+        double free = strip.left(), end = strip.right();
         const auto put = [&](const QString& text, double at) {
             const int width = metrics.horizontalAdvance(text);
             const double left =
                 std::clamp(placeOf(at, strip) - width / 2.0, strip.left(), strip.right() - width);
-            if (left < free) return;
+            if (left < free || left + width > end) return left;
             painter->drawText(QRectF(left, rect.top(), width + 1, rect.height()), Qt::AlignVCenter,
                               text);
             free = left + width + metrics.horizontalAdvance(u' ');
+            return left;
         };
+        const double last = put(LayerGradientsView::tr("inf"), (Map::kInfBottom + Map::kTop) / 2.0);
+        free = strip.left();
+        end = last - metrics.horizontalAdvance(u' ');
         put(QStringLiteral("0"), (Map::kBottom + Map::kZerosTop) / 2.0);
         for (const int exponent : {kHalfZero, kHalfNormal, 0, kHalfInfinite})
             put(QStringLiteral("2^%1").arg(exponent), exponent);
-        put(Model::tr("inf"), (Map::kInfBottom + Map::kTop) / 2.0);
         painter->restore();
     }
 };
@@ -164,28 +179,37 @@ LayerGradientsView::LayerGradientsView(LayerGradientsModel& model, QWidget* pare
     verticalHeader()->setDefaultSectionSize(fontMetrics().lineSpacing() * 3 / 2);
     horizontalHeader()->setHighlightSections(false);
     horizontalHeader()->setSectionsClickable(false);
-    horizontalHeader()->setSectionResizeMode(Model::Sizes, QHeaderView::Stretch);
 }
 
 void LayerGradientsView::arrange() {
-    clearSpans();
-    for (int row = 0; row < m_model.rowCount();) {
-        const int rows = m_model.rowsOfLayer(row);
-        if (rows > 1) setSpan(row, Model::Layer, rows, 1);
-        row += rows;
-    }
-    for (int column = 0; column < Model::Columns; ++column)
-        if (column != Model::Sizes) resizeColumnToContents(column); // that one gets the rest
+    for (int column = 0; column < Model::Sizes; ++column)
+        resizeColumnToContents(column);
+    fitStrip();
+    if (!currentIndex().isValid() && m_model.rowCount() > 0)
+        setCurrentIndex(m_model.index(0, Model::Lane));
 }
 
 void LayerGradientsView::widen() {
-    for (const int column : {Model::Zero, Model::Small, Model::Room, Model::Error})
+    for (const int column : {Model::Error, Model::Zero, Model::Small, Model::Room})
         if (const int wanted = sizeHintForColumn(column); wanted > columnWidth(column))
             setColumnWidth(column, wanted);
+    fitStrip();
+}
+
+/// Gives the strip what the other columns leave, but not less than it needs to be read.
+void LayerGradientsView::fitStrip() {
+    int left = viewport()->width();
+    for (int column = 0; column < Model::Sizes; ++column)
+        left -= columnWidth(column);
+    setColumnWidth(Model::Sizes, std::max(left, kStrip * fontMetrics().averageCharWidth()));
+}
+
+void LayerGradientsView::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    fitStrip();
 }
 
 int LayerGradientsView::wantedWidth() const {
-    constexpr int kStrip = 34; // characters
     int width = 2 * frameWidth() + verticalScrollBar()->sizeHint().width();
     for (int column = 0; column < Model::Columns; ++column)
         width += column == Model::Sizes ? kStrip * fontMetrics().averageCharWidth()

@@ -14,14 +14,19 @@ class LayerGradientsView : public QTableView {
 public:
     /// The model must outlive the view.
     explicit LayerGradientsView(LayerGradientsModel&, QWidget* parent = nullptr);
-    /// Fits columns and joined cells to other rows.
+    /// Fits columns to other rows, and puts the cursor on the first.
     void arrange();
     /// Gives columns whose texts have become longer the room that they need.
     void widen();
     /// Returns the width at which nothing is cut off.
     int wantedWidth() const;
 
+protected:
+    void resizeEvent(QResizeEvent*) override;
+
 private:
+    void fitStrip();
+
     LayerGradientsModel& m_model;
 };
 

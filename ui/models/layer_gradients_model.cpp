@@ -3,6 +3,7 @@
 
 #include "ui/models/run_model.h"
 #include "ui/models/safe_text.h"
+#include "ui/models/translated.h"
 #include "ui/models/types_model.h"
 
 #include <algorithm>
@@ -49,12 +50,20 @@ const LayerGradients& LayerGradientsModel::gradients(int row) const {
     return m_lanes[static_cast<size_t>(at.lane)].layers[at.at];
 }
 
-int LayerGradientsModel::rowsOfLayer(int row) const {
-    int end = row + 1;
-    while (end < rowCount() &&
-           m_rows[static_cast<size_t>(end)].layer == m_rows[static_cast<size_t>(row)].layer)
-        ++end;
-    return end - row;
+bool LayerGradientsModel::beginsLayer(int row) const {
+    const auto at = static_cast<size_t>(row);
+    return row == 0 || m_rows[at].layer != m_rows[at - 1].layer;
+}
+
+bool LayerGradientsModel::lacks(int row, MagnitudeCounts LayerGradients::*counts) const {
+    const LayerGradients& own = gradients(row);
+    const int64_t counted = (own.*counts).total();
+    return std::any_of(m_lanes.begin(), m_lanes.end(), [&](const GradientRange& range) {
+        return std::any_of(range.layers.begin(), range.layers.end(),
+                           [&](const LayerGradients& each) {
+                               return each.layer == own.layer && (each.*counts).total() > counted;
+                           });
+    });
 }
 
 QString LayerGradientsModel::summary() const {
@@ -68,15 +77,10 @@ QString LayerGradientsModel::summaryOf(int lane) const {
     const GradientRange& range = m_lanes[static_cast<size_t>(lane)];
     const std::vector<LayerGradients>& layers = range.layers;
     const auto* far = most(layers, [](const LayerGradients& layer) { return layer.error; });
-    if (range.type == DType::F32 && !far) return {};
-    const auto layerName = [](const LayerGradients& layer) { return safeText(layer.layer); };
     QStringList parts;
-    // the backward pass goes from the last layer to the first
-    const auto bad = std::find_if(layers.rbegin(), layers.rend(), [](const LayerGradients& layer) {
-        return layer.notFinite() > 0;
-    });
-    if (bad != layers.rend()) {
-        parts << tr("inf or nan from %1 back").arg(layerName(*bad));
+    const QString bad = notFiniteText(layers);
+    if (!bad.isEmpty()) {
+        parts << bad;
     } else if (range.type == DType::F16) {
         const auto* tight = most(layers, [](const LayerGradients& layer) {
             const std::optional<int> room = layer.room();
@@ -84,36 +88,55 @@ QString LayerGradientsModel::summaryOf(int lane) const {
         });
         if (tight)
             parts << tr("least room for a larger scale in %1 (2^%2)")
-                         .arg(layerName(*tight))
+                         .arg(safeText(tight->layer))
                          .arg(*tight->room());
     }
-    if (const QString zeros = zerosText(lane); bad == layers.rend() && !zeros.isEmpty())
-        parts << zeros;
-    if (far) parts << tr("largest error in %1 (%2)").arg(layerName(*far), errorText(*far->error));
+    if (const QString zeros = zerosText(lane); bad.isEmpty() && !zeros.isEmpty()) parts << zeros;
+    if (far)
+        parts << tr("largest error in %1 (%2)").arg(safeText(far->layer), errorText(*far->error));
+    if (!range.noErrors.empty())
+        parts << tr("errors are not measured: %1").arg(translated(range.noErrors));
     if (parts.isEmpty()) return {};
     return tr("%1: %2.").arg(m_labels.value(lane), parts.join(tr("; ")));
 }
 
-/// Says in which layer a lane has most zeros that a lane in float32 does not have; empty where
-/// there is none, and where no lane tells which zeros are those of ReLU.
+/// The backward pass goes from the last layer to the first, and what overflows usually stays inf or
+/// becomes nan on the way.
+QString LayerGradientsModel::notFiniteText(const std::vector<LayerGradients>& layers) {
+    const auto isBad = [](const LayerGradients& layer) { return layer.notFinite() > 0; };
+    const auto last = std::find_if(layers.rbegin(), layers.rend(), isBad);
+    if (last == layers.rend()) return {};
+    const QString name = safeText(last->layer);
+    const auto bad = std::count_if(layers.begin(), layers.end(), isBad);
+    const auto before = layers.rend() - last - 1;
+    if (bad == 1) return tr("inf or nan in %1").arg(name);
+    return bad == before + 1 ? tr("inf or nan in %1 and all layers before it").arg(name)
+                             : tr("inf or nan in %1 and in layers before it").arg(name);
+}
+
+/// Says in which layer a lane loses most gradients that a lane in float32 keeps; empty where there
+/// is none. Weights differ between lanes, and so do the zeros of ReLU: it is underflow only where
+/// the layer has values that are small for fp16, too, and many more zeros.
 QString LayerGradientsModel::zerosText(int lane) const {
     const auto exact = std::find_if(m_lanes.begin(), m_lanes.end(), [](const GradientRange& range) {
-        return range.type == DType::F32 &&
-               std::none_of(range.layers.begin(), range.layers.end(),
-                            [](const LayerGradients& layer) { return layer.notFinite() > 0; });
+        return range.type == DType::F32 && notFiniteText(range.layers).isEmpty();
     });
     if (exact == m_lanes.end()) return {};
-    constexpr double kFew = 0.005;
+    constexpr double kFew = 0.02;
     double most = kFew;
     QString text;
     for (const LayerGradients& own : m_lanes[static_cast<size_t>(lane)].layers)
         for (const LayerGradients& other : exact->layers) {
+            const bool same = own.layer == other.layer &&
+                              own.outputs.total() == other.outputs.total() &&
+                              own.weights.total() == other.weights.total();
             const double more = zerosOf(own) - zerosOf(other);
-            if (own.layer != other.layer || more < most) continue;
+            if (!same || own.small() == 0 || more < most) continue;
             most = more;
-            text = tr("most zeros that lane %1 does not have in %2 (%3 instead of %4)")
-                       .arg(laneTag(static_cast<int>(exact - m_lanes.begin())), safeText(own.layer),
-                            percentText(zerosOf(own)), percentText(zerosOf(other)));
+            text = tr("most underflow in %1 (%2 zero, in lane %3 %4)")
+                       .arg(safeText(own.layer), percentText(zerosOf(own)),
+                            laneTag(static_cast<int>(exact - m_lanes.begin())),
+                            percentText(zerosOf(other)));
         }
     return text;
 }
@@ -149,12 +172,12 @@ QString LayerGradientsModel::text(int row, int column) const {
 QVariant LayerGradientsModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     if (role == Qt::TextAlignmentRole) {
-        const bool number = index.column() > Sizes;
+        const bool number = index.column() > Type && index.column() < Sizes;
         return QVariant(Qt::AlignVCenter | (number ? Qt::AlignRight : Qt::AlignLeft));
     }
     if (role == Qt::AccessibleTextRole) {
         QStringList parts{text(index.row(), Layer), text(index.row(), Lane)};
-        for (const int column : {Type, Zero, Small, Room, Error})
+        for (const int column : {Type, Error, Zero, Small, Room})
             parts << headerData(column, Qt::Horizontal).toString() + u' ' +
                          text(index.row(), column);
         return parts.join(QStringLiteral(", "));
@@ -165,7 +188,8 @@ QVariant LayerGradientsModel::data(const QModelIndex& index, int role) const {
 QVariant LayerGradientsModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant(Qt::AlignVCenter | (section > Sizes ? Qt::AlignRight : Qt::AlignLeft));
+        return QVariant(Qt::AlignVCenter |
+                        (section > Type && section < Sizes ? Qt::AlignRight : Qt::AlignLeft));
     if (role == Qt::DisplayRole) {
         switch (section) {
         case Layer: return tr("Layer");

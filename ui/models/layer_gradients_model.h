@@ -14,7 +14,7 @@ namespace halfscope {
 class LayerGradientsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Layer, Lane, Type, Sizes, Zero, Small, Room, Error, Columns };
+    enum Column { Layer, Lane, Type, Error, Zero, Small, Room, Sizes, Columns };
 
     explicit LayerGradientsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
@@ -22,8 +22,11 @@ public:
     void show(std::vector<GradientRange>, const QStringList& labels);
     const LayerGradients& gradients(int row) const;
     int lane(int row) const { return m_rows[static_cast<size_t>(row)].lane; }
-    /// Returns how many rows in a row, from this one on, are of the same layer.
-    int rowsOfLayer(int row) const;
+    /// Whether a row is the first of its layer.
+    bool beginsLayer(int row) const;
+    /// Whether other lanes have more counts of the layer's outputs or weights: some are not stored
+    /// in this lane.
+    bool lacks(int row, MagnitudeCounts LayerGradients::*counts) const;
     /// Says of each lane that does not compute in float32 where its precision acts most. Empty
     /// where there is nothing to say.
     QString summary() const;
@@ -36,6 +39,7 @@ public:
 private:
     QString text(int row, int column) const;
     QString summaryOf(int lane) const;
+    static QString notFiniteText(const std::vector<LayerGradients>&);
     QString zerosText(int lane) const;
 
     std::vector<GradientRange> m_lanes;

@@ -544,6 +544,8 @@ void WindowMenus::showLayerGradients() {
         connect(dialog, &LayerGradientsDialog::watched, &m_controller,
                 &ExperimentController::watchLayers);
         connect(dialog, &LayerGradientsDialog::typesAsked, this, &WindowMenus::showTypes);
+        connect(dialog, &LayerGradientsDialog::playAsked, &m_shown, &ShownRun::playOrPause);
+        connect(dialog, &LayerGradientsDialog::stepAsked, &m_shown, &ShownRun::stepOnce);
     }
     dialog->show(); // training goes on
     dialog->raise();

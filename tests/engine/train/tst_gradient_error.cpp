@@ -89,6 +89,7 @@ private slots:
     void layersOnDemand();
     void smallerLastBatch();
     void stopsMidway();
+    void noRoom();
 };
 
 void TestGradientError::oneRounding() {
@@ -238,7 +239,7 @@ void TestGradientError::byLayer() {
     one.gradientError = 1;
     Lane lane(one, FixedDataset{{1, 1, 1}, {{{1.0f}, {0.0f}}}});
     lane.trainer.setWeights({{"0.weight", {1 + 0x1p-12f}}});
-    const auto range = lane.trainer.gradientRange(true);
+    const auto range = lane.trainer.gradientRange([] {});
     QVERIFY(range && range->layers.size() == 1);
     std::vector<Event> none;
     QCOMPARE(range->layers[0].error, lane.trainer.step(1, none)->gradientError);
@@ -317,6 +318,37 @@ void TestGradientError::stopsMidway() {
         QCOMPARE(records[i].loss, usual[i].loss);
         QCOMPARE(records[i].gradientError, usual[i].gradientError);
     }
+}
+
+/// Where there is no room, the gradients are counted all the same, and say why they have no errors;
+/// it is tried again only after a release, which also frees the memory.
+void TestGradientError::noRoom() {
+    RunConfig config = oneWeight(Precision::AmpFp16);
+    config.gradientError = 0;
+    Lane lane(config, FixedDataset{{1, 1, 1}, {{{1.0f}, {0.0f}}}});
+    int asked = 0;
+    const auto full = [&asked] {
+        ++asked;
+        throw EngineError(Message::data("no room"));
+    };
+    const auto fits = [&asked] { ++asked; };
+    for (int time = 0; time < 2; ++time) {
+        const auto range = lane.trainer.gradientRange(full);
+        QVERIFY(range && range->layers.size() == 1 && !range->layers[0].error);
+        QCOMPARE(range->noErrors.english(), std::string("no room"));
+        QCOMPARE(lane.trainer.instrumentBytes(), size_t{0});
+    }
+    QCOMPARE(asked, 1);
+    lane.trainer.releaseErrors();
+    const auto range = lane.trainer.gradientRange(fits);
+    QVERIFY(range && range->layers[0].error);
+    QVERIFY(range->noErrors.empty());
+    QCOMPARE(asked, 2);
+    lane.trainer.gradientRange(fits);
+    QCOMPARE(asked, 2); // only before the first measurement
+    QVERIFY(lane.trainer.instrumentBytes() > 0);
+    lane.trainer.releaseErrors();
+    QCOMPARE(lane.trainer.instrumentBytes(), size_t{0});
 }
 
 } // namespace tst_gradient_error

@@ -136,7 +136,7 @@ private slots:
         lane.trainer.setScaler(scaler);
         QVERIFY(lane.step(5).flags & kGrew);
         QCOMPARE(lane.step(6).scale, 128.0f);
-        lane.trainer.setLearningRate(0.25);
+        lane.trainer.setLearningRates(0.25, 0);
         QCOMPARE(lane.step(7).learningRate, 0.25f);
         lane.trainer.setScale(4);
         const StepRecord record = lane.step(8);

@@ -411,10 +411,13 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(script.looksForErrors.load(), 1, kPatience);
         controller.stepOnce();
         QTRY_COMPARE_WITH_TIMEOUT(script.looksForErrors.load(), 2, kPatience);
-        controller.watchLayers(false);
+        QCOMPARE(script.releases.load(), 0);
+        controller.watchLayers(false); // what errors need is freed, also at rest
+        QTRY_COMPARE_WITH_TIMEOUT(script.releases.load(), 1, kPatience);
         controller.watchGradients(true);
         QTRY_COMPARE_WITH_TIMEOUT(script.looks.load(), 3, kPatience);
         QCOMPARE(script.looksForErrors.load(), 2);
+        QCOMPARE(script.releases.load(), 1);
     }
 
     /// At rest the same gradients are counted once, whatever else is asked of the training.
