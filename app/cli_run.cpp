@@ -385,13 +385,10 @@ private:
     }
 
     void writeOnnx(const std::string& path) {
-        const RunConfig& config = m_experiment.config();
-        for (const OnnxTarget& each : onnxTargets(path, m_experiment)) {
-            Trainer& lane = m_experiment.lane(each.lane);
-            writeFileAtomically(each.file, each.critic
-                                               ? criticOnnxBytes(lane, config, HALFSCOPE_VERSION)
-                                               : onnxBytes(lane, config, HALFSCOPE_VERSION));
-        }
+        for (const OnnxTarget& each : onnxTargets(path, m_experiment))
+            writeFileAtomically(
+                each.file, each.critic ? criticOnnxBytes(m_experiment, each.lane, HALFSCOPE_VERSION)
+                                       : onnxBytes(m_experiment, each.lane, HALFSCOPE_VERSION));
     }
 
     void finishFiles(RunOutcome outcome) {

@@ -55,9 +55,8 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
     case LaneFile::StateDict:
         return LaneFileBytes{stateDictBytes(trainer, modelShapes(experiment.config()).text, program,
                                             experiment.dataPrint())};
-    case LaneFile::Onnx: return LaneFileBytes{onnxBytes(trainer, experiment.config(), program)};
-    case LaneFile::CriticOnnx:
-        return LaneFileBytes{criticOnnxBytes(trainer, experiment.config(), program)};
+    case LaneFile::Onnx: return LaneFileBytes{onnxBytes(experiment, lane, program)};
+    case LaneFile::CriticOnnx: return LaneFileBytes{criticOnnxBytes(experiment, lane, program)};
     case LaneFile::Predictions: return predictionBytes(trainer);
     case LaneFile::Predicted: return predictedBytes(experiment, lane, samples, stop);
     }

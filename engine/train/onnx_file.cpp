@@ -72,6 +72,10 @@ std::string restored(OnnxGraph& graph, const std::string& prediction, const Stan
     return graph.node("Add", {scaled, graph.constant(shape, means)});
 }
 
+std::string jsonList(const std::vector<std::string>& names) {
+    return nlohmann::json(names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 /// Returns the file's bytes. Without weights it only checks.
 std::string modelOf(const RunConfig& config, const Weights* weights,
                     std::map<std::string, std::string> about, const std::string& program) {
@@ -101,9 +105,7 @@ std::string modelOf(const RunConfig& config, const Weights* weights,
     }
     if (!weights) return {};
     about["model"] = textOf(model);
-    if (!facts.inputNames.empty())
-        about["inputs"] = nlohmann::json(facts.inputNames)
-                              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    if (!facts.inputNames.empty()) about["inputs"] = jsonList(facts.inputNames);
     if (facts.targetScale.active()) sum = restored(graph, sum, facts.targetScale, out.shape);
     return graph.modelBytes(input, sum, {"prediction", out.shape}, about, program);
 }
@@ -126,8 +128,9 @@ std::string criticModelOf(const RunConfig& config, const Weights* weights,
     return graph.modelBytes(input, score, {"score", out.shape}, about, program);
 }
 
-std::map<std::string, std::string> aboutLane(Trainer& lane) {
-    return {{"lane", lane.name()}, {"step", std::to_string(lane.state().step)}};
+std::map<std::string, std::string> aboutLane(Experiment& experiment, int lane) {
+    return {{"lane", experiment.lane(lane).name()},
+            {"step", std::to_string(experiment.lane(lane).state().step)}};
 }
 
 } // namespace
@@ -137,8 +140,10 @@ std::string onnxBytes(const RunConfig& config, const Weights& weights,
     return modelOf(config, &weights, about, program);
 }
 
-std::string onnxBytes(Trainer& lane, const RunConfig& config, const std::string& program) {
-    return onnxBytes(config, lane.weights(), aboutLane(lane), program);
+std::string onnxBytes(Experiment& experiment, int lane, const std::string& program) {
+    std::map<std::string, std::string> about = aboutLane(experiment, lane);
+    if (experiment.hasClasses()) about["classes"] = jsonList(experiment.view().classes);
+    return onnxBytes(experiment.config(), experiment.lane(lane).weights(), about, program);
 }
 
 std::string criticOnnxBytes(const RunConfig& config, const Weights& weights,
@@ -147,8 +152,9 @@ std::string criticOnnxBytes(const RunConfig& config, const Weights& weights,
     return criticModelOf(config, &weights, about, program);
 }
 
-std::string criticOnnxBytes(Trainer& lane, const RunConfig& config, const std::string& program) {
-    return criticOnnxBytes(config, lane.weights(), aboutLane(lane), program);
+std::string criticOnnxBytes(Experiment& experiment, int lane, const std::string& program) {
+    return criticOnnxBytes(experiment.config(), experiment.lane(lane).weights(),
+                           aboutLane(experiment, lane), program);
 }
 
 void checkOnnx(const RunConfig& config) {

@@ -2,8 +2,9 @@
 // judged, with running statistics and without dropout, in float32.
 #pragma once
 
-#include "engine/train/trainer.h"
+#include "engine/train/experiment.h"
 
+#include <map>
 #include <string>
 
 namespace halfscope {
@@ -14,15 +15,16 @@ namespace halfscope {
 /// text and the entries of `about`. Throws InputError as checkOnnx() does.
 std::string onnxBytes(const RunConfig&, const Weights&,
                       const std::map<std::string, std::string>& about, const std::string& program);
-/// Returns the file of a lane as it is now; the metadata name the lane and its step.
-std::string onnxBytes(Trainer& lane, const RunConfig&, const std::string& program);
+/// Returns the file of a lane as it is now; the metadata name the lane, its step, and the classes
+/// of a network that tells them apart.
+std::string onnxBytes(Experiment&, int lane, const std::string& program);
 /// Returns the same for the critic, where model.adversary has one: input "x", targets or
 /// predictions as rows of numbers, and output "score", one number a row. Throws InputError when
 /// there is no critic.
 std::string criticOnnxBytes(const RunConfig&, const Weights&,
                             const std::map<std::string, std::string>& about,
                             const std::string& program);
-std::string criticOnnxBytes(Trainer& lane, const RunConfig&, const std::string& program);
+std::string criticOnnxBytes(Experiment&, int lane, const std::string& program);
 
 /// Throws InputError when a layer, also of the critic, has no form in ONNX, and when the weights
 /// exceed 2 GiB, the most that the format allows in a file.

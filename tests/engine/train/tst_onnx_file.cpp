@@ -173,11 +173,11 @@ void TestOnnxFile::trainedLane() {
     for (int i = 0; i < 2; ++i) {
         Trainer& lane = experiment.lane(i);
         const std::string base = folder.filePath(QString::number(i)).toStdString();
-        writeBytes(base + ".onnx", onnxBytes(lane, config, "1.2.3"));
+        writeBytes(base + ".onnx", onnxBytes(experiment, i, "1.2.3"));
         writeBytes(base + ".safetensors", stateDictBytes(lane, modelShapes(config).text, "1.2.3"));
     }
     const QString script = QStringLiteral(R"(
-import sys, numpy as np, onnx, onnxruntime, torch
+import json, sys, numpy as np, onnx, onnxruntime, torch
 from torch import nn
 from safetensors import safe_open
 from safetensors.torch import load_file
@@ -192,6 +192,7 @@ for lane, name in enumerate(("fp32", "fp16")):
     file = onnx.load(base + ".onnx")
     told = {p.key: p.value for p in file.metadata_props}
     assert told["lane"] == name and told["step"] == "3", told
+    assert json.loads(told["classes"]) == [str(i) for i in range(10)], told
     assert file.producer_name == "halfscope" and file.producer_version == "1.2.3"
     names = {t.name for t in file.graph.initializer}
     assert "0.weight" in names and "1.running_mean" in names, names
@@ -220,7 +221,7 @@ QString trainAndWrite(RunConfig config, const QTemporaryDir& folder) {
     Predictions made;
     lane.evaluate(std::atomic<bool>{false}, &made);
     const auto path = [&](const char* name) { return folder.filePath(name).toStdString(); };
-    writeFileAtomically(path("net.onnx"), onnxBytes(lane, config, "1"));
+    writeFileAtomically(path("net.onnx"), onnxBytes(experiment, 0, "1"));
     writeFileAtomically(path("made.npy"), npyBytes(made.shape(), made.values));
     QStringList rows;
     for (const int64_t number : made.numbers)
@@ -286,7 +287,9 @@ import numpy as np, onnx, onnxruntime
 base = sys.argv[1]
 model = onnx.load(base + "/net.onnx")
 onnx.checker.check_model(model, full_check=True)
-names = json.loads({p.key: p.value for p in model.metadata_props}["inputs"])
+told = {p.key: p.value for p in model.metadata_props}
+assert "classes" not in told  # it predicts numbers
+names = json.loads(told["inputs"])
 assert names == ["year", "same", "kind, or so_new", "kind, or so_old"], names
 table = list(csv.DictReader(open(base + "/table.csv")))
 value = lambda line, name: float(line[name]) if name in line else float(name == "kind, or so_" + line["kind, or so"])
