@@ -1,5 +1,6 @@
 // How far a lane's gradient is from float32's: exact where nothing is rounded, 1 where all is lost,
 // as large as the formats' roundings otherwise; and nothing else of a training depends on it.
+#include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "tests/support/lane.h"
 
@@ -88,6 +89,7 @@ private slots:
     void byLayer();
     void layersOnDemand();
     void smallerLastBatch();
+    void forksAndResumedRuns();
     void stopsMidway();
     void noRoom();
 };
@@ -134,26 +136,73 @@ void TestGradientError::formats() {
 }
 
 void TestGradientError::otherGraphs_data() {
-    QTest::addColumn<QString>("layers");
-    QTest::addColumn<int>("accumulate");
-    QTest::newRow("dropout") << "Sequential(Linear(2, 64), ReLU(), Dropout(0.5), Linear(64, 1))"
-                             << 1;
-    QTest::newRow("accumulated") << "" << 2;
-    QTest::newRow("convolution") << "Sequential(Conv2d(2, 16, 3, padding=1), Tanh(), "
-                                    "Conv2d(16, 1, 1))"
-                                 << 1;
+    QTest::addColumn<QStringList>("settings");
+    const auto row = [](const char* name, const QStringList& settings) {
+        QTest::newRow(name) << settings;
+    };
+    row("dropout", {"model.layers=Sequential(Linear(2, 64), ReLU(), Dropout(0.5), Linear(64, 1))"});
+    row("accumulated", {"gradients.accumulate=2"});
+    row("convolution",
+        {"model.layers=Sequential(Conv2d(2, 16, 3, padding=1), Tanh(), Conv2d(16, 1, 1))"});
+    row("penalty", {"gradients.penalty=0.1", "gradients.penalty_eps=1e-3"});
+    row("clipped", {"gradients.clip=norm", "gradients.clip_limit=0.001"});
+    row("two networks", {"model.networks=2"});
+    row("critic", {"data.kind=image", "model.adversary=gan",
+                   "model.layers=Sequential(Linear(2, 16), Tanh(), Linear(16, 3))",
+                   "model.critic=Sequential(Linear(3, 16), Tanh(), Linear(16, 1))"});
 }
 
-/// Both gradients are those of the same function: dropout has the same mask, and only the present
-/// batch counts. With another mask the error would be about 1.
+/// Both gradients are those of the same function, before they are clipped: dropout has the same
+/// mask, and only the present batch counts. With another mask the error would be about 1. Layers
+/// that are asked for have the same gradients.
 void TestGradientError::otherGraphs() {
-    QFETCH(const QString, layers);
-    QFETCH(const int, accumulate);
+    QFETCH(const QStringList, settings);
     RunConfig config = smallExperiment("fp32,amp-fp16", 1);
-    config.model.layers = layers.toStdString();
-    config.gradients.accumulate = accumulate;
+    for (const QString& setting : settings)
+        applySetting(config, setting.toStdString());
+    config.lanes[1].scaler.initScale = 1024; // nothing overflows
     const double error = errorsOf(config)[1];
     QVERIFY2(error > 0x1p-14 && error < 0x1p-5, qPrintable(QString::number(error)));
+    Experiment asked(config);
+    const std::vector<LayerGradients> layers = asked.gradientRanges(true)[1].layers;
+    QVERIFY(layers.size() > 1);
+    for (const LayerGradients& layer : layers)
+        QVERIFY2(layer.error && *layer.error < 0x1p-3, layer.layer.c_str());
+}
+
+/// A fork is measured as its own precision, and a run that goes on from a checkpoint has the values
+/// that it would have had.
+void TestGradientError::forksAndResumedRuns() {
+    RunConfig config = smallExperiment("fp32,amp-fp16", 2);
+    std::vector<StepRecord> whole, first, rest;
+    std::vector<Event> events;
+    Experiment straight(config);
+    while (!straight.finished()) {
+        if (straight.step() == 2) straight.fork(0, defaultLane(Precision::Bf16), events);
+        straight.advance(whole, events);
+    }
+    Experiment begun(config);
+    for (int step = 0; step < 3; ++step) {
+        if (begun.step() == 2) begun.fork(0, defaultLane(Precision::Bf16), events);
+        begun.advance(first, events);
+    }
+    const ExperimentState state = begun.state();
+    Experiment resumed(state.recorded);
+    resumed.resume(state);
+    while (!resumed.finished())
+        resumed.advance(rest, events);
+    QCOMPARE(first.size() + rest.size(), whole.size());
+    int measured = 0;
+    for (size_t i = 0; i < rest.size(); ++i) {
+        const StepRecord& wanted = whole[first.size() + i];
+        QCOMPARE(rest[i].step, wanted.step);
+        QCOMPARE(rest[i].gradientError, wanted.gradientError);
+        if (wanted.lane == 2 && wanted.step % 2 == 0) {
+            QVERIFY(wanted.gradientError && *wanted.gradientError > 0x1p-10);
+            ++measured;
+        }
+    }
+    QCOMPARE(measured, 2);
 }
 
 void TestGradientError::whenItIsMeasured() {
