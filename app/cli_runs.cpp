@@ -7,7 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/io/atomic_file.h"
+#include "engine/io/output_folder.h"
 #include "engine/io/user_folders.h"
 #include "engine/runs/left_session.h"
 #include "engine/train/checkpoint.h"
@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -134,7 +133,7 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
     const std::unique_ptr<Experiment> built = builtFrom(state);
     if (!built) return;
     Experiment& experiment = *built;
-    const std::filesystem::path folder(out);
+    const OutputFolder folder(out); // links in it lead nowhere
     std::vector<LaneFile> files{LaneFile::StateDict, LaneFile::Onnx, LaneFile::Predictions};
     if (isAdversarial(state.recorded.model)) files.push_back(LaneFile::CriticOnnx);
     for (const LaneFile file : files)
@@ -143,7 +142,7 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
             try {
                 const auto made = laneFileBytes(experiment, file, lane, HALFSCOPE_VERSION);
                 require(made.has_value(), "nobody asked the lane to stop");
-                writeFileAtomically((folder / name).string(), made->bytes);
+                folder.write(name, made->bytes);
             } catch (const InputError& error) {
                 printNote("No " + name + ": " + error.what() + "\n");
             }

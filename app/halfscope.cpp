@@ -217,9 +217,9 @@ bool writePicture(const QPixmap& picture, const QString& path) {
 void takeScreenshot(MainWindow& window, const Options& options) {
     QObject::connect(&window, &MainWindow::settled, &window, [&window, &options] {
         const SessionState state = window.controller().state();
-        if (state == SessionState::Failed) {
+        if (state == SessionState::Failed || window.shown().refusedRun()) {
             complain(window.bannerText());
-            QCoreApplication::exit(kFailed);
+            QCoreApplication::exit(state == SessionState::Failed ? kFailed : kBadInput);
             return;
         }
         if (options.play && state != SessionState::Finished) return;

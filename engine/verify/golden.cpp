@@ -39,6 +39,9 @@ std::string withoutPythonWords(const std::string& file, std::string_view text) {
     bool quoted = false;
     int depth = 0;
     for (size_t i = 0; i < json.size(); ++i) {
+        if (json[i] == '\0') // the library takes it for the end
+            throw InputError(phrase("Verification", "%1: byte %2: %3"), pathText(file), i + 1,
+                             phrase("Verification", "this is not JSON"));
         if (quoted && json[i] == '\\') {
             ++i;
         } else if (json[i] == '"') {

@@ -147,8 +147,17 @@ void TestCliRuns::exportsNetworks() {
     const QString name = leaveWithNetworks(trained, 12);
     QVERIFY2(runs({"show", name}).out.contains("\ncheckpoint after step 12\n"),
              runs({"show", name}).out);
+    // a link in the folder is replaced, not what it leads to
+    const QString mine = path("mine");
+    QVERIFY(QDir().mkpath(out) && QFile::copy(path("net_fp32.onnx"), mine));
+    const QByteArray before = contentOf(mine) + "mine";
+    QFile file(mine);
+    QVERIFY(file.open(QIODevice::Append) && file.write("mine") == 4);
+    file.close();
+    QVERIFY(QFile::link(mine, out + "/network_fp32.onnx"));
     const Outcome outcome = runs({"export", name, "--out", out});
     QVERIFY2(outcome.code == 0 && outcome.error.isEmpty(), outcome.error);
+    QCOMPARE(contentOf(mine), before);
     for (const char* lane : {"fp32", "amp-fp16"}) {
         const QString weights = QString("/weights_%1.safetensors").arg(lane);
         QVERIFY(contentOf(out + weights).size() > 8 * 784 * 4);

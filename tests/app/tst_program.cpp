@@ -2,6 +2,7 @@
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_file.h"
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/train_into.h"
 
 #include <QFile>
 #include <QFileInfo>
@@ -52,6 +53,7 @@ private slots:
     void takesAPicture();
     void pictureWithoutRoom();
     void badFileOfAScript();
+    void badRunOfAScript();
     void badFileOfADesktop();
     void signalsKeepTheRun_data();
     void signalsKeepTheRun();
@@ -165,6 +167,35 @@ void TestProgram::badFileOfAScript() {
     QCOMPARE(process.exitCode(), kBadInput);
     QVERIFY(process.readAllStandardError().contains("bad.json"));
     QVERIFY(!QFile::exists(picture));
+}
+
+/// A run whose tables cannot be read is no picture of a run, although its settings open.
+void TestProgram::badRunOfAScript() {
+    const QTemporaryDir folder;
+    const std::string run = folder.filePath("run").toStdString();
+    trainInto(run, tinyConfig(3));
+    const QString picture = folder.filePath(QStringLiteral("window.png"));
+    const auto codeOf = [&](QByteArray& said) {
+        QProcess process;
+        start(process, folder, {QString::fromStdString(run), "--screenshot", picture});
+        if (!process.waitForFinished(kPatience)) return -1;
+        said = process.readAllStandardError();
+        return process.exitCode();
+    };
+    QByteArray said;
+    QCOMPARE(codeOf(said), 0);
+    QVERIFY(QFile::remove(picture));
+    QFile table(QString::fromStdString(run + "/steps.csv"));
+    QVERIFY(table.open(QIODevice::Append));
+    table.write("4,fp32,many\n");
+    table.close();
+    QCOMPARE(codeOf(said), kBadInput);
+    QVERIFY2(said.contains("steps.csv"), said);
+    QVERIFY(!QFile::exists(picture));
+    QVERIFY(table.remove());
+    QCOMPARE(::mkfifo(table.fileName().toLocal8Bit().constData(), 0600), 0);
+    QCOMPARE(codeOf(said), kBadInput);
+    QVERIFY2(said.contains("steps.csv"), said);
 }
 
 /// A user who double-clicked a file sees no terminal: the window appears and reports the error.

@@ -120,6 +120,7 @@ void ShownRun::load(const RunConfig& config, const QString& preset, const QStrin
 void ShownRun::prepare(const RunConfig& config, const QString& preset, const QString& title,
                        const QString& about) {
     m_savedJob.reset();
+    m_refusedRun = false;
     m_from = nullptr;
     m_edits.reset();
     ++m_experiment;
@@ -162,6 +163,7 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config,
     };
     const auto tells = [this](const Message& reason) {
         m_savedJob.reset();
+        m_refusedRun = true;
         m_savedClock.invalidate();
         showState();
         m_parts.banner->showText(tr("%1. The settings were opened without the curves of the run.")

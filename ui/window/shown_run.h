@@ -90,6 +90,8 @@ public:
     /// The run of the networks that were built last; null before the first.
     const RunPtr& trained() const { return m_current; }
     bool reads() const { return m_savedJob != nullptr; }
+    /// Whether the saved run that was opened last could not be read, which the banner tells.
+    bool refusedRun() const { return m_refusedRun; }
     /// Whether the run that is shown does not belong to the networks that are built, which have not
     /// been trained yet.
     bool showsSaved() const { return m_shown.run && (m_shown.back || m_shown.run != m_current); }
@@ -194,7 +196,8 @@ private:
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown
     RunId m_before = RunId::None;    ///< the run that was replaced last and can be brought back
     bool m_showsBefore = false;
-    bool m_watched = false;                  ///< gradients are counted
+    bool m_watched = false; ///< gradients are counted
+    bool m_refusedRun = false;
     std::unique_ptr<SavedRunJob> m_savedJob; ///< reads a saved run; null otherwise
     QElapsedTimer m_savedClock;              ///< time since reading began
 };

@@ -319,9 +319,12 @@ void WindowMenus::addRight(QMenu& view) {
 
 void WindowMenus::giveWay() {
     if (m_presentation->isOn()) return; // which has hidden them
-    constexpr int kLeastMiddle = 300;   // pictures and plots
+    // pictures and plots, which the reader of a lesson looks at more than at settings
+    constexpr int kLeastMiddle = 300, kLeastByLesson = 560;
+    const bool lesson = m_lesson && m_lesson->isVisible();
     const QSplitter& columns = *m_parts.columns;
-    int least = m_parts.setup->minimumWidth() + columns.handleWidth() + kLeastMiddle;
+    int least = m_parts.setup->minimumWidth() + columns.handleWidth() +
+                (lesson ? kLeastByLesson : kLeastMiddle);
     if (m_right->isChecked()) least += columns.handleWidth() + m_parts.right->minimumWidth();
     const bool narrow = m_window.centralWidget()->width() < least;
     if (narrow == std::exchange(m_narrow, narrow)) return;
@@ -503,6 +506,9 @@ void WindowMenus::showLesson(const QString& page, bool on) {
         connect(m_lesson, &LessonPanel::presetChosen, &m_files, &WindowFiles::openPreset);
         connect(m_lesson, &LessonPanel::pageAsked, this, &WindowMenus::showHelpPart);
         connect(m_lesson->toggleViewAction(), &QAction::toggled, this, &WindowMenus::markLesson);
+        // once the window has laid itself out beside it
+        connect(m_lesson, &QDockWidget::visibilityChanged, this, &WindowMenus::giveWay,
+                Qt::QueuedConnection);
         connect(m_lesson, &LessonPanel::turned, this, &WindowMenus::markLesson);
     }
     m_lesson->open(page);

@@ -36,6 +36,7 @@ void TestGoldenFiles::refusesBadInput_data() {
     row("ops", bytes(shipped("ops")).left(100'000), "byte 100001: the JSON is cut off");
     row("ops", "", "byte 1: the JSON is cut off");
     row("ops", "[{\"op\": tanh}]", "byte 10: this is not JSON");
+    row("ops", QByteArray("[]\0{", 4), "byte 3: this is not JSON");
     row("ops", QByteArray(100, '['), "byte 65: more than 64 lists in lists");
     row("ops", "[1e999]", "it contains a number that does not fit a double");
     row("ops", "{}", "a list is expected, not an object");

@@ -19,6 +19,7 @@ class TestColumns : public QObject {
 private slots:
     void roomForPicturesAndPlots();
     void settingsGiveWay();
+    void settingsGiveWayToALesson();
     void hiddenColumnsLoseTheKeys();
     void runsBesideGradients();
 };
@@ -67,6 +68,34 @@ void TestColumns::settingsGiveWay() {
     QVERIFY(!window.setup().isVisible());
     window.resize(1280, 800);
     QTRY_VERIFY(window.setup().isVisible());
+}
+
+/// The reader of a lesson looks at pictures: in a small window the settings make room for it, and
+/// come back when it is closed.
+void TestColumns::settingsGiveWayToALesson() {
+    Opened opened(tinyConfig(10));
+    MainWindow& window = opened.window;
+    window.resize(1280, 800);
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto lesson = [&window] {
+        for (QAction* action : window.findChildren<QAction*>())
+            if (action->text() == QLatin1String("First &lesson")) action->trigger();
+    };
+    QVERIFY(window.setup().isVisible());
+    lesson();
+    QTRY_VERIFY(!window.setup().isVisible());
+    QTest::keyClick(&window, Qt::Key_F9); // who wants both has both
+    QVERIFY(window.setup().isVisible());
+    lesson();
+    QTest::qWait(100);
+    lesson();
+    QTRY_VERIFY(!window.setup().isVisible());
+    lesson();
+    QTRY_VERIFY(window.setup().isVisible());
+    window.resize(1920, 1080);
+    lesson();
+    QTest::qWait(100);
+    QVERIFY(window.setup().isVisible());
 }
 
 /// What is typed goes to nothing that cannot be seen, nor to a box that nobody has chosen.
