@@ -45,6 +45,7 @@ private slots:
     void verifiesWithoutMemory();
     void killedAtEveryChange();
     void killedWhileGoingOn();
+    void aLongRunReachesTheDisk();
     void killedAtRandom();
 
 private:
@@ -399,6 +400,34 @@ void TestCliFaults::killedWhileGoingOn() {
         }
     }
     QVERIFY(n > 20);
+}
+
+/// What a long run has measured reaches the disk while it trains, so that a power cut loses little.
+void TestCliFaults::aLongRunReachesTheDisk() {
+    if (Faults::clash()) QSKIP(Faults::clash());
+    QTemporaryDir folder;
+    const QString out = folder.filePath("o");
+    const Faults faults(Faults::kNothing);
+    QProcess process;
+    process.setProcessEnvironment(faults.environment());
+    process.start(program(), smallRun(out, {"--seed", "9", "--steps", "100000000", "--quiet"}));
+    QVERIFY(process.waitForStarted(kPatience));
+    const auto rows = [](const QString& in) { return contentOf(in + "/steps.csv").count('\n'); };
+    QTRY_VERIFY_WITH_TIMEOUT(rows(out) > 1000, kPatience);
+    const qsizetype before = rows(out);
+    int cuts = 0;
+    const auto onDisk = [&] {
+        const QString disk = folder.filePath(QString::number(++cuts));
+        faults.cutPower(out, {}, disk, Faults::Names::Synced);
+        return disk;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(rows(onDisk()) >= before, kPatience);
+    QVERIFY(process.state() == QProcess::Running); // nobody asked it to save
+    process.kill();
+    QVERIFY(process.waitForFinished(kPatience));
+    const auto left = readRun(onDisk().toStdString());
+    QVERIFY(left->step() >= before / 2 - 1); // two lanes
+    QCOMPARE(left->info().config.seed, uint64_t{9});
 }
 
 void TestCliFaults::killedAtRandom() {

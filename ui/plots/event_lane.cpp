@@ -126,14 +126,24 @@ EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect)
     step->setTickLengthIn(0);
     step->setTickLengthOut(4);
     step->setSubTicks(false);
-    step->setLabel(QCoreApplication::translate("EventLane", "Step"));
     step->setLabelPadding(1);
+    nameAxis(1);
     QCPAxis* rows = rect.axis(QCPAxis::atLeft);
     rows->setTickLength(0, 0);
     rows->setSubTicks(false);
     rows->setRangeReversed(true);
     for (QCPAxis* axis : {step, rows})
         axis->grid()->setZeroLinePen(Qt::NoPen);
+}
+
+/// Says what a pixel of the plots stands for, where that is more than a step.
+void EventLane::nameAxis(double stepsPerPixel) {
+    const double steps = std::round(stepsPerPixel);
+    m_rect.axis(QCPAxis::atBottom)
+        ->setLabel(steps < 2 ? QCoreApplication::translate("EventLane", "Step")
+                             : QCoreApplication::translate(
+                                   "EventLane", "Step (a pixel shows the extremes of about %1)")
+                                   .arg(withPrefix(steps)));
 }
 
 int EventLane::height() const {
@@ -236,6 +246,7 @@ void EventLane::fillLegend() {
 
 void EventLane::update(double from, double to, int pixels) {
     takeEvents();
+    nameAxis((to - from) / std::max(1, pixels));
     if (m_listed != m_taken) fillLegend();
     const double spacing = std::max(kThinning * (to - from) / std::max(1, pixels), 0.0);
     for (size_t lane = 0; lane < m_rows.size(); ++lane) {

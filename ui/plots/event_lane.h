@@ -65,6 +65,7 @@ private:
         std::array<QCPGraph*, kKinds> graphs{};
     };
     void setLanes(int lanes);
+    void nameAxis(double stepsPerPixel);
     void nameRows();
     double placeOf(size_t lane) const { return m_shared ? 0 : static_cast<double>(lane); }
     void takeEvents();

@@ -51,6 +51,7 @@ private slots:
     void recordsOfUnknownLanes();
     void clearing();
     void exports();
+    void axisTellsItsResolution();
     void themesRecolourEverything();
 };
 
@@ -99,6 +100,30 @@ void TestPlots::lossesThatAreNotFinite() {
     const auto finite =
         std::count_if(losses.begin(), losses.end(), [](float v) { return std::isfinite(v); });
     QCOMPARE(drawn > 0, finite > 0);
+}
+
+/// Where a pixel stands for several steps, the axis says how many, and that it shows extremes.
+void TestPlots::axisTellsItsResolution() {
+    constexpr int kSteps = 200000;
+    for (int i = 1; i <= kSteps; ++i)
+        m_stack->append(0, record(i, 0, 0.5f));
+    show();
+    QCustomPlot& plot = plotOf(*m_stack);
+    const auto label = [&plot] {
+        QStringList labels;
+        for (QCPAxisRect* rect : plot.axisRects())
+            labels << rect->axis(QCPAxis::atBottom)->label();
+        labels.removeAll(QString());
+        return labels.join('|');
+    };
+    const QString start = QStringLiteral("Step (a pixel shows the extremes of about ");
+    QVERIFY2(label().startsWith(start), qPrintable(label()));
+    const double pixels = kSteps / label().mid(start.size()).chopped(1).toDouble();
+    const int width = plot.axisRect(0)->width();
+    QVERIFY2(pixels > 0.9 * width && pixels < 1.1 * width, qPrintable(label()));
+    for (int press = 0; press < 30; ++press) // to few steps
+        QTest::keyClick(m_stack.get(), Qt::Key_Plus);
+    QTRY_COMPARE(label(), QStringLiteral("Step"));
 }
 
 void TestPlots::scaleRange_data() {

@@ -112,6 +112,11 @@ void TestClosing::initTestCase() {
         mkfifo(qPrintable(m_folder.filePath(QStringLiteral("with a pipe as picture/target.png"))),
                0600),
         0);
+    spoilt("with a pipe as output", "output_fp32.png");
+    QCOMPARE(mkfifo(qPrintable(
+                        m_folder.filePath(QStringLiteral("with a pipe as output/output_fp32.png"))),
+                    0600),
+             0);
     spoilt("with a quotation mark", "steps.csv");
     put(m_folder.filePath(QStringLiteral("with a quotation mark")), "steps.csv",
         '"' + std::string(1'000'000, '\n'));
@@ -130,9 +135,10 @@ void TestClosing::initTestCase() {
 
 void TestClosing::holdsNothing_data() {
     QTest::addColumn<QString>("name");
-    for (const char* name : {"scans.jpg", "pipe.png", "pipe.json", "long.json", "lanes.json",
-                             "key.json", "painted.json", "with a pipe", "with a pipe as picture",
-                             "with a quotation mark", "with long words", "with scans", "results"})
+    for (const char* name :
+         {"scans.jpg", "pipe.png", "pipe.json", "long.json", "lanes.json", "key.json",
+          "painted.json", "with a pipe", "with a pipe as picture", "with a pipe as output",
+          "with a quotation mark", "with long words", "with scans", "results"})
         QTest::newRow(name) << QString::fromLatin1(name);
 }
 
