@@ -1,4 +1,5 @@
 // A saved run that is opened and saved again: nothing is lost and nothing is invented.
+#include "engine/io/output_folder.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
 
@@ -23,6 +24,7 @@ private slots:
     void itHasNoMore();
     void withItsOwnSettings();
     void onceItIsShown();
+    void notWhereAnotherRunWrites();
 };
 
 /// All files, also those that the window shows in part; and once more after the run was brought
@@ -134,6 +136,26 @@ void TestSavedAgain::onceItIsShown() {
     QVERIFY(refused > 0);
     window.saveResults(folder);
     QVERIFY(contentOf(folder, "steps.csv") == rows);
+}
+
+/// A folder into which another program writes is left as it is, and taken once that has ended.
+void TestSavedAgain::notWhereAnotherRunWrites() {
+    Opened opened(tinyConfig(7));
+    MainWindow& window = opened.window;
+    window.openFile(m_results);
+    QVERIFY(showsSaved(window));
+    const QString folder = m_folder.filePath(QStringLiteral("in use"));
+    {
+        const OutputFolder held(folder.toStdString());
+        held.write("steps.csv", "of another run");
+        const std::string said = thrownBy<RunError>([&] { window.saveResults(folder); });
+        QVERIFY2(said.find("in use: another run is writing into this folder") != std::string::npos,
+                 said.c_str());
+        QCOMPARE(contentOf(folder, "steps.csv"), std::string("of another run"));
+        QVERIFY(!QFile::exists(folder + QStringLiteral("/summary.json")));
+    }
+    QVERIFY(window.saveResults(folder).contains(QStringLiteral("summary.json")));
+    QVERIFY(contentOf(folder, "steps.csv") == contentOf(m_results, "steps.csv"));
 }
 
 } // namespace tst_saved_again
