@@ -2,6 +2,7 @@
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_file.h"
 #include "tests/fake_cuda/fake_run.h"
+#include "tests/support/faults.h"
 #include "tests/support/train_into.h"
 
 #include <QFile>
@@ -20,6 +21,7 @@
 namespace tst_program {
 
 using namespace halfscope;
+using test::Faults;
 
 namespace {
 
@@ -34,8 +36,8 @@ QString writeFile(const QTemporaryDir& folder, const char* name, const std::stri
 }
 
 void start(QProcess& process, const QTemporaryDir& home, const QStringList& arguments,
-           const QString& program = QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope")) {
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+           const QString& program = QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope"),
+           QProcessEnvironment environment = QProcessEnvironment::systemEnvironment()) {
     environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("offscreen"));
     environment.insert(QStringLiteral("XDG_CONFIG_HOME"), home.path());
     environment.insert(QStringLiteral("XDG_DATA_HOME"), home.path());
@@ -57,6 +59,7 @@ private slots:
     void badFileOfADesktop();
     void signalsKeepTheRun_data();
     void signalsKeepTheRun();
+    void aPowerCutKeepsTheRun();
     void keepsSettingsThatCameLate();
 };
 
@@ -93,6 +96,32 @@ void TestProgram::signalsKeepTheRun() {
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});
     QVERIFY(left[0].runs().at(0).steps > 10);
+}
+
+/// What the session's file has of a run outlives a power cut: all that was synced is a whole
+/// database.
+void TestProgram::aPowerCutKeepsTheRun() {
+    if (Faults::clash()) QSKIP(Faults::clash());
+    const QTemporaryDir folder, disk;
+    RunConfig config = tinyConfig(100'000'000);
+    config.pace = 1000;
+    const Faults faults(Faults::kNothing);
+    QProcess process;
+    start(process, folder, {writeFile(folder, "small.json", configText(config)), "--play"},
+          QStringLiteral(HALFSCOPE_BINARY_DIR "/halfscope"), faults.environment());
+    const QString sessions = folder.filePath("Halfscope/halfscope/sessions");
+    int cuts = 0;
+    const auto stepsAfterACut = [&]() -> int64_t {
+        const QString cut = disk.filePath(QString::number(++cuts));
+        faults.cutPower(sessions, {}, cut, Faults::Names::Synced);
+        const std::vector<LeftSession> left = leftSessions(cut.toStdString());
+        return left.size() == 1 && !left[0].runs().empty() ? left[0].runs()[0].steps : 0;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(stepsAfterACut() > 1000, kPatience);
+    QCOMPARE(process.state(), QProcess::Running);
+    process.kill();
+    QVERIFY(process.waitForFinished(kPatience));
+    QVERIFY(stepsAfterACut() > 1000);
 }
 
 /// A disk that answers only after the window has been built: what the window shows meanwhile must
