@@ -177,6 +177,11 @@ void TestLessonPages::weights() {
 void TestLessonPages::eightBits() {
     constexpr int kFp32 = 0, kFp8 = 1, kFirstLayer = 2;
     Lesson lesson("fp8");
+    const std::vector<LayerGradients> layers = lesson.experiment.gradientRanges(true)[kFp8].layers;
+    QCOMPARE(layers.back().layer, std::string("output layer"));
+    QVERIFY(std::abs(layers.back().error.value_or(0) - 0.03) < 0.01);
+    QCOMPARE(layers.front().layer, std::string("layer 0"));
+    QVERIFY(std::abs(layers.front().error.value_or(0) - 0.5) < 0.1);
     lesson.train(300);
     QVERIFY(lastLoss(lesson, kFp8) > 2 * lastLoss(lesson, kFp32));
     QVERIFY(lastLoss(lesson, kFirstLayer) < 1.25 * lastLoss(lesson, kFp32));
