@@ -116,7 +116,7 @@ bool GradientError::measure(int64_t step, const LaneStep& at) {
 bool GradientError::addTo(GradientRange& range, const LaneStep& at,
                           const std::function<void()>& fits) {
     range.noErrors = m_refused;
-    if (!m_refused.empty()) return true;
+    if (!m_refused.empty() || computesInFloat32(m_lane)) return true;
     std::optional<Differences> found;
     try {
         if (m_sides.empty()) {
@@ -151,7 +151,6 @@ void GradientError::refuse(const Message& why, GradientRange& range) {
 /// Returns nothing when it was stopped.
 std::optional<GradientError::Differences> GradientError::byParameter(int64_t step,
                                                                      const LaneStep& at) {
-    if (m_sides.empty()) return Differences();
     while (!isWhole(step)) // a smaller last batch gives way to the one after it
         ++step;
     if (!runAll(at, *m_source.load(step))) return std::nullopt;
@@ -177,11 +176,12 @@ bool GradientError::runAll(const LaneStep& at, const Batch& batch) {
 GradientError::Side GradientError::sideOf(const LaneConfig& lane, const PrecisionPlan& plan,
                                           const std::stop_token& stop) const {
     Side side{m_makeExecutor(), nullptr};
+    Executor& executor = *side.executor; // stays where it is when `side` is returned
     // on a GPU, loading compares ways to run the program, which takes time
-    const std::stop_callback onStop(stop, [&side] { side.executor->requestStop(); });
+    const std::stop_callback onStop(stop, [&executor] { executor.requestStop(); });
     const Graph graph = buildGradients(m_config, lane, plan, m_source.shape(m_source.rows()));
-    side.program = std::make_shared<const Program>(compile(graph, side.executor->compileOptions()));
-    side.executor->load(side.program);
+    side.program = std::make_shared<const Program>(compile(graph, executor.compileOptions()));
+    executor.load(side.program);
     throwIfStopped(stop);
     return side;
 }
