@@ -14,7 +14,6 @@
 #include <QtTest>
 
 #include <csignal>
-#include <numeric>
 
 using namespace halfscope;
 using namespace halfscope::test;
@@ -165,26 +164,18 @@ void TestCliFaults::tablesEndTogether() {
 
 void TestCliFaults::everyCallFails_data() { Faults::addCallRows(); }
 
-/// Each call fails in turn until a run ends without reaching it; without torture only a few.
 void TestCliFaults::everyCallFails() {
     QFETCH(const QString, kind);
     QFETCH(const QString, how);
     if (Faults::clash()) QSKIP(Faults::clash());
     constexpr int kParts = 3;
     QTemporaryDir folder;
-    int failed = 0;
-    std::vector<int> numbers = Faults::sample(m_calls[kind], kParts, qHash(kind + how, 1));
-    if (tortures()) {
-        numbers.resize(size_t{2} * static_cast<size_t>(m_calls[kind]) + 10);
-        std::iota(numbers.begin(), numbers.end(), 1);
-    }
-    for (const int number : numbers) {
-        fails(kind, how, number, folder.filePath("o"));
-        if (QTest::currentTestFailed()) return;
-        failed += m_came ? 1 : 0;
-        if (tortures() && !m_came) break;
-    }
-    QVERIFY2(failed > 0, "no call of this kind");
+    const int failed =
+        Faults::failEach(m_calls[kind], kParts, qHash(kind + how, 1), [&](int number) {
+            fails(kind, how, number, folder.filePath("o"));
+            return m_came;
+        });
+    if (!QTest::currentTestFailed()) QVERIFY2(failed > 0, "no call of this kind");
 }
 
 void TestCliFaults::fails(const QString& kind, const QString& how, int number,

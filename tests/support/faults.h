@@ -76,6 +76,28 @@ public:
         }
         return chosen;
     }
+    /// Makes one call of each of `parts` equal parts of 1 to `all` fail: `fails` takes the call's
+    /// number and returns whether the program reached it. Under torture makes every call fail, also
+    /// beyond `all`, the number of a run without faults, because threads make no two runs alike; it
+    /// ends when several in a row were not reached. Returns how many were; ends at a failed check.
+    template <class Fails>
+    static int failEach(int all, int parts, size_t seed, const Fails& fails) {
+        constexpr int kInARow = 10;
+        const std::vector<int> chosen = sample(all, parts, seed);
+        const auto number = [&](int turn) {
+            if (tortures()) return turn + 1;
+            return turn < static_cast<int>(chosen.size()) ? chosen[static_cast<size_t>(turn)] : 0;
+        };
+        int reached = 0, missed = 0;
+        for (int turn = 0; number(turn) > 0; ++turn) {
+            const bool came = fails(number(turn));
+            if (QTest::currentTestFailed()) return reached;
+            reached += came ? 1 : 0;
+            missed = came ? 0 : missed + 1;
+            if (turn >= all && missed >= kInARow) return reached;
+        }
+        return reached;
+    }
     /// Whether the program reached the call.
     bool came() const { return QFile::exists(m_folder.filePath("mark")); }
 
