@@ -285,6 +285,8 @@ private:
 LeftSession::LeftSession(SessionLock lock, std::string name)
     : m_lock(std::move(lock)), m_name(std::move(name)) {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::ReadOnly);
+    Statement tables = database.prepare("SELECT 1 FROM sqlite_master");
+    if (!tables.next()) return; // its writer was killed before the first write
     Statement version = database.prepare("PRAGMA user_version");
     if (!version.next() || version.whole(0) != kSessionVersion)
         throw RunError(phrase("Files", "%1: another version of the program wrote it"),

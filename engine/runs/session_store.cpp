@@ -108,6 +108,7 @@ public:
         : m_options(std::move(options)), m_lock(m_options.folder),
           m_database(m_lock.pathOf(kSessionEnding), Database::Access::Create),
           m_memoryProblem(phrase("Files", "%1: out of memory"), m_database.path()) {
+        m_database.run("BEGIN"); // a file whose writer is killed has all of it or nothing
         m_database.run(kSessionTables);
         m_database.run(kLaterSessionTables);
         for (int64_t kind = 0; kind < static_cast<int64_t>(EventKind::Other); ++kind)
@@ -116,6 +117,7 @@ public:
                 .bind(2, nameOf(EventKind(kind)))
                 .run();
         m_database.run(("PRAGMA user_version = " + std::to_string(kSessionVersion)).c_str());
+        m_database.run("COMMIT");
         m_reader = std::make_shared<ChunkReader>(m_database.path());
         try {
             m_thread = std::jthread([this](const std::stop_token& stop) { work(stop); });

@@ -50,6 +50,7 @@ private slots:
     void oneThatIsGoneStopsNoOther();
     void sessionsWithoutCheckpoints();
     void aKilledProgramHasACheckpoint();
+    void killedBeforeTheFirstWrite();
     void galleriesComeBack();
     void changesBetweenTwoLooks();
     void aForgottenRunsPlaceStaysEmpty();
@@ -235,6 +236,31 @@ void TestSessionCheckpoints::aKilledProgramHasACheckpoint() {
         const auto& kept = back->now().checkpoint();
         QVERIFY(kept && kept->step() >= 100 && kept->step() <= back->step());
         QCOMPARE(kept->bytes(), contentAfter(kept->step()));
+    }
+}
+
+/// Wherever a kill comes while a session is made, the next start removes the file: it has all
+/// tables or none.
+void TestSessionCheckpoints::killedBeforeTheFirstWrite() {
+    constexpr int kTimes = 40;
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const auto begun = std::chrono::steady_clock::now();
+    SessionStore({sessions});
+    const auto lasts = std::chrono::steady_clock::now() - begun;
+    for (int i = 0; i < kTimes; ++i) {
+        const pid_t child = fork();
+        QVERIFY(child >= 0);
+        if (child == 0) {
+            const SessionStore store({sessions});
+            for (;;)
+                pause();
+        }
+        std::this_thread::sleep_for(lasts * i / kTimes);
+        kill(child, SIGKILL);
+        QCOMPARE(waitpid(child, nullptr, 0), child);
+        QCOMPARE(leftSessions(sessions).size(), size_t{0});
+        QCOMPARE(sessionsIn(sessions).size(), size_t{0});
     }
 }
 
