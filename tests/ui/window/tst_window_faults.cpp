@@ -1,7 +1,7 @@
 // The window when its calls on files, threads and memory fail: it continues or ends with its own
-// exit code, says what is wrong, and loses nothing that was there before. A child process (this
-// program with --drive) drives the window below the shims of tests/support; with
-// HALFSCOPE_TORTURE=1 each test tries everything instead of a part.
+// exit code, says what is wrong, and loses nothing that was there before; nor does it when it is
+// killed. A child process (this program with --drive) drives the window below the shims of
+// tests/support; with HALFSCOPE_TORTURE=1 each test tries everything instead of a part.
 #include "engine/runs/left_session.h"
 #include "engine/settings/fields.h"
 #include "tests/fake_cuda/fake_run.h"
@@ -13,13 +13,17 @@
 
 #include <QElapsedTimer>
 #include <QPainter>
+#include <QRandomGenerator>
 #include <QSettings>
 #include <QTest>
 
 #include <dlfcn.h>
 
+#include <array>
 #include <cstdio>
 #include <new>
+#include <utility>
+#include <vector>
 
 using namespace halfscope;
 using namespace halfscope::test;
@@ -38,7 +42,8 @@ void callShim(const char* name) {
 
 class Driver {
 public:
-    explicit Driver(QString folder) : m_folder(std::move(folder)), m_window(options()) {}
+    Driver(QString folder, bool tellsSteps)
+        : m_folder(std::move(folder)), m_tellsSteps(tellsSteps), m_window(options()) {}
 
     int use() {
         m_window.openPreset(QStringLiteral("regression"));
@@ -101,6 +106,7 @@ private:
         if (state() == SessionState::Finished) m_window.restart();
         m_window.play();
         waitFor([this] {
+            if (m_tellsSteps) tellStep();
             return state() == SessionState::Finished || state() == SessionState::Failed;
         });
         tell();
@@ -116,6 +122,12 @@ private:
             tell(QString::fromUtf8(error.what()));
         }
     }
+    void tellStep() {
+        const int64_t step = m_window.run().step();
+        if (std::exchange(m_step, step) == step) return;
+        std::printf("%lld\n", static_cast<long long>(step));
+        std::fflush(stdout);
+    }
     void tell() { tell(m_window.bannerText()); }
     void tell(const QString& text) {
         if (text.isEmpty() || text == m_last) return;
@@ -126,13 +138,14 @@ private:
     }
 
     QString m_folder, m_last;
-    bool m_told = false;
+    bool m_told = false, m_tellsSteps;
+    int64_t m_step = 0;
     MainWindow m_window;
 };
 
-int driveGuarded(const QString& folder) {
+int driveGuarded(const QString& folder, bool tellsSteps) {
     try {
-        Driver driver(folder);
+        Driver driver(folder, tellsSteps);
         return driver.use();
     } catch (const std::bad_alloc&) {
         std::puts("out of memory");
@@ -154,17 +167,40 @@ void startPainterThreads() {
         painter.fillRect(image.rect(), gradient);
 }
 
+constexpr int kDriveArguments = 3;           ///< the program, --drive and a folder
+constexpr QLatin1String kTellSteps("steps"); ///< one more argument
+
 int drive(int argc, char** argv) {
     GuardedApplication app(argc, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("HalfscopeTest"));
     QCoreApplication::setApplicationName(QStringLiteral("tst_window_faults"));
     startPainterThreads();
     callShim("halfscopeFaultsBegin");
-    const int code = driveGuarded(QString::fromLocal8Bit(argv[2]));
+    const int code = driveGuarded(QString::fromLocal8Bit(argv[2]), argc > kDriveArguments);
     callShim("halfscopeFaultsEnd");
     std::fflush(stdout);
     return code;
 }
+
+/// The sessions that windows left in a folder, all of whose runs are read.
+struct Sessions {
+    explicit Sessions(const QString& folder) {
+        const std::string path = folder.toStdString();
+        const std::vector<LeftSession> left = leftSessions(path);
+        for (const LeftSession& session : left)
+            for (const LeftRun& run : session.runs()) {
+                try {
+                    steps = std::max(steps, session.read(run)->step());
+                } catch (const ReportedError& error) {
+                    refusals << error.what();
+                }
+            }
+        unreadable = sessionsIn(path).size() - left.size();
+    }
+    int64_t steps = 0;          ///< of the longest run
+    QList<QByteArray> refusals; ///< why runs do not open
+    size_t unreadable = 0;      ///< sessions of which not even the runs are known
+};
 
 } // namespace
 
@@ -180,6 +216,8 @@ private slots:
     void noThreadForTheTraining();
     void everyAllocationFails_data();
     void everyAllocationFails();
+    void killedAtRandom();
+    void killedWhileItTrains();
 
 private:
     struct Driven {
@@ -187,14 +225,18 @@ private:
         bool came = false;
         QMap<QString, int> counts{};
     };
-    Driven driveWindow(const QString& plan, const QString& folder) const;
+    static constexpr int kLongest = 30000; ///< ms; every wait of the driver ends before
+    void prepare(const QString& folder) const;
+    static void start(QProcess&, QProcessEnvironment, const QStringList& arguments);
+    Driven driveWindow(const QString& plan, const QString& folder, int most = kLongest) const;
     void fails(const QString& kind, int number, const QString& how);
     QString flawOf(const Driven&, const QString& folder) const;
-    QString sessionFlaw(const QString& sessions, bool whole) const;
+    QString flawOfKilled(const QString& folder) const;
 
     QTemporaryDir m_folder;
     EarlierRun m_runs;
     QMap<QString, int> m_calls;
+    int m_lasts = 0;     ///< milliseconds of a drive without faults
     bool m_came = false; ///< the last call that was to fail was reached
 };
 
@@ -210,7 +252,10 @@ void TestWindowFaults::initTestCase() {
     QVERIFY(file.open(QIODevice::WriteOnly) && file.write(configText(config).c_str()) > 0);
     file.close();
     QTemporaryDir folder;
+    QElapsedTimer clock;
+    clock.start();
     const Driven driven = driveWindow(QLatin1String(Faults::kNothing), folder.path());
+    m_lasts = static_cast<int>(clock.elapsed());
     QVERIFY2(driven.outcome.code == kDone, driven.outcome.out + driven.outcome.error);
     m_runs.after = filesWithin(folder.filePath("results"));
     m_calls = driven.counts;
@@ -218,14 +263,18 @@ void TestWindowFaults::initTestCase() {
     QVERIFY2(flaw.isEmpty(), qPrintable(flaw));
 }
 
-TestWindowFaults::Driven TestWindowFaults::driveWindow(const QString& plan,
-                                                       const QString& folder) const {
+/// Puts the files of a drive into its folder.
+void TestWindowFaults::prepare(const QString& folder) const {
     for (const char* name : {"saved", "results"})
         copyFolder(m_folder.filePath("before"), folder + '/' + name);
     QFile::copy(m_folder.filePath("small.json"), folder + "/small.json");
     QDir().mkpath(folder + "/home");
-    const Faults faults(plan);
-    QProcessEnvironment all = faults.environment();
+}
+
+/// Starts a drive. Its folder is the first of the arguments.
+void TestWindowFaults::start(QProcess& process, QProcessEnvironment all,
+                             const QStringList& arguments) {
+    const QString& folder = arguments.first();
     all.remove("HALFSCOPE_DISK");
     all.insert("HALFSCOPE_FAULT_WAITS", "1");
     all.insert("HALFSCOPE_FAULT_FOLDER", folder);
@@ -233,12 +282,20 @@ TestWindowFaults::Driven TestWindowFaults::driveWindow(const QString& plan,
     for (const char* place : {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
                               "XDG_STATE_HOME", "XDG_RUNTIME_DIR"})
         all.insert(QLatin1String(place), folder + "/home");
-    QProcess process;
     process.setProcessEnvironment(all);
-    process.start(QCoreApplication::applicationFilePath(), {"--drive", folder});
-    constexpr int kLongest = 30000; // ms; every wait of the driver ends before
+    process.start(QCoreApplication::applicationFilePath(),
+                  QStringList{QStringLiteral("--drive")} + arguments);
+}
+
+/// Kills the window when it has not ended after `most` milliseconds.
+TestWindowFaults::Driven TestWindowFaults::driveWindow(const QString& plan, const QString& folder,
+                                                       int most) const {
+    prepare(folder);
+    const Faults faults(plan);
+    QProcess process;
+    start(process, faults.environment(), {folder});
     Driven driven;
-    const bool ended = process.waitForFinished(kLongest);
+    const bool ended = process.waitForFinished(most);
     if (!ended) process.kill();
     process.waitForFinished(kLongest);
     driven.outcome = {ended ? process.exitCode() : -1,
@@ -262,22 +319,12 @@ QString TestWindowFaults::flawOf(const Driven& driven, const QString& folder) co
     if (code == kDone && filesWithin(results)["steps.csv"] != m_runs.after["steps.csv"])
         return "the results were not saved";
     const QString flaw = m_runs.flawOf(results, EarlierRun::End::Failed);
-    return flaw.isEmpty() ? sessionFlaw(folder + "/sessions", driven.outcome.code == kDone) : flaw;
-}
-
-/// Checks the sessions that a window left: each opens, or is refused with a sentence.
-QString TestWindowFaults::sessionFlaw(const QString& sessions, bool whole) const {
-    int64_t steps = 0;
-    for (const LeftSession& session : leftSessions(sessions.toStdString()))
-        for (const LeftRun& left : session.runs()) {
-            try {
-                steps = std::max(steps, session.read(left)->step());
-            } catch (const ReportedError& error) {
-                if (whole || !isPlainText(error.what()))
-                    return "the session: " + QString::fromUtf8(error.what());
-            }
-        }
-    if (whole && steps != kRunSteps) return QStringLiteral("the session has %1 steps").arg(steps);
+    if (!flaw.isEmpty()) return flaw;
+    const Sessions left(folder + "/sessions");
+    for (const QByteArray& refusal : left.refusals)
+        if (code == kDone || !isPlainText(refusal.toStdString())) return "the session: " + refusal;
+    if (code == kDone && left.steps != kRunSteps)
+        return QStringLiteral("the session has %1 steps").arg(left.steps);
     return {};
 }
 
@@ -343,7 +390,78 @@ void TestWindowFaults::everyAllocationFails() {
     }
 }
 
+/// Returns what is wrong with what a window left that was killed; empty when nothing is.
+QString TestWindowFaults::flawOfKilled(const QString& folder) const {
+    if (filesWithin(folder + "/saved") != m_runs.before) return "the saved run has changed";
+    const QString flaw = m_runs.flawOf(folder + "/results", EarlierRun::End::Killed);
+    if (!flaw.isEmpty()) return flaw;
+    const Sessions left(folder + "/sessions");
+    if (left.unreadable > 0) return "a session does not open";
+    return left.refusals.isEmpty() ? QString() : "the session: " + left.refusals.first();
+}
+
+/// Every other kill comes at a change of a file, because those moments are short.
+void TestWindowFaults::killedAtRandom() {
+    const int times = tortures() ? 1000 : 20;
+    const std::array<QString, 4> kinds{"rename", "unlink", "write", "sync"};
+    const quint32 seed = Faults::seed();
+    QRandomGenerator random(seed);
+    int killed = 0;
+    for (int i = 0; i < times; ++i) {
+        QString plan = QLatin1String(Faults::kNothing);
+        const QString& kind = kinds[static_cast<size_t>(i / 2) % kinds.size()];
+        if (i % 2 == 1)
+            plan = QStringLiteral("%1:%2:kill").arg(kind).arg(1 + random.bounded(m_calls[kind]));
+        const int moment = i % 2 == 1 ? kLongest : random.bounded(m_lasts);
+        QTemporaryDir folder;
+        const Driven driven = driveWindow(plan, folder.path(), moment);
+        killed += driven.outcome.code == kDone && !driven.outcome.crashed ? 0 : 1;
+        const QString flaw = flawOfKilled(folder.path());
+        const auto place = QStringLiteral("seed %1, kill %2, %3 after %4 ms: %5");
+        QVERIFY2(flaw.isEmpty(),
+                 qPrintable(place.arg(seed).arg(i).arg(plan).arg(moment).arg(flaw)));
+    }
+    QVERIFY2(killed > times / 2, QByteArray::number(killed));
+}
+
+/// Of a training that is killed, what the window showed a second earlier is kept.
+void TestWindowFaults::killedWhileItTrains() {
+    constexpr int kSecond = 1000;
+    const int times = tortures() ? 50 : 3;
+    QRandomGenerator random(Faults::seed());
+    for (int i = 0; i < times; ++i) {
+        QTemporaryDir folder;
+        prepare(folder.path());
+        RunConfig config = tinyConfig(100'000'000);
+        config.pace = 1000;
+        QFile file(folder.filePath("small.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(configText(config).c_str()) > 0);
+        file.close();
+        QProcess process;
+        start(process, QProcessEnvironment::systemEnvironment(), {folder.path(), kTellSteps});
+        QElapsedTimer clock;
+        int64_t step = 0;                              // shown a second before the present
+        std::vector<std::pair<qint64, int64_t>> shown; // when which step was
+        const qint64 lasts = kSecond + random.bounded(kSecond);
+        while (shown.empty() || clock.elapsed() - shown.front().first < lasts) {
+            QVERIFY2(process.waitForReadyRead(kLongest), process.readAllStandardError());
+            if (shown.empty()) clock.start();
+            while (process.canReadLine())
+                shown.emplace_back(clock.elapsed(), process.readLine().toLongLong());
+        }
+        const qint64 end = clock.elapsed();
+        process.kill();
+        QVERIFY(process.waitForFinished(kLongest));
+        for (const auto& [time, each] : shown)
+            if (time + kSecond <= end) step = each;
+        const Sessions left(folder.filePath("sessions"));
+        QVERIFY2(left.refusals.isEmpty(), left.refusals.value(0));
+        QVERIFY2(step > 0 && left.steps >= step,
+                 qPrintable(QStringLiteral("%1 of %2").arg(left.steps).arg(step)));
+    }
+}
+
 HALFSCOPE_TEST_MAIN(TestWindowFaults, {
-    if (argc == 3 && QByteArray(argv[1]) == "--drive") return drive(argc, argv);
+    if (argc >= kDriveArguments && QByteArray(argv[1]) == "--drive") return drive(argc, argv);
 } QCoreApplication app(argc, argv))
 #include "tst_window_faults.moc"
