@@ -181,6 +181,7 @@ void ExperimentController::train(Command command) {
         return;
     }
     m_impatience.stop();
+    m_rest = Rest::No; // what rest() asked for is of an earlier step
     m_channel->post(std::move(command));
 }
 

@@ -270,6 +270,8 @@ void TestSession::restWaitsNoLongerThanItIsTold() {
     script.endless = true;
     QVERIFY(session.playsInto(script.insideStep));
     QVERIFY(!session.rest(20ms));
+    session.play(); // a training that goes on after all is paused anew
+    QVERIFY(!session.rest(20ms));
     QVERIFY(session.meets([&] { return session.state() == SessionState::Paused; }));
 }
 
