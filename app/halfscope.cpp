@@ -6,6 +6,7 @@
 #include "ui/models/translated.h"
 #include "ui/session/left_threads.h"
 #include "ui/session/user_settings.h"
+#include "ui/window/desktop_session.h"
 #include "ui/window/guarded_application.h"
 #include "ui/window/main_window.h"
 #include "ui/window/next_start.h"
@@ -18,7 +19,6 @@
 #include <QFile>
 #include <QPixmap>
 #include <QScreen>
-#include <QSessionManager>
 #include <QStandardPaths>
 
 #include <unistd.h>
@@ -264,22 +264,18 @@ int runWindow(QApplication& app, const Options& options, std::optional<QStringLi
         settings.sessions = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) +
                             QStringLiteral("/sessions");
     MainWindow window(settings);
-    const auto end = [&window] { // keeps the last steps, which would otherwise be lost
-        const Message problem = window.endSession();
+    const auto kept = [](const Message& problem) {
         if (!problem.empty())
             complain(QCoreApplication::translate("Program", "not all runs are kept on disk: %1")
                          .arg(translated(problem)));
     };
     int signalled = 0;
-    const EndSignals ends([end, &signalled](int signal) {
+    const EndSignals ends([kept, &window, &signalled](int signal) {
         signalled = kSignalled + signal;
-        end();
+        kept(window.endSession()); // with the last steps, which would otherwise be lost
         QCoreApplication::exit(signalled);
     });
-    // the desktop session ends: questions would delay it
-    QObject::connect(
-        &app, &QGuiApplication::commitDataRequest, &window, [end](QSessionManager&) { end(); },
-        Qt::DirectConnection);
+    const DesktopSession desktop(app, window, kept);
     if (options.size) window.resize(*options.size);
     // a screenshot has the same size everywhere
     if (!options.size && settings.remember)

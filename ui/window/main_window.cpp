@@ -345,8 +345,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 
 Message MainWindow::keepSession() { return m_keeper ? m_keeper->keep() : Message(); }
 
-Message MainWindow::endSession() {
-    m_ends = true;
+/// Leaves the training paused.
+Message MainWindow::keepLastSteps() {
     constexpr std::chrono::milliseconds kFinishingStep{100};
     try {
         m_controller->rest(kFinishingStep);
@@ -354,7 +354,21 @@ Message MainWindow::endSession() {
         m_shown->frame();
     } catch (const std::bad_alloc&) { // what the window has is kept
     }
-    const Message problem = keepSession();
+    return keepSession();
+}
+
+Message MainWindow::keepAndGoOn() {
+    const bool trains = m_controller->willTrain();
+    const Message problem = keepLastSteps();
+    const SessionState state = m_controller->state();
+    const bool ended = state == SessionState::Finished || state == SessionState::Failed;
+    if (trains && !ended) m_controller->play();
+    return problem;
+}
+
+Message MainWindow::endSession() {
+    m_ends = true;
+    const Message problem = keepLastSteps();
     close();
     return problem;
 }
