@@ -1,4 +1,5 @@
-// Smaller sizes for tests that would take too long under ThreadSanitizer.
+// Whether a sanitizer watches, and smaller sizes for tests that would take too long under
+// ThreadSanitizer.
 #pragma once
 
 namespace halfscope::test {
@@ -7,6 +8,11 @@ namespace halfscope::test {
 inline constexpr bool kUnderThreadSanitizer = true;
 #else
 inline constexpr bool kUnderThreadSanitizer = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kUnderSanitizer = true;
+#else
+inline constexpr bool kUnderSanitizer = kUnderThreadSanitizer;
 #endif
 
 /// Returns `whole`, or `reduced` under ThreadSanitizer, where code takes some 20 times as long. Use
