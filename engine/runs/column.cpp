@@ -2,6 +2,8 @@
 #include "engine/runs/column.h"
 
 #include "engine/core/error.h"
+#include "engine/runs/column_chunk.h"
+#include "engine/runs/column_node.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,9 +25,9 @@ double asKept(double value) {
 
 } // namespace
 
-/// A chunk and how much of it a view sees.
+/// A span, or the open chunk and how much of it a view sees.
 struct Column::Part {
-    const ColumnChunk* full = nullptr;
+    const ColumnSpan* full = nullptr;
     const ChunkValues* open = nullptr; ///< set when `full` is null
     size_t count = 0, runs = 0;
 
@@ -39,7 +41,7 @@ struct Column::Part {
         return point;
     }
     void read(size_t from, std::span<Point> out) const {
-        if (full) return full->values()->read(runs, from, out);
+        if (full) return full->read(from, out);
         open->read(runs, from, out);
     }
     void gather(size_t from, size_t to, Extremes& into) const {
@@ -51,14 +53,12 @@ struct Column::Part {
     }
 };
 
-int64_t Column::size() const {
-    return static_cast<int64_t>(m_full.size() * kChunkValues + m_count);
-}
+int64_t Column::size() const { return static_cast<int64_t>(m_fullValues + m_count); }
 
 Column::Part Column::part(size_t i) const {
     if (i == m_full.size()) return {nullptr, m_open.get(), m_count, m_runs};
-    const ColumnChunk& chunk = *m_full[i];
-    return {&chunk, nullptr, kChunkValues, chunk.runs()};
+    const ColumnSpan& span = *m_full[i];
+    return {&span, nullptr, span.size(), 0};
 }
 
 int64_t Column::firstStep() const {
@@ -184,9 +184,9 @@ std::optional<int64_t> Column::firstNotFinite(int64_t from, int64_t to) const {
 }
 
 size_t Column::bytes() const {
-    size_t sum = GrowingList<std::shared_ptr<const ColumnChunk>>::bytesFor(m_full.size());
-    for (const auto& chunk : m_full)
-        sum += chunk->bytes();
+    size_t sum = GrowingList<ColumnSpanPtr>::bytesFor(m_full.size());
+    for (const auto& span : m_full)
+        sum += span->bytes();
     return m_open ? sum + m_open->bytes() : sum;
 }
 
@@ -225,21 +225,61 @@ void ColumnWriter::closeChunk() {
     m_full.append(std::make_shared<const ColumnChunk>(std::move(values), runs));
     m_open = nullptr;
     m_column.m_full = m_full.view();
+    m_column.m_fullValues += Column::kChunkValues;
     m_column.m_open = nullptr;
     m_column.m_count = m_column.m_runs = 0;
+    // seldom, because it copies the list
+    if (++m_closed < std::max(ColumnSpan::kFan, m_full.view().size() / ColumnSpan::kFan)) return;
+    mergeSpans();
+    m_closed = 0;
+}
+
+/// Replaces spans that the store has by larger ones. A span begins at a multiple of its length, so
+/// that what cannot be merged yet can be merged later.
+void ColumnWriter::mergeSpans() {
+    constexpr size_t kCount = ColumnSpan::kFan;
+    const std::vector<ColumnSpanPtr> spans(m_full.view().begin(), m_full.view().end());
+    GrowingList<ColumnSpanPtr> merged;
+    size_t values = 0;
+    for (size_t i = 0; i < spans.size();) {
+        ColumnSpanPtr node;
+        if (values % (kCount * spans[i]->size()) == 0 && spans.size() - i >= kCount)
+            node = ColumnNode::of(std::span(spans).subspan(i, kCount));
+        merged.append(node ? node : spans[i]);
+        values += merged.view().back()->size();
+        i += node ? kCount : 1;
+    }
+    if (merged.view().size() == spans.size()) return;
+    m_full = std::move(merged);
+    m_column.m_full = m_full.view();
 }
 
 void ColumnWriter::share(const Column& other, int64_t upTo) {
     require(m_column.empty(), "only an empty column can begin as another one");
-    for (const auto& chunk : other.m_full) {
-        if (chunk->lastStep() > upTo) break;
-        m_full.append(chunk);
-        m_column.m_lastStep = chunk->lastStep();
+    for (const ColumnSpanPtr& span : other.m_full) {
+        if (span->firstStep() > upTo) break;
+        shareSpan(span, upTo);
     }
     m_column.m_full = m_full.view();
     const int64_t from =
         m_column.empty() ? std::numeric_limits<int64_t>::min() : m_column.m_lastStep + 1;
     other.values(from, upTo, [this](int64_t step, double value) { append(step, value); });
+}
+
+/// Shares a span, or those of its parts that end by this step.
+void ColumnWriter::shareSpan(const ColumnSpanPtr& span, int64_t upTo) {
+    if (span->lastStep() <= upTo) {
+        m_full.append(span);
+        m_column.m_fullValues += span->size();
+        m_column.m_lastStep = span->lastStep();
+        return;
+    }
+    const auto* node = dynamic_cast<const ColumnNode*>(span.get());
+    for (size_t i = 0; node && i < ColumnSpan::kFan; ++i) {
+        const ColumnSpanPtr part = node->part(i);
+        if (part->firstStep() > upTo) break;
+        shareSpan(part, upTo);
+    }
 }
 
 double trailingMedian(const Column& column, int64_t upTo, size_t count) {

@@ -12,10 +12,12 @@
 // value. Steps at equal distances take no bytes; others take 8 per value. A full chunk never
 // changes. The chunk that is being filled takes at most twice the memory of its values; if its
 // coding no longer fits, it is replaced. A full chunk whose values are in a store keeps 2 bytes per
-// 16 values in memory, see column_chunk.h.
+// 16 values in memory, see column_chunk.h; sixteen of these become one span that keeps 16 bytes per
+// 256 values, sixteen such spans one that keeps 1 byte for as many, and so on, see column_node.h.
 #pragma once
 
-#include "engine/runs/column_chunk.h"
+#include "engine/runs/chunk_values.h"
+#include "engine/runs/column_span.h"
 #include "engine/runs/growing_list.h"
 
 #include <array>
@@ -29,7 +31,7 @@ namespace halfscope {
 
 class Column {
 public:
-    static constexpr size_t kChunkValues = ColumnChunk::kValues;
+    static constexpr size_t kChunkValues = ColumnSpan::kChunkValues;
 
     bool empty() const { return size() == 0; }
     int64_t size() const;                           ///< how many values there are
@@ -78,10 +80,9 @@ public:
     /// them.
     size_t bytes() const;
 
-    /// For a store: the chunks that will not change any more, and the values behind them as bytes.
-    const GrowingList<std::shared_ptr<const ColumnChunk>>::View& fullChunks() const {
-        return m_full;
-    }
+    /// For a store: the spans that will not change any more, and the values behind them as bytes.
+    const GrowingList<ColumnSpanPtr>::View& spans() const { return m_full; }
+    size_t fullValues() const { return m_fullValues; } ///< in the spans
     std::vector<std::byte> packedTail() const {
         return m_open && m_count > 0 ? m_open->packed(m_count, m_runs) : std::vector<std::byte>();
     }
@@ -95,7 +96,8 @@ private:
     size_t partAt(int64_t step) const;
     void gather(size_t& part, Extremes&) const;
 
-    GrowingList<std::shared_ptr<const ColumnChunk>>::View m_full;
+    GrowingList<ColumnSpanPtr>::View m_full;
+    size_t m_fullValues = 0; ///< in the spans
     std::shared_ptr<const ChunkValues> m_open;
     size_t m_count = 0, m_runs = 0; ///< of the open chunk
     int64_t m_lastStep = 0;
@@ -121,8 +123,11 @@ public:
 
 private:
     void closeChunk();
+    void mergeSpans();
+    void shareSpan(const ColumnSpanPtr&, int64_t upTo);
 
-    GrowingList<std::shared_ptr<const ColumnChunk>> m_full;
+    GrowingList<ColumnSpanPtr> m_full;
+    size_t m_closed = 0; ///< chunks since spans were merged last
     std::shared_ptr<ChunkValues> m_open;
     Column m_column;
 };

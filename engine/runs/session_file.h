@@ -7,12 +7,13 @@ inline constexpr int kSessionVersion = 1; ///< PRAGMA user_version
 inline constexpr const char* kSessionEnding = ".session";
 
 /// In `runs`, rowid is the `run` of the other tables; no run gets that of one that was forgotten,
-/// whose checkpoint somebody may still ask for. `metric` is a column name. The chunks of
-/// forks are stored once, and each lane names them. `checkpoints` has the newest checkpoint of each
-/// run; sessions of earlier versions have no such table. `galleries` goes by place, see
-/// LanePictures; earlier versions lack it, too. `event_kinds` names the kinds of `events`; where it
-/// is missing, they are the numbers of EventKind. `tails` has the values behind the last full
-/// chunk. Blobs are in this machine's byte order; see ChunkValues::packed().
+/// whose checkpoint somebody may still ask for. `metric` is a column name. The chunks of forks are
+/// stored once, and each lane names them. Among the chunks lie the spans that the program made of
+/// many chunks when memory ran short, see ColumnNode; nothing else reads them. `checkpoints` has
+/// the newest checkpoint of each run; sessions of earlier versions have no such table. `galleries`
+/// goes by place, see LanePictures; earlier versions lack it, too. `event_kinds` names the kinds of
+/// `events`; where it is missing, they are the numbers of EventKind. `tails` has the values behind
+/// the last full chunk. Blobs are in this machine's byte order; see ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
                   summary TEXT, steps INTEGER, target BLOB);

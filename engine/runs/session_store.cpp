@@ -194,7 +194,8 @@ private:
     void begin(Watched&, const RunSnapshot&);
     void writeInfo(Watched&, const RunSnapshot&);
     void writeColumns(Watched&, const RunSnapshot&);
-    int64_t writeChunk(const ColumnChunk&);
+    std::vector<int64_t> chunksFrom(const Column&, size_t place);
+    int64_t writeSpan(const ColumnSpan&);
     void addKind(std::string_view name);
     void writeEvents(Watched&, const RunSnapshot&);
     void writeGradients(Watched&, const RunSnapshot&);
@@ -222,7 +223,8 @@ private:
     std::vector<Watched> m_runs;   ///< this and what follows belong to the thread
     std::vector<int64_t> m_erased; ///< the keys of forgotten runs that the file still has
     Clock::time_point m_failed{};  ///< last
-    std::vector<std::pair<const ColumnChunk*, int64_t>> m_stored; ///< in the open transaction
+    std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
+    std::vector<ColumnSpanPtr> m_merged; ///< spans of chunks that the next turn writes
     /// Checkpoints of the open transaction, with their runs.
     std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
     std::jthread m_thread; ///< last, because it uses the members above
@@ -296,6 +298,8 @@ void SessionStore::Writer::look(bool all) {
             erase(key);
         for (Watched& each : m_runs)
             write(each, all);
+        for (const ColumnSpanPtr& each : m_merged)
+            writeSpan(*each);
         m_database.run("COMMIT");
         m_erased.clear();
     } catch (const std::exception& error) {
@@ -309,8 +313,8 @@ void SessionStore::Writer::look(bool all) {
         const std::lock_guard lock(m_mutex);
         m_problem = std::move(problem);
     }
-    for (const auto& [chunk, key] : m_stored)
-        if (good) chunk->setStored(m_reader, key);
+    for (const auto& [span, key] : m_stored)
+        if (good) span->setStored(m_reader, key);
     for (const auto& [checkpoint, run] : m_kept)
         if (good)
             checkpoint->setStored([reader = m_reader, run = run, step = checkpoint->step()] {
@@ -385,28 +389,41 @@ void SessionStore::Writer::writeColumns(Watched& watched, const RunSnapshot& now
         const Column& column = now.column(lane, id);
         if (column.empty() || column.lastStep() == watched.tails[i]) continue;
         const std::string& name = now.metrics()[static_cast<size_t>(id)].column;
-        const auto& full = column.fullChunks();
-        for (size_t& next = watched.chunks[i]; next < full.size(); ++next)
+        for (const int64_t chunk : chunksFrom(column, watched.chunks[i]))
             place.bind(2, int64_t{lane})
                 .bind(3, name)
-                .bind(4, static_cast<int64_t>(next))
-                .bind(5, writeChunk(*full[next]))
+                .bind(4, static_cast<int64_t>(watched.chunks[i]++))
+                .bind(5, chunk)
                 .run();
         tail.bind(2, int64_t{lane}).bind(3, name).bind(4, column.packedTail()).run();
         watched.tails[i] = column.lastStep();
     }
 }
 
-/// Returns the key of a chunk; a chunk that lanes share is written once.
-int64_t SessionStore::Writer::writeChunk(const ColumnChunk& chunk) {
-    if (chunk.key() != 0) return chunk.key();
+/// Writes the chunks of a column from this place on, and returns their keys.
+std::vector<int64_t> SessionStore::Writer::chunksFrom(const Column& column, size_t place) {
+    const auto& spans = column.spans();
+    size_t first = spans.size(), begin = column.fullValues() / Column::kChunkValues;
+    while (first > 0 && begin > place)
+        begin -= spans[--first]->size() / Column::kChunkValues;
+    std::vector<int64_t> keys;
+    for (size_t i = first; i < spans.size(); ++i)
+        if (spans[i]->level() == 0)
+            keys.push_back(writeSpan(*spans[i]));
+        else // it is of another run or lane, with which the chunks were written
+            spans[i]->chunkKeys(keys);
+    keys.erase(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(place - begin));
+    return keys;
+}
+
+/// Returns the key of a span; one that lanes share is written once.
+int64_t SessionStore::Writer::writeSpan(const ColumnSpan& span) {
+    if (span.key() != 0) return span.key();
     const auto found = std::find_if(m_stored.begin(), m_stored.end(),
-                                    [&](const auto& each) { return each.first == &chunk; });
+                                    [&](const auto& each) { return each.first == &span; });
     if (found != m_stored.end()) return found->second;
-    m_database.prepare("INSERT INTO chunks(data) VALUES(?1)")
-        .bind(1, chunk.values()->packed(ColumnChunk::kValues, chunk.runs()))
-        .run();
-    m_stored.emplace_back(&chunk, m_database.lastKey());
+    m_database.prepare("INSERT INTO chunks(data) VALUES(?1)").bind(1, span.packed()).run();
+    m_stored.emplace_back(&span, m_database.lastKey());
     return m_stored.back().second;
 }
 
@@ -495,9 +512,10 @@ void SessionStore::Writer::erase(int64_t key) {
 
 /// Drops values until they fit, the oldest of each run first.
 void SessionStore::Writer::dropOver(size_t budget) {
+    m_merged.clear();
     size_t bytes = 0;
-    std::vector<std::pair<size_t, const ColumnChunk*>> chunks;
-    std::vector<RunSnapshot> held; // keeps the chunks alive
+    std::vector<std::pair<size_t, ColumnSpanPtr>> spans; // and where in its column each begins
+    std::vector<RunSnapshot> held;
     for (const Watched& each : m_runs) {
         const RunSnapshot& now = held.emplace_back(each.run->snapshot());
         bytes += now.columnBytes() + now.events().size() * kEventBytes;
@@ -508,17 +526,20 @@ void SessionStore::Writer::dropOver(size_t budget) {
         if (!over) break;
         for (int lane = 0; lane < now.laneCount(); ++lane)
             for (MetricId id = 0; static_cast<size_t>(id) < now.metrics().size(); ++id) {
-                const auto& full = now.column(lane, id).fullChunks();
-                for (size_t i = 0; i < full.size(); ++i)
-                    chunks.emplace_back(i, full[i].get());
+                size_t place = 0;
+                for (const ColumnSpanPtr& span : now.column(lane, id).spans()) {
+                    spans.emplace_back(place, span);
+                    place += span->size();
+                }
             }
     }
-    std::stable_sort(chunks.begin(), chunks.end(),
+    std::stable_sort(spans.begin(), spans.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [place, chunk] : chunks) {
+    for (const auto& [place, span] : spans) {
         if (bytes <= wanted) break;
-        const size_t before = chunk->bytes();
-        if (chunk->drop()) bytes -= before - std::min(before, chunk->bytes());
+        const size_t before = span->bytes();
+        if (span->drop()) bytes -= before - std::min(before, span->bytes());
+        if (span->level() > 0 && span->key() == 0) m_merged.push_back(span);
     }
     m_resident = bytes;
     m_full = bytes > budget;

@@ -317,18 +317,19 @@ void TestColumn::takesNoOtherChunk() {
         std::vector<std::byte> bytes;
     };
     const Filled all = filled(kKinds[7], kSpacings[0], 10000, 4);
-    const auto& chunks = all.writer.column().fullChunks();
-    const std::vector<std::shared_ptr<const ColumnChunk>> full(chunks.begin(), chunks.end());
+    const auto& spans = all.writer.column().spans();
+    const std::vector<ColumnSpanPtr> full(spans.begin(), spans.end());
     QCOMPARE(full.size(), size_t{2});
     for (const size_t stored : {size_t{0}, size_t{1}}) {
         const auto store = std::make_shared<Store>();
-        store->bytes = full[stored]->values()->packed(ColumnChunk::kValues, full[stored]->runs());
+        store->bytes = full[stored]->packed();
         full[0]->setStored(store, 1);
         // values that were read are spared once
         QVERIFY(full[0]->drop() || full[0]->drop());
-        const std::shared_ptr<const ChunkValues> values = full[0]->values();
-        QCOMPARE(values->stepAt(0), int64_t{1});
-        QCOMPARE(std::isnan(values->valueAt(full[0]->runs(), 0)), stored == 1);
+        Point first;
+        full[0]->read(0, {&first, 1});
+        QCOMPARE(first.step, int64_t{1});
+        QCOMPARE(std::isnan(first.value), stored == 1);
     }
 }
 

@@ -345,9 +345,9 @@ void TestRun::goesOnWithoutReadingAll() {
     const auto store = std::make_shared<CountingStore>();
     for (int lane = 0; lane < 2; ++lane)
         for (MetricId id = 0; id < metric::kKnown; ++id)
-            for (const auto& chunk : run->column(lane, id).fullChunks()) {
-                chunk->setStored(store, 1);
-                (void)chunk->drop();
+            for (const ColumnSpanPtr& span : run->column(lane, id).spans()) {
+                span->setStored(store, 1);
+                (void)span->drop();
             }
     const std::shared_ptr<Run> begun = Run::goingOn(defaultConfig(), run->now(), 20000);
     QCOMPARE(store->reads, 0);

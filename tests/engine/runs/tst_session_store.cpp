@@ -1,5 +1,5 @@
-// A session's file: what is read back from one that was left behind, values that memory drops and
-// that are read again, sessions in use, a program that is killed.
+// A session's file: what is read back from one that was left behind, the budget of memory, sessions
+// in use, a program that is killed.
 #include "engine/core/error.h"
 #include "engine/io/database.h"
 #include "engine/runs/left_session.h"
@@ -142,30 +142,17 @@ std::string difference(const RunSnapshot& a, const RunSnapshot& b) {
     return {};
 }
 
-/// Keeps chunks in a map.
-class MapStore : public ChunkStore {
-public:
-    std::vector<std::byte> read(int64_t key) const override {
-        ++reads;
-        return chunks.at(key);
-    }
-    std::map<int64_t, std::vector<std::byte>> chunks;
-    mutable int reads = 0;
-};
-
 } // namespace
 
 class TestSessionStore : public QObject {
     Q_OBJECT
 private slots:
-    void droppedValuesAnswerTheSame_data();
-    void droppedValuesAnswerTheSame();
-    void whatCannotBeReadIsNan();
     void aLeftSessionComesBack();
     void kindsOfOtherVersions();
     void aSessionInUseIsNotLeft();
     void nothingStaysOfADiscardedSession();
     void memoryKeepsToItsBudget();
+    void aLongRunTakesLittleMemory();
     void aFullDisk();
     void eventsCountToo();
     void aForgottenRunIsNotOffered();
@@ -175,88 +162,6 @@ private slots:
     void theLastStepIsWritten();
     void aKilledProgramLosesLittle();
 };
-
-void TestSessionStore::droppedValuesAnswerTheSame_data() {
-    QTest::addColumn<int>("kind");
-    QTest::newRow("noise, float32") << 0;
-    QTest::newRow("with nan and inf") << 1;
-    QTest::newRow("bytes") << 2;
-    QTest::newRow("doubles at every 3rd step") << 3;
-    QTest::newRow("mostly not finite") << 4;
-    QTest::newRow("at steps of their own") << 5;
-}
-
-void TestSessionStore::droppedValuesAnswerTheSame() {
-    QFETCH(int, kind);
-    std::mt19937 random(17);
-    ColumnWriter kept, dropped;
-    int64_t step = 0;
-    for (int i = 0; i < 3 * 4096 + 100; ++i) {
-        step += kind == 3 ? 3 : kind == 5 ? 1 + int64_t(random() % 5) : 1;
-        double value = static_cast<float>(random()) / 3e9f;
-        if (kind == 2) value = double(random() % 200);
-        if (kind == 3) value = double(random()) / 7;
-        if ((kind == 1 && random() % 50 == 0) || (kind == 4 && random() % 300 != 0))
-            value = random() % 2 ? std::numeric_limits<double>::infinity() : std::nan("");
-        kept.append(step, value);
-        dropped.append(step, value);
-    }
-    const auto store = std::make_shared<MapStore>();
-    const Column& column = dropped.column();
-    const auto drop = [&] {
-        int64_t key = 0;
-        int count = 0;
-        for (const auto& chunk : column.fullChunks()) {
-            if (chunk->key() == 0) {
-                store->chunks[++key] = chunk->values()->packed(4096, chunk->runs());
-                chunk->setStored(store, key);
-            }
-            chunk->drop(); // a chunk that was read again stays once
-            count += chunk->drop();
-        }
-        return count;
-    };
-    const size_t before = column.bytes();
-    drop();
-    if (kind != 5) QVERIFY(column.bytes() < before / 2);
-    // ranges of whole groups need no values
-    const Extremes all = column.extremes(1, step);
-    QCOMPARE(store->reads, 0);
-    QCOMPARE(all.finite, kept.column().extremes(1, step).finite);
-    for (int i = 0; i < 200; ++i) {
-        drop();
-        const int64_t from = int64_t(random() % uint32_t(step)),
-                      to = from + int64_t(random() % 5000);
-        const Extremes a = kept.column().extremes(from, to), b = column.extremes(from, to);
-        QVERIFY(a.finite == b.finite && a.notFinite == b.notFinite);
-        if (a.finite > 0)
-            QVERIFY(a.lowest == b.lowest && a.highest == b.highest && a.last == b.last);
-        QCOMPARE(kept.column().firstNotFinite(from, to), column.firstNotFinite(from, to));
-        drop();
-        const auto x = kept.column().upTo(from), y = column.upTo(from);
-        QCOMPARE(x.has_value(), y.has_value());
-        if (x) QVERIFY(x->step == y->step && sameBits(x->value, y->value));
-        drop();
-        std::vector<Point> p(300), q(300);
-        QCOMPARE(kept.column().read(from, to, p), column.read(from, to, q));
-        for (size_t at = 0; at < p.size(); ++at)
-            QVERIFY(p[at].step == q[at].step && sameBits(p[at].value, q[at].value));
-    }
-    if (kind != 5) QVERIFY(store->reads > 0);
-}
-
-void TestSessionStore::whatCannotBeReadIsNan() {
-    ColumnWriter writer;
-    for (int64_t step = 1; step <= 4096; ++step)
-        writer.append(step, std::sqrt(double(step)));
-    const auto store = std::make_shared<MapStore>();
-    store->chunks[1] = {std::byte{1}};
-    const auto& chunk = writer.column().fullChunks()[0];
-    chunk->setStored(store, 1);
-    QVERIFY(chunk->drop());
-    QCOMPARE(writer.column().extremes(1, 4096).highest.value, 64.0);
-    QVERIFY(std::isnan(*writer.column().at(2000)));
-}
 
 void TestSessionStore::aLeftSessionComesBack() {
     const QTemporaryDir folder;
@@ -401,6 +306,46 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     store->discard();
     store.reset();
     QCOMPARE(difference(whole->now(), run->now()), std::string());
+}
+
+/// The values of a long training become spans of spans, in a run that continues another, too.
+void TestSessionStore::aLongRunTakesLittleMemory() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    constexpr size_t kBudget = size_t{2} << 20;
+    constexpr int64_t kSteps = 200000, kPart = 10000, kContinued = 123456;
+    const std::shared_ptr<Run> run = madeRun(kPart);
+    std::shared_ptr<Run> next;
+    {
+        SessionStore store({sessions, kBudget, 10ms});
+        store.watch(run, "one");
+        for (int64_t step = kPart; step < kSteps; step += kPart) {
+            appendRows(*run, step + 1, step + kPart, 3);
+            for (int i = 0; i < 3; ++i)
+                store.flush();
+            QVERIFY(store.residentBytes() <= kBudget);
+        }
+        const Column& loss = run->column(0, metric::Loss);
+        QVERIFY(loss.spans()[0]->level() > 0);
+        QCOMPARE(loss.size(), kSteps);
+        next = Run::goingOn(run->now().info().recorded, run->now(), kContinued);
+        RunBatch device;
+        device.info = run->now().info();
+        next->append(std::move(device));
+        store.watch(next, "two");
+        store.flush();
+        QVERIFY(store.problem().empty());
+    }
+    const std::shared_ptr<Run> whole = madeRun(kPart);
+    appendRows(*whole, kPart + 1, kSteps, 3);
+    QCOMPARE(difference(whole->now(), run->now()), std::string());
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    const std::vector<LeftRun> runs = left.at(0).runs();
+    QCOMPARE(runs.size(), size_t{2});
+    QCOMPARE(difference(whole->now(), left[0].read(runs[0])->now()), std::string());
+    const std::shared_ptr<Run> again = left[0].read(runs[1]);
+    QCOMPARE(again->now().column(1, metric::Loss).lastStep(), kContinued);
+    QCOMPARE(difference(next->now(), again->now()), std::string());
 }
 
 /// Files may not grow; later they may again.
