@@ -406,13 +406,13 @@ std::vector<int64_t> SessionStore::Writer::chunksFrom(const Column& column, size
     size_t first = spans.size(), begin = column.fullValues() / Column::kChunkValues;
     while (first > 0 && begin > place)
         begin -= spans[--first]->size() / Column::kChunkValues;
+    require(begin == place, "only chunks that are written become a span");
     std::vector<int64_t> keys;
     for (size_t i = first; i < spans.size(); ++i)
         if (spans[i]->level() == 0)
             keys.push_back(writeSpan(*spans[i]));
-        else // it is of another run or lane, with which the chunks were written
+        else // it was written with another run or lane, and this one begins with it
             spans[i]->chunkKeys(keys);
-    keys.erase(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(place - begin));
     return keys;
 }
 
