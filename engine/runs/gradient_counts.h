@@ -71,7 +71,8 @@ struct GradientRange {
     /// The same by layer, in the order of the forward pass; empty where that is not known. What
     /// belongs to no layer is left out.
     std::vector<LayerGradients> layers{};
-    Message noErrors{}; ///< why layers have no errors although they were asked for; usually empty
+    std::optional<double> error{}; ///< of all parameters together, like those of layers
+    Message noErrors{}; ///< why there are no errors although they were asked for; usually empty
 
     int64_t zeros() const { return outputs.zeros + weights.zeros; }
     int64_t notFinite() const { return outputs.notFinite + weights.notFinite; }

@@ -132,6 +132,10 @@ bool GradientError::addTo(GradientRange& range, const LaneStep& at,
         return true;
     }
     if (!found) return false;
+    GradientDifference all;
+    for (const auto& [parameter, own] : *found)
+        all.add(own);
+    range.error = all.error();
     Differences layers;
     for (const auto& [parameter, layer] : at.gradients().layers())
         if (const auto own = found->find(parameter); own != found->end())

@@ -81,6 +81,22 @@ const Field* meaningless(const RunConfig& only, std::span<const Sweep> sweeps) {
     return left.empty() ? nullptr : left.front();
 }
 
+/// Looks at the gradients after the last step. Where there is no memory for that, the cell goes
+/// without.
+void addGradients(GridCell& cell, Experiment& experiment) {
+    try {
+        const std::vector<GradientRange> ranges = experiment.gradientRanges(true);
+        if (ranges.empty()) return; // stopped
+        const GradientRange& own = ranges.front();
+        cell.gradientError = own.error;
+        if (own.total() > 0)
+            cell.zeroGradients =
+                static_cast<double>(own.zeros()) / static_cast<double>(own.total());
+    } catch (const EngineError&) {
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 /// Trains one cell. Returns nothing when it was stopped from outside.
 std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr<Task>& data,
                                   const std::function<void(int64_t)>& stepped,
@@ -112,6 +128,8 @@ std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr
     cell.steps = totals.steps();
     cell.milliseconds = 1000 * times.median();
     if (cell.outcome == CellOutcome::Stopped) cell.reason = experiment.stopReason();
+    addGradients(cell, experiment);
+    if (stop.stop_requested()) return std::nullopt;
     return cell;
 }
 
@@ -237,8 +255,8 @@ std::string gridCsv(const SettingGrid& grid, const GridCells& cells) {
     std::string text;
     for (const Sweep& sweep : grid.sweeps())
         text += csvField(sweep.field->key) + ',';
-    text += "loss,last_loss,validation_loss,accuracy,skipped_steps,final_scale,steps,outcome,"
-            "reason\n";
+    text += "loss,last_loss,validation_loss,accuracy,skipped_steps,final_scale,zero_gradients,"
+            "gradient_error,steps,outcome,reason\n";
     const auto text32 = [](double number) { // losses are float32: digits as in other tables
         const auto single = static_cast<float>(number);
         return static_cast<double>(single) == number ? numberText(single) : numberText(number);
@@ -252,12 +270,13 @@ std::string gridCsv(const SettingGrid& grid, const GridCells& cells) {
         for (size_t sweep = 0; sweep < grid.sweeps().size(); ++sweep)
             text += csvField(valueText(grid.value(i, sweep))) + ',';
         if (cell.outcome == CellOutcome::Failed)
-            text += ",,,,,,";
+            text += ",,,,,,,,";
         else
             text += text32(cell.score.loss) + ',' + text32(cell.lastLoss) + ',' +
                     known(cell.score.validationLoss) + ',' + known(cell.score.accuracy) + ',' +
                     numberText(cell.score.skipped) + ',' +
                     (cell.scale ? numberText(*cell.scale) : std::string()) + ',' +
+                    known(cell.zeroGradients) + ',' + known(cell.gradientError) + ',' +
                     numberText(cell.steps);
         text +=
             std::string(",") + nameOf(cell.outcome) + ',' + csvField(cell.reason.english()) + '\n';

@@ -69,14 +69,19 @@ void GridModel::announce() {
 QList<GridModel::Measure> GridModel::measures() const {
     const auto any = [this](auto&& has) {
         return std::any_of(m_cells.begin(), m_cells.end(),
-                           [&](const auto& cell) { return cell && has(cell->score); });
+                           [&](const auto& cell) { return cell && has(*cell); });
     };
     QList<Measure> all{Measure::Loss};
-    if (any([](const LaneScore& score) { return score.validationLoss.has_value(); }))
+    if (any([](const GridCell& cell) { return cell.score.validationLoss.has_value(); }))
         all << Measure::ValidationLoss;
-    if (any([](const LaneScore& score) { return score.accuracy.has_value(); }))
+    if (any([](const GridCell& cell) { return cell.score.accuracy.has_value(); }))
         all << Measure::Accuracy;
-    return all << Measure::Skipped << Measure::Scale;
+    all << Measure::Skipped << Measure::Scale;
+    if (any([](const GridCell& cell) { return cell.zeroGradients.has_value(); }))
+        all << Measure::ZeroGradients;
+    if (any([](const GridCell& cell) { return cell.gradientError.has_value(); }))
+        all << Measure::GradientError;
+    return all;
 }
 
 QString GridModel::nameOf(Measure measure) {
@@ -86,6 +91,8 @@ QString GridModel::nameOf(Measure measure) {
     case Measure::Accuracy: return tr("Accuracy");
     case Measure::Skipped: return tr("Skipped steps");
     case Measure::Scale: return tr("Last loss scale");
+    case Measure::ZeroGradients: return tr("Zero gradients");
+    case Measure::GradientError: return tr("Gradient error");
     }
     return {};
 }
@@ -110,6 +117,8 @@ std::optional<double> GridModel::valueOf(size_t number) const {
     case Measure::Skipped: return static_cast<double>(cell->score.skipped);
     case Measure::Scale:
         return cell->scale ? std::optional(static_cast<double>(*cell->scale)) : std::nullopt;
+    case Measure::ZeroGradients: return cell->zeroGradients;
+    case Measure::GradientError: return cell->gradientError;
     }
     return {};
 }
@@ -121,7 +130,8 @@ QString GridModel::textOf(size_t number) const {
     const std::optional<double> value = valueOf(number);
     if (!value) return QStringLiteral("–");
     switch (m_shown) {
-    case Measure::Accuracy: return percent(*value);
+    case Measure::Accuracy:
+    case Measure::ZeroGradients: return percent(*value);
     case Measure::Skipped: return whole(cell->score.skipped);
     case Measure::Scale: return QString::fromStdString(briefValue(*value));
     default: return shownNumber(*value);
@@ -156,7 +166,8 @@ GridModel::Range GridModel::range() const {
     if (!m_hasRange) return {};
     const auto text = [this](double value) {
         switch (m_shown) {
-        case Measure::Accuracy: return percent(value);
+        case Measure::Accuracy:
+        case Measure::ZeroGradients: return percent(value);
         case Measure::Scale: return QString::fromStdString(briefValue(value));
         default: return shownNumber(value);
         }
@@ -205,6 +216,9 @@ QString GridModel::about(size_t number) const {
     lines << tr("Skipped steps: %1 of %2").arg(whole(cell->score.skipped), whole(cell->steps));
     if (cell->scale)
         lines << tr("Last loss scale %1").arg(scaleText(static_cast<double>(*cell->scale)));
+    if (cell->zeroGradients) lines << tr("Zero gradients %1").arg(percent(*cell->zeroGradients));
+    if (cell->gradientError)
+        lines << tr("Gradient error %1").arg(shownNumber(*cell->gradientError));
     if (cell->outcome == CellOutcome::Stopped)
         lines << tr("Stopped early. %1").arg(translated(cell->reason));
     return lines.join(u'\n');

@@ -13,7 +13,15 @@ namespace halfscope {
 class GridModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum class Measure { Loss, ValidationLoss, Accuracy, Skipped, Scale };
+    enum class Measure {
+        Loss,
+        ValidationLoss,
+        Accuracy,
+        Skipped,
+        Scale,
+        ZeroGradients,
+        GradientError
+    };
     /// GoodnessRole: where a cell lies between the worst, 0, and the best, 1, of the measure that
     /// is shown, and for loss scales between the least and the largest; none for cells without a
     /// value. BestRole: whether it is the best of all cells, see rankedCells(). FailedRole: whether

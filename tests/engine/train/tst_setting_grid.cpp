@@ -1,6 +1,7 @@
 // Maps of settings: cells against single runs, the choice of lanes, stops, cells that fail, limits,
 // the table of a map, and cells that become lanes.
 #include "engine/core/error.h"
+#include "engine/settings/fields.h"
 #include "engine/train/experiment.h"
 #include "engine/train/setting_grid.h"
 #include "tests/support/thrown.h"
@@ -56,6 +57,9 @@ GridCell runOf(const RunConfig& config, int lane) {
     }
     cell.score.loss = losses.median();
     cell.scale = experiment.lane(lane).scaler().scale;
+    const GradientRange next = experiment.gradientRanges(true).at(static_cast<size_t>(lane));
+    cell.zeroGradients = static_cast<double>(next.zeros()) / static_cast<double>(next.total());
+    cell.gradientError = next.error;
     return cell;
 }
 
@@ -66,6 +70,7 @@ bool sameBits(double a, double b) {
 bool sameCells(const GridCell& a, const GridCell& b) {
     return sameBits(a.score.loss, b.score.loss) && sameBits(a.lastLoss, b.lastLoss) &&
            a.score.skipped == b.score.skipped && a.scale == b.scale && a.steps == b.steps &&
+           a.zeroGradients == b.zeroGradients && a.gradientError == b.gradientError &&
            a.score.validationLoss == b.score.validationLoss && a.score.accuracy == b.score.accuracy;
 }
 
@@ -96,6 +101,22 @@ private slots:
         QVERIFY(*cells[0]->scale > *cells[1]->scale); // which grew
         QVERIFY(cells[0]->score.loss != cells[2]->score.loss);
         QVERIFY(cells[2]->score.skipped > 0 && cells[1]->score.skipped == 0);
+    }
+
+    /// A smaller scale loses more gradients to zero, and a lane in float32 has no error.
+    void gradientsOfCells() {
+        const RunConfig config = presetNamed("static-scales").config;
+        const SettingGrid grid(config, 1, sweepsOf({"scaler.init_scale=2^-12,1,2^10"}), 30);
+        const GridCells cells = trained(grid);
+        QCOMPARE(cells.size(), size_t{3});
+        for (const auto& cell : cells)
+            QVERIFY(cell->zeroGradients && cell->gradientError);
+        QVERIFY(*cells[0]->zeroGradients > 0.5 && *cells[1]->zeroGradients < 0.5);
+        QVERIFY(*cells[0]->gradientError > 10 * *cells[2]->gradientError);
+        const SettingGrid full(config, 1, sweepsOf({"precision=fp32"}), 5);
+        const GridCells wide = trained(full);
+        QVERIFY(wide.at(0)->zeroGradients && !wide[0]->gradientError);
+        QVERIFY(gridCsv(full, wide).find(",5,finished,") != std::string::npos);
     }
 
     /// A cell is a run of its own, so it may differ from the others in settings of the run, too.
@@ -213,7 +234,7 @@ private slots:
                  cells[1]->reason.english().c_str());
         QCOMPARE(rankedCells(cells).size(), size_t{2});
         const std::string csv = gridCsv(grid, cells);
-        QVERIFY2(csv.find("\n4,,,,,,,,failed,") != std::string::npos, csv.c_str());
+        QVERIFY2(csv.find("\n4,,,,,,,,,,failed,") != std::string::npos, csv.c_str());
     }
 
     void aCellMayStopEarly() {
@@ -287,13 +308,17 @@ private slots:
             sweepsOf({"scaler.init_scale=2^10", "scaler.growth_interval=20,30"}));
         GridCells cells(2);
         QCOMPARE(gridCsv(grid, cells).find('\n') + 1, gridCsv(grid, cells).size()); // the header
-        cells[1] =
-            GridCell{.score = {0.5, 0.25, 0.125, 3}, .lastLoss = 2, .scale = 1024.0f, .steps = 24};
+        cells[1] = GridCell{.score = {0.5, 0.25, 0.125, 3},
+                            .lastLoss = 2,
+                            .scale = 1024.0f,
+                            .zeroGradients = 0.75,
+                            .gradientError = 0.0625,
+                            .steps = 24};
         QCOMPARE(QString::fromStdString(gridCsv(grid, cells)),
                  QStringLiteral("scaler.init_scale,scaler.growth_interval,loss,last_loss,"
-                                "validation_loss,accuracy,skipped_steps,final_scale,steps,"
-                                "outcome,reason\n"
-                                "1024,30,0.125,2,0.25,0.5,3,1024,24,finished,\n"));
+                                "validation_loss,accuracy,skipped_steps,final_scale,"
+                                "zero_gradients,gradient_error,steps,outcome,reason\n"
+                                "1024,30,0.125,2,0.25,0.5,3,1024,0.75,0.0625,24,finished,\n"));
         QCOMPARE(QString::fromStdString(cellText(grid, 1)),
                  QStringLiteral("init_scale 2^10, growth_interval 30"));
     }
