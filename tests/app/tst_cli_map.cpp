@@ -163,8 +163,8 @@ private slots:
         QVERIFY2(outcome.out.contains("failed: init_scale 4: "), outcome.out);
         const QList<QStringList> table = tableOf(csv);
         QCOMPARE(table.size(), qsizetype{3});
-        QCOMPARE(table[1][8], QString("finished"));
-        QCOMPARE(table[2][8], QString("failed"));
+        QCOMPARE(table[1][10], QString("finished"));
+        QCOMPARE(table[2][10], QString("failed"));
     }
 
     /// What is there is printed and written.
