@@ -330,7 +330,8 @@ void TestGradientError::smallerLastBatch() {
     std::vector<StepRecord> records;
     std::vector<Event> events;
     for (int step = 1; step <= 4; ++step) { // step 3 has two samples
-        for (const LayerGradients& layer : experiment.gradientRanges(true).front().layers)
+        const std::vector<GradientRange> ranges = experiment.gradientRanges(true);
+        for (const LayerGradients& layer : ranges.front().layers)
             QVERIFY2(layer.error && *layer.error > 0, layer.layer.c_str());
         experiment.advance(records, events);
     }
