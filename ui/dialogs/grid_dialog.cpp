@@ -336,6 +336,7 @@ void GridDialog::start() {
         return tell(translated(error), true);
     }
     m_otherExperiment = false;
+    tell(m_checked, false); // the note about the map before is of no use now
     m_model.begin(*grid);
     refreshMeasures();
     m_axes->setText(m_lane->count() > 1 ? tr("%1. %2").arg(m_lane->currentText(), m_model.axes())

@@ -199,12 +199,12 @@ void TestGridDialog::measures() {
     model.set(2, judged);
     QCOMPARE(model.measures().size(), 7);
     model.show(GridModel::Measure::ZeroGradients);
-    QCOMPARE(shownAt(model, 1, 0), QStringLiteral("50 %"));
+    QCOMPARE(shownAt(model, 1, 0), QStringLiteral("★ 50 %"));
     QCOMPARE(good(1, 0), 0.0);
     QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));
     QVERIFY(model.about(2).contains(QStringLiteral("Zero gradients 50 %\nGradient error 2")));
     model.show(GridModel::Measure::GradientError);
-    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ 0.5"));
+    QCOMPARE(shownAt(model, 1, 1), QStringLiteral("0.5"));
     QCOMPARE(good(1, 1), 1.0);
     model.show(GridModel::Measure::Scale);
     const SettingGrid one(tinyConfig(5), 1, {parseSweep("scaler.init_scale=1,2,4")});
@@ -289,8 +289,11 @@ void TestGridDialog::trainsAndTells() {
     QTest::keyClick(view, Qt::Key_C, Qt::ControlModifier);
     QCOMPARE(QGuiApplication::clipboard()->text(), dialog.model().text());
     auto* shows = named<QComboBox>(dialog, QStringLiteral("What the map shows"));
-    QCOMPARE(shows->count(), 3);
+    QCOMPARE(shows->count(), 5);
     QTest::keyClick(shows, Qt::Key_End);
+    QVERIFY(dialog.model().shown() == GridModel::Measure::GradientError);
+    for (int up = 0; up < 2; ++up)
+        QTest::keyClick(shows, Qt::Key_Up);
     QVERIFY(dialog.model().shown() == GridModel::Measure::Scale);
     QVERIFY(dialog.model().text().contains(QStringLiteral("2^")));
     QSignalSpy saved(&dialog, &GridDialog::saveAsked);
@@ -518,6 +521,7 @@ void TestGridDialog::notesOfTheEnd() {
     emit config.edited(); // of something else
     QVERIFY2(dialog.note().startsWith(QStringLiteral("Trained in")), qPrintable(dialog.note()));
     press(dialog, QStringLiteral("Start"));
+    QCOMPARE(dialog.note(), QStringLiteral("Trainings of B amp-fp16: 2, with 3 steps each."));
     ask(dialog, QStringLiteral("2^4, x"), {}, 3);
     QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
     QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
