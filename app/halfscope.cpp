@@ -272,8 +272,9 @@ int runWindow(QApplication& app, const Options& options, std::optional<QStringLi
     int signalled = 0;
     const EndSignals ends([kept, &window, &signalled](int signal) {
         signalled = kSignalled + signal;
-        kept(window.endSession()); // with the last steps, which would otherwise be lost
+        const Message problem = window.endSession(); // keeps the last steps, too
         QCoreApplication::exit(signalled);
+        kept(problem);
     });
     const DesktopSession desktop(app, window, kept);
     if (options.size) window.resize(*options.size);

@@ -51,10 +51,12 @@ Statement& Statement::bind(int parameter, std::span<const std::byte> bytes) {
     return *this;
 }
 
+void Statement::reset() { sqlite3_reset(m_statement.get()); }
+
 bool Statement::next() {
     const int result = sqlite3_step(m_statement.get());
     if (result == SQLITE_ROW) return true;
-    sqlite3_reset(m_statement.get());
+    reset();
     if (result != SQLITE_DONE) fail(m_database, m_path);
     return false;
 }

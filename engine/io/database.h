@@ -25,6 +25,18 @@ public:
     /// Moves to the next row and returns whether there is one. After the last row the statement can
     /// run again.
     bool next();
+    /// Ends the statement's run at the end of a scope, also when an exception leaves it. Whoever
+    /// reads all rows needs none.
+    class Until {
+    public:
+        explicit Until(Statement& statement) : m_statement(statement) {}
+        ~Until() { m_statement.reset(); }
+        Until(const Until&) = delete;
+        Until& operator=(const Until&) = delete;
+
+    private:
+        Statement& m_statement;
+    };
     /// Runs a statement that has no rows.
     void run() {
         while (next()) {
@@ -37,6 +49,7 @@ public:
     std::span<const std::byte> bytes(int column) const;
 
 private:
+    void reset();
     void check(int result) const;
     struct Finalize {
         void operator()(sqlite3_stmt*) const;

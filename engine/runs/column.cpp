@@ -238,7 +238,12 @@ void ColumnWriter::closeChunk() {
 /// that what cannot be merged yet can be merged later.
 void ColumnWriter::mergeSpans() {
     constexpr size_t kCount = ColumnSpan::kFan;
-    const std::vector<ColumnSpanPtr> spans(m_full.view().begin(), m_full.view().end());
+    const auto& view = m_full.view();
+    size_t released = 0;
+    while (released < view.size() && !view[released]->isReleased())
+        ++released;
+    if (view.size() - released < kCount) return; // as in nearly all trainings
+    const std::vector<ColumnSpanPtr> spans(view.begin(), view.end());
     GrowingList<ColumnSpanPtr> merged;
     size_t values = 0;
     for (size_t i = 0; i < spans.size();) {
@@ -277,7 +282,7 @@ void ColumnWriter::shareSpan(const ColumnSpanPtr& span, int64_t upTo) {
     const auto* node = dynamic_cast<const ColumnNode*>(span.get());
     for (size_t i = 0; node && i < ColumnSpan::kFan; ++i) {
         const ColumnSpanPtr part = node->part(i);
-        if (part->firstStep() > upTo) break;
+        if (!part || part->firstStep() > upTo) break; // what is not shared is copied
         shareSpan(part, upTo);
     }
 }

@@ -52,19 +52,25 @@ ColumnChunk::Held ColumnChunk::held() const {
 std::shared_ptr<const ChunkValues> ColumnChunk::values() const {
     if (auto there = held().values) return there;
     auto read = loaded(); // without the lock, because it takes a while
+    if (!read) return lost();
     readAgain();
     const std::lock_guard lock(lockOf(this));
     if (!m_values) m_values = std::move(read);
     return m_values;
 }
 
+/// Returns null when the store cannot read the values now, or has others under the key.
 std::shared_ptr<const ChunkValues> ColumnChunk::loaded() const {
     size_t count = 0, runs = 0;
     auto read = ChunkValues::unpacked(store()->read(key()), count, runs);
     const bool same = read && count == kChunkValues && runs == m_runs &&
                       read->stepAt(0) == firstStep() &&
                       read->stepAt(kChunkValues - 1) == lastStep();
-    if (same) return read;
+    return same ? read : nullptr;
+}
+
+std::shared_ptr<const ChunkValues> ColumnChunk::lost() const {
+    size_t runs = m_runs;
     auto lost = std::make_shared<ChunkValues>(ChunkValues::Coding::Floats, kChunkValues, 0);
     for (size_t i = 0; i < kChunkValues; ++i)
         lost->put(i, runs, stepAt(i), std::numeric_limits<double>::quiet_NaN());
@@ -123,11 +129,16 @@ size_t ColumnChunk::bytes() const {
     return sizeof(*this) + (values ? values->bytes() : 0) + (groups ? sizeof(Groups) : 0);
 }
 
+bool ColumnChunk::knowsExtremes() const {
+    const auto [values, groups] = held();
+    return values || groups;
+}
+
 std::vector<std::byte> ColumnChunk::packed() const {
     return values()->packed(kChunkValues, m_runs);
 }
 
-bool ColumnChunk::free() const {
+bool ColumnChunk::freeStored() const {
     const auto [values, there] = held();
     if (key() == 0 || !values || values->bytes() < kWorthDropping) return false;
     auto groups = there ? nullptr : std::make_unique<Groups>();

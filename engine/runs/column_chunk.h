@@ -24,13 +24,14 @@ public:
                 int64_t key);
 
     size_t runs() const { return m_runs; }
-    /// Returns the values; all of them are nan when the store cannot read them.
+    /// Returns the values; all of them are nan when the store cannot read them now.
     std::shared_ptr<const ChunkValues> values() const;
 
     size_t indexAt(int64_t step) const override;
     void read(size_t from, std::span<Point> out) const override;
     void gather(size_t from, size_t to, Extremes& into) const override;
     size_t firstNotFinite(size_t from, size_t to) const override;
+    bool knowsExtremes() const override;
     void chunkKeys(std::vector<int64_t>& out) const override { out.push_back(key()); }
     size_t bytes() const override;
     std::vector<std::byte> packed() const override;
@@ -50,7 +51,8 @@ private:
     };
     Held held() const;
     std::shared_ptr<const ChunkValues> loaded() const;
-    bool free() const override;
+    std::shared_ptr<const ChunkValues> lost() const;
+    bool freeStored() const override;
 
     size_t m_runs = 0;
     // guarded by a lock of column_chunk.cpp

@@ -1,10 +1,13 @@
-// Makes one span of sixteen, and reads its parts when they are asked for.
+// Merges sixteen spans into one, and reads its parts when they are asked for. What the store cannot
+// read at once is nan for that time only: nothing of it is kept, and the next reader tries again.
 #include "engine/runs/column_node.h"
 
+#include "engine/core/error.h"
 #include "engine/runs/column_chunk.h"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -12,9 +15,6 @@
 namespace halfscope {
 
 namespace {
-
-/// No store has anything under this key.
-constexpr int64_t kLost = -1;
 
 /// One lock for all nodes: it is held for moments, and few nodes are read at a time.
 std::mutex g_lock;
@@ -27,63 +27,71 @@ struct ColumnNode::Head {
     bool operator==(const Head&) const = default;
 };
 
-ColumnNode::ColumnNode(int level, int64_t first, int64_t stride, const Parts& parts,
-                       std::shared_ptr<const ChunkStore> from)
+ColumnNode::ColumnNode(int level, int64_t first, int64_t stride, ContentPtr content,
+                       std::shared_ptr<const ChunkStore> partsStore)
     : ColumnSpan(level, first, first + static_cast<int64_t>(valuesOf(level) - 1) * stride, stride),
-      m_parts(parts), m_from(std::move(from)) {}
+      m_partsStore(std::move(partsStore)), m_content(std::move(content)) {}
+
+ColumnNode::ColumnNode(int level, int64_t first, int64_t stride,
+                       std::shared_ptr<const ChunkStore> store, int64_t key)
+    : ColumnNode(level, first, stride, nullptr, store) {
+    setStored(std::move(store), key);
+}
 
 std::shared_ptr<const ColumnNode> ColumnNode::of(std::span<const ColumnSpanPtr> spans) {
     const ColumnSpan& first = *spans[0];
-    if (spans.size() != kFan || first.level() == kHighest || !first.isReleased()) return nullptr;
-    Parts parts{};
-    auto group = parts.group.begin();
-    const size_t quarter = first.size() * kFan / kGroups;
+    if (spans.size() != kFan || first.level() == kHighest) return nullptr;
     int64_t next = first.firstStep();
+    for (const ColumnSpanPtr& each : spans) {
+        const bool fits = each->isReleased() && each->level() == first.level() &&
+                          each->stride() == first.stride() && each->firstStep() == next &&
+                          each->store() == first.store() && each->knowsExtremes();
+        if (!fits) return nullptr;
+        next = each->lastStep() + each->stride();
+    }
+    auto content = std::make_shared<Content>();
+    auto group = content->group.begin();
+    const size_t wide = first.size() * kFan / kGroups;
     for (size_t i = 0; i < kFan; ++i) {
         const ColumnSpan& each = *spans[i];
-        const bool fits = each.isReleased() && each.level() == first.level() &&
-                          each.stride() == first.stride() && each.firstStep() == next &&
-                          each.store() == first.store();
-        if (!fits) return nullptr;
-        next = each.lastStep() + each.stride();
         const auto* chunk = dynamic_cast<const ColumnChunk*>(&each);
-        parts.part[i] = {each.key(), chunk ? static_cast<int64_t>(chunk->runs()) : 0};
-        for (size_t at = 0; at < each.size(); at += quarter) {
+        content->part[i] = {each.key(), chunk ? static_cast<int64_t>(chunk->runs()) : 0};
+        for (size_t at = 0; at < each.size(); at += wide) {
             Extremes all;
-            each.gather(at, at + quarter, all);
+            each.gather(at, at + wide, all);
             *group++ = {all.finite, all.lowest, all.highest, all.last};
         }
     }
-    return std::shared_ptr<const ColumnNode>(
-        new ColumnNode(first.level() + 1, first.firstStep(), first.stride(), parts, first.store()));
+    return std::shared_ptr<const ColumnNode>(new ColumnNode(
+        first.level() + 1, first.firstStep(), first.stride(), std::move(content), first.store()));
 }
 
-/// Returns the node that the store has under this key; where it has another or none, a node whose
-/// values are lost.
-std::shared_ptr<const ColumnNode> ColumnNode::stored(int level, int64_t first, int64_t stride,
-                                                     const std::shared_ptr<const ChunkStore>& store,
-                                                     int64_t key) {
-    static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<Parts>);
-    const std::vector<std::byte> bytes = store->read(key);
-    Parts parts{};
+/// Returns what the node knows, or null when the store cannot read it now.
+ColumnNode::ContentPtr ColumnNode::content() const {
+    static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<Content>);
+    {
+        const std::lock_guard lock(g_lock);
+        if (m_content) return m_content;
+    }
+    const std::vector<std::byte> bytes = store()->read(key());
     Head head{};
-    if (bytes.size() == sizeof head + sizeof parts) std::memcpy(&head, bytes.data(), sizeof head);
-    if (head == Head{level, first, stride})
-        std::memcpy(&parts, bytes.data() + sizeof head, sizeof parts);
-    else
-        for (Part& each : parts.part)
-            each.key = kLost;
-    auto node =
-        std::shared_ptr<const ColumnNode>(new ColumnNode(level, first, stride, parts, store));
-    node->setStored(store, key);
-    return node;
+    if (bytes.size() != sizeof head + sizeof(Content)) return nullptr;
+    std::memcpy(&head, bytes.data(), sizeof head);
+    if (head != Head{level(), firstStep(), stride()}) return nullptr;
+    auto content = std::make_shared<Content>();
+    std::memcpy(content.get(), bytes.data() + sizeof head, sizeof(Content));
+    const std::lock_guard lock(g_lock);
+    if (!m_content) m_content = std::move(content);
+    return m_content;
 }
 
 std::vector<std::byte> ColumnNode::packed() const {
+    const ContentPtr content = this->content();
+    require(content != nullptr, "a node is stored by the one who made it");
     const Head head{level(), firstStep(), stride()};
-    std::vector<std::byte> bytes(sizeof head + sizeof m_parts);
+    std::vector<std::byte> bytes(sizeof head + sizeof *content);
     std::memcpy(bytes.data(), &head, sizeof head);
-    std::memcpy(bytes.data() + sizeof head, &m_parts, sizeof m_parts);
+    std::memcpy(bytes.data() + sizeof head, content.get(), sizeof *content);
     return bytes;
 }
 
@@ -92,16 +100,17 @@ ColumnSpanPtr ColumnNode::part(size_t i) const {
         const std::lock_guard lock(g_lock);
         if (m_loaded && (*m_loaded)[i]) return (*m_loaded)[i];
     }
-    const int64_t first = stepAt(i * width());
+    const ContentPtr content = this->content();
+    if (!content) return nullptr;
+    const int64_t first = stepAt(i * width()), key = content->part[i].key;
     ColumnSpanPtr part;
     if (level() == 1)
-        part = std::make_shared<const ColumnChunk>(first, stride(),
-                                                   static_cast<size_t>(m_parts.part[i].runs),
-                                                   m_from, m_parts.part[i].key);
+        part = std::make_shared<const ColumnChunk>(
+            first, stride(), static_cast<size_t>(content->part[i].runs), m_partsStore, key);
     else
-        part = stored(level() - 1, first, stride(), m_from, m_parts.part[i].key);
+        part = std::make_shared<const ColumnNode>(level() - 1, first, stride(), m_partsStore, key);
     readAgain();
-    auto room = std::make_unique<Loaded>();
+    auto room = std::make_unique<LoadedParts>();
     const std::lock_guard lock(g_lock);
     if (!m_loaded) m_loaded = std::move(room);
     ColumnSpanPtr& there = (*m_loaded)[i];
@@ -113,34 +122,45 @@ void ColumnNode::read(size_t from, std::span<Point> out) const {
     while (!out.empty()) {
         const size_t i = from / width(), first = from % width();
         const size_t count = std::min(out.size(), width() - first);
-        part(i)->read(first, out.first(count));
+        if (const ColumnSpanPtr part = this->part(i))
+            part->read(first, out.first(count));
+        else
+            for (size_t at = 0; at < count; ++at)
+                out[at] = {stepAt(from + at), std::numeric_limits<double>::quiet_NaN()};
         out = out.subspan(count);
         from += count;
     }
 }
 
 void ColumnNode::gather(size_t from, size_t to, Extremes& into) const {
+    const ContentPtr content = this->content();
     const size_t wide = groupWidth();
     while (from < to) {
-        const size_t end = std::min(to, (from / wide + 1) * wide), i = from / width();
-        const Group& known = m_parts.group[from / wide];
-        if (end - from < wide || m_parts.part[i].key == kLost) {
-            part(i)->gather(from - i * width(), end - i * width(), into);
-        } else {
+        const size_t end = std::min(to, (from / wide + 1) * wide), begin = from / width() * width();
+        const ColumnSpanPtr part =
+            content && end - from < wide ? this->part(from / width()) : nullptr;
+        if (part) {
+            part->gather(from - begin, end - begin, into);
+        } else if (content && end - from == wide) {
+            const Group& known = content->group[from / wide];
             into.notFinite += static_cast<int64_t>(wide) - known.finite;
             if (known.finite > 0) into.add(known.lowest, known.highest, known.last, known.finite);
+        } else {
+            into.notFinite += static_cast<int64_t>(end - from);
         }
         from = end;
     }
 }
 
 size_t ColumnNode::firstNotFinite(size_t from, size_t to) const {
+    const ContentPtr content = this->content();
     const size_t wide = groupWidth();
     while (from < to) {
-        const size_t end = std::min(to, (from / wide + 1) * wide), i = from / width();
-        if (m_parts.group[from / wide].finite < static_cast<int64_t>(wide)) {
-            const size_t begin = i * width();
-            const size_t found = begin + part(i)->firstNotFinite(from - begin, end - begin);
+        const size_t end = std::min(to, (from / wide + 1) * wide), begin = from / width() * width();
+        if (!content || content->group[from / wide].finite < static_cast<int64_t>(wide)) {
+            const ColumnSpanPtr part = content ? this->part(from / width()) : nullptr;
+            if (!part) return from;
+            const size_t found = begin + part->firstNotFinite(from - begin, end - begin);
             if (found < end) return found;
         }
         from = end;
@@ -148,29 +168,38 @@ size_t ColumnNode::firstNotFinite(size_t from, size_t to) const {
     return to;
 }
 
+bool ColumnNode::knowsExtremes() const {
+    const std::lock_guard lock(g_lock);
+    return m_content != nullptr;
+}
+
 void ColumnNode::chunkKeys(std::vector<int64_t>& out) const {
+    const ContentPtr content = this->content();
+    if (!content) throw RunError(phrase("Files", "older values of this run cannot be read now"));
     for (size_t i = 0; i < kFan; ++i)
         if (level() == 1)
-            out.push_back(m_parts.part[i].key);
+            out.push_back(content->part[i].key);
         else
             part(i)->chunkKeys(out);
 }
 
 size_t ColumnNode::bytes() const {
-    Loaded loaded;
+    LoadedParts loaded;
+    size_t sum = sizeof(*this);
     {
         const std::lock_guard lock(g_lock);
-        if (!m_loaded) return sizeof(*this);
+        if (m_content) sum += sizeof(Content);
+        if (!m_loaded) return sum;
         loaded = *m_loaded; // each part takes the lock, too
     }
-    size_t sum = sizeof(*this) + sizeof loaded;
+    sum += sizeof loaded;
     for (const ColumnSpanPtr& each : loaded)
         if (each) sum += each->bytes();
     return sum;
 }
 
-bool ColumnNode::free() const {
-    std::unique_ptr<Loaded> old;
+bool ColumnNode::freeStored() const {
+    std::unique_ptr<LoadedParts> old;
     const std::lock_guard lock(g_lock);
     old.swap(m_loaded);
     return old != nullptr;

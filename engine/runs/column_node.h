@@ -12,55 +12,60 @@
 
 namespace halfscope {
 
-/// Knows the extremes of each quarter of its parts; for anything between, it reads the part from
-/// the store.
+/// Knows the extremes of 256 equal groups of its values, and reads its parts from the store for any
+/// other range. Each lane makes its own nodes, also of parts that lanes share.
 class ColumnNode : public ColumnSpan {
 public:
     /// Returns the node of kFan spans, or null when they cannot become one: all are released, lie
-    /// in one store, have the same level, and follow each other at one distance of steps.
+    /// in one store, have the same level, follow each other at one distance of steps, and know
+    /// their extremes.
     static std::shared_ptr<const ColumnNode> of(std::span<const ColumnSpanPtr>);
+    /// A node that lies in a store, of which nothing has been read yet.
+    ColumnNode(int level, int64_t first, int64_t stride, std::shared_ptr<const ChunkStore>,
+               int64_t key);
 
-    /// Returns a part; the values of one that the store cannot read are nan.
+    /// Returns a part; null when the store cannot read the node now.
     ColumnSpanPtr part(size_t i) const;
 
     void read(size_t from, std::span<Point> out) const override;
     void gather(size_t from, size_t to, Extremes& into) const override;
     size_t firstNotFinite(size_t from, size_t to) const override;
+    bool knowsExtremes() const override;
     void chunkKeys(std::vector<int64_t>& out) const override;
     size_t bytes() const override;
     std::vector<std::byte> packed() const override;
 
 private:
-    static constexpr size_t kGroups = 4 * kFan;
+    static constexpr size_t kGroups = 256;
     /// Where a part lies.
     struct Part {
         int64_t key;  ///< in the store
         int64_t runs; ///< of a chunk, see ColumnChunk
     };
-    /// The extremes of a quarter of a part.
+    /// The extremes of a group.
     struct Group {
         int64_t finite;              ///< values
         Point lowest, highest, last; ///< when any is finite
     };
-    struct Parts {
+    struct Content {
         std::array<Part, kFan> part;
         std::array<Group, kGroups> group;
     };
-    using Loaded = std::array<ColumnSpanPtr, kFan>;
+    using ContentPtr = std::shared_ptr<const Content>;
+    using LoadedParts = std::array<ColumnSpanPtr, kFan>;
     struct Head;
 
-    ColumnNode(int level, int64_t first, int64_t stride, const Parts&,
+    ColumnNode(int level, int64_t first, int64_t stride, ContentPtr,
                std::shared_ptr<const ChunkStore>);
-    static std::shared_ptr<const ColumnNode> stored(int level, int64_t first, int64_t stride,
-                                                    const std::shared_ptr<const ChunkStore>&,
-                                                    int64_t key);
     size_t width() const { return valuesOf(level() - 1); } ///< values of a part
     size_t groupWidth() const { return size() / kGroups; }
-    bool free() const override;
+    ContentPtr content() const;
+    bool freeStored() const override;
 
-    Parts m_parts;
-    std::shared_ptr<const ChunkStore> m_from; ///< has the parts
-    mutable std::unique_ptr<Loaded> m_loaded; ///< guarded by a lock of column_node.cpp
+    std::shared_ptr<const ChunkStore> m_partsStore;
+    // guarded by a lock of column_node.cpp
+    mutable ContentPtr m_content;                  ///< null before it is read
+    mutable std::unique_ptr<LoadedParts> m_loaded; ///< null when no part is loaded
 };
 
 } // namespace halfscope

@@ -18,7 +18,7 @@ void ColumnSpan::setStored(std::shared_ptr<const ChunkStore> store, int64_t key)
 
 bool ColumnSpan::drop() const {
     if (m_stride == 0 || m_readAgain.exchange(false, std::memory_order_relaxed)) return false;
-    const bool freed = free();
+    const bool freed = freeStored();
     if (key() != 0) m_released.store(true, std::memory_order_release);
     return freed;
 }

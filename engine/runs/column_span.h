@@ -1,6 +1,6 @@
 // A stretch of a column that does not change any more. Its values are in memory or in a store; its
-// extremes are in memory. A chunk has 4096 values; sixteen spans that the store has become one of
-// the next level, so that old values take ever less memory.
+// extremes are in memory. A chunk has 4096 values; sixteen stored spans are merged into one of the
+// next level, so that old values take ever less memory.
 #pragma once
 
 #include "engine/runs/points.h"
@@ -55,7 +55,10 @@ public:
     /// Returns the index of the first value from <= i < to that is not finite, or `to` when all
     /// are.
     virtual size_t firstNotFinite(size_t from, size_t to) const = 0;
-    /// Appends the keys of the chunks that the span consists of.
+    /// Whether the extremes of each sixteenth of the values are known without the store.
+    virtual bool knowsExtremes() const = 0;
+    /// Appends the keys of the chunks that the span consists of. Throws RunError when the store
+    /// cannot read them now.
     virtual void chunkKeys(std::vector<int64_t>& out) const = 0;
     /// Returns the bytes that the span holds on the heap now.
     virtual size_t bytes() const = 0;
@@ -65,20 +68,20 @@ public:
     /// The key in the store; 0 until the span is stored.
     int64_t key() const { return m_key.load(std::memory_order_acquire); }
     const std::shared_ptr<const ChunkStore>& store() const { return m_store; } ///< with a key()
-    /// Tells the span that the store has it under this key. The store outlives every reader.
+    /// Tells the span that the store has it under this key. The span keeps the store alive.
     void setStored(std::shared_ptr<const ChunkStore>, int64_t key) const;
-    /// Frees what the store has; false when nothing was freed. Values that were read again since
-    /// the last call are spared once.
+    /// Frees what the store has, and releases the span if the store has all of it; returns whether
+    /// anything was freed. Does nothing when values were read again since the last call: they are
+    /// spared once.
     bool drop() const;
-    /// Whether drop() was called after the store had the span: then it may become a part of a
-    /// larger one.
+    /// A released span may become a part of a larger one.
     bool isReleased() const { return m_released.load(std::memory_order_acquire); }
 
 protected:
     ColumnSpan(int level, int64_t first, int64_t last, int64_t stride)
         : m_level(level), m_first(first), m_last(last), m_stride(stride) {}
-    /// Frees what lies in the store; whether there was anything.
-    virtual bool free() const = 0;
+    /// Frees what lies in the store; returns whether there was anything.
+    virtual bool freeStored() const = 0;
     void readAgain() const { m_readAgain.store(true, std::memory_order_relaxed); }
     int64_t stepAt(size_t i) const { return m_first + static_cast<int64_t>(i) * m_stride; }
 

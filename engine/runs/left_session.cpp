@@ -322,17 +322,13 @@ void LeftSession::remove(const LeftRun& run) {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
     database.run(kLaterSessionTables);
     database.run("BEGIN");
-    // a chunk that another run has, too, stays
-    database
-        .prepare("DELETE FROM chunks WHERE id IN (SELECT chunk FROM columns WHERE run = ?1) "
-                 "AND id NOT IN (SELECT chunk FROM columns WHERE run <> ?1)")
-        .bind(1, key)
-        .run();
     for (const char* table : kTablesOfRuns)
         database.prepare("DELETE FROM " + std::string(table) + " WHERE run = ?1")
             .bind(1, key)
             .run();
     database.prepare("DELETE FROM runs WHERE id = ?1").bind(1, key).run();
+    // a chunk that another run has, too, stays
+    database.run("DELETE FROM chunks WHERE id NOT IN (SELECT chunk FROM columns)");
     database.run("COMMIT");
     try {
         database.run("VACUUM"); // gives the room back to the disk

@@ -51,6 +51,7 @@ public:
     std::vector<std::byte> read(int64_t key) const override {
         const std::lock_guard lock(m_mutex);
         std::vector<std::byte> bytes;
+        const Statement::Until done(m_read);
         try {
             m_read.bind(1, key);
             while (m_read.next()) {
@@ -65,6 +66,7 @@ public:
     /// Returns a checkpoint's bytes. Throws RunError.
     std::string checkpoint(int64_t run, int64_t step) const {
         const std::lock_guard lock(m_mutex);
+        const Statement::Until done(m_checkpoint);
         m_checkpoint.bind(1, run).bind(2, step);
         std::string bytes;
         while (m_checkpoint.next()) {
@@ -224,7 +226,7 @@ private:
     std::vector<int64_t> m_erased; ///< the keys of forgotten runs that the file still has
     Clock::time_point m_failed{};  ///< last
     std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
-    std::vector<ColumnSpanPtr> m_merged; ///< spans of chunks that the next turn writes
+    std::vector<ColumnSpanPtr> m_unwritten; ///< spans of chunks, which the next turn writes
     /// Checkpoints of the open transaction, with their runs.
     std::vector<std::pair<std::shared_ptr<const RunCheckpoint>, int64_t>> m_kept;
     std::jthread m_thread; ///< last, because it uses the members above
@@ -298,7 +300,7 @@ void SessionStore::Writer::look(bool all) {
             erase(key);
         for (Watched& each : m_runs)
             write(each, all);
-        for (const ColumnSpanPtr& each : m_merged)
+        for (const ColumnSpanPtr& each : m_unwritten)
             writeSpan(*each);
         m_database.run("COMMIT");
         m_erased.clear();
@@ -400,7 +402,7 @@ void SessionStore::Writer::writeColumns(Watched& watched, const RunSnapshot& now
     }
 }
 
-/// Writes the chunks of a column from this place on, and returns their keys.
+/// Writes the chunks of a column from the one with this number on, and returns their keys.
 std::vector<int64_t> SessionStore::Writer::chunksFrom(const Column& column, size_t place) {
     const auto& spans = column.spans();
     size_t first = spans.size(), begin = column.fullValues() / Column::kChunkValues;
@@ -512,7 +514,7 @@ void SessionStore::Writer::erase(int64_t key) {
 
 /// Drops values until they fit, the oldest of each run first.
 void SessionStore::Writer::dropOver(size_t budget) {
-    m_merged.clear();
+    m_unwritten.clear();
     size_t bytes = 0;
     std::vector<std::pair<size_t, ColumnSpanPtr>> spans; // and where in its column each begins
     std::vector<RunSnapshot> held;
@@ -539,7 +541,7 @@ void SessionStore::Writer::dropOver(size_t budget) {
         if (bytes <= wanted) break;
         const size_t before = span->bytes();
         if (span->drop()) bytes -= before - std::min(before, span->bytes());
-        if (span->level() > 0 && span->key() == 0) m_merged.push_back(span);
+        if (span->level() > 0 && span->key() == 0) m_unwritten.push_back(span);
     }
     m_resident = bytes;
     m_full = bytes > budget;

@@ -86,10 +86,10 @@ const Field* meaningless(const RunConfig& only, std::span<const Sweep> sweeps) {
 void addGradients(GridCell& cell, Experiment& experiment) {
     try {
         const std::vector<GradientRange> ranges = experiment.gradientRanges(true);
-        if (ranges.empty()) return; // stopped
+        if (ranges.empty()) return; // it was stopped here, after all steps
         const GradientRange& own = ranges.front();
         cell.gradientError = own.error;
-        if (own.total() > 0)
+        if (own.total() > 0 && own.notFinite() == 0)
             cell.zeroGradients =
                 static_cast<double>(own.zeros()) / static_cast<double>(own.total());
     } catch (const EngineError&) {
@@ -129,7 +129,6 @@ std::optional<GridCell> trainCell(const RunConfig& config, const std::shared_ptr
     cell.milliseconds = 1000 * times.median();
     if (cell.outcome == CellOutcome::Stopped) cell.reason = experiment.stopReason();
     addGradients(cell, experiment);
-    if (stop.stop_requested()) return std::nullopt;
     return cell;
 }
 

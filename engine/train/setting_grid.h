@@ -64,8 +64,9 @@ struct GridCell {
     LaneScore score;
     double lastLoss = 0;          ///< of a single step; `score` has the median of the last ones
     std::optional<float> scale{}; ///< after the last step; nothing where the loss is not scaled
-    /// Of the step that would be next: which share of the gradients is zero, and how far they are
-    /// from float32's, see GradientError; nothing where they are not stored or not compared.
+    /// With the weights after the last step: the share of the gradients that are zero, and how far
+    /// they are from float32's, see GradientError. Nothing where gradients are not finite, not
+    /// stored or not compared.
     std::optional<double> zeroGradients{}, gradientError{};
     int64_t steps = 0;       ///< how many were trained
     double milliseconds = 0; ///< median time of a step on its device

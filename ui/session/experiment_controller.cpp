@@ -71,8 +71,8 @@ bool ExperimentController::hear() {
             else
                 emit saved(path, notice.step);
         },
-        [&](KeptNotice) {
-            if (now) m_rest = Rest::Kept;
+        [&](KeptNotice notice) { // an earlier one proves nothing: there may have been steps since
+            if (now && m_rest == Rest::Asked && notice.number == m_keep) m_rest = Rest::Kept;
         }};
     std::visit(act, told->notice);
     return true;
@@ -166,7 +166,7 @@ bool ExperimentController::restsNow() {
     if (!kept && m_rest != Rest::Asked) {
         pause();
         if (!m_info) return true; // nothing is built
-        m_channel->post(KeepCommand{});
+        m_channel->post(KeepCommand{++m_keep});
         m_rest = Rest::Asked;
     }
     if (kept) m_rest = Rest::No;
@@ -181,7 +181,7 @@ void ExperimentController::train(Command command) {
         return;
     }
     m_impatience.stop();
-    m_rest = Rest::No; // what rest() asked for is of an earlier step
+    m_rest = Rest::No; // what rest() has asked for comes before these steps
     m_channel->post(std::move(command));
 }
 

@@ -120,6 +120,7 @@ private:
     SessionInfoPtr m_info;
     std::optional<Command> m_whenBuilt; ///< play or step, to be sent once the run is built
     enum class Rest : uint8_t { No, Asked, Kept } m_rest = Rest::No;
+    uint64_t m_keep = 0;         ///< the number of the last KeepCommand
     std::optional<bool> m_asked; ///< the unanswered command: true to train, false to pause
 };
 

@@ -58,8 +58,10 @@ struct SaveCommand {
     std::string samples{}; ///< the file whose samples are predicted
 };
 /// Completes a step that a pause interrupted, then keeps the networks with their run. Answered by a
-/// KeptNotice.
-struct KeepCommand {};
+/// KeptNotice with the same number.
+struct KeepCommand {
+    uint64_t number = 0;
+};
 /// Asks for the gradients from now on, see SessionChannel::watchGradients() and watchLayers().
 struct LookCommand {};
 using Command = std::variant<PlayCommand, PauseCommand, StepCommand, ResetCommand, EditCommand,
@@ -114,7 +116,9 @@ struct SavedNotice {
     Message note{}; ///< see LaneFileBytes
 };
 /// The networks are kept with their run, if they are not too large for that.
-struct KeptNotice {};
+struct KeptNotice {
+    uint64_t number = 0; ///< of the last command that asked for it
+};
 /// What the training thread reports; notices are rare.
 using Notice = std::variant<StateNotice, BuiltNotice, FailedNotice, RefusedNotice, NotSavedNotice,
                             SavedNotice, KeptNotice>;

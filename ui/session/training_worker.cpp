@@ -115,7 +115,7 @@ void TrainingWorker::obey(Command& command) {
                           [this](const EditCommand& change) { edit(change); },
                           [this](ForkCommand& fork) { m_fork = std::move(fork); },
                           [this](SaveCommand& save) { m_saves.push_back(std::move(save)); },
-                          [this](KeepCommand) { m_keeps = true; },
+                          [this](const KeepCommand& keep) { m_keeps = keep.number; },
                           [this](LookCommand) {
                               m_counted = false; // a glance may have been all that was made of it
                               look();
@@ -264,10 +264,10 @@ void TrainingWorker::saveLane(const SaveCommand& asked) {
 }
 
 void TrainingWorker::keep() {
-    m_keeps = false;
+    const KeptNotice kept{*std::exchange(m_keeps, std::nullopt)};
     try {
         keepState();
-        tell(KeptNotice{}); // also when there is no run any more
+        tell(kept); // also when there is no run any more
     } catch (const std::exception&) {
         fail();
     }

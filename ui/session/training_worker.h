@@ -84,7 +84,7 @@ private:
     std::exception_ptr m_failure;      ///< not yet reported to the window
     std::optional<ForkCommand> m_fork; ///< waits for the end of a step
     std::deque<SaveCommand> m_saves;   ///< wait for the end of a step
-    bool m_keeps = false;              ///< a KeepCommand waits for the end of a step
+    std::optional<uint64_t> m_keeps{}; ///< the KeepCommand that waits for the end of a step
     size_t m_changes = 0;              ///< how many the window was told of
     std::vector<StepRecord> m_records; ///< not yet in the channel
     std::vector<Event> m_events;

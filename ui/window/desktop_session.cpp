@@ -1,4 +1,4 @@
-// Answers the desktop at once, whatever the training does.
+// Answers the desktop within about a second, whatever the training does.
 #include "ui/window/desktop_session.h"
 
 #include "ui/window/main_window.h"

@@ -14,8 +14,8 @@ namespace halfscope {
 class MainWindow;
 
 /// A desktop first asks its programs to save. The user may still stay, or the desktop only wanted
-/// all to be saved, so the window goes on after that. What ends it is the event Quit: to a window
-/// that is open only the desktop sends one.
+/// all to be saved, so the window goes on after that. What ends it is the event Quit: while a
+/// window is open only the desktop sends one, because nothing here calls QCoreApplication::quit().
 class DesktopSession : public QObject {
     Q_OBJECT
 public:

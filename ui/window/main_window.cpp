@@ -362,7 +362,10 @@ Message MainWindow::keepAndGoOn() {
     const Message problem = keepLastSteps();
     const SessionState state = m_controller->state();
     const bool ended = state == SessionState::Finished || state == SessionState::Failed;
-    if (trains && !ended) m_controller->play();
+    try {
+        if (trains && !ended) m_controller->play();
+    } catch (const std::bad_alloc&) { // it rests, as the window shows
+    }
     return problem;
 }
 

@@ -87,7 +87,7 @@ public:
     /// Writes the runs to disk up to now, for the next start in case this window is not closed
     /// properly. Returns why it could not; empty when it could.
     Message keepSession();
-    /// The same with the last steps and the networks, for which a training pauses for a moment.
+    /// Does the same, including the last steps and the networks; a training pauses for a moment.
     Message keepAndGoOn();
     /// Closes without questions, because the program was told to end. The runs are offered at the
     /// next start. Returns what keepSession() returns.

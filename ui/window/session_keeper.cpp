@@ -37,6 +37,8 @@ constexpr std::chrono::milliseconds kClosing{500};   // how long closing waits f
 /// the system has taken is not lost then, because only its confirmation is missing.
 constexpr std::chrono::milliseconds kKeeping{700};
 
+Message noMemory() { return phrase("Files", "out of memory"); }
+
 QString keptInMemory(const QString& reason) {
     return SessionKeeper::tr("Runs are kept in memory alone, not on disk: %1").arg(reason);
 }
@@ -47,6 +49,7 @@ SessionKeeper::SessionKeeper(QString folder, RunModels& models, ExperimentContro
                              ShownRun& shown, const WindowParts& parts, QWidget& window)
     : m_folder(std::move(folder)), m_models(models), m_controller(controller), m_shown(shown),
       m_parts(parts), m_window(window) {
+    m_noMemory = noMemory();
     connect(&m_timer, &QTimer::timeout, this, &SessionKeeper::look);
     m_timer.start(kBetweenRecoveryLooks);
 }
@@ -101,6 +104,7 @@ void SessionKeeper::chooseBudget() {
 }
 
 void SessionKeeper::look() {
+    if (m_noMemory.empty()) m_noMemory = noMemory();
     std::erase_if(m_errands, [](const auto& each) { return each->isDone(); });
     watchRuns();
     tellProblems();
@@ -195,15 +199,23 @@ QString SessionKeeper::session() const {
 }
 
 Message SessionKeeper::keep() {
+    bool lacks = false;
     try {
         look();
     } catch (const std::bad_alloc&) { // what is watched already is kept
+        lacks = true;
     }
-    if (m_making && m_making->isDone(kKeeping)) look();
-    m_late = m_store ? !m_store->flush(kKeeping) : m_making != nullptr;
-    if (m_late)
-        return Message(phrase("Files", "%1: did not answer in time"), m_folder.toStdString());
-    return m_store ? m_store->problem() : Message();
+    try {
+        if (m_making && m_making->isDone(kKeeping)) look();
+        m_late = m_store ? !m_store->flush(kKeeping) : m_making != nullptr;
+        if (m_late)
+            return Message(phrase("Files", "%1: did not answer in time"), m_folder.toStdString());
+        const Message problem = m_store ? m_store->problem() : Message();
+        if (!problem.empty()) return problem;
+    } catch (const std::bad_alloc&) {
+        lacks = true;
+    }
+    return lacks ? std::exchange(m_noMemory, Message()) : Message();
 }
 
 void SessionKeeper::discard() {

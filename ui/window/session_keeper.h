@@ -96,6 +96,7 @@ private:
     bool m_discards = false;            ///< whether closing the window discards the store
     bool m_tried = false;               ///< whether making the store was tried
     bool m_late = false;                ///< whether the disk did not answer keep() in time
+    Message m_noMemory;                 ///< made in advance, while there is memory
     std::vector<std::unique_ptr<FileJob>> m_errands;
     Message m_told; ///< the problem that the banner told
     std::map<const Run*, std::shared_ptr<const Run>> m_watched;

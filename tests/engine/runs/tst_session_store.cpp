@@ -312,7 +312,7 @@ void TestSessionStore::memoryKeepsToItsBudget() {
 void TestSessionStore::aLongRunTakesLittleMemory() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
-    constexpr size_t kBudget = size_t{2} << 20;
+    constexpr size_t kBudget = size_t{3} << 20;
     constexpr int64_t kSteps = 200000, kPart = 10000, kContinued = 123456;
     const std::shared_ptr<Run> run = madeRun(kPart);
     std::shared_ptr<Run> next;

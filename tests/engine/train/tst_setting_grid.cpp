@@ -58,7 +58,8 @@ GridCell runOf(const RunConfig& config, int lane) {
     cell.score.loss = losses.median();
     cell.scale = experiment.lane(lane).scaler().scale;
     const GradientRange next = experiment.gradientRanges(true).at(static_cast<size_t>(lane));
-    cell.zeroGradients = static_cast<double>(next.zeros()) / static_cast<double>(next.total());
+    if (next.notFinite() == 0)
+        cell.zeroGradients = static_cast<double>(next.zeros()) / static_cast<double>(next.total());
     cell.gradientError = next.error;
     return cell;
 }
@@ -113,6 +114,9 @@ private slots:
             QVERIFY(cell->zeroGradients && cell->gradientError);
         QVERIFY(*cells[0]->zeroGradients > 0.5 && *cells[1]->zeroGradients < 0.5);
         QVERIFY(*cells[0]->gradientError > 10 * *cells[2]->gradientError);
+        const GridCells broken =
+            trained(SettingGrid(config, 1, sweepsOf({"scaler.init_scale=2^40"}), 5));
+        QVERIFY(!broken.at(0)->zeroGradients && !broken[0]->gradientError);
         const SettingGrid full(config, 1, sweepsOf({"precision=fp32"}), 5);
         const GridCells wide = trained(full);
         QVERIFY(wide.at(0)->zeroGradients && !wide[0]->gradientError);

@@ -33,6 +33,7 @@ private slots:
     void restCompletesAnInterruptedStep();
     void aResetLeavesNoFileOut();
     void restWaitsNoLongerThanItIsTold();
+    void restsAnewAfterSteps();
     void largeStatesAreNotCopied();
     void pauseDoesNotWaitForItsCheckpoint();
     void closeReachesALongStep();
@@ -273,6 +274,25 @@ void TestSession::restWaitsNoLongerThanItIsTold() {
     session.play(); // a training that goes on after all is paused anew
     QVERIFY(!session.rest(20ms));
     QVERIFY(session.meets([&] { return session.state() == SessionState::Paused; }));
+}
+
+/// What was kept before a training went on is not what it has come to since.
+void TestSession::restsAnewAfterSteps() {
+    FakeScript script;
+    script.stateBytes = 1;
+    DrivenSession session(script);
+    QVERIFY(session.isReady(tinyConfig(1'000'000'000)));
+    script.endless = true;
+    QVERIFY(session.playsInto(script.insideStep));
+    QVERIFY(!session.rest(20ms));
+    session.play();
+    script.endless = false; // it keeps now what was asked for, and goes on
+    const int64_t before = script.steps;
+    QVERIFY(session.meets([&] { return script.steps > before + 50; }));
+    session.pause();
+    QVERIFY(session.rest(30s));
+    session.seen.take(session);
+    QCOMPARE(session.seen.keptStep, script.steps.load());
 }
 
 /// A run without a state is not asked for one either. A user who could lose a network is told so,
