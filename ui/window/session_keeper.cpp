@@ -109,6 +109,8 @@ void SessionKeeper::look() {
     watchRuns();
     tellProblems();
     removeRestored();
+    if (m_timer.isActive()) // runs that wait for the store are watched soon after it is there
+        m_timer.setInterval(m_making ? static_cast<int>(kMadeAtOnce.count()) : kBetweenRecoveryLooks);
 }
 
 /// Removes another session's files once its runs are on disk in this one.
@@ -165,7 +167,10 @@ void SessionKeeper::watchRuns() {
     for (const RunStore::Entry& entry : m_models.store.entries()) {
         if (!entry.run->info().folder.empty() || !hasStore()) continue;
         watched[entry.run.get()] = entry.run;
-        if (m_watched.count(entry.run.get()) == 0) m_store->watch(entry.run, entry.name);
+        if (m_watched.count(entry.run.get()) == 0) {
+            m_store->watch(entry.run, entry.name);
+            m_store->askToWrite(); // at once: what is shown a second before a crash must be there
+        }
     }
     for (const auto& [run, holder] : m_watched)
         if (watched.count(run) == 0) m_store->forget(run);
