@@ -110,7 +110,8 @@ void SessionKeeper::look() {
     tellProblems();
     removeRestored();
     if (m_timer.isActive()) // runs that wait for the store are watched soon after it is there
-        m_timer.setInterval(m_making ? static_cast<int>(kMadeAtOnce.count()) : kBetweenRecoveryLooks);
+        m_timer.setInterval(m_making ? static_cast<int>(kMadeAtOnce.count())
+                                     : kBetweenRecoveryLooks);
 }
 
 /// Removes another session's files once its runs are on disk in this one.

@@ -42,13 +42,13 @@ class MapStore : public ChunkStore {
 public:
     std::vector<std::byte> read(int64_t key) const override {
         ++reads;
-        if (reads <= failing) return {};
+        if (failing > 0 && failing-- > 0) return {};
         const auto found = chunks.find(key);
         return found == chunks.end() ? std::vector<std::byte>() : found->second;
     }
     std::map<int64_t, std::vector<std::byte>> chunks;
     mutable int reads = 0;
-    int failing = 0; ///< so many of the first reads
+    mutable int failing = 0; ///< so many of the next reads
 };
 
 /// Stores what is not stored yet, and drops everything.
@@ -294,10 +294,11 @@ void TestColumnSpans::aFailedReadIsTriedAgain() {
     for (int failing = 1; failing < 6; ++failing) {
         const Both both(1, 1);
         const Column &a = both.kept.column(), &b = both.dropped.column();
+        if (failing % 2 == 0) (void)b.extremes(60007, 60100); // the node above the chunks is read
         both.store->failing = failing;
         for (int i = 0; i < failing; ++i)
-            (void)b.extremes(5000 * i + 7, 5000 * i + 100);
-        QVERIFY(both.store->reads >= failing);
+            QCOMPARE(b.extremes(5000 * i + 7, 5000 * i + 100).finite, int64_t{0});
+        QCOMPARE(both.store->failing, 0);
         for (int64_t from = 1; from < 30000; from += 1000) {
             QVERIFY(same(a.extremes(from, from + 900), b.extremes(from, from + 900)));
             QVERIFY(same(a, b, from, from + 299));

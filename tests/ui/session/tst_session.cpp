@@ -289,8 +289,14 @@ void TestSession::restsAnewAfterSteps() {
     script.endless = false; // it keeps now what was asked for, and goes on
     const int64_t before = script.steps;
     QVERIFY(session.meets([&] { return script.steps > before + 50; }));
+    script.insideStep = false;
+    script.endless = true;
+    QVERIFY(session.meets([&] { return script.insideStep.load(); }));
     session.pause();
+    QVERIFY(session.meets([&] { return session.restsMidway(); }));
+    script.endless = false;
     QVERIFY(session.rest(30s));
+    QVERIFY(!session.restsMidway()); // the step was completed
     session.seen.take(session);
     QCOMPARE(session.seen.keptStep, script.steps.load());
 }
