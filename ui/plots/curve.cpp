@@ -74,8 +74,8 @@ void sampleMeans(const Column& column, double from, double to, int pixels, QVect
     const int64_t last = std::min(stepOf(std::floor(to)), column.lastStep());
     const int64_t range = last - first + 1;
     if (pixels < kPixelsPerPoint || range < pixels) return;
-    // Where a store holds the values, buckets of so many are known without reading it. The curve
-    // itself reads it only for narrower ones than these.
+    // Where a store holds the values, buckets of so many need few of its bytes or none. The curve
+    // itself reads the values only for narrower ones than these.
     constexpr int64_t kWide = ChunkValues::kWide;
     int64_t values = kValuesPerPixel * pixels;
     if (range >= kWide * pixels) values = std::min(values, range / kWide);

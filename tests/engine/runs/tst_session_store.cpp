@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <csignal>
@@ -319,12 +320,31 @@ void TestSessionStore::aLongRunTakesLittleMemory() {
     {
         SessionStore store({sessions, kBudget, 10ms});
         store.watch(run, "one");
+        std::atomic<int64_t> wrong{0}, reads{0};
+        std::jthread reader([&](const std::stop_token& stop) { // as plots do meanwhile
+            std::vector<Point> points(100);
+            while (!stop.stop_requested()) {
+                const RunSnapshot now = run->snapshot();
+                const Column& counted = now.column(1, metric::SkippedSoFar);
+                const int64_t last = counted.lastStep(), step = 1 + reads * 7919 % last;
+                wrong += counted.extremes(1, last).last.value != static_cast<double>(last / 97);
+                const size_t count = counted.read(step, last, points);
+                for (size_t i = 0; i < count; ++i)
+                    wrong += points[i].step != step + static_cast<int64_t>(i) ||
+                             points[i].value != static_cast<double>(points[i].step / 97);
+                ++reads;
+            }
+        });
         for (int64_t step = kPart; step < kSteps; step += kPart) {
             appendRows(*run, step + 1, step + kPart, 3);
             for (int i = 0; i < 3; ++i)
                 store.flush();
             QVERIFY(store.residentBytes() <= kBudget);
         }
+        reader.request_stop();
+        reader.join();
+        QVERIFY(reads > 0);
+        QCOMPARE(wrong.load(), int64_t{0});
         const Column& loss = run->column(0, metric::Loss);
         QVERIFY(loss.spans()[0]->level() > 0);
         QCOMPARE(loss.size(), kSteps);
