@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace halfscope {
 
@@ -18,6 +19,7 @@ RunListModel::RunListModel(RunStore& store, QObject* parent)
 
 void RunListModel::refresh() {
     if (!m_taken || m_changes != m_store.changes()) takeStore();
+    int first = rowCount(), last = -1;
     for (int i = 0; i < rowCount(); ++i) {
         Row& row = m_rows[static_cast<size_t>(i)];
         const uint64_t version = row.entry.run->version() + 1; // so that 0 means that the run was
@@ -25,8 +27,11 @@ void RunListModel::refresh() {
         if (row.version == version) continue;
         row.version = version;
         row.losses = lossesOf(row.entry.run->now());
-        emit dataChanged(index(i, 0), index(i, Columns - 1));
+        first = std::min(first, i);
+        last = i;
     }
+    // once for all of them: who listens measures the table anew
+    if (last >= 0) emit dataChanged(index(first, 0), index(last, Columns - 1));
 }
 
 void RunListModel::takeStore() {
@@ -44,9 +49,16 @@ void RunListModel::takeStore() {
         return;
     }
     beginResetModel();
+    std::map<RunId, Row> before;
+    for (Row& row : m_rows)
+        before.emplace(row.entry.id, std::move(row));
     m_rows.clear();
-    for (const RunStore::Entry& entry : entries)
-        m_rows.push_back({entry, 0, {}});
+    for (const RunStore::Entry& entry : entries) {
+        Row row = before[entry.id];
+        if (row.entry.run != entry.run) row = {};
+        row.entry = entry;
+        m_rows.push_back(std::move(row));
+    }
     endResetModel();
 }
 

@@ -96,6 +96,7 @@ class TestRunsPanel : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
+    void changesAreToldOnce();
     void listKeepsTheRules();
     void aSpikeIsToldApart();
     void aLostLossIsToldOnce();
@@ -160,6 +161,23 @@ void TestRunsPanel::aLostLossIsToldOnce() {
     addSixtySteps(store, [](int) { return std::nanf(""); });
     list.refresh();
     QCOMPARE(textAt(list, 0, RunListModel::LossColumn), QStringLiteral("A not a number"));
+}
+
+/// Whoever listens measures the table anew, so a list of hundreds of runs tells its changes once.
+void TestRunsPanel::changesAreToldOnce() {
+    RunStore store;
+    RunListModel list(store);
+    const QSignalSpy changes(&list, &QAbstractItemModel::dataChanged);
+    for (int i = 0; i < 20; ++i)
+        addSixtySteps(store, [](int) { return 3.0f; });
+    list.refresh();
+    QCOMPARE(changes.size(), 1);
+    addSixtySteps(store, [](int) { return 0.5f; });
+    list.refresh();
+    QCOMPARE(changes.size(), 2);
+    QCOMPARE(changes[1][0].toModelIndex().row(), 20); // only the new one
+    QCOMPARE(textAt(list, 3, RunListModel::LossColumn), QStringLiteral("A 3 (3)"));
+    QCOMPARE(textAt(list, 20, RunListModel::LossColumn), QStringLiteral("A 0.5 (0.5)"));
 }
 
 void TestRunsPanel::keyShowsIt() {
