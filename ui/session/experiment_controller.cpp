@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,7 @@ using namespace std::chrono_literals;
 // A pause must answer within 100 ms: for this long the step may finish by itself; the rest is left
 // for the executor to notice the request.
 constexpr int kPatienceMs = 40;
+constexpr int kForMemoryMs = 100; // after which memory is tried for again
 
 } // namespace
 
@@ -28,6 +30,12 @@ ExperimentController::ExperimentController(RunFactory factory, QObject* parent)
     connect(this, &ExperimentController::told, this, &ExperimentController::hear,
             Qt::QueuedConnection);
     m_channel->listen([this] { emit told(QPrivateSignal()); });
+    m_again.setInterval(kForMemoryMs);
+    m_again.setSingleShot(true);
+    connect(&m_again, &QTimer::timeout, this, [this] {
+        while (hear()) {
+        }
+    });
     // Repeats: a request that arrives between two runs of the executor is cleared by the second.
     m_impatience.setInterval(kPatienceMs);
     connect(&m_impatience, &QTimer::timeout, this, [this] { m_channel->interrupt(); });
@@ -46,17 +54,35 @@ ExperimentController::~ExperimentController() {
 }
 
 bool ExperimentController::hear() {
-    const std::optional<SessionChannel::Told> told = m_channel->takeNotice();
+    std::optional<SessionChannel::Told> told =
+        m_missed ? std::exchange(m_missed, std::nullopt) : m_channel->takeNotice();
     if (!told) return false;
-    const bool now = told->run == m_number;
-    const auto act = Overloaded{
+    try {
+        act(*told);
+    } catch (const std::bad_alloc&) { // nothing may be missed, or the window shows another run
+        m_missed = std::move(told);
+        m_again.start();
+        throw;
+    }
+    return true;
+}
+
+void ExperimentController::act(const SessionChannel::Told& told) {
+    const bool now = told.run == m_number;
+    const auto hearers = Overloaded{
         [&](const StateNotice& notice) {
             if (now) enter(notice.state);
         },
         [&](const BuiltNotice& notice) {
             if (!now) return;
             m_info = notice.info;
-            emit built(); // edits that were made meanwhile are sent here, before the run continues
+            try {
+                emit
+                built(); // edits that were made meanwhile are sent here, before the run goes on
+            } catch (const std::bad_alloc&) { // it is told again
+                m_info.reset();
+                throw;
+            }
             if (m_whenBuilt) m_channel->post(*std::exchange(m_whenBuilt, std::nullopt));
         },
         [&](const FailedNotice& notice) {
@@ -71,11 +97,11 @@ bool ExperimentController::hear() {
             else
                 emit saved(path, notice.step);
         },
-        [&](KeptNotice notice) { // an earlier one proves nothing: there may have been steps since
+        [&](const KeptNotice&
+                notice) { // an earlier one proves nothing: there may have been steps since
             if (now && m_rest == Rest::Asked && notice.number == m_keep) m_rest = Rest::Kept;
         }};
-    std::visit(act, told->notice);
-    return true;
+    std::visit(hearers, told.notice);
 }
 
 void ExperimentController::reset(const RunConfig& config, BeginningReader from) {
@@ -124,8 +150,13 @@ void ExperimentController::enter(SessionState state) {
                         state == SessionState::Failed;
     if (m_asked && (stands || (running && *m_asked))) m_asked.reset();
     if (state == m_state) return;
-    m_state = state;
-    emit stateChanged(state);
+    const SessionState before = std::exchange(m_state, state);
+    try {
+        emit stateChanged(state);
+    } catch (const std::bad_alloc&) { // it is told again
+        m_state = before;
+        throw;
+    }
 }
 
 bool ExperimentController::untrained() const {

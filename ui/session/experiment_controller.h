@@ -102,8 +102,10 @@ signals:
     void told(QPrivateSignal);
 
 private:
-    /// Takes one notice, if there is one; called once for each told().
+    /// Takes one notice, if there is one; called once for each told(). One that finds no memory
+    /// comes again.
     bool hear();
+    void act(const SessionChannel::Told&);
     bool restsNow();
     void train(Command);
     void startThread();
@@ -115,6 +117,8 @@ private:
     std::future<void> m_ended;
     QTimer m_impatience; ///< interrupts the step when a pause has waited long enough; short steps
                          ///< finish, so that all lanes stand at one step
+    std::optional<SessionChannel::Told> m_missed; ///< for lack of memory
+    QTimer m_again;                               ///< hears that
     uint32_t m_number = 0;
     SessionState m_state = SessionState::Building;
     SessionInfoPtr m_info;

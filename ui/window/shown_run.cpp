@@ -120,7 +120,7 @@ void ShownRun::load(const RunConfig& config, const QString& preset, const QStrin
 void ShownRun::prepare(const RunConfig& config, const QString& preset, const QString& title,
                        const QString& about) {
     m_savedJob.reset();
-    m_refusedRun = false;
+    m_refusedRun = m_replaces = false;
     m_from = nullptr;
     m_edits.reset();
     ++m_experiment;
@@ -340,7 +340,8 @@ void ShownRun::editOnceBuilt(KeptEdits edits) {
 }
 
 void ShownRun::applyEdits() {
-    if (m_edits) m_models.history.takeOver(*std::exchange(m_edits, std::nullopt));
+    if (m_edits) m_models.history.takeOver(KeptEdits(*m_edits));
+    m_edits.reset();
 }
 
 void ShownRun::bringBack(RunId id) {
@@ -425,6 +426,12 @@ bool ShownRun::isKept() const {
 
 bool ShownRun::frame() {
     const bool arrived = drain();
+    if (m_replaces) { // also when there was no memory for it before
+        m_stays = false;
+        show(ofExperiment(m_current, 0));
+        showState(); // the state may have been about the saved run
+        m_replaces = false;
+    }
     if (arrived) enlist();
     m_models.list.refresh();
     if (m_models.run.refresh()) m_figures.changed();
@@ -464,11 +471,7 @@ bool ShownRun::drain() {
         batch.change ? std::optional(batch.change->now) : std::nullopt;
     m_feed->take(std::move(batch), m_watched ? RunFeed::Counts::Keep : RunFeed::Counts::Glance);
     if (now) follow(*now);
-    if (m_shown.run != m_current && trained) {
-        m_stays = false;
-        show(ofExperiment(m_current, 0));
-        showState(); // the state may have been about the saved run
-    }
+    m_replaces = m_replaces || (trained && m_shown.run != m_current);
     return true;
 }
 

@@ -193,6 +193,7 @@ private:
     std::optional<RunFeed> m_feed; ///< feeds m_current
     Shown m_shown;
     bool m_stays = false;            ///< the shown run stays until a training takes a step
+    bool m_replaces = false;         ///< it has, and the next frame shows it
     std::map<RunId, Shown> m_others; ///< runs of the list that are not shown
     RunId m_before = RunId::None;    ///< the run that was replaced last and can be brought back
     bool m_showsBefore = false;

@@ -6,6 +6,7 @@
 #include "ui/models/translated.h"
 #include "ui/session/experiment_controller.h"
 #include "ui/session/user_settings.h"
+#include "ui/window/guarded_application.h"
 
 #include <QSettings>
 #include <QSignalSpy>
@@ -38,6 +39,7 @@ class TestOutOfMemory : public QObject {
 private slots:
     void onTheTrainingThread();
     void onTheWindowsThread();
+    void noticesAreHeardAgain();
     void ofACheckpoint();
     void ofTheUsersSettings();
 };
@@ -99,6 +101,25 @@ void TestOutOfMemory::onTheWindowsThread() {
                 .contains(QStringLiteral("steps.csv")));
 }
 
+/// Without the notice that a run was built, its rows would go into the run before.
+void TestOutOfMemory::noticesAreHeardAgain() {
+    FakeScript script;
+    ExperimentController controller(fakeFactory(script));
+    int builds = 0, ends = 0;
+    connect(&controller, &ExperimentController::built, this, [&] {
+        if (builds++ == 0) throw std::bad_alloc();
+    });
+    connect(&controller, &ExperimentController::stateChanged, this, [&](SessionState state) {
+        if (state == SessionState::Finished && ends++ == 0) throw std::bad_alloc();
+    });
+    controller.reset(tinyConfig(10));
+    controller.play(); // waits for the run
+    QTRY_COMPARE_WITH_TIMEOUT(ends, 2, kPatience);
+    QCOMPARE(builds, 2);
+    QCOMPARE(controller.state(), SessionState::Finished);
+    QCOMPARE(controller.drain().records.size(), size_t{20});
+}
+
 /// Nobody asked for the checkpoint: the training continues without it.
 void TestOutOfMemory::ofACheckpoint() {
     FakeScript script;
@@ -137,5 +158,5 @@ void TestOutOfMemory::ofTheUsersSettings() {
     QCOMPARE(userSettings().value(zoom).toInt(), 125);
 }
 
-QTEST_MAIN(TestOutOfMemory)
+HALFSCOPE_TEST_MAIN(TestOutOfMemory, GuardedApplication app(argc, argv))
 #include "tst_out_of_memory.moc"
