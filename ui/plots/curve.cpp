@@ -14,55 +14,7 @@ namespace {
 constexpr double kRateWindow = 0.1; // seconds
 constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points, too
 
-/// Converts to an integer; steps too large for it are clamped far beyond all real ones.
-int64_t stepOf(double step) {
-    constexpr double kFar = 4e18;
-    return static_cast<int64_t>(std::clamp(step, -kFar, kFar));
-}
-
-struct Points {
-    QVector<double>& xs;
-    QVector<double>& ys;
-    void put(const Point& point) {
-        if (!std::isfinite(point.value)) return;
-        const auto step = static_cast<double>(point.step);
-        if (!xs.isEmpty() && xs.back() >= step) return;
-        xs.append(step);
-        ys.append(point.value);
-    }
-};
-
 } // namespace
-
-void sample(const Column& column, double from, double to, int pixels, QVector<double>& xs,
-            QVector<double>& ys) {
-    xs.clear();
-    ys.clear();
-    if (column.empty() || !(from <= to) || pixels < 1) return;
-    Points points{xs, ys};
-    const int64_t first = std::max(stepOf(std::ceil(from)), column.firstStep());
-    const int64_t last = std::min(stepOf(std::floor(to)), column.lastStep());
-    if (const auto before = column.upTo(first - 1)) points.put(*before);
-    std::vector<Extremes> buckets;
-    if (last - first < 2 * int64_t{pixels}) {
-        column.values(first, last, [&points](int64_t step, double value) {
-            points.put({step, value});
-        });
-    } else {
-        column.extremes(first, last, static_cast<size_t>(pixels), buckets);
-        for (const Extremes& bucket : buckets) {
-            if (bucket.finite == 0) continue;
-            const bool falls = bucket.highest.step < bucket.lowest.step;
-            points.put(falls ? bucket.highest : bucket.lowest);
-            points.put(falls ? bucket.lowest : bucket.highest);
-        }
-        if (!buckets.empty() && buckets.back().finite > 0) points.put(buckets.back().last);
-    }
-    std::array<Point, 1> after;
-    if (last < column.lastStep() &&
-        column.read(std::max(last, first - 1) + 1, column.lastStep(), after) == 1)
-        points.put(after.front());
-}
 
 void sampleMeans(const Column& column, double from, double to, int pixels, QVector<double>& xs,
                  QVector<double>& ys) {
@@ -103,12 +55,12 @@ void sampleMeans(const Column& column, double from, double to, int pixels, QVect
     }
 }
 
-void RateCurve::update(const Column& deviceSeconds, const Column& wallSeconds) {
-    constexpr size_t kBlock = 512;
+bool RateCurve::update(const Column& deviceSeconds, const Column& wallSeconds) {
+    constexpr size_t kBlock = 512, kMostBlocks = 1024; // some milliseconds
     std::array<Point, kBlock> device, wall;
-    for (;;) {
+    for (size_t block = 0; block < kMostBlocks; ++block) {
         const size_t count = deviceSeconds.read(m_step + 1, deviceSeconds.lastStep(), device);
-        if (count == 0) return;
+        if (count == 0) return false;
         const size_t walls = wallSeconds.read(device.front().step, device[count - 1].step, wall);
         size_t at = 0;
         for (size_t i = 0; i < count; ++i) {
@@ -119,6 +71,7 @@ void RateCurve::update(const Column& deviceSeconds, const Column& wallSeconds) {
         }
         m_step = device[count - 1].step;
     }
+    return m_step < deviceSeconds.lastStep();
 }
 
 void RateCurve::add(int64_t step, double deviceSeconds, double wallSeconds) {
@@ -128,7 +81,7 @@ void RateCurve::add(int64_t step, double deviceSeconds, double wallSeconds) {
     m_window += deviceSeconds;
     if (m_window < std::min(kRateWindow, kRateShare * m_total)) return;
     m_window = 0;
-    m_series.append(step, m_rate.perSecond());
+    m_points.append(step, m_rate.perSecond());
 }
 
 std::optional<Point> RateCurve::rest() const {
@@ -143,15 +96,16 @@ bool Curve::isRate() const {
     return m_run->metrics()[static_cast<size_t>(m_id)].axis == PlotAxis::Rate;
 }
 
-void Curve::update() {
-    if (std::exchange(m_seen, m_run->version()) == m_run->version()) return;
-    if (isRate()) m_rate.update(column(), m_run->column(m_lane, metric::WallSeconds));
+bool Curve::update() {
+    if (m_complete && std::exchange(m_seen, m_run->version()) == m_run->version()) return true;
+    if (isRate()) m_complete = !m_rate.update(column(), m_run->column(m_lane, metric::WallSeconds));
+    return m_complete;
 }
 
 void Curve::sample(double from, double to, int pixels, bool resting, QVector<double>& xs,
                    QVector<double>& ys) const {
     if (!isRate()) return halfscope::sample(column(), from, to, pixels, xs, ys);
-    m_rate.series().sample(from, to, pixels, xs, ys);
+    halfscope::sample(m_rate.points(), from, to, pixels, xs, ys);
     const auto rest = m_rate.rest();
     if (resting && rest && static_cast<double>(rest->step) <= to &&
         (xs.isEmpty() || xs.back() < static_cast<double>(rest->step))) {
@@ -161,13 +115,8 @@ void Curve::sample(double from, double to, int pixels, bool resting, QVector<dou
 }
 
 std::optional<Curve::Reading> Curve::at(std::optional<int64_t> step) const {
-    if (isRate()) {
-        const Series& series = m_rate.series();
-        const qsizetype i = step ? series.indexAt(static_cast<double>(*step)) : series.size() - 1;
-        if (i < 0) return std::nullopt;
-        return Reading{series.step(i), series.value(i), false};
-    }
-    const auto point = column().upTo(step.value_or(column().lastStep()));
+    const Column& read = isRate() ? m_rate.points() : column();
+    const auto point = read.upTo(step.value_or(read.lastStep()));
     if (!point) return std::nullopt;
     return Reading{point->step, point->value, !std::isfinite(point->value)};
 }

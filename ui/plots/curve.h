@@ -5,7 +5,7 @@
 
 #include "engine/runs/run.h"
 #include "ui/models/step_rate.h"
-#include "ui/plots/series.h"
+#include "ui/plots/sampling.h"
 
 #include <QVector>
 
@@ -13,13 +13,6 @@
 #include <optional>
 
 namespace halfscope {
-
-/// Selects the points to draw for steps in [from, to] on `pixels` pixels, in order of step: all
-/// finite ones when there are few, else the lowest and highest of each bucket (at most one bucket a
-/// pixel), and the newest. Every point is a real one. One neighbour outside each end is added so
-/// that lines reach the edges.
-void sample(const Column&, double from, double to, int pixels, QVector<double>& xs,
-            QVector<double>& ys);
 
 /// Returns points of a line through the middle of dense noise for steps in [from, to], about one in
 /// four pixels. Each is the mean of finite values that lie at even distances. There are none for
@@ -32,9 +25,10 @@ void sampleMeans(const Column&, double from, double to, int pixels, QVector<doub
 /// alone, however often they are looked at.
 class RateCurve {
 public:
-    /// Takes the steps that came since the last call.
-    void update(const Column& deviceSeconds, const Column& wallSeconds);
-    const Series& series() const { return m_series; }
+    /// Takes the steps that came since the last call, but at most so many that a frame has time for
+    /// them; returns whether there are more.
+    bool update(const Column& deviceSeconds, const Column& wallSeconds);
+    const Column& points() const { return m_points.column(); }
     /// Returns the speed over the steps since the last point, if there are any: the newest point of
     /// a training that rests.
     std::optional<Point> rest() const;
@@ -43,7 +37,7 @@ private:
     void add(int64_t step, double deviceSeconds, double wallSeconds);
 
     StepRate m_rate;
-    Series m_series;
+    ColumnWriter m_points;
     double m_total = 0, m_window = 0; ///< device seconds
     int64_t m_step = 0;               ///< the last step that was taken
 };
@@ -57,8 +51,9 @@ public:
     int lane() const { return m_lane; }
     MetricId id() const { return m_id; }
     const Column& column() const { return m_run->column(m_lane, m_id); }
-    /// Takes what came since the last call. Cheap when nothing came.
-    void update();
+    /// Takes what came since the last call. Cheap when nothing came. Returns whether the curve is
+    /// complete; else another call goes on.
+    bool update();
     /// See the function sample(). `resting` means that nothing is trained, so that the speed of the
     /// last steps is drawn, too.
     void sample(double from, double to, int pixels, bool resting, QVector<double>& xs,
@@ -83,6 +78,7 @@ private:
     MetricId m_id;
     RateCurve m_rate; ///< empty for other metrics
     uint64_t m_seen = 0;
+    bool m_complete = true;
 };
 
 } // namespace halfscope

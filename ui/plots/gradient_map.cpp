@@ -125,11 +125,12 @@ void GradientMap::renameLanes(const QStringList& labels) { m_label = labels.valu
 
 void GradientMap::keepFree(int width) { m_readout->keepFree(width); }
 
-void GradientMap::update(double from, double to, int pixels) {
+bool GradientMap::update(double from, double to, int pixels) {
     m_item->setVisible(!folded());
-    if (folded() || !m_run) return;
+    if (folded() || !m_run) return true;
     placeTicks();
     m_item->setHistory(history(), from, to, pixels);
+    return true;
 }
 
 /// Sets the labels that there is room for, the most telling first.

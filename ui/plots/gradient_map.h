@@ -46,7 +46,7 @@ public:
     QString title() const override;
     QString explanation() const override;
     void renameLanes(const QStringList& labels) override;
-    void update(double from, double to, int pixels) override;
+    bool update(double from, double to, int pixels) override;
     void setColors(const Colors&) override;
     void showValues(std::optional<qint64> step) override;
     QString spoken(std::optional<qint64> step) const override;

@@ -78,7 +78,7 @@ void PlotPanel::setRun(const std::shared_ptr<const Run>& run, const QStringList&
         m_lanes.push_back({.label = labels[i],
                            .curve = Curve(run, i, m_id),
                            .absent = false,
-                           .trend = {},
+                           .trend = Trend(m_smoothing),
                            .graph = newGraph(title() + u'/' + labels[i]),
                            .trendGraph = nullptr,
                            .points = {}});
@@ -103,7 +103,7 @@ void PlotPanel::setSmoothing(double weight) {
     m_smoothing = weight;
     for (Lane& lane : m_lanes)
         if (lane.trendGraph) {
-            lane.trend.setWeight(weight);
+            lane.trend = Trend(weight);
             lane.trendGraph->data()->clear();
         }
 }
@@ -157,17 +157,18 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
     m_behind.push_back(std::move(behind));
 }
 
-void PlotPanel::update(double from, double to, int pixels) {
+bool PlotPanel::update(double from, double to, int pixels) {
+    bool complete = true;
     if (folded()) { // the header shows the values nevertheless
         for (Lane& lane : m_lanes)
-            lane.curve.update();
-        return;
+            complete = lane.curve.update() && complete;
+        return complete;
     }
     // thick lines cost more by the point, and hide what is closer together than they are thick
     if (m_magnified > 1) pixels = std::max(1, pixels / static_cast<int>(lanePen(0).widthF()));
     double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
     const auto take = [&](Curve& curve, Points& points, bool resting) {
-        curve.update();
+        complete = curve.update() && complete;
         curve.sample(from, to, pixels, resting, points.xs, points.ys);
         for (const double y : points.ys) {
             if (isLogarithmic(m_metric) && y <= 0) continue;
@@ -190,6 +191,7 @@ void PlotPanel::update(double from, double to, int pixels) {
     m_ticker->setLabelShare(static_cast<double>(line) / std::max(1, m_rect.height()));
     drawLanes(from, to, pixels);
     drawOverlays(pixels);
+    return complete;
 }
 
 bool PlotPanel::isDrawn(const Lane& lane) const {
@@ -206,11 +208,11 @@ void PlotPanel::drawLanes(double from, double to, int pixels) {
         const bool pale = trend || (drawn.noise && lane.trendGraph);
         fillGraph(*lane.graph, drawn, pale ? m_colors.faint(pen) : pen, pixels);
         if (!lane.trendGraph) continue;
-        lane.trend.update(lane.curve.column());
         if (!trend && pale)
             sampleMeans(lane.curve.column(), from, to, pixels, lane.points.xs, lane.points.ys);
         else
-            lane.trend.series().sample(from, to, pixels, lane.points.xs, lane.points.ys);
+            lane.trend.sample(lane.curve.column(), from, to, pixels, lane.points.xs,
+                              lane.points.ys);
         fillGraph(*lane.trendGraph, drawnOf(lane.points, pixels), pen, pixels);
     }
 }
@@ -306,11 +308,11 @@ void PlotPanel::setColors(const Colors& colors) {
 }
 
 QString PlotPanel::trendAt(const Lane& lane, std::optional<qint64> step) const {
-    const Series& trend = lane.trend.series();
-    const qsizetype i = step ? trend.indexAt(static_cast<double>(*step)) : trend.size() - 1;
-    return i < 0 ? QString()
-                 : QCoreApplication::translate("PlotPanel", " (trend %1)")
-                       .arg(valueText(m_metric, trend.value(i)));
+    const Column& column = lane.curve.column();
+    const auto trend = lane.trend.upTo(column, step.value_or(column.lastStep()));
+    return trend ? QCoreApplication::translate("PlotPanel", " (trend %1)")
+                       .arg(valueText(m_metric, trend->value))
+                 : QString();
 }
 
 QString PlotPanel::othersAt(size_t lane, std::optional<qint64> step) const {

@@ -66,7 +66,7 @@ public:
     void keepFree(int width);
 
     /// Draws the curves in [from, to] and fits the y range to their finite values there.
-    void update(double from, double to, int pixels) override;
+    bool update(double from, double to, int pixels) override;
     void setColors(const Colors&) override;
     void showValues(std::optional<qint64> step) override;
     /// Returns what is drawn: the lanes, their trends, and the curves of other runs.
@@ -87,7 +87,7 @@ private:
         QString label;
         Curve curve;
         bool absent = false;
-        SmoothedColumn trend;
+        Trend trend;
         CurveGraph* graph = nullptr; ///< owned by the plot
         /// Owned by the plot; null where there is neither a trend nor noise.
         CurveGraph* trendGraph = nullptr;

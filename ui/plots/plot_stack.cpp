@@ -268,7 +268,7 @@ void PlotStack::updatePlots() {
     }
     for (StackedPlot* plot : m_rows->shown()) {
         plot->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
-        plot->update(m_from, m_to, plotWidth());
+        m_dirty = !plot->update(m_from, m_to, plotWidth()) || m_dirty;
     }
 }
 

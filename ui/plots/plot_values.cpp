@@ -26,40 +26,29 @@ struct Cells {
     int64_t step() const { return next < points.size() ? points[next].step : kEnd; }
 };
 
-void take(const Series& series, const PlotValues& view, std::vector<Point>& points) {
-    for (qsizetype i = 0; i < series.size(); ++i) {
-        const auto step = static_cast<double>(series.step(i));
-        if (step >= view.from && step <= view.to)
-            points.push_back({series.step(i), series.value(i)});
-    }
-}
-
 Cells cellsOf(const PlottedCurve& curve, const PlotValues& view) {
     Cells cells;
     const Column& column = curve.run.column(curve.lane, curve.id);
     const Metric& metric = curve.run.metrics()[static_cast<size_t>(curve.id)];
+    const auto take = [&cells](int64_t step, double value) {
+        if (cells.points.size() % kCheckEvery == 0) checkCancelled();
+        cells.points.push_back({step, value});
+    };
+    const auto first = stepOf(std::ceil(view.from)), last = stepOf(std::floor(view.to));
     if (curve.weight > 0) {
-        SmoothedColumn trend;
-        trend.setWeight(curve.weight);
-        trend.update(column);
-        take(trend.series(), view, cells.points);
+        Trend(curve.weight).values(column, first, last, take);
     } else if (metric.axis == PlotAxis::Rate) {
         RateCurve rate;
-        rate.update(column, curve.run.column(curve.lane, metric::WallSeconds));
-        take(rate.series(), view, cells.points);
+        while (rate.update(column, curve.run.column(curve.lane, metric::WallSeconds)))
+            checkCancelled();
+        rate.points().values(first, last, take);
         const auto rest = rate.rest(); // the plot of a run that rests ends with it
-        if (rest && static_cast<double>(rest->step) <= view.to &&
+        if (rest && rest->step <= last &&
             (cells.points.empty() || cells.points.back().step < rest->step))
             cells.points.push_back(*rest);
     } else {
         cells.kind = metric.kind;
-        const double last = std::min(view.to, static_cast<double>(column.lastStep()));
-        column.values(static_cast<int64_t>(std::ceil(std::max(0.0, view.from))),
-                      static_cast<int64_t>(std::floor(std::max(0.0, last))),
-                      [&cells](int64_t step, double value) {
-                          if (cells.points.size() % kCheckEvery == 0) checkCancelled();
-                          cells.points.push_back({step, value});
-                      });
+        column.values(first, last, take);
     }
     return cells;
 }

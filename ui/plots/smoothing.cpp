@@ -1,8 +1,12 @@
-// The moving average, one multiplication a point.
+// The moving average, one multiplication a point, and its extremes in buckets.
 #include "ui/plots/smoothing.h"
 
+#include "ui/plots/sampling.h"
+
 #include <algorithm>
-#include <cmath>
+#include <bit>
+#include <span>
+#include <utility>
 
 namespace halfscope {
 
@@ -14,18 +18,86 @@ double Smoother::add(double value) {
     return m_sum / m_shares;
 }
 
-void SmoothedColumn::setWeight(double weight) {
-    m_smoother = Smoother(weight);
-    m_series.clear();
-    m_step = 0;
+/// The trend as something that sample() can ask.
+struct Trend::Source {
+    const Column& raw;
+    Trend& trend;
+
+    bool empty() const { return raw.empty(); }
+    int64_t firstStep() const { return raw.firstStep(); }
+    int64_t lastStep() const { return raw.lastStep(); }
+    std::optional<Point> upTo(int64_t step) const { return trend.upTo(raw, step); }
+    template <class Visitor>
+    void values(int64_t from, int64_t to, Visitor&& visitor) const {
+        trend.values(raw, from, to, visitor);
+    }
+    void extremes(int64_t from, int64_t to, size_t buckets, std::vector<Extremes>& out) const {
+        trend.extremes(raw, from, to, buckets, out);
+    }
+    size_t read(int64_t from, int64_t to, std::span<Point> out) const {
+        const size_t count = raw.read(from, to, out);
+        for (Point& point : out.first(count))
+            if (const auto at = upTo(point.step)) point = *at;
+        return count;
+    }
+};
+
+Trend::Trend(double weight) : m_weight(Smoother(weight).weight()) {}
+
+int64_t Trend::reach(const Column& raw) const {
+    constexpr double kBits = 24; // a float's: curves are drawn and read with fewer
+    const auto values = static_cast<int64_t>(std::ceil(kBits / -std::log2(m_weight)));
+    const int64_t size = std::max(raw.size(), int64_t{1});
+    return values * std::max((raw.lastStep() - raw.firstStep() + size - 1) / size, int64_t{1});
 }
 
-void SmoothedColumn::update(const Column& raw) {
-    if (weight() <= 0) return;
-    raw.values(m_step + 1, raw.lastStep(), [this](int64_t step, double value) {
-        if (std::isfinite(value)) m_series.append(step, m_smoother.add(value));
+std::optional<Point> Trend::upTo(const Column& raw, int64_t step) const {
+    const auto newest = m_weight > 0 ? raw.upTo(step) : std::nullopt;
+    std::optional<Point> found;
+    if (!newest) return found;
+    Smoother smoother(m_weight);
+    raw.values(newest->step - reach(raw), newest->step, [&](int64_t at, double value) {
+        if (std::isfinite(value)) found = Point{at, smoother.add(value)};
     });
-    m_step = raw.lastStep();
+    return found;
+}
+
+void Trend::sample(const Column& raw, double from, double to, int pixels, QVector<double>& xs,
+                   QVector<double>& ys) {
+    xs.clear();
+    ys.clear();
+    if (m_weight <= 0) return;
+    Source source{raw, *this};
+    halfscope::sample(source, from, to, pixels, xs, ys);
+}
+
+/// As Column::extremes(), but with the whole of the buckets at both ends.
+void Trend::extremes(const Column& raw, int64_t from, int64_t to, size_t buckets,
+                     std::vector<Extremes>& out) {
+    constexpr int64_t kWindow = 512; // steps of a bucket: enough for the band that noise fills
+    const auto range = static_cast<uint64_t>(to - from);
+    const auto width = static_cast<int64_t>(std::bit_ceil(range / buckets + 1));
+    if (std::exchange(m_width, width) != width) m_buckets.clear();
+    auto known = m_buckets.begin();
+    Pass pass(*this, raw);
+    for (int64_t begin = from / width * width; begin <= to; begin += width) {
+        const int64_t end = std::min(begin + width, raw.lastStep() + 1);
+        while (known != m_buckets.end() && known->from < begin)
+            ++known;
+        if (known != m_buckets.end() && known->from == begin && known->to == end) {
+            out.push_back(*known);
+            continue;
+        }
+        Extremes each;
+        each.from = begin;
+        each.to = end;
+        pass.run(std::max(begin, end - kWindow), end - 1, [&each](int64_t step, double trend) {
+            const Point point{step, trend};
+            each.add(point, point, point, 1);
+        });
+        out.push_back(each);
+    }
+    m_buckets = out;
 }
 
 } // namespace halfscope

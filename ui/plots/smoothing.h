@@ -1,9 +1,16 @@
-// A curve's trend: the exponential moving average that TensorBoard and Weights & Biases draw, kept
-// point by point beside the curve itself. Knows no widgets.
+// A curve's trend: the exponential moving average that TensorBoard and Weights & Biases draw. Knows
+// no widgets.
 #pragma once
 
 #include "engine/runs/column.h"
-#include "ui/plots/series.h"
+
+#include <QVector>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
 
 namespace halfscope {
 
@@ -24,21 +31,61 @@ private:
     double m_weight, m_sum = 0, m_shares = 0;
 };
 
-/// The trend of a column that only grows: a point for each finite value. With weight 0 it keeps
-/// nothing.
-class SmoothedColumn {
+/// The trend of a column that only grows: a point for each finite value. It is computed where it is
+/// looked at, from as many values before as count for more than 2^-24, so that a look takes no
+/// longer in a long training and nothing grows with it. With weight 0 there is none.
+class Trend {
 public:
-    /// Starts again: the next update() goes through the whole column.
-    void setWeight(double weight);
-    double weight() const { return m_smoother.weight(); }
-    /// Takes the values that came since the last call.
-    void update(const Column& raw);
-    const Series& series() const { return m_series; }
+    explicit Trend(double weight = 0);
+    double weight() const { return m_weight; }
+
+    /// Calls visitor(step, trend) for the finite values of the steps from..to, both included.
+    template <class Visitor>
+    void values(const Column& raw, int64_t from, int64_t to, Visitor&& visitor) const {
+        if (m_weight > 0) Pass(*this, raw).run(from, to, visitor);
+    }
+    /// Returns the trend at or before a step, if any value that counts there is finite.
+    std::optional<Point> upTo(const Column& raw, int64_t step) const;
+    /// See the function sample(). Of a wide bucket only the last values are looked at. What was
+    /// computed last is kept for the next look, which has to be at the same column.
+    void sample(const Column& raw, double from, double to, int pixels, QVector<double>& xs,
+                QVector<double>& ys);
 
 private:
-    Smoother m_smoother;
-    Series m_series;
-    int64_t m_step = 0; ///< the last step that was taken
+    /// Goes through a column forwards. What it does not pass by the way, it begins early enough.
+    class Pass {
+    public:
+        Pass(const Trend& trend, const Column& raw)
+            : m_raw(raw), m_smoother(trend.m_weight), m_reach(trend.reach(raw)) {}
+        template <class Visitor>
+        void run(int64_t from, int64_t to, Visitor&& visitor) {
+            if (m_next < from - m_reach) {
+                m_smoother = Smoother(m_smoother.weight());
+                m_next = from - m_reach;
+            }
+            m_raw.values(m_next, to, [&](int64_t step, double value) {
+                if (!std::isfinite(value)) return;
+                const double trend = m_smoother.add(value);
+                if (step >= from) visitor(step, trend);
+            });
+            m_next = to + 1;
+        }
+
+    private:
+        const Column& m_raw;
+        Smoother m_smoother;
+        int64_t m_reach;
+        int64_t m_next = std::numeric_limits<int64_t>::min(); ///< the step that comes next
+    };
+    struct Source;
+    /// Returns how many steps back a value counts.
+    int64_t reach(const Column& raw) const;
+    void extremes(const Column& raw, int64_t from, int64_t to, size_t buckets,
+                  std::vector<Extremes>& out);
+
+    double m_weight;
+    std::vector<Extremes> m_buckets; ///< of the last sample
+    int64_t m_width = 0;             ///< of these, in steps
 };
 
 } // namespace halfscope

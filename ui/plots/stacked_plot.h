@@ -47,8 +47,9 @@ public:
     virtual QString explanation() const = 0;
     /// Changes the labels of the same lanes; what is plotted stays.
     virtual void renameLanes(const QStringList& labels) = 0;
-    /// Draws the steps in [from, to].
-    virtual void update(double from, double to, int pixels) = 0;
+    /// Draws the steps in [from, to]. Returns whether all is drawn; a long run that was just opened
+    /// takes more calls.
+    virtual bool update(double from, double to, int pixels) = 0;
     virtual void setColors(const Colors&) = 0;
     /// Shows the values at a step, or the newest ones.
     virtual void showValues(std::optional<qint64> step) = 0;

@@ -40,6 +40,7 @@ private slots:
     void smallSharesAreBrief();
     void scalesFarApartStayOffTheAxis();
     void ratesHaveFewPoints();
+    void longRunsAreReadInParts();
 };
 
 void TestAxes::controlsHaveOutlines_data() {
@@ -259,11 +260,11 @@ void TestAxes::ratesHaveFewPoints() {
     for (const double seconds : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
         add(seconds);
     curve.update(device.column(), wall.column());
-    QVERIFY(curve.series().isEmpty() && !curve.rest());
+    QVERIFY(curve.points().empty() && !curve.rest());
     add(0.01);
     curve.update(device.column(), wall.column());
-    QCOMPARE(curve.series().size(), qsizetype(1));
-    QVERIFY(std::abs(curve.series().value(0) - 100) < 1e-4);
+    QCOMPARE(curve.points().size(), int64_t{1});
+    QVERIFY(std::abs(curve.points().lastValue() - 100) < 1e-4);
     QVERIFY(!curve.rest());
     // later a point covers a tenth of a second, here 100 steps of a millisecond
     for (int i = 0; i < 100000; ++i)
@@ -271,11 +272,31 @@ void TestAxes::ratesHaveFewPoints() {
     RateCurve late; // however often it looks, and from whatever step
     late.update(device.column(), wall.column());
     curve.update(device.column(), wall.column());
-    QCOMPARE(late.series().size(), curve.series().size());
-    const qsizetype points = curve.series().size();
-    QVERIFY(std::abs(curve.series().value(points - 1) - 1000) < 1e-3);
+    QCOMPARE(late.points().size(), curve.points().size());
+    const int64_t points = curve.points().size();
+    QVERIFY(std::abs(curve.points().lastValue() - 1000) < 1e-3);
     QVERIFY2(points > 900 && points < 1400, qPrintable(QString::number(points)));
     QVERIFY(late.rest() == curve.rest());
+}
+
+/// Or a frame would take as long as the run has rows.
+void TestAxes::longRunsAreReadInParts() {
+    constexpr int64_t kSteps = 1'200'000;
+    ColumnWriter device, wall;
+    for (int64_t step = 1; step <= kSteps; ++step) {
+        device.append(step, 0.001);
+        wall.append(step, 0.001 * static_cast<double>(step));
+    }
+    RateCurve curve;
+    int parts = 1;
+    int64_t points = 0;
+    while (curve.update(device.column(), wall.column())) {
+        QVERIFY(curve.points().size() > points); // each goes on
+        points = curve.points().size();
+        ++parts;
+    }
+    QCOMPARE(parts, 3);
+    QVERIFY(curve.points().lastStep() > kSteps - 200);
 }
 
 } // namespace tst_axes

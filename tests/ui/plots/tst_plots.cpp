@@ -48,6 +48,7 @@ private slots:
     void levelStretchKeepsItsEnds();
     void spokenDescription();
     void cheapWhenNothingChanged();
+    void longRunsAreDrawnInParts();
     void recordsOfUnknownLanes();
     void clearing();
     void exports();
@@ -244,6 +245,22 @@ void TestPlots::cheapWhenNothingChanged() {
         QVERIFY(!m_stack->refresh());
     QCoreApplication::processEvents();
     QCOMPARE(replots.count(), 1);
+}
+
+/// The speeds of a long run that is opened come over several frames, without a row that arrives.
+void TestPlots::longRunsAreDrawnInParts() {
+    constexpr int kSteps = 600'000;
+    for (int step = 1; step <= kSteps; ++step)
+        m_stack->append(0, record(step, 0, 0.5f));
+    m_stack->resize(700, 600);
+    m_stack->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_stack.get()));
+    int frames = 0;
+    while (m_stack->refresh() && frames < 10)
+        ++frames;
+    QVERIFY2(frames >= 1 && frames < 10, qPrintable(QString::number(frames)));
+    const auto& speed = graphNamed(*m_stack, QStringLiteral("Throughput (steps/s)/A fp32"))->data();
+    QVERIFY(!speed->isEmpty() && (speed->constEnd() - 1)->key > 0.99 * kSteps);
 }
 
 void TestPlots::recordsOfUnknownLanes() {
