@@ -18,6 +18,7 @@
 #include <QGridLayout>
 #include <QGuiApplication>
 #include <QItemSelectionModel>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
@@ -309,6 +310,13 @@ void GridDialog::tell(const QString& text, bool wrong) {
         axis.values->setAccessibleDescription(text);
     const Colors colors = colorsFor(QGuiApplication::palette());
     setOwnColor(*m_note, QPalette::WindowText, wrong ? colors.error : colors.text);
+}
+
+/// Enter starts the map, but not for who chooses what it shows: that would discard it.
+void GridDialog::keyPressEvent(QKeyEvent* event) {
+    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (enter && focusWidget() == m_measure) return m_measure->showPopup();
+    QDialog::keyPressEvent(event);
 }
 
 void GridDialog::changeEvent(QEvent* event) {

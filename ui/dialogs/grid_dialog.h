@@ -50,6 +50,7 @@ signals:
 
 protected:
     void changeEvent(QEvent*) override;
+    void keyPressEvent(QKeyEvent*) override;
 
 private:
     /// A setting and its values.

@@ -5,6 +5,7 @@
 #include "ui/dialogs/grid_dialog.h"
 
 #include <QAbstractItemModelTester>
+#include <QAbstractItemView>
 #include <QClipboard>
 #include <QComboBox>
 #include <QElapsedTimer>
@@ -290,6 +291,10 @@ void TestGridDialog::trainsAndTells() {
     QCOMPARE(QGuiApplication::clipboard()->text(), dialog.model().text());
     auto* shows = named<QComboBox>(dialog, QStringLiteral("What the map shows"));
     QCOMPARE(shows->count(), 5);
+    shows->setFocus();
+    QTest::keyClick(shows, Qt::Key_Return);
+    QVERIFY(!dialog.running() && dialog.model().trained() == 6 && shows->view()->isVisible());
+    QTest::keyClick(shows->view(), Qt::Key_Escape);
     QTest::keyClick(shows, Qt::Key_End);
     QVERIFY(dialog.model().shown() == GridModel::Measure::GradientError);
     for (int up = 0; up < 2; ++up)
