@@ -3,6 +3,7 @@
 // how long the window's thread was held. A seed gives the same actions again.
 // halfscope-soak cycles N: starts a training, lets it take a step and resets it, N times.
 #include "engine/core/error.h"
+#include "tests/support/hold.h"
 #include "ui/models/run_list_model.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/window/main_window.h"
@@ -56,23 +57,6 @@ qsizetype openFiles() {
     return QDir(QStringLiteral("/proc/self/fd")).entryList(all).size();
 }
 
-/// How late a timer of 5 ms comes.
-class Watch : public QObject {
-public:
-    Watch() {
-        m_clock.start();
-        m_timer.callOnTimeout([this] { m_longest = std::max(m_longest, m_clock.restart()); });
-        m_timer.setTimerType(Qt::PreciseTimer);
-        m_timer.start(5);
-    }
-    qint64 takeLongest() { return std::exchange(m_longest, 0); }
-
-private:
-    QTimer m_timer;
-    QElapsedTimer m_clock;
-    qint64 m_longest = 0;
-};
-
 class Soak : public QObject {
 public:
     Soak(MainWindow& window, const QTemporaryDir& folder, unsigned seed)
@@ -87,7 +71,7 @@ public:
     }
 
     void report() {
-        const qint64 held = m_watch.takeLongest();
+        const qint64 held = m_hold.takeLongest();
         m_longestHeld = std::max(m_longestHeld, held);
         std::printf("%8lld %9d %8.1f %8.2f %7lld %7ld %7d %9lld  %s\n",
                     static_cast<long long>(m_clock.elapsed() / 1000), m_count,
@@ -172,7 +156,7 @@ private:
     MainWindow& m_window;
     const QTemporaryDir& m_folder;
     std::mt19937 m_random;
-    Watch m_watch;
+    test::Hold m_hold;
     QTimer m_actions, m_reports;
     QElapsedTimer m_clock;
     int m_count = 0;
@@ -183,7 +167,7 @@ private:
 /// Whether all cycles took a step.
 bool cycles(MainWindow& window, int count) {
     constexpr int kPatience = 60000; // ms
-    Watch watch;
+    test::Hold hold;
     std::printf("%8s %8s %8s %7s %7s %7s %9s\n", "cycles", "MiB", "heap", "files", "threads",
                 "runs", "held ms");
     for (int i = 1; i <= count; ++i) {
@@ -206,7 +190,7 @@ bool cycles(MainWindow& window, int count) {
             std::printf("%8d %8.1f %8.2f %7lld %7ld %7d %9lld\n", i,
                         static_cast<double>(statusOf("VmRSS:")) / 1024, heapMebibytes(),
                         static_cast<long long>(openFiles()), statusOf("Threads:"),
-                        window.runs().rowCount(), static_cast<long long>(watch.takeLongest()));
+                        window.runs().rowCount(), static_cast<long long>(hold.takeLongest()));
         std::fflush(stdout);
     }
     return true;

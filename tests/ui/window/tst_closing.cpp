@@ -1,22 +1,19 @@
 // The window opens what it can without being held up, and closes within a second whatever it is
 // reading, decoding or building.
 #include "engine/core/error.h"
+#include "tests/support/hold.h"
 #include "tests/support/picture_files.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/under_sanitizer.h"
 
-#include <QDeadlineTimer>
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QProgressDialog>
 #include <QTimer>
 
 #include <array>
-#include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <thread>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -30,59 +27,6 @@ namespace {
 
 constexpr qint64 kLongestClosing = 1000;                           // ms
 constexpr qint64 kLongestHold = test::kUnderSanitizer ? 300 : 100; // ms; sanitizers take their time
-
-/// Returns how many milliseconds this thread has been ready to run while other threads had the
-/// processors; 0 where the system does not tell.
-qint64 pushedAside() {
-    std::array<char, 100> text{};
-    const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    const bool told = read(file, text.data(), text.size() - 1) > 0;
-    close(file);
-    long long ran = 0, waited = 0; // ns
-    constexpr long long kMillisecond = 1'000'000;
-    return told && std::sscanf(text.data(), "%lld %lld", &ran, &waited) == 2 ? waited / kMillisecond
-                                                                             : 0;
-}
-
-/// Measures the longest time in which the window's thread served no timer, because it computed or
-/// waited for something. Two kinds of time do not count, because a busy machine would lengthen the
-/// window's: when other threads had the processors, and what held up an idle thread, too.
-class Hold {
-public:
-    Hold() {
-        m_clock.start();
-        QObject::connect(&m_timer, &QTimer::timeout, &m_timer, [this] { look(); });
-        m_timer.start(kBeat);
-        m_idle = std::jthread([this](const std::stop_token& stop) {
-            while (!stop.stop_requested()) {
-                std::this_thread::sleep_for(kBeat);
-                const qint64 time = now();
-                m_longestOfIdle = std::max(m_longestOfIdle.load(), time - m_beat.exchange(time));
-            }
-        });
-    }
-    qint64 longest() {
-        look();
-        return m_longest - ofMachine();
-    }
-    qint64 ofMachine() const { return std::max(m_longestOfIdle.load(), now() - m_beat); }
-
-private:
-    static constexpr std::chrono::milliseconds kBeat{5};
-    static qint64 now() { return QDeadlineTimer::current().deadline(); } // ms
-    void look() {
-        const qint64 aside = pushedAside();
-        m_longest =
-            std::max(m_longest, m_clock.restart() - (aside - std::exchange(m_aside, aside)));
-    }
-
-    QTimer m_timer;
-    QElapsedTimer m_clock;
-    qint64 m_longest = 0, m_aside = pushedAside();
-    std::atomic<qint64> m_beat{now()}, m_longestOfIdle{0};
-    std::jthread m_idle; ///< declared last, because it uses the other members
-};
 
 } // namespace
 
@@ -174,7 +118,7 @@ void TestClosing::holdsNothing() {
         auto window = std::make_unique<MainWindow>();
         window->show();
         QTest::qWait(50);
-        Hold hold;
+        test::Hold hold;
         window->tryFile(m_folder.filePath(name));
         QTest::qWait(wait);
         QVERIFY2(hold.longest() < kLongestHold, QByteArray::number(hold.longest()));
@@ -235,7 +179,7 @@ void TestClosing::plotsAreSavedAside() {
     MainWindow window;
     window.show();
     QTest::qWait(50);
-    Hold hold;
+    test::Hold hold;
     bool asked = false;
     QString label;
     QTimer::singleShot(1000, &window, [&] {
