@@ -75,7 +75,9 @@ void Trend::sample(const Column& raw, double from, double to, int pixels, QVecto
 void Trend::extremes(const Column& raw, int64_t from, int64_t to, size_t buckets,
                      std::vector<Extremes>& out) {
     constexpr int64_t kWindow = 512; // steps of a bucket: enough for the band that noise fills
+    constexpr size_t kPixels = 4;    // of a wide bucket, for which a chunk has to be read from disk
     const auto range = static_cast<uint64_t>(to - from);
+    if (range / buckets >= kWindow) buckets = std::max(size_t{1}, buckets / kPixels);
     const auto width = static_cast<int64_t>(std::bit_ceil(range / buckets + 1));
     if (std::exchange(m_width, width) != width) m_buckets.clear();
     auto known = m_buckets.begin();

@@ -46,8 +46,9 @@ public:
     }
     /// Returns the trend at or before a step, if any value that counts there is finite.
     std::optional<Point> upTo(const Column& raw, int64_t step) const;
-    /// See the function sample(). Of a wide bucket only the last values are looked at. What was
-    /// computed last is kept for the next look, which has to be at the same column.
+    /// See the function sample(). In a long run, a bucket has four pixels, and only its last values
+    /// are looked at. What was computed last is kept for the next look, which has to be at the same
+    /// column.
     void sample(const Column& raw, double from, double to, int pixels, QVector<double>& xs,
                 QVector<double>& ys);
 
