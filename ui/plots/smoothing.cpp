@@ -55,9 +55,8 @@ std::optional<Point> Trend::upTo(const Column& raw, int64_t step) const {
     const auto newest = m_weight > 0 ? raw.upTo(step) : std::nullopt;
     std::optional<Point> found;
     if (!newest) return found;
-    Smoother smoother(m_weight);
-    raw.values(newest->step - reach(raw), newest->step, [&](int64_t at, double value) {
-        if (std::isfinite(value)) found = Point{at, smoother.add(value)};
+    values(raw, newest->step - reach(raw), newest->step, [&found](int64_t at, double trend) {
+        found = Point{at, trend};
     });
     return found;
 }

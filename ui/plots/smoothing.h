@@ -6,9 +6,10 @@
 
 #include <QVector>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -53,30 +54,40 @@ public:
                 QVector<double>& ys);
 
 private:
-    /// Goes through a column forwards. What it does not pass by the way, it begins early enough.
+    /// Goes through a column forwards. It begins anew at each block of steps, early enough: so the
+    /// trend at a step has the same bits however one comes to it.
     class Pass {
     public:
         Pass(const Trend& trend, const Column& raw)
-            : m_raw(raw), m_smoother(trend.m_weight), m_reach(trend.reach(raw)) {}
+            : m_raw(raw), m_weight(trend.m_weight), m_reach(trend.reach(raw)),
+              m_width(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(m_reach)))) {}
         template <class Visitor>
         void run(int64_t from, int64_t to, Visitor&& visitor) {
-            if (m_next < from - m_reach) {
-                m_smoother = Smoother(m_smoother.weight());
-                m_next = from - m_reach;
+            from = std::max(from, m_raw.firstStep());
+            while (from <= to) {
+                const int64_t block = from - from % m_width;
+                const int64_t end = std::min(to, block + m_width - 1);
+                if (!m_smoother || m_block != block) {
+                    m_smoother.emplace(m_weight);
+                    m_next = block - m_reach;
+                    m_block = block;
+                }
+                m_raw.values(m_next, end, [&](int64_t step, double value) {
+                    if (!std::isfinite(value)) return;
+                    const double trend = m_smoother->add(value);
+                    if (step >= from) visitor(step, trend);
+                });
+                m_next = from = end + 1;
             }
-            m_raw.values(m_next, to, [&](int64_t step, double value) {
-                if (!std::isfinite(value)) return;
-                const double trend = m_smoother.add(value);
-                if (step >= from) visitor(step, trend);
-            });
-            m_next = to + 1;
         }
 
     private:
         const Column& m_raw;
-        Smoother m_smoother;
+        double m_weight;
         int64_t m_reach;
-        int64_t m_next = std::numeric_limits<int64_t>::min(); ///< the step that comes next
+        int64_t m_width;                    ///< of a block
+        std::optional<Smoother> m_smoother; ///< set when the next two are
+        int64_t m_block = 0, m_next = 0;    ///< its first step; the step that comes next
     };
     struct Source;
     /// Returns how many steps back a value counts.
