@@ -73,10 +73,11 @@ void Trend::sample(const Column& raw, double from, double to, int pixels, QVecto
 /// As Column::extremes(), but with the whole of the buckets at both ends.
 void Trend::extremes(const Column& raw, int64_t from, int64_t to, size_t buckets,
                      std::vector<Extremes>& out) {
-    constexpr int64_t kWindow = 512; // steps of a bucket: enough for the band that noise fills
+    constexpr int64_t kWindow = 512; // steps at the end of a wide bucket: enough for their mean
     constexpr size_t kPixels = 4;    // of a wide bucket, for which a chunk has to be read from disk
     const auto range = static_cast<uint64_t>(to - from);
-    if (range / buckets >= kWindow) buckets = std::max(size_t{1}, buckets / kPixels);
+    const bool wide = range / buckets >= kWindow;
+    if (wide) buckets = std::max(size_t{1}, buckets / kPixels);
     const auto width = static_cast<int64_t>(std::bit_ceil(range / buckets + 1));
     if (std::exchange(m_width, width) != width) m_buckets.clear();
     auto known = m_buckets.begin();
@@ -92,10 +93,17 @@ void Trend::extremes(const Column& raw, int64_t from, int64_t to, size_t buckets
         Extremes each;
         each.from = begin;
         each.to = end;
-        pass.run(std::max(begin, end - kWindow), end - 1, [&each](int64_t step, double trend) {
-            const Point point{step, trend};
-            each.add(point, point, point, 1);
-        });
+        double sum = 0;
+        pass.run(wide ? std::max(begin, end - kWindow) : begin, end - 1,
+                 [&each, &sum](int64_t step, double trend) {
+                     const Point point{step, trend};
+                     each.add(point, point, point, 1);
+                     sum += trend;
+                 });
+        if (wide && each.finite > 0) {
+            each.last.value = sum / static_cast<double>(each.finite);
+            each.lowest = each.highest = each.last;
+        }
         out.push_back(each);
     }
     m_buckets = out;

@@ -47,9 +47,9 @@ public:
     }
     /// Returns the trend at or before a step, if any value that counts there is finite.
     std::optional<Point> upTo(const Column& raw, int64_t step) const;
-    /// See the function sample(). In a long run, a bucket has four pixels, and only its last values
-    /// are looked at. What was computed last is kept for the next look, which has to be at the same
-    /// column.
+    /// See the function sample(). In a long run, a bucket has four pixels and one point, the mean
+    /// of its last values: the line through a band of noise. What was computed last is kept for the
+    /// next look, which has to be at the same column.
     void sample(const Column& raw, double from, double to, int pixels, QVector<double>& xs,
                 QVector<double>& ys);
 

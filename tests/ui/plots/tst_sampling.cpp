@@ -276,12 +276,23 @@ void TestSampling::trendsFollowTheFormula() {
          {std::tuple(0, kCount, 10), std::tuple(0, kCount, 700), std::tuple(9000, 9900, 700),
           std::tuple(5000, 25'000, 300), std::tuple(5100, 25'100, 300)}) {
         trend.sample(writer.column(), from, to, pixels, xs, ys);
-        QVERIFY(xs.size() >= pixels / 4 && xs.size() <= 3 * (pixels + 2));
+        const bool wide = (to - from) / pixels >= 512;
+        QVERIFY(xs.size() >= (wide ? pixels / 8 : pixels) && xs.size() <= 3 * (pixels + 2));
         QVERIFY(std::is_sorted(xs.begin(), xs.end()));
         const double bucket = 8.0 * (to - from) / pixels; // at most so wide
         QVERIFY(xs.front() <= from + bucket && xs.back() >= to);
-        for (qsizetype i = 0; i < xs.size(); ++i)
-            QVERIFY2(near(xs[i], ys[i]), qPrintable(QString::number(xs[i])));
+        for (qsizetype i = 0; i < xs.size(); ++i) {
+            double sum = 0;
+            int finite = 0;
+            const int first = static_cast<int>(xs[i]) - (wide ? 511 : 0);
+            for (int step = first; step <= xs[i]; ++step) {
+                const double each = wanted[static_cast<size_t>(step) - 1];
+                if (std::isnan(each)) continue;
+                sum += each;
+                ++finite;
+            }
+            QVERIFY2(std::abs(ys[i] - sum / finite) <= bound, qPrintable(QString::number(xs[i])));
+        }
     }
 }
 
@@ -341,7 +352,7 @@ void TestSampling::trendsTakeNoLongerInALongRun() {
     Trend trend(Smoother::kMost);
     QVector<double> xs, ys;
     trend.sample(writer.column(), 0, kCount, kPixels, xs, ys);
-    QVERIFY(xs.size() >= kPixels / 4 && store->reads > 0);
+    QVERIFY(xs.size() >= kPixels / 8 && store->reads > 0);
     QVERIFY2(store->reads <= kPixels / 2 + 2, qPrintable(QString::number(store->reads)));
     store->reads = 0;
     trend.sample(writer.column(), 0, kCount, kPixels, xs, ys);
