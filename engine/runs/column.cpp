@@ -32,8 +32,8 @@ struct Column::Part {
     size_t count = 0, runs = 0;
 
     int64_t lastStep() const { return full ? full->lastStep() : open->stepAt(count - 1); }
-    size_t indexAt(int64_t step) const {
-        return full ? full->indexAt(step) : open->indexAt(count, step);
+    size_t indexAt(int64_t step, int64_t slack = 0) const {
+        return full ? full->indexAt(step, slack) : open->indexAt(count, step);
     }
     Point at(size_t i) const {
         Point point;
@@ -124,12 +124,13 @@ size_t Column::read(int64_t from, int64_t to, std::span<Point> out) const {
 }
 
 /// Adds the values at extremes.from <= step < extremes.to. `at` is the first part that may hold
-/// any, and is moved to the first part that later steps may need.
-void Column::gather(size_t& at, Extremes& extremes) const {
+/// any, and is moved to the first part that later steps may need. The slack at both ends is that of
+/// ColumnSpan::indexAt().
+void Column::gather(size_t& at, Extremes& extremes, int64_t slackFrom, int64_t slackTo) const {
     for (; at < parts(); ++at) {
         const Part each = part(at);
-        const size_t first = each.indexAt(extremes.from);
-        const size_t end = each.indexAt(extremes.to);
+        const size_t first = each.indexAt(extremes.from, slackFrom);
+        const size_t end = each.indexAt(extremes.to, slackTo);
         if (first < end) each.gather(first, end, extremes);
         if (end < each.count) return;
     }
@@ -141,7 +142,7 @@ Extremes Column::extremes(int64_t from, int64_t to) const {
     all.to = clampedEnd(to) + 1;
     if (to < from) return all;
     size_t at = partAt(from);
-    gather(at, all);
+    gather(at, all, 0, 0);
     return all;
 }
 
@@ -158,12 +159,18 @@ void Column::extremes(int64_t from, int64_t to, size_t buckets, std::vector<Extr
     const auto bucketOf = [&shift](int64_t step) { return (step - 1) >> shift; };
     while (bucketOf(to) - bucketOf(from) + 1 > wanted && shift < 62)
         ++shift;
+    const int64_t width = int64_t{1} << shift;
+    // a group that crosses the end of a bucket belongs to it, unless it crosses the range's end,
+    // too
+    const auto slackOf = [from, to, width](int64_t edge) {
+        return edge > from && edge + width / 2 <= to ? width / 2 : 0;
+    };
     size_t at = partAt(from);
     for (int64_t bucket = bucketOf(from); bucket <= bucketOf(to); ++bucket) {
         Extremes each;
-        each.from = std::max(from, bucket * (int64_t{1} << shift) + 1);
-        each.to = std::min(to + 1, (bucket + 1) * (int64_t{1} << shift) + 1);
-        gather(at, each);
+        each.from = std::max(from, bucket * width + 1);
+        each.to = std::min(to + 1, (bucket + 1) * width + 1);
+        gather(at, each, slackOf(each.from), slackOf(each.to));
         if (each.finite + each.notFinite > 0) out.push_back(each);
     }
 }
@@ -234,15 +241,15 @@ void ColumnWriter::closeChunk() {
     m_closed = 0;
 }
 
-/// Replaces spans that the store has by larger ones. A span begins at a multiple of its length, so
-/// that what cannot be merged yet can be merged later.
-void ColumnWriter::mergeSpans() {
+/// A span begins at a multiple of its length, so that what cannot be merged yet can be merged
+/// later.
+bool ColumnWriter::mergeSpans() {
     constexpr size_t kCount = ColumnSpan::kFan;
     const auto& view = m_full.view();
     size_t released = 0;
     while (released < view.size() && !view[released]->isReleased())
         ++released;
-    if (view.size() - released < kCount) return; // as in nearly all trainings
+    if (view.size() - released < kCount) return false; // as in nearly all trainings
     const std::vector<ColumnSpanPtr> spans(view.begin(), view.end());
     GrowingList<ColumnSpanPtr> merged;
     size_t values = 0;
@@ -254,9 +261,10 @@ void ColumnWriter::mergeSpans() {
         values += merged.view().back()->size();
         i += node ? kCount : 1;
     }
-    if (merged.view().size() == spans.size()) return;
+    if (merged.view().size() == spans.size()) return false;
     m_full = std::move(merged);
     m_column.m_full = m_full.view();
+    return true;
 }
 
 void ColumnWriter::share(const Column& other, int64_t upTo) {

@@ -11,16 +11,16 @@
 // the places of the lowest and the highest and how many are finite, in 6 bytes: 0.4 bytes per
 // value. Steps at equal distances take no bytes; others take 8 per value. A full chunk never
 // changes. The chunk that is being filled takes at most twice the memory of its values; if its
-// coding no longer fits, it is replaced. A full chunk whose values are in a store keeps 2 bytes per
-// 16 values in memory, see column_chunk.h; sixteen of these become one span that keeps 56 bytes per
-// 256 values, sixteen such spans one that keeps 56 bytes per 4096 values, and so on, see
-// column_node.h. Chunks whose steps are not at equal distances stay in memory.
+// coding no longer fits, it is replaced. A full chunk whose values are in a store keeps 64 bytes
+// per 256 values in memory, see column_chunk.h; sixteen of these become one span that keeps as
+// much, sixteen such spans one that keeps 64 bytes per 4096 values, and so on, see column_node.h.
 #pragma once
 
 #include "engine/runs/chunk_values.h"
 #include "engine/runs/column_span.h"
 #include "engine/runs/growing_list.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -56,7 +56,8 @@ public:
             for (size_t i = 0; i < count; ++i)
                 visitor(block[i].step, block[i].value);
             if (count < block.size()) return;
-            from = block.back().step + 1;
+            // a store that answers only now and then must not lead back
+            from = std::max(from, block.back().step) + 1;
         }
     }
 
@@ -65,7 +66,9 @@ public:
     /// Returns the extremes of each bucket in order, without empty buckets. The width of a bucket
     /// is a power of two of steps, the smallest with which at most `buckets` cover the range;
     /// buckets begin at steps 1 + k * width, so that they stay the same while a view follows the
-    /// newest step. Replaces what `out` held.
+    /// newest step. Values that follow the end of a bucket by less than half its width may be in it
+    /// instead of in the next one: then few of them have to be read from a store. Replaces what
+    /// `out` held.
     void extremes(int64_t from, int64_t to, size_t buckets, std::vector<Extremes>& out) const;
     /// Calls visitor(step) for the steps from..to whose value is inf or nan.
     template <class Visitor>
@@ -95,7 +98,7 @@ private:
     Part part(size_t i) const;
     /// Returns the index of the first part that has a step at or after this one.
     size_t partAt(int64_t step) const;
-    void gather(size_t& part, Extremes&) const;
+    void gather(size_t& part, Extremes&, int64_t slackFrom, int64_t slackTo) const;
 
     GrowingList<ColumnSpanPtr>::View m_full;
     size_t m_fullValues = 0; ///< in the spans
@@ -120,11 +123,13 @@ public:
     /// Begins as a copy of another column up to and including this step; full chunks are shared,
     /// not copied.
     void share(const Column&, int64_t upTo);
+    /// Replaces spans that a store has by larger ones, which take less memory, and returns whether
+    /// there were any. append() does it now and then.
+    bool mergeSpans();
     const Column& column() const { return m_column; }
 
 private:
     void closeChunk();
-    void mergeSpans();
     void shareSpan(const ColumnSpanPtr&, int64_t upTo);
 
     GrowingList<ColumnSpanPtr> m_full;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kWide = ChunkValues::kWide;
 /// Chunks that take less stay in memory.
-constexpr size_t kWorthDropping = 1024;
+constexpr size_t kWorthDropping = 2 * sizeof(ColumnGroup) * ColumnSpan::kChunkValues / kWide;
 static_assert(ColumnSpan::kChunkValues == ChunkValues::kMost);
 
 /// Shared locks: one lock per chunk would take more memory than what it guards.
@@ -37,10 +37,9 @@ ColumnChunk::ColumnChunk(std::shared_ptr<const ChunkValues> values, size_t runs)
     : ColumnSpan(0, values->stepAt(0), values->stepAt(kChunkValues - 1), strideOf(*values)),
       m_runs(runs), m_values(std::move(values)) {}
 
-ColumnChunk::ColumnChunk(int64_t first, int64_t stride, size_t runs,
+ColumnChunk::ColumnChunk(int64_t first, int64_t last, int64_t stride, size_t runs,
                          std::shared_ptr<const ChunkStore> store, int64_t key)
-    : ColumnSpan(0, first, first + static_cast<int64_t>(kChunkValues - 1) * stride, stride),
-      m_runs(runs) {
+    : ColumnSpan(0, first, last, stride), m_runs(runs) {
     setStored(std::move(store), key);
 }
 
@@ -71,15 +70,26 @@ std::shared_ptr<const ChunkValues> ColumnChunk::loaded() const {
 
 std::shared_ptr<const ChunkValues> ColumnChunk::lost() const {
     size_t runs = m_runs;
-    auto lost = std::make_shared<ChunkValues>(ChunkValues::Coding::Floats, kChunkValues, 0);
+    auto lost = std::make_shared<ChunkValues>(ChunkValues::Coding::Floats, kChunkValues,
+                                              stride() == 0 ? kChunkValues : 0);
     for (size_t i = 0; i < kChunkValues; ++i)
         lost->put(i, runs, stepAt(i), std::numeric_limits<double>::quiet_NaN());
     return lost;
 }
 
-size_t ColumnChunk::indexAt(int64_t step) const {
-    if (stride() != 0 || step <= firstStep() || step > lastStep()) return ColumnSpan::indexAt(step);
-    return values()->indexAt(kChunkValues, step);
+size_t ColumnChunk::indexWithin(int64_t step, int64_t slack) const {
+    auto [values, groups] = held();
+    if (stride() == 0 && !values) {
+        if (groups && slack > 0)
+            if (const auto found = indexByGroups(*groups, kWide, step, slack)) return *found;
+        values = this->values();
+    }
+    const auto stepOf = [&](size_t i) { return stride() != 0 ? stepAt(i) : values->stepAt(i); };
+    const size_t index = stride() != 0 ? indexOf(step) : values->indexAt(kChunkValues, step);
+    const size_t begin = index / kWide * kWide, end = begin + kWide;
+    if (index == begin) return index;
+    const int64_t next = end < size() ? stepOf(end) : lastStep() + 1;
+    return next - stepOf(begin) <= slack ? end : index;
 }
 
 void ColumnChunk::read(size_t from, std::span<Point> out) const {
@@ -92,12 +102,7 @@ void ColumnChunk::gather(size_t from, size_t to, Extremes& into) const {
     if (values) return values->gather(m_runs, from, to, into);
     while (from < to) {
         if (from % kWide == 0 && from + kWide <= to) {
-            const Group& group = (*groups)[from / kWide];
-            into.notFinite += static_cast<int64_t>(kWide) - group.finite;
-            if (group.finite > 0)
-                into.add({stepAt(group.lowestAt), group.lowest},
-                         {stepAt(group.highestAt), group.highest},
-                         {stepAt(group.lastAt), group.last}, group.finite);
+            (*groups)[from / kWide].addTo(into, kWide);
             from += kWide;
         } else {
             const size_t end = std::min(to, (from / kWide + 1) * kWide);
@@ -114,7 +119,7 @@ size_t ColumnChunk::firstNotFinite(size_t from, size_t to) const {
     if (values) return values->firstNotFinite(m_runs, from, to);
     while (from < to) {
         const size_t end = std::min(to, (from / kWide + 1) * kWide);
-        if ((*groups)[from / kWide].finite < kWide) {
+        if ((*groups)[from / kWide].finite < static_cast<int64_t>(kWide)) {
             if (!values) values = this->values();
             const size_t found = values->firstNotFinite(m_runs, from, end);
             if (found < end) return found;
@@ -134,6 +139,11 @@ bool ColumnChunk::knowsExtremes() const {
     return values || groups;
 }
 
+int64_t ColumnChunk::knownStep(size_t index) const {
+    const auto [values, groups] = held();
+    return groups ? (*groups)[index / kWide].first : values->stepAt(index);
+}
+
 std::vector<std::byte> ColumnChunk::packed() const {
     return values()->packed(kChunkValues, m_runs);
 }
@@ -145,17 +155,7 @@ bool ColumnChunk::freeStored() const {
     for (size_t i = 0; groups && i < groups->size(); ++i) {
         Extremes all;
         values->gather(m_runs, i * kWide, (i + 1) * kWide, all);
-        if (all.finite == 0) continue;
-        const auto placeOf = [this](const Point& point) {
-            return static_cast<uint16_t>((point.step - firstStep()) / stride());
-        };
-        (*groups)[i] = {all.lowest.value,
-                        all.highest.value,
-                        all.last.value,
-                        placeOf(all.lowest),
-                        placeOf(all.highest),
-                        placeOf(all.last),
-                        static_cast<uint16_t>(all.finite)};
+        (*groups)[i] = {values->stepAt(i * kWide), all.finite, all.lowest, all.highest, all.last};
     }
     const std::lock_guard lock(lockOf(this));
     if (groups) m_groups = std::move(groups);

@@ -20,29 +20,24 @@ class ColumnChunk : public ColumnSpan {
 public:
     ColumnChunk(std::shared_ptr<const ChunkValues>, size_t runs);
     /// A chunk that lies in a store, of which nothing has been read yet.
-    ColumnChunk(int64_t first, int64_t stride, size_t runs, std::shared_ptr<const ChunkStore>,
-                int64_t key);
+    ColumnChunk(int64_t first, int64_t last, int64_t stride, size_t runs,
+                std::shared_ptr<const ChunkStore>, int64_t key);
 
     size_t runs() const { return m_runs; }
     /// Returns the values; all of them are nan when the store cannot read them now.
     std::shared_ptr<const ChunkValues> values() const;
 
-    size_t indexAt(int64_t step) const override;
     void read(size_t from, std::span<Point> out) const override;
     void gather(size_t from, size_t to, Extremes& into) const override;
     size_t firstNotFinite(size_t from, size_t to) const override;
     bool knowsExtremes() const override;
+    int64_t knownStep(size_t index) const override;
     void chunkKeys(std::vector<int64_t>& out) const override { out.push_back(key()); }
     size_t bytes() const override;
     std::vector<std::byte> packed() const override;
 
 private:
-    /// The extremes of 256 values.
-    struct Group {
-        double lowest = 0, highest = 0, last = 0;
-        uint16_t lowestAt = 0, highestAt = 0, lastAt = 0, finite = 0; ///< places in the chunk
-    };
-    using Groups = std::array<Group, kChunkValues / ChunkValues::kWide>;
+    using Groups = std::array<ColumnGroup, kChunkValues / ChunkValues::kWide>;
 
     /// What is in memory.
     struct Held {
@@ -52,6 +47,7 @@ private:
     Held held() const;
     std::shared_ptr<const ChunkValues> loaded() const;
     std::shared_ptr<const ChunkValues> lost() const;
+    size_t indexWithin(int64_t step, int64_t slack) const override;
     bool freeStored() const override;
 
     size_t m_runs = 0;

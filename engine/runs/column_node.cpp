@@ -23,31 +23,30 @@ std::mutex g_lock;
 
 /// Begins the bytes of a node. No other span of a column has the same.
 struct ColumnNode::Head {
-    int64_t level, first, stride;
+    int64_t level, first, last, stride;
     bool operator==(const Head&) const = default;
 };
 
-ColumnNode::ColumnNode(int level, int64_t first, int64_t stride, ContentPtr content,
+ColumnNode::ColumnNode(int level, int64_t stride, ContentPtr content,
                        std::shared_ptr<const ChunkStore> partsStore)
-    : ColumnSpan(level, first, first + static_cast<int64_t>(valuesOf(level) - 1) * stride, stride),
+    : ColumnSpan(level, content->part.front().first, content->part.back().last, stride),
       m_partsStore(std::move(partsStore)), m_content(std::move(content)) {}
 
-ColumnNode::ColumnNode(int level, int64_t first, int64_t stride,
-                       std::shared_ptr<const ChunkStore> store, int64_t key)
-    : ColumnNode(level, first, stride, nullptr, store) {
-    setStored(std::move(store), key);
+ColumnNode::ColumnNode(int level, const Part& at, std::shared_ptr<const ChunkStore> store)
+    : ColumnSpan(level, at.first, at.last, at.stride), m_partsStore(store) {
+    setStored(std::move(store), at.key);
 }
 
 std::shared_ptr<const ColumnNode> ColumnNode::of(std::span<const ColumnSpanPtr> spans) {
     const ColumnSpan& first = *spans[0];
     if (spans.size() != kFan || first.level() == kHighest) return nullptr;
-    int64_t next = first.firstStep();
+    int64_t stride = first.stride(), next = first.firstStep();
     for (const ColumnSpanPtr& each : spans) {
         const bool fits = each->isReleased() && each->level() == first.level() &&
-                          each->stride() == first.stride() && each->firstStep() == next &&
                           each->store() == first.store() && each->knowsExtremes();
         if (!fits) return nullptr;
-        next = each->lastStep() + each->stride();
+        if (each->stride() != stride || each->firstStep() != next) stride = 0;
+        next = each->lastStep() + stride;
     }
     auto content = std::make_shared<Content>();
     auto group = content->group.begin();
@@ -55,16 +54,19 @@ std::shared_ptr<const ColumnNode> ColumnNode::of(std::span<const ColumnSpanPtr> 
     for (size_t i = 0; i < kFan; ++i) {
         const ColumnSpan& each = *spans[i];
         const auto* chunk = dynamic_cast<const ColumnChunk*>(&each);
-        content->part[i] = {each.key(), chunk ? static_cast<int64_t>(chunk->runs()) : 0};
+        content->part[i] = {each.key(), chunk ? static_cast<int64_t>(chunk->runs()) : 0,
+                            each.firstStep(), each.lastStep(), each.stride()};
         for (size_t at = 0; at < each.size(); at += wide) {
             Extremes all;
             each.gather(at, at + wide, all);
-            *group++ = {all.finite, all.lowest, all.highest, all.last};
+            *group++ = {each.knownStep(at), all.finite, all.lowest, all.highest, all.last};
         }
     }
-    return std::shared_ptr<const ColumnNode>(new ColumnNode(
-        first.level() + 1, first.firstStep(), first.stride(), std::move(content), first.store()));
+    return std::shared_ptr<const ColumnNode>(
+        new ColumnNode(first.level() + 1, stride, std::move(content), first.store()));
 }
+
+ColumnNode::Head ColumnNode::head() const { return {level(), firstStep(), lastStep(), stride()}; }
 
 /// Returns what the node knows, or null when the store cannot read it now.
 ColumnNode::ContentPtr ColumnNode::content() const {
@@ -77,7 +79,7 @@ ColumnNode::ContentPtr ColumnNode::content() const {
     Head head{};
     if (bytes.size() != sizeof head + sizeof(Content)) return nullptr;
     std::memcpy(&head, bytes.data(), sizeof head);
-    if (head != Head{level(), firstStep(), stride()}) return nullptr;
+    if (head != this->head()) return nullptr;
     auto content = std::make_shared<Content>();
     std::memcpy(content.get(), bytes.data() + sizeof head, sizeof(Content));
     const std::lock_guard lock(g_lock);
@@ -88,7 +90,7 @@ ColumnNode::ContentPtr ColumnNode::content() const {
 std::vector<std::byte> ColumnNode::packed() const {
     const ContentPtr content = this->content();
     require(content != nullptr, "a node is stored by the one who made it");
-    const Head head{level(), firstStep(), stride()};
+    const Head head = this->head();
     std::vector<std::byte> bytes(sizeof head + sizeof *content);
     std::memcpy(bytes.data(), &head, sizeof head);
     std::memcpy(bytes.data() + sizeof head, content.get(), sizeof *content);
@@ -102,13 +104,13 @@ ColumnSpanPtr ColumnNode::part(size_t i) const {
     }
     const ContentPtr content = this->content();
     if (!content) return nullptr;
-    const int64_t first = stepAt(i * width()), key = content->part[i].key;
+    const Part& at = content->part[i];
     ColumnSpanPtr part;
     if (level() == 1)
         part = std::make_shared<const ColumnChunk>(
-            first, stride(), static_cast<size_t>(content->part[i].runs), m_partsStore, key);
+            at.first, at.last, at.stride, static_cast<size_t>(at.runs), m_partsStore, at.key);
     else
-        part = std::make_shared<const ColumnNode>(level() - 1, first, stride(), m_partsStore, key);
+        part = std::make_shared<const ColumnNode>(level() - 1, at, m_partsStore);
     readAgain();
     auto room = std::make_unique<LoadedParts>();
     const std::lock_guard lock(g_lock);
@@ -116,6 +118,21 @@ ColumnSpanPtr ColumnNode::part(size_t i) const {
     ColumnSpanPtr& there = (*m_loaded)[i];
     if (!there) there = std::move(part);
     return there;
+}
+
+size_t ColumnNode::indexWithin(int64_t step, int64_t slack) const {
+    if (stride() != 0 && slack == 0) return indexOf(step);
+    const ContentPtr content = this->content();
+    if (!content) return indexOf(step);
+    if (slack > 0) // otherwise steps that cannot be read would not go with the groups
+        if (const auto found = indexByGroups(content->group, groupWidth(), step, slack))
+            return *found;
+    const auto at =
+        std::lower_bound(content->part.begin(), content->part.end(), step,
+                         [](const Part& each, int64_t sought) { return each.last < sought; });
+    const auto i = static_cast<size_t>(at - content->part.begin());
+    const ColumnSpanPtr part = this->part(i);
+    return part ? i * width() + part->indexAt(step, slack) : indexOf(step);
 }
 
 void ColumnNode::read(size_t from, std::span<Point> out) const {
@@ -142,9 +159,7 @@ void ColumnNode::gather(size_t from, size_t to, Extremes& into) const {
         if (part) {
             part->gather(from - begin, end - begin, into);
         } else if (content && end - from == wide) {
-            const Group& known = content->group[from / wide];
-            into.notFinite += static_cast<int64_t>(wide) - known.finite;
-            if (known.finite > 0) into.add(known.lowest, known.highest, known.last, known.finite);
+            content->group[from / wide].addTo(into, wide);
         } else {
             into.notFinite += static_cast<int64_t>(end - from);
         }
@@ -171,6 +186,11 @@ size_t ColumnNode::firstNotFinite(size_t from, size_t to) const {
 bool ColumnNode::knowsExtremes() const {
     const std::lock_guard lock(g_lock);
     return m_content != nullptr;
+}
+
+int64_t ColumnNode::knownStep(size_t index) const {
+    const std::lock_guard lock(g_lock);
+    return m_content->group[index / groupWidth()].first;
 }
 
 void ColumnNode::chunkKeys(std::vector<int64_t>& out) const {

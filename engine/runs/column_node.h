@@ -16,13 +16,18 @@ namespace halfscope {
 /// other range. Each lane makes its own nodes, also of parts that lanes share.
 class ColumnNode : public ColumnSpan {
 public:
+    /// Where a part lies.
+    struct Part {
+        int64_t key;                 ///< in the store
+        int64_t runs;                ///< of a chunk, see ColumnChunk
+        int64_t first, last, stride; ///< steps
+    };
+
     /// Returns the node of kFan spans, or null when they cannot become one: all are released, lie
-    /// in one store, have the same level, follow each other at one distance of steps, and know
-    /// their extremes.
+    /// in one store, have the same level, and know their extremes.
     static std::shared_ptr<const ColumnNode> of(std::span<const ColumnSpanPtr>);
     /// A node that lies in a store, of which nothing has been read yet.
-    ColumnNode(int level, int64_t first, int64_t stride, std::shared_ptr<const ChunkStore>,
-               int64_t key);
+    ColumnNode(int level, const Part&, std::shared_ptr<const ChunkStore>);
 
     /// Returns a part; null when the store cannot read the node now.
     ColumnSpanPtr part(size_t i) const;
@@ -31,35 +36,27 @@ public:
     void gather(size_t from, size_t to, Extremes& into) const override;
     size_t firstNotFinite(size_t from, size_t to) const override;
     bool knowsExtremes() const override;
+    int64_t knownStep(size_t index) const override;
     void chunkKeys(std::vector<int64_t>& out) const override;
     size_t bytes() const override;
     std::vector<std::byte> packed() const override;
 
 private:
     static constexpr size_t kGroups = 256;
-    /// Where a part lies.
-    struct Part {
-        int64_t key;  ///< in the store
-        int64_t runs; ///< of a chunk, see ColumnChunk
-    };
-    /// The extremes of a group.
-    struct Group {
-        int64_t finite;              ///< values
-        Point lowest, highest, last; ///< when any is finite
-    };
     struct Content {
         std::array<Part, kFan> part;
-        std::array<Group, kGroups> group;
+        std::array<ColumnGroup, kGroups> group;
     };
     using ContentPtr = std::shared_ptr<const Content>;
     using LoadedParts = std::array<ColumnSpanPtr, kFan>;
     struct Head;
 
-    ColumnNode(int level, int64_t first, int64_t stride, ContentPtr,
-               std::shared_ptr<const ChunkStore>);
+    ColumnNode(int level, int64_t stride, ContentPtr, std::shared_ptr<const ChunkStore>);
+    Head head() const;
     size_t width() const { return valuesOf(level() - 1); } ///< values of a part
     size_t groupWidth() const { return size() / kGroups; }
     ContentPtr content() const;
+    size_t indexWithin(int64_t step, int64_t slack) const override;
     bool freeStored() const override;
 
     std::shared_ptr<const ChunkStore> m_partsStore;

@@ -5,10 +5,12 @@
 
 #include "engine/runs/points.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,6 +23,18 @@ public:
     /// Returns the bytes that ColumnSpan::packed() made of the span, or none when they cannot be
     /// read. Any thread may call it.
     virtual std::vector<std::byte> read(int64_t key) const = 0;
+};
+
+/// What is known of a stretch of values that is not split.
+struct ColumnGroup {
+    int64_t first;               ///< step
+    int64_t finite;              ///< values
+    Point lowest, highest, last; ///< when any is finite
+
+    void addTo(Extremes& into, size_t width) const {
+        into.notFinite += static_cast<int64_t>(width) - finite;
+        if (finite > 0) into.add(lowest, highest, last, finite);
+    }
 };
 
 /// Any thread may read a span; only one thread stores and drops it.
@@ -46,8 +60,10 @@ public:
     int64_t lastStep() const { return m_last; }
     int64_t stride() const { return m_stride; } ///< 0 when the steps are not at equal distances
 
-    /// Returns the index of the first value at or after a step; size() when there is none.
-    virtual size_t indexAt(int64_t step) const;
+    /// Returns the index of the first value at or after a step; size() when there is none. Where
+    /// the step lies in a group of values whose steps are at most `slack` apart, it may be the
+    /// index behind that group: then nothing has to be read from the store.
+    size_t indexAt(int64_t step, int64_t slack = 0) const;
     /// Reads the values from this index on. Those that the store cannot read are nan.
     virtual void read(size_t from, std::span<Point> out) const = 0;
     /// Adds the values from <= i < to to `into`.
@@ -57,6 +73,8 @@ public:
     virtual size_t firstNotFinite(size_t from, size_t to) const = 0;
     /// Whether the extremes of each sixteenth of the values are known without the store.
     virtual bool knowsExtremes() const = 0;
+    /// Returns the step of the value at a multiple of a sixteenth, which is then known, too.
+    virtual int64_t knownStep(size_t index) const = 0;
     /// Appends the keys of the chunks that the span consists of. Throws RunError when the store
     /// cannot read them now.
     virtual void chunkKeys(std::vector<int64_t>& out) const = 0;
@@ -80,10 +98,25 @@ public:
 protected:
     ColumnSpan(int level, int64_t first, int64_t last, int64_t stride)
         : m_level(level), m_first(first), m_last(last), m_stride(stride) {}
+    /// The same as indexAt(), for a step behind the first one and not behind the last one.
+    virtual size_t indexWithin(int64_t step, int64_t slack) const = 0;
+    /// Returns where indexWithin() ends up with equal groups of `width` values when it has to split
+    /// none of them, else nothing.
+    std::optional<size_t> indexByGroups(std::span<const ColumnGroup>, size_t width, int64_t step,
+                                        int64_t slack) const;
     /// Frees what lies in the store; returns whether there was anything.
     virtual bool freeStored() const = 0;
     void readAgain() const { m_readAgain.store(true, std::memory_order_relaxed); }
-    int64_t stepAt(size_t i) const { return m_first + static_cast<int64_t>(i) * m_stride; }
+    /// Steps at unequal distances that cannot be read follow each other here, up to the last one.
+    int64_t stepAt(size_t i) const {
+        if (m_stride == 0 && i + 1 == size()) return m_last;
+        return m_first + static_cast<int64_t>(i) * std::max<int64_t>(m_stride, 1);
+    }
+    /// Returns the index that belongs to stepAt().
+    size_t indexOf(int64_t step) const {
+        if (m_stride == 0) return std::min(static_cast<size_t>(step - m_first), size() - 1);
+        return static_cast<size_t>((step - m_first + m_stride - 1) / m_stride);
+    }
 
 private:
     int m_level;

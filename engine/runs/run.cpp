@@ -188,15 +188,18 @@ Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<
         addLane(std::move(lane));
 }
 
+/// Gives the run its next version, also when there is no memory for all of a batch.
+struct Run::Moves {
+    Run& run;
+    ~Moves() {
+        ++run.m_now.m_version;
+        run.m_version.store(run.m_now.m_version, std::memory_order_release);
+    }
+};
+
 void Run::append(RunBatch batch) {
     const std::lock_guard lock(m_mutex);
-    struct Moves { // runs also when there is no memory for all of the batch
-        Run& run;
-        ~Moves() {
-            ++run.m_now.m_version;
-            run.m_version.store(run.m_now.m_version, std::memory_order_release);
-        }
-    } const moves{*this};
+    const Moves moves{*this};
     if (!batch.metrics.empty()) addMetrics(std::move(batch.metrics));
     for (LaneInfo& lane : batch.lanes)
         addLane(std::move(lane));
@@ -220,6 +223,22 @@ void Run::append(RunBatch batch) {
         m_now.m_pictures = std::make_shared<const LanePictures>(std::move(*batch.pictures));
     if (batch.checkpoint) m_now.m_checkpoint = std::move(batch.checkpoint);
     if (batch.info) m_now.m_info = std::make_shared<const RunInfo>(std::move(*batch.info));
+}
+
+bool Run::mergeSpans() {
+    const std::lock_guard lock(m_mutex);
+    bool merged = false;
+    size_t at = 0;
+    for (std::vector<ColumnWriter>& lane : m_writers)
+        for (ColumnWriter& writer : lane) {
+            if (writer.mergeSpans()) {
+                m_now.m_columns[at] = writer.column();
+                merged = true;
+            }
+            ++at;
+        }
+    if (merged) const Moves moves{*this};
+    return merged;
 }
 
 RunSnapshot Run::snapshot() const {

@@ -188,6 +188,9 @@ public:
     /// before the part that lacked memory is there, rows and lanes being taken whole or not at all;
     /// later rows may follow.
     void append(RunBatch);
+    /// Lets values that a store has take less memory, as append() does now and then; returns
+    /// whether any do. A store has to look again before more of them can.
+    bool mergeSpans();
     /// A number that changes with each append; any thread may ask for it.
     uint64_t version() const { return m_version.load(std::memory_order_acquire); }
     RunSnapshot snapshot() const;
@@ -215,6 +218,7 @@ private:
     void add(const Sample&);
     void add(Event);
     void add(const std::vector<GradientRange>&);
+    struct Moves;
     ColumnWriter& writerOf(int32_t lane, MetricId);
     void put(int32_t lane, MetricId, int64_t step, double value);
     LaneTotals totalsOf(const LanePast&) const;

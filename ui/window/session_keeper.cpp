@@ -36,6 +36,8 @@ constexpr std::chrono::milliseconds kClosing{500};   // how long closing waits f
 /// How long keep() waits for a disk that does not answer before it says that not all is kept. What
 /// the system has taken is not lost then, because only its confirmation is missing.
 constexpr std::chrono::milliseconds kKeeping{700};
+/// So often no run may have anything to merge; in between, the store writes what was merged.
+constexpr int kLooksBeforePause = 6;
 
 Message noMemory() { return phrase("Files", "out of memory"); }
 
@@ -191,12 +193,27 @@ void SessionKeeper::tellProblems() {
                 tr("Runs are not kept on disk now, only in memory: %1. Save results to keep them.")
                     .arg(translated(problem)));
     }
-    if (!m_store->isFull() || !m_controller.running()) return;
+    if (!m_store->isFull() || !m_controller.running()) {
+        m_full = 0;
+        return;
+    }
+    if (mergeRuns()) m_full = 0;
+    if (++m_full < kLooksBeforePause) return;
+    m_full = 0;
     m_controller.pause();
     m_parts.banner->showText(
         tr("Paused: the runs of this session fill the memory for them (%1). Save results, delete "
            "runs from the list, or choose View > Memory for runs.")
             .arg(QLocale().formattedDataSize(static_cast<qint64>(budget()))));
+}
+
+/// Runs that are over merge no spans by themselves, because they take in nothing more. Returns
+/// whether there is room now, or soon.
+bool SessionKeeper::mergeRuns() {
+    bool merged = false;
+    for (const RunStore::Entry& entry : m_models.store.entries())
+        if (m_models.store.writable(entry.id)->mergeSpans()) merged = true;
+    return merged;
 }
 
 QString SessionKeeper::session() const {

@@ -77,6 +77,7 @@ private:
     /// Runs work that may take the disk long, on a thread of its own.
     void aside(std::function<void()> work);
     void tellProblems();
+    bool mergeRuns();
     void removeRestored();
     void restore(std::shared_ptr<LeftSession>);
     void restoreNext();
@@ -98,6 +99,7 @@ private:
     bool m_late = false;                ///< whether the disk did not answer keep() in time
     Message m_noMemory;                 ///< made in advance, while there is memory
     std::vector<std::unique_ptr<FileJob>> m_errands;
+    int m_full = 0; ///< looks at which the store was full and there was nothing to merge
     Message m_told; ///< the problem that the banner told
     std::map<const Run*, std::shared_ptr<const Run>> m_watched;
     uint64_t m_changes = ~uint64_t{0}; ///< the list's counter at the last look

@@ -3,6 +3,8 @@
 #include "engine/core/philox.h"
 #include "engine/runs/column.h"
 
+#include "tests/support/buckets.h"
+
 #include <QTest>
 
 #include <algorithm>
@@ -215,12 +217,12 @@ void TestColumn::isAsAList() {
             std::vector<Extremes> found;
             column.extremes(from, to, buckets, found);
             QVERIFY(found.size() <= buckets);
-            int64_t counted = 0;
-            for (const Extremes& each : found) {
-                QVERIFY(same(each, searched(points, each.from, each.to)));
-                counted += each.finite + each.notFinite;
-            }
-            QCOMPARE(counted, static_cast<int64_t>(within.size()));
+            QVERIFY(areBucketsOf(found, from, to, [&points](int64_t first, int64_t end) {
+                return searched(points, first, end);
+            }));
+            for (const Extremes& each : found) // few values: no group of them is narrow enough
+                if (spacing == 0 || each.to - each.from < 512)
+                    QVERIFY(same(each, searched(points, each.from, each.to)));
         }
     }
 }

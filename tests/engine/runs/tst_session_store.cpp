@@ -154,6 +154,7 @@ private slots:
     void nothingStaysOfADiscardedSession();
     void memoryKeepsToItsBudget();
     void aLongRunTakesLittleMemory();
+    void aFinishedRunTakesLittleMemory();
     void aFullDisk();
     void eventsCountToo();
     void aForgottenRunIsNotOffered();
@@ -369,6 +370,37 @@ void TestSessionStore::aLongRunTakesLittleMemory() {
 }
 
 /// Files may not grow; later they may again.
+/// A run that was over before its values had to leave the memory.
+void TestSessionStore::aFinishedRunTakesLittleMemory() {
+    const QTemporaryDir folder;
+    constexpr int64_t kSteps = 4096 * 16 * 17;
+    RunConfig config = defaultConfig();
+    config.steps = kSteps;
+    config.lanes.resize(1);
+    const auto run = std::make_shared<Run>(infoOf(config), lanesOf(config));
+    appendRows(*run, 1, kSteps, 1);
+    const Extremes before = run->column(0, metric::GradientNorm).extremes(1, kSteps);
+    SessionStore store({folder.path().toStdString(), 1, 1h});
+    store.watch(run, "over");
+    for (int i = 0; i < 3; ++i)
+        store.flush();
+    const size_t chunks = store.residentBytes();
+    QVERIFY(store.isFull());
+    int merges = 0;
+    for (int idle = 0; idle < 3; ++idle) { // as the window does
+        const uint64_t version = run->version();
+        if (run->mergeSpans()) idle = 0;
+        if (run->version() != version) ++merges;
+        store.flush();
+    }
+    QCOMPARE(merges, 2);
+    QVERIFY2(store.residentBytes() < chunks / 4, std::to_string(store.residentBytes()).c_str());
+    const Extremes after = run->column(0, metric::GradientNorm).extremes(1, kSteps);
+    QVERIFY(after.lowest == before.lowest && after.highest == before.highest &&
+            after.finite == before.finite && after.notFinite == before.notFinite);
+    QCOMPARE(run->column(0, metric::Loss).at(70000), rowAt(70000, 0)[metric::Loss]);
+}
+
 void TestSessionStore::aFullDisk() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();

@@ -333,7 +333,7 @@ void TestSampling::trendsTakeNoLongerInALongRun() {
     constexpr int kCount = 2'000'000, kPixels = 100;
     ColumnWriter writer;
     for (int step = 1; step <= kCount; ++step)
-        writer.append(step, static_cast<double>(step % 101));
+        writer.append(step, static_cast<double>(step % 1009 * 7919 % 1009));
     class Counted : public ChunkStore {
     public:
         std::vector<std::byte> read(int64_t key) const override {
