@@ -92,6 +92,8 @@ Database::Database(std::string path, Access access) : m_path(std::move(path)) {
     m_database.reset(opened);
     if (result != SQLITE_OK) fail(opened, m_path);
     sqlite3_busy_timeout(opened, 5000); // ms
+    if (access == Access::LeavesLog)
+        sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     if (access == Access::Create) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
 }
 

@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 namespace halfscope {
@@ -21,6 +23,8 @@ namespace {
 
 /// A damaged file must not make a column of arbitrary length.
 constexpr int64_t kMostStep = int64_t{1} << 40;
+/// The log of a session without a run takes fewer bytes.
+constexpr uintmax_t kMostOfTables = 256 << 10;
 
 /// Walks through the values of one metric of one lane, a chunk at a time.
 class StoredColumn {
@@ -256,7 +260,7 @@ private:
         if (!row.next()) return nullptr;
         return std::make_shared<const RunCheckpoint>(
             row.whole(0), [path = m_database.path(), key = m_key] {
-                const Database database(path, Database::Access::ReadOnly);
+                const Database database(path, Database::Access::LeavesLog);
                 Statement found = database.prepare("SELECT data FROM checkpoints WHERE run = ?1");
                 found.bind(1, key);
                 if (!found.next()) throw RunError(phrase("Files", "%1: the run is gone"), path);
@@ -284,9 +288,15 @@ private:
 
 LeftSession::LeftSession(SessionLock lock, std::string name)
     : m_lock(std::move(lock)), m_name(std::move(name)) {
-    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::ReadOnly);
+    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::LeavesLog);
     Statement tables = database.prepare("SELECT 1 FROM sqlite_master");
-    if (!tables.next()) return; // its writer was killed before the first write
+    if (!tables.next()) { // its writer was killed before the first write, or its log is damaged
+        std::error_code none;
+        const auto logged = std::filesystem::file_size(database.path() + "-wal", none);
+        if (!none && logged > kMostOfTables)
+            throw RunError(phrase("Files", "%1: its beginning is damaged"), database.path());
+        return;
+    }
     Statement version = database.prepare("PRAGMA user_version");
     if (!version.next() || version.whole(0) != kSessionVersion)
         throw RunError(phrase("Files", "%1: another version of the program wrote it"),
@@ -311,7 +321,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
-    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::ReadOnly);
+    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::LeavesLog);
     return Restoring(database, run, watch).read();
 }
 

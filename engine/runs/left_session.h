@@ -50,7 +50,8 @@ private:
 };
 
 /// Returns the sessions of a folder, oldest first, without those that a program uses. Removes those
-/// without a step; leaves alone those that cannot be read or that another version wrote.
+/// without a step; leaves alone those that cannot be read, those that are damaged at their
+/// beginning and those that another version wrote.
 std::vector<LeftSession> leftSessions(const std::string& folder);
 
 } // namespace halfscope

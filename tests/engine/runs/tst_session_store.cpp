@@ -161,6 +161,7 @@ private slots:
     void aRunIsForgottenOnAFullDisk();
     void aRunThatComesBackIsOffered();
     void damagedFiles();
+    void aDamagedLogIsKept();
     void theLastStepIsWritten();
     void aKilledProgramLosesLittle();
 };
@@ -540,6 +541,49 @@ void TestSessionStore::damagedFiles() {
 }
 
 /// Rows are written more often than pictures: the end of a session has the last ones of both.
+/// SQLite takes a log whose first frame is damaged for an empty one.
+void TestSessionStore::aDamagedLogIsKept() {
+    namespace fs = std::filesystem;
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString() + "/used",
+                      left = folder.path().toStdString() + "/left";
+    const auto logOf = [&left] {
+        std::string path;
+        for (const auto& each : fs::directory_iterator(left))
+            if (each.path().string().ends_with("-wal")) path = each.path().string();
+        return path;
+    };
+    const auto copy = [&] {
+        fs::remove_all(left);
+        fs::create_directory(left);
+        for (const auto& each : fs::directory_iterator(sessions))
+            if (each.path().extension() != ".lock" && !each.path().string().ends_with("-shm"))
+                fs::copy(each.path(), left);
+    };
+    const auto damage = [&logOf] {
+        std::fstream log(logOf(), std::ios::in | std::ios::out | std::ios::binary);
+        log.seekp(32 + 24 + 1000); // within the page of the first frame
+        log.write("damage", 6);
+    };
+    SessionStore store({sessions});
+    const size_t tablesAlone = (copy(), fs::file_size(logOf()));
+    damage();
+    QVERIFY(leftSessions(left).empty());
+    QVERIFY(sessionsIn(left).empty()); // there was nothing in it
+    const std::shared_ptr<Run> run = madeRun(12000);
+    store.watch(run, "Run 1");
+    store.flush();
+    copy();
+    const size_t bytes = fs::file_size(logOf());
+    QVERIFY(bytes > 4 * tablesAlone);
+    QCOMPARE(leftSessions(left).size(), size_t{1});
+    QCOMPARE(fs::file_size(logOf()), bytes); // a look changes nothing
+    damage();
+    QVERIFY(leftSessions(left).empty());
+    QCOMPARE(sessionsIn(left).size(), size_t{1});
+    QCOMPARE(fs::file_size(logOf()), bytes);
+}
+
 void TestSessionStore::theLastStepIsWritten() {
     const QTemporaryDir folder;
     {
