@@ -160,8 +160,7 @@ void Column::extremes(int64_t from, int64_t to, size_t buckets, std::vector<Extr
     while (bucketOf(to) - bucketOf(from) + 1 > wanted && shift < 62)
         ++shift;
     const int64_t width = int64_t{1} << shift;
-    // a group that crosses the end of a bucket belongs to it, unless it crosses the range's end,
-    // too
+    // a group that crosses the end of a bucket belongs to it, but none crosses an end of the range
     const auto slackOf = [from, to, width](int64_t edge) {
         return edge > from && edge + width / 2 <= to ? width / 2 : 0;
     };

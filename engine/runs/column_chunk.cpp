@@ -78,12 +78,14 @@ std::shared_ptr<const ChunkValues> ColumnChunk::lost() const {
 }
 
 size_t ColumnChunk::indexWithin(int64_t step, int64_t slack) const {
-    auto [values, groups] = held();
-    if (stride() == 0 && !values) {
-        if (groups && slack > 0)
-            if (const auto found = indexByGroups(*groups, kWide, step, slack)) return *found;
-        values = this->values();
+    if (stride() != 0 && slack == 0) return indexOf(step);
+    Held there = held();
+    if (stride() == 0 && !there.values) {
+        if (there.groups && slack > 0)
+            if (const auto found = indexByGroups(*there.groups, kWide, step, slack)) return *found;
+        there.values = this->values();
     }
+    const ChunkValues* const values = there.values.get(); // may be null with equal distances
     const auto stepOf = [&](size_t i) { return stride() != 0 ? stepAt(i) : values->stepAt(i); };
     const size_t index = stride() != 0 ? indexOf(step) : values->indexAt(kChunkValues, step);
     const size_t begin = index / kWide * kWide, end = begin + kWide;
