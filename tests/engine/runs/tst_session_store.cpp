@@ -5,8 +5,8 @@
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_store.h"
-#include "tests/support/cpu_run.h"
 #include "tests/support/growth_limit.h"
+#include "tests/support/session_run.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -16,13 +16,9 @@
 
 #include <atomic>
 #include <bit>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <map>
-#include <random>
 #include <thread>
 
 namespace tst_session_store {
@@ -31,87 +27,6 @@ using namespace halfscope;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr int64_t kFork = 4999;
-
-RunInfo infoOf(const RunConfig& config) {
-    RunInfo info = cpuRunInfo(config);
-    info.preset = "overflow";
-    return info;
-}
-
-RunConfig forkedConfig() {
-    RunConfig config = defaultConfig();
-    config.steps = 100000;
-    config.forks.push_back({kFork + 1, 1, 0, defaultLane(Precision::AmpBf16)});
-    return config;
-}
-
-/// Returns values that no coding makes small, and some that are not finite.
-StepRow rowAt(int64_t step, int lane) {
-    const auto noise =
-        static_cast<float>(std::sin(static_cast<double>(step * (lane + 3)) * 12.9898));
-    const bool skipped = lane == 1 && step % 97 == 0;
-    return StepRow(step, lane)
-        .set(metric::Loss, step % 1501 == 0 ? std::numeric_limits<float>::quiet_NaN() : noise)
-        .set(metric::Scale, 65536.0f)
-        .set(metric::GrowthTracker, step % 2000)
-        .set(metric::LearningRate, 0.001f)
-        .set(metric::GradientNorm, skipped ? std::numeric_limits<float>::infinity() : noise * 7)
-        .setFlags(skipped ? kSkipped : 0u)
-        .set(metric::SkippedSoFar, lane == 1 ? step / 97 : int64_t{0})
-        .set(metric::DeviceSeconds, 1e-3 + 1e-9 * double(step))
-        .set(metric::WallSeconds, static_cast<double>(step) / 70);
-}
-
-void appendRows(Run& run, int64_t from, int64_t to, int lanes) {
-    for (; from <= to; from += 1000) {
-        RunBatch batch;
-        for (int64_t step = from; step < from + 1000 && step <= to; ++step)
-            for (int lane = 0; lane < lanes; ++lane)
-                batch.rows.push_back(rowAt(step, lane));
-        run.append(std::move(batch));
-    }
-}
-
-Event eventAt(int64_t step, int lane) {
-    return {EventKind::Overflow,
-            step,
-            lane,
-            65536,
-            32768,
-            "0.weight",
-            Message::data("Something \"happened\".")};
-}
-
-std::shared_ptr<Run> madeRun(int64_t steps) {
-    const RunConfig config = forkedConfig();
-    std::vector<LaneInfo> lanes = lanesOf(config);
-    const LaneInfo fork = lanes.back();
-    lanes.pop_back();
-    Picture target{2, 2, 1, {0, 1, 0.5f, 0.25f}};
-    auto run = std::make_shared<Run>(infoOf(config), lanes, target);
-    appendRows(*run, 1, kFork, 2);
-    RunBatch news;
-    for (int kind = 0; kind < kEventKinds; ++kind) {
-        news.events.push_back(eventAt(97 + kind, 1));
-        news.events.back().kind = EventKind(kind);
-    }
-    news.events.back().otherKind = "plateau";
-    news.events.push_back(news.events.back());
-    news.events.back().otherKind = "nan-guard";
-    run->append(std::move(news));
-    RunBatch forked;
-    forked.lanes.push_back(fork);
-    run->append(std::move(forked));
-    appendRows(*run, kFork + 1, steps, 3);
-    RunBatch last;
-    last.events = {eventAt(steps, 2), eventAt(steps, -1)};
-    last.pictures =
-        LanePictures{steps, {target, target, Picture{1, 1, 3, {0, 0.5f, 2}, "y = 4.99 x² + 3.00"}}};
-    run->append(std::move(last));
-    return run;
-}
 
 bool sameBits(double a, double b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
@@ -160,8 +75,6 @@ private slots:
     void aForgottenRunIsNotOffered();
     void aRunIsForgottenOnAFullDisk();
     void aRunThatComesBackIsOffered();
-    void damagedFiles();
-    void aDamagedLogIsKept();
     void theLastStepIsWritten();
     void aKilledProgramLosesLittle();
 };
@@ -509,81 +422,7 @@ void TestSessionStore::aRunThatComesBackIsOffered() {
 }
 
 /// Bytes changed here and there: an error or what can be read, and no crash.
-void TestSessionStore::damagedFiles() {
-    const QTemporaryDir folder;
-    const std::string sessions = folder.path().toStdString();
-    std::string path;
-    {
-        SessionStore store({sessions});
-        store.watch(madeRun(9000), "one");
-        store.flush();
-        path = store.path();
-    }
-    std::ifstream in(path, std::ios::binary);
-    const std::string good{std::istreambuf_iterator<char>(in), {}};
-    QVERIFY(good.size() > 100000);
-    std::mt19937 random(5);
-    for (int round = 0; round < 60; ++round) {
-        std::string bad = good;
-        for (int i = 0; i < 40; ++i)
-            bad[random() % bad.size()] = static_cast<char>(random());
-        if (round % 3 == 0) bad.resize(random() % bad.size());
-        std::ofstream(path, std::ios::binary | std::ios::trunc) << bad;
-        for (const LeftSession& left : leftSessions(sessions))
-            for (const LeftRun& run : left.runs()) {
-                try {
-                    QVERIFY(left.read(run) != nullptr);
-                } catch (const std::runtime_error& error) {
-                    QVERIFY(*error.what() != '\0');
-                }
-            }
-    }
-}
-
 /// Rows are written more often than pictures: the end of a session has the last ones of both.
-/// SQLite takes a log whose first frame is damaged for an empty one.
-void TestSessionStore::aDamagedLogIsKept() {
-    namespace fs = std::filesystem;
-    const QTemporaryDir folder;
-    const std::string sessions = folder.path().toStdString() + "/used",
-                      left = folder.path().toStdString() + "/left";
-    const auto logOf = [&left] {
-        std::string path;
-        for (const auto& each : fs::directory_iterator(left))
-            if (each.path().string().ends_with("-wal")) path = each.path().string();
-        return path;
-    };
-    const auto copy = [&] {
-        fs::remove_all(left);
-        fs::create_directory(left);
-        for (const auto& each : fs::directory_iterator(sessions))
-            if (each.path().extension() != ".lock" && !each.path().string().ends_with("-shm"))
-                fs::copy(each.path(), left);
-    };
-    const auto damage = [&logOf] {
-        std::fstream log(logOf(), std::ios::in | std::ios::out | std::ios::binary);
-        log.seekp(32 + 24 + 1000); // within the page of the first frame
-        log.write("damage", 6);
-    };
-    SessionStore store({sessions});
-    const size_t tablesAlone = (copy(), fs::file_size(logOf()));
-    damage();
-    QVERIFY(leftSessions(left).empty());
-    QVERIFY(sessionsIn(left).empty()); // there was nothing in it
-    const std::shared_ptr<Run> run = madeRun(12000);
-    store.watch(run, "Run 1");
-    store.flush();
-    copy();
-    const size_t bytes = fs::file_size(logOf());
-    QVERIFY(bytes > 4 * tablesAlone);
-    QCOMPARE(leftSessions(left).size(), size_t{1});
-    QCOMPARE(fs::file_size(logOf()), bytes); // a look changes nothing
-    damage();
-    QVERIFY(leftSessions(left).empty());
-    QCOMPARE(sessionsIn(left).size(), size_t{1});
-    QCOMPARE(fs::file_size(logOf()), bytes);
-}
-
 void TestSessionStore::theLastStepIsWritten() {
     const QTemporaryDir folder;
     {
