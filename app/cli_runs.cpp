@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace halfscope::cli {
@@ -65,7 +66,8 @@ Found find(std::vector<LeftSession>& sessions, const RunsOptions& options) {
         nearestHint(options.run, known).english() + " (halfscope-cli runs lists them)"));
 }
 
-void list(const std::vector<LeftSession>& sessions, size_t files, const std::string& folder) {
+void list(const std::vector<LeftSession>& sessions,
+          const std::vector<UnreadableSession>& unreadable, const std::string& folder) {
     size_t width = 3; // "run"
     for (const LeftSession& session : sessions)
         for (const LeftRun& run : session.runs())
@@ -78,10 +80,14 @@ void list(const std::vector<LeftSession>& sessions, size_t files, const std::str
         for (const LeftRun& run : session.runs())
             print(padded(nameOf(session, run), width) + "  " +
                   padded(std::to_string(run.steps), 11) + pathText(run.name) + "\n");
-    if (files > sessions.size())
-        printNote(std::to_string(files - sessions.size()) +
-                  (files - sessions.size() == 1 ? " more session is" : " more sessions are") +
-                  " in use, or written by another version of the program\n");
+    for (const UnreadableSession& each : unreadable)
+        printNote(each.name + " cannot be read: " + each.reason.english() + "\n");
+    const size_t known = sessions.size() + unreadable.size();
+    const size_t files = sessionsIn(folder).size();
+    if (files > known)
+        printNote(std::to_string(files - known) + (files - known == 1
+                                                       ? " more session is in use\n"
+                                                       : " more sessions are in use\n"));
 }
 
 void show(const LeftSession& session, const LeftRun& left) {
@@ -149,6 +155,17 @@ void exportNetworks(const ExperimentState& state, const std::string& out) {
         }
 }
 
+/// Returns whether there was such a session.
+bool deletesUnreadable(const std::vector<UnreadableSession>& sessions, const std::string& name,
+                       const std::string& folder) {
+    const bool known = std::any_of(sessions.begin(), sessions.end(),
+                                   [&name](const auto& each) { return each.name == name; });
+    std::optional<SessionLock> lock = known ? SessionLock::ofLeft(folder, name) : std::nullopt;
+    if (!lock) return false;
+    lock->removeSession();
+    return true;
+}
+
 void exportRun(const LeftSession& session, const LeftRun& left, const std::string& out) {
     const RunSnapshot run = session.read(left)->snapshot();
     const SavedFiles files = saveWithCheckpoint(run, out, nameOf(session, left), HALFSCOPE_VERSION);
@@ -178,11 +195,13 @@ int runs(const RunsOptions& options) {
         !options.folder.empty() && !reason.empty())
         throw InputError(Message::data("runs: --sessions: " + reason));
     const std::string folder = options.folder.empty() ? usualFolder() : options.folder;
-    std::vector<LeftSession> sessions = leftSessions(folder);
+    std::vector<UnreadableSession> unreadable;
+    std::vector<LeftSession> sessions = leftSessions(folder, &unreadable);
     if (action.empty() || action == "list") {
-        list(sessions, sessionsIn(folder).size(), folder);
+        list(sessions, unreadable, folder);
         return 0;
     }
+    if (action == "delete" && deletesUnreadable(unreadable, options.run, folder)) return 0;
     const Found found = find(sessions, options);
     if (action == "show") {
         show(*found.session, *found.run);

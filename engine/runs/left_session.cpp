@@ -303,6 +303,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
                        database.path());
     Statement row =
         database.prepare("SELECT id, name, experiment IS NOT NULL FROM runs ORDER BY id");
+    bool damaged = false;
     while (row.next()) {
         if (row.whole(2) == 0) continue;
         LeftRun run{row.whole(0), row.text(1), 0};
@@ -315,9 +316,13 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
             size_t count = 0, runs = 0;
             if (const auto values = ChunkValues::unpacked(tail.bytes(0), count, runs))
                 run.steps = std::max(run.steps, values->stepAt(count - 1));
+            else
+                damaged = true;
         }
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
+    if (m_runs.empty() && damaged)
+        throw RunError(phrase("Files", "%1: its runs are damaged"), database.path());
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
@@ -346,18 +351,25 @@ void LeftSession::remove(const LeftRun& run) {
     }
 }
 
-std::vector<LeftSession> leftSessions(const std::string& folder) {
+std::vector<LeftSession> leftSessions(const std::string& folder,
+                                      std::vector<UnreadableSession>* unreadable) {
     std::vector<LeftSession> left;
-    for (const std::string& name : sessionsIn(folder)) {
+    const auto add = [&](SessionLock lock, const std::string& name) {
+        std::error_code none;
+        if (!std::filesystem::exists(lock.pathOf(kSessionEnding), none) && !none)
+            return lock.removeSession();
+        LeftSession session(std::move(lock), name);
+        if (session.runs().empty()) return session.remove();
+        left.push_back(std::move(session));
+    };
+    for (const std::string& name : sessionsIn(folder, SessionNames::Locked)) {
         std::optional<SessionLock> lock = SessionLock::ofLeft(folder, name);
         if (!lock) continue;
         try {
-            LeftSession session(std::move(*lock), name);
-            if (session.runs().empty())
-                session.remove();
-            else
-                left.push_back(std::move(session));
-        } catch (const std::exception&) { // another version's, or not a session
+            add(std::move(*lock), name);
+        } catch (const ReportedError& error) {
+            if (unreadable) unreadable->push_back({name, error.message()});
+        } catch (const std::exception&) { // no memory: it is there at the next look, too
         }
     }
     return left;

@@ -49,9 +49,16 @@ private:
     std::vector<LeftRun> m_runs;
 };
 
+/// A session that stays although nobody can read it: it is damaged at its beginning, or another
+/// version wrote it.
+struct UnreadableSession {
+    std::string name;
+    Message reason; ///< names the file
+};
+
 /// Returns the sessions of a folder, oldest first, without those that a program uses. Removes those
-/// without a step; leaves alone those that cannot be read, those that are damaged at their
-/// beginning and those that another version wrote.
-std::vector<LeftSession> leftSessions(const std::string& folder);
+/// without a step; leaves alone those that cannot be read, and adds them to `unreadable`.
+std::vector<LeftSession> leftSessions(const std::string& folder,
+                                      std::vector<UnreadableSession>* unreadable = nullptr);
 
 } // namespace halfscope

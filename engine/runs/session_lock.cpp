@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,16 +43,27 @@ SessionLock::SessionLock(const std::string& folder) {
     if (made) fs::permissions(folder, fs::perms::owner_all, error);
     const std::string start = folder + "/" + startText();
     constexpr int kTries = 1000; // for windows that start in the same second
-    for (int i = 1; !m_lock.isOpen() && i <= kTries; ++i) {
+    for (int i = 1; i <= kTries; ++i) {
         m_path = start + "-" + std::to_string(i);
         m_lockPath = m_path + kLockEnding;
         m_lock = Descriptor(
             open(m_lockPath.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-        if (!m_lock.isOpen() && errno != EEXIST) break;
+        if (m_lock.isOpen() && takes()) return;
+        const bool another = m_lock.isOpen() ? errno == EWOULDBLOCK : errno == EEXIST;
+        if (!another) break;
     }
-    if (!m_lock.isOpen() || flock(m_lock.number(), LOCK_EX | LOCK_NB) != 0)
-        throw RunError(phrase("Files", "%1: cannot be locked: %2"), m_lockPath,
-                       std::strerror(errno));
+    throw RunError(phrase("Files", "%1: cannot be locked: %2"), m_lockPath, std::strerror(errno));
+}
+
+bool SessionLock::takes() const {
+    if (flock(m_lock.number(), LOCK_EX | LOCK_NB) != 0) return false;
+    struct stat held {
+    }, named{};
+    const bool same = fstat(m_lock.number(), &held) == 0 &&
+                      lstat(m_lockPath.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+                      held.st_ino == named.st_ino;
+    if (!same) errno = EWOULDBLOCK;
+    return same;
 }
 
 std::optional<SessionLock> SessionLock::ofLeft(const std::string& folder, const std::string& name) {
@@ -60,7 +72,7 @@ std::optional<SessionLock> SessionLock::ofLeft(const std::string& folder, const 
     left.m_lockPath = left.m_path + kLockEnding;
     left.m_lock = Descriptor(open(left.m_lockPath.c_str(),
                                   O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
-    if (left.m_lock.isOpen() && flock(left.m_lock.number(), LOCK_EX | LOCK_NB) == 0) return left;
+    if (left.m_lock.isOpen() && left.takes()) return left;
     return std::nullopt;
 }
 
@@ -74,12 +86,15 @@ void SessionLock::removeSession() {
     m_removed = true;
 }
 
-std::vector<std::string> sessionsIn(const std::string& folder) {
+std::vector<std::string> sessionsIn(const std::string& folder, SessionNames which) {
     std::vector<std::string> names;
-    for (const std::string& each : namesIn(folder, Entries::Files))
-        if (const fs::path name = each; name.extension() == kSessionEnding)
-            names.push_back(name.stem().string());
+    for (const std::string& each : namesIn(folder, Entries::Files)) {
+        const fs::path name = each;
+        const bool locked = which == SessionNames::Locked && name.extension() == kLockEnding;
+        if (locked || name.extension() == kSessionEnding) names.push_back(name.stem().string());
+    }
     std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
 }
 

@@ -26,6 +26,9 @@ public:
 
 private:
     SessionLock() = default;
+    /// Locks the open file. Returns false, and sets errno, when it cannot, and when another program
+    /// removed the file before it was locked: such a lock would keep nobody out.
+    bool takes() const;
 
     std::string m_path; ///< without the ending
     std::string m_lockPath;
@@ -33,7 +36,13 @@ private:
     bool m_removed = false;
 };
 
+enum class SessionNames {
+    Written, ///< those that have a file
+    Locked,  ///< those that have a lock alone, too: their program was killed before it wrote
+};
+
 /// Returns the names of the sessions in a folder, used or not, oldest first.
-std::vector<std::string> sessionsIn(const std::string& folder);
+std::vector<std::string> sessionsIn(const std::string& folder,
+                                    SessionNames = SessionNames::Written);
 
 } // namespace halfscope

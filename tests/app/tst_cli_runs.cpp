@@ -24,6 +24,7 @@ private slots:
     void exportsBothNetworks();
     void deletes();
     void usedSessionsAreLeftAlone();
+    void unreadableSessionsAreNamed();
     void findsTheWindowsFolder();
     void refuses_data();
     void refuses();
@@ -223,7 +224,21 @@ void TestCliRuns::usedSessionsAreLeftAlone() {
     store.flush();
     const Outcome outcome = runs({});
     QVERIFY2(!outcome.out.contains("open window"), outcome.out);
-    QVERIFY2(outcome.error.startsWith("1 more session"), outcome.error);
+    QVERIFY2(outcome.error.startsWith("1 more session is in use"), outcome.error);
+    QCOMPARE(names().size(), 2);
+}
+
+void TestCliRuns::unreadableSessionsAreNamed() {
+    const QString file = sessions() + "/20261121-173455-1.session";
+    QVERIFY(QFile::copy(path("short/steps.csv"), file));
+    const Outcome outcome = runs({});
+    QCOMPARE(outcome.error,
+             "20261121-173455-1 cannot be read: " + file.toUtf8() + ": file is not a database\n");
+    QCOMPARE(names().size(), 2);
+    QCOMPARE(runs({"delete", "20261121-173455-2"}).code, 2);
+    QCOMPARE(runs({"delete", "20261121-173455-1"}).code, 0);
+    QVERIFY(!QFile::exists(file));
+    QCOMPARE(runs({}).error, QByteArray());
     QCOMPARE(names().size(), 2);
 }
 

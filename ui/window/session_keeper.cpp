@@ -31,6 +31,7 @@ using namespace std::chrono_literals;
 constexpr int kBetweenRecoveryLooks = 250; // ms
 constexpr size_t kMebibyte = size_t{1} << 20;
 const QString kBudgetKey = QStringLiteral("memory/budgetMiB");
+const QString kUnreadableKey = QStringLiteral("sessions/unreadable"); // names that were told
 constexpr std::chrono::milliseconds kMadeAtOnce{50}; // how long the window waits for its store
 constexpr std::chrono::milliseconds kClosing{500};   // how long closing waits for the disk
 /// How long keep() waits for a disk that does not answer before it says that not all is kept. What
@@ -250,12 +251,12 @@ void SessionKeeper::discard() {
 
 void SessionKeeper::offerLeft(const LeftRuns& asked) {
     m_asked = asked;
-    const auto found = std::make_shared<LeftSessions>();
+    const auto found = std::make_shared<Found>();
     guarded(*m_parts.banner, [&] {
         m_search = std::make_unique<FileJob>(
             [found, folder = m_folder.toStdString()] {
-                for (LeftSession& each : leftSessions(folder))
-                    found->push_back(std::make_shared<LeftSession>(std::move(each)));
+                for (LeftSession& each : leftSessions(folder, &found->unreadable))
+                    found->sessions.push_back(std::make_shared<LeftSession>(std::move(each)));
             },
             FileJob::Leaving::Abandons);
         // through the queue: the thread may be done by now, and it cannot join itself
@@ -267,10 +268,10 @@ void SessionKeeper::offerLeft(const LeftRuns& asked) {
     });
 }
 
-void SessionKeeper::conclude(const std::shared_ptr<LeftSessions>& found) {
+void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
     const std::unique_ptr<FileJob> search = std::move(m_search);
     if (!search) return; // already concluded
-    LeftSessions left = std::move(*found);
+    LeftSessions left = std::move(found->sessions);
     try {
         search->result();
     } catch (const std::bad_alloc&) { // the sessions are there at the next start, too
@@ -285,6 +286,23 @@ void SessionKeeper::conclude(const std::shared_ptr<LeftSessions>& found) {
         left.erase(own);
     }
     if (!left.empty()) offer(left);
+    tellUnreadable(found->unreadable);
+}
+
+/// They stay until somebody deletes them, but nobody wants to read of them at every start.
+void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& sessions) const {
+    const QStringList before = userSettings().value(kUnreadableKey).toStringList();
+    QStringList names, reasons;
+    for (const UnreadableSession& session : sessions) {
+        names << QString::fromStdString(session.name);
+        if (!before.contains(names.back())) reasons << translated(session.reason);
+    }
+    if (names != before) keepUserSettings({{kUnreadableKey, names}});
+    if (!reasons.isEmpty())
+        m_parts.banner->showText(
+            tr("Runs of an earlier window cannot be read and stay on disk (%1). "
+               "“halfscope-cli runs” lists and deletes such sessions.")
+                .arg(reasons.join(QStringLiteral("; "))));
 }
 
 void SessionKeeper::offer(const LeftSessions& left) {

@@ -45,7 +45,7 @@ public:
 
     /// Looks for runs of windows that ended without being closed, on a thread of its own, because a
     /// folder may hold many or lie on a slow disk. Asks what to do with them when they are found,
-    /// but for those that are restored without a question.
+    /// but for those that are restored without a question; names sessions that cannot be read once.
     void offerLeft(const LeftRuns&);
     /// Writes what the window has to disk before it returns, for the next start. Returns why it
     /// could not; empty when it could.
@@ -65,8 +65,13 @@ signals:
 
 private:
     using LeftSessions = std::vector<std::shared_ptr<LeftSession>>;
-    void conclude(const std::shared_ptr<LeftSessions>& found);
+    struct Found {
+        LeftSessions sessions;
+        std::vector<UnreadableSession> unreadable;
+    };
+    void conclude(const std::shared_ptr<Found>&);
     void offer(const LeftSessions&);
+    void tellUnreadable(const std::vector<UnreadableSession>&) const;
     void look();
     void watchRuns();
     /// Makes the store on another thread, at the first call. Returns false while that lasts, and

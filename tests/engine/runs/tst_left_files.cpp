@@ -1,5 +1,6 @@
 // The files of a session that was left behind are damaged: nothing crashes, and nothing is removed
 // that may hold a run.
+#include "engine/io/database.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/session_run.h"
@@ -7,8 +8,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <random>
 #include <stdexcept>
@@ -23,6 +26,10 @@ class TestLeftFiles : public QObject {
 private slots:
     void damagedFiles();
     void aDamagedLogIsKept();
+    void whatCannotBeReadIsNamed_data();
+    void whatCannotBeReadIsNamed();
+    void locksAloneGo();
+    void aLookTakesNoLockOfAStart();
 };
 
 void TestLeftFiles::damagedFiles() {
@@ -97,6 +104,73 @@ void TestLeftFiles::aDamagedLogIsKept() {
     QVERIFY(leftSessions(left).empty());
     QCOMPARE(sessionsIn(left).size(), size_t{1});
     QCOMPARE(fs::file_size(logOf()), bytes);
+}
+
+void TestLeftFiles::whatCannotBeReadIsNamed_data() {
+    QTest::addColumn<QByteArray>("sql");
+    QTest::addColumn<QByteArray>("reason");
+    QTest::newRow("version") << QByteArray("PRAGMA user_version = 2")
+                             << QByteArray("another version of the program wrote it");
+    QTest::newRow("values") << QByteArray(
+                                   "UPDATE tails SET data = x'00'; UPDATE chunks SET data = x'00'")
+                            << QByteArray("its runs are damaged");
+    QTest::newRow("tables") << QByteArray("DROP TABLE runs") << QByteArray("no such table: runs");
+}
+
+void TestLeftFiles::whatCannotBeReadIsNamed() {
+    QFETCH(QByteArray, sql);
+    QFETCH(QByteArray, reason);
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    std::string path;
+    {
+        SessionStore store({sessions});
+        store.watch(madeRun(30), "one");
+        store.flush();
+        path = store.path();
+    }
+    std::vector<UnreadableSession> unreadable;
+    QCOMPARE(leftSessions(sessions, &unreadable).size(), size_t{1});
+    QVERIFY(unreadable.empty());
+    Database(path, Database::Access::Create).run(sql.constData());
+    QVERIFY(leftSessions(sessions, &unreadable).empty());
+    QCOMPARE(unreadable.size(), size_t{1});
+    QCOMPARE(unreadable[0].name, std::filesystem::path(path).stem().string());
+    QCOMPARE(unreadable[0].reason.english(), path + ": " + reason.toStdString());
+    QVERIFY(std::filesystem::exists(path));
+}
+
+/// They are those of programs that were killed before they wrote.
+void TestLeftFiles::locksAloneGo() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const SessionLock used(sessions);
+    const std::string left = sessions + "/20261121-173455-1.lock";
+    std::ofstream(left).put('\n');
+    QVERIFY(leftSessions(sessions).empty());
+    QVERIFY(!std::filesystem::exists(left));
+    QVERIFY(std::filesystem::exists(used.pathOf(".lock")));
+}
+
+/// A program may look for left sessions between the moment in which another one makes its lock's
+/// file and that in which it locks it.
+void TestLeftFiles::aLookTakesNoLockOfAStart() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    std::atomic<bool> ends = false;
+    const auto look = std::async(std::launch::async, [&] {
+        while (!ends)
+            leftSessions(sessions);
+    });
+    int lost = 0;
+    for (int i = 0; i < 20000; ++i) {
+        SessionLock lock(sessions);
+        if (!std::filesystem::exists(lock.pathOf(".lock"))) ++lost;
+        lock.removeSession();
+    }
+    ends = true;
+    look.wait();
+    QCOMPARE(lost, 0);
 }
 
 } // namespace tst_left_files

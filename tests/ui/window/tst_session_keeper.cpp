@@ -91,7 +91,6 @@ private slots:
     void aClosedWindowLeavesNothing();
     void endsWithTheLastSteps();
     void aFolderThatCannotBeMade();
-    void pausesWhenMemoryIsFull();
     void aRunKeepsItsNetworksBesideOneThatGoesOn();
 
 private:
@@ -543,25 +542,6 @@ void TestSessionKeeper::aFolderThatCannotBeMade() {
         [&] { return opened.window.bannerText().contains(QStringLiteral("memory alone")); },
         kPatience));
     QVERIFY(opened.window.bannerText().contains(QStringLiteral("/proc/no/such")));
-}
-
-/// One MiB, and values of which nothing can be dropped yet.
-void TestSessionKeeper::pausesWhenMemoryIsFull() {
-    const QTemporaryDir sessions;
-    QSettings().setValue(QStringLiteral("memory/budgetMiB"), 1);
-    RunConfig config = tinyConfig(100'000'000);
-    config.lanes.resize(6, config.lanes[0]);
-    FakeScript script; // of steps that cost nothing but their rows
-    WindowOptions options = keeping(sessions);
-    options.factory = fakeFactory(script);
-    Opened opened(config, options);
-    opened.window.play();
-    const bool paused = reaches(opened.window, SessionState::Paused);
-    QSettings().remove(QStringLiteral("memory/budgetMiB"));
-    QVERIFY(paused);
-    QVERIFY2(opened.window.bannerText().contains(QStringLiteral("1.00 MiB")),
-             qPrintable(opened.window.bannerText()));
-    QVERIFY(opened.window.shown().run()->step() > 100);
 }
 
 /// Both have the same checkpoint at first; then that of the later one is replaced.
