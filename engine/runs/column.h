@@ -12,8 +12,9 @@
 // value. Steps at equal distances take no bytes; others take 8 per value. A full chunk never
 // changes. The chunk that is being filled takes at most twice the memory of its values; if its
 // coding no longer fits, it is replaced. A full chunk whose values are in a store keeps 64 bytes
-// per 256 values in memory, see column_chunk.h; sixteen of these become one span that keeps as
-// much, sixteen such spans one that keeps 64 bytes per 4096 values, and so on, see column_node.h.
+// per 256 values in memory, see column_chunk.h; sixteen of these become one span that keeps 100
+// bytes per 4096 values, sixteen such spans one that keeps as much per 65,536, and so on, see
+// column_node.h.
 #pragma once
 
 #include "engine/runs/chunk_values.h"

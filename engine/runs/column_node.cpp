@@ -27,10 +27,10 @@ struct ColumnNode::Head {
     bool operator==(const Head&) const = default;
 };
 
-ColumnNode::ColumnNode(int level, int64_t stride, ContentPtr content,
+ColumnNode::ColumnNode(int level, int64_t stride, Known known,
                        std::shared_ptr<const ChunkStore> partsStore)
-    : ColumnSpan(level, content->part.front().first, content->part.back().last, stride),
-      m_partsStore(std::move(partsStore)), m_content(std::move(content)) {}
+    : ColumnSpan(level, known.content->part.front().first, known.content->part.back().last, stride),
+      m_partsStore(std::move(partsStore)), m_known(std::move(known)) {}
 
 ColumnNode::ColumnNode(int level, const Part& at, std::shared_ptr<const ChunkStore> store)
     : ColumnSpan(level, at.first, at.last, at.stride), m_partsStore(store) {
@@ -48,14 +48,15 @@ std::shared_ptr<const ColumnNode> ColumnNode::of(std::span<const ColumnSpanPtr> 
         if (each->stride() != stride || each->firstStep() != next) stride = 0;
         next = each->lastStep() + stride;
     }
-    auto content = std::make_shared<Content>();
-    auto group = content->group.begin();
+    std::array<Part, kFan> parts{};
+    Groups groups;
+    auto group = groups.begin();
     const size_t wide = first.size() * kFan / kGroups;
     for (size_t i = 0; i < kFan; ++i) {
         const ColumnSpan& each = *spans[i];
         const auto* chunk = dynamic_cast<const ColumnChunk*>(&each);
-        content->part[i] = {each.key(), chunk ? static_cast<int64_t>(chunk->runs()) : 0,
-                            each.firstStep(), each.lastStep(), each.stride()};
+        parts[i] = {each.key(), chunk ? static_cast<int64_t>(chunk->runs()) : 0, each.firstStep(),
+                    each.lastStep(), each.stride()};
         for (size_t at = 0; at < each.size(); at += wide) {
             Extremes all;
             each.gather(at, at + wide, all);
@@ -63,37 +64,72 @@ std::shared_ptr<const ColumnNode> ColumnNode::of(std::span<const ColumnSpanPtr> 
         }
     }
     return std::shared_ptr<const ColumnNode>(
-        new ColumnNode(first.level() + 1, stride, std::move(content), first.store()));
+        new ColumnNode(first.level() + 1, stride, knownOf(parts, groups), first.store()));
+}
+
+ColumnNode::Known ColumnNode::knownOf(std::span<const Part, kFan> parts, const Groups& groups) {
+    auto content = std::make_shared<Content>();
+    constexpr size_t kEach = kGroups / kFan;
+    for (size_t i = 0; i < kFan; ++i) {
+        content->part[i] = parts[i];
+        Extremes all;
+        for (size_t at = i * kEach; at < (i + 1) * kEach; ++at)
+            groups[at].addTo(all, 0); // counts those that are finite alone
+        content->whole[i] = {groups[i * kEach].first, all.finite, all.lowest, all.highest,
+                             all.last};
+    }
+    return {std::move(content), std::make_shared<const Groups>(groups)};
 }
 
 ColumnNode::Head ColumnNode::head() const { return {level(), firstStep(), lastStep(), stride()}; }
 
-/// Returns what the node knows, or null when the store cannot read it now.
-ColumnNode::ContentPtr ColumnNode::content() const {
-    static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<Content>);
-    {
-        const std::lock_guard lock(g_lock);
-        if (m_content) return m_content;
-    }
+ColumnNode::Known ColumnNode::known() const {
+    const std::lock_guard lock(g_lock);
+    return m_known;
+}
+
+/// Reads what memory lacks of it.
+ColumnNode::Known ColumnNode::load() const {
+    static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<Part> &&
+                  std::is_trivially_copyable_v<Groups>);
     const std::vector<std::byte> bytes = store()->read(key());
     Head head{};
-    if (bytes.size() != sizeof head + sizeof(Content)) return nullptr;
+    std::array<Part, kFan> parts{};
+    Groups groups;
+    if (bytes.size() != sizeof head + sizeof parts + sizeof groups) return known();
     std::memcpy(&head, bytes.data(), sizeof head);
-    if (head != this->head()) return nullptr;
-    auto content = std::make_shared<Content>();
-    std::memcpy(content.get(), bytes.data() + sizeof head, sizeof(Content));
+    if (head != this->head()) return known();
+    std::memcpy(&parts, bytes.data() + sizeof head, sizeof parts);
+    std::memcpy(&groups, bytes.data() + sizeof head + sizeof parts, sizeof groups);
+    Known read = knownOf(parts, groups);
+    readAgain();
     const std::lock_guard lock(g_lock);
-    if (!m_content) m_content = std::move(content);
-    return m_content;
+    if (!m_known.content) m_known.content = std::move(read.content);
+    if (!m_known.groups) m_known.groups = std::move(read.groups);
+    return m_known;
+}
+
+std::shared_ptr<const ColumnNode::Content> ColumnNode::content() const {
+    Known there = known();
+    return there.content ? there.content : load().content;
+}
+
+std::shared_ptr<const ColumnNode::Groups> ColumnNode::groups() const {
+    Known there = known();
+    return there.groups ? there.groups : load().groups;
 }
 
 std::vector<std::byte> ColumnNode::packed() const {
-    const ContentPtr content = this->content();
-    require(content != nullptr, "a node is stored by the one who made it");
+    const Known known{content(), groups()};
+    require(known.content && known.groups, "a node is stored by the one who made it");
     const Head head = this->head();
-    std::vector<std::byte> bytes(sizeof head + sizeof *content);
-    std::memcpy(bytes.data(), &head, sizeof head);
-    std::memcpy(bytes.data() + sizeof head, content.get(), sizeof *content);
+    std::vector<std::byte> bytes;
+    const auto add = [&bytes](std::span<const std::byte> more) {
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    };
+    add(std::as_bytes(std::span(&head, 1)));
+    add(std::as_bytes(std::span(known.content->part)));
+    add(std::as_bytes(std::span(*known.groups)));
     return bytes;
 }
 
@@ -102,7 +138,7 @@ ColumnSpanPtr ColumnNode::part(size_t i) const {
         const std::lock_guard lock(g_lock);
         if (m_loaded && (*m_loaded)[i]) return (*m_loaded)[i];
     }
-    const ContentPtr content = this->content();
+    const auto content = this->content();
     if (!content) return nullptr;
     const Part& at = content->part[i];
     ColumnSpanPtr part;
@@ -122,11 +158,13 @@ ColumnSpanPtr ColumnNode::part(size_t i) const {
 
 size_t ColumnNode::indexWithin(int64_t step, int64_t slack) const {
     if (stride() != 0 && slack == 0) return indexOf(step);
-    const ContentPtr content = this->content();
+    const auto content = this->content();
     if (!content) return indexOf(step);
-    if (slack > 0) // otherwise steps that cannot be read would not go with the groups
-        if (const auto found = indexByGroups(content->group, groupWidth(), step, slack))
-            return *found;
+    if (slack > 0) { // otherwise steps that cannot be read would not go with the groups
+        if (const auto found = indexByGroups(content->whole, width(), step, slack)) return *found;
+        if (const auto groups = this->groups())
+            if (const auto found = indexByGroups(*groups, groupWidth(), step, slack)) return *found;
+    }
     const auto at =
         std::lower_bound(content->part.begin(), content->part.end(), step,
                          [](const Part& each, int64_t sought) { return each.last < sought; });
@@ -150,30 +188,42 @@ void ColumnNode::read(size_t from, std::span<Point> out) const {
 }
 
 void ColumnNode::gather(size_t from, size_t to, Extremes& into) const {
-    const ContentPtr content = this->content();
+    const auto content = this->content();
+    if (!content) into.notFinite += static_cast<int64_t>(to - from);
+    while (content && from < to) {
+        const size_t i = from / width(), begin = i * width(), end = std::min(to, begin + width());
+        if (end - from == width())
+            content->whole[i].addTo(into, width());
+        else
+            gatherWithin(i, from - begin, end - begin, into);
+        from = end;
+    }
+}
+
+/// Adds some of the values of a part.
+void ColumnNode::gatherWithin(size_t i, size_t from, size_t to, Extremes& into) const {
     const size_t wide = groupWidth();
     while (from < to) {
-        const size_t end = std::min(to, (from / wide + 1) * wide), begin = from / width() * width();
-        const ColumnSpanPtr part =
-            content && end - from < wide ? this->part(from / width()) : nullptr;
-        if (part) {
-            part->gather(from - begin, end - begin, into);
-        } else if (content && end - from == wide) {
-            content->group[from / wide].addTo(into, wide);
-        } else {
+        const size_t end = std::min(to, (from / wide + 1) * wide);
+        const auto groups = end - from == wide ? this->groups() : nullptr;
+        const ColumnSpanPtr part = end - from < wide ? this->part(i) : nullptr;
+        if (groups)
+            (*groups)[(i * width() + from) / wide].addTo(into, wide);
+        else if (part)
+            part->gather(from, end, into);
+        else
             into.notFinite += static_cast<int64_t>(end - from);
-        }
         from = end;
     }
 }
 
 size_t ColumnNode::firstNotFinite(size_t from, size_t to) const {
-    const ContentPtr content = this->content();
-    const size_t wide = groupWidth();
+    const auto content = this->content();
     while (from < to) {
-        const size_t end = std::min(to, (from / wide + 1) * wide), begin = from / width() * width();
-        if (!content || content->group[from / wide].finite < static_cast<int64_t>(wide)) {
-            const ColumnSpanPtr part = content ? this->part(from / width()) : nullptr;
+        if (!content) return from;
+        const size_t i = from / width(), begin = i * width(), end = std::min(to, begin + width());
+        if (content->whole[i].finite < static_cast<int64_t>(width())) {
+            const ColumnSpanPtr part = this->part(i);
             if (!part) return from;
             const size_t found = begin + part->firstNotFinite(from - begin, end - begin);
             if (found < end) return found;
@@ -183,18 +233,14 @@ size_t ColumnNode::firstNotFinite(size_t from, size_t to) const {
     return to;
 }
 
-bool ColumnNode::knowsExtremes() const {
-    const std::lock_guard lock(g_lock);
-    return m_content != nullptr;
-}
+bool ColumnNode::knowsExtremes() const { return known().content != nullptr; }
 
 int64_t ColumnNode::knownStep(size_t index) const {
-    const std::lock_guard lock(g_lock);
-    return m_content->group[index / groupWidth()].first;
+    return known().content->whole[index / width()].first;
 }
 
 void ColumnNode::chunkKeys(std::vector<int64_t>& out) const {
-    const ContentPtr content = this->content();
+    const auto content = this->content();
     if (!content) throw RunError(phrase("Files", "older values of this run cannot be read now"));
     for (size_t i = 0; i < kFan; ++i)
         if (level() == 1)
@@ -208,7 +254,8 @@ size_t ColumnNode::bytes() const {
     size_t sum = sizeof(*this);
     {
         const std::lock_guard lock(g_lock);
-        if (m_content) sum += sizeof(Content);
+        if (m_known.content) sum += sizeof(Content);
+        if (m_known.groups) sum += sizeof(Groups);
         if (!m_loaded) return sum;
         loaded = *m_loaded; // each part takes the lock, too
     }
@@ -219,10 +266,12 @@ size_t ColumnNode::bytes() const {
 }
 
 bool ColumnNode::freeStored() const {
-    std::unique_ptr<LoadedParts> old;
+    std::unique_ptr<LoadedParts> parts;
+    std::shared_ptr<const Groups> groups;
     const std::lock_guard lock(g_lock);
-    old.swap(m_loaded);
-    return old != nullptr;
+    parts.swap(m_loaded);
+    if (key() != 0) groups.swap(m_known.groups);
+    return parts || groups;
 }
 
 } // namespace halfscope

@@ -12,8 +12,9 @@
 
 namespace halfscope {
 
-/// Knows the extremes of 256 equal groups of its values, and reads its parts from the store for any
-/// other range. Each lane makes its own nodes, also of parts that lanes share.
+/// Knows the extremes of each part. Once it is stored, it reads those of 256 equal groups of its
+/// values, or its parts, from the store for any other range. Each lane makes its own nodes, also of
+/// parts that lanes share.
 class ColumnNode : public ColumnSpan {
 public:
     /// Where a part lies.
@@ -45,23 +46,32 @@ private:
     static constexpr size_t kGroups = 256;
     struct Content {
         std::array<Part, kFan> part;
-        std::array<ColumnGroup, kGroups> group;
+        std::array<ColumnGroup, kFan> whole; ///< all values of each part
     };
-    using ContentPtr = std::shared_ptr<const Content>;
+    using Groups = std::array<ColumnGroup, kGroups>;
+    struct Known { ///< null are those that the store cannot read now
+        std::shared_ptr<const Content> content;
+        std::shared_ptr<const Groups> groups;
+    };
     using LoadedParts = std::array<ColumnSpanPtr, kFan>;
     struct Head;
 
-    ColumnNode(int level, int64_t stride, ContentPtr, std::shared_ptr<const ChunkStore>);
+    ColumnNode(int level, int64_t stride, Known, std::shared_ptr<const ChunkStore>);
+    static Known knownOf(std::span<const Part, kFan>, const Groups&);
     Head head() const;
     size_t width() const { return valuesOf(level() - 1); } ///< values of a part
     size_t groupWidth() const { return size() / kGroups; }
-    ContentPtr content() const;
+    Known known() const; ///< whatever is in memory
+    Known load() const;
+    std::shared_ptr<const Content> content() const;
+    std::shared_ptr<const Groups> groups() const;
+    void gatherWithin(size_t part, size_t from, size_t to, Extremes& into) const;
     size_t indexWithin(int64_t step, int64_t slack) const override;
     bool freeStored() const override;
 
     std::shared_ptr<const ChunkStore> m_partsStore;
     // guarded by a lock of column_node.cpp
-    mutable ContentPtr m_content;                  ///< null before it is read
+    mutable Known m_known;                         ///< content: null before it is read
     mutable std::unique_ptr<LoadedParts> m_loaded; ///< null when no part is loaded
 };
 

@@ -258,7 +258,7 @@ void TestColumnSpans::spansOfSpansTakeLittle() {
     QCOMPARE(column.spans()[0]->level(), 2);
     QVERIFY(column.spans().size() < 64);
     const double bytes = static_cast<double>(column.bytes()) / static_cast<double>(column.size());
-    QVERIFY2(bytes < 0.08, std::to_string(bytes).c_str());
+    QVERIFY2(bytes < 0.025, std::to_string(bytes).c_str());
     const Extremes all = column.extremes(1, both.last());
     QVERIFY(same(all, both.kept.column().extremes(1, both.last())));
     std::vector<Extremes> buckets;
