@@ -85,6 +85,11 @@ public:
     /// Returns the narrowest type in which the gradients are stored; nothing when it is not known.
     std::optional<DType> type() const { return m_type; }
     int64_t lastStep() const { return m_lastStep; }
+    /// Returns the heap bytes that the history holds.
+    size_t bytes() const {
+        return m_waiting.size() * sizeof(Count) + m_columns.capacity() * sizeof(GradientColumn) +
+               m_skips.capacity() * sizeof(uint32_t);
+    }
 
 private:
     void begin(int64_t step, const GradientShares&, int64_t counted);

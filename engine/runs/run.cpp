@@ -175,6 +175,20 @@ size_t RunSnapshot::columnBytes() const {
     return bytes;
 }
 
+size_t RunSnapshot::bytes() const {
+    constexpr size_t kEventTexts = 200; // of most events
+    const auto ofPicture = [](const Picture& each) { return each.values.size() * sizeof(float); };
+    size_t sum = columnBytes() + m_events.size() * (sizeof(Event) + kEventTexts);
+    for (const auto& each : m_gradients)
+        sum += each->bytes();
+    for (const GradientRange& each : *m_newestGradients)
+        sum += sizeof each + each.layers.size() * sizeof(LayerGradients);
+    for (const auto* pictures : {&m_pictures->outputs, &m_pictures->galleries})
+        for (const Picture& each : *pictures)
+            sum += ofPicture(each);
+    return sum + ofPicture(*m_target);
+}
+
 Run::Run(RunInfo info, std::vector<LaneInfo> lanes, Picture target, std::vector<Metric> metrics) {
     const std::span<const Metric> known = knownMetrics();
     m_now.m_info = std::make_shared<const RunInfo>(std::move(info));

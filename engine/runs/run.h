@@ -149,6 +149,9 @@ public:
     const std::shared_ptr<const LanePictures>& sharedPictures() const { return m_pictures; }
     /// Returns the heap bytes of all columns.
     size_t columnBytes() const;
+    /// Returns about how many heap bytes the run holds without its checkpoint, which a store soon
+    /// has.
+    size_t bytes() const;
 
 private:
     friend class Run;

@@ -34,9 +34,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenLarge = 2s;
 constexpr auto kBetweenTries = 5s; ///< after a failure
 constexpr auto kBetweenWatches = 10ms;
-/// About what an event with its sentence takes. Events stay in memory, because lists show any of
-/// them at any time.
-constexpr size_t kEventBytes = sizeof(Event) + 200;
 
 /// Reads chunks through a connection of its own, so that a reader never waits for the writer. The
 /// columns that use it keep it alive.
@@ -520,7 +517,7 @@ void SessionStore::Writer::dropOver(size_t budget) {
     std::vector<RunSnapshot> held;
     for (const Watched& each : m_runs) {
         const RunSnapshot& now = held.emplace_back(each.run->snapshot());
-        bytes += now.columnBytes() + now.events().size() * kEventBytes;
+        bytes += now.bytes();
     }
     const size_t wanted = budget - budget / 8; // lower, so that not every look has to drop again
     const bool over = bytes > budget;

@@ -459,6 +459,12 @@ void TestRun::takesFewBytes() {
         run.append(std::move(batch));
     }
     const double values = double{kRowBytes} * kLanes * kSteps;
+    const size_t before = run.now().bytes();
+    QVERIFY(before >= run.now().columnBytes());
+    RunBatch batch;
+    batch.events.resize(1000);
+    run.append(std::move(batch));
+    QVERIFY(run.now().bytes() >= before + 1000 * sizeof(Event));
     const double worst = static_cast<double>(run.now().columnBytes()) / values;
     QVERIFY2(worst <= 1.5, std::to_string(worst).c_str());
     qInfo("nothing repeats: %.3f of the values' bytes", worst);

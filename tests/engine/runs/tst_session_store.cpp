@@ -214,6 +214,11 @@ void TestSessionStore::memoryKeepsToItsBudget() {
     for (int i = 0; i < 3; ++i)
         store->flush();
     QVERIFY(run->now().columnBytes() <= bytes / 4);
+    RunBatch batch; // what stays in memory counts, too
+    batch.pictures = LanePictures{9, {Picture{400, 400, 3, std::vector<float>(480000)}}};
+    run->append(std::move(batch));
+    store->flush();
+    QVERIFY(store->residentBytes() > 480000 * sizeof(float));
     store->setBudget(1);
     store->flush();
     store->flush();
