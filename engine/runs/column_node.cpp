@@ -116,11 +116,13 @@ std::shared_ptr<const ColumnNode::Content> ColumnNode::content() const {
 
 std::shared_ptr<const ColumnNode::Groups> ColumnNode::groups() const {
     Known there = known();
-    return there.groups ? there.groups : load().groups;
+    if (!there.groups) return load().groups;
+    readAgain(); // a curve that is shown asks again soon
+    return there.groups;
 }
 
 std::vector<std::byte> ColumnNode::packed() const {
-    const Known known{content(), groups()};
+    const Known known = this->known();
     require(known.content && known.groups, "a node is stored by the one who made it");
     const Head head = this->head();
     std::vector<std::byte> bytes;
@@ -203,11 +205,11 @@ void ColumnNode::gather(size_t from, size_t to, Extremes& into) const {
 /// Adds some of the values of a part.
 void ColumnNode::gatherWithin(size_t i, size_t from, size_t to, Extremes& into) const {
     const size_t wide = groupWidth();
+    const auto groups = to - from >= wide ? this->groups() : nullptr;
     while (from < to) {
         const size_t end = std::min(to, (from / wide + 1) * wide);
-        const auto groups = end - from == wide ? this->groups() : nullptr;
         const ColumnSpanPtr part = end - from < wide ? this->part(i) : nullptr;
-        if (groups)
+        if (groups && !part)
             (*groups)[(i * width() + from) / wide].addTo(into, wide);
         else if (part)
             part->gather(from, end, into);

@@ -35,6 +35,20 @@ std::string startText() {
     return text.data();
 }
 
+/// Whether a file is a session's lock. Other programs have files with this ending, too, and a user
+/// may name any folder.
+bool isLock(const std::string& folder, const fs::path& name) {
+    if (name.extension() != kLockEnding) return false;
+    const std::string stem = name.stem().string(), start = "dddddddd-dddddd-d"; // d: a digit
+    bool fits = stem.size() >= start.size();
+    for (size_t i = 0; fits && i < stem.size(); ++i) {
+        const bool digit = stem[i] >= '0' && stem[i] <= '9';
+        fits = i < start.size() && start[i] != 'd' ? stem[i] == start[i] : digit;
+    }
+    std::error_code none;
+    return fits && fs::file_size(fs::path(folder) / name, none) == 0;
+}
+
 } // namespace
 
 SessionLock::SessionLock(const std::string& folder) {
@@ -57,8 +71,8 @@ SessionLock::SessionLock(const std::string& folder) {
 
 bool SessionLock::takes() const {
     if (flock(m_lock.number(), LOCK_EX | LOCK_NB) != 0) return false;
-    struct stat held {
-    }, named{};
+    struct stat held = {};
+    struct stat named = {};
     const bool same = fstat(m_lock.number(), &held) == 0 &&
                       lstat(m_lockPath.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
                       held.st_ino == named.st_ino;
@@ -90,7 +104,7 @@ std::vector<std::string> sessionsIn(const std::string& folder, SessionNames whic
     std::vector<std::string> names;
     for (const std::string& each : namesIn(folder, Entries::Files)) {
         const fs::path name = each;
-        const bool locked = which == SessionNames::Locked && name.extension() == kLockEnding;
+        const bool locked = which == SessionNames::Locked && isLock(folder, name);
         if (locked || name.extension() == kSessionEnding) names.push_back(name.stem().string());
     }
     std::sort(names.begin(), names.end());

@@ -145,11 +145,18 @@ void TestLeftFiles::locksAloneGo() {
     const QTemporaryDir folder;
     const std::string sessions = folder.path().toStdString();
     const SessionLock used(sessions);
-    const std::string left = sessions + "/20261121-173455-1.lock";
-    std::ofstream(left).put('\n');
+    const std::string start = sessions + "/20261121-173455-", left = start + "12.lock";
+    const std::string others[] = {sessions + "/Cargo.lock", start + "1x.lock", start + ".lock",
+                                  start + "2.lock"};
+    for (const std::string& path : others)
+        std::ofstream(path).flush();
+    std::ofstream(others[3]).put('\n');
+    std::ofstream(left).flush();
     QVERIFY(leftSessions(sessions).empty());
     QVERIFY(!std::filesystem::exists(left));
     QVERIFY(std::filesystem::exists(used.pathOf(".lock")));
+    for (const std::string& path : others)
+        QVERIFY2(std::filesystem::exists(path), path.c_str());
 }
 
 /// A program may look for left sessions between the moment in which another one makes its lock's
