@@ -161,8 +161,12 @@ int evaluate(const EvaluateOptions& options) {
     config.edits.clear();
     if (config.model.weights.empty() && !own)
         throw InputError(Message::data(
-            "evaluate: --weights is missing, the file of the weights to judge, or the folder of a "
-            "run that has those of its lanes"));
+            folder.empty()
+                ? "evaluate: --weights is missing, the file of the weights to judge, or the folder "
+                  "of a run that has those of its lanes"
+                : "evaluate: " + pathText(folder) +
+                      " has no weights: in the window, File > Save weights makes a file for "
+                      "--weights of a lane's"));
     const bool predicts = !options.predict.empty();
     if (predicts) predictInstead(config, options);
     checkCanJudge(config);

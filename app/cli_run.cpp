@@ -235,7 +235,9 @@ public:
         : m_experiment(experiment),
           m_lanes(noSums(experiment, static_cast<size_t>(experiment.lanes()))),
           m_sweeps(options.experiment.swept()), m_countEvery(options.countGradients),
-          m_saveEvery(options.checkpointEvery), m_events(std::move(events)) {
+          m_saveEvery(options.checkpointEvery),
+          m_savesAtEnd(m_saveEvery > 0 || (!options.resume.empty() && !options.out.empty())),
+          m_begin(experiment.step()), m_events(std::move(events)) {
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
@@ -262,9 +264,10 @@ public:
     }
 
     /// Writes a checkpoint of the last step, unless there is one. A step that was interrupted is
-    /// finished first, because a checkpoint needs all lanes at the same step.
+    /// finished first, because a checkpoint needs all lanes at the same step. A run that continues
+    /// has one in any case: one that is behind its tables would lead back.
     void saveAtEnd(SignalWatch& signals) {
-        if (m_saveEvery == 0 || m_experiment.step() == m_saved) return;
+        if (!m_savesAtEnd || m_experiment.step() == m_saved) return;
         signals.setStop({});
         m_experiment.clearStop();
         while (!m_experiment.atStepBoundary())
@@ -282,7 +285,7 @@ public:
             print("Interrupted after step " + std::to_string(m_experiment.step()) + " of " +
                   std::to_string(m_experiment.config().steps) + epochText(m_experiment) + "\n");
         }
-        if (!m_hasRows && m_experiment.step() > 0)
+        if (m_experiment.step() == m_begin && m_begin > 0)
             print("Nothing was trained: the checkpoint is after step " +
                   std::to_string(m_experiment.step()) + ", and the run ends at step " +
                   std::to_string(m_experiment.config().steps) +
@@ -446,6 +449,8 @@ private:
     const std::vector<Sweep> m_sweeps;
     bool m_hasRows = false; ///< in m_lanes
     const int m_countEvery, m_saveEvery;
+    const bool m_savesAtEnd;
+    const int64_t m_begin;               ///< the step before the first one
     std::vector<Event> m_events;         // since the last step
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
     std::vector<GradientRange> m_ranges; // the last ones that were counted

@@ -148,6 +148,10 @@ bool isPickle(const std::string& path) {
 
 SafetensorsInfo headerOf(const std::string& path) {
     if (isPickle(path)) refusePickle(path);
+    if (path.ends_with(".onnx"))
+        refuse(path, phrase("Files", "ONNX files are written but not opened; "
+                                     "safetensors.torch.save_file(model.state_dict(), "
+                                     "'weights.safetensors') saves weights for model.weights"));
     return safetensorsInfo(path);
 }
 

@@ -266,7 +266,20 @@ QString RunModel::skipText() const {
     return text;
 }
 
-/// Returns a sentence, after a space, for each lane whose gradients have all rounded to zero.
+/// Whether nearly all gradients of a lane are zero, but not those of another one, which takes the
+/// same batches: such a lane learns next to nothing.
+bool RunModel::losesGradients(int i) const {
+    constexpr double kNearlyAll = 0.99, kUsual = 0.9;
+    const auto& zeros = lane(i).zeros;
+    if (!zeros || !zeros->finite || zeros->share < kNearlyAll) return false;
+    for (int other = 0; other < lanes(); ++other)
+        if (const auto& its = lane(other).zeros; its && its->finite && its->share < kUsual)
+            return true;
+    return false;
+}
+
+/// Returns a sentence, after a space, for each lane whose gradients have all or nearly all rounded
+/// to zero.
 QString RunModel::underflowText() const {
     QString text;
     for (int i = 0; i < lanes(); ++i)
@@ -277,6 +290,11 @@ QString RunModel::underflowText() const {
                          : tr(" At step %1 all gradients of %2 rounded to zero: it does not scale "
                               "its loss."))
                         .arg(QLocale().toString(step), laneTag(i));
+        else if (losesGradients(i))
+            text += (laneScales(m_run->info().config, i)
+                         ? tr(" %1 of the gradients of %2 are zero: its loss scale is too small.")
+                         : tr(" %1 of the gradients of %2 are zero: it does not scale its loss."))
+                        .arg(unbroken(percentText(lane(i).zeros->share)), laneTag(i));
     return text;
 }
 

@@ -134,6 +134,7 @@ private:
     QString summaryIn(Words) const;
     QString lossText(int lane, Words) const;
     QString skipText() const;
+    bool losesGradients(int lane) const;
     QString underflowText() const;
     struct Lane {
         LaneStatus status;

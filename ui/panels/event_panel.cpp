@@ -210,7 +210,12 @@ void EventPanel::showSentence() {
         const Event& event = m_model.eventAt(current.row());
         lines << EventModel::sentenceOf(event) << EventModel::whyText(event);
     } else {
-        if (m_model.gravest()) lines << EventModel::whyText(*m_model.gravest());
+        if (const auto& grave = m_model.gravest()) {
+            const Event& newest = m_model.eventAt(0);
+            if (newest.step != grave->step || newest.lane != grave->lane)
+                lines << EventModel::sentenceOf(*grave);
+            lines << EventModel::whyText(*grave);
+        }
         lines << tr("Click an event to go to its step.");
     }
     lines.removeAll(QString());

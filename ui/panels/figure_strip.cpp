@@ -22,10 +22,17 @@
 namespace halfscope {
 namespace {
 
+/// The colour follows the theme, see laneStyles().
 QString inColor(const QString& text, int lane) {
+    return QStringLiteral("<span class='lane%1'>%2</span>").arg(lane).arg(text.toHtmlEscaped());
+}
+
+QString laneStyles(int lanes) {
     const Colors colors = colorsFor(QGuiApplication::palette());
-    return QStringLiteral("<span style='color:%1'>%2</span>")
-        .arg(colors.laneText(lane).name(), text.toHtmlEscaped());
+    QString text;
+    for (int lane = 0; lane < lanes; ++lane)
+        text += QStringLiteral(".lane%1{color:%2}").arg(lane).arg(colors.laneText(lane).name());
+    return QStringLiteral("<style>%1</style>").arg(text);
 }
 
 QString withoutMarks(const QString& form) {
@@ -62,6 +69,7 @@ FigureStrip::FigureStrip(QWidget* parent) : QWidget(parent) {
 void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::optional<qint64> step,
                               const QString& speeds) {
     m_forms.clear();
+    m_lanes = static_cast<int>(titles.size());
     const qint64 at = step.value_or(run ? run->now().lastStep() : 0);
     const QLocale locale;
     const QString title = QStringLiteral("<b>%1</b>").arg(tr("Step %1").arg(locale.toString(at)));
@@ -100,7 +108,8 @@ void FigureStrip::fit() {
         return metrics.horizontalAdvance(withoutMarks(form)) <= m_text->width();
     };
     const auto first = std::find_if(m_forms.begin(), m_forms.end() - 1, fits);
-    if (m_text->text() != *first) m_text->setText(*first);
+    const QString text = laneStyles(m_lanes) + *first;
+    if (m_text->text() != text) m_text->setText(text);
     m_text->setAccessibleName(withoutMarks(m_forms.front()));
 }
 
@@ -111,6 +120,9 @@ void FigureStrip::resizeEvent(QResizeEvent* event) {
 
 void FigureStrip::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
+    const bool colors =
+        event->type() == QEvent::PaletteChange || event->type() == QEvent::ApplicationPaletteChange;
+    if (colors && m_leave) fit();
     if (event->type() != QEvent::FontChange || !m_leave) return;
     constexpr double kSmall = 0.5; // the audience need not read it
     m_leave->setFont(scaledFont(font(), kSmall));

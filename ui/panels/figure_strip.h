@@ -36,6 +36,7 @@ private:
     void fit();
 
     QStringList m_forms; ///< the same figures with mark-up, from the fullest form to the shortest
+    int m_lanes = 0;
     QLabel* m_text = nullptr; ///< child, as is the button
     QToolButton* m_leave = nullptr;
 };

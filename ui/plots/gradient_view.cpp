@@ -326,7 +326,7 @@ void GradientView::paintAxis(QPainter& painter, const Colors& colors, const QRec
         free = left + width + metrics.horizontalAdvance(u' ');
     };
     put(QStringLiteral("0"), bars.left() + column / 2);
-    for (const int exponent : {kHalfZero + 1, kHalfNormal, 0})
+    for (const int exponent : {kHalfZero, kHalfNormal, 0})
         put(QStringLiteral("2^%1").arg(exponent), placeOf(exponent, bars));
     put(QStringLiteral("2^%1").arg(kHalfInfinite), placeOf(kHalfInfinite, bars));
     put(tr("inf"), bars.right() - column / 2);
