@@ -164,9 +164,8 @@ int evaluate(const EvaluateOptions& options) {
             folder.empty()
                 ? "evaluate: --weights is missing, the file of the weights to judge, or the folder "
                   "of a run that has those of its lanes"
-                : "evaluate: " + pathText(folder) +
-                      " has no weights: in the window, File > Save weights makes a file for "
-                      "--weights of a lane's"));
+                : "evaluate: --weights is missing: " + pathText(folder) +
+                      " has no weights (in the window, File > Save weights makes such a file)"));
     const bool predicts = !options.predict.empty();
     if (predicts) predictInstead(config, options);
     checkCanJudge(config);

@@ -235,9 +235,8 @@ public:
         : m_experiment(experiment),
           m_lanes(noSums(experiment, static_cast<size_t>(experiment.lanes()))),
           m_sweeps(options.experiment.swept()), m_countEvery(options.countGradients),
-          m_saveEvery(options.checkpointEvery),
-          m_savesAtEnd(m_saveEvery > 0 || (!options.resume.empty() && !options.out.empty())),
-          m_begin(experiment.step()), m_events(std::move(events)) {
+          m_saveEvery(options.checkpointEvery), m_begin(experiment.step()),
+          m_events(std::move(events)) {
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
@@ -265,9 +264,13 @@ public:
 
     /// Writes a checkpoint of the last step, unless there is one. A step that was interrupted is
     /// finished first, because a checkpoint needs all lanes at the same step. A run that continues
-    /// has one in any case: one that is behind its tables would lead back.
-    void saveAtEnd(SignalWatch& signals) {
-        if (!m_savesAtEnd || m_experiment.step() == m_saved) return;
+    /// in its own folder replaces the one there in any case: it would be behind the tables.
+    void saveAtEnd(const RunOptions& options, SignalWatch& signals) {
+        std::error_code none;
+        const bool replaces =
+            !options.resume.empty() && m_files &&
+            std::filesystem::exists(options.out + "/" + run_file::kCheckpoint, none);
+        if ((m_saveEvery == 0 && !replaces) || m_experiment.step() == m_saved) return;
         signals.setStop({});
         m_experiment.clearStop();
         while (!m_experiment.atStepBoundary())
@@ -449,7 +452,6 @@ private:
     const std::vector<Sweep> m_sweeps;
     bool m_hasRows = false; ///< in m_lanes
     const int m_countEvery, m_saveEvery;
-    const bool m_savesAtEnd;
     const int64_t m_begin;               ///< the step before the first one
     std::vector<Event> m_events;         // since the last step
     int64_t m_saved = -1;                // the step of the last checkpoint; -1: none
@@ -572,7 +574,7 @@ int run(const RunOptions& options) {
                   " are not beside the checkpoint: the tables begin with the next one.\n");
     Loop loop(experiment, options, start.past ? &*start.past : nullptr, std::move(events));
     loop.go(signals);
-    loop.saveAtEnd(signals);
+    loop.saveAtEnd(options, signals);
     loop.close(options);
     if (outcomeOf(experiment) == RunOutcome::Stopped) throw RunError(experiment.stopReason());
     return experiment.finished() ? 0 : kInterruptedExit;

@@ -15,7 +15,9 @@
 #include "engine/train/saved_run.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,7 +46,8 @@ struct Found {
     const LeftRun* run = nullptr; ///< null: the whole session
 };
 
-Found find(std::vector<LeftSession>& sessions, const RunsOptions& options) {
+Found find(std::vector<LeftSession>& sessions, const OtherSessions& others,
+           const RunsOptions& options) {
     if (options.run.empty())
         throw InputError(Message::data("runs " + options.action +
                                        ": the run is missing (halfscope-cli runs lists them)"));
@@ -60,14 +63,17 @@ Found find(std::vector<LeftSession>& sessions, const RunsOptions& options) {
     if (known.empty())
         throw InputError(Message::data(
             "runs " + options.action + ": there is no run " + quotedText(options.run) +
-            ": no window has left an unsaved run; the results of a saved run are in its folder"));
+            (others.used > 0
+                 ? ": a program uses the only sessions that there are"
+                 : ": no window has left an unsaved run; the results of a saved run are in its "
+                   "folder")));
     throw InputError(Message::data(
         "runs " + options.action + ": there is no run " + quotedText(options.run) +
         nearestHint(options.run, known).english() + " (halfscope-cli runs lists them)"));
 }
 
-void list(const std::vector<LeftSession>& sessions,
-          const std::vector<UnreadableSession>& unreadable, const std::string& folder) {
+void list(const std::vector<LeftSession>& sessions, const OtherSessions& others,
+          const std::string& folder) {
     size_t width = 3; // "run"
     for (const LeftSession& session : sessions)
         for (const LeftRun& run : session.runs())
@@ -80,14 +86,13 @@ void list(const std::vector<LeftSession>& sessions,
         for (const LeftRun& run : session.runs())
             print(padded(nameOf(session, run), width) + "  " +
                   padded(std::to_string(run.steps), 11) + pathText(run.name) + "\n");
-    for (const UnreadableSession& each : unreadable)
+    for (const LeftSession& session : sessions)
+        if (!session.damage().empty()) printNote(session.damage().english() + "\n");
+    for (const UnreadableSession& each : others.unreadable)
         printNote(each.name + " cannot be read: " + each.reason.english() + "\n");
-    const size_t known = sessions.size() + unreadable.size();
-    const size_t files = sessionsIn(folder).size();
-    if (files > known)
-        printNote(std::to_string(files - known) + (files - known == 1
-                                                       ? " more session is in use\n"
-                                                       : " more sessions are in use\n"));
+    if (others.used > 0)
+        printNote(std::to_string(others.used) +
+                  (others.used == 1 ? " more session is in use\n" : " more sessions are in use\n"));
 }
 
 void show(const LeftSession& session, const LeftRun& left) {
@@ -162,7 +167,9 @@ bool deletesUnreadable(const std::vector<UnreadableSession>& sessions, const std
                                    [&name](const auto& each) { return each.name == name; });
     std::optional<SessionLock> lock = known ? SessionLock::ofLeft(folder, name) : std::nullopt;
     if (!lock) return false;
-    lock->removeSession();
+    if (const int error = lock->removeSession())
+        throw RunError(Message::data(pathText(folder) + ": " + name +
+                                     " cannot be deleted: " + std::strerror(error)));
     return true;
 }
 
@@ -195,23 +202,32 @@ int runs(const RunsOptions& options) {
         !options.folder.empty() && !reason.empty())
         throw InputError(Message::data("runs: --sessions: " + reason));
     const std::string folder = options.folder.empty() ? usualFolder() : options.folder;
-    std::vector<UnreadableSession> unreadable;
-    std::vector<LeftSession> sessions = leftSessions(folder, &unreadable);
+    int error = 0;
+    (void)namesIn(folder, Entries::Files, &error);
+    if (error != 0 && error != ENOENT)
+        throw InputError(Message::data("runs: " + pathText(folder) +
+                                       " cannot be read: " + std::strerror(error)));
+    OtherSessions others;
+    std::vector<LeftSession> sessions = leftSessions(folder, &others);
     if (action.empty() || action == "list") {
-        list(sessions, unreadable, folder);
+        list(sessions, others, folder);
         return 0;
     }
-    if (action == "delete" && deletesUnreadable(unreadable, options.run, folder)) return 0;
-    const Found found = find(sessions, options);
+    if (action == "delete" && deletesUnreadable(others.unreadable, options.run, folder)) return 0;
+    const Found found = find(sessions, others, options);
+    LeftSession session = std::move(*found.session);
+    sessions.clear(); // a window that starts meanwhile may take the others
     if (action == "show") {
-        show(*found.session, *found.run);
+        show(session, *found.run);
     } else if (action == "export") {
-        exportRun(*found.session, *found.run, options.out);
+        exportRun(session, *found.run, options.out);
     } else if (!found.run) {
-        found.session->remove();
+        session.remove();
     } else {
-        found.session->remove(*found.run);
+        session.remove(*found.run);
     }
+    if (action != "delete" && !session.damage().empty())
+        printNote(session.damage().english() + "\n");
     return 0;
 }
 

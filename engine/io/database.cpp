@@ -5,6 +5,9 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
+#include <system_error>
+
 namespace halfscope {
 
 namespace {
@@ -12,6 +15,16 @@ namespace {
 [[noreturn]] void fail(sqlite3* database, const std::string& path) {
     throw RunError(within(path, database ? Message::data(sqlite3_errmsg(database))
                                          : Message(phrase("Files", "out of memory"))));
+}
+
+/// SQLite would refuse a link in any part of the path, but users' folders may be links.
+std::string inRealFolder(const std::string& path) {
+    namespace fs = std::filesystem;
+    const fs::path given(path);
+    std::error_code error;
+    const fs::path folder =
+        fs::canonical(given.has_parent_path() ? given.parent_path() : fs::path("."), error);
+    return error ? path : (folder / given.filename()).string();
 }
 
 } // namespace
@@ -87,8 +100,9 @@ Database::Database(std::string path, Access access) : m_path(std::move(path)) {
                                                : SQLITE_OPEN_READWRITE;
     sqlite3* opened = nullptr;
     // SQLite also reads a log that was left behind, for which it must be allowed to write
-    const int result = sqlite3_open_v2(
-        m_path.c_str(), &opened, flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
+    const int result =
+        sqlite3_open_v2(inRealFolder(m_path).c_str(), &opened,
+                        flags | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_NOFOLLOW, nullptr);
     m_database.reset(opened);
     if (result != SQLITE_OK) fail(opened, m_path);
     sqlite3_busy_timeout(opened, 5000); // ms

@@ -5,6 +5,7 @@
 #include "engine/io/database.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/session_file.h"
+#include "engine/runs/session_log.h"
 #include "engine/runs/session_values.h"
 #include "engine/settings/fields.h"
 
@@ -23,15 +24,13 @@ namespace {
 
 /// A damaged file must not make a column of arbitrary length.
 constexpr int64_t kMostStep = int64_t{1} << 40;
-/// The log of a session without a run takes fewer bytes.
-constexpr uintmax_t kMostOfTables = 256 << 10;
 
 /// Walks through the values of one metric of one lane, a chunk at a time.
 class StoredColumn {
 public:
     StoredColumn(const Database& database, int64_t run, int64_t lane, std::string_view metric)
         : m_chunks(database.prepare("SELECT data, 0, place FROM columns "
-                                    "JOIN chunks ON chunks.id = columns.chunk "
+                                    "LEFT JOIN chunks ON chunks.id = columns.chunk "
                                     "WHERE run = ?1 AND lane = ?2 AND metric = ?3 "
                                     "UNION ALL SELECT data, 1, 0 FROM tails "
                                     "WHERE run = ?1 AND lane = ?2 AND metric = ?3 "
@@ -53,18 +52,23 @@ public:
         } while (m_next->step <= before);
         if (m_next->step > kMostStep) m_next.reset();
     }
+    /// Whether values are missing that cannot be read.
+    bool isDamaged() const { return m_damaged; }
 
 private:
     bool load() {
         if (!m_more || !(m_more = m_chunks.next())) return false;
         m_at = m_count = m_runs = 0;
         m_values = ChunkValues::unpacked(m_chunks.bytes(0), m_count, m_runs);
+        const bool isTail = m_chunks.whole(1) != 0;
         if (!m_values) m_count = 0;
+        if (!m_values || (!isTail && m_chunks.whole(2) != m_place++)) m_damaged = true;
         return true;
     }
 
     Statement m_chunks;
-    bool m_more = true;
+    bool m_more = true, m_damaged = false;
+    int64_t m_place = 0; ///< of the next chunk
     std::shared_ptr<ChunkValues> m_values;
     size_t m_count = 0, m_runs = 0, m_at = 0;
     std::optional<Point> m_next;
@@ -91,6 +95,7 @@ public:
         m_run->append(std::move(last));
         return m_run;
     }
+    bool isDamaged() const { return m_damaged; }
 
 private:
     void begin() {
@@ -200,6 +205,8 @@ private:
             m_run->append(std::move(batch));
             if (!goesOn(lane)) return false;
         }
+        for (const StoredColumn& each : columns)
+            m_damaged = m_damaged || each.isDamaged();
         return true;
     }
 
@@ -281,6 +288,7 @@ private:
     std::vector<LaneInfo> m_planned;
     std::vector<Event> m_events;
     size_t m_nextEvent = 0;
+    bool m_damaged = false;
     std::shared_ptr<Run> m_run;
 };
 
@@ -288,13 +296,20 @@ private:
 
 LeftSession::LeftSession(SessionLock lock, std::string name)
     : m_lock(std::move(lock)), m_name(std::move(name)) {
-    const Database database(m_lock.pathOf(kSessionEnding), Database::Access::LeavesLog);
+    const std::string path = m_lock.pathOf(kSessionEnding), log = path + "-wal";
+    const Phrase beginning = phrase("Files", "%1: its beginning is damaged");
+    const auto sizeOf = [](const std::string& file) {
+        std::error_code error;
+        const auto size = std::filesystem::file_size(file, error);
+        return error ? 0 : size;
+    };
+    // SQLite would remove the log of an empty file, which its writer never leaves with one
+    if (sizeOf(path) == 0 && sizeOf(log) > 0) throw RunError(beginning, path);
+    if (lostTransactions(log)) m_damage = {phrase("Files", "%1: a part of it is damaged"), path};
+    const Database database(path, Database::Access::LeavesLog);
     Statement tables = database.prepare("SELECT 1 FROM sqlite_master");
-    if (!tables.next()) { // its writer was killed before the first write, or its log is damaged
-        std::error_code none;
-        const auto logged = std::filesystem::file_size(database.path() + "-wal", none);
-        if (!none && logged > kMostOfTables)
-            throw RunError(phrase("Files", "%1: its beginning is damaged"), database.path());
+    if (!tables.next()) { // its writer was killed before the first write
+        if (!m_damage.empty()) throw RunError(beginning, path);
         return;
     }
     Statement version = database.prepare("PRAGMA user_version");
@@ -303,7 +318,6 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
                        database.path());
     Statement row =
         database.prepare("SELECT id, name, experiment IS NOT NULL FROM runs ORDER BY id");
-    bool damaged = false;
     while (row.next()) {
         if (row.whole(2) == 0) continue;
         LeftRun run{row.whole(0), row.text(1), 0};
@@ -317,23 +331,33 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
             if (const auto values = ChunkValues::unpacked(tail.bytes(0), count, runs))
                 run.steps = std::max(run.steps, values->stepAt(count - 1));
             else
-                damaged = true;
+                m_damage = {phrase("Files", "%1: its runs are damaged"), path};
         }
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
-    if (m_runs.empty() && damaged)
-        throw RunError(phrase("Files", "%1: its runs are damaged"), database.path());
+    if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::LeavesLog);
-    return Restoring(database, run, watch).read();
+    Restoring restoring(database, run, watch);
+    std::shared_ptr<Run> read = restoring.read();
+    if (restoring.isDamaged())
+        m_damage = {phrase("Files", "%1: values of “%2” are damaged"), database.path(),
+                    Message::data(run.name)};
+    return read;
+}
+
+void LeftSession::remove() {
+    if (const int error = m_lock.removeSession())
+        throw RunError(phrase("Files", "%1: cannot be deleted: %2"), m_lock.pathOf(kSessionEnding),
+                       std::strerror(error));
 }
 
 void LeftSession::remove(const LeftRun& run) {
     const int64_t key = run.key;
     std::erase_if(m_runs, [key](const LeftRun& each) { return each.key == key; });
-    if (m_runs.empty()) return remove();
+    if (m_runs.empty() && m_damage.empty()) return remove();
     const Database database(m_lock.pathOf(kSessionEnding), Database::Access::Create);
     database.run(kLaterSessionTables);
     database.run("BEGIN");
@@ -351,24 +375,30 @@ void LeftSession::remove(const LeftRun& run) {
     }
 }
 
-std::vector<LeftSession> leftSessions(const std::string& folder,
-                                      std::vector<UnreadableSession>* unreadable) {
+std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* others) {
     std::vector<LeftSession> left;
     const auto add = [&](SessionLock lock, const std::string& name) {
         std::error_code none;
-        if (!std::filesystem::exists(lock.pathOf(kSessionEnding), none) && !none)
-            return lock.removeSession();
+        const std::filesystem::path path = lock.pathOf(kSessionEnding);
+        if (std::filesystem::symlink_status(path, none).type() ==
+            std::filesystem::file_type::not_found) {
+            lock.removeSession();
+            return;
+        }
         LeftSession session(std::move(lock), name);
         if (session.runs().empty()) return session.remove();
         left.push_back(std::move(session));
     };
     for (const std::string& name : sessionsIn(folder, SessionNames::Locked)) {
         std::optional<SessionLock> lock = SessionLock::ofLeft(folder, name);
-        if (!lock) continue;
+        if (!lock) {
+            if (others) ++others->used;
+            continue;
+        }
         try {
             add(std::move(*lock), name);
         } catch (const ReportedError& error) {
-            if (unreadable) unreadable->push_back({name, error.message()});
+            if (others) others->unreadable.push_back({name, error.message()});
         } catch (const std::exception&) { // no memory: it is there at the next look, too
         }
     }

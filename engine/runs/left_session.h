@@ -38,15 +38,20 @@ public:
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
-    /// Removes the session; its file goes with this object.
-    void remove() { m_lock.removeSession(); }
-    /// Removes one of runs(), and with the last one the file. Throws RunError.
+    /// Says that a part of the session cannot be read, and names its file; empty while nothing is
+    /// known of it. read() may find more.
+    const Message& damage() const { return m_damage; }
+    /// Removes the session; its lock goes with this object. Throws RunError.
+    void remove();
+    /// Removes one of runs(), and with the last one the file if nothing is damaged. Throws
+    /// RunError.
     void remove(const LeftRun&);
 
 private:
     SessionLock m_lock;
     std::string m_name;
     std::vector<LeftRun> m_runs;
+    mutable Message m_damage;
 };
 
 /// A session that stays although nobody can read it: it is damaged at its beginning, or another
@@ -56,9 +61,14 @@ struct UnreadableSession {
     Message reason; ///< names the file
 };
 
-/// Returns the sessions of a folder, oldest first, without those that a program uses. Removes those
-/// without a step; leaves alone those that cannot be read, and adds them to `unreadable`.
-std::vector<LeftSession> leftSessions(const std::string& folder,
-                                      std::vector<UnreadableSession>* unreadable = nullptr);
+/// The sessions of a folder that nobody can take now.
+struct OtherSessions {
+    std::vector<UnreadableSession> unreadable;
+    size_t used = 0;
+};
+
+/// Returns the sessions of a folder, oldest first. Removes those without a step; leaves alone those
+/// that cannot be read and those that a program uses, and adds them to `others`.
+std::vector<LeftSession> leftSessions(const std::string& folder, OtherSessions* others = nullptr);
 
 } // namespace halfscope

@@ -35,18 +35,22 @@ std::string startText() {
     return text.data();
 }
 
-/// Whether a file is a session's lock. Other programs have files with this ending, too, and a user
-/// may name any folder.
-bool isLock(const std::string& folder, const fs::path& name) {
-    if (name.extension() != kLockEnding) return false;
-    const std::string stem = name.stem().string(), start = "dddddddd-dddddd-d"; // d: a digit
-    bool fits = stem.size() >= start.size();
-    for (size_t i = 0; fits && i < stem.size(); ++i) {
-        const bool digit = stem[i] >= '0' && stem[i] <= '9';
-        fits = i < start.size() && start[i] != 'd' ? stem[i] == start[i] : digit;
+/// Whether a session may have this name. Other programs have files with the same endings, and a
+/// user may name any folder.
+bool isName(const std::string& name) {
+    const std::string start = "dddddddd-dddddd-d"; // d: a digit
+    bool fits = name.size() >= start.size();
+    for (size_t i = 0; fits && i < name.size(); ++i) {
+        const bool digit = name[i] >= '0' && name[i] <= '9';
+        fits = i < start.size() && start[i] != 'd' ? name[i] == start[i] : digit;
     }
+    return fits;
+}
+
+/// A lock is an empty file.
+bool isLock(const std::string& folder, const fs::path& name) {
     std::error_code none;
-    return fits && fs::file_size(fs::path(folder) / name, none) == 0;
+    return name.extension() == kLockEnding && fs::file_size(fs::path(folder) / name, none) == 0;
 }
 
 } // namespace
@@ -94,10 +98,13 @@ SessionLock::~SessionLock() {
     if (m_removed && m_lock.isOpen()) unlink(m_lockPath.c_str()); // while it is still locked
 }
 
-void SessionLock::removeSession() {
+int SessionLock::removeSession() {
+    int error = 0;
     for (const char* more : {"", "-wal", "-shm"})
-        unlink(pathOf(std::string(kSessionEnding) + more).c_str());
-    m_removed = true;
+        if (unlink(pathOf(std::string(kSessionEnding) + more).c_str()) != 0 && errno != ENOENT)
+            error = errno;
+    m_removed = error == 0;
+    return error;
 }
 
 std::vector<std::string> sessionsIn(const std::string& folder, SessionNames which) {
@@ -105,7 +112,8 @@ std::vector<std::string> sessionsIn(const std::string& folder, SessionNames whic
     for (const std::string& each : namesIn(folder, Entries::Files)) {
         const fs::path name = each;
         const bool locked = which == SessionNames::Locked && isLock(folder, name);
-        if (locked || name.extension() == kSessionEnding) names.push_back(name.stem().string());
+        if (isName(name.stem().string()) && (locked || name.extension() == kSessionEnding))
+            names.push_back(name.stem().string());
     }
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());

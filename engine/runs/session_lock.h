@@ -22,7 +22,8 @@ public:
     /// Returns the path of a file of the session: pathOf(".session").
     std::string pathOf(const std::string& ending) const { return m_path + ending; }
     /// Removes all files of the session except this one's lock, which goes with the object.
-    void removeSession();
+    /// Returns 0, or the errno of a file that stays.
+    int removeSession();
 
 private:
     SessionLock() = default;

@@ -86,6 +86,7 @@ private:
 struct Watched {
     std::shared_ptr<const Run> run;
     std::string name;
+    SessionStore::Whole whole = SessionStore::Whole::Yes;
     int64_t key = 0;
     uint64_t version = ~uint64_t{0};
     std::shared_ptr<const RunInfo> info; ///< the one that is on disk, like the pictures
@@ -133,12 +134,17 @@ public:
         removeDiscarded();
     }
 
-    void watch(std::shared_ptr<const Run> run, const std::string& name) {
+    void watch(std::shared_ptr<const Run> run, const std::string& name, Whole whole) {
         const std::lock_guard lock(m_mutex);
         Watched watched;
         watched.run = std::move(run);
         watched.name = name;
+        watched.whole = whole;
         m_coming.push_back(std::move(watched));
+    }
+    void complete(const Run* run) {
+        const std::lock_guard lock(m_mutex);
+        m_completed.push_back(run);
     }
     void forget(const Run* run) {
         const std::lock_guard lock(m_mutex);
@@ -154,7 +160,7 @@ public:
     }
     bool isWritten(uint64_t asked) const {
         const std::lock_guard lock(m_mutex);
-        return m_done >= asked;
+        return m_written >= asked;
     }
     bool flush(std::chrono::milliseconds patience) {
         const uint64_t asked = ask();
@@ -211,8 +217,9 @@ private:
     mutable std::mutex m_mutex; ///< guards what follows, down to the thread's own members
     std::condition_variable_any m_wake, m_flushed;
     std::vector<Watched> m_coming;
-    std::vector<const Run*> m_going;
+    std::vector<const Run*> m_going, m_completed;
     uint64_t m_asked = 0, m_done = 0; ///< flushes
+    uint64_t m_written = 0;           ///< the last flush that succeeded
     Message m_problem;
     bool m_noMemory = false;       ///< the last turn lacked memory
     const Message m_memoryProblem; ///< made in advance, while there is memory
@@ -248,6 +255,7 @@ void SessionStore::Writer::work(const std::stop_token& stop) {
         const std::lock_guard lock(m_mutex);
         m_noMemory = noMemory;
         m_done = asked;
+        if (!noMemory && m_problem.empty()) m_written = asked;
         m_flushed.notify_all();
     }
 }
@@ -271,10 +279,18 @@ void SessionStore::Writer::takeNews() {
     for (Watched& each : m_coming)
         m_runs.push_back(std::move(each));
     m_coming.clear();
+    const auto find = [this](const Run* run) {
+        return std::find_if(m_runs.begin(), m_runs.end(),
+                            [run](const Watched& each) { return each.run.get() == run; });
+    };
+    for (const Run* run : m_completed)
+        if (const auto found = find(run); found != m_runs.end()) {
+            found->whole = Whole::Yes;
+            found->version = ~uint64_t{0};
+        }
+    m_completed.clear();
     for (const Run* run : m_going) {
-        const auto found = std::find_if(m_runs.begin(), m_runs.end(), [run](const Watched& each) {
-            return each.run.get() == run;
-        });
+        const auto found = find(run);
         if (found == m_runs.end()) continue;
         m_erased.push_back(found->key);
         m_runs.erase(found);
@@ -359,7 +375,8 @@ void SessionStore::Writer::begin(Watched& watched, const RunSnapshot& now) {
 }
 
 void SessionStore::Writer::writeInfo(Watched& watched, const RunSnapshot& now) {
-    if (watched.info == now.sharedInfo()) return;
+    // a run without settings is none, see LeftSession
+    if (watched.whole == Whole::No || watched.info == now.sharedInfo()) return;
     std::vector<LaneTotals> totals;
     for (int lane = 0; lane < now.laneCount(); ++lane)
         totals.push_back(now.totals(lane));
@@ -547,9 +564,10 @@ void SessionStore::Writer::dropOver(size_t budget) {
 SessionStore::SessionStore(SessionOptions options)
     : m_writer(std::make_unique<Writer>(std::move(options))) {}
 SessionStore::~SessionStore() = default;
-void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name) {
-    m_writer->watch(std::move(run), name);
+void SessionStore::watch(std::shared_ptr<const Run> run, const std::string& name, Whole whole) {
+    m_writer->watch(std::move(run), name, whole);
 }
+void SessionStore::complete(const Run* run) { m_writer->complete(run); }
 void SessionStore::forget(const Run* run) { m_writer->forget(run); }
 bool SessionStore::flush(std::chrono::milliseconds patience) { return m_writer->flush(patience); }
 uint64_t SessionStore::askToWrite() { return m_writer->ask(); }

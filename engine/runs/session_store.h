@@ -36,14 +36,17 @@ public:
     SessionStore(const SessionStore&) = delete;
     SessionStore& operator=(const SessionStore&) = delete;
 
-    /// Stores a run from now on. `preset`: see RunInfo.
-    void watch(std::shared_ptr<const Run>, const std::string& name);
+    enum class Whole : bool { No, Yes };
+    /// Stores a run from now on. `preset`: see RunInfo. One that is not whole yet, because it is
+    /// being read from somewhere else, is nothing to be left behind before it is completed.
+    void watch(std::shared_ptr<const Run>, const std::string& name, Whole = Whole::Yes);
+    void complete(const Run*);
     void forget(const Run*);
     /// Waits until everything that is there now is on disk and returns true, also when there is a
     /// problem() and it is not. Returns false when the thread that writes has computed next to
     /// nothing for `patience`: the disk does not answer.
     bool flush(std::chrono::milliseconds patience = std::chrono::hours(24));
-    /// The same without waiting: whether isWritten() of the result.
+    /// The same without waiting: whether isWritten() of the result. What failed is not written.
     uint64_t askToWrite();
     bool isWritten(uint64_t asked) const;
     /// Lets nothing of the session remain after the store is destroyed.

@@ -154,6 +154,7 @@ void TestCliResume::signalLeavesOne() {
     QVERIFY2(outcome.code == 0, told(outcome));
     QVERIFY2(outcome.error.contains("from step " + QByteArray::number(step + 1)), told(outcome));
     compareFolders(out, whole());
+    QCOMPARE(checkpointStep(out), int64_t{3000}); // not behind the tables
 }
 
 /// The run is killed again and again, at different moments, until it reaches its end: first as soon
@@ -214,6 +215,9 @@ void TestCliResume::nothingToTrain() {
                                   "; --steps or --epochs sets a later end\n");
         QVERIFY2(!outcome.error.contains("from step"), outcome.error);
     }
+    const Outcome kept = call({"run", "--resume", whole(), "--out", m_folder.filePath("kept")});
+    QVERIFY2(kept.code == 0 && kept.out.startsWith("Nothing was trained: "), told(kept));
+    QCOMPARE(rowsIn(m_folder.filePath("kept")), int64_t{3000});
 }
 
 /// A run continues in another folder, from a checkpoint by its path; the first folder does not

@@ -70,7 +70,8 @@ bool RestoreJob::Work::restore(const LeftRun& left) {
     watch.begun = [&](const std::shared_ptr<Run>& run) { growing = run; };
     watch.goesOn = [&](double) {
         if (store && ++looks % kBetweenWrites == 0) {
-            if (!std::exchange(watched, true)) store->watch(growing, left.name);
+            if (!std::exchange(watched, true))
+                store->watch(growing, left.name, SessionStore::Whole::No);
             store->flush();
         }
         return !isCancelled();
@@ -82,7 +83,8 @@ bool RestoreJob::Work::restore(const LeftRun& left) {
         if (watched) store->forget(growing.get());
         throw;
     }
-    if (!run && watched) store->forget(growing.get());
+    if (watched && run) store->complete(run.get());
+    if (watched && !run) store->forget(growing.get());
     if (run)
         job.call([&](RestoreJob& waiting) {
             emit waiting.read(run, QString::fromStdString(left.name), watched);

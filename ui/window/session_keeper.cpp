@@ -120,9 +120,19 @@ void SessionKeeper::look() {
 /// Removes another session's files once its runs are on disk in this one.
 void SessionKeeper::removeRestored() {
     std::erase_if(m_moving, [this](const auto& each) {
-        if (!m_store || !m_told.empty() || !m_store->isWritten(each.first)) return false;
-        aside([left = each.second] { left->remove(); });
+        if (!m_store || !m_store->isWritten(each.first)) return false;
+        remove(each.second);
         return true;
+    });
+}
+
+/// What cannot be removed is offered again at the next start.
+void SessionKeeper::remove(std::shared_ptr<LeftSession> session) {
+    aside([session = std::move(session)] {
+        try {
+            session->remove();
+        } catch (const RunError&) {
+        }
     });
 }
 
@@ -186,13 +196,18 @@ void SessionKeeper::tellProblems() {
     if (!m_store) return;
     const Message problem = m_store->problem();
     if (!(problem == m_told)) {
-        m_told = problem;
-        if (problem.empty())
+        const auto sentence = [](const Message& reason) {
+            return tr("Runs are not kept on disk now, only in memory: %1. Save results to keep "
+                      "them.")
+                .arg(translated(reason));
+        };
+        if (!problem.empty()) {
+            m_parts.banner->showText(sentence(problem));
+        } else {
+            if (m_parts.banner->text() == sentence(m_told)) m_parts.banner->dismiss();
             emit told(tr("Runs are kept on disk again."));
-        else
-            m_parts.banner->showText(
-                tr("Runs are not kept on disk now, only in memory: %1. Save results to keep them.")
-                    .arg(translated(problem)));
+        }
+        m_told = problem;
     }
     if (!m_store->isFull() || !m_controller.running()) {
         m_full = 0;
@@ -255,7 +270,7 @@ void SessionKeeper::offerLeft(const LeftRuns& asked) {
     guarded(*m_parts.banner, [&] {
         m_search = std::make_unique<FileJob>(
             [found, folder = m_folder.toStdString()] {
-                for (LeftSession& each : leftSessions(folder, &found->unreadable))
+                for (LeftSession& each : leftSessions(folder, &found->others))
                     found->sessions.push_back(std::make_shared<LeftSession>(std::move(each)));
             },
             FileJob::Leaving::Abandons);
@@ -286,7 +301,7 @@ void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
         left.erase(own);
     }
     if (!left.empty()) offer(left);
-    tellUnreadable(found->unreadable);
+    tellUnreadable(found->others.unreadable);
 }
 
 /// They stay until somebody deletes them, but nobody wants to read of them at every start.
@@ -298,6 +313,8 @@ void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& session
         if (!before.contains(names.back())) reasons << translated(session.reason);
     }
     if (names != before) keepUserSettings({{kUnreadableKey, names}});
+    constexpr qsizetype kMost = 3;
+    if (reasons.size() > kMost) reasons = reasons.mid(0, kMost) << tr("and more");
     if (!reasons.isEmpty())
         m_parts.banner->showText(
             tr("Runs of an earlier window cannot be read and stay on disk (%1). "
@@ -319,7 +336,7 @@ void SessionKeeper::offer(const LeftSessions& left) {
         m_offered = button == QMessageBox::Open;
         for (const auto& session : left) {
             if (button == QMessageBox::Open) restore(session);
-            if (button == QMessageBox::Discard) aside([session] { session->remove(); });
+            if (button == QMessageBox::Discard) remove(session);
         }
     });
     box->open();
@@ -366,7 +383,14 @@ void SessionKeeper::restoreNext() {
         if (reason.empty()) {
             watchRuns();
             if (m_shows) m_shown.bringBack(m_back);
-            if (m_store) m_moving.emplace_back(m_store->askToWrite(), m_left.front());
+            const Message& damage = m_left.front()->damage();
+            if (!damage.empty())
+                m_parts.banner->showText(
+                    tr("Only a part of the runs could be restored (%1). Their file stays on disk "
+                       "until you delete it at a later start.")
+                        .arg(translated(damage)));
+            else if (m_store)
+                m_moving.emplace_back(m_store->askToWrite(), m_left.front());
         } else {
             m_parts.banner->showText(
                 tr("Not all runs could be restored: %1").arg(translated(reason)));

@@ -67,7 +67,7 @@ private:
     using LeftSessions = std::vector<std::shared_ptr<LeftSession>>;
     struct Found {
         LeftSessions sessions;
-        std::vector<UnreadableSession> unreadable;
+        OtherSessions others;
     };
     void conclude(const std::shared_ptr<Found>&);
     void offer(const LeftSessions&);
@@ -79,6 +79,7 @@ private:
     bool hasStore();
     bool takeStore(); ///< from the thread that makes it; whether there is a store
     void close();
+    void remove(std::shared_ptr<LeftSession>);
     /// Runs work that may take the disk long, on a thread of its own.
     void aside(std::function<void()> work);
     void tellProblems();

@@ -1,5 +1,6 @@
 // The files of a session that was left behind are damaged: nothing crashes, and nothing is removed
 // that may hold a run.
+#include "engine/core/error.h"
 #include "engine/io/database.h"
 #include "engine/runs/left_session.h"
 #include "engine/runs/session_store.h"
@@ -26,6 +27,9 @@ class TestLeftFiles : public QObject {
 private slots:
     void damagedFiles();
     void aDamagedLogIsKept();
+    void damagedRunsAreNotLost();
+    void foldersMayBeLinks();
+    void halfARunIsNone();
     void whatCannotBeReadIsNamed_data();
     void whatCannotBeReadIsNamed();
     void locksAloneGo();
@@ -91,7 +95,7 @@ void TestLeftFiles::aDamagedLogIsKept() {
     const size_t tablesAlone = (copy(), fs::file_size(logOf()));
     damage();
     QVERIFY(leftSessions(left).empty());
-    QVERIFY(sessionsIn(left).empty()); // there was nothing in it
+    QCOMPARE(sessionsIn(left).size(), size_t{1}); // nobody knows that there was nothing in it
     const std::shared_ptr<Run> run = madeRun(12000);
     store.watch(run, "Run 1");
     store.flush();
@@ -104,6 +108,104 @@ void TestLeftFiles::aDamagedLogIsKept() {
     QVERIFY(leftSessions(left).empty());
     QCOMPARE(sessionsIn(left).size(), size_t{1});
     QCOMPARE(fs::file_size(logOf()), bytes);
+    for (const double place : {0.02, 0.1, 0.4, 0.7}) { // behind the tables
+        copy();
+        std::fstream log(logOf(), std::ios::in | std::ios::out | std::ios::binary);
+        log.seekp(static_cast<std::streamoff>(place * static_cast<double>(bytes)));
+        log.write("damage", 6).flush();
+        OtherSessions others;
+        std::vector<LeftSession> found = leftSessions(left, &others);
+        QCOMPARE(found.size() + others.unreadable.size(), size_t{1});
+        if (!found.empty()) {
+            QVERIFY(!found[0].damage().empty());
+            found[0].remove(LeftRun(found[0].runs().at(0)));
+        }
+        QCOMPARE(sessionsIn(left).size(), size_t{1});
+    }
+    appendRows(*run, 12001, 13000, 3);
+    store.flush();
+    copy(); // a program that is killed leaves such a log
+    fs::resize_file(logOf(), fs::file_size(logOf()) - 1000);
+    QCOMPARE(leftSessions(left).size(), size_t{1});
+    QVERIFY(leftSessions(left)[0].damage().empty());
+    copy();
+    const std::string file = logOf().substr(0, logOf().size() - 4);
+    const size_t whole = fs::file_size(logOf());
+    fs::resize_file(file, 0); // SQLite would delete the log
+    QVERIFY(leftSessions(left).empty());
+    QCOMPARE(fs::file_size(logOf()), whole);
+}
+
+/// A run that lacks values, or that cannot be read at all, keeps the file from being removed.
+void TestLeftFiles::damagedRunsAreNotLost() {
+    for (const char* sql :
+         {"UPDATE chunks SET data = x'00' WHERE id = 1", "DELETE FROM chunks WHERE id = 2",
+          "UPDATE tails SET data = x'00' WHERE run = 1; DELETE FROM columns "
+          "WHERE run = 1"}) {
+        const QTemporaryDir folder;
+        const std::string sessions = folder.path().toStdString();
+        std::string path;
+        {
+            SessionStore store({sessions});
+            store.watch(madeRun(9000), "one");
+            store.flush();
+            store.watch(madeRun(30), "two");
+            store.flush();
+            path = store.path();
+        }
+        Database(path, Database::Access::Create).run(sql);
+        std::vector<LeftSession> left = leftSessions(sessions);
+        QCOMPARE(left.size(), size_t{1});
+        for (const LeftRun& run : left[0].runs())
+            QVERIFY(left[0].read(run) != nullptr);
+        QVERIFY2(left[0].damage().english().starts_with(path + ": "), sql);
+        while (!left[0].runs().empty())
+            left[0].remove(LeftRun(left[0].runs().front()));
+        QVERIFY(std::filesystem::exists(path));
+        left[0].remove();
+        QVERIFY(!std::filesystem::exists(path));
+    }
+}
+
+/// A home folder may be one; a file that is one belongs to somebody else.
+void TestLeftFiles::foldersMayBeLinks() {
+    const QTemporaryDir folder;
+    const std::string real = folder.path().toStdString() + "/real",
+                      link = folder.path().toStdString() + "/link";
+    std::filesystem::create_directory(real);
+    std::filesystem::create_directory_symlink(real, link);
+    {
+        SessionStore store({link + "/sessions"});
+        store.watch(madeRun(30), "one");
+        store.flush();
+        QCOMPARE(store.problem().english(), std::string());
+    }
+    const std::vector<LeftSession> left = leftSessions(link + "/sessions");
+    QCOMPARE(left.size(), size_t{1});
+    QVERIFY(left[0].read(left[0].runs().at(0)) != nullptr);
+    const std::string file = real + "/sessions/" + left[0].name() + ".session";
+    std::filesystem::rename(file, real + "/moved");
+    std::filesystem::create_symlink(real + "/moved", file);
+    QVERIFY_EXCEPTION_THROWN(Database(file, Database::Access::LeavesLog), RunError);
+}
+
+/// The program may be killed while it reads a run of another session.
+void TestLeftFiles::halfARunIsNone() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const std::shared_ptr<Run> run = madeRun(9000);
+    for (const bool completes : {false, true}) {
+        {
+            SessionStore store({sessions});
+            store.watch(run, "half", SessionStore::Whole::No);
+            store.flush();
+            if (completes) store.complete(run.get());
+            store.flush();
+        }
+        QCOMPARE(sessionsIn(sessions).size(), size_t{1});
+        QCOMPARE(leftSessions(sessions).size(), size_t{completes});
+        QCOMPARE(sessionsIn(sessions).size(), size_t{completes});
+    }
 }
 
 void TestLeftFiles::whatCannotBeReadIsNamed_data() {
@@ -129,11 +231,12 @@ void TestLeftFiles::whatCannotBeReadIsNamed() {
         store.flush();
         path = store.path();
     }
-    std::vector<UnreadableSession> unreadable;
-    QCOMPARE(leftSessions(sessions, &unreadable).size(), size_t{1});
+    OtherSessions others;
+    const std::vector<UnreadableSession>& unreadable = others.unreadable;
+    QCOMPARE(leftSessions(sessions, &others).size(), size_t{1});
     QVERIFY(unreadable.empty());
     Database(path, Database::Access::Create).run(sql.constData());
-    QVERIFY(leftSessions(sessions, &unreadable).empty());
+    QVERIFY(leftSessions(sessions, &others).empty());
     QCOMPARE(unreadable.size(), size_t{1});
     QCOMPARE(unreadable[0].name, std::filesystem::path(path).stem().string());
     QCOMPARE(unreadable[0].reason.english(), path + ": " + reason.toStdString());
@@ -146,11 +249,11 @@ void TestLeftFiles::locksAloneGo() {
     const std::string sessions = folder.path().toStdString();
     const SessionLock used(sessions);
     const std::string start = sessions + "/20261121-173455-", left = start + "12.lock";
-    const std::string others[] = {sessions + "/Cargo.lock", start + "1x.lock", start + ".lock",
-                                  start + "2.lock"};
+    const std::string others[] = {sessions + "/Cargo.lock", sessions + "/a.session",
+                                  start + "1x.lock", start + ".lock", start + "2.lock"};
     for (const std::string& path : others)
         std::ofstream(path).flush();
-    std::ofstream(others[3]).put('\n');
+    std::ofstream(others[4]).put('\n');
     std::ofstream(left).flush();
     QVERIFY(leftSessions(sessions).empty());
     QVERIFY(!std::filesystem::exists(left));

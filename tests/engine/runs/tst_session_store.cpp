@@ -332,13 +332,18 @@ void TestSessionStore::aFullDisk() {
         {
             const GrowthLimit limit(size_t{1} << 20);
             appendRows(*run, 9001, 60000, 3);
+            const uint64_t asked = store.askToWrite();
             store.flush();
             problem = store.problem().english();
+            QVERIFY(!store.isWritten(asked));
         }
         QVERIFY2(problem.starts_with(store.path() + ": "), problem.c_str());
         appendRows(*run, 60001, 60100, 3);
         store.flush();
         QVERIFY(store.problem().empty());
+        const uint64_t asked = store.askToWrite();
+        store.flush();
+        QVERIFY(store.isWritten(asked));
     }
     const std::vector<LeftSession> left = leftSessions(sessions);
     QCOMPARE(left.size(), size_t{1});

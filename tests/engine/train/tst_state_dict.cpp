@@ -307,6 +307,9 @@ void TestStateDict::picklesAreRefused() {
         QVERIFY2(text.find("python3 -c \"import sys, torch") != std::string::npos, text.c_str());
         QVERIFY(text.find('\n') == std::string::npos);
     }
+    const std::string onnx = writeBytes(path("model.onnx"), "\x08\x08\x12\x09halfscope");
+    QVERIFY2(refusal(onnx).find("ONNX files are written but not opened") != std::string::npos,
+             refusal(onnx).c_str());
 }
 
 /// experiment.json contains the setting, with a path that is valid from anywhere.
