@@ -134,7 +134,8 @@ bool EventModel::refresh() {
         if (isEcho(events, m_taken)) continue;
         rows.push_back(static_cast<uint32_t>(m_taken));
         const Event& event = events[m_taken];
-        if (gravity(event.kind) > (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = event;
+        const int own = gravity(event.kind);
+        if (own > 0 && own >= (m_gravest ? gravity(m_gravest->kind) : 0)) m_gravest = event;
     }
     std::stable_sort(rows.begin(), rows.end(),
                      [this](uint32_t a, uint32_t b) { return isBefore(a, b); });

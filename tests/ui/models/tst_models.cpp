@@ -312,8 +312,12 @@ void TestModels::underflowInWords() {
     const auto run = std::make_shared<Run>(info, lanesOf(info.config));
     RunBatch batch;
     const Event underflow = eventOf(EventKind::Underflow, 9, 1, "Step 9: lost.");
-    batch.events = {eventOf(EventKind::Overflow, 7, 1), underflow,
-                    eventOf(EventKind::Overflow, 12, 1)};
+    batch.events = {eventOf(EventKind::Overflow, 7, 1), eventOf(EventKind::Overflow, 8, 1),
+                    eventOf(EventKind::Edit, 8, 1)};
+    run->append(batch);
+    events.setRun(run);
+    QVERIFY(events.gravest() && events.gravest()->step == 8); // the newest one
+    batch.events = {underflow, eventOf(EventKind::Overflow, 12, 1)};
     run->append(batch);
     events.setRun(run);
     QVERIFY(events.gravest() && events.gravest()->step == 9);

@@ -68,6 +68,7 @@ private slots:
     void copyingNothingIsNoFault();
     void largeStepsAreNotCutOff();
     void eventsShowWholeRows();
+    void reasonsNameTheirEvent();
     void eventsJump();
     void chosenEventStaysInSight();
     void bannerComesAndGoes();
@@ -316,6 +317,25 @@ void TestPanels::eventsShowWholeRows() {
         QVERIFY2(panel.minimumSizeHint().height() <= height, // or it would grow without end
                  qPrintable(QString::number(panel.minimumSizeHint().height())));
     }
+}
+
+/// Without a chosen event the gravest one is explained, which need not be the newest.
+void TestPanels::reasonsNameTheirEvent() {
+    FedEvents model;
+    EventPanel panel(model);
+    panel.resize(480, 700);
+    panel.show();
+    const auto says = [&panel](const char* words) {
+        for (const QLabel* label : panel.findChildren<QLabel*>())
+            if (label->text().contains(QLatin1String(words))) return true;
+        return false;
+    };
+    std::vector<Event> events{eventOf(EventKind::Overflow, 7, 1, "Step 7 skipped.")};
+    model.append(events);
+    QVERIFY(says("65504") && !says("Step 7 skipped."));
+    events[0] = eventOf(EventKind::Growth, 8, 1, "Step 8 grew.");
+    model.append(events);
+    QVERIFY(says("65504") && says("Step 7 skipped.") && !says("Step 8 grew."));
 }
 
 void TestPanels::eventsJump() {

@@ -4,6 +4,7 @@
 #include "tests/support/plot_parts.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/look/theme.h"
 #include "ui/models/event_model.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_strip.h"
@@ -107,6 +108,7 @@ private slots:
     void noCornerIsEmpty();
     void stepsOfTheScaleAreSeen();
     void eachViewHasItsBorder();
+    void followsTheTheme();
     void endsAsItBegan_data();
     void endsAsItBegan();
     void hidesTheLesson();
@@ -298,6 +300,22 @@ void TestPresentation::endsAsItBegan_data() {
         << QList<int>{Qt::Key_F7, Qt::Key_F9} << int{Qt::Key_Escape};
     QTest::newRow("with runs") << QList<int>{Qt::Key_F8} << int{Qt::Key_Escape};
     QTest::newRow("full screen") << QList<int>{Qt::Key_F11} << int{Qt::Key_F5};
+}
+
+/// Also when nothing trains.
+void TestPresentation::followsTheTheme() {
+    Opened opened(overflowing(2));
+    MainWindow& window = opened.window;
+    trainTo(window, 20);
+    present(window);
+    const auto* figures = window.findChild<QLabel*>(QStringLiteral("largeFigures"));
+    for (const Theme theme : {Theme::Dark, Theme::Light}) {
+        window.chooseTheme(theme);
+        const QString color = colorsFor(QGuiApplication::palette()).laneText(1).name();
+        QTRY_VERIFY2(figures->text().contains(color), qPrintable(figures->text() + color));
+    }
+    QVERIFY2(figuresOf(window).startsWith(QStringLiteral("Step 20")),
+             qPrintable(figuresOf(window)));
 }
 
 void TestPresentation::endsAsItBegan() {
