@@ -348,6 +348,7 @@ int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& eve
     try {
         checkLaneFits(index);
         m_lanes.back()->continueFrom(*m_lanes[static_cast<size_t>(parent)]);
+        if (!m_judged.empty()) m_judged.push_back(m_judged[static_cast<size_t>(parent)]);
     } catch (...) {
         m_lanes.pop_back();
         throw;
@@ -541,7 +542,7 @@ void Experiment::showValidation(Snapshot& snapshot) {
     std::vector<Picture> pictures;
     for (const JudgedSamples& judged : m_judged)
         if (auto picture = pictureOf(view(), judged)) pictures.push_back(std::move(*picture));
-    if (pictures.size() < m_lanes.size()) return; // a lane was forked since then
+    if (pictures.size() < m_lanes.size()) return; // they are no such samples
     snapshot.outputs = std::move(pictures);
     snapshot.validated = m_validated;
 }

@@ -207,6 +207,11 @@ void TestValidation::picturesTellOfIt() {
     QCOMPARE(after.validated, int64_t{3});
     QCOMPARE(after.outputs[0].caption, late.outputs[0].caption);
     QVERIFY(after.outputs[0].values == late.outputs[0].values);
+    experiment.fork(1, experiment.config().lanes[0], events); // its past is its parent's
+    const Snapshot forked = experiment.snapshot();
+    QCOMPARE(forked.validated, int64_t{3});
+    QCOMPARE(forked.outputs.size(), size_t{3});
+    QVERIFY(forked.outputs[2].values == late.outputs[1].values);
 }
 
 /// The last batch of an epoch may have two samples, and each batch has others.
