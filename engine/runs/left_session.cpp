@@ -59,10 +59,13 @@ private:
     bool load() {
         if (!m_more || !(m_more = m_chunks.next())) return false;
         m_at = m_count = m_runs = 0;
-        m_values = ChunkValues::unpacked(m_chunks.bytes(0), m_count, m_runs);
-        const bool isTail = m_chunks.whole(1) != 0;
+        const std::span<const std::byte> bytes = m_chunks.bytes(0);
+        m_values = ChunkValues::unpacked(bytes, m_count, m_runs);
         if (!m_values) m_count = 0;
-        if (!m_values || (!isTail && m_chunks.whole(2) != m_place++)) m_damaged = true;
+        const bool isTail = m_chunks.whole(1) != 0; // empty where the last chunk is full
+        const bool sound =
+            isTail ? m_values || bytes.empty() : m_values && m_chunks.whole(2) == m_place++;
+        m_damaged = m_damaged || !sound;
         return true;
     }
 
@@ -330,7 +333,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
             size_t count = 0, runs = 0;
             if (const auto values = ChunkValues::unpacked(tail.bytes(0), count, runs))
                 run.steps = std::max(run.steps, values->stepAt(count - 1));
-            else
+            else if (!tail.bytes(0).empty())
                 m_damage = {phrase("Files", "%1: its runs are damaged"), path};
         }
         if (run.steps > 0) m_runs.push_back(std::move(run));

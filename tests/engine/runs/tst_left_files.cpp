@@ -27,6 +27,7 @@ class TestLeftFiles : public QObject {
 private slots:
     void damagedFiles();
     void aDamagedLogIsKept();
+    void wholeRunsAreNotDamaged();
     void damagedRunsAreNotLost();
     void foldersMayBeLinks();
     void halfARunIsNone();
@@ -134,6 +135,24 @@ void TestLeftFiles::aDamagedLogIsKept() {
     fs::resize_file(file, 0); // SQLite would delete the log
     QVERIFY(leftSessions(left).empty());
     QCOMPARE(fs::file_size(logOf()), whole);
+}
+
+/// The values behind the last full chunk may be none.
+void TestLeftFiles::wholeRunsAreNotDamaged() {
+    for (const int64_t steps : {8192, 9000, 12288}) {
+        const QTemporaryDir folder;
+        const std::string sessions = folder.path().toStdString();
+        const std::shared_ptr<Run> run = madeRun(steps);
+        {
+            SessionStore store({sessions});
+            store.watch(run, "one");
+            store.flush();
+        }
+        const std::vector<LeftSession> left = leftSessions(sessions);
+        QCOMPARE(left.size(), size_t{1});
+        QCOMPARE(left[0].read(left[0].runs().at(0))->step(), run->step());
+        QCOMPARE(left[0].damage().english(), std::string());
+    }
 }
 
 /// A run that lacks values, or that cannot be read at all, keeps the file from being removed.

@@ -187,7 +187,7 @@ struct Sessions {
     explicit Sessions(const QString& folder) {
         const std::string path = folder.toStdString();
         const std::vector<LeftSession> left = leftSessions(path);
-        for (const LeftSession& session : left)
+        for (const LeftSession& session : left) {
             for (const LeftRun& run : session.runs()) {
                 try {
                     steps = std::max(steps, session.read(run)->step());
@@ -195,6 +195,9 @@ struct Sessions {
                     refusals << error.what();
                 }
             }
+            if (!session.damage().empty())
+                refusals << QByteArray::fromStdString(session.damage().english());
+        }
         unreadable = sessionsIn(path).size() - left.size();
     }
     int64_t steps = 0;          ///< of the longest run
