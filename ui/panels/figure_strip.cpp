@@ -22,17 +22,19 @@
 namespace halfscope {
 namespace {
 
-/// The colour follows the theme, see laneStyles().
-QString inColor(const QString& text, int lane) {
-    return QStringLiteral("<span class='lane%1'>%2</span>").arg(lane).arg(text.toHtmlEscaped());
+QString markOf(int lane) { return QStringLiteral("class='lane%1'").arg(lane); }
+
+QString marked(const QString& text, int lane) {
+    return QStringLiteral("<span %1>%2</span>").arg(markOf(lane), text.toHtmlEscaped());
 }
 
-QString laneStyles(int lanes) {
+/// Gives what is marked the colours that lanes have in the present theme.
+QString inColors(QString form, int lanes) {
     const Colors colors = colorsFor(QGuiApplication::palette());
-    QString text;
     for (int lane = 0; lane < lanes; ++lane)
-        text += QStringLiteral(".lane%1{color:%2}").arg(lane).arg(colors.laneText(lane).name());
-    return QStringLiteral("<style>%1</style>").arg(text);
+        form.replace(markOf(lane),
+                     QStringLiteral("style='color:%1'").arg(colors.laneText(lane).name()));
+    return form;
 }
 
 QString withoutMarks(const QString& form) {
@@ -82,9 +84,9 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
         const int steps = static_cast<int>(skipped->value);
         const QString skips = steps > 0 ? u' ' + tr("(%n skipped)", nullptr, steps) : QString();
         const QString value = scaleText(scale->value);
-        full << inColor(laneLabel(lane, titles[lane]) + u' ' + value + skips, lane);
-        brief << inColor(laneLetter(lane) + u' ' + value + skips, lane);
-        bare << inColor(laneLetter(lane) + u' ' + powerOfTwo(scale->value), lane);
+        full << marked(laneLabel(lane, titles[lane]) + u' ' + value + skips, lane);
+        brief << marked(laneLetter(lane) + u' ' + value + skips, lane);
+        bare << marked(laneLetter(lane) + u' ' + powerOfTwo(scale->value), lane);
     }
     const QString gap = QStringLiteral("&nbsp;&nbsp; ");
     if (!full.isEmpty()) {
@@ -108,7 +110,7 @@ void FigureStrip::fit() {
         return metrics.horizontalAdvance(withoutMarks(form)) <= m_text->width();
     };
     const auto first = std::find_if(m_forms.begin(), m_forms.end() - 1, fits);
-    const QString text = laneStyles(m_lanes) + *first;
+    const QString text = inColors(*first, m_lanes);
     if (m_text->text() != text) m_text->setText(text);
     m_text->setAccessibleName(withoutMarks(m_forms.front()));
 }

@@ -42,8 +42,28 @@ private slots:
     void anEditedScale();
     void theScaleOfAFork();
     void zerosBesideAFiniteLane();
+    void nearlyAllZero();
     void skipsOfUpdates();
 };
+
+/// Such a lane has no event, because some of its gradients are left.
+void TestRunStatus::nearlyAllZero() {
+    const RunConfig config = defaultConfig();
+    const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+    RunModel model;
+    model.setRun(run);
+    for (const int64_t zeros : {40, 100}) {
+        RunBatch counted;
+        counted.gradients = {{rangeOf(DType::F32, 40, 0), rangeOf(DType::F16, zeros, 0)}};
+        for (GradientRange& range : counted.gradients[0])
+            range.step = zeros;
+        run->append(std::move(counted));
+        model.refresh();
+        QCOMPARE(model.summary().endsWith(QLatin1String(
+                     "100 % of the gradients of B are zero: its loss scale is too small.")),
+                 zeros == 100);
+    }
+}
 
 /// Where the batches of three steps add up, each third step can be skipped.
 void TestRunStatus::skipsOfUpdates() {
