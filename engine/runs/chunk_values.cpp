@@ -54,7 +54,10 @@ ChunkValues::ChunkValues(Coding coding, size_t room, size_t stepRoom)
     m_values = std::make_unique_for_overwrite<std::byte[]>(m_room * widthOf(coding));
     if (coding != Coding::Runs) {
         m_nodes = std::make_unique_for_overwrite<Node[]>(m_room / kFan);
-        if (m_room >= kWide) m_wide = std::make_unique_for_overwrite<Node[]>(m_room / kWide);
+        if (m_room >= kWide) {
+            m_wide = std::make_unique_for_overwrite<Node[]>(m_room / kWide);
+            m_sums = std::make_unique_for_overwrite<double[]>(m_room / kWide);
+        }
     }
     if (stepRoom > 0) m_steps = std::make_unique_for_overwrite<int64_t[]>(stepRoom);
 }
@@ -110,10 +113,10 @@ void ChunkValues::gather(size_t runs, size_t from, size_t to, Extremes& into) co
     if (m_coding == Coding::Runs) return gatherRuns(runs, from, to, into);
     while (from < to) {
         if (from % kWide == 0 && from + kWide <= to) {
-            gatherNode(m_wide[from / kWide], from, kWide, into);
+            gatherNode(m_wide[from / kWide], from, kWide, m_sums[from / kWide], into);
             from += kWide;
         } else if (from % kFan == 0 && from + kFan <= to) {
-            gatherNode(m_nodes[from / kFan], from, kFan, into);
+            gatherNode(m_nodes[from / kFan], from, kFan, sumOf(from, kFan), into);
             from += kFan;
         } else {
             gatherValue(from++, into);
@@ -170,8 +173,9 @@ std::shared_ptr<ChunkValues> ChunkValues::trimmed(size_t count, size_t& runs) co
 
 size_t ChunkValues::bytes() const {
     const size_t nodes = m_nodes ? m_room / kFan + m_room / kWide : 0;
+    const size_t sums = m_sums ? m_room / kWide : 0;
     return sizeof(*this) + m_room * widthOf(m_coding) + nodes * sizeof(Node) +
-           m_stepRoom * sizeof(int64_t);
+           sums * sizeof(double) + m_stepRoom * sizeof(int64_t);
 }
 
 double ChunkValues::load(size_t i) const {
@@ -242,7 +246,7 @@ void ChunkValues::addNodes(size_t count) {
     };
     for (size_t i = count - kFan; i < count; ++i) {
         const Point point{static_cast<int64_t>(i), load(i)};
-        if (std::isfinite(point.value)) all.add(point, point, point, 1);
+        if (std::isfinite(point.value)) all.add(point);
     }
     node(kFan);
     if (count % kWide != 0) return;
@@ -251,27 +255,37 @@ void ChunkValues::addNodes(size_t count) {
         const Node& each = m_nodes[i];
         if (each.finite == 0) continue;
         all.add({each.lowest, load(each.lowest)}, {each.highest, load(each.highest)}, {},
-                each.finite);
+                each.finite, sumOf(i * kFan, kFan));
     }
     node(kWide);
+    m_sums[count / kWide - 1] = all.sum;
+}
+
+/// Returns the sum of the finite values.
+double ChunkValues::sumOf(size_t from, size_t width) const {
+    double sum = 0;
+    for (size_t i = from; i < from + width; ++i)
+        if (const double value = load(i); std::isfinite(value)) sum += value;
+    return sum;
 }
 
 void ChunkValues::gatherValue(size_t i, Extremes& into) const {
     const Point point{stepAt(i), load(i)};
     if (std::isfinite(point.value))
-        into.add(point, point, point, 1);
+        into.add(point);
     else
         ++into.notFinite;
 }
 
-void ChunkValues::gatherNode(const Node& node, size_t from, size_t width, Extremes& into) const {
+void ChunkValues::gatherNode(const Node& node, size_t from, size_t width, double sum,
+                             Extremes& into) const {
     into.notFinite += static_cast<int64_t>(width) - node.finite;
     if (node.finite == 0) return;
     size_t last = from + width - 1;
     while (!std::isfinite(load(last)))
         --last;
     into.add({stepAt(node.lowest), load(node.lowest)}, {stepAt(node.highest), load(node.highest)},
-             {stepAt(last), load(last)}, node.finite);
+             {stepAt(last), load(last)}, node.finite, sum);
 }
 
 void ChunkValues::gatherRuns(size_t runs, size_t from, size_t to, Extremes& into) const {
@@ -287,7 +301,9 @@ void ChunkValues::gatherRuns(size_t runs, size_t from, size_t to, Extremes& into
         }
         const Point lowest{stepAt(first), runValue(run, first)};
         const Point last{stepAt(end - 1), runValue(run, end - 1)};
-        into.add(lowest, runList()[run].rise > 0 ? last : lowest, last, count);
+        const bool rises = runList()[run].rise > 0;
+        const double middle = rises ? lowest.value + (last.value - lowest.value) / 2 : lowest.value;
+        into.add(lowest, rises ? last : lowest, last, count, middle * static_cast<double>(count));
     }
 }
 

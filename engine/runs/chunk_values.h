@@ -1,6 +1,6 @@
 // Up to 4096 values of a column and their steps, in the smallest coding that keeps them exactly,
-// with the pyramid of extremes over them; column.h describes the layout. Also packs a chunk into
-// bytes for a file.
+// with the pyramid of extremes and sums over them; column.h describes the layout. Also packs a
+// chunk into bytes for a file.
 #pragma once
 
 #include "engine/runs/points.h"
@@ -101,9 +101,10 @@ private:
     bool continues(size_t count, size_t runs, double value) const;
     void addRun(size_t count, size_t& runs, double value);
     void addNodes(size_t count);
+    double sumOf(size_t from, size_t width) const;
     bool isSound(size_t count, size_t runs) const;
     void gatherValue(size_t i, Extremes& into) const;
-    void gatherNode(const Node& node, size_t from, size_t width, Extremes& into) const;
+    void gatherNode(const Node& node, size_t from, size_t width, double sum, Extremes& into) const;
     void gatherRuns(size_t runs, size_t from, size_t to, Extremes& into) const;
     std::shared_ptr<ChunkValues> copied(Coding coding, size_t room, size_t stepRoom, size_t count,
                                         size_t& runs) const;
@@ -114,6 +115,7 @@ private:
     int64_t m_first = 0, m_stride = 1;
     std::unique_ptr<std::byte[]> m_values;
     std::unique_ptr<Node[]> m_nodes, m_wide; ///< over 16 and over 256 values
+    std::unique_ptr<double[]> m_sums;        ///< of the finite ones of 256 values
     std::unique_ptr<int64_t[]> m_steps;      ///< null while the steps follow at equal distances
 };
 

@@ -8,13 +8,13 @@
 //   a constant loss scale or learning rate)
 //   bytes, floats, doubles: 1, 4 or 8 bytes per value
 // Above bytes, floats and doubles there is a pyramid: for every 16 and every 256 values, it holds
-// the places of the lowest and the highest and how many are finite, in 6 bytes: 0.4 bytes per
-// value. Steps at equal distances take no bytes; others take 8 per value. A full chunk never
-// changes. The chunk that is being filled takes at most twice the memory of its values; if its
-// coding no longer fits, it is replaced. A full chunk whose values are in a store keeps 64 bytes
-// per 256 values in memory, see column_chunk.h; sixteen of these become one span that keeps 100
-// bytes per 4096 values, sixteen such spans one that keeps as much per 65,536, and so on, see
-// column_node.h.
+// the places of the lowest and the highest and how many are finite, in 6 bytes, and for every 256
+// their sum: 0.4 bytes per value. Steps at equal distances take no bytes; others take 8 per value.
+// A full chunk never changes. The chunk that is being filled takes at most twice the memory of its
+// values; if its coding no longer fits, it is replaced. A full chunk whose values are in a store
+// keeps 72 bytes per 256 values in memory, see column_chunk.h; sixteen of these become one span
+// that keeps 112 bytes per 4096 values, sixteen such spans one that keeps as much per 65,536, and
+// so on, see column_node.h.
 #pragma once
 
 #include "engine/runs/chunk_values.h"

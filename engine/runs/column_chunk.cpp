@@ -157,7 +157,8 @@ bool ColumnChunk::freeStored() const {
     for (size_t i = 0; groups && i < groups->size(); ++i) {
         Extremes all;
         values->gather(m_runs, i * kWide, (i + 1) * kWide, all);
-        (*groups)[i] = {values->stepAt(i * kWide), all.finite, all.lowest, all.highest, all.last};
+        (*groups)[i] = {
+            values->stepAt(i * kWide), all.finite, all.lowest, all.highest, all.last, all.sum};
     }
     const std::lock_guard lock(lockOf(this));
     if (groups) m_groups = std::move(groups);

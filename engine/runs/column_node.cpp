@@ -60,7 +60,7 @@ std::shared_ptr<const ColumnNode> ColumnNode::of(std::span<const ColumnSpanPtr> 
         for (size_t at = 0; at < each.size(); at += wide) {
             Extremes all;
             each.gather(at, at + wide, all);
-            *group++ = {each.knownStep(at), all.finite, all.lowest, all.highest, all.last};
+            *group++ = {each.knownStep(at), all.finite, all.lowest, all.highest, all.last, all.sum};
         }
     }
     return std::shared_ptr<const ColumnNode>(
@@ -75,8 +75,8 @@ ColumnNode::Known ColumnNode::knownOf(std::span<const Part, kFan> parts, const G
         Extremes all;
         for (size_t at = i * kEach; at < (i + 1) * kEach; ++at)
             groups[at].addTo(all, 0); // counts those that are finite alone
-        content->whole[i] = {groups[i * kEach].first, all.finite, all.lowest, all.highest,
-                             all.last};
+        content->whole[i] = {
+            groups[i * kEach].first, all.finite, all.lowest, all.highest, all.last, all.sum};
     }
     return {std::move(content), std::make_shared<const Groups>(groups)};
 }

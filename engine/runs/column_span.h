@@ -30,10 +30,11 @@ struct ColumnGroup {
     int64_t first;               ///< step
     int64_t finite;              ///< values
     Point lowest, highest, last; ///< when any is finite
+    double sum;                  ///< of the finite ones
 
     void addTo(Extremes& into, size_t width) const {
         into.notFinite += static_cast<int64_t>(width) - finite;
-        if (finite > 0) into.add(lowest, highest, last, finite);
+        if (finite > 0) into.add(lowest, highest, last, finite, sum);
     }
 };
 

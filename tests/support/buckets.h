@@ -4,10 +4,22 @@
 #include "engine/runs/points.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 namespace halfscope {
+
+/// Whether both know the same of their values; sums that were added in another order differ by
+/// rounding.
+inline bool isKnownAs(const Extremes& a, const Extremes& b) {
+    if (a.finite != b.finite || a.notFinite != b.notFinite) return false;
+    if (a.finite == 0) return a.sum == 0 && b.sum == 0;
+    const double largest = std::max(std::abs(a.lowest.value), std::abs(a.highest.value));
+    const auto count = static_cast<double>(a.finite);
+    return a.lowest == b.lowest && a.highest == b.highest && a.last == b.last &&
+           std::abs(a.sum - b.sum) <= std::ldexp(count * count * largest, -52);
+}
 
 /// `search(from, end)` returns the extremes of all values at from <= step < end. Each bucket must
 /// have all values of its steps but those of its first half, and no others than those of half a

@@ -1,4 +1,4 @@
-// Buckets of a column, and speeds from its times.
+// Points of a column, and speeds from its times.
 #include "ui/plots/curve.h"
 
 #include <algorithm>
@@ -15,45 +15,6 @@ constexpr double kRateWindow = 0.1; // seconds
 constexpr double kRateShare = 0.02; // of the time so far: short runs get about 50 points, too
 
 } // namespace
-
-void sampleMeans(const Column& column, double from, double to, int pixels, QVector<double>& xs,
-                 QVector<double>& ys) {
-    constexpr int64_t kValuesPerPixel = 8, kPixelsPerPoint = 4;
-    xs.clear();
-    ys.clear();
-    if (column.empty() || !(from <= to)) return;
-    const int64_t first = std::max(stepOf(std::ceil(from)), column.firstStep());
-    const int64_t last = std::min(stepOf(std::floor(to)), column.lastStep());
-    const int64_t range = last - first + 1;
-    if (pixels < kPixelsPerPoint || range < pixels) return;
-    // Where a store holds the values, buckets of so many need few of its bytes or none. The curve
-    // itself reads the values only for narrower ones than these.
-    constexpr int64_t kWide = ChunkValues::kWide;
-    int64_t values = kValuesPerPixel * pixels;
-    if (range >= kWide * pixels) values = std::min(values, range / kWide);
-    std::vector<Extremes> buckets;
-    column.extremes(first, last, static_cast<size_t>(values), buckets);
-    int64_t width = 1; // of a point, in steps: those of buckets, these stay while a view moves on
-    while (width * (pixels / kPixelsPerPoint) < range)
-        width *= 2;
-    double steps = 0, sum = 0, count = 0;
-    for (size_t i = 0; i < buckets.size(); ++i) {
-        const Extremes& bucket = buckets[i];
-        if (bucket.finite > 0) {
-            steps += static_cast<double>(bucket.last.step);
-            sum += bucket.last.value;
-            ++count;
-        }
-        const bool closes = i + 1 == buckets.size() ||
-                            (buckets[i + 1].from - 1) / width != (bucket.from - 1) / width;
-        if (!closes) continue;
-        if (count > 0) {
-            xs.append(steps / count);
-            ys.append(sum / count);
-        }
-        steps = sum = count = 0;
-    }
-}
 
 bool RateCurve::update(const Column& deviceSeconds, const Column& wallSeconds) {
     constexpr size_t kBlock = 512, kMostBlocks = 1024; // some milliseconds

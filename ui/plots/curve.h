@@ -14,12 +14,6 @@
 
 namespace halfscope {
 
-/// Returns points of a line through the middle of dense noise for steps in [from, to], about one in
-/// four pixels. Each is the mean of finite values that lie at even distances. There are none for
-/// fewer steps than pixels.
-void sampleMeans(const Column&, double from, double to, int pixels, QVector<double>& xs,
-                 QVector<double>& ys);
-
 /// Steps per second over the steps: a point at the first step, and later about ten a second,
 /// because the noise of single steps would hide the trend. Its points follow from the columns
 /// alone, however often they are looked at.

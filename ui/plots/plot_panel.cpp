@@ -5,6 +5,7 @@
 #include "ui/models/run_facts.h"
 #include "ui/plots/axis_colors.h"
 #include "ui/plots/curve_graph.h"
+#include "ui/plots/means.h"
 #include "ui/plots/readout_item.h"
 #include "ui/plots/tickers.h"
 

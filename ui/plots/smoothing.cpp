@@ -1,6 +1,7 @@
 // The moving average, one multiplication a point, and its extremes in buckets.
 #include "ui/plots/smoothing.h"
 
+#include "ui/plots/means.h"
 #include "ui/plots/sampling.h"
 
 #include <algorithm>
@@ -42,13 +43,22 @@ struct Trend::Source {
     }
 };
 
+namespace {
+
+/// Returns how many steps lie between two values, on average and rounded up.
+int64_t distanceIn(const Column& raw) {
+    const int64_t size = std::max(raw.size(), int64_t{1});
+    return std::max((raw.lastStep() - raw.firstStep() + size - 1) / size, int64_t{1});
+}
+
+} // namespace
+
 Trend::Trend(double weight) : m_weight(Smoother(weight).weight()) {}
 
 int64_t Trend::reach(const Column& raw) const {
     constexpr double kBits = 24; // a float's: curves are drawn and read with fewer
     const auto values = static_cast<int64_t>(std::ceil(kBits / -std::log2(m_weight)));
-    const int64_t size = std::max(raw.size(), int64_t{1});
-    return values * std::max((raw.lastStep() - raw.firstStep() + size - 1) / size, int64_t{1});
+    return values * distanceIn(raw);
 }
 
 std::optional<Point> Trend::upTo(const Column& raw, int64_t step) const {
@@ -73,11 +83,10 @@ void Trend::sample(const Column& raw, double from, double to, int pixels, QVecto
 /// As Column::extremes(), but with the whole of the buckets at both ends.
 void Trend::extremes(const Column& raw, int64_t from, int64_t to, size_t buckets,
                      std::vector<Extremes>& out) {
-    constexpr int64_t kWindow = 512; // steps at the end of a wide bucket: enough for their mean
-    constexpr size_t kPixels = 4;    // of a wide bucket, for which a chunk has to be read from disk
+    constexpr uint64_t kWide = 512; // values of a bucket: five times as many as a trend lags behind
     const auto range = static_cast<uint64_t>(to - from);
-    const bool wide = range / buckets >= kWindow;
-    if (wide) buckets = std::max(size_t{1}, buckets / kPixels);
+    if (range / buckets >= kWide * static_cast<uint64_t>(distanceIn(raw)))
+        return means(raw, from, to, static_cast<int>(buckets), out);
     const auto width = static_cast<int64_t>(std::bit_ceil(range / buckets + 1));
     if (std::exchange(m_width, width) != width) m_buckets.clear();
     auto known = m_buckets.begin();
@@ -93,20 +102,22 @@ void Trend::extremes(const Column& raw, int64_t from, int64_t to, size_t buckets
         Extremes each;
         each.from = begin;
         each.to = end;
-        double sum = 0;
-        pass.run(wide ? std::max(begin, end - kWindow) : begin, end - 1,
-                 [&each, &sum](int64_t step, double trend) {
-                     const Point point{step, trend};
-                     each.add(point, point, point, 1);
-                     sum += trend;
-                 });
-        if (wide && each.finite > 0) {
-            each.last.value = sum / static_cast<double>(each.finite);
-            each.lowest = each.highest = each.last;
-        }
+        pass.run(begin, end - 1, [&each](int64_t step, double trend) { each.add({step, trend}); });
         out.push_back(each);
     }
     m_buckets = out;
+}
+
+/// The mean of a trend over many values is that of the values. The line ends at the trend itself.
+void Trend::means(const Column& raw, int64_t from, int64_t to, int pixels,
+                  std::vector<Extremes>& out) const {
+    for (const Mean& mean : meansOf(raw, from, to, pixels)) {
+        Extremes each;
+        each.add({static_cast<int64_t>(mean.step), mean.value});
+        out.push_back(each);
+    }
+    const auto newest = upTo(raw, to);
+    if (newest && !out.empty()) out.back().last = *newest;
 }
 
 } // namespace halfscope

@@ -47,8 +47,8 @@ public:
     }
     /// Returns the trend at or before a step, if any value that counts there is finite.
     std::optional<Point> upTo(const Column& raw, int64_t step) const;
-    /// See the function sample(). In a long run, a bucket has four pixels and one point, the mean
-    /// of its last values: the line through a band of noise. What was computed last is kept for the
+    /// See the function sample(). In a long run, the trend moves far too fast to be seen: there is
+    /// a point for four pixels, the mean of the raw values. What was computed last is kept for the
     /// next look, which has to be at the same column.
     void sample(const Column& raw, double from, double to, int pixels, QVector<double>& xs,
                 QVector<double>& ys);
@@ -94,6 +94,8 @@ private:
     int64_t reach(const Column& raw) const;
     void extremes(const Column& raw, int64_t from, int64_t to, size_t buckets,
                   std::vector<Extremes>& out);
+    void means(const Column& raw, int64_t from, int64_t to, int pixels,
+               std::vector<Extremes>& out) const;
 
     double m_weight;
     std::vector<Extremes> m_buckets; ///< of the last sample

@@ -25,11 +25,6 @@ bool sameBits(double a, double b) {
            (std::isnan(a) && std::isnan(b));
 }
 
-bool same(const Extremes& a, const Extremes& b) {
-    return a.finite == b.finite && a.notFinite == b.notFinite &&
-           (a.finite == 0 || (a.lowest == b.lowest && a.highest == b.highest && a.last == b.last));
-}
-
 bool same(const Column& a, const Column& b, int64_t from, int64_t to) {
     std::vector<Point> p(300), q(300);
     const size_t count = a.read(from, to, p);
@@ -186,9 +181,7 @@ void TestColumnSpans::droppedValuesAnswerTheSame() {
         const int64_t from = int64_t(random() % uint32_t(step)),
                       to = from + int64_t(random() % 5000);
         const Extremes a = kept.column().extremes(from, to), b = column.extremes(from, to);
-        QVERIFY(a.finite == b.finite && a.notFinite == b.notFinite);
-        if (a.finite > 0)
-            QVERIFY(a.lowest == b.lowest && a.highest == b.highest && a.last == b.last);
+        QVERIFY(isKnownAs(a, b));
         QCOMPARE(kept.column().firstNotFinite(from, to), column.firstNotFinite(from, to));
         drop();
         const auto x = kept.column().upTo(from), y = column.upTo(from);
@@ -227,7 +220,7 @@ void TestColumnSpans::spansOfSpansAnswerTheSame() {
     for (int i = 0; i < 400; ++i) {
         const auto from = static_cast<int64_t>(random()) % both.last();
         const int64_t to = from + static_cast<int64_t>(random()) % (i % 2 ? both.last() : 5000);
-        QVERIFY(same(a.extremes(from, to), b.extremes(from, to)));
+        QVERIFY(isKnownAs(a.extremes(from, to), b.extremes(from, to)));
         QCOMPARE(a.firstNotFinite(from, to), b.firstNotFinite(from, to));
         QVERIFY(same(a, b, from, to));
         const auto x = a.upTo(from), y = b.upTo(from);
@@ -245,7 +238,7 @@ void TestColumnSpans::spansOfSpansAnswerTheSame() {
                 return a.extremes(first, end - 1);
             }));
             for (const Extremes& each : found)
-                if (stride == 1) QVERIFY(same(each, a.extremes(each.from, each.to - 1)));
+                if (stride == 1) QVERIFY(isKnownAs(each, a.extremes(each.from, each.to - 1)));
         }
 }
 
@@ -258,9 +251,9 @@ void TestColumnSpans::spansOfSpansTakeLittle() {
     QCOMPARE(column.spans()[0]->level(), 2);
     QVERIFY(column.spans().size() < 64);
     const double bytes = static_cast<double>(column.bytes()) / static_cast<double>(column.size());
-    QVERIFY2(bytes < 0.025, std::to_string(bytes).c_str());
+    QVERIFY2(bytes < 0.028, std::to_string(bytes).c_str());
     const Extremes all = column.extremes(1, both.last());
-    QVERIFY(same(all, both.kept.column().extremes(1, both.last())));
+    QVERIFY(isKnownAs(all, both.kept.column().extremes(1, both.last())));
     std::vector<Extremes> buckets;
     column.extremes(1, both.last(), 30, buckets);
     QVERIFY2(both.store->reads <= 3, std::to_string(both.store->reads).c_str()); // at the end
@@ -278,11 +271,11 @@ void TestColumnSpans::forksShareThem() {
         for (int64_t step = fork + 1; step <= fork + 9000; ++step)
             child.append(step, -1);
         QCOMPARE(child.column().size(), fork + 9000);
-        QVERIFY(same(child.column().extremes(1, fork), column.extremes(1, fork)));
+        QVERIFY(isKnownAs(child.column().extremes(1, fork), column.extremes(1, fork)));
         QVERIFY(same(child.column(), column, std::max<int64_t>(1, fork - 299), fork));
         QCOMPARE(child.column().extremes(fork + 1, fork + 9000).highest.value, -1.0);
         drop(child.column(), both.store);
-        QVERIFY(same(child.column().extremes(1, fork), column.extremes(1, fork)));
+        QVERIFY(isKnownAs(child.column().extremes(1, fork), column.extremes(1, fork)));
     }
 }
 
@@ -306,7 +299,7 @@ void TestColumnSpans::aLostSpanIsNan() {
         QCOMPARE(column.extremes(50000, 51000).finite, int64_t{0});
         // what is known without the store is still known
         const int64_t some = column.spans()[0]->lastStep();
-        QVERIFY(same(column.extremes(1, some), both.kept.column().extremes(1, some)));
+        QVERIFY(isKnownAs(column.extremes(1, some), both.kept.column().extremes(1, some)));
     }
 }
 
@@ -321,7 +314,7 @@ void TestColumnSpans::aFailedReadIsTriedAgain() {
             QCOMPARE(b.extremes(5000 * i + 7, 5000 * i + 100).finite, int64_t{0});
         QCOMPARE(both.store->failing, 0);
         for (int64_t from = 1; from < 30000; from += 1000) {
-            QVERIFY(same(a.extremes(from, from + 900), b.extremes(from, from + 900)));
+            QVERIFY(isKnownAs(a.extremes(from, from + 900), b.extremes(from, from + 900)));
             QVERIFY(same(a, b, from, from + 299));
         }
         std::vector<int64_t> keys;
@@ -346,7 +339,7 @@ void TestColumnSpans::aForkWithoutTheStore() {
     child.share(column, fork);
     QCOMPARE(child.column().size(), fork);
     QCOMPARE(child.column().lastStep(), fork);
-    QVERIFY(same(child.column().extremes(1, 65536 * 3), column.extremes(1, 65536 * 3)));
+    QVERIFY(isKnownAs(child.column().extremes(1, 65536 * 3), column.extremes(1, 65536 * 3)));
     QVERIFY(same(child.column(), column, fork - 49, fork)); // the store answered by then
 }
 

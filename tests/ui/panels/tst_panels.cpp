@@ -3,6 +3,7 @@
 // has a name for screen readers.
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
+#include "tests/support/plot_parts.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_label.h"
