@@ -10,7 +10,7 @@ namespace halfscope {
 
 std::vector<Mean> meansOf(const Column& column, int64_t from, int64_t to, int pixels) {
     constexpr int64_t kPixelsPerMean = 4;
-    constexpr int64_t kBucketsPerPixel = 8; // those that a mean has too much or lacks at its ends
+    constexpr int64_t kBucketsPerPixel = 2; // so that slack at their ends is small beside a mean
     std::vector<Mean> means;
     const int64_t range = to - from + 1;
     if (column.empty() || range < 1) return means;
