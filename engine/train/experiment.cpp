@@ -320,7 +320,7 @@ void Experiment::record(LaneFork fork) {
         if (m_planned.edits[i].lane >= added) ++m_planned.edits[i].lane;
 }
 
-int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& events) {
+int Experiment::fork(int parent, LaneConfig lane, std::vector<Event>& events) {
     require(parent >= 0 && parent < lanes(), "no such lane");
     if (!atStepBoundary())
         throw RunError(
@@ -355,7 +355,7 @@ int Experiment::fork(int parent, const LaneConfig& lane, std::vector<Event>& eve
     }
     m_config = std::move(with);
     m_names = std::move(names);
-    record(LaneFork{m_step + 1, parent, 0, lane});
+    record(LaneFork{m_step + 1, parent, 0, std::move(lane)});
     addForkEvent(parent, events);
     return static_cast<int>(index);
 }

@@ -100,7 +100,7 @@ public:
     /// settings, and leaves an event. Returns the new lane's index. Throws InputError for settings
     /// that are not allowed and beyond six lanes, RunError in the middle of a step, and EngineError
     /// when the lane does not fit.
-    int fork(int parent, const LaneConfig&, std::vector<Event>& events);
+    int fork(int parent, LaneConfig, std::vector<Event>& events);
 
     /// How predictions are shown.
     const TaskView& view() const;

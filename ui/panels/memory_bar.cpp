@@ -124,7 +124,8 @@ void MemoryBar::focusInEvent(QFocusEvent* event) {
 MemoryLegend::MemoryLegend(QWidget* parent) : QWidget(parent) {
     setFont(scaledFont(font(), kLegendSize));
     setAccessibleName(tr("Colours of the memory's causes"));
-    setAccessibleDescription(QStringList(partNames().begin(), partNames().end()).join(u", "));
+    const std::array<QString, kParts> names = partNames();
+    setAccessibleDescription(QStringList(names.begin(), names.end()).join(u", "));
 }
 
 QSize MemoryLegend::minimumSizeHint() const {

@@ -202,7 +202,10 @@ void TestPanels::memoryByCause() {
     panel.show();
     const auto bars = panel.findChildren<MemoryBar*>();
     QCOMPARE(bars.size(), 2); // nothing is known about the third
-    QCOMPARE(panel.findChildren<MemoryLegend*>().size(), 1);
+    const auto legends = panel.findChildren<MemoryLegend*>();
+    QCOMPARE(legends.size(), 1);
+    QCOMPARE(legends[0]->accessibleDescription(),
+             QStringLiteral("parameters, optimizer, activations, gradients, workspace, other"));
     MemoryBar& bar = *bars[1];
     QCOMPARE(bar.accessibleName(), QStringLiteral("Memory of lane B by cause"));
     QCOMPARE(bar.accessibleDescription(),
