@@ -65,6 +65,13 @@ inline WindowOptions played(FakeScript& script) {
     return options;
 }
 
+/// Returns the options of a window that keeps its session below a folder.
+inline WindowOptions keeping(const QTemporaryDir& folder) {
+    WindowOptions options;
+    options.sessions = folder.filePath(QStringLiteral("sessions"));
+    return options;
+}
+
 /// A window on a small real experiment, ready to train.
 struct Opened {
     QTemporaryDir folder;

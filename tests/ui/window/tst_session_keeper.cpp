@@ -28,12 +28,6 @@ using namespace halfscope;
 
 namespace {
 
-WindowOptions keeping(const QTemporaryDir& sessions) {
-    WindowOptions options;
-    options.sessions = sessions.filePath(QStringLiteral("sessions"));
-    return options;
-}
-
 /// A window that trains to its end and disappears without being closed, as after a crash.
 int64_t leave(const QTemporaryDir& sessions, int64_t steps) {
     Opened opened(tinyConfig(steps), keeping(sessions));

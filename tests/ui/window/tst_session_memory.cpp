@@ -16,12 +16,6 @@ using namespace halfscope;
 
 namespace {
 
-WindowOptions keeping(const QTemporaryDir& sessions) {
-    WindowOptions options;
-    options.sessions = sessions.filePath(QStringLiteral("sessions"));
-    return options;
-}
-
 /// Chooses what the dialog offers to no user.
 bool choosesBudget(MainWindow& window, int mebibytes) {
     for (QAction* action : window.findChildren<QAction*>())
