@@ -3,6 +3,8 @@
 
 #include "engine/scaler/grad_scaler.h"
 
+#include <cmath>
+
 namespace halfscope {
 
 namespace {
@@ -18,15 +20,23 @@ constexpr int64_t kLongStart = 32;
 
 // Before a step has changed the weights, neither the learning rate nor clipping, which follows the
 // overflow, can be the cure: the data or the initial weights are too large for the type.
-constexpr Phrase kLost = phrase(
-    "Events", "%1. That is not normal: the loss is not finite from step %2 on. No loss scale "
-              "can fix that; a lower learning rate, clipping or a wider type may help.");
+constexpr Phrase kLost =
+    phrase("Events", "the loss is not finite from step %1 on. No loss scale can fix that; a lower "
+                     "learning rate, clipping or a wider type may help.");
 constexpr Phrase kLostAtOnce =
     phrase("Events",
-           "%1. That is not normal: the loss is not finite from step %2 on, before any step "
-           "changed the weights. No loss scale, learning rate or clipping can fix that. Look for "
+           "the loss is not finite from step %1 on, before any step changed the weights. No loss "
+           "scale, learning rate or clipping can fix that. Look for "
            "inf or nan in the data, and for values that fp16 cannot hold (it ends at 65,504); "
            "smaller inputs or a wider type may help.");
+// A step with gradients that are not finite leaves such weights.
+constexpr Phrase kLostByStep =
+    phrase("Events", "step %1 was taken although its gradients were not finite, and the loss is "
+                     "not finite from step %2 on. A scaler that skips such steps, a smaller loss "
+                     "scale or a wider type may help.");
+constexpr Phrase kNoUpdateYet =
+    phrase("Events", "the weights are as they were at first: an update takes %1 steps, and there "
+                     "were %2.");
 constexpr Phrase kBelow =
     phrase("Events", "%1. That is not normal: the loss scale fell below 1, so the gradients "
                      "overflow even unscaled. A lower learning rate, clipping or bf16 may help.");
@@ -39,10 +49,21 @@ constexpr Phrase kBelowAtOnce =
 constexpr Phrase kHeld =
     phrase("Events", "%1. That is not normal: the loss scale is held at %2, where the gradients "
                      "overflow. Use a smaller scale, or a dynamic one.");
-// Other rules that keep a scale from falling for long are as deliberate as a floor, and rarer.
-constexpr Phrase kAtItsFloor = phrase(
-    "Events", "%1. That is not normal: the loss scale does not fall below %2, where the gradients "
-              "overflow. A lower floor of the scaler, a lower learning rate or clipping may help.");
+constexpr Phrase kAtItsFloor =
+    phrase("Events", "%1. That is not normal: the loss scale does not fall below %2, where the "
+                     "gradients overflow. A lower floor or less hysteresis of the scaler, a lower "
+                     "learning rate or clipping may help.");
+constexpr Phrase kAtItsFloorAtOnce =
+    phrase("Events", "%1. That is not normal: the loss scale does not fall below %2, where the "
+                     "gradients overflow before any step changed the weights. A lower floor or "
+                     "less hysteresis of the scaler, or smaller targets or inputs may help.");
+// Halving, doubling and dividing by them change neither.
+constexpr Phrase kInfinite =
+    phrase("Events", "%1. That is not normal: the loss scale has grown to inf and cannot come back "
+                     "from there. A ceiling of the scaler, or scaler.clamp=keep, prevents that.");
+constexpr Phrase kZero =
+    phrase("Events", "%1. That is not normal: the loss scale has fallen to 0 and cannot come back "
+                     "from there. A larger first scale, or a floor of the scaler, prevents that.");
 
 /// Adds a cause; a cause that explains all skips needs no number.
 void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase words) {
@@ -57,20 +78,29 @@ void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase w
 void SkipTally::add(const StepRow& row) {
     ++m_steps;
     m_learned = m_learned || row.step > m_steps; // the lane goes on from weights of other steps
-    const bool crossed = m_fell && m_scale >= 1 && row.scale() < 1;
-    m_belowOne = row.scale() < 1 && (m_belowOne || crossed);
-    if (crossed) m_belowAtOnce = !m_learned;
+    // a scale that falls from 16 to 1/16 tells nothing about 1, and one that began below may stay
+    m_hadOne = m_hadOne || row.scale() >= 1;
+    const bool overflowedAtOne = m_hadOne && m_fell && m_scale <= 1 && row.scale() < 1;
+    if (overflowedAtOne && !m_belowOne) m_belowAtOnce = !m_learned;
+    m_belowOne = row.scale() < 1 && (m_belowOne || overflowedAtOne);
     m_fell = row.has(kBackedOff);
     m_scale = row.scale();
-    if (!row.has(kLossNotFinite)) {
-        m_lossLostAt = 0;
-    } else if (m_lossLostAt == 0) {
+    addLoss(row);
+    if (row.step % m_stepsPerUpdate == 0) addUpdate(row);
+}
+
+void SkipTally::addLoss(const StepRow& row) {
+    const bool lost = row.has(kLossNotFinite);
+    if (lost && m_lossLostAt == 0) {
         m_lossLostAt = row.step;
         m_lostAtOnce = !m_learned;
+        m_lostByStep = m_taken;
         ++m_losses;
     }
-    m_losing = m_losing || row.has(kLossNotFinite);
-    if (row.step % m_stepsPerUpdate == 0) addUpdate(row);
+    if (!lost) m_lossLostAt = 0;
+    m_losing = m_losing || lost;
+    // saved runs do not have the flag for it
+    m_taken = !lost && !row.has(kSkipped) && !std::isfinite(row.gradientNorm());
 }
 
 void SkipTally::addUpdate(const StepRow& row) {
@@ -92,9 +122,11 @@ bool SkipTally::often(int64_t count) const {
     return count >= kFew && count * kOften > m_updates - m_start;
 }
 
+bool SkipTally::stuck() const { return m_scale == 0 || !std::isfinite(m_scale); }
+
 SkipVerdict SkipTally::verdict(bool dynamic) const {
     if (skipped() == 0) return SkipVerdict::None;
-    const bool bad = m_lossLostAt > 0 || losesAgain() || m_belowOne || held(dynamic) ||
+    const bool bad = m_lossLostAt > 0 || losesAgain() || m_belowOne || held(dynamic) || stuck() ||
                      often(m_others) || often(m_trials) || m_start > kLongStart;
     return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
 }
@@ -115,18 +147,34 @@ Message SkipTally::countText() const {
             skipped(), m_updates};
 }
 
+Message SkipTally::lossText() const {
+    if (m_lostByStep) return {kLostByStep, m_lossLostAt - 1, m_lossLostAt};
+    return {m_lostAtOnce ? kLostAtOnce : kLost, m_lossLostAt};
+}
+
+Message SkipTally::textWithoutSkips() const {
+    if (m_lossLostAt > 0) return lossText();
+    if (m_updates == 0 && m_steps > 0) return {kNoUpdateYet, m_stepsPerUpdate, m_steps};
+    return {};
+}
+
 Message SkipTally::sentence(bool dynamic) const {
-    if (skipped() == 0) return {};
+    if (skipped() == 0) return textWithoutSkips();
     const Message count = countText();
-    if (m_lossLostAt > 0) return {m_lostAtOnce ? kLostAtOnce : kLost, count, m_lossLostAt};
+    if (m_lossLostAt > 0)
+        return {phrase("Events", "%1. That is not normal: %2"), count, lossText()};
     if (losesAgain())
         return {phrase("Events",
                        "%1. That is not normal: in %2 of them the loss itself was not finite, "
                        "which no loss scale causes. Look for inf or nan in the data; a lower "
                        "learning rate or clipping may help."),
                 count, m_lost};
+    if (stuck()) return {m_scale == 0 ? kZero : kInfinite, count};
     if (m_belowOne) return {m_belowAtOnce ? kBelowAtOnce : kBelow, count};
-    if (held(dynamic)) return {dynamic ? kAtItsFloor : kHeld, count, scaleText(m_scale)};
+    if (held(dynamic)) {
+        const Phrase falling = m_learned ? kAtItsFloor : kAtItsFloorAtOnce;
+        return {dynamic ? falling : kHeld, count, scaleText(m_scale)};
+    }
     if (m_start > kLongStart)
         return {
             phrase("Events",

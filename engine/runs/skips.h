@@ -41,7 +41,8 @@ public:
     /// `dynamic` tells whether the scale falls after an overflow (ScalerMode::Dynamic).
     SkipVerdict verdict(bool dynamic) const;
     /// Returns "24 of 300 steps were skipped. That is normal: ...", or "updates" where they take
-    /// several steps; empty without skips.
+    /// several steps. Without skips, it says why nothing is learned: the loss is not finite, or no
+    /// update was made yet; else it is empty.
     Message sentence(bool dynamic) const;
 
 private:
@@ -49,7 +50,12 @@ private:
     /// row.
     static constexpr int64_t kForgiven = 10;
     void addUpdate(const StepRow&);
+    void addLoss(const StepRow&);
     Message countText() const;
+    Message lossText() const;
+    Message textWithoutSkips() const;
+    /// Whether the last step used a scale that no rule changes any more.
+    bool stuck() const;
     /// Whether the scale does not fall although steps are skipped: it is static, or at its floor.
     bool held(bool dynamic) const { return !dynamic || m_stopped || m_unanswered > kForgiven; }
     /// Whether the loss is lost and comes back again and again, as a damaged sample makes it.
@@ -67,10 +73,13 @@ private:
     bool m_settled = false;     ///< whether the start is over
     bool m_trial = false;       ///< whether the scale has grown and not overflowed since
     bool m_fell = false;        ///< whether it fell after the last step
-    bool m_belowOne = false;    ///< whether falls have brought the scale below one
+    bool m_hadOne = false;      ///< whether the scale has been one or more
+    bool m_belowOne = false;    ///< whether an overflow at one or less has brought it below
     bool m_stopped = false;     ///< whether the last update ends the run: the scale is at its floor
     bool m_learned = false;     ///< whether a step has changed the weights
     bool m_lostAtOnce = false;  ///< whether the loss was lost before a step changed the weights
+    bool m_lostByStep = false;  ///< whether it was lost by a step that was taken on an overflow
+    bool m_taken = false;       ///< whether the last step was
     bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one
     float m_scale = 1;          ///< the scale that the last step used
 };

@@ -256,8 +256,8 @@ void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& 
     if ((record.flags & kLossNotFinite) && lossWasFinite) {
         const Phrase what =
             std::isnan(record.loss)
-                ? phrase("Events", "Step %1: the loss is nan; no loss scale can fix this.")
-                : phrase("Events", "Step %1: the loss is infinite; no loss scale can fix this.");
+                ? phrase("Events", "Step %1: the loss itself is nan, at any loss scale.")
+                : phrase("Events", "Step %1: the loss itself is infinite, at any loss scale.");
         events.push_back(
             makeEvent(EventKind::LossNotFinite, record, scaleAfter, {what, record.step}));
         events.back().tensor = culprit.tensor.english();

@@ -431,8 +431,9 @@ Message Trainer::stopReason(const std::string& name) const {
     if (!m_atFloor) return {};
     return {phrase("Training",
                    "The loss scale reached its floor %1 in lane %2 at step %3 and the "
-                   "gradients still overflow, so the run ends. A lower learning rate or "
-                   "clipping may help; with scaler.at_floor=continue the run would go on."),
+                   "gradients still overflow, so the run ends. A lower floor, smaller targets, a "
+                   "lower learning rate or clipping may help; with scaler.at_floor=continue the "
+                   "run would go on."),
             scaleText(m_atFloor->scale), name.empty() ? m_name : name, m_atFloor->step};
 }
 

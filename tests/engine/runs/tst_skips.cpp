@@ -49,6 +49,16 @@ public:
 
     /// A step whose loss is not finite, before the last one of its update.
     History& loseEarly() { return addStep(kLossNotFinite), *this; }
+    /// A step that is not the last one of its update.
+    History& part() { return addStep(0), *this; }
+    /// A step that is taken although a gradient is not finite.
+    History& take() { return addStep(0, INFINITY), *this; }
+    /// Steps that are taken although the loss is not finite.
+    History& lostStep(int steps) {
+        for (int i = 0; i < steps; ++i)
+            addStep(kLossNotFinite, NAN);
+        return *this;
+    }
 
 private:
     void add(uint32_t flags) {
@@ -59,12 +69,13 @@ private:
         if (flags & kBackedOff) m_scale /= 2;
         if (flags & kGrew) m_scale *= 2;
     }
-    void addStep(uint32_t flags) {
+    void addStep(uint32_t flags, float norm = 1) {
         StepRecord record;
         record.step = m_before + m_tally.steps() + 1;
         record.flags = flags;
         record.scale = m_scale;
         record.growthTracker = m_tracker;
+        record.gradientNorm = norm;
         m_tally.add(record);
     }
     SkipTally m_tally;
@@ -107,6 +118,8 @@ private slots:
         QVERIFY(tally.sentence(true).empty());
         QVERIFY(SkipTally().sentence(true).empty());
     }
+    void nothingLearned_data();
+    void nothingLearned();
 
     void normal_data();
     void normal();
@@ -116,6 +129,39 @@ private slots:
     void ofARun();
     void ofTrainings();
 };
+
+/// No step was skipped, and still the training is lost.
+void TestSkips::nothingLearned_data() {
+    QTest::addColumn<SkipTally>("tally");
+    QTest::addColumn<QString>("sentence");
+    QTest::newRow("taken on an overflow")
+        << History(65536).clean(3).take().lostStep(2).tally()
+        << "step 4 was taken although its gradients were not finite, and the loss is not finite "
+           "from step 5 on. A scaler that skips such steps, a smaller loss scale or a wider type "
+           "may help.";
+    QTest::newRow("the forward pass")
+        << History(1).clean(3).lostStep(2).tally()
+        << "the loss is not finite from step 4 on. No loss scale can fix that; a lower learning "
+           "rate, clipping or a wider type may help.";
+    QTest::newRow("the data")
+        << History(1).lostStep(2).tally()
+        << "the loss is not finite from step 1 on, before any step changed the weights. No loss "
+           "scale, learning rate or clipping can fix that. Look for inf or nan in the data, and "
+           "for values that fp16 cannot hold (it ends at 65,504); smaller inputs or a wider type "
+           "may help.";
+    QTest::newRow("it came back") << History(1).clean(1).lostStep(2).clean(1).tally() << "";
+    QTest::newRow("too few steps for an update")
+        << History(1, 4).part().part().tally()
+        << "the weights are as they were at first: an update takes 4 steps, and there were 2.";
+    QTest::newRow("one update") << History(1, 4).clean(1).part().tally() << "";
+}
+
+void TestSkips::nothingLearned() {
+    QFETCH(const SkipTally, tally);
+    QFETCH(const QString, sentence);
+    QCOMPARE(QString::fromStdString(tally.sentence(true).english()), sentence);
+    QCOMPARE(tally.verdict(true), SkipVerdict::None);
+}
 
 void TestSkips::normal_data() {
     QTest::addColumn<SkipTally>("tally");
@@ -143,6 +189,10 @@ void TestSkips::normal_data() {
                                          << "1 of 33 steps was skipped. That is normal: after a "
                                             "growth that tried too large a scale.";
     // cured: the loss was infinite for two steps
+    // 1.5 overflowed, 0.75 did not; 1 was not tried
+    QTest::newRow("a scale beside 1") << History(1.5f).skip(1).clean(2).tally()
+                                      << "1 of 3 steps was skipped. That is normal: at the start, "
+                                         "until the loss scale was low enough.";
     QTest::newRow("a loss that came back") << History(65536).lose(2).clean(10).tally()
                                            << "2 of 12 steps were skipped. That is normal: at the "
                                               "start, until the loss scale was low enough.";
@@ -190,7 +240,7 @@ void TestSkips::tooMany_data() {
         << History(65536).clean(7).lose(1).clean(9).lose(1).clean(3).tally() << true
         << "in 2 of them the loss itself was not finite";
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
-    QTest::newRow("past 1") << History(1.5f).skip(1).clean(1).tally() << true << "fell below 1";
+    QTest::newRow("past 1") << History(1.5f).skip(2).clean(1).tally() << true << "fell below 1";
     // weights that no step has changed: the learning rate and clipping have done nothing yet
     QTest::newRow("down to 1/8 at once, then trained")
         << History(4).skip(6).clean(9).tally() << true
@@ -214,8 +264,18 @@ void TestSkips::tooMany_data() {
         << "from step 3 on. No loss scale can fix that; a lower learning rate";
     QTest::newRow("static") << History(65536).skipAtFloor(3).clean(1).tally() << false
                             << "the loss scale is held at 65536 (2^16)";
-    QTest::newRow("a floor") << History(128).skipAtFloor(11).tally() << true
-                             << "the loss scale does not fall below 128 (2^7)";
+    QTest::newRow("a floor")
+        << History(128).skipAtFloor(11).tally() << true
+        << "the loss scale does not fall below 128 (2^7), where the gradients overflow before any "
+           "step changed the weights. A lower floor or less hysteresis of the scaler, or smaller";
+    QTest::newRow("a floor later")
+        << History(128).clean(1).skipAtFloor(11).tally() << true
+        << "below 128 (2^7), where the gradients overflow. A lower floor or less hysteresis of the "
+           "scaler, a lower learning rate";
+    QTest::newRow("a scale of inf")
+        << History(INFINITY).skip(2).tally() << true << "has grown to inf and cannot come back";
+    QTest::newRow("a scale of zero")
+        << History(0x1p-149f).skip(2).tally() << true << "has fallen to 0 and cannot come back";
     QTest::newRow("a long start") << History(0x1p100f).skip(33).clean(1).tally() << true
                                   << "33 of them were at the start";
     QTest::newRow("the scale of several batches is held")
