@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace halfscope {
@@ -36,6 +37,7 @@ public:
         }
         noteTarget();
         scaleTarget(task);
+        noteEncoding(task);
         setView();
         noteDropped();
         noteFilled();
@@ -111,6 +113,45 @@ private:
                                    "there is nothing to learn."),
                     name};
         m_notes.insert(m_notes.begin(), std::move(note));
+        if (const auto doubt = doubtfulClasses(name)) m_notes.insert(m_notes.begin() + 1, *doubt);
+    }
+    /// Returns what is odd about classes: a few words among numbers, which may be mistakes, or
+    /// nearly as many classes as lines.
+    std::optional<Message> doubtfulClasses(const std::string& column) const {
+        constexpr size_t kFewWords = 10, kFewLines = 5; // words in a tenth; lines of each class
+        const std::vector<std::string>& classes = m_table.classes;
+        const auto isWord = [&](int32_t label) {
+            const std::string& name = classes[static_cast<size_t>(label)];
+            return !std::isfinite(numberOf(name, false)) && !std::isfinite(numberOf(name, true));
+        };
+        const auto& labels = m_table.labels;
+        const auto first = std::ranges::find_if(labels, isWord);
+        const auto words = static_cast<size_t>(std::ranges::count_if(labels, isWord));
+        if (words > 0 && words * kFewWords < labels.size())
+            return Message{phrase("Data", "%1 is classes, not numbers, because of words such as "
+                                          "%2, in %3 of %4 lines. If they are mistakes, correct "
+                                          "them or leave these lines empty there."),
+                           column, quotedText(classes[static_cast<size_t>(*first)]), words,
+                           labels.size()};
+        if (classes.size() * kFewLines > labels.size() && classes.size() > 2 * kFewWords)
+            return Message{phrase("Data", "That is one class for every %1 lines or fewer, too few "
+                                          "to learn from. Is %2 the column to predict?"),
+                           kFewLines, column};
+        return std::nullopt;
+    }
+    /// Texts of an older encoding match no others, such as those of a table in UTF-8 whose samples
+    /// are predicted later.
+    void noteEncoding(const TaskConfig& task) {
+        std::vector<std::string> texts = m_table.classes;
+        for (const CsvColumn& column : m_table.layout.columns) {
+            texts.push_back(column.name);
+            texts.insert(texts.end(), column.words.begin(), column.words.end());
+        }
+        const auto odd = std::ranges::find_if_not(texts, isPlainText);
+        if (odd != texts.end())
+            m_notes.push_back({phrase("Data", "%1 is not text in UTF-8: letters such as those of "
+                                              "%2 are shown as codes. Save it as UTF-8."),
+                               pathText(task.path), quotedText(*odd)});
     }
     /// Standardises the targets where the settings ask for it, and tells how they are spread.
     void scaleTarget(const TaskConfig& task) {

@@ -70,6 +70,8 @@ private slots:
     void truths();
     void wordsWithGaps();
     void target();
+    void doubtfulTargets();
+    void textsThatAreNotUtf8();
     void namesThatAreNumbers();
     void wordsAmongNumbers();
     void numbersAmongWords();
@@ -252,6 +254,44 @@ void TestCsvColumns::target() {
     classes = csv("a,y\n1,x\n2,x\n");
     classes.loss.kind = LossKind::CrossEntropy;
     QCOMPARE(notesOf(classes).value(0), same);
+}
+
+/// Spreadsheets may save in the encoding of their system.
+void TestCsvColumns::textsThatAreNotUtf8() {
+    for (const char* text :
+         {"a,y\nm\xfchle,1\nhaus,2\n", "a,y\n1,m\xfchle\n2,haus\n", "m\xfchle,y\n1,1\n2,2\n"}) {
+        TaskConfig task = csv(text);
+        if (text[4] == '1') task.loss.kind = LossKind::CrossEntropy;
+        const QString note = notesOf(task).join('\n');
+        QVERIFY2(note.contains("is not text in UTF-8: letters such as those of \"m\\xfchle\" are "
+                               "shown as codes. Save it as UTF-8."),
+                 qPrintable(note));
+    }
+    QVERIFY(!notesOf(csv("a,y\nm\xc3\xbchle,1\nhaus,2\n")).join('\n').contains("UTF-8"));
+}
+
+/// A typing error makes classes of numbers, and an index of a column makes a class of each line.
+void TestCsvColumns::doubtfulTargets() {
+    const auto notes = [this](int lines, auto&& value) {
+        std::string text = "a,y\n";
+        for (int i = 0; i < lines; ++i)
+            text += std::to_string(i % 7) + "," + value(i) + "\n";
+        TaskConfig task = csv(text);
+        task.loss.kind = LossKind::CrossEntropy;
+        return notesOf(task);
+    };
+    const auto typed = notes(30, [](int i) { return i == 6 ? "oops" : std::to_string(i % 3); });
+    QCOMPARE(typed.value(0), QString("The column y is predicted, as one of 4 classes."));
+    QCOMPARE(typed.value(1),
+             QString("y is classes, not numbers, because of words such as \"oops\", in 1 of 30 "
+                     "lines. If they are mistakes, correct them or leave these lines empty "
+                     "there."));
+    QVERIFY(
+        notes(30, [](int i) { return i < 3 ? "r" : std::to_string(i % 3); }).value(1).isEmpty());
+    QCOMPARE(notes(104, [](int i) { return "n" + std::to_string(i % 21); }).value(1),
+             QString("That is one class for every 5 lines or fewer, too few to learn from. Is y "
+                     "the column to predict?"));
+    QVERIFY(notes(105, [](int i) { return "n" + std::to_string(i % 21); }).value(1).isEmpty());
 }
 
 /// Tables without a line of names are told apart by numbers in its place.
