@@ -130,8 +130,8 @@ PictureFolder checkedFolder(const TaskConfig& task) {
     if (found.error != 0) refuseUnread(found.unread, found.error);
     const size_t classes = found.classes.size();
     if (classes < kLeastClasses || classes > kMostClasses)
-        throw InputError(phrase("Data", "data.path: %1 has %2 folders of .png or .jpg pictures; it "
-                                        "must have one for each class, %3 to %4"),
+        throw InputError(phrase("Data", "data.path: %1 must have a folder of .png or .jpg pictures "
+                                        "for each class, %3 to %4 of them; it has %2"),
                          pathText(found.train), classes, kLeastClasses, kMostClasses);
     checkSampleCount(pathText(found.train), static_cast<int64_t>(found.trained.size()));
     return found;
@@ -281,6 +281,10 @@ Message unusualPictures(const std::string& folder) {
         return {phrase("Data", "%1: only .png and .jpg pictures are read, not such as %2; an image "
                                "program can save them so"),
                 pathText(folder), pathText(found.others.front())};
+    if (found.classes.size() == 1)
+        return {phrase("Data", "%1: its pictures are all in one folder, %2; there must be one for "
+                               "each class, at least %3"),
+                pathText(folder), pathText(found.classes.front()), kLeastClasses};
     std::vector<std::string> folders = found.foldersIn(folder);
     std::erase_if(folders, [](const std::string& path) { return path.ends_with("__MACOSX"); });
     const std::vector<std::string> below = picturesBelow(folders);

@@ -559,9 +559,10 @@ void TestPictures::refusesOnlyWhileSo() {
 void TestPictures::refuses_data() {
     QTest::addColumn<QStringList>("files");
     QTest::addColumn<QString>("part");
-    QTest::newRow("empty") << QStringList{} << "has 0 folders of .png or .jpg pictures";
-    QTest::newRow("one class") << QStringList{"a/1.png"} << "has 1 folders";
-    QTest::newRow("no classes") << QStringList{"1.png", "2.png"} << "has 0 folders";
+    QTest::newRow("empty") << QStringList{}
+                           << "must have a folder of .png or .jpg pictures for each class";
+    QTest::newRow("one class") << QStringList{"a/1.png"} << "2 to 10000 of them; it has 1";
+    QTest::newRow("no classes") << QStringList{"1.png", "2.png"} << "it has 0";
 }
 
 void TestPictures::refuses() {
@@ -585,7 +586,7 @@ void TestPictures::mendedClass() {
     const std::string cat = m_folder->filePath("train/cat").toStdString();
     namespace fs = std::filesystem;
     fs::last_write_time(cat, fs::last_write_time(cat) - std::chrono::hours(1)); // clocks are coarse
-    QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(task()); }), "data.path", "has 1 folders"));
+    QVERIFY(isAbout(thrownBy<InputError>([&] { factsOf(task()); }), "data.path", "it has 1"));
     put("train/cat/1.png", picture(1));
     QCOMPARE(factsOf(task()).tensors[kTarget].classes, int64_t{2});
 }

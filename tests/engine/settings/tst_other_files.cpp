@@ -92,6 +92,11 @@ void TestOtherFiles::foldersNameTheirFiles() {
     QDir().mkpath(m_folder.filePath("mixed/deeper.csv"));
     const auto about = [this] { return nothingInFolder(path("mixed")).message().english(); };
     QVERIFY2(about().ends_with("and no folders of pictures"), about().c_str());
+    QDir().mkpath(m_folder.filePath("alone/cats"));
+    writeBytes(path("alone/cats/1.png"), "");
+    QCOMPARE(nothingInFolder(path("alone")).message().english(),
+             path("alone") + ": its pictures are all in one folder, cats; there must be one for "
+                             "each class, at least 2");
     for (const char* name : {"mixed/notes.md", "mixed/d.csv", "mixed/B.CSV", "mixed/c.png"})
         writeBytes(path(name), "");
     QVERIFY2(about().ends_with("pictures; open one of the files in it, such as B.CSV, c.png, "
