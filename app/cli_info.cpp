@@ -151,7 +151,12 @@ void describe(const DescribeOptions& options) {
 
 void tellTypes(const ExperimentOptions& experiment) { print(typesText(experiment.config())); }
 
-void tellPyTorch(const ExperimentOptions& experiment) { print(pytorchScript(experiment.config())); }
+void tellPyTorch(const ExperimentOptions& experiment) {
+    const RunConfig config = experiment.config();
+    for (const LaneConfig& lane : config.lanes) // it refuses names that no layer has
+        if (!lane.layers.empty()) (void)buildStep(config, lane, makeTask(config)->shape());
+    print(pytorchScript(config));
+}
 
 void tellSettings() { print(fieldReference()); }
 

@@ -123,6 +123,15 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
     return readConfig(file);
 }
 
+/// Puts a scaler's preset before the settings that it brings with it, so that one of these that is
+/// given counts wherever it stands.
+std::vector<std::string> presetsFirst(std::vector<std::string> settings) {
+    std::ranges::stable_partition(settings, [](const std::string& setting) {
+        return setting.substr(0, setting.find('=')).ends_with("scaler.preset");
+    });
+    return settings;
+}
+
 /// Returns a line about the settings of --set and, where there is one, of the experiment's file
 /// that have no effect; empty when all have one.
 std::string idleText(const RunConfig& config, const std::vector<std::string>& settings,
@@ -184,7 +193,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     for (const auto& [key, text] : named) {
         if (!text.empty()) setField(config, -1, key, parseValue(*findField(key), text));
     }
-    for (const std::string& setting : settings)
+    for (const std::string& setting : presetsFirst(settings))
         applySetting(config, setting);
     if (config.task.kind != titled) config.title = titleOfData(config.task);
     applySweeps(config, swept());

@@ -66,8 +66,8 @@ void TestCli::wrongUsage_data() {
     row("file and preset", {"run", "a.json", "--preset", "overflow"},
         "an experiment file and --preset: give one of them");
     row("missing file", {"run", "no/such.json"}, "no/such.json: cannot read: ");
-    row("folder without a run", {"run", "/"},
-        "/: the folder holds no saved run (experiment.json), no files of MNIST, no pair of "
+    row("folder without a run", {"run", "/usr"},
+        "/usr: the folder holds no saved run (experiment.json), no files of MNIST, no pair of "
         "arrays (x.npy and y.npy), no shards (.tar) and no folders of pictures");
     row("program", {"run", "/bin/sh"}, "/bin/sh: neither an experiment (JSON) nor data");
     row("steps", {"run", "--steps", "many"},
@@ -95,6 +95,8 @@ void TestCli::wrongUsage_data() {
         "\"foo\" is an unknown setting; halfscope-cli settings lists all\n");
     row("foreign lane", {"describe", "--lane", "quantized"},
         "\"quantized\" is not a lane of this experiment; there are: fp32, amp-fp16\n");
+    row("foreign layer", {"pytorch", "--set", "precision.layers=foo=float16"},
+        "precision.layers: \"foo\" is not a layer of this network; there are: ");
     row("setting", {"run", "--set", "scaler.growth=1"},
         "\"scaler.growth\" is an unknown setting; the nearest known one is scaler.growth_factor");
     row("setting without value", {"run", "--set", "scaler.mode"},
