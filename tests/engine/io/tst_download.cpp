@@ -31,7 +31,7 @@ namespace {
 
 std::string content() {
     std::string bytes;
-    for (int i = 0; i < 300'000; ++i)
+    for (int64_t i = 0; i < 300'000; ++i)
         bytes += static_cast<char>(i * i % 251);
     return bytes;
 }

@@ -74,7 +74,7 @@ void TestZip::readsArrays() {
 /// Reads files that are longer than the blocks they are read in, and files without a byte.
 void TestZip::readsFiles() {
     std::string large;
-    for (int i = 0; i < 300'000; ++i)
+    for (int64_t i = 0; i < 300'000; ++i)
         large += static_cast<char>(i * i >> 7);
     const std::string path = file(zipBytes(
         {{"large", large, true}, {"plain", large}, {"", "", true}, {"none", ""}}, "a comment"));
