@@ -42,7 +42,8 @@ std::string startText(const Experiment& experiment) {
     std::string text = config.title.empty() ? "Experiment" : config.title;
     text += ": " + std::to_string(config.steps) + (config.steps == 1 ? " step" : " steps");
     if (experiment.epochs().hasBatches())
-        text += " in epochs of " + std::to_string(experiment.stepsPerEpoch());
+        text += " in epochs of " + std::to_string(experiment.stepsPerEpoch()) +
+                (experiment.stepsPerEpoch() == 1 ? " batch" : " batches");
     text += " on " + experiment.device().name;
     if (experiment.step() > 0 && !experiment.finished())
         text += ", from step " + std::to_string(experiment.step() + 1);

@@ -223,6 +223,18 @@ std::vector<size_t> printOrder(const LayerInfo& info) {
     return order;
 }
 
+/// Whether it is device=None or dtype=None, as code that was made to be passed on has it. What else
+/// they may be is said by the settings of the run and of its lanes.
+bool leavesPlace(const lang::Argument& given) {
+    const bool place = given.name == "device" || given.name == "dtype";
+    if (place && given.value.kind != lang::Kind::None)
+        refuseAt(given.place,
+                 {phrase("Model", "%1=%2 is not supported here: the settings choose the "
+                                  "device, and each lane its types"),
+                  given.name, lang::textOf(given.value, 40)});
+    return place;
+}
+
 } // namespace
 
 void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& given) {
@@ -237,6 +249,7 @@ void readArguments(LayerSpec& layer, const std::vector<const lang::Argument*>& g
             refuseAt(argument.place,
                      {phrase("Model", "%1: %2 needs a name, because it follows a named argument"),
                       info.name, lang::textOf(argument.value, 40)});
+        if (!info.args.empty() && leavesPlace(argument)) continue;
         const size_t i = indexOf(layer, argument, position);
         if (seen[i])
             refuseAt(argument.place,

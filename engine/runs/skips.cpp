@@ -56,7 +56,7 @@ constexpr Phrase kAtItsFloor =
 constexpr Phrase kAtItsFloorAtOnce =
     phrase("Events", "%1. That is not normal: the loss scale does not fall below %2, where the "
                      "gradients overflow before any step changed the weights. A lower floor or "
-                     "less hysteresis of the scaler, or smaller targets or inputs may help.");
+                     "less hysteresis of the scaler, or smaller targets or inputs, may help.");
 // Halving, doubling and dividing by them change neither.
 constexpr Phrase kInfinite =
     phrase("Events", "%1. That is not normal: the loss scale has grown to inf and cannot come back "

@@ -441,7 +441,8 @@ void TestCliRun::epochs() {
     const Outcome outcome = call({"run", "--preset", "regression", "--set", "task.samples=640",
                                   "--epochs", "3", "--device", "cpu", "--out", out});
     QCOMPARE(outcome.code, 0);
-    QVERIFY2(outcome.error.startsWith("Regression: 30 steps in epochs of 10 on "), outcome.error);
+    QVERIFY2(outcome.error.startsWith("Regression: 30 steps in epochs of 10 batches on "),
+             outcome.error);
     QVERIFY2(outcome.error.contains("100 %  step 30/30  epoch 3/3 batch 10/10  "), outcome.error);
     const QByteArray steps = contentOf(out + "/steps.csv");
     const QByteArray header = steps.left(steps.indexOf('\n'));

@@ -28,6 +28,7 @@ class TestLayerArguments : public QObject {
 private slots:
     void paddingWords();
     void refusesPaddingWords();
+    void placesThatAreLeft();
     void groupsAndDilation();
     void refusesGroupsAndDilation();
     void slopes();
@@ -66,6 +67,17 @@ void TestLayerArguments::refusesPaddingWords() {
     QVERIFY(refusalOf("ConvTranspose2d(3, 2, 3, padding='same')", image)
                 .ends_with("is not allowed: a whole number from 0 to 4096, or two of them such as "
                            "(2, 2)"));
+}
+
+/// As torch.nn's own layers pass them on.
+void TestLayerArguments::placesThatAreLeft() {
+    QCOMPARE(textOf(readModel("nn.Linear(8, 2, device=None, dtype=None)")),
+             textOf(readModel("nn.Linear(8, 2)")));
+    QCOMPARE(textOf(readModel("nn.Linear(8, 2, dtype=None, bias=False)")),
+             textOf(readModel("nn.Linear(8, 2, bias=False)")));
+    QVERIFY(thrownBy<InputError>([] {
+                readModel("Tanh(device=None)");
+            }).ends_with("Tanh takes no arguments, found None"));
 }
 
 void TestLayerArguments::groupsAndDilation() {

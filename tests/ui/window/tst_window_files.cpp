@@ -351,6 +351,7 @@ void TestWindowFiles::plotsAreSaved() {
     QVERIFY(file.open(QIODevice::ReadOnly) && file.readAll().trimmed().endsWith("</svg>"));
     QVERIFY(!QImage(png, "PNG").isNull());
     // one page, as large as the plots on paper
+    const QSizeF plots = QSizeF(plotOf(opened.window.plots()).size()) * 72 / 96;
     opened.window.savePlots(pdf);
     QFile pages(pdf);
     QVERIFY(pages.open(QIODevice::ReadOnly));
@@ -360,7 +361,6 @@ void TestWindowFiles::plotsAreSaved() {
     const auto box = kBox.match(QString::fromLatin1(text));
     QVERIFY(box.hasMatch());
     const QSizeF page(box.captured(1).toDouble(), box.captured(2).toDouble());
-    const QSizeF plots = QSizeF(plotOf(opened.window.plots()).size()) * 72 / 96;
     QVERIFY2(std::abs(page.width() - plots.width()) < 1 &&
                  std::abs(page.height() - plots.height()) < 1,
              qPrintable(box.captured(0)));
