@@ -18,6 +18,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -134,7 +135,7 @@ std::string tableCell(const std::optional<GridCell>& cell) {
     return text;
 }
 
-std::string mapTable(const SettingGrid& grid, const GridCells& cells, size_t best) {
+std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optional<size_t> best) {
     const Sweep& down = grid.sweeps()[0];
     const Sweep* across = grid.sweeps().size() > 1 ? &grid.sweeps()[1] : nullptr;
     std::vector<std::vector<std::string>> lines(grid.rows() + 1);
@@ -189,9 +190,7 @@ std::string reasonsText(const SettingGrid& grid, const GridCells& cells) {
 }
 
 void report(const SettingGrid& grid, const GridCells& cells) {
-    const std::vector<size_t> order = rankedCells(cells);
-    const size_t best = order.empty() ? grid.cells() : order.front();
-    print(mapTable(grid, cells, best));
+    print(mapTable(grid, cells, bestCell(cells)));
     print(bestTable(grid, cells));
     print(reasonsText(grid, cells));
 }

@@ -242,6 +242,13 @@ std::vector<size_t> rankedCells(const GridCells& cells) {
     return order;
 }
 
+std::optional<size_t> bestCell(const GridCells& cells) {
+    const std::vector<size_t> order = rankedCells(cells);
+    if (order.empty() || cells[order.front()]->outcome != CellOutcome::Finished)
+        return std::nullopt;
+    return order.front();
+}
+
 std::string cellText(const SettingGrid& grid, size_t cell) {
     std::string text;
     for (size_t i = 0; i < grid.sweeps().size(); ++i)

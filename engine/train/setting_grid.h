@@ -95,6 +95,8 @@ using GridCells = std::vector<std::optional<GridCell>>;
 /// Those that stopped early come last, because a shorter training proves less; those that failed
 /// are left out.
 std::vector<size_t> rankedCells(const GridCells&);
+/// Returns the first of them, if it was trained to its end.
+std::optional<size_t> bestCell(const GridCells&);
 
 /// Returns "init_scale 2^10, growth_interval 20" for a cell.
 std::string cellText(const SettingGrid&, size_t cell);

@@ -48,8 +48,7 @@ void GridModel::begin(SettingGrid grid) {
 
 void GridModel::set(size_t cell, const GridCell& result) {
     m_cells.at(cell) = result;
-    const std::vector<size_t> order = rankedCells(m_cells);
-    m_best = order.empty() ? std::nullopt : std::optional(order.front());
+    m_best = bestCell(m_cells);
     announce();
 }
 

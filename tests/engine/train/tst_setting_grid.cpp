@@ -253,6 +253,9 @@ private slots:
         QVERIFY(cells[0]->reason.english().find("reached its floor") != std::string::npos);
         QVERIFY(cells.at(1)->outcome == CellOutcome::Finished);
         QCOMPARE(rankedCells(cells), (std::vector<size_t>{1, 0})); // a shorter training comes last
+        QCOMPARE(bestCell(cells), std::optional<size_t>(1));
+        QCOMPARE(bestCell({cells[0], std::nullopt}), std::nullopt);
+        QCOMPARE(bestCell({std::nullopt, cells[1]}), std::optional<size_t>(1));
     }
 
     /// An error that all cells have in common is no map of failures.
