@@ -269,7 +269,7 @@ QString EventModel::whyText(const Event& event) {
             return tr("Why: the output of the network is inf or nan even before the loss is "
                       "scaled, so no loss scale can fix that. Look for inf, nan and large values "
                       "in the data; smaller inputs or a wider type may help.");
-        return tr("Why: the output of the network is inf or nan even before the loss is scaled. A "
+        return tr("Why: the output of the network is inf or nan even before the loss is scaled; a "
                   "lower learning rate or a wider type may help. If the step before overflowed and "
                   "was taken all the same: a scaler that skips such steps.");
     case EventKind::Damaged:
