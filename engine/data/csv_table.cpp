@@ -87,7 +87,9 @@ private:
                                pathText(task.predictFile), more.filled});
         if (more.dropped > 0)
             m_notes.push_back(
-                {phrase("Data", "%1: %2 of %3 lines lack a value and are not predicted."),
+                {more.dropped == 1
+                     ? phrase("Data", "%1: %2 of %3 lines lacks a value and is not predicted.")
+                     : phrase("Data", "%1: %2 of %3 lines lack a value and are not predicted."),
                  pathText(task.predictFile), more.dropped, more.dropped + more.samples});
         judgeFrom(first);
     }
@@ -168,7 +170,10 @@ private:
     }
     void noteDropped() {
         if (m_table.dropped > 0)
-            m_notes.push_back({phrase("Data", "%1 of %2 lines lack a value and are left out."),
+            m_notes.push_back({m_table.dropped == 1
+                                   ? phrase("Data", "%1 of %2 lines lacks a value and is left out.")
+                                   : phrase("Data", "%1 of %2 lines lack a value and are left "
+                                                    "out."),
                                m_table.dropped, m_table.dropped + m_table.samples});
     }
     void noteHeldBack(const TaskConfig& task) {

@@ -96,7 +96,9 @@ private:
         m_numbers.insert(m_numbers.end(), more.places.begin(), more.places.end());
         if (more.dropped > 0)
             m_notes.push_back(
-                {phrase("Data", "%1: %2 of %3 lines lack a text and are not predicted."),
+                {more.dropped == 1
+                     ? phrase("Data", "%1: %2 of %3 lines lacks a text and is not predicted.")
+                     : phrase("Data", "%1: %2 of %3 lines lack a text and are not predicted."),
                  pathText(task.predictFile), more.dropped, more.dropped + more.samples()});
         judgeFrom(first);
     }
@@ -114,8 +116,11 @@ private:
                                target, table.classes.size(), text});
         if (!task.header) m_notes.push_back(kNoHeader);
         if (table.dropped > 0)
-            m_notes.push_back({phrase("Data", "%1 of %2 lines lack a text or a class and are left "
-                                              "out."),
+            m_notes.push_back({table.dropped == 1
+                                   ? phrase("Data", "%1 of %2 lines lacks a text or a class and "
+                                                    "is left out.")
+                                   : phrase("Data", "%1 of %2 lines lack a text or a class and "
+                                                    "are left out."),
                                table.dropped, table.dropped + table.samples()});
         const int64_t mean = (table.allTokens + table.samples() / 2) / table.samples();
         const bool words = task.tokens == Tokens::Words;

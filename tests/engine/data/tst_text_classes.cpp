@@ -366,7 +366,7 @@ void TestTextClasses::newTexts() {
     QCOMPARE(data->textOf(std::span(x).first(8)), "a good \u25a1"s);
     QCOMPARE(data->textOf(std::span(x).last(8)), "bad film"s);
     QVERIFY(data->notes().back().english().ends_with(
-        "1 of 3 lines lack a text and are not predicted."));
+        "1 of 3 lines lacks a text and is not predicted."));
     writeBytes(path("new.csv"), "other,text\n1,good\n");
     QVERIFY(isAbout(thrownBy<InputError>([&] { makeDataset(made, 0); }), made.predictFile,
                     "there is no column \"review\", which the network was trained on"));

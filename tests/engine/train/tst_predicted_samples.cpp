@@ -78,7 +78,7 @@ void TestPredictedSamples::classesStandBehindTheLines() {
     QCOMPARE(linesOf(gaps.bytes).mid(2),
              QStringList({"c,blue,190,large", "d,red,,", "e,green,15,\"small, cheap\""}));
     QCOMPARE(gaps.notes.at(1).english(),
-             more + ": 1 of 4 lines lack a value and are not predicted.");
+             more + ": 1 of 4 lines lacks a value and is not predicted.");
     const std::string whole =
         write("whole.csv", "id,colour,size\n\"a, b\",red,10\nc,blue,190\n\ne,green,15\n");
     for (const int lane : {0, 1})
@@ -126,7 +126,7 @@ void TestPredictedSamples::textsBecomeClasses() {
                           "3,\"so bad, bad\",down"}));
     QCOMPARE(predicted.notes.size(), size_t{1});
     QCOMPARE(predicted.notes[0].english(),
-             more + ": 1 of 3 lines lack a text and are not predicted.");
+             more + ": 1 of 3 lines lacks a text and is not predicted.");
 }
 
 /// The samples that were held back are predicted as their validation judges them.

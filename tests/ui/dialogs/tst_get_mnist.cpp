@@ -181,7 +181,7 @@ void TestGetMnist::notes() {
     editor.refresh();
     QVERIFY(note->isVisible());
     QCOMPARE(note->text(), QString("• The column y is predicted, as a number.\n"
-                                   "• 1 of 4 lines lack a value and are left out."));
+                                   "• 1 of 4 lines lacks a value and is left out."));
 }
 
 } // namespace tst_get_mnist
