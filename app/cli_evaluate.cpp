@@ -12,9 +12,9 @@
 #include "engine/data/new_pictures.h"
 #include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
-#include "engine/runs/run_folder.h"
 #include "engine/train/experiment.h"
 #include "engine/train/predicted_samples.h"
+#include "engine/train/run_weights.h"
 #include "engine/train/state_dict.h"
 
 #include <algorithm>
@@ -63,25 +63,31 @@ std::vector<Judged> judgeAll(const RunConfig& config, bool keeps) {
     return judged;
 }
 
-/// Returns the file of the first lane's weights in the folder of a run.
-std::string weightsIn(const std::string& folder, const RunConfig& config) {
-    return (std::filesystem::path(folder) / run_file::weights(laneNames(config).front())).string();
-}
-
-/// Judges each lane with the weights that a run saved for it in its folder, one lane after the
-/// other.
-std::vector<Judged> judgeEach(const RunConfig& config, const std::string& folder, bool keeps) {
-    const std::vector<std::string> names = laneNames(config);
+/// Judges each lane with the weights that it came to in a saved run, one lane after the other.
+std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, bool keeps) {
     std::vector<Judged> judged;
-    for (size_t lane = 0; lane < names.size(); ++lane) {
+    for (size_t lane = 0; lane < own.lanes().size(); ++lane) {
         RunConfig alone = config;
         alone.lanes = {config.lanes[lane]};
-        alone.model.weights =
-            (std::filesystem::path(folder) / run_file::weights(names[lane])).string();
-        judged.push_back(std::move(judgeAll(alone, keeps).front()));
-        judged.back().lane = names[lane];
+        Experiment experiment(alone);
+        Trainer& trainer = experiment.lane(0);
+        trainer.setWeights(own.of(lane, trainer.program().graph));
+        judged.push_back(judge(experiment, 0, own.fileOf(lane), keeps));
+        judged.back().lane = own.lanes()[lane];
     }
     return judged;
+}
+
+/// Says which of a run's files has the weights.
+void tellSource(const RunWeights& own) {
+    std::string files;
+    for (size_t lane = 0; lane < own.lanes().size(); ++lane)
+        if (const std::string file = pathText(own.fileOf(lane)); files.find(file) == files.npos)
+            files += (files.empty() ? "" : ", ") + file;
+    const std::optional<int64_t> step = own.checkpointStep();
+    printNote("Weights: " + files +
+              (step ? ", each lane's own after step " + std::to_string(*step) : std::string()) +
+              "\n");
 }
 
 void tellLeftOut(std::span<const Message> reasons) {
@@ -107,8 +113,8 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
 }
 
 /// Tells when the training data are no longer those that the weights were trained on.
-void tellChanged(const RunConfig& config, const Judged& lane) {
-    if (const auto changed = changedSince(config.task, dataPrintIn(lane.weights), lane.data))
+void tellChanged(const RunConfig& config, const std::string& trained, const Judged& lane) {
+    if (const auto changed = changedSince(config.task, trained, lane.data))
         printNote(changed->english() + "\n");
 }
 
@@ -154,27 +160,27 @@ int evaluate(const EvaluateOptions& options) {
     RunConfig config = options.experiment.config();
     const std::string folder =
         options.experiment.givesWeights() ? std::string() : options.experiment.runFolder();
-    std::error_code ignored;
-    const bool own = !folder.empty() && std::filesystem::exists(weightsIn(folder, config), ignored);
-    if (own) config = settingsAtEnd(config); // lanes that were forked have weights, too
-    config.forks.clear();                    // nothing is trained
+    std::optional<RunWeights> own;
+    if (!folder.empty()) config = own.emplace(folder, config).settings();
+    config.forks.clear(); // nothing is trained
     config.edits.clear();
     if (config.model.weights.empty() && !own)
-        throw InputError(Message::data(
-            folder.empty()
-                ? "evaluate: --weights is missing, the file of the weights to judge, or the folder "
-                  "of a run that has those of its lanes"
-                : "evaluate: --weights is missing: " + pathText(folder) +
-                      " has no weights (in the window, File > Save weights makes such a file)"));
+        throw InputError(Message::data("evaluate: --weights is missing, the file of the weights to "
+                                       "judge, or the folder of a run that has those of its "
+                                       "lanes"));
     const bool predicts = !options.predict.empty();
     if (predicts) predictInstead(config, options);
     checkCanJudge(config);
     SignalWatch signals; // before the engine starts threads; ends the program while it judges
     const bool keeps = !options.out.empty();
     const std::vector<Judged> lanes =
-        own ? judgeEach(config, folder, keeps) : judgeAll(config, keeps);
+        own ? judgeEach(config, *own, keeps) : judgeAll(config, keeps);
     tellLeftOut(lanes.front().leftOut);
-    if (!options.quiet) tellChanged(config, lanes.front());
+    if (!options.quiet) {
+        if (own) tellSource(*own);
+        tellChanged(config, own ? own->dataPrint() : dataPrintIn(config.model.weights),
+                    lanes.front());
+    }
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {
         writePredicted(options, config, lanes);

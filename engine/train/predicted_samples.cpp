@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -125,13 +126,17 @@ std::vector<Message> notesOnPredicted(const TaskConfig& task) {
     return notes;
 }
 
+/// Returns the weights for the network of a step.
+using WeightsFor = std::function<Weights(const Graph& step)>;
+
 /// Returns what the only lane of the settings computes with these weights; nothing when it was
 /// stopped.
-std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunConfig& config,
+std::optional<PredictedSamples> predictedWith(const WeightsFor& weightsFor, const RunConfig& config,
                                               const std::string& trained,
                                               const std::stop_token& stop) {
     Experiment judge(config, stop);
     Trainer& trainer = judge.lane(0);
+    const Weights weights = weightsFor(trainer.program().graph);
     try {
         trainer.setWeights(weights);
     } catch (const InputError&) { // its columns make another number of inputs, for example
@@ -160,6 +165,30 @@ std::optional<PredictedSamples> predictedWith(const Weights& weights, const RunC
     const std::string name = targetName(config.task) + "_predicted";
     const auto fields = fieldsOf(all, judge.view(), judge.hasClasses(), table);
     return PredictedSamples{tableWith(table, name, fields, all.numbers), std::move(notes)};
+}
+
+/// Does the same with one lane of a run's settings, for the samples in a file.
+std::optional<PredictedSamples> predictedBy(const WeightsFor& weightsFor, RunConfig config,
+                                            size_t lane, const std::string& samples,
+                                            const std::string& trained,
+                                            const std::stop_token& stop) {
+    if (!canPredictFile(config.task.kind))
+        throw InputError(phrase("Training", "Other samples can be predicted only where the "
+                                            "training data are a table, arrays or pictures."));
+    config.lanes = {config.lanes.at(lane)};
+    config.forks.clear();
+    config.edits.clear();
+    config.model.weights.clear();
+    config.task.predictFile = samples;
+    const Cancellable scope(stop); // covers reading the data
+    try {
+        return predictedWith(weightsFor, config, trained, stop);
+    } catch (const Cancelled&) {
+        return std::nullopt;
+    } catch (const RunError&) { // the networks were not built, for example
+        if (stop.stop_requested()) return std::nullopt;
+        throw;
+    }
 }
 
 } // namespace
@@ -202,24 +231,17 @@ std::vector<PredictedClass> predictedClasses(const Predictions& all,
 std::optional<PredictedSamples> predictedSamples(Experiment& experiment, int lane,
                                                  const std::string& samples,
                                                  const std::stop_token& stop) {
-    RunConfig config = experiment.config();
-    if (!canPredictFile(config.task.kind))
-        throw InputError(phrase("Training", "Other samples can be predicted only where the "
-                                            "training data are a table, arrays or pictures."));
-    config.lanes = {config.lanes.at(static_cast<size_t>(lane))};
-    config.forks.clear();
-    config.edits.clear();
-    config.model.weights.clear();
-    config.task.predictFile = samples;
-    const Cancellable scope(stop); // covers reading the data
-    try {
-        return predictedWith(experiment.lane(lane).weights(), config, experiment.dataPrint(), stop);
-    } catch (const Cancelled&) {
-        return std::nullopt;
-    } catch (const RunError&) { // the networks were not built, for example
-        if (stop.stop_requested()) return std::nullopt;
-        throw;
-    }
+    return predictedBy([&](const Graph&) { return experiment.lane(lane).weights(); },
+                       experiment.config(), static_cast<size_t>(lane), samples,
+                       experiment.dataPrint(), stop);
+}
+
+std::optional<PredictedSamples> predictedSamples(const RunWeights& run, const std::string& lane,
+                                                 const std::string& samples,
+                                                 const std::stop_token& stop) {
+    const size_t index = run.indexOf(lane);
+    return predictedBy([&](const Graph& step) { return run.of(index, step); }, run.settings(),
+                       index, samples, run.dataPrint(), stop);
 }
 
 } // namespace halfscope

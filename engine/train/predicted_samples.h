@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/train/experiment.h"
+#include "engine/train/run_weights.h"
 
 #include <optional>
 #include <span>
@@ -45,6 +46,10 @@ struct PredictedSamples {
 /// the training changes. Returns nothing when `stop` asks for it. Throws InputError when the file
 /// does not fit.
 std::optional<PredictedSamples> predictedSamples(Experiment&, int lane, const std::string& samples,
+                                                 const std::stop_token& stop = {});
+/// Returns what a lane of a saved run predicts, as the other one does.
+std::optional<PredictedSamples> predictedSamples(const RunWeights&, const std::string& lane,
+                                                 const std::string& samples,
                                                  const std::stop_token& stop = {});
 
 } // namespace halfscope

@@ -9,6 +9,7 @@
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/step_parts.h"
+#include "engine/train/checkpoint.h"
 #include "engine/train/typed_arrays.h"
 
 #include <algorithm>
@@ -152,6 +153,11 @@ SafetensorsInfo headerOf(const std::string& path) {
         refuse(path, phrase("Files", "ONNX files are written but not opened; "
                                      "safetensors.torch.save_file(model.state_dict(), "
                                      "'weights.safetensors') saves weights for model.weights"));
+    if (isCheckpoint(path))
+        refuse(path, phrase("Files", "a checkpoint has the networks of all lanes of its run; "
+                                     "halfscope-cli evaluate FOLDER judges those in a run's "
+                                     "folder, and in the window, which opens the checkpoint, File "
+                                     "> Save weights saves those of one lane"));
     return safetensorsInfo(path);
 }
 

@@ -10,6 +10,7 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QJsonObject>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -26,6 +27,7 @@ private slots:
     void dataGiveTheTitle();
     void closingTableHasBoth();
     void predictsTables();
+    void predictsFromACheckpoint();
     void predictsArrays();
     void predictsTexts();
     void predictsPictures();
@@ -133,6 +135,77 @@ void TestCliPredict::predictsTables() {
         for (int64_t k = 0; k < 2; ++k) // another batch may sum in another order
             QVERIFY(std::abs(held.at(2 * row + k) - whole.at(2 * stored + k)) < 1e-5);
     }
+}
+
+/// Each lane of a folder without files of weights has those in its checkpoint.
+void TestCliPredict::predictsFromACheckpoint() {
+    const QString folder = path("kept"), table = file("few.csv", "size,colour\n3,red\n4,blue\n");
+    const auto predicts = [&](const QStringList& more = {}) {
+        return call(QStringList{"evaluate", folder, "--predict", table, "--out", path("found")} +
+                    more);
+    };
+    const QStringList names{"samples.csv", "predictions_fp32.npy", "predictions_amp-fp16.npy"};
+    const auto found = [&] {
+        QByteArrayList files;
+        for (const QString& name : names)
+            files << contentOf(path("found") + "/" + name);
+        return files;
+    };
+    const Outcome trained = call({"run", path("pets.csv"), "--device", "cpu", "--steps", "40",
+                                  "--checkpoint-every", "20", "--out", folder});
+    QVERIFY2(trained.code == 0, trained.error);
+    const Outcome files = predicts();
+    QVERIFY2(files.code == 0, files.error);
+    const QByteArray at = "Weights: " + folder.toUtf8() + "/";
+    QVERIFY2(files.error.contains(at + "weights_fp32.safetensors, "), files.error);
+    const QByteArrayList own = found();
+    for (const char* name : {"weights_fp32.safetensors", "weights_amp-fp16.safetensors"})
+        QVERIFY(QFile::remove(folder + "/" + name));
+    const Outcome kept = predicts();
+    QVERIFY2(kept.code == 0, kept.error);
+    QVERIFY2(kept.error.contains(at + "checkpoint.safetensors, each lane's own after step 40\n"),
+             kept.error);
+    QCOMPARE(found(), own);
+    const QString checkpoint = folder + "/checkpoint.safetensors";
+    const Outcome given = predicts({"--weights", checkpoint});
+    QVERIFY2(given.code == 2 && given.saysOneLine() &&
+                 given.error.contains("a checkpoint has the networks of all lanes of its run; ") &&
+                 !given.error.contains("0/"),
+             given.error);
+    // weights that somebody has put there
+    const QByteArray manifest = contentOf(folder + "/manifest.json");
+    QJsonObject json = QJsonDocument::fromJson(manifest).object(),
+                listed = json["files"].toObject();
+    for (const char* name : {"weights_fp32.safetensors", "weights_amp-fp16.safetensors"}) {
+        QVERIFY(QFile::copy(path("out") + "/" + name, folder + "/" + name));
+        listed.remove(QLatin1String(name));
+    }
+    json["files"] = listed;
+    file("kept/manifest.json", QJsonDocument(json).toJson().toStdString());
+    const Outcome foreign = predicts();
+    QVERIFY2(foreign.error.contains(at + "checkpoint.safetensors, "), foreign.error);
+    QCOMPARE(found(), own);
+    for (const char* name : {"weights_fp32.safetensors", "weights_amp-fp16.safetensors"})
+        QVERIFY(QFile::remove(folder + "/" + name));
+    // the checkpoint of another run
+    const QByteArray whole = contentOf(checkpoint);
+    file("kept/manifest.json", contentOf(path("out/manifest.json")).toStdString());
+    const Outcome other = predicts();
+    QVERIFY2(other.code == 2 && other.error.contains("it belongs to another run than"),
+             other.error);
+    file("kept/manifest.json", manifest.toStdString());
+    QVERIFY(QFile::remove(folder + "/checkpoint-before.safetensors"));
+    file("kept/checkpoint.safetensors", whole.left(whole.size() - 9).toStdString());
+    const Outcome damaged = predicts();
+    QVERIFY2(damaged.code == 2 && damaged.saysOneLine() &&
+                 damaged.error.contains(checkpoint.toUtf8() + ": "),
+             damaged.error);
+    QVERIFY(QFile::remove(checkpoint));
+    const Outcome none = predicts();
+    QVERIFY2(none.code == 2 && none.saysOneLine() &&
+                 none.error.contains(": neither weights_fp32.safetensors nor "
+                                     "checkpoint.safetensors is there, "),
+             none.error);
 }
 
 void TestCliPredict::predictsArrays() {

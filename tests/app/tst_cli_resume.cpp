@@ -381,7 +381,8 @@ void TestCliResume::evaluatesEachLane() {
         QCOMPARE(listed, right);
     }
     const Outcome alone = call({"evaluate", whole(), "--lanes", "amp-bf16"}); // none of its lanes
-    QVERIFY2(alone.code == 2 && alone.error.contains("--weights is missing"), told(alone));
+    QVERIFY2(alone.code == 2 && alone.error.contains("it has no lane amp-bf16, but only fp32, "),
+             told(alone));
 }
 
 /// A text whose every character is predicted gets a line for each position, and the perplexity.

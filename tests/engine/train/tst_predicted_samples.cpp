@@ -9,6 +9,7 @@
 #include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -26,6 +27,7 @@ class TestPredictedSamples : public QObject {
 private slots:
     void classesStandBehindTheLines();
     void tablesWithoutNames();
+    void aSavedRunPredicts();
     void textsBecomeClasses();
     void numbersAreInUnitsOfTheData();
     void linesLeftOutHaveNone();
@@ -109,6 +111,33 @@ void TestPredictedSamples::tablesWithoutNames() {
     const std::string lines = write("lines.data", "size  id\n3.5   7\nNA 8\n190 9\n");
     QCOMPARE(linesOf(predictedSamples(*spaced, 0, lines)->bytes),
              QStringList({"size  id what_predicted", "3.5   7 small", "NA 8 NA", "190 9 large"}));
+}
+
+/// The lanes of a checkpoint predict as they did; a fork that was still to come has no network.
+void TestPredictedSamples::aSavedRunPredicts() {
+    std::string text = "size,price\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i) + ',' + std::to_string(3 * i % 17) + '\n';
+    const std::string path = write("forked.csv", text);
+    const auto experiment = trained(path, 20);
+    std::vector<Event> events;
+    LaneConfig lane = experiment->config().lanes[0];
+    lane.precision = Precision::AmpBf16;
+    experiment->fork(0, lane, events);
+    const QString folder = m_folder.filePath(QStringLiteral("run"));
+    QVERIFY(QDir().mkpath(folder));
+    writeCheckpoint((folder + "/checkpoint.safetensors").toStdString(), experiment->state(), "1");
+    RunConfig recorded = experiment->recorded();
+    recorded.forks.push_back({100, 0, 0, lane});
+    const RunWeights run(folder.toStdString(), recorded);
+    QCOMPARE(run.checkpointStep(), std::optional<int64_t>(20));
+    QCOMPARE(run.lanes().size(), size_t{3});
+    for (int i = 0; i < 3; ++i)
+        QCOMPARE(predictedSamples(run, experiment->laneName(i), path)->bytes,
+                 predictedSamples(*experiment, i, path)->bytes);
+    QVERIFY(thrownBy<InputError>([&] {
+                predictedSamples(run, "fp64", path);
+            }).find("no lane fp64") != std::string::npos);
 }
 
 /// Also when the order of the columns differs, and a line has no text.

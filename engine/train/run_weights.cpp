@@ -1,0 +1,141 @@
+// Finds the lanes by their names: other lanes may be asked for than those that were trained.
+#include "engine/train/run_weights.h"
+
+#include "engine/core/error.h"
+#include "engine/core/some_of.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
+#include "engine/runs/run_folder.h"
+#include "engine/runs/run_manifest.h"
+#include "engine/settings/fields.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/state_dict.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace halfscope {
+
+namespace {
+
+bool exists(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+/// Returns nothing where none can be read: then nothing says that a file is not the run's.
+std::optional<RunManifest> manifestAt(const std::string& path) {
+    try {
+        return manifestOf(readFile(path, kMostManifestBytes));
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+/// Keeps only the forks whose lanes a checkpoint has: others were still to come.
+void keepForks(RunConfig& recorded, const ExperimentState& state) {
+    const size_t begun = std::min(state.lanes.size(), state.recorded.lanes.size());
+    const size_t forked = std::min(state.lanes.size() - begun, recorded.forks.size());
+    recorded.forks.erase(recorded.forks.begin() + static_cast<std::ptrdiff_t>(forked),
+                         recorded.forks.end());
+}
+
+std::vector<std::string> namesIn(const ExperimentState& state) {
+    std::vector<std::string> names = laneNames(settingsAtEnd(state.recorded));
+    names.resize(std::min(names.size(), state.lanes.size()));
+    return names;
+}
+
+} // namespace
+
+RunWeights::RunWeights(const std::string& folder, RunConfig recorded) : m_folder(folder) {
+    const std::optional<RunManifest> manifest = manifestAt(pathOf(run_file::kManifest));
+    const bool kept =
+        exists(pathOf(run_file::kCheckpoint)) || exists(pathOf(run_file::kEarlierCheckpoint));
+    const std::vector<std::string> wanted = laneNames(settingsAtEnd(recorded));
+    const auto lacking = std::find_if(wanted.begin(), wanted.end(), [&](const std::string& lane) {
+        const std::string file = run_file::weights(lane);
+        // what somebody has put there may be of any step
+        const bool foreign = kept && manifest && !manifest->files.contains(file);
+        return foreign || !exists(pathOf(file));
+    });
+    if (lacking != wanted.end()) {
+        if (!kept)
+            throw InputError(phrase("Files",
+                                    "%1: neither %2 nor %3 is there, so what this run learnt is "
+                                    "gone; train it again and save its results"),
+                             pathText(folder), run_file::weights(*lacking), run_file::kCheckpoint);
+        readCheckpointOf(manifest ? manifest->run : std::string());
+        keepForks(recorded, *m_state);
+    }
+    m_settings = settingsAtEnd(std::move(recorded));
+    m_settings.model.weights.clear();
+    m_names = laneNames(m_settings);
+    if (!m_state) return;
+    const std::vector<std::string> there = namesIn(*m_state);
+    for (const std::string& lane : m_names) {
+        const auto found = std::find(there.begin(), there.end(), lane);
+        if (found == there.end())
+            throw InputError(phrase("Files", "%1: it has no lane %2, but only %3"),
+                             pathText(m_checkpoint), lane, someOf(there));
+        m_places.push_back(static_cast<size_t>(found - there.begin()));
+    }
+}
+
+void RunWeights::readCheckpointOf(const std::string& run) {
+    m_checkpoint = pathOf(run_file::kCheckpoint);
+    m_state = readCheckpoint(m_checkpoint);
+    if (!run.empty() && m_state->run != run)
+        throw InputError(phrase("Files", "%1: it belongs to another run than the tables in this "
+                                         "folder; open it in the window, and File > Save weights "
+                                         "saves what it has of a lane"),
+                         pathText(m_checkpoint));
+}
+
+std::string RunWeights::pathOf(const std::string& name) const {
+    return (std::filesystem::path(m_folder) / name).string();
+}
+
+size_t RunWeights::indexOf(const std::string& lane) const {
+    const auto found = std::find(m_names.begin(), m_names.end(), lane);
+    if (found == m_names.end())
+        throw InputError(phrase("Files", "%1: it has no lane %2, but only %3"), pathText(m_folder),
+                         lane, someOf(m_names));
+    return static_cast<size_t>(found - m_names.begin());
+}
+
+Weights RunWeights::of(size_t lane, const Graph& step) const {
+    if (!m_state) return readStateDict(fileOf(lane), step);
+    const StateValues& states = m_state->lanes.at(m_places.at(lane)).states;
+    Weights weights;
+    for (const StateInfo& each : step.states()) {
+        if (!isWeight(each)) continue;
+        const auto found = states.find(each.name);
+        if (found == states.end() || found->second.shape != step[each.node].shape)
+            throw InputError(phrase("Files", "%1: the network of its lane %2 is not that of the "
+                                             "settings: %3 differs"),
+                             pathText(m_checkpoint), m_names.at(lane), each.name);
+        const std::vector<std::byte> bytes = storedAs(DType::F32, found->second);
+        std::vector<float>& values = weights[each.name];
+        values.resize(bytes.size() / sizeof(float));
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+    }
+    return weights;
+}
+
+std::string RunWeights::fileOf(size_t lane) const {
+    return m_state ? m_checkpoint : pathOf(run_file::weights(m_names.at(lane)));
+}
+
+std::optional<int64_t> RunWeights::checkpointStep() const {
+    return m_state ? std::optional(m_state->step) : std::nullopt;
+}
+
+std::string RunWeights::dataPrint() const {
+    return m_state ? m_state->data : dataPrintIn(fileOf(0));
+}
+
+} // namespace halfscope

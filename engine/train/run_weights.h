@@ -1,0 +1,51 @@
+// The weights that the lanes of a saved run came to: from the files of weights in its folder or,
+// where a lane has none, from its checkpoint.
+#pragma once
+
+#include "engine/settings/run_config.h"
+#include "engine/train/experiment_state.h"
+#include "engine/train/initial_weights.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+class RunWeights {
+public:
+    /// `recorded` are the settings that the run began with, or others with lanes of the same names.
+    /// Reads and checks a checkpoint only where a file of weights is missing or, by the manifest,
+    /// none that the run has written; can be cancelled, see core/cancel.h. Throws InputError when
+    /// both are missing, and for a checkpoint that is damaged, is another run's or lacks a lane.
+    RunWeights(const std::string& folder, RunConfig recorded);
+
+    /// The settings of the lanes that have weights, without forks, edits and model.weights.
+    const RunConfig& settings() const { return m_settings; }
+    const std::vector<std::string>& lanes() const { return m_names; } ///< their names
+    /// Returns the index of a lane. Throws InputError when it has no weights.
+    size_t indexOf(const std::string& lane) const;
+    /// Returns the weights of a lane for the network of its step. Throws InputError when they do
+    /// not fit it, or their file cannot be read.
+    Weights of(size_t lane, const Graph& step) const;
+    /// Returns the path of the file that has them.
+    std::string fileOf(size_t lane) const;
+    /// The step of the checkpoint; nothing where the weights have files of their own.
+    std::optional<int64_t> checkpointStep() const;
+    /// Returns Experiment::dataPrint() of the training; empty when it is not known.
+    std::string dataPrint() const;
+
+private:
+    /// `run` is the id that its run must have; empty when that is not known.
+    void readCheckpointOf(const std::string& run);
+    std::string pathOf(const std::string& name) const;
+
+    std::string m_folder;
+    RunConfig m_settings;
+    std::vector<std::string> m_names;
+    std::string m_checkpoint;               ///< its path; empty when it is not used
+    std::optional<ExperimentState> m_state; ///< what the checkpoint holds
+    std::vector<size_t> m_places;           ///< of the lanes, in the checkpoint
+};
+
+} // namespace halfscope
