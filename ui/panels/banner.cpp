@@ -1,4 +1,4 @@
-// The error line: coloured edge, selectable text, close button.
+// The line: coloured edge, selectable text, close button.
 #include "ui/panels/banner.h"
 
 #include "ui/look/icons.h"
@@ -45,6 +45,11 @@ void Banner::showText(const QString& text) {
     tell(text);
 }
 
+void Banner::showNotice(const QString& text) {
+    m_problem = nullptr;
+    tell(text, false);
+}
+
 void Banner::showProblem(const QString& text, std::function<QString()> now) {
     m_problem = std::move(now);
     tell(text);
@@ -64,11 +69,13 @@ void Banner::dismiss() {
     hide();
 }
 
-void Banner::tell(const QString& text) {
+void Banner::tell(const QString& text, bool wrong) {
+    m_wrong = wrong;
     m_text->setText(text);
     fitText();
     setAccessibleName(text);
     show();
+    update(); // in its colour
     QAccessibleEvent alert(this, QAccessible::Alert);
     QAccessible::updateAccessibility(&alert);
 }
@@ -99,11 +106,12 @@ void Banner::changeEvent(QEvent* event) {
 /// Paints without a style sheet: below one, Qt does not tell widgets of another theme's palette.
 void Banner::paintEvent(QPaintEvent*) {
     const Colors colors = colorsFor(QGuiApplication::palette());
-    QColor fill = colors.error;
+    const QColor edge = m_wrong ? colors.error : colors.accent;
+    QColor fill = edge;
     fill.setAlpha(colors.dark ? 60 : 36);
     QPainter painter(this);
     painter.fillRect(rect(), fill);
-    painter.fillRect(0, 0, kEdge, height(), colors.error);
+    painter.fillRect(0, 0, kEdge, height(), edge);
 }
 
 void Banner::applyColors() {

@@ -1,5 +1,5 @@
-// One line across the window that says what went wrong, with a button to dismiss it. Not a dialog,
-// because errors can come many times.
+// One line across the window that says what went wrong or, in another colour, what to know about
+// what was done, with a button to dismiss it. Not a dialog, because errors can come many times.
 #pragma once
 
 #include <QFrame>
@@ -17,6 +17,8 @@ public:
     explicit Banner(QWidget* parent = nullptr);
     /// Shows a text until it is dismissed or another text replaces it.
     void showText(const QString&);
+    /// Does the same with a text about something that went well.
+    void showNotice(const QString&);
     /// Shows a problem as long as `now` confirms it: each lookAgain() calls `now`, which returns
     /// the present sentence, or an empty one once the cause is gone. When the cause comes back, so
     /// does the sentence, unless it was dismissed.
@@ -33,9 +35,10 @@ protected:
 
 private:
     void applyColors();
-    void tell(const QString&);
+    void tell(const QString&, bool wrong = true);
     void fitText();
     std::function<QString()> m_problem; ///< null: the text stays
+    bool m_wrong = true;                ///< the text is about something that went wrong
     QLabel* m_text = nullptr;           ///< child
     QToolButton* m_close = nullptr;     ///< child
 };

@@ -1,9 +1,10 @@
 // The names of the files are suggested from those that are known.
 #include "ui/window/predict_samples.h"
 
+#include "engine/core/cancel.h"
+#include "engine/io/atomic_file.h"
 #include "engine/train/predicted_samples.h"
 #include "ui/dialogs/ask.h"
-#include "ui/session/experiment_controller.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -36,8 +37,8 @@ Kinds kindsOf(TaskKind kind) {
 
 } // namespace
 
-void predictSamples(ExperimentController& controller, int lane, SamplesIn in, QWidget& window) {
-    const Kinds kinds = kindsOf(controller.info()->config.task.kind);
+PredictionPaths askWhatToPredict(TaskKind kind, SamplesIn in, QWidget& window) {
+    const Kinds kinds = kindsOf(kind);
     const QString samples =
         in == SamplesIn::Folder
             ? chooseSourceFolder(
@@ -45,18 +46,24 @@ void predictSamples(ExperimentController& controller, int lane, SamplesIn in, QW
                   text(QT_TRANSLATE_NOOP("PredictSamples",
                                          "Choose the folder with the pictures to predict")))
             : chooseSource(&window, FilesOf::Data, kinds.title, kinds.samples);
-    if (samples.isEmpty()) return;
+    if (samples.isEmpty()) return {};
     const QFileInfo from(samples);
     const QString name =
         QStringLiteral("%1_predicted.%2")
             .arg(in == SamplesIn::Folder ? from.fileName() : from.completeBaseName(),
                  kinds.ending.isEmpty() ? from.suffix() : kinds.ending);
-    const QString path =
+    const QString to =
         chooseTarget(&window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")),
                      name, kinds.predicted);
-    if (!path.isEmpty())
-        controller.saveLane(LaneFile::Predicted, lane, path, QCoreApplication::applicationVersion(),
-                            samples);
+    return to.isEmpty() ? PredictionPaths() : PredictionPaths{samples, to};
+}
+
+Message writePredicted(const RunWeights& run, const std::string& lane,
+                       const PredictionPaths& paths) {
+    const auto made = predictedSamples(run, lane, paths.samples.toStdString(), cancelToken());
+    if (!made) throw Cancelled();
+    writeFileAtomically(paths.to.toStdString(), made->bytes);
+    return listed(made->notes, phrase("Training", "%1 %2"));
 }
 
 } // namespace halfscope

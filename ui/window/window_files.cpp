@@ -88,9 +88,7 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
             [this](const QString& path, qint64 step, const Message& note) {
                 emit told(tr("Saved as %2 after step %1")
                               .arg(QLocale().toString(step), safeText(path.toStdString())));
-                if (!note.empty()) // it stays until it was read
-                    m_parts.banner->showText(QStringLiteral("%1: %2").arg(
-                        safeText(QFileInfo(path).fileName().toStdString()), translated(note)));
+                tellOf(path, note);
             });
 }
 
@@ -306,6 +304,12 @@ QStringList WindowFiles::networks() const {
     return m_shown.showsSaved() ? titles.mid(0, built) : titles;
 }
 
+QStringList WindowFiles::predictors() const {
+    const bool folder = m_controller.info() && m_shown.run() &&
+                        !m_shown.run()->info().folder.empty() && networksAreGone();
+    return folder ? laneTitlesOf(m_shown.run()->now()) : networks();
+}
+
 bool WindowFiles::hasCritics() const {
     return !networks().isEmpty() && isAdversarial(m_controller.info()->config.model);
 }
@@ -325,6 +329,48 @@ void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
     const QString path = chooseTarget(&m_window, title, name, filter);
     if (!path.isEmpty())
         m_controller.saveLane(file, lane, path, QCoreApplication::applicationVersion());
+}
+
+void WindowFiles::predict(int lane, SamplesIn in) {
+    if (predictors().size() <= lane) return;
+    if (networksAreGone()) {
+        guarded(*m_parts.banner, [&] { predictFromFolder(lane, in); });
+        return;
+    }
+    const TaskKind kind = m_controller.info()->config.task.kind;
+    const PredictionPaths paths = askWhatToPredict(kind, in, m_window);
+    if (!paths.to.isEmpty())
+        m_controller.saveLane(LaneFile::Predicted, lane, paths.to,
+                              QCoreApplication::applicationVersion(), paths.samples);
+}
+
+/// Looks for the weights before it asks for files.
+void WindowFiles::predictFromFolder(int lane, SamplesIn in) {
+    const RunPtr run = m_shown.run();
+    const std::string folder = run->info().folder;
+    const auto weights = std::make_shared<std::optional<RunWeights>>();
+    waitFor(
+        {tr("Predict new samples"), tr("Reading the weights in %1…"),
+         QString::fromStdString(folder), phrase("Files", "%1: did not answer in time"),
+         phrase("Files", "%1: nothing was predicted"), kForReading},
+        [weights, folder, recorded = run->info().recorded] { weights->emplace(folder, recorded); });
+    const TaskKind kind = (*weights)->settings().task.kind;
+    const PredictionPaths paths = askWhatToPredict(kind, in, m_window);
+    if (paths.to.isEmpty()) return;
+    const auto note = std::make_shared<Message>();
+    waitFor({tr("Predict new samples"), tr("Saving the predictions in %1…"), paths.to},
+            [weights, note, paths, name = run->lanes()[static_cast<size_t>(lane)].name] {
+                *note = writePredicted(**weights, name, paths);
+            });
+    emit told(tr("Saved as %1").arg(safeText(paths.to.toStdString())));
+    tellOf(paths.to, *note);
+}
+
+/// Shows what to know about predictions until it was read.
+void WindowFiles::tellOf(const QString& predictions, const Message& note) {
+    if (!note.empty())
+        m_parts.banner->showNotice(tr("The predictions are in %1. %2")
+                                       .arg(safeText(predictions.toStdString()), translated(note)));
 }
 
 void WindowFiles::chooseTensorBoard() {

@@ -7,6 +7,7 @@
 #include "ui/session/file_job.h"
 #include "ui/session/left_threads.h"
 #include "ui/session/live_board.h"
+#include "ui/window/predict_samples.h"
 #include "ui/window/run_models.h"
 #include "ui/window/window_parts.h"
 
@@ -61,8 +62,13 @@ public:
     void chooseCheckpoint();
     /// Returns the window's names, by lane, of the lanes whose networks are there to be saved.
     QStringList networks() const;
+    /// Returns the same of the lanes that can predict other samples: a run that was opened from a
+    /// folder may have its weights there, which is seen when they are needed.
+    QStringList predictors() const;
     bool hasCritics() const; ///< critics are networks of their own
     void chooseLaneFile(LaneFile, int lane);
+    /// Asks what a lane is to predict and where to save it.
+    void predict(int lane, SamplesIn);
     void chooseTensorBoard();
     /// With true, asks for a folder and writes this training and later ones for TensorBoard from
     /// now on; with false, stops writing.
@@ -110,6 +116,8 @@ private:
     void copyScript(const std::string& program);
     /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
+    void predictFromFolder(int lane, SamplesIn);
+    void tellOf(const QString& predictions, const Message& note);
     /// Whether there are no networks of the run that is shown.
     bool networksAreGone() const;
     QStringList resultNames() const;

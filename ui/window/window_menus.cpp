@@ -111,7 +111,7 @@ void WindowMenus::fillFile(QMenu& file) {
 void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
     connect(&menu, &QMenu::aboutToShow, this, [this, &menu, file] {
         menu.clear();
-        QStringList lanes = m_files.networks();
+        QStringList lanes = file == LaneFile::Predicted ? m_files.predictors() : m_files.networks();
         for (int lane = 0; lane < lanes.size(); ++lane) // as in an entry's text
             lanes[lane] = laneLabel(lane, lanes[lane]).replace(u'&', QLatin1String("&&"));
         const auto add = [&](LaneFile made, const QString& name) {
@@ -141,7 +141,7 @@ void WindowMenus::addPredictions(QMenu& menu, const QStringList& lanes) {
     for (int lane = 0; lane < lanes.size(); ++lane) {
         const auto add = [&, lane](const QString& name, SamplesIn in) {
             menu.addAction(name.arg(lanes[lane]), this,
-                           [this, lane, in] { predictSamples(m_controller, lane, in, m_window); });
+                           [this, lane, in] { m_files.predict(lane, in); });
         };
         if (pictures) add(tr("%1, a folder of pictures…"), SamplesIn::Folder);
         add(pictures ? tr("%1, one picture…") : tr("%1…"), SamplesIn::File);

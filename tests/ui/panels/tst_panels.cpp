@@ -417,8 +417,18 @@ void TestPanels::bannerComesAndGoes() {
     banner.showText(QStringLiteral("<b>not markup</b>"));
     QVERIFY(banner.isVisible());
     QCOMPARE(banner.text(), QStringLiteral("<b>not markup</b>"));
+    const Colors colors = colorsFor(QGuiApplication::palette());
+    const auto edge = [&banner] {
+        return banner.grab().toImage().pixelColor(1, banner.height() / 2);
+    };
+    QCOMPARE(edge().rgb(), colors.error.rgb());
     QTest::mouseClick(banner.findChild<QToolButton*>(), Qt::LeftButton);
     QVERIFY(banner.isHidden());
+    banner.showNotice(QStringLiteral("It went well."));
+    QCOMPARE(banner.text(), QStringLiteral("It went well."));
+    QCOMPARE(edge().rgb(), colors.accent.rgb());
+    banner.showText(QStringLiteral("It did not."));
+    QCOMPARE(edge().rgb(), colors.error.rgb());
 }
 
 void TestPanels::everyControlHasAName() {

@@ -1,8 +1,10 @@
 // File > Predict new samples: from the menu to the table that is written.
 #include "engine/settings/data_experiment.h"
+#include "engine/train/lane_file.h"
 #include "tests/support/file_menu.h"
-#include "tests/support/opened_window.h"
 #include "tests/support/picture_folder.h"
+#include "tests/support/saved_run_parts.h"
+#include "ui/panels/banner.h"
 #include "ui/session/training_run.h"
 
 #include <QSignalSpy>
@@ -23,10 +25,15 @@ private slots:
     void aCommandComesFirst();
     void paintedPicturesHaveNone();
     void aFolderOfPictures();
+    void aSavedRunHasItsWeights();
 
 private:
     /// Returns the entries that the submenu has when it opens.
     static QList<QAction*> entries(MainWindow& window);
+    /// Chooses an entry, and answers its dialogs with the file of the samples and the one to write.
+    static void choose(QAction* entry, const QString& samples, const QString& to);
+    /// Opens a table of which the kind follows from the size, and trains on it.
+    static void trainOnKinds(Opened&);
 };
 
 QList<QAction*> TestPredictSamples::entries(MainWindow& window) {
@@ -36,25 +43,9 @@ QList<QAction*> TestPredictSamples::entries(MainWindow& window) {
     return menu->menu()->actions();
 }
 
-void TestPredictSamples::aTableGetsAColumn() {
-    std::string text = "colour,size,kind\n";
-    for (int i = 0; i < 100; ++i)
-        text += (i % 2 ? "red," : "blue,") + std::to_string(i) + (i < 50 ? ",small\n" : ",large\n");
-    Opened opened(tinyConfig(5));
-    MainWindow& window = opened.window;
-    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("kinds.csv"), text)));
-    QTRY_COMPARE(window.windowTitle(), QStringLiteral("kinds – Halfscope"));
-    QVERIFY(reaches(window, SessionState::Ready));
-    window.play();
-    QVERIFY(reaches(window, SessionState::Finished));
-    const QString samples =
-        write(opened.folder, QStringLiteral("new.csv"), "colour,size\nred,3\nteal,97\n");
-    const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
-    const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
-    const QList<QAction*> lanes = entries(window);
-    QCOMPARE(lanes.size(), 2);
+void TestPredictSamples::choose(QAction* entry, const QString& samples, const QString& to) {
     QTimer answering;
-    connect(&answering, &QTimer::timeout, this, [&samples, &to] {
+    connect(&answering, &QTimer::timeout, qApp, [&samples, &to] {
         auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
         if (!dialog || !dialog->isVisible()) return;
         // answered again until it closes: its list of files may still be filled; selectFile() does
@@ -64,7 +55,32 @@ void TestPredictSamples::aTableGetsAColumn() {
         QMetaObject::invokeMethod(dialog, "accept");
     });
     answering.start(10);
-    lanes[1]->trigger();
+    entry->trigger();
+}
+
+void TestPredictSamples::trainOnKinds(Opened& opened) {
+    std::string text = "colour,size,kind\n";
+    for (int i = 0; i < 100; ++i)
+        text += (i % 2 ? "red," : "blue,") + std::to_string(i) + (i < 50 ? ",small\n" : ",large\n");
+    MainWindow& window = opened.window;
+    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("kinds.csv"), text)));
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("kinds – Halfscope"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+}
+
+void TestPredictSamples::aTableGetsAColumn() {
+    Opened opened(tinyConfig(5));
+    trainOnKinds(opened);
+    MainWindow& window = opened.window;
+    const QString samples =
+        write(opened.folder, QStringLiteral("new.csv"), "colour,size\nred,3\nteal,97\n");
+    const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
+    const QSignalSpy saved(&window.controller(), &ExperimentController::laneSaved);
+    const QList<QAction*> lanes = entries(window);
+    QCOMPARE(lanes.size(), 2);
+    choose(lanes[1], samples, to);
     QVERIFY(QTest::qWaitFor([&] { return saved.count() > 0; }, kPatience));
     QFile file(to);
     QVERIFY(file.open(QIODevice::ReadOnly));
@@ -72,10 +88,55 @@ void TestPredictSamples::aTableGetsAColumn() {
              QByteArray("colour,size,kind_predicted\nred,3,small\nteal,97,large\n"));
     // the window tells about the word that was never seen
     const QString told = window.bannerText().remove(u'\u200b');
-    QVERIFY2(
-        told.startsWith("answer.csv: Samples with words that the training data lack: 1 of 2") &&
-            told.contains("line 3: \"teal\" in the column \"colour\""),
-        qPrintable(told));
+    QVERIFY2(told.startsWith("The predictions are in " + to +
+                             ". Samples with words that the training data lack: 1 of 2") &&
+                 told.contains("line 3: \"teal\" in the column \"colour\""),
+             qPrintable(told));
+    auto* banner = window.findChild<Banner*>();
+    QVERIFY(banner->grab().toImage().pixelColor(1, banner->height() / 2) !=
+            colorsFor(QGuiApplication::palette()).error);
+}
+
+/// A run without a checkpoint predicts with the weights in its folder, in the window that opened
+/// it; without those the banner says what is missing.
+void TestPredictSamples::aSavedRunHasItsWeights() {
+    Opened opened(tinyConfig(5));
+    trainOnKinds(opened);
+    const QString folder = opened.folder.filePath(QStringLiteral("run"));
+    opened.window.saveResults(folder);
+    QVERIFY(QFile::remove(folder + "/checkpoint.safetensors"));
+    QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
+    QStringList files;
+    for (int lane = 0; lane < 2; ++lane) {
+        const std::string name =
+            opened.window.shown().run()->lanes()[static_cast<size_t>(lane)].name;
+        files << folder + '/' + QString::fromStdString(nameOf(LaneFile::StateDict, name));
+        opened.window.controller().saveLane(LaneFile::StateDict, lane, files.back(), "1");
+    }
+    QVERIFY(QTest::qWaitFor([&] { return saved.count() == 2; }, kPatience));
+    const QString samples =
+        write(opened.folder, QStringLiteral("new.csv"), "colour,size\nred,3\n,4\nblue,97\n");
+    const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
+    Opened other(tinyConfig(5));
+    MainWindow& window = other.window;
+    QVERIFY(window.tryFile(folder));
+    QVERIFY(showsSaved(window));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QCOMPARE(window.networks().size(), 0);
+    QCOMPARE(entries(window).size(), 2);
+    choose(entries(window)[1], samples, to);
+    QFile file(to);
+    QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(window.bannerText()));
+    QCOMPARE(file.readAll(),
+             QByteArray("colour,size,kind_predicted\nred,3,small\n,4,\nblue,97,large\n"));
+    QCOMPARE(window.bannerText().remove(u'\u200b'),
+             "The predictions are in " + to + ". " + samples +
+                 ": 1 of 3 lines lacks a value and is not predicted.");
+    QVERIFY(QFile::remove(files[1]));
+    entries(window)[1]->trigger(); // asks for no file
+    QCOMPARE(window.bannerText().remove(u'\u200b'),
+             folder + ": neither weights_amp-fp16.safetensors nor checkpoint.safetensors is there, "
+                      "so what this run learnt is gone; train it again and save its results");
 }
 
 /// Reading a long table takes seconds, and a pause does not wait for them.
