@@ -62,17 +62,17 @@ void compare(const Field& field, int lane, const std::string& before,
 /// Returns the letter by which views call a lane: "B".
 std::string letterOf(size_t lane) { return {static_cast<char>('A' + lane)}; }
 
-std::string joined(const std::vector<std::string>& words, size_t most) {
+std::string joined(const std::vector<std::string>& words) {
     std::string text;
-    for (size_t i = 0; i < std::min(words.size(), most); ++i)
-        text += (i > 0 ? ", " : "") + words[i];
-    return words.size() > most ? text + ", ..." : text;
+    for (const std::string& word : words)
+        text += (text.empty() ? "" : ", ") + word;
+    return text;
 }
 
 } // namespace
 
 std::vector<std::string> settingDifferences(std::span<const RunConfig* const> configs,
-                                            const SettingName& name, size_t most) {
+                                            const SettingName& name) {
     if (configs.empty()) return {};
     std::vector<std::vector<std::string>> words(configs.size());
     const bool lanesMatch = sameLanes(configs);
@@ -100,7 +100,7 @@ std::vector<std::string> settingDifferences(std::span<const RunConfig* const> co
     }
     std::vector<std::string> texts;
     for (const auto& each : words)
-        texts.push_back(joined(each, most));
+        texts.push_back(joined(each));
     return texts;
 }
 

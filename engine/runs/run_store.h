@@ -71,9 +71,8 @@ private:
 
 /// Returns the settings in which each configuration differs from the others, as short texts: "lr
 /// 0.01, width 64". Those of lanes are compared when all have the same number of lanes, which
-/// have letters: "B: init_scale 2^24". The title does not count. After `most` differences ", ..."
-/// follows.
+/// have letters: "B: init_scale 2^24". The title does not count.
 std::vector<std::string> settingDifferences(std::span<const RunConfig* const>,
-                                            const SettingName& = shortKey, size_t most = 4);
+                                            const SettingName& = shortKey);
 
 } // namespace halfscope

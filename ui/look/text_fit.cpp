@@ -5,6 +5,7 @@
 #include <QRegularExpression>
 #include <QSize>
 #include <QTextDocument>
+#include <QTextLayout>
 
 #include <algorithm>
 
@@ -33,6 +34,20 @@ QString fitting(const QString& text, const QFont& font, const QSize& room) {
         shown = text.left(std::max<qsizetype>(end, 0)) + QChar(0x2026);
     }
     return shown;
+}
+
+QStringList fittingLines(const QString& text, const QFont& font, int width, int most) {
+    const QFontMetrics metrics(font);
+    QTextLayout layout(fitting(text, font, {width, most * metrics.lineSpacing()}), font);
+    QStringList lines;
+    layout.beginLayout();
+    for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+        line.setLineWidth(width);
+        const QString words = layout.text().mid(line.textStart(), line.textLength()).trimmed();
+        lines << metrics.elidedText(words, Qt::ElideMiddle, width);
+    }
+    layout.endLayout();
+    return lines;
 }
 
 QString fittingSentences(const QString& text, const QFont& font, const QSize& room) {

@@ -35,21 +35,38 @@ protected:
         const bool current = index.data(RunListModel::CurrentRole).toBool();
         option->font.setBold(current);
         if (index.column() != RunListModel::NameColumn) return;
-        option->textElideMode = Qt::ElideMiddle; // the value that differs stands at the end
+        if (!current) addSample(*option, index);
         const QString differs =
             index.siblingAtColumn(RunListModel::DiffersColumn).data().toString();
-        if (!differs.isEmpty()) option->text += QChar(QChar::LineSeparator) + differs;
-        if (current) return;
+        QStringList lines = linesOf(option->text, *option);
+        if (!differs.isEmpty()) lines += linesOf(differs, *option);
+        option->text = lines.join(QChar(QChar::LineSeparator));
+    }
+
+private:
+    /// Breaks a text into two lines at most; a style that does so leaves out something of each
+    /// line.
+    static QStringList linesOf(const QString& text, const QStyleOptionViewItem& option) {
+        constexpr int kMostLines = 2;
+        const QStyle& style = *option.widget->style();
+        const int around = style.pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, option.widget);
+        const int width =
+            style.subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget).width() -
+            2 * (around + 1);
+        return width > 0 ? fittingLines(text, option.font, width, kMostLines) : QStringList(text);
+    }
+
+    static void addSample(QStyleOptionViewItem& option, const QModelIndex& index) {
         constexpr int kSide = 12;
         QPixmap sample(kSide, kSide);
         sample.fill(Qt::transparent);
         QPainter painter(&sample);
-        const Colors colors = colorsFor(option->palette);
+        const Colors colors = colorsFor(option.palette);
         painter.fillRect(0, kSide / 2 - 1, kSide, 3,
                          colors.run(index.data(RunListModel::ColorRole).toInt()));
-        option->icon = QIcon(sample);
-        option->decorationSize = sample.size();
-        option->features |= QStyleOptionViewItem::HasDecoration;
+        option.icon = QIcon(sample);
+        option.decorationSize = sample.size();
+        option.features |= QStyleOptionViewItem::HasDecoration;
     }
 };
 
@@ -120,6 +137,9 @@ void RunsPanel::buildTable() {
     header.setHighlightSections(false);
     header.setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
     header.setSectionResizeMode(RunListModel::LossColumn, QHeaderView::ResizeToContents);
+    // texts are broken anew
+    connect(&header, &QHeaderView::sectionResized, m_table, &QTableView::resizeRowsToContents,
+            Qt::QueuedConnection);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);

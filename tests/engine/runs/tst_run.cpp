@@ -543,7 +543,8 @@ void TestRun::differencesOfSettings_data() {
     row("scalers by name", {"lanes.1.scaler.preset=apex", ""},
         {"B: scaler apex", "B: scaler pytorch"});
     row("many", {"run.seed=1;optimizer.lr=0.01;model.width=64;run.steps=7;model.depth=2", ""},
-        {"width 64, depth 2, lr 0.01, seed 1, ...", "width 128, depth 3, lr 0.001, seed 0, ..."});
+        {"width 64, depth 2, lr 0.01, seed 1, steps 7",
+         "width 128, depth 3, lr 0.001, seed 0, steps 300"});
     row("of one kind alone", {"schedule.kind=step;schedule.step_size=9", ""},
         {"kind step, step_size 9", "kind constant"});
 }

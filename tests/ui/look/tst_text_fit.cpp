@@ -13,6 +13,7 @@ class TestTextFit : public QObject {
 
 private slots:
     void wholeSentences();
+    void linesHaveOneEllipsis();
 };
 
 void TestTextFit::wholeSentences() {
@@ -32,6 +33,25 @@ void TestTextFit::wholeSentences() {
     QCOMPARE(seen.size(), allowed.size());
     // not even the first sentence fits: some of its words are shown
     QCOMPARE(fittingSentences(text, font, {60, line}), fitting(text, font, {60, line}));
+}
+
+/// Wrapped by hand, because a style that wraps leaves something out of each line.
+void TestTextFit::linesHaveOneEllipsis() {
+    const QString text = QStringLiteral("fp32 + amp-bf16, Task csv, Batch 32, Stop after 1000 step "
+                                        "edits");
+    const QFont font;
+    const QFontMetrics metrics(font);
+    for (int width = 120; width <= 700; width += 20)
+        for (const int most : {1, 2, 3}) {
+            const QStringList lines = fittingLines(text, font, width, most);
+            QVERIFY(!lines.isEmpty() && lines.size() <= most);
+            for (const QString& line : lines)
+                QVERIFY2(metrics.horizontalAdvance(line) <= width, qPrintable(line));
+            QString shown = lines.join(u' ');
+            const bool whole = shown == text;
+            QCOMPARE(shown.count(QChar(0x2026)), whole ? 0 : 1);
+            QVERIFY2(whole || text.startsWith(shown.chopped(1)), qPrintable(shown));
+        }
 }
 
 } // namespace tst_text_fit
