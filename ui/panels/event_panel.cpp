@@ -145,8 +145,11 @@ void EventPanel::fitTable() {
     const int row = m_table->verticalHeader()->defaultSectionSize();
     const int line = fontMetrics().lineSpacing();
     const int least = std::clamp(room - header - kFewRows * row, line, kSentenceLines * line);
-    const int most = std::max({least, (room - header) / 2, room - header - kFewestRows * row});
-    const int sentence = std::clamp(heightOf(m_text, m_sentence->font(), textWidth), least, most);
+    const int whole = heightOf(m_text, m_sentence->font(), textWidth);
+    const int beside = room - header - kFewestRows * row;
+    // a sentence that is cut in any case leaves one row more
+    const int sentence =
+        std::clamp(whole, least, std::max(least, whole > beside ? beside - row : beside));
     const int rows = std::max(1, (room - sentence - header) / row);
     m_table->setMinimumHeight(leastTableHeight());
     const QSize rest(textWidth, std::max(sentence, room - header - rows * row));

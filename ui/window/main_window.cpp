@@ -153,9 +153,9 @@ void MainWindow::buildRight() {
     m_parts.events = make<EventPanel>(m_models.events, lower);
     m_parts.runs = make<RunsPanel>(m_models.list, lower);
     m_parts.runs->hide();
-    column->addWidget(m_parts.runs, 2); // a run takes more lines than an event
+    column->addWidget(m_parts.runs, 3); // a run takes more lines than an event
     column->addWidget(m_parts.gradients);
-    column->addWidget(m_parts.events, 1);
+    column->addWidget(m_parts.events, 2);
     constexpr int kCards = 250; // pixels
     m_parts.right->setMinimumWidth(kCards + style()->pixelMetric(QStyle::PM_ScrollBarExtent));
     m_parts.right->setChildrenCollapsible(false);

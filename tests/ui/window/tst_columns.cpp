@@ -7,6 +7,7 @@
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QHeaderView>
 #include <QSplitter>
 #include <QTableView>
 
@@ -148,6 +149,10 @@ void TestColumns::runsBesideGradients() {
         return rows;
     };
     QTRY_VERIFY2(seen() >= 3, qPrintable(QString::number(seen())));
+    const QTableView& events = *window.findChild<EventPanel*>()->table();
+    const int row = events.verticalHeader()->defaultSectionSize();
+    QTRY_VERIFY2(events.viewport()->height() >= 3 * row,
+                 qPrintable(QString::number(events.viewport()->height())));
 }
 
 } // namespace tst_columns
