@@ -288,10 +288,14 @@ void GridDialog::check() {
     QString text;
     try {
         const SettingGrid grid = chosenGrid();
-        text = tr("Trainings of %1: %2, with %3 steps each.")
-                   .arg(m_lane->currentText(),
-                        QLocale().toString(static_cast<qulonglong>(grid.cells())),
-                        QLocale().toString(m_steps->value()));
+        const QString steps = m_steps->value() == 1
+                                  ? tr("1 step")
+                                  : tr("%1 steps").arg(QLocale().toString(m_steps->value()));
+        text = grid.cells() == 1
+                   ? tr("1 training of %1, %2.").arg(m_lane->currentText(), steps)
+                   : tr("%1 trainings of %2, %3 each.")
+                         .arg(QLocale().toString(static_cast<qulonglong>(grid.cells())),
+                              m_lane->currentText(), steps);
         fits = true;
     } catch (const InputError& error) {
         text = translated(error);

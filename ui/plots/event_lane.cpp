@@ -140,10 +140,11 @@ EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect)
 void EventLane::nameAxis(double stepsPerPixel) {
     const double steps = std::round(stepsPerPixel);
     m_rect.axis(QCPAxis::atBottom)
-        ->setLabel(steps < 2 ? QCoreApplication::translate("EventLane", "Step")
-                             : QCoreApplication::translate(
-                                   "EventLane", "Step (a pixel shows the extremes of about %1)")
-                                   .arg(withPrefix(steps)));
+        ->setLabel(steps < 2
+                       ? QCoreApplication::translate("EventLane", "Step")
+                       : QCoreApplication::translate(
+                             "EventLane", "Step (a pixel shows the extremes of about %1 steps)")
+                             .arg(withPrefix(steps)));
 }
 
 int EventLane::height() const {

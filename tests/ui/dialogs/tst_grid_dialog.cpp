@@ -274,7 +274,7 @@ void TestGridDialog::trainsAndTells() {
                  ->text(),
              QStringLiteral("20, 200, 2000"));
     ask(dialog, QStringLiteral("2^4, 2^8"), QStringLiteral("2, 5, 2000"), 20);
-    QCOMPARE(dialog.note(), QStringLiteral("Trainings of B amp-fp16: 6, with 20 steps each."));
+    QCOMPARE(dialog.note(), QStringLiteral("6 trainings of B amp-fp16, 20 steps each."));
     QVERIFY(!button(dialog, QStringLiteral("Copy"))->isEnabled());
     press(dialog, QStringLiteral("Start"));
     QVERIFY(dialog.running());
@@ -526,7 +526,10 @@ void TestGridDialog::notesOfTheEnd() {
     emit config.edited(); // of something else
     QVERIFY2(dialog.note().startsWith(QStringLiteral("Trained in")), qPrintable(dialog.note()));
     press(dialog, QStringLiteral("Start"));
-    QCOMPARE(dialog.note(), QStringLiteral("Trainings of B amp-fp16: 2, with 3 steps each."));
+    QCOMPARE(dialog.note(), QStringLiteral("2 trainings of B amp-fp16, 3 steps each."));
+    QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
+    ask(dialog, QStringLiteral("2^4"), {}, 1);
+    QCOMPARE(dialog.note(), QStringLiteral("1 training of B amp-fp16, 1 step."));
     ask(dialog, QStringLiteral("2^4, x"), {}, 3);
     QTRY_VERIFY_WITH_TIMEOUT(!dialog.running(), kPatience);
     QVERIFY(!button(dialog, QStringLiteral("Start"))->isEnabled());
