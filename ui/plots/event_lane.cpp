@@ -29,6 +29,19 @@ constexpr EventKind kAllKinds[] = {
     EventKind::Growth, EventKind::Backoff, EventKind::Overflow, EventKind::LossNotFinite,
     EventKind::Other,  EventKind::Damaged, EventKind::Edit,     EventKind::Underflow};
 
+/// Draws the marks of all steps in view as a whole, beyond the plot's edge as well.
+class MarkGraph : public QCPGraph {
+public:
+    using QCPGraph::QCPGraph;
+
+protected:
+    QRect clipRect() const override {
+        constexpr int kMark = 7; // pixels
+        const int mark = static_cast<int>(std::ceil(kMark * scatterStyle().size() / kPathSize));
+        return QCPGraph::clipRect().adjusted(-mark, 0, mark, 0);
+    }
+};
+
 size_t slot(EventKind kind) { return static_cast<size_t>(kind); }
 
 /// A flag on its pole, 10 pixels high; the pole's foot is at the step.
@@ -183,8 +196,8 @@ void EventLane::setLanes(int lanes) {
         Row row;
         // worse events are drawn over better ones
         for (const EventKind kind : kAllKinds) {
-            QCPGraph* graph =
-                m_plot.addGraph(m_rect.axis(QCPAxis::atBottom), m_rect.axis(QCPAxis::atLeft));
+            QCPGraph* graph = make<MarkGraph>(m_rect.axis(QCPAxis::atBottom),
+                                              m_rect.axis(QCPAxis::atLeft)); // the plot owns it
             graph->setName(QStringLiteral("%1/%2").arg(QLatin1String(nameOf(kind)), laneLetter(i)));
             graph->setLineStyle(QCPGraph::lsNone);
             graph->setAdaptiveSampling(false);

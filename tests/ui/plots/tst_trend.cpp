@@ -74,6 +74,7 @@ private slots:
     void exportsAreFine();
     void sentencesStayInTheRun();
     void marksAtTheEdgesAreShown();
+    void flagsAtTheEdgesAreWhole();
 
 private:
     void append(int from, int to);
@@ -285,6 +286,28 @@ void TestTrend::marksAtTheEdgesAreShown() {
     // at least two pixels apart: 11 would lie on 10's mark
     QCOMPARE(shown(10, 20, 15), (std::vector<double>{10, 20}));
     QCOMPARE(shown(10, 10, 0), std::vector<double>{10}); // a run of one step
+}
+
+/// A flag stands to the right of its step, wherever the view ends.
+void TestTrend::flagsAtTheEdgesAreWhole() {
+    const Colors colors = colorsFor(m_stack->palette());
+    const auto inked = [&colors](int64_t step) {
+        LaneOfMarks marks;
+        marks.plot.resize(400, 100);
+        marks.lane.rect().setMinimumMargins(QMargins(30, 0, 30, 0));
+        marks.add(eventOf(EventKind::Edit, step, 0));
+        marks.lane.setColors(colors);
+        marks.lane.update(10, 20, 340);
+        marks.lane.rect().axis(QCPAxis::atBottom)->setRange(10, 20);
+        const QImage image = marks.plot.toPixmap().toImage();
+        int pixels = 0;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x)
+                pixels += image.pixelColor(x, y).saturation() > 100;
+        return pixels;
+    };
+    QVERIFY2(inked(15) > 15, qPrintable(QString::number(inked(15))));
+    QVERIFY2(std::abs(inked(20) - inked(15)) <= 4, qPrintable(QString::number(inked(20))));
 }
 
 } // namespace tst_trend
