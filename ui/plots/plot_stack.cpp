@@ -369,9 +369,7 @@ void PlotStack::useColors(const Colors& colors) {
 
 void PlotStack::applyMargins() {
     const std::vector<StackedPlot*> plots = m_rows->shown();
-    // an audience needs curves rather than figures
-    placePlots(plots, *m_events, height() - 2 * kFocusBorder, m_plot->font(),
-               m_magnified > 1 ? Folds::Away : Folds::ToHeaders);
+    placePlots(plots, *m_events, height() - 2 * kFocusBorder, m_plot->font());
     m_events->keepFree(m_controls->placeFolded(plots, kFocusBorder));
     m_moved = true;
 }

@@ -8,6 +8,7 @@
 #include <qcustomplot.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -15,9 +16,7 @@ namespace halfscope {
 namespace {
 constexpr int kBelowPlot = 5; // pixels between a plot and the next header
 
-// Lines of text that a curve must be high, so that it can be read: plots fold for the lesser
-// height, and headers of folded plots go for the better one.
-constexpr double kLeastLines = 2, kBetterLines = 3;
+constexpr double kLeastLines = 2; // of text that a curve must be high, so that it can be read
 
 /// Whether the other plots give up their room until its curves can be read.
 bool comesFirst(const StackedPlot& plot) { return plot.keepsRoom() || plot.wanted(); }
@@ -70,7 +69,7 @@ void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int 
 }
 
 void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, int height,
-               const QFont& font, Folds folds) {
+               const QFont& font) {
     const QMargins margins = events.margins();
     Stack stack{{plots.begin(), plots.end()},
                 double(height - margins.top() - margins.bottom() - events.minimumSize().height()),
@@ -91,43 +90,39 @@ void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, i
         plot->setFolded(false);
         stack.stretch += plot->stretch();
     }
-    std::vector<StackedPlot*> headers; // that are left of folded plots and may go, too
-    const auto takeHeader = [&] {
-        headers.front()->rect().setMargins({}); // where the header would be
-        stack.room += stack.around;
-        headers.erase(headers.begin()); // the plot that folded last matters most
-    };
-    const auto isNeedless = [](const StackedPlot& plot) {
-        return plot.isBlank() && !plot.wanted();
-    };
-    while (stack.open.size() > 1 && (stack.isTight() || isNeedless(*stack.open.back()))) {
+    StackedPlot* said = nullptr; // a header that says why there is nothing to draw
+    while (stack.open.size() > 1) {
         StackedPlot* plot = stack.open.back();
-        if (comesFirst(*plot) && !headers.empty()) {
-            takeHeader();
+        const bool needless = plot->isBlank() && !plot->wanted();
+        if (!needless && !stack.isTight()) break;
+        if (StackedPlot* words = std::exchange(said, nullptr)) { // curves tell more
+            words->rect().setMargins({});
+            stack.room += stack.around;
             continue;
         }
         plot->setFolded(true);
         stack.stretch -= plot->stretch();
-        stack.room -= stack.around;
         stack.open.pop_back();
-        if (folds == Folds::Away || !comesFirst(*plot)) headers.push_back(plot);
-        if (folds == Folds::Away) takeHeader();
+        if (needless) {
+            said = plot;
+            stack.room -= stack.around;
+        } else {
+            plot->rect().setMargins({}); // where the header would be
+        }
     }
-    while (!headers.empty() && stack.cramps(kBetterLines))
-        takeHeader();
 }
 
 } // namespace
 
 void placePlots(std::span<StackedPlot* const> plots, EventLane& events, int height,
-                const QFont& font, Folds folds) {
+                const QFont& font) {
     const auto lacksRoom = [](const StackedPlot* plot) {
         return plot->keepsRoom() && plot->folded();
     };
     for (const bool shared : {false, true}) {
         events.shareRow(shared);
         placeMargins(plots, events.rect(), events.height(), font);
-        foldPlots(plots, events.rect(), height, font, folds);
+        foldPlots(plots, events.rect(), height, font);
         if (std::none_of(plots.begin(), plots.end(), lacksRoom)) return;
     }
 }

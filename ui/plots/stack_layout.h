@@ -10,15 +10,12 @@ namespace halfscope {
 class EventLane;
 class StackedPlot;
 
-/// What stays of plots that there is no room for: their headers with the values, as far as the
-/// curves of other plots can be read beside them, or nothing.
-enum class Folds { ToHeaders, Away };
-
 /// Sets margins that depend on the font alone: the plots line up, and nothing jumps when labels
-/// grow. Folds plots when there is little room, because plots of a few pixels tell nothing. Those
-/// that fold first give up their room first, then the lower ones, until the curves of those that
-/// keep their room can be read; before one of those folds, the events of all lanes share a row.
-/// `height` is that of the whole stack in pixels, events included.
-void placePlots(std::span<StackedPlot* const>, EventLane& events, int height, const QFont&, Folds);
+/// grow. Folds plots away when there is little room, because plots of a few pixels tell nothing,
+/// and so do headers without a curve; only a plot with nothing to draw keeps its header, which says
+/// why, while the others have room. Those that fold first give up their room first, then the lower
+/// ones, until the curves of those that keep their room can be read; before one of those folds, the
+/// events of all lanes share a row. `height` is that of the whole stack in pixels, events included.
+void placePlots(std::span<StackedPlot* const>, EventLane& events, int height, const QFont&);
 
 } // namespace halfscope

@@ -22,7 +22,7 @@ public:
     StackedPlot& operator=(const StackedPlot&) = delete;
 
     QCPAxisRect& rect() const { return m_rect; }
-    /// Shows the header alone, for when there is no room for more.
+    /// Shows the header alone; without margins, nothing.
     void setFolded(bool);
     bool folded() const { return m_folded; }
     /// Takes the plot away, header included; it needs new margins when it comes back.
@@ -41,7 +41,7 @@ public:
     virtual bool foldsFirst() const { return false; }
     /// Whether the other plots give up their room until its curves can be read.
     virtual bool keepsRoom() const { return false; }
-    /// Whether there is nothing to draw, so that its header is enough.
+    /// Whether there is nothing to draw, so that its header, which says so, is enough.
     virtual bool isBlank() const { return false; }
     /// Explains what is plotted to readers who do not know the term.
     virtual QString explanation() const = 0;

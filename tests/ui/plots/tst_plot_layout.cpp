@@ -32,7 +32,7 @@ private slots:
     void tickLabelsNeverTouch();
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
-    void foldedHeadersHaveValues();
+    void foldedPlotsAreGone();
     void foldedPlotsAreToldAndCanBeChosen();
     void hiddenPlotsGiveTheirRoom();
     void lossStays();
@@ -154,15 +154,27 @@ void TestPlotLayout::speedFoldsBeforeSkips() {
     }
 }
 
-/// A plot that was never open has them, too: its curve is read nevertheless.
-void TestPlotLayout::foldedHeadersHaveValues() {
+/// A header without axes and curve would look like a broken plot. Its value is told nevertheless.
+void TestPlotLayout::foldedPlotsAreGone() {
+    m_stack->setLanes({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {},
+                      {Measure::LearningRate, Measure::GradientNorm});
     for (int i = 1; i <= 50; ++i)
         m_stack->append(1, record(i, 1, 0.5f));
     m_stack->setMinimumSize(1, 1);
+    for (const bool gradients : {false, true}) {
+        m_stack->showGradients(gradients);
+        for (int height = 220; height <= 700; height += 16) {
+            show(650, height);
+            for (const QCPAxisRect* rect : plotOf(*m_stack).axisRects())
+                QVERIFY2(rect->visible() || rect->margins().top() == 0,
+                         qPrintable(QString::number(height)));
+        }
+    }
     show(650, 230);
-    const QString speed = QStringLiteral("Throughput (steps/s)/B amp-fp16");
-    QVERIFY(!graphNamed(*m_stack, speed)->keyAxis()->axisRect()->visible());
-    QCOMPARE(header(2)->entries().at(1).value, QStringLiteral("1k"));
+    QVERIFY(!m_stack->svg().contains("Throughput"));
+    QTest::keyClick(m_stack.get(), Qt::Key_End);
+    QVERIFY(m_stack->accessibleDescription().contains(
+        QStringLiteral("Throughput (steps/s), B amp-fp16 1k")));
 }
 
 /// The plots of a network that is validated, beside the gradients, in the room that a window of
@@ -207,7 +219,7 @@ void TestPlotLayout::foldedPlotsAreToldAndCanBeChosen() {
     QVERIFY(button->isHidden());
     for (const char* plot : folding)
         QVERIFY(high(plot) > 0);
-    show(650, 250);
+    show(650, 230);
     QVERIFY(high(folding[2]) == 0 && button->isVisible()); // nothing stays wanted
     m_stack->magnify(2);
     QVERIFY(button->isHidden()); // an audience cannot press it
@@ -360,9 +372,12 @@ void TestPlotLayout::curvesCanBeReadInLittleRoom() {
         return rect->visible() ? rect->height() : 0;
     };
     show(330, 305);
-    const int readable = 3 * QFontMetrics(plotOf(*m_stack).font()).height() - 2;
-    QVERIFY2(high("Loss scale") >= readable, qPrintable(QString::number(high("Loss scale"))));
-    QVERIFY(high("Loss") > high("Loss scale"));
+    const int readable = 2 * QFontMetrics(plotOf(*m_stack).font()).height() - 2;
+    for (const int height : {305, 270}) {
+        show(330, height);
+        QVERIFY2(high("Loss scale") >= readable, qPrintable(QString::number(high("Loss scale"))));
+        QVERIFY(high("Loss") > high("Loss scale"));
+    }
     QVERIFY(high("Skipped steps") == 0 && !m_stack->svg().contains("Skipped"));
     show(330, 800);
     QVERIFY(high("Skipped steps") > 0 && m_stack->svg().contains("Skipped"));
