@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace halfscope {
@@ -20,6 +21,19 @@ namespace halfscope {
 namespace {
 
 constexpr double kFineWidth = 1.6; // pixels
+
+/// Replaces values of a dense curve by means of a few pixels; the first and the last one stay.
+void average(QVector<double>& values) {
+    constexpr qsizetype kTogether = 16; // two of a pixel
+    qsizetype kept = 1;
+    for (qsizetype i = 1; i + 1 < values.size(); i += kTogether) {
+        const qsizetype end = std::min(i + kTogether, values.size() - 1);
+        const double sum = std::accumulate(values.begin() + i, values.begin() + end, 0.0);
+        values[kept++] = sum / static_cast<double>(end - i);
+    }
+    values[kept++] = values.back();
+    values.resize(kept);
+}
 
 } // namespace
 
@@ -160,7 +174,7 @@ void PlotPanel::addBehind(const Overlay& overlay, int index, int lane) {
 
 bool PlotPanel::update(double from, double to, int pixels) {
     bool complete = true;
-    if (folded()) { // the header shows the values nevertheless
+    if (folded()) { // screen readers hear the values nevertheless
         for (Lane& lane : m_lanes)
             complete = lane.curve.update() && complete;
         return complete;
@@ -214,7 +228,13 @@ void PlotPanel::drawLanes(double from, double to, int pixels) {
         else
             lane.trend.sample(lane.curve.column(), from, to, pixels, lane.points.xs,
                               lane.points.ys);
-        fillGraph(*lane.trendGraph, drawnOf(lane.points, pixels), pen, pixels);
+        Drawn line = drawnOf(lane.points, pixels);
+        if (line.noise) { // it would hide other lanes, too
+            average(lane.points.xs);
+            average(lane.points.ys);
+            line = drawnOf(lane.points, pixels);
+        }
+        fillGraph(*lane.trendGraph, line, pen, pixels);
     }
 }
 
@@ -224,8 +244,10 @@ void PlotPanel::drawOverlays(int pixels) {
         QPen pen = m_colors.runPen(overlay.color, behind.curve.lane());
         pen.setWidthF(m_magnified);
         fillGraph(*behind.graph, drawnOf(behind.points, pixels), pen, pixels);
-        placeTag(behind, pen);
+        behind.tag->setFont(m_plot.font());
+        behind.tag->setColor(m_colors.asText(pen.color()));
     }
+    placeTags();
 }
 
 QPen PlotPanel::lanePen(size_t lane) const {
@@ -241,17 +263,43 @@ QPen PlotPanel::lanePen(size_t lane) const {
     return pen;
 }
 
-/// Puts the tag at the last point in view.
-void PlotPanel::placeTag(Behind& behind, const QPen& pen) {
-    const bool seen = !behind.points.xs.isEmpty();
-    behind.tag->setVisible(seen);
-    if (!seen) return;
-    const double right = m_rect.axis(QCPAxis::atBottom)->range().upper;
-    const double floor = m_rect.axis(QCPAxis::atLeft)->range().lower;
-    behind.tag->setFont(m_plot.font());
-    behind.tag->setColor(m_colors.asText(pen.color()));
-    behind.tag->position->setCoords(std::min(behind.points.xs.back(), right),
-                                    std::max(behind.points.ys.back(), floor));
+/// Puts each tag at its curve's last point in view, to the left of tags that are there already.
+void PlotPanel::placeTags() {
+    constexpr int kApart = 3; // pixels
+    const QCPAxis& step = *m_rect.axis(QCPAxis::atBottom);
+    const QCPAxis& value = *m_rect.axis(QCPAxis::atLeft);
+    const QFontMetrics metrics(m_plot.font());
+    std::vector<QRectF> taken;
+    for (auto each = m_behind.rbegin(); each != m_behind.rend(); ++each) { // the first to the left
+        const Behind& behind = *each;
+        const bool seen = !behind.points.xs.isEmpty() && m_rect.width() > 0 && m_rect.height() > 0;
+        behind.tag->setVisible(seen);
+        if (!seen) continue;
+        const double x = std::min(behind.points.xs.back(), step.range().upper);
+        const double y = std::max(behind.points.ys.back(), value.range().lower);
+        QRectF place(0, 0, metrics.horizontalAdvance(behind.label) + kApart, metrics.height());
+        place.moveBottomRight(QPointF(step.coordToPixel(x), value.coordToPixel(y)));
+        // a tag of a curve at the upper edge would be cut
+        place.moveTop(std::max(place.top(), double(m_rect.top())));
+        for (auto other = taken.begin(); other != taken.end();) {
+            const bool meets = place.intersects(*other);
+            if (meets) place.moveRight(other->left());
+            other = meets ? taken.begin() : other + 1; // it may lie on an earlier one now
+        }
+        taken.push_back(place);
+        behind.tag->position->setCoords(step.pixelToCoord(place.right()),
+                                        value.pixelToCoord(place.bottom()));
+    }
+}
+
+/// Returns the pen as the lane's line is drawn: without dashes where they would drown.
+QPen PlotPanel::shownPen(size_t lane) const {
+    const Lane& shown = m_lanes[lane];
+    const bool over = shown.trendGraph && !shown.trendGraph->data()->isEmpty();
+    QPen pen = lanePen(lane);
+    if ((over ? shown.trendGraph : shown.graph)->pen().style() == Qt::SolidLine)
+        pen.setStyle(Qt::SolidLine);
+    return pen;
 }
 
 PlotPanel::Drawn PlotPanel::drawnOf(const Points& points, int pixels) const {
@@ -351,7 +399,7 @@ void PlotPanel::showValues(std::optional<qint64> step) {
         const QString brief = text == QCoreApplication::translate("PlotPanel", "not finite")
                                   ? QCoreApplication::translate("PlotPanel", "inf/nan")
                                   : shortValueText(m_metric, text);
-        entries.append({lanePen(static_cast<size_t>(i)), m_colors.laneText(i), lane.label,
+        entries.append({shownPen(static_cast<size_t>(i)), m_colors.laneText(i), lane.label,
                         text + trendAt(lane, step) + othersAt(static_cast<size_t>(i), step),
                         brief});
     }

@@ -52,7 +52,8 @@ public:
     void setAbsent(int lane, bool absent);
     /// Draws the trend of each curve over the curve itself, which is faint then; 0: no trend. Only
     /// the loss has a trend. Without one, dense noise of losses and gradient norms is faint, too,
-    /// with a line through its middle, because that of the last lane would hide all others.
+    /// with a line through its middle, because that of the last lane would hide all others. A trend
+    /// that is dense noise itself is drawn by means of a few pixels.
     void setSmoothing(double weight);
     /// Sets the other runs whose curves are drawn behind.
     void setOverlays(const std::vector<Overlay>&);
@@ -116,8 +117,9 @@ private:
     void setUpAxis();
     void drawLanes(double from, double to, int pixels);
     void drawOverlays(int pixels);
-    void placeTag(Behind&, const QPen&);
+    void placeTags();
     QPen lanePen(size_t lane) const;
+    QPen shownPen(size_t lane) const;
     Drawn drawnOf(const Points&, int pixels) const;
     void fillGraph(CurveGraph&, const Drawn&, QPen, int pixels);
     void fitRange(double lowest, double highest);

@@ -11,6 +11,23 @@ namespace {
 constexpr int kBehindSample = 5;
 constexpr int kBehindTitle = 16;
 constexpr char16_t kMore = u'…';
+
+/// Returns a pen for a sample, which is short and drawn once a frame, so it may be thick. Its
+/// dashes are as long as those of the curve, and half of one comes first: the shortest sample has a
+/// gap.
+QPen samplePen(QPen pen) {
+    const double width = pen.widthF(), thick = std::max(2.0, width);
+    QVector<qreal> dashes = pen.style() == Qt::SolidLine ? QVector<qreal>() : pen.dashPattern();
+    for (qreal& each : dashes)
+        each *= width / thick;
+    pen.setWidthF(thick);
+    if (!dashes.isEmpty()) {
+        pen.setDashPattern(dashes);
+        pen.setDashOffset(dashes.front() / 2);
+    }
+    return pen;
+}
+
 } // namespace
 
 ReadoutItem::ReadoutItem(QCustomPlot& plot, QCPAxisRect& rect)
@@ -126,10 +143,7 @@ void ReadoutItem::draw(QCPPainter* painter) {
             break;
         }
         const ReadoutEntry& entry = m_entries[i];
-        QPen pen = entry.pen;
-        pen.setWidthF(
-            std::max(2.0, pen.widthF())); // short and drawn once a frame, so it may be thick
-        painter->setPen(pen);
+        painter->setPen(samplePen(entry.pen));
         const double middle = line.center().y() + 1;
         if (const int sample = sampleWidth(form) - kBehindSample; sample > 0)
             painter->drawLine(QLineF(line.left(), middle, line.left() + sample, middle));

@@ -33,6 +33,7 @@ private slots:
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
     void foldedPlotsAreGone();
+    void samplesAreDashedAtEverySize();
     void foldedPlotsAreToldAndCanBeChosen();
     void hiddenPlotsGiveTheirRoom();
     void lossStays();
@@ -175,6 +176,27 @@ void TestPlotLayout::foldedPlotsAreGone() {
     QTest::keyClick(m_stack.get(), Qt::Key_End);
     QVERIFY(m_stack->accessibleDescription().contains(
         QStringLiteral("Throughput (steps/s), B amp-fp16 1k")));
+}
+
+/// The shortest sample, too, is longer than a dash of lane B.
+void TestPlotLayout::samplesAreDashedAtEverySize() {
+    m_stack->append(1, record(1, 1, 0.012345f));
+    const QRgb color = colorsFor(m_stack->palette()).lane(1).rgb();
+    int sampled = 0;
+    for (int width = 180; width <= 700; width += 20) {
+        show(width, 300);
+        QCustomPlot& plot = plotOf(*m_stack);
+        const QImage image = plot.toPixmap().toImage();
+        const QRect rect = plot.axisRect(0)->rect();
+        const int y = rect.top() - ReadoutItem::heightFor(plot.font()) / 2;
+        int dashes = 0;
+        for (int x = rect.left() + 1; x < rect.right(); ++x)
+            dashes +=
+                image.pixelColor(x, y).rgb() == color && image.pixelColor(x - 1, y).rgb() != color;
+        QVERIFY2(dashes != 1, qPrintable(QString::number(width)));
+        if (dashes > 1) ++sampled;
+    }
+    QVERIFY2(sampled > 10, qPrintable(QString::number(sampled)));
 }
 
 /// The plots of a network that is validated, beside the gradients, in the room that a window of

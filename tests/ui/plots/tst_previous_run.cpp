@@ -50,6 +50,7 @@ private slots:
     void runsWithoutStepsChangeNothing();
     void lanesAreMatched();
     void plotsMayChange();
+    void tagsKeepApart();
     void theWindowKeepsIt();
 
 private:
@@ -150,6 +151,27 @@ void TestPreviousRun::lanesAreMatched() {
     draw();
     QCOMPARE(pointsOf(*m_stack, kBeforeA), 1);
     QCOMPARE(pointsOf(*m_stack, kBeforeB), 1);
+}
+
+/// Curves that end at the same height, at the upper edge, each have a name that can be read.
+void TestPreviousRun::tagsKeepApart() {
+    m_stack->showPrevious(true);
+    for (int i = 1; i <= 20; ++i)
+        for (int lane = 0; lane < 2; ++lane)
+            m_stack->append(lane, record(i, lane, 0.5f + 0.1f * static_cast<float>(i)));
+    startAgain();
+    train(1, 0.5f);
+    show();
+    std::vector<QRectF> tags;
+    const QCPAxisRect* rect = plotOf(*m_stack).axisRect(0);
+    for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i) {
+        const auto* tag = qobject_cast<QCPItemText*>(plotOf(*m_stack).item(i));
+        if (!tag || !tag->visible() || tag->clipAxisRect() != rect) continue;
+        tags.emplace_back(tag->topLeft->pixelPosition(), tag->bottomRight->pixelPosition());
+        QVERIFY(tags.back().top() >= rect->top() - 1);
+    }
+    QCOMPARE(tags.size(), size_t{2});
+    QVERIFY(!tags[0].intersects(tags[1]));
 }
 
 /// Plots that appear or disappear are built anew.
