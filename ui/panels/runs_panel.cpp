@@ -34,6 +34,7 @@ protected:
         QStyledItemDelegate::initStyleOption(option, index);
         const bool current = index.data(RunListModel::CurrentRole).toBool();
         option->font.setBold(current);
+        option->features &= ~QStyleOptionViewItem::WrapText; // see linesOf()
         if (index.column() != RunListModel::NameColumn) return;
         if (!current) addSample(*option, index);
         const QString differs =
@@ -129,7 +130,7 @@ void RunsPanel::buildTable() {
     m_table->setEditTriggers(QAbstractItemView::EditKeyPressed);
     m_table->setTabKeyNavigation(false);
     m_table->setShowGrid(false);
-    m_table->setWordWrap(false);
+    m_table->setWordWrap(true); // the delegate is told how wide a row to measure is
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->hideColumn(RunListModel::DiffersColumn); // shown below the name

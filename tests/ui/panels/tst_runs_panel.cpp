@@ -109,6 +109,7 @@ private slots:
     void deletesAfterAQuestion();
     void openedFoldersJoin();
     void severalRowsAreSeen();
+    void differencesTakeTwoLines();
     void littleRoom();
 };
 
@@ -332,6 +333,28 @@ void TestRunsPanel::severalRowsAreSeen() {
     const auto& area = *qobject_cast<QScrollArea*>(runs.window.centralWidget());
     QCOMPARE(area.widget()->height(), area.viewport()->height());
     QVERIFY2(end() <= table.viewport()->height(), qPrintable(QString::number(end())));
+}
+
+/// A row is as high as the lines into which its differences are broken.
+void TestRunsPanel::differencesTakeTwoLines() {
+    RunStore store;
+    for (const bool other : {false, true}) {
+        RunConfig config;
+        if (other) config.seed = 7;
+        if (other) config.optimizer.lr = 0.5;
+        if (other) config.model.width = 16;
+        FedRun fed;
+        fed.start({QStringLiteral("fp32")}, {false}, config);
+        store.add(fed.run, "Run");
+    }
+    RunListModel model(store);
+    model.refresh();
+    RunsPanel panel(model);
+    panel.resize(280, 400);
+    panel.show();
+    const int line = QFontMetrics(panel.table()->font()).lineSpacing();
+    QTRY_VERIFY2(panel.table()->rowHeight(1) >= 3 * line,
+                 qPrintable(QString::number(panel.table()->rowHeight(1))));
 }
 
 /// The details disappear before a row is cut, and are never cut themselves.
