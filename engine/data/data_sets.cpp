@@ -128,7 +128,13 @@ ViewKind viewKindOf(const TaskConfig& task) {
 std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     const DataSetInfo& info = infoOf(task.kind);
     const size_t files = info.fromFiles ? filesOf(task) : 0; // before they are read
-    std::unique_ptr<Dataset> made = info.make(task, seed);
+    std::unique_ptr<Dataset> made;
+    try {
+        made = info.make(task, seed);
+    } catch (const InputError& error) { // files that were good before may be gone
+        if (info.fromFiles) knownFacts().put(task, {std::nullopt, error.message(), files});
+        throw;
+    }
     require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
     if (info.fromFiles) knownFacts().put(task, {made->facts(), {}, files});
     return made;

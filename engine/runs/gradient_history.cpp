@@ -172,6 +172,10 @@ void GradientHistory::keep(const GradientColumn& column) {
         merge(*last, column);
     else
         m_columns.push_back(column);
+    keepBounds();
+}
+
+void GradientHistory::keepBounds() {
     while (m_columns.size() > (m_saved ? kMostSaved : kMostColumns))
         coarsen();
 }
@@ -216,6 +220,11 @@ GradientHistory GradientHistory::upTo(int64_t step) const {
     const auto bins = static_cast<size_t>(step / m_skipGrain) + 1;
     if (history.m_skips.size() > bins) history.m_skips.resize(bins);
     return history;
+}
+
+void GradientHistory::goOn() {
+    m_saved = false;
+    keepBounds();
 }
 
 GradientHistory GradientHistory::asSaved() const {

@@ -66,6 +66,8 @@ public:
     void addSaved(const GradientColumn&);
     /// Returns the history as it was after a step, with which a fork from there begins.
     GradientHistory upTo(int64_t step) const;
+    /// Lets the history of a saved run take in what is counted from now on, like any other.
+    void goOn();
     /// Returns the same columns and type as the history of a saved run, without rows.
     GradientHistory asSaved() const;
     bool isSaved() const { return m_saved; }
@@ -97,6 +99,7 @@ private:
     void countSkip(const StepRow&);
     void close(int64_t at);
     void keep(const GradientColumn&);
+    void keepBounds();
     void coarsen();
     GradientColumn current() const;
 

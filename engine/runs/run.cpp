@@ -294,9 +294,8 @@ void Run::addLane(LaneInfo lane, const LanePast& past) {
     if (past.lane >= 0) {
         for (MetricId id = 0; static_cast<size_t>(id) < metrics; ++id)
             writers[static_cast<size_t>(id)].share(past.of.column(past.lane, id), past.upTo);
-        const RunInfo& info = past.of.info();
-        if (saved || (info.folder.empty() && !info.restored)) // both kinds count alike
-            *history = past.of.gradients(past.lane).upTo(past.upTo);
+        *history = past.of.gradients(past.lane).upTo(past.upTo);
+        if (!saved) history->goOn(); // also from a saved run
         totals = totalsOf(past);
     }
     auto lanes = extended(*m_now.m_lanes, {std::move(lane)});

@@ -264,7 +264,7 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop)
         if (!on && button->hasFocus() && parentWidget()) parentWidget()->setFocus();
         button->setEnabled(on);
     };
-    enable(m_step, !building && !failed && !running && state != SessionState::Finished);
+    enable(m_step, !building && !running && state != SessionState::Finished);
     enable(m_reset, !building);
     applyColors();
 }

@@ -125,16 +125,17 @@ QString GradientView::heading() const {
     // counts as the pictures do: the step that has these gradients is not trained yet
     const auto trained = static_cast<qlonglong>(std::max<int64_t>(0, m_ranges.front().step - 1));
     const QString step = QLocale().toString(trained);
-    return m_anew ? tr("Gradients after step %1 (next training)").arg(step)
+    return m_anew ? tr("Scaled gradients of a new training")
                   : tr("Scaled gradients after step %1").arg(step);
 }
 
 QString GradientView::headingIn(int width, const QFontMetrics& metrics) const {
     QStringList forms{heading()};
-    if (!m_ranges.empty()) {
+    if (m_anew) {
+        forms << tr("Gradients of a new training") << tr("New training");
+    } else if (!m_ranges.empty()) {
         const auto trained = std::max<int64_t>(0, m_ranges.front().step - 1);
         const QString step = QLocale().toString(static_cast<qlonglong>(trained));
-        if (m_anew) forms << tr("After step %1 (next training)").arg(step);
         forms << tr("Gradients after step %1").arg(step) << tr("After step %1").arg(step);
     }
     return widest(forms, metrics, width);

@@ -21,8 +21,8 @@ class GradientView : public QWidget {
 public:
     explicit GradientView(QWidget* parent = nullptr);
 
-    /// Shows the last counted gradients of a run; null: none. `anew` tells that they belong to a
-    /// training that would replace the run that is shown.
+    /// Shows the last counted gradients of a run; null: none. `anew` tells that they belong to new
+    /// networks, whose training would replace the run that is shown.
     void setRun(std::shared_ptr<const Run>, bool anew = false);
     /// Takes what came since the last call.
     void refresh();

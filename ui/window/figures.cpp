@@ -152,6 +152,7 @@ QStringList Figures::invitations(const QString& text, Press press, const QString
 }
 
 void Figures::invite(const QString& text, Press press, const QString& title) {
+    m_new = false;
     m_parts.headline->say(invitations(text, press, title), title.isEmpty() ? kTitleSize : 1);
 }
 

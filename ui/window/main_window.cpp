@@ -232,8 +232,8 @@ void MainWindow::connectParts() {
     connect(m_frames.get(), &FrameLoop::settled, this, &MainWindow::settled);
     connect(&m_models.config, &ConfigModel::edited, this, &MainWindow::keepData);
     connect(&m_facts, &FactsReader::changed, this, [this] {
-        m_models.config.dataArrived();
         m_figures->changed();
+        m_models.config.dataArrived(); // what it says about a start is newer than those figures
         m_frames->stir();
     });
 }

@@ -79,7 +79,9 @@ QString RunWords::state(const State& state, const QString& saved) {
                          .arg(saved, QLocale().toString(static_cast<qlonglong>(state.nextStop)));
     case SessionState::Failed: break;
     }
-    return tr("The run failed. Change a setting, then press Play.");
+    if (state.built) return tr("The run failed. Change a setting, then press Play.");
+    const QString failed = tr("Training could not start. Press Play (Space) to try again.");
+    return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }
 
 QString RunWords::device(const std::optional<DeviceInfo>& device, bool isSaved,
@@ -152,12 +154,12 @@ QString RunWords::data(const RunConfig& config) {
     return what.isEmpty() ? samples : tr("%1 %2").arg(what, samples);
 }
 
-QString RunWords::noGradients(SessionState session, bool midway, int64_t next) {
-    switch (session) {
-    case SessionState::Building:
-        return tr("The gradients are counted once the networks are built.");
+QString RunWords::noGradients(const State& state, bool midway, int64_t next) {
+    if (!state.built) return tr("The gradients are counted once the networks are built.");
+    switch (state.session) {
     case SessionState::Running: return tr("The gradients are counted after this step.");
     case SessionState::Failed: return tr("The run failed, so it has no gradients.");
+    case SessionState::Building:
     case SessionState::Ready:
     case SessionState::Paused:
     case SessionState::Finished: break;
@@ -180,8 +182,7 @@ QString RunWords::copiedProgram(const RunConfig& config) {
 }
 
 QString RunWords::failedStart(bool showsOther) {
-    const QString failed =
-        tr("Training cannot start with these settings; the reason is given above.");
+    const QString failed = tr("Training cannot start with these settings.");
     return showsOther ? tr("%1 The previous run is still shown.").arg(failed) : failed;
 }
 

@@ -29,6 +29,7 @@ public:
         int64_t step = 0;                     ///< of the last row that is shown; 0 without networks
         int64_t nextStop = 0;                 ///< the step to which a finished run would continue
         Message dataChange{};                 ///< Experiment::dataChange()
+        bool built = true;                    ///< there are networks
     };
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
@@ -50,11 +51,11 @@ public:
     static QString data(const RunConfig&);
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
-    static QString noGradients(SessionState, bool midway, int64_t next);
+    static QString noGradients(const State&, bool midway, int64_t next);
     /// Says what to do with the program for PyTorch that was copied, and what it needs.
     static QString copiedProgram(const RunConfig&);
-    /// Says that a run with these settings failed to start. `showsOther` tells that a run with
-    /// other settings is still shown.
+    /// Says that a run with these settings failed to start. `showsOther` tells that a run that was
+    /// trained before is still shown.
     static QString failedStart(bool showsOther);
 };
 

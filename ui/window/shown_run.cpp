@@ -59,7 +59,9 @@ void ShownRun::connectSession() {
     connect(&m_controller, &ExperimentController::failed, this, [this](const Message& reason) {
         m_models.config.clearRunning();
         applyEdits();
+        if (isUnbuilt()) m_blamed = m_models.config.config();
         blameSettings(reason);
+        showState();
     });
     connect(m_parts.setup, &SetupPanel::restartRequested, this, [this] {
         const bool trains = m_controller.willTrain();
@@ -79,6 +81,7 @@ void ShownRun::connectSession() {
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
         m_parts.banner->lookAgain();
+        if (isUnbuilt()) showState(); // the settings may have been corrected
     });
     showState();
 }
@@ -107,7 +110,7 @@ void ShownRun::resume(std::shared_ptr<const ExperimentState> from, const RunPtr&
                       const QString& title, const QString& preset, const QString& about) {
     const RunConfig config = from->recorded;
     prepare(config, preset, title, about);
-    m_from = [from = std::move(from), begun] { return Beginning{from, begun}; };
+    m_next.from = [from = std::move(from), begun] { return Beginning{from, begun}; };
     restart();
 }
 
@@ -121,7 +124,7 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
                        const QString& about) {
     m_savedJob.reset();
     m_refusedRun = m_replaces = false;
-    m_from = nullptr;
+    m_next = {};
     m_edits.reset();
     ++m_experiment;
     m_about = about;
@@ -129,14 +132,14 @@ void ShownRun::prepare(const RunConfig& config, const QString& preset, const QSt
     m_title = title;
     m_data = titleOfData(config.task);
     m_models.config.clearRunning();
-    m_planned = config;
+    RunConfig& planned = m_next.recorded.emplace(config);
     if (m_stop) {
-        findField(kStopKey)->set(*m_planned, -1, int64_t{*m_stop});
-        std::erase_if(m_planned->edits, [](const LiveEdit& edit) {
+        findField(kStopKey)->set(planned, -1, int64_t{*m_stop});
+        std::erase_if(planned.edits, [](const LiveEdit& edit) {
             return edit.key == kStopKey || edit.key == kEpochsKey;
         });
     }
-    m_models.config.load(*m_planned);
+    m_models.config.load(planned);
     m_parts.transport->showExperiment(preset, title);
     emit titleChanged(tr("%1 – Halfscope").arg(title));
 }
@@ -188,33 +191,25 @@ void ShownRun::setPace(double stepsPerSecond) {
 void ShownRun::play() {
     if (m_controller.state() == SessionState::Finished)
         m_models.history.without([&] { setStopStep(nextStop()); });
-    if (m_controller.state() == SessionState::Failed) restart();
     if (takeUpEdits()) m_controller.play();
-}
-
-int64_t ShownRun::nextStop() const {
-    return m_models.config.nextStop(m_current ? m_current->step() : 0);
-}
-
-void ShownRun::playOrPause() {
-    m_controller.running() || m_controller.playWaits() ? m_controller.pause() : play();
 }
 
 bool ShownRun::restart() {
     m_parts.banner->dismiss();
     m_stays = false;
-    const BeginningReader from = std::exchange(m_from, nullptr);
+    const auto& [recorded, from] = m_tried = std::exchange(m_next, Plan());
     try {
         RunConfig config = m_models.config.config();
         // a recorded run's forks and edits are repeated when it is opened, not at a reset
-        if (const std::optional<RunConfig> planned = std::exchange(m_planned, std::nullopt)) {
-            config.forks = planned->forks;
-            config.edits = planned->edits;
+        if (recorded) {
+            config.forks = recorded->forks;
+            config.edits = recorded->edits;
         }
         checkConfig(config);
         callAfterData(config.task);
         m_models.config.startBuilding();
         m_begins = from ? RunWords::Begins::FromCheckpoint : RunWords::Begins::Anew;
+        m_blamed.reset();
         m_controller.reset(config, from);
         invite();
         return true;
@@ -222,6 +217,12 @@ bool ShownRun::restart() {
         refuseSettings(error.message());
         return false;
     }
+}
+
+/// With the settings that failed, it is the same start once more: files may have been mended.
+bool ShownRun::tryAgain() {
+    if (cannotStart()) m_next = std::move(m_tried);
+    return restart();
 }
 
 /// An experiment whose data were exchanged is no longer the preset or file that was opened.
@@ -246,6 +247,7 @@ void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
     m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
+    m_tried = {};           // checkpoints are large
     if (info.goesOnAfter) { // first its settings at the beginning, then as they are now
         RunConfig begun = info.recorded;
         begun.forks.clear();
@@ -263,10 +265,6 @@ void ShownRun::showBuilt() {
     updateGradients();
     showDevice();
     emit stirred();
-}
-
-ShownRun::Shown ShownRun::ofExperiment(const RunPtr& run, int64_t savedRows) const {
-    return {run, RunId::None, m_preset, m_title, m_about, savedRows, m_experiment, false};
 }
 
 void ShownRun::show(Shown next) {
@@ -368,7 +366,7 @@ void ShownRun::buildAgain(const Shown& back) {
     const RunSnapshot now = back.run->snapshot();
     prepare(now.info().recorded, back.preset, back.title, back.about);
     if (now.checkpoint())
-        m_from = [now, name = back.title.toStdString()] {
+        m_next.from = [now, name = back.title.toStdString()] {
             const RunCheckpoint& kept = *now.checkpoint();
             Beginning from{std::make_shared<const ExperimentState>(readKept(kept, name))};
             from.run = Run::goingOn(from.state->recorded, now, from.state->step);
@@ -417,13 +415,6 @@ void ShownRun::updateOverlays() {
     m_parts.plots->setOverlays(std::move(overlays));
 }
 
-bool ShownRun::isKept() const {
-    const bool trained = m_current && m_current->step() > 0;
-    if (!trained || m_controller.state() == SessionState::Failed) return true; // nothing to keep
-    const auto& checkpoint = m_current->now().checkpoint();
-    return checkpoint && checkpoint->step() == m_current->step();
-}
-
 bool ShownRun::frame() {
     const bool arrived = drain();
     if (m_replaces) { // also when there was no memory for it before
@@ -450,8 +441,7 @@ void ShownRun::explainGradients() {
     const bool midway = m_controller.restsMidway();
     const int64_t next = (m_current ? m_current->step() : 0) + 1;
     const bool none = midway || m_parts.gradients->empty();
-    m_parts.gradients->setNote(none ? RunWords::noGradients(m_controller.state(), midway, next)
-                                    : QString());
+    m_parts.gradients->setNote(none ? RunWords::noGradients(stateNow(), midway, next) : QString());
 }
 
 bool ShownRun::drain() {
@@ -501,10 +491,10 @@ void ShownRun::updateCards() {
 }
 
 /// A saved run's gradients over its steps are known, but no file has those of its next step: the
-/// view shows those of a training that would replace it.
+/// view shows those of its networks, or of new ones where it has none.
 void ShownRun::updateGradients() {
-    const bool anew = showsSaved() && m_current;
-    m_parts.gradients->setRun(anew ? m_current : m_shown.run, anew);
+    const SessionInfoPtr& built = m_controller.info();
+    m_parts.gradients->setRun(stepped(), showsSaved() && built && !built->goesOnAfter);
 }
 
 void ShownRun::updateTarget() {
@@ -540,14 +530,14 @@ void ShownRun::invite() {
     const RunConfig& config = m_models.config.config();
     const auto lanes = static_cast<qsizetype>(config.lanes.size());
     const QString about = m_about.isEmpty() ? RunWords::data(config) : m_about;
-    const bool says = m_begins == RunWords::Begins::Anew && !about.isEmpty();
+    const RunWords::State now = stateNow();
+    const bool says = now.begins == RunWords::Begins::Anew && !about.isEmpty();
     using Press = Figures::Press;
     const bool ended = m_controller.state() == SessionState::Finished;
     const Press press = m_controller.willTrain() ? Press::Nothing
                         : ended                  ? Press::Continue
                                                  : Press::Play;
-    m_figures.invite(RunWords::invitation(stateNow(), lanes, about), press,
-                     says ? m_title : QString());
+    m_figures.invite(RunWords::invitation(now, lanes, about), press, says ? m_title : QString());
 }
 
 QString ShownRun::lead() const {
@@ -559,6 +549,11 @@ RunWords::State ShownRun::stateNow() const {
     RunWords::State now{m_controller.state(), m_controller.playWaits(), m_begins};
     now.nextStop = nextStop();
     const SessionInfoPtr& built = m_controller.info();
+    now.built = built != nullptr;
+    if (isUnbuilt() && !cannotStart()) { // Play builds them with other settings
+        now.session = SessionState::Ready;
+        now.begins = RunWords::Begins::Anew;
+    }
     if (!built) return now;
     now.step = m_shown.run ? m_shown.run->step() : 0;
     now.goesOnAfter = built->goesOnAfter;
@@ -574,10 +569,10 @@ void ShownRun::showState() {
     emit stirred();
     const bool finished = state == SessionState::Finished;
     if (m_current && finished != m_current->info().outcome.has_value()) updateCurrent();
-    const bool failed = state == SessionState::Failed;
-    if (failed && !m_controller.info())
-        m_figures.apologise(RunWords::failedStart(m_models.run.step() > 0));
-    else if (finished || failed)
+    if (isUnbuilt() && !showsSaved())
+        cannotStart() ? m_figures.apologise(RunWords::failedStart(m_models.run.step() > 0))
+                      : invite();
+    else if (finished || state == SessionState::Failed)
         m_figures.changed(); // the headline sums up
     const bool waits = state == SessionState::Running || state == SessionState::Paused || finished;
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();

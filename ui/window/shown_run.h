@@ -44,7 +44,9 @@ public:
     /// Limits the steps a second; 0 means as fast as possible.
     void setPace(double stepsPerSecond);
     void play();
-    void playOrPause();
+    void playOrPause() {
+        m_controller.running() || m_controller.playWaits() ? m_controller.pause() : play();
+    }
     void stepOnce() {
         if (takeUpEdits()) m_controller.stepOnce();
     }
@@ -89,6 +91,11 @@ public:
     const QString& preset() const { return m_shown.preset; } ///< of run(); may be empty
     /// The run of the networks that were built last; null before the first.
     const RunPtr& trained() const { return m_current; }
+    /// The run whose next step is known: the networks that were built for a saved run tell what it
+    /// does not. Without networks, and for all other runs, the run that is shown.
+    const RunPtr& stepped() const {
+        return showsSaved() && m_controller.info() ? m_current : m_shown.run;
+    }
     bool reads() const { return m_savedJob != nullptr; }
     /// Whether the saved run that was opened last could not be read, which the banner tells.
     bool refusedRun() const { return m_refusedRun; }
@@ -97,15 +104,23 @@ public:
     bool showsSaved() const { return m_shown.run && (m_shown.back || m_shown.run != m_current); }
     /// Returns a sentence about a run that is over; otherwise empty.
     QString lead() const;
-    /// Returns what to know before Continue is pressed for the saved run that is shown; may be
-    /// empty.
-    QString warning() const { return m_stays ? RunWords::changedData(stateNow()) : QString(); }
+    /// Returns what to know before Play or Continue is pressed for the saved run that is shown; may
+    /// be empty.
+    QString warning() const {
+        if (showsSaved() && cannotStart()) return RunWords::failedStart(false);
+        return m_stays ? RunWords::changedData(stateNow()) : QString();
+    }
     /// Returns how long the run that is shown was trained, in seconds, without pauses.
     double trainedSeconds() const {
         return m_shown.run ? halfscope::trainedSeconds(m_shown.run->now()) : 0;
     }
     /// Whether trained() can continue from its last step later: its networks are kept with it.
-    bool isKept() const;
+    bool isKept() const {
+        const bool trained = m_current && m_current->step() > 0;
+        if (!trained || m_controller.state() == SessionState::Failed) return true;
+        const auto& checkpoint = m_current->now().checkpoint();
+        return checkpoint && checkpoint->step() == m_current->step();
+    }
     /// Whether rows are shown that are not on disk.
     bool hasUnsavedRows() const {
         return m_shown.run && m_shown.run->step() > 0 &&
@@ -141,11 +156,21 @@ private:
     void callAfterData(const TaskConfig&);
     void showBuilt();
     void applyEdits();
-    /// Lets a run that has not begun begin with the present settings. Returns whether they can be
-    /// used.
+    /// Builds networks again after a failure, and lets a run that has not begun begin with the
+    /// present settings. Returns whether they can be used.
     bool takeUpEdits() {
+        if (m_controller.state() == SessionState::Failed) return tryAgain();
         return !m_controller.untrained() || !m_models.config.restartNeeded() || restart();
     }
+    /// Whether building networks has failed: there are none.
+    bool isUnbuilt() const {
+        return m_controller.state() == SessionState::Failed && !m_controller.info();
+    }
+    /// Whether it has failed with the settings as they are.
+    bool cannotStart() const {
+        return isUnbuilt() && (!m_blamed || m_models.config.isStill(*m_blamed));
+    }
+    bool tryAgain();
     void blameSettings(const Message& reason);
     void refuseSettings(const Message& reason);
     void invite();
@@ -153,7 +178,9 @@ private:
     /// thread, or else untrained.
     void buildAgain(const Shown&);
     /// Describes `run` as a run of the experiment that is loaded.
-    Shown ofExperiment(const RunPtr&, int64_t savedRows) const;
+    Shown ofExperiment(const RunPtr& run, int64_t savedRows) const {
+        return {run, RunId::None, m_preset, m_title, m_about, savedRows, m_experiment, false};
+    }
     void show(Shown);
     void keep();
     /// Puts a run into the list, from its first step on.
@@ -162,7 +189,7 @@ private:
     RunWords::State stateNow() const;
     /// Returns the step to which Continue trains. The last rows may not have arrived yet, or there
     /// are none: then the rows of a saved run are shown.
-    int64_t nextStop() const;
+    int64_t nextStop() const { return m_models.config.nextStop(m_current ? m_current->step() : 0); }
     /// Stores the present settings and outcome of the run that is being trained.
     void updateCurrent();
     void updateCards();
@@ -183,11 +210,16 @@ private:
     std::string m_data;        ///< what its data are called
     int m_experiment = 0;      ///< counts load()
     double m_worthSeconds = 60;
-    std::optional<qint64> m_stop;       ///< of experiments that are opened
-    std::optional<RunConfig> m_planned; ///< the recorded experiment, whose forks and edits belong
-                                        ///< to the next build
-    std::optional<KeptEdits> m_edits;   ///< wait for the networks that are being built
-    BeginningReader m_from;             ///< what the next build continues from; null: nothing
+    std::optional<qint64> m_stop; ///< of experiments that are opened
+    /// What a build uses besides the settings.
+    struct Plan {
+        std::optional<RunConfig> recorded{}; ///< whose forks and edits are repeated
+        BeginningReader from{};              ///< what it continues from; null: nothing
+    };
+    Plan m_next;                       ///< of the next build
+    Plan m_tried;                      ///< of the present one, until it has succeeded
+    std::optional<RunConfig> m_blamed; ///< the settings when a build failed; nothing after others
+    std::optional<KeptEdits> m_edits;  ///< wait for the networks that are being built
     RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
     RunPtr m_current;              ///< of the networks that were built last; null before
     std::optional<RunFeed> m_feed; ///< feeds m_current

@@ -78,6 +78,11 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
                          const WindowParts& parts, QWidget& window)
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
+    connect(&m_controller, &ExperimentController::stateChanged, this, [this](SessionState state) {
+        // who trains something else does not wait for the file that was refused
+        if (state == SessionState::Running && m_parts.banner->text() == m_refusal)
+            m_parts.banner->dismiss();
+    });
     connect(&m_controller, &ExperimentController::saved, this,
             [this](const QString& path, qint64 step) {
                 emit used(path);
@@ -212,6 +217,7 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
         job->result();
         show(*opened);
     });
+    m_refusal = good ? QString() : m_parts.banner->text();
     emit ended(good);
     return good;
 }

@@ -152,8 +152,9 @@ private:
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;
     std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into
-    std::unique_ptr<FileJob> m_job;       ///< reads a file; null otherwise
-    std::unique_ptr<FileJob> m_script;    ///< writes the program for PyTorch; null otherwise
+    QString m_refusal; ///< why the file that was opened last was not; empty when it was
+    std::unique_ptr<FileJob> m_job;    ///< reads a file; null otherwise
+    std::unique_ptr<FileJob> m_script; ///< writes the program for PyTorch; null otherwise
 };
 
 } // namespace halfscope

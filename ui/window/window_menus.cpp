@@ -541,11 +541,10 @@ void WindowMenus::showTypes() {
 void WindowMenus::showLayerGradients() {
     auto* dialog = m_window.findChild<LayerGradientsDialog*>();
     if (!dialog) {
-        // no saved run tells of its layers: like the histogram, it shows what would replace it
+        // no saved run tells of its layers: like the histogram, it shows the networks built for it
         dialog = make<LayerGradientsDialog>(
-            LayerGradientsDialog::Source{
-                [this] { return m_shown.showsSaved() ? m_shown.trained() : m_shown.run(); },
-                [this] { return m_parts.gradients->note(); }},
+            LayerGradientsDialog::Source{[this] { return m_shown.stepped(); },
+                                         [this] { return m_parts.gradients->note(); }},
             &m_window);
         connect(dialog, &LayerGradientsDialog::watched, &m_controller,
                 &ExperimentController::watchLayers);

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <random>
 #include <set>
 
@@ -468,6 +469,13 @@ void TestFileData::mendedTables() {
     const std::string error = thrownBy<InputError>([&] { factsOf(task); });
     QVERIFY2(error.find("\"x\"") != std::string::npos, error.c_str());
     QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }), error);
+    writeBytes(task.path, "a,b\n1,20\n3,4\n");
+    QCOMPARE(factsOf(task).train, int64_t{2});
+    // a file that is gone is told once it was needed
+    QVERIFY(std::filesystem::remove(task.path));
+    QCOMPARE(factsOf(task).train, int64_t{2});
+    const std::string gone = thrownBy<InputError>([&] { makeDataset(task, 0); });
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }), gone);
     writeBytes(task.path, "a,b\n1,20\n3,4\n");
     QCOMPARE(factsOf(task).train, int64_t{2});
 }

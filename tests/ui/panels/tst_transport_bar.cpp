@@ -54,7 +54,7 @@ void TestTransportBar::transportStates_data() {
     row("running", SessionState::Running, "Pause", true, false);
     row("paused", SessionState::Paused, "Play", true, true);
     row("finished", SessionState::Finished, "Continue", true, false);
-    row("failed", SessionState::Failed, "Play", true, false);
+    row("failed", SessionState::Failed, "Play", true, true);
 }
 
 void TestTransportBar::transportStates() {

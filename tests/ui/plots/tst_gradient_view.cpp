@@ -91,14 +91,13 @@ private slots:
         view.setLanes({QStringLiteral("fp32")});
         const QFontMetrics metrics(view.font());
         view.setRanges({rangeOf(DType::F32)}, true);
-        const QString full = QStringLiteral("Gradients after step 1199 (next training)");
+        const QString full = QStringLiteral("Scaled gradients of a new training");
         const int width = metrics.horizontalAdvance(full);
         QCOMPARE(view.headingIn(width + 1, metrics), full);
-        QCOMPARE(view.headingIn(width - 1, metrics),
-                 QStringLiteral("After step 1199 (next training)"));
+        QCOMPARE(view.headingIn(width - 1, metrics), QStringLiteral("Gradients of a new training"));
         const QString least = QStringLiteral("Gradients after step 1199");
         const int narrow = metrics.horizontalAdvance(least) + 1;
-        QCOMPARE(view.headingIn(narrow, metrics), least);
+        QCOMPARE(view.headingIn(narrow / 2, metrics), QStringLiteral("New training"));
         view.setRanges({rangeOf(DType::F32)});
         QCOMPARE(view.headingIn(narrow, metrics), least);
         // beside a lesson

@@ -7,7 +7,9 @@
 #include "tests/support/growth_limit.h"
 #include "tests/support/saved_run_parts.h"
 #include "tests/support/thrown.h"
+#include "ui/panels/field_editor.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/plots/gradient_view.h"
 #include "ui/window/window_files.h"
 
 #include <QFileDialog>
@@ -57,6 +59,8 @@ private slots:
     void aFinishedRunHasItsNetworks();
     void aRunningRunHasItsLastOne();
     void savedAgainItGoesOn();
+    void gradientsGoOnToo();
+    void withoutItsData();
     void anOpenedCheckpointIsSavedWithItsRows();
     void aForkOfASavedRun();
     void aFullDiskLosesNothing();
@@ -143,6 +147,79 @@ void TestSavedCheckpoint::aRunningRunHasItsLastOne() {
     QTRY_VERIFY_WITH_TIMEOUT(
         stateOf(other.window).contains(QStringLiteral("continue after step %1").arg(step)),
         kPatience);
+}
+
+/// What was counted before the checkpoint stays, and what is counted later follows.
+void TestSavedCheckpoint::gradientsGoOnToo() {
+    Opened opened(skippingConfig(10));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QTest::keyClick(&opened.window, Qt::Key_G);
+    QVERIFY(trainsTo(opened.window, 10));
+    const size_t counted = gradientsOf(opened.window)[1].columns().size();
+    QVERIFY(counted > 0);
+    opened.window.saveResults(path("counted"));
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("counted")));
+    QVERIFY(showsSaved(other.window));
+    QTest::keyClick(&other.window, Qt::Key_G);
+    QTRY_COMPARE_WITH_TIMEOUT(other.window.gradients().heading(),
+                              QStringLiteral("Scaled gradients after step 10"), kPatience);
+    QVERIFY(trainsTo(other.window, 20));
+    QTRY_COMPARE_WITH_TIMEOUT(gradientsOf(other.window)[1].lastStep(), int64_t{20}, kPatience);
+    const GradientHistory all = gradientsOf(other.window)[1];
+    QVERIFY(all.columns().size() > counted);
+    for (int64_t step = 1; step <= 20; ++step)
+        QVERIFY2(all.at(step), qPrintable(QString::number(step)));
+}
+
+/// Its data are gone: all that the window says is about the run that is shown, and once the data
+/// are back, the run goes on.
+void TestSavedCheckpoint::withoutItsData() {
+    QString table = QStringLiteral("a,b\n");
+    for (int i = 0; i < 40; ++i)
+        table += QStringLiteral("%1,%2\n").arg(i).arg(3 * i);
+    const QString data = write(m_folder, QStringLiteral("t.csv"), table.toStdString());
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QTest::keyClick(&window, Qt::Key_G);
+    QVERIFY(window.tryFile(data));
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.shown().setStopStep(10);
+    QVERIFY(trainsTo(window, 10));
+    window.saveResults(path("of a table"));
+    QVERIFY(window.tryFile(path("of a table")));
+    QVERIFY(showsSaved(window));
+    QVERIFY(trainsTo(window, 20)); // what is shown before the data are gone
+    QVERIFY(QFile::rename(data, data + QStringLiteral(".away")));
+    QVERIFY(window.tryFile(path("of a table")));
+    QVERIFY(reaches(window, SessionState::Failed));
+    QVERIFY(showsSaved(window));
+    QCOMPARE(window.run().step(), int64_t{10});
+    const auto says = [&](const QString& text, const QString& end) {
+        return text.startsWith(QStringLiteral("Saved run of 10 steps")) && text.endsWith(end);
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(says(stateOf(window), "Training could not start. Press Play (Space) "
+                                                    "to try again."),
+                              qPrintable(stateOf(window)), kPatience);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        says(headline->toolTip(), "Training cannot start with these settings."),
+        qPrintable(headline->toolTip()), kPatience);
+    QVERIFY(window.gradients().empty());
+    QCOMPARE(window.gradients().note(),
+             QStringLiteral("The gradients are counted once the networks are built."));
+    QVERIFY(window.bannerText().remove(u'\u200b').contains(QStringLiteral("t.csv")));
+    QTRY_VERIFY_WITH_TIMEOUT(window.setup()
+                                 .editor("data.path")
+                                 ->errorText()
+                                 .remove(u'\u200b')
+                                 .contains(QStringLiteral("t.csv")),
+                             kPatience);
+    QVERIFY(QFile::rename(data + QStringLiteral(".away"), data));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished)); // as it was saved
+    QVERIFY(trainsTo(window, 11));
+    QCOMPARE(window.shown().run()->now().firstStep(), int64_t{1});
 }
 
 /// It is saved in another folder and in its own, where its checkpoint must not be removed as an

@@ -266,8 +266,7 @@ void TestSavedResults::withoutGradients() {
     QTRY_VERIFY(!plotOf(window.plots()).axisRect(2)->visible()); // the header says it
     QTRY_VERIFY_WITH_TIMEOUT(!window.gradients().figures(1).isEmpty(), kPatience);
     QVERIFY(gradientsOf(window)[1].columns().empty()); // those belong to the next training
-    QCOMPARE(window.gradients().heading(),
-             QStringLiteral("Gradients after step 0 (next training)"));
+    QCOMPARE(window.gradients().heading(), QStringLiteral("Scaled gradients of a new training"));
     window.stepOnce();
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved(), kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(window.gradients().heading(),

@@ -4,9 +4,13 @@
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
 #include "ui/panels/banner.h"
+#include "ui/panels/field_editor.h"
+#include "ui/panels/setup_panel.h"
 #include "ui/window/run_words.h"
 
+#include <QDir>
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QToolButton>
 
@@ -34,6 +38,16 @@ QString headlineOf(MainWindow& window) {
     return window.findChild<QLabel*>(QStringLiteral("headline"))->toolTip();
 }
 
+QString stateOf(MainWindow& window) {
+    return window.findChild<QLabel*>(QStringLiteral("state"))->text();
+}
+
+/// Whether the window asks for a press of Play, in all places.
+bool invites(MainWindow& window) {
+    return headlineOf(window).endsWith(QStringLiteral("Press Play.")) &&
+           stateOf(window) == QStringLiteral("Ready. Press Play (Space).");
+}
+
 const QString kGone = QStringLiteral("the device is gone");
 
 } // namespace
@@ -48,6 +62,8 @@ private slots:
     void refusedFork();
     void unwrittenFileStays();
     void failedStart();
+    void correctedStart();
+    void refusedFile();
     void continuesFromACheckpoint();
     void lostCheckpoint();
 };
@@ -140,9 +156,9 @@ void TestWindowCauses::failedStart() {
     set(window, "data.path", opened.folder.filePath("none.csv"));
     window.restart();
     QVERIFY(reaches(window, SessionState::Failed));
-    QTRY_COMPARE(headlineOf(window),
-                 QStringLiteral("Training cannot start with these settings; the reason is given "
-                                "above."));
+    QTRY_COMPARE(headlineOf(window), QStringLiteral("Training cannot start with these settings."));
+    QCOMPARE(stateOf(window),
+             QStringLiteral("Training could not start. Press Play (Space) to try again."));
     undo(window);
     undo(window);
     window.restart();
@@ -154,6 +170,68 @@ void TestWindowCauses::failedStart() {
     QVERIFY(reaches(window, SessionState::Failed));
     QTRY_VERIFY2(headlineOf(window).endsWith(QStringLiteral("The previous run is still shown.")),
                  qPrintable(headlineOf(window)));
+    QVERIFY(!invites(window));
+    undo(window);
+    QTRY_VERIFY2(invites(window), qPrintable(headlineOf(window)));
+    redo(window);
+    QVERIFY(!invites(window));
+}
+
+/// A column is named wrongly, then rightly: the window is as ready as if nothing had failed.
+void TestWindowCauses::correctedStart() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("t.csv"), "a,b\n1,2\n3,4\n5,6\n")));
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto* step = window.findChild<QPushButton*>(QStringLiteral("step"));
+    for (const char* how : {"step", "play"}) {
+        set(window, "data.target", QStringLiteral("c"));
+        window.restart();
+        QVERIFY(reaches(window, SessionState::Failed));
+        QTRY_VERIFY_WITH_TIMEOUT(!window.bannerText().isEmpty(), kPatience);
+        QVERIFY2(!invites(window), qPrintable(headlineOf(window)));
+        set(window, "data.target", QStringLiteral("a"));
+        QCOMPARE(window.bannerText(), QString());
+        QTRY_VERIFY2_WITH_TIMEOUT(invites(window), qPrintable(headlineOf(window)), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(window.setup()
+                                     .editor("data.path")
+                                     ->findChild<QLabel*>(QStringLiteral("note"))
+                                     ->text()
+                                     .contains("column"),
+                                 kPatience);
+        QTest::qWait(300); // figures are shown some times a second
+        QVERIFY2(invites(window), qPrintable(headlineOf(window)));
+        QVERIFY(step->isEnabled());
+        QLatin1String(how) == QLatin1String("step") ? window.stepOnce() : window.play();
+        QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 1, kPatience);
+        QVERIFY(reaches(window, QLatin1String(how) == QLatin1String("step")
+                                    ? SessionState::Paused
+                                    : SessionState::Finished));
+        QCOMPARE(window.config().running()->task.target, std::string("a"));
+    }
+}
+
+/// A file that was refused is no longer news once something else is trained.
+void TestWindowCauses::refusedFile() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto refuse = [&] {
+        QDir(opened.folder.path()).mkpath(QStringLiteral("empty"));
+        QVERIFY(!window.tryFile(opened.folder.filePath(QStringLiteral("empty"))));
+        QVERIFY(!window.bannerText().isEmpty());
+    };
+    refuse();
+    QVERIFY(trainsTo(window, 5));
+    QCOMPARE(window.bannerText(), QString());
+    refuse();
+    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("t.csv"), "a,b\n1,2\n3,4\n5,6\n")));
+    QCOMPARE(window.bannerText(), QString());
+    window.controller().saveCheckpoint(opened.folder.filePath("no/such/c.safetensors"), "1");
+    QTRY_VERIFY_WITH_TIMEOUT(!window.bannerText().isEmpty(), kPatience);
+    window.play(); // this has no other place to be read
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() > 0, kPatience);
+    QVERIFY(!window.bannerText().isEmpty());
 }
 
 void TestWindowCauses::continuesFromACheckpoint() {
