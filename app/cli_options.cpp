@@ -126,9 +126,10 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
 /// Puts a scaler's preset before the settings that it brings with it, so that one of these that is
 /// given counts wherever it stands.
 std::vector<std::string> presetsFirst(std::vector<std::string> settings) {
-    std::ranges::stable_partition(settings, [](const std::string& setting) {
+    const auto isPreset = [](const std::string& setting) {
         return setting.substr(0, setting.find('=')).ends_with("scaler.preset");
-    });
+    };
+    std::stable_partition(settings.begin(), settings.end(), isPreset);
     return settings;
 }
 

@@ -1,6 +1,7 @@
 // halfscope-cli from outside: exit codes, one-line errors, what it lists and describes, full and
 // closed outputs. Runs and their files are in tst_cli_run.
 #include "engine/core/vector_set.h"
+#include "engine/scaler/scaler_presets.h"
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
 
@@ -27,6 +28,7 @@ private slots:
     void closedPipe();
     void missingDevice();
     void vectorSets();
+    void presetsOfScalers();
     void noQt();
 };
 
@@ -318,6 +320,21 @@ void TestCli::vectorSets() {
     QCOMPARE(wrong.code, 3);
     QCOMPARE(wrong.error, QByteArray("halfscope-cli: HALFSCOPE_CPU_VECTORS: \"sse\" is not one of "
                                      "portable, avx2, avx512, avx512bf16 and amx\n"));
+}
+
+/// A preset sets what its scaler's users are used to, but not what is given beside it.
+void TestCli::presetsOfScalers() {
+    QTemporaryDir folder;
+    const Outcome run = call(smallRun(folder.path() + "/out", {"--set", "scaler.init_scale=8",
+                                                               "--set", "scaler.preset=megatron"}));
+    QVERIFY2(run.code == 0, run.error);
+    const ScalerConfig scaler =
+        readConfig(folder.filePath("out/experiment.json").toStdString()).lanes[1].scaler;
+    QCOMPARE(scaler.initScale, 8.0);
+    ScalerConfig megatron;
+    QVERIFY(scaler.rules.growthInterval != megatron.rules.growthInterval);
+    applyScalerPreset(megatron, "megatron");
+    QCOMPARE(scaler.rules.growthInterval, megatron.rules.growthInterval);
 }
 
 void TestCli::noQt() {

@@ -5,7 +5,6 @@
 #include "engine/runs/lane_totals.h"
 #include "engine/runs/run_reader.h"
 #include "engine/runs/run_writer.h"
-#include "engine/scaler/scaler_presets.h"
 #include "engine/settings/fields.h"
 #include "tests/support/cli.h"
 
@@ -192,17 +191,6 @@ void TestCliRun::optionsActInOrder() {
     QCOMPARE(config.lanes[2].scaler.initScale, 16.0);
     QCOMPARE(config.steps, int64_t{3});
     QCOMPARE(config.seed, uint64_t{5});
-    // a preset sets what its scaler's users are used to, but not what is given beside it
-    const Outcome either = call(smallRun(
-        folder.filePath("p"), {"--set", "scaler.init_scale=8", "--set", "scaler.preset=megatron"}));
-    QVERIFY2(either.code == 0, either.error);
-    const ScalerConfig scaler =
-        readConfig(folder.filePath("p/experiment.json").toStdString()).lanes[1].scaler;
-    QCOMPARE(scaler.initScale, 8.0);
-    ScalerConfig megatron;
-    QVERIFY(scaler.rules.growthInterval != megatron.rules.growthInterval);
-    applyScalerPreset(megatron, "megatron");
-    QCOMPARE(scaler.rules.growthInterval, megatron.rules.growthInterval);
     QVERIFY(filesOf(out).contains("output_amp-fp16-2.png"));
     // says which of the equal lanes is which, in the table and in the summary
     QStringList rows;

@@ -78,6 +78,9 @@ void TestLayerArguments::placesThatAreLeft() {
     QVERIFY(thrownBy<InputError>([] {
                 readModel("Tanh(device=None)");
             }).ends_with("Tanh takes no arguments, found None"));
+    QCOMPARE(thrownBy<InputError>([] { readModel("Linear(8, 2, dtype=torch.float16)"); }),
+             std::string("line 1, column 14: dtype=torch.float16 is not supported here: the "
+                         "settings choose the device, and each lane its types"));
 }
 
 void TestLayerArguments::groupsAndDilation() {

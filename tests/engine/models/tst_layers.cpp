@@ -479,9 +479,6 @@ private slots:
                               "whole number from 1 to 1048576");
         row("Linear(8, 2, bais=True)", "line 1, column 14: Linear has no argument \"bais\"; the "
                                        "nearest one is bias");
-        row("Linear(8, 2, dtype=torch.float16)",
-            "line 1, column 14: dtype=torch.float16 is not supported here: the settings choose the "
-            "device, and each lane its types");
         row("Linear(8, 2, out_features=3)",
             "line 1, column 14: Linear: out_features is given twice");
         row("Linear(in_features=8, 2)", "line 1, column 23: Linear: 2 needs a name, because it "
