@@ -1,16 +1,17 @@
-// Convolution on the CPU: with few taps by kernels of our own (tap_conv.h), else by the library's
-// where it has some (conv_library.h; of depthwise ones before ours), else by image columns (im2col)
-// and one matrix product per tile and group, with tiles spread over all threads. Tiles and partial
-// sums depend only on the sizes, so any number of threads gives the same bits. 16-bit operands are
-// widened; where the library multiplies pairs of bfloat16, only those samples are widened that
-// would not come out exactly.
+// Convolution on the CPU: with few taps (tap_conv.h) and for most 1x1 kernels (pointwise_conv.h) by
+// kernels of our own, else by the library's where it has some (conv_library.h), else by image
+// columns and one matrix product per tile and group, with tiles spread over all threads. Tiles and
+// partial sums depend only on the sizes, so any number of threads gives the same bits. 16-bit
+// operands are widened; where the library multiplies pairs of bfloat16, only those samples are
+// widened that would not come out exactly.
 #include "engine/cpu/conv_library.h"
+#include "engine/cpu/conv_parts.h"
 #include "engine/cpu/conv_plan.h"
 #include "engine/cpu/pair_gemm.h"
+#include "engine/cpu/pointwise_conv.h"
 #include "engine/cpu/small_gemm.h"
 #include "engine/cpu/support.h"
 #include "engine/cpu/tap_conv.h"
-#include "engine/cpu/tf32.h"
 
 #include "engine/core/error.h"
 
@@ -65,6 +66,14 @@ int64_t libraryResult(Op op, const LibraryConv& library, const ConvPlan& p) {
     return alignedFloats(library.samples(0) * each);
 }
 
+/// Whether the library's kernels for depthwise convolutions do better than ours for few taps: they
+/// keep channels in vectors, which narrow rows leave empty and strides have to be filled for.
+bool isBestInLibrary(const ConvPlan& p) {
+    constexpr int64_t kNarrow = kTapLanes / 2;
+    const bool depthwise = p.groups > 1 && p.groupChannels() == 1;
+    return depthwise && (p.ow < kNarrow || p.stride[1] > 1);
+}
+
 ConvScratch scratchOf(Op op, const ConvPlan& p) {
     ConvScratch s;
     const bool low = p.type != DType::F32 || p.tf32;
@@ -72,16 +81,16 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
     const int64_t weight = alignedFloats(p.o * p.taps());
     const int64_t y = alignedFloats(p.n * p.o * p.places());
     const bool taps = isTapConv(op, p);
-    // A library's depthwise kernels keep channels in vectors, which is faster still.
-    const bool depthwise = p.groups > 1 && p.groupChannels() == 1;
-    if (!taps || depthwise) s.library = libraryConv(op, p);
+    if (!taps || isBestInLibrary(p)) s.library = libraryConv(op, p);
     if (taps && !s.library) {
-        s.taps.emplace(op == Op::Conv2dInputGrad ? *p.mirrored() : p);
+        const ConvPlan group = (op == Op::Conv2dInputGrad ? *p.mirrored() : p).ofGroup();
+        s.taps.emplace(group);
         s.perThread = s.taps->imageFloats();
-        if (low) s.perThread += alignedFloats(p.image()) + alignedFloats(p.o * p.places());
+        if (low)
+            s.perThread += alignedFloats(group.image()) + alignedFloats(group.o * group.places());
         if (low && op != Op::Conv2dWeightGrad) s.wideB = weight;
         if (op == Op::Conv2dInputGrad) s.partials = weight;
-        if (op == Op::Conv2dWeightGrad) s.partials = p.tapParts() * s.taps->sumFloats();
+        if (op == Op::Conv2dWeightGrad) s.partials = p.tapParts() * p.groups * s.taps->sumFloats();
         return s;
     }
     if (s.library) {
@@ -111,33 +120,6 @@ ConvScratch scratchOf(Op op, const ConvPlan& p) {
         s.partials = p.parts() * weight;
     }
     return s;
-}
-
-bool isAsStored(const CpuCall& call, const CpuTensor& tensor) {
-    return tensor.dtype == DType::F32 && call.node.math != MathMode::TF32;
-}
-
-/// Returns elements [first, first + n) of the operand as f32: in place, or widened or rounded into
-/// `to`.
-const float* widened(const CpuCall& call, const CpuTensor& tensor, int64_t first, int64_t n,
-                     float* to) {
-    const std::byte* const stored = elementAt(tensor.data, first, tensor.dtype);
-    if (isAsStored(call, tensor)) return reinterpret_cast<const float*>(stored);
-    loadAsFloat(tensor.dtype, stored, to, static_cast<size_t>(n));
-    if (call.node.math == MathMode::TF32) roundToTf32(to, static_cast<size_t>(n));
-    return to;
-}
-
-/// Returns the whole operand, widened by all threads.
-const float* widened(const CpuCall& call, const CpuTensor& tensor, float* to) {
-    if (isAsStored(call, tensor)) return static_cast<const float*>(tensor.data);
-    constexpr int64_t kBlock = 1 << 15;
-    const int64_t count = tensor.shape->elements();
-    call.pool.run(ceilDiv(count, kBlock), [&](int64_t task, int) {
-        const int64_t first = task * kBlock;
-        widened(call, tensor, first, std::min(kBlock, count - first), to + first);
-    });
-    return to;
 }
 
 /// The outputs that see the image in one kernel column: for output column q of a row, the image
@@ -250,34 +232,6 @@ Areas areasOf(const CpuCall& call, const ConvPlan& p) {
     return {sizes, scratchFloats(call), call.pool.threads()};
 }
 
-void storeRows(const CpuCall& call, const float* from, int64_t rows, int64_t columns, int64_t first,
-               int64_t stride) {
-    for (int64_t row = 0; row < rows; ++row) {
-        storeFromFloat(call.node.dtype, from + row * columns,
-                       elementAt(call.out, first + row * stride, call.node.dtype),
-                       static_cast<size_t>(columns));
-    }
-}
-
-constexpr int64_t kPartBlock = 4096; ///< elements of a gradient whose partial sums a task adds
-
-/// Adds the partial sums of a weight's gradient, `size` floats apart, into the first of them, in
-/// order. done(first, count) is called for each block of `elements` that is complete.
-template <class Done>
-void addParts(const CpuCall& call, float* sums, int64_t parts, int64_t size, int64_t elements,
-              const Done& done) {
-    call.pool.run(ceilDiv(elements, kPartBlock), [&](int64_t task, int) {
-        const int64_t first = task * kPartBlock, count = std::min(kPartBlock, elements - first);
-        float* const sum = sums + first;
-        for (int64_t part = 1; part < parts; ++part) {
-            const float* const more = sum + part * size;
-            for (int64_t i = 0; i < count; ++i)
-                sum[i] += more[i];
-        }
-        done(first, count);
-    });
-}
-
 /// Whether the library's kernels for pairs are exact for operands with these exponents. They
 /// multiply some values by zeros that pad a pair, so none may be infinite or NaN.
 bool keepsAll(const Exponents& a, const Exponents& b) {
@@ -370,16 +324,36 @@ void runLibraryWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& a
     storeRows(call, library.planes(areas.partials()), 1, p.o * p.taps(), 0, 0);
 }
 
-/// A sample's image as the kernels for few taps want it, and room for what else a task widens.
-struct TapArea {
-    float *laidOut, *wideImage, *wideY;
+/// The groups of a convolution with few taps, sample by sample; that of an input gradient is
+/// ConvPlan::mirrored().
+struct TapGroups {
+    explicit TapGroups(const ConvPlan& whole)
+        : samples(whole.n), groups(whole.groups), image(whole.ofGroup().image()),
+          y(whole.groupOutputs() * whole.places()), weight(whole.groupOutputs() * whole.taps()) {}
+    int64_t samples, groups;
+    int64_t image, y, weight; ///< elements of a group
+};
 
-    TapArea(const CpuCall& call, const ConvPlan& p, const Areas& areas, int thread, int64_t sample)
-        : laidOut(areas.thread(thread)), wideImage(laidOut + areas.sizes.taps->imageFloats()),
-          wideY(wideImage + alignedFloats(p.image())) {
-        areas.sizes.taps->layOut(
-            widened(call, call.in[0], sample * p.image(), p.image(), wideImage), laidOut);
+/// An image of a group as the kernels for few taps want it, and room for what a task widens.
+class TapArea {
+public:
+    TapArea(const Areas& areas, const TapGroups& groups, int thread)
+        : m_taps(*areas.sizes.taps), m_groups(groups), m_laidOut(areas.thread(thread)),
+          m_wideImage(m_laidOut + m_taps.imageFloats()),
+          m_wideY(m_wideImage + alignedFloats(groups.image)) {
+        m_taps.clear(m_laidOut);
     }
+    const float* laidOut(const CpuCall& call, int64_t unit) const {
+        m_taps.layOut(widened(call, call.in[0], unit * m_groups.image, m_groups.image, m_wideImage),
+                      m_laidOut);
+        return m_laidOut;
+    }
+    float* wideY() const { return m_wideY; }
+
+private:
+    const TapConv& m_taps;
+    const TapGroups& m_groups;
+    float *m_laidOut, *m_wideImage, *m_wideY;
 };
 
 /// Writes weight (o, c / groups, kh, kw) as (c, o / groups, kh, kw) with its taps in reverse.
@@ -394,35 +368,42 @@ void mirror(const ConvPlan& p, const float* weight, float* to) {
 }
 
 /// Runs Conv2d, and Conv2dInputGrad as one.
-void runTaps(const CpuCall& call, const Areas& areas) {
-    const ConvPlan& p = areas.sizes.taps->plan();
+void runTaps(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
+    const bool forward = call.node.op == Op::Conv2d;
+    const TapGroups all(forward ? p : *p.mirrored());
     const float* weight = widened(call, call.in[1], areas.wideB());
-    if (call.node.op == Op::Conv2dInputGrad) {
-        mirror(planOf(call), weight, areas.partials());
+    if (!forward) {
+        mirror(p, weight, areas.partials());
         weight = areas.partials();
     }
     const bool direct = call.node.dtype == DType::F32;
-    const int64_t y = p.o * p.places();
-    call.pool.run(p.n, [&](int64_t sample, int thread) {
-        if (stopped(call)) return;
-        const TapArea area(call, p, areas, thread, sample);
-        float* const out = direct ? static_cast<float*>(call.out) + sample * y : area.wideY;
-        areas.sizes.taps->forward(area.laidOut, weight, out);
-        if (!direct) storeRows(call, out, 1, y, sample * y, 0);
+    call.pool.run(all.samples, [&](int64_t sample, int thread) {
+        const TapArea area(areas, all, thread);
+        for (int64_t group = 0; group < all.groups; ++group) {
+            if (stopped(call)) return;
+            const int64_t unit = sample * all.groups + group;
+            float* const out = direct ? static_cast<float*>(call.out) + unit * all.y : area.wideY();
+            areas.sizes.taps->forward(area.laidOut(call, unit), weight + group * all.weight, out);
+            if (!direct) storeRows(call, out, 1, all.y, unit * all.y, 0);
+        }
     });
 }
 
 void runTapsWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& areas) {
     const TapConv& taps = *areas.sizes.taps;
-    const int64_t parts = p.tapParts(), size = taps.sumFloats(), y = p.o * p.places();
+    const TapGroups all(p);
+    const int64_t parts = p.tapParts(), size = all.groups * taps.sumFloats();
     call.pool.run(parts, [&](int64_t part, int thread) {
         float* const sums = areas.partials() + part * size;
         std::fill_n(sums, size, 0.0F);
-        for (int64_t sample = p.n * part / parts; sample < p.n * (part + 1) / parts; ++sample) {
+        const TapArea area(areas, all, thread);
+        const int64_t begin = all.samples * part / parts, end = all.samples * (part + 1) / parts;
+        for (int64_t unit = begin * all.groups; unit < end * all.groups; ++unit) {
             if (stopped(call)) return;
-            const TapArea area(call, p, areas, thread, sample);
-            taps.addWeightGrad(area.laidOut, widened(call, call.in[1], sample * y, y, area.wideY),
-                               sums);
+            const float* const laidOut = area.laidOut(call, unit);
+            taps.addWeightGrad(laidOut,
+                               widened(call, call.in[1], unit * all.y, all.y, area.wideY()),
+                               sums + unit % all.groups * taps.sumFloats());
         }
     });
     if (stopped(call)) return;
@@ -440,8 +421,9 @@ void runTapsWeightGrad(const CpuCall& call, const ConvPlan& p, const Areas& area
 
 void cpuConv2d(const CpuCall& call) {
     const ConvPlan p = planOf(call);
+    if (PointwiseConv::takes(call.node.op, p)) return PointwiseConv(call.node.op, p).run(call);
     const Areas areas = areasOf(call, p);
-    if (areas.sizes.taps) return runTaps(call, areas);
+    if (areas.sizes.taps) return runTaps(call, p, areas);
     if (areas.sizes.library) return runLibrary(call, p, areas);
     const float* image = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
@@ -476,8 +458,9 @@ void cpuConv2d(const CpuCall& call) {
 
 void cpuConv2dInputGrad(const CpuCall& call) {
     const ConvPlan p = planOf(call);
+    if (PointwiseConv::takes(call.node.op, p)) return PointwiseConv(call.node.op, p).run(call);
     const Areas areas = areasOf(call, p);
-    if (areas.sizes.taps) return runTaps(call, areas);
+    if (areas.sizes.taps) return runTaps(call, p, areas);
     if (areas.sizes.library) return runLibrary(call, p, areas);
     const float* dy = widened(call, call.in[0], areas.wideA());
     const float* weight = widened(call, call.in[1], areas.wideB());
@@ -501,6 +484,7 @@ void cpuConv2dInputGrad(const CpuCall& call) {
 
 void cpuConv2dWeightGrad(const CpuCall& call) {
     const ConvPlan p = planOf(call);
+    if (PointwiseConv::takes(call.node.op, p)) return PointwiseConv(call.node.op, p).run(call);
     const Areas areas = areasOf(call, p);
     if (areas.sizes.taps) return runTapsWeightGrad(call, p, areas);
     if (areas.sizes.library) return runLibraryWeightGrad(call, p, areas);
@@ -544,6 +528,8 @@ void cpuConv2dWeightGrad(const CpuCall& call) {
 size_t cpuConvScratchBytes(const Graph& graph, NodeId id, int threads) {
     const Node& node = graph[id];
     const ConvPlan p = planOf(node, graph[node.in[0]].shape, graph[node.in[1]].shape);
+    if (PointwiseConv::takes(node.op, p))
+        return static_cast<size_t>(PointwiseConv(node.op, p).floats(threads)) * sizeof(float);
     return scratchOf(node.op, p).floats(threads) * sizeof(float);
 }
 

@@ -51,6 +51,15 @@ struct ConvPlan {
     int64_t parts() const { return std::min(kMaxParts, n * tiles()); }
     int64_t tapParts() const { return std::min(kMaxParts, n); } ///< the same for few taps
 
+    /// Returns the convolution of one group.
+    ConvPlan ofGroup() const {
+        ConvPlan one = *this;
+        one.c = groupChannels();
+        one.o = groupOutputs();
+        one.groups = 1;
+        return one;
+    }
+
     /// Returns the input gradient as a convolution of the output's gradient with the mirrored
     /// kernel (c, o / groups, kh, kw); nothing where strides leave gaps, or padding cuts the
     /// gradient off.

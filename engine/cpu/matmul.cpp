@@ -36,15 +36,6 @@ void widen(const MatmulPlan& plan, const void* from, int64_t first, int64_t ld, 
 /// Returns scratch as pairs of bfloat16.
 uint32_t* lanesOf(float* area) { return reinterpret_cast<uint32_t*>(area); }
 
-/// Multiplies one block of pairs, in f32 when a value or a sum may be subnormal.
-void multiplyBlock(const PanelShape& shape, const uint32_t* a, int leastOfA, const uint32_t* panels,
-                   int leastOfB, float* c) {
-    if (staysNormal(leastOfA, leastOfB))
-        multiplyPairs(usedVectorSet(), shape, a, panels, c);
-    else
-        multiplyPairsWidened(usedVectorSet(), shape, a, panels, c);
-}
-
 } // namespace
 
 Matmul::Matmul(const CpuCall& call, const MatmulPlan& plan)
@@ -304,8 +295,8 @@ void Matmul::tilePairs(int64_t batch, int64_t row, int64_t column, int thread) c
                                columns, p.transposeA, k > 0};
         const uint32_t* b =
             lanesOf(m_scratch) + panelOffset(pairsOf(p.k), p.n, k / 2, column, kPairDepth);
-        multiplyBlock(shape, packed, leastOfA, b,
-                      *std::min_element(least, least + ceilDiv(columns, kPanelColumns)), c);
+        multiplyPairBlock(shape, packed, leastOfA, b,
+                          *std::min_element(least, least + ceilDiv(columns, kPanelColumns)), c);
     }
     narrow(c, rows, columns, (batch * p.m + row) * p.n + column);
 }
@@ -385,8 +376,8 @@ void Matmul::splitChunkPairs(int64_t k, bool accumulate, int thread, float* c) c
                 leastOfB, packPairPanel(b + first * p.n + column, p.n, false, depth,
                                         std::min(kPanelColumns, p.n - column),
                                         panels + panelOffset(pairs, p.n, 0, column, kPairDepth)));
-        multiplyBlock({p.m, p.n, pairs, p.m, p.n, true, accumulate || first > k}, packed, leastOfA,
-                      panels, leastOfB, c);
+        multiplyPairBlock({p.m, p.n, pairs, p.m, p.n, true, accumulate || first > k}, packed,
+                          leastOfA, panels, leastOfB, c);
     }
 }
 

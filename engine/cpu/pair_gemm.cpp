@@ -142,6 +142,14 @@ void multiplyPairsWidened(VectorSet set, const PanelShape& s, const uint32_t* a,
     }
 }
 
+void multiplyPairBlock(const PanelShape& shape, const uint32_t* a, int leastOfA,
+                       const uint32_t* panels, int leastOfPanels, float* c) {
+    if (staysNormal(leastOfA, leastOfPanels))
+        multiplyPairs(usedVectorSet(), shape, a, panels, c);
+    else
+        multiplyPairsWidened(usedVectorSet(), shape, a, panels, c);
+}
+
 bool hasPairGemm(VectorSet set) {
 #if defined(HALFSCOPE_X86_GEMM)
     return set >= VectorSet::Avx512Bf16 && hasVectorSet(set);

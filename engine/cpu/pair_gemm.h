@@ -53,6 +53,10 @@ void multiplyPairs(VectorSet, const PanelShape&, const uint32_t* a, const uint32
 /// multiplyPanels.
 void multiplyPairsWidened(VectorSet, const PanelShape&, const uint32_t* a, const uint32_t* panels,
                           float* c);
+/// Multiplies at most one block with the set in use: as pairs where the least exponents of the
+/// operands allow it, else by products of f32.
+void multiplyPairBlock(const PanelShape&, const uint32_t* a, int leastOfA, const uint32_t* panels,
+                       int leastOfPanels, float* c);
 /// Whether this program and the set have what multiplyPairs needs.
 bool hasPairGemm(VectorSet);
 

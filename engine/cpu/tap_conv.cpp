@@ -38,12 +38,13 @@ bool isTapConv(Op op, const ConvPlan& p) {
 }
 
 TapConv::TapConv(const ConvPlan& plan, VectorSet set)
-    : m_plan(plan), m_set(set), m_rows(ceilDiv(plan.h + 2 * plan.padding[0], plan.stride[0])),
+    : m_plan(plan.ofGroup()), m_set(set),
+      m_rows(ceilDiv(plan.h + 2 * plan.padding[0], plan.stride[0])),
       m_pitch(ceilDiv(plan.w + 2 * plan.padding[1], plan.stride[1])),
       m_imageFloats(
-          alignedFloats(plan.c * plan.stride[0] * plan.stride[1] * m_rows * m_pitch + kBehind)) {
+          alignedFloats(m_plan.c * plan.stride[0] * plan.stride[1] * m_rows * m_pitch + kBehind)) {
     const auto [down, across] = m_plan.stride;
-    for (int64_t c = 0; c < plan.groupChannels(); ++c)
+    for (int64_t c = 0; c < m_plan.c; ++c)
         for (int64_t i = 0; i < plan.kh; ++i)
             for (int64_t j = 0; j < plan.kw; ++j) {
                 const int64_t y = i * plan.dilation[0], x = j * plan.dilation[1];
@@ -52,9 +53,23 @@ TapConv::TapConv(const ConvPlan& plan, VectorSet set)
             }
 }
 
+void TapConv::clear(float* laidOut) const { std::fill_n(laidOut, m_imageFloats, 0.0F); }
+
+TapShape TapConv::shape() const {
+    return {m_plan.o, m_plan.taps(), m_plan.oh, m_plan.ow, m_pitch, m_offsets.data()};
+}
+
+#if defined(HALFSCOPE_X86_GEMM)
+
 void TapConv::layOut(const float* image, float* laidOut) const {
     const auto [down, across] = m_plan.stride;
-    std::fill_n(laidOut, m_imageFloats, 0.0F);
+    if (down == 1 && across == 1) {
+        const auto copy = m_set >= VectorSet::Avx512 ? copyRowsAvx512 : copyRowsAvx2;
+        float* to = laidOut + m_plan.padding[0] * m_pitch + m_plan.padding[1];
+        for (int64_t c = 0; c < m_plan.c; ++c, image += m_plan.h * m_plan.w, to += m_rows * m_pitch)
+            copy(image, m_plan.h, m_plan.w, to, m_pitch);
+        return;
+    }
     for (int64_t c = 0; c < m_plan.c; ++c)
         for (int64_t y = 0; y < m_plan.h; ++y, image += m_plan.w) {
             const int64_t row = y + m_plan.padding[0];
@@ -63,42 +78,27 @@ void TapConv::layOut(const float* image, float* laidOut) const {
             for (int64_t x = 0; x < std::min(across, m_plan.w); ++x) {
                 const int64_t column = x + m_plan.padding[1];
                 float* to = phases + column % across * m_rows * m_pitch + column / across;
-                if (across == 1)
-                    std::copy_n(image, m_plan.w, to);
-                else
-                    for (int64_t at = x; at < m_plan.w; at += across)
-                        *to++ = image[at];
+                for (int64_t at = x; at < m_plan.w; at += across)
+                    *to++ = image[at];
             }
         }
 }
 
-TapShape TapConv::shape() const {
-    return {m_plan.groupOutputs(), m_plan.taps(), m_plan.oh, m_plan.ow, m_pitch, m_offsets.data()};
-}
-
-int64_t TapConv::groupFloats() const {
-    return m_plan.groupChannels() * m_plan.stride[0] * m_plan.stride[1] * m_rows * m_pitch;
-}
-
-#if defined(HALFSCOPE_X86_GEMM)
-
 void TapConv::forward(const float* laidOut, const float* weight, float* y) const {
     const auto kernel = m_set >= VectorSet::Avx512 ? tapForwardAvx512 : tapForwardAvx2;
-    const int64_t outputs = m_plan.groupOutputs();
-    for (int64_t group = 0; group < m_plan.groups; ++group)
-        kernel(shape(), laidOut + group * groupFloats(), weight + group * outputs * m_plan.taps(),
-               y + group * outputs * m_plan.places());
+    kernel(shape(), laidOut, weight, y);
 }
 
 void TapConv::addWeightGrad(const float* laidOut, const float* dy, float* sums) const {
     const auto kernel = m_set >= VectorSet::Avx512 ? addTapProductsAvx512 : addTapProductsAvx2;
-    const int64_t outputs = m_plan.groupOutputs();
-    for (int64_t group = 0; group < m_plan.groups; ++group)
-        kernel(shape(), laidOut + group * groupFloats(), dy + group * outputs * m_plan.places(),
-               sums + group * outputs * m_plan.taps() * kTapLanes);
+    kernel(shape(), laidOut, dy, sums);
 }
 
 #else
+
+void TapConv::layOut(const float*, float*) const {
+    failInvariant("tap_conv: this program has no vectors for it");
+}
 
 void TapConv::forward(const float*, const float*, float*) const {
     failInvariant("tap_conv: this program has no vectors for it");

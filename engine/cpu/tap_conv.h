@@ -17,7 +17,7 @@ inline constexpr int64_t kFewTaps = 32;
 /// The lanes in which products are added up for a weight's gradient.
 inline constexpr int64_t kTapLanes = 16;
 
-/// The sizes of one group of one sample for the kernels.
+/// The sizes of one sample for the kernels.
 struct TapShape {
     int64_t outputs, taps;
     int64_t rows, columns; ///< of an output
@@ -30,17 +30,19 @@ struct TapShape {
 /// whose bits are to be the same on every processor, are left to small_gemm.h.
 bool isTapConv(Op, const ConvPlan&);
 
-/// One convolution; everything is about one sample. Each sum is taken in an order that depends only
+/// One group of a convolution: its channels are all that it knows, and everything is about one
+/// sample. So one group after the other is in L1. Each sum is taken in an order that depends only
 /// on the sizes and the width of the processor's vectors.
 class TapConv {
 public:
     /// The set is not Portable, and this machine has it.
     explicit TapConv(const ConvPlan&, VectorSet = usedVectorSet());
-    const ConvPlan& plan() const { return m_plan; }
 
     /// The floats of an image that is laid out for the kernels: padded, and with columns and rows
     /// that are a stride apart side by side.
     int64_t imageFloats() const { return m_imageFloats; }
+    /// Makes room for images, which are laid out there one after the other: they share the padding.
+    void clear(float* laidOut) const;
     void layOut(const float* image, float* laidOut) const;
 
     /// Computes y (o, oh, ow) from the laid out image and the weight (o, taps).
@@ -55,16 +57,16 @@ public:
 
 private:
     TapShape shape() const;
-    int64_t groupFloats() const; ///< of a group's channels in the laid out image
     ConvPlan m_plan;
     VectorSet m_set;
     int64_t m_rows, m_pitch; ///< of a part of the laid out image, which has one for each phase
     int64_t m_imageFloats;
-    std::vector<int64_t>
-        m_offsets; ///< by tap of a group: of the pixel that it has for the first output
+    std::vector<int64_t> m_offsets; ///< by tap: of the pixel that it has for the first output
 };
 
 // One for each compiled file.
+void copyRowsAvx2(const float* from, int64_t rows, int64_t columns, float* to, int64_t pitch);
+void copyRowsAvx512(const float* from, int64_t rows, int64_t columns, float* to, int64_t pitch);
 void tapForwardAvx2(const TapShape&, const float* image, const float* weight, float* y);
 void tapForwardAvx512(const TapShape&, const float* image, const float* weight, float* y);
 void addTapProductsAvx2(const TapShape&, const float* image, const float* dy, float* sums);

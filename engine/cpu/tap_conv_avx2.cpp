@@ -6,6 +6,10 @@
 
 namespace halfscope {
 
+void copyRowsAvx2(const float* from, int64_t rows, int64_t columns, float* to, int64_t pitch) {
+    copyRows<Avx2Floats>(from, rows, columns, to, pitch);
+}
+
 void tapForwardAvx2(const TapShape& s, const float* image, const float* weight, float* y) {
     compute<Avx2Floats, 4>(s, image, weight, y);
 }

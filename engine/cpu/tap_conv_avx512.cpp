@@ -6,6 +6,10 @@
 
 namespace halfscope {
 
+void copyRowsAvx512(const float* from, int64_t rows, int64_t columns, float* to, int64_t pitch) {
+    copyRows<Avx512Floats>(from, rows, columns, to, pitch);
+}
+
 void tapForwardAvx512(const TapShape& s, const float* image, const float* weight, float* y) {
     compute<Avx512Floats, 8>(s, image, weight, y);
 }

@@ -14,6 +14,22 @@ struct Count {
     static constexpr int value = Value;
 };
 
+/// Copies rows to where they are `pitch` apart; what is between them stays. Whole vectors overlap
+/// at the end of a row, as a part of one would take longer.
+template <class V>
+void copyRows(const float* from, int64_t rows, int64_t columns, float* to, int64_t pitch) {
+    const int64_t last = columns - V::kLanes;
+    for (int64_t row = 0; row < rows; ++row, from += columns, to += pitch) {
+        for (int64_t i = 0; i < last; i += V::kLanes)
+            V::store(to + i, V::load(from + i));
+        if (last >= 0)
+            V::store(to + last, V::load(from + last));
+        else
+            for (int64_t i = 0; i < columns; ++i)
+                to[i] = from[i];
+    }
+}
+
 /// Adds the products of some channels of dy and some taps.
 template <class V, int Outputs, int Taps>
 void addTile(const TapShape& s, const float* image, const int64_t* offsets, const float* dy,

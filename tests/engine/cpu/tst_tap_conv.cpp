@@ -112,19 +112,52 @@ struct Exact {
     }
 };
 
-std::vector<float> laidOut(const TapConv& conv, const std::vector<float>& image) {
-    std::vector<float> room(static_cast<size_t>(conv.imageFloats()), kGuard);
-    conv.layOut(image.data(), room.data());
-    return room;
+/// Computes the groups of a convolution one after the other in the same room.
+class Groups {
+public:
+    Groups(const TapConv& conv, const ConvPlan& p)
+        : m_conv(conv), m_plan(p), m_room(guarded(std::vector<float>(room()))) {
+        conv.clear(m_room.data());
+    }
+    /// Calls visit(laid out image, first weight, first of y) for each group of a sample.
+    template <class Visit>
+    void each(const std::vector<float>& image, const Visit& visit) {
+        const ConvPlan one = m_plan.ofGroup();
+        for (int64_t group = 0; group < m_plan.groups; ++group) {
+            m_conv.layOut(image.data() + group * one.image(), m_room.data());
+            visit(m_room.data(), group * one.o * one.taps(), group * one.o * one.places());
+        }
+    }
+    bool areWhole() const { return guardsAreWhole(m_room); }
+
+private:
+    size_t room() const { return static_cast<size_t>(m_conv.imageFloats()); }
+    const TapConv& m_conv;
+    const ConvPlan& m_plan;
+    std::vector<float> m_room;
+};
+
+std::vector<float> forward(const TapConv& conv, const ConvPlan& p, const std::vector<float>& image,
+                           const std::vector<float>& weight) {
+    std::vector<float> y = guarded(std::vector<float>(static_cast<size_t>(p.o * p.places())));
+    Groups groups(conv, p);
+    groups.each(image, [&](const float* laidOut, int64_t firstWeight, int64_t firstOfY) {
+        conv.forward(laidOut, weight.data() + firstWeight, y.data() + firstOfY);
+    });
+    return groups.areWhole() ? y : std::vector<float>{};
 }
 
 /// Returns the weight's gradient of samples with these images and gradients of y.
 std::vector<float> weightGrad(const TapConv& conv, const ConvPlan& p,
                               const std::vector<std::vector<float>>& images,
                               const std::vector<std::vector<float>>& dys) {
-    std::vector<float> sums(static_cast<size_t>(conv.sumFloats()));
+    std::vector<float> sums(static_cast<size_t>(conv.sumFloats() * p.groups));
+    Groups groups(conv, p);
     for (size_t i = 0; i < images.size(); ++i)
-        conv.addWeightGrad(laidOut(conv, images[i]).data(), dys[i].data(), sums.data());
+        groups.each(images[i], [&](const float* laidOut, int64_t firstWeight, int64_t firstOfY) {
+            conv.addWeightGrad(laidOut, dys[i].data() + firstOfY,
+                               sums.data() + firstWeight * kTapLanes);
+        });
     std::vector<float> joined;
     for (int64_t i = 0; i < p.o * p.taps(); ++i)
         joined.push_back(TapConv::joined(sums.data() + i * kTapLanes));
@@ -196,8 +229,8 @@ void TestTapConv::values() {
             y.add(output, weight[tap], images.back()[pixel]);
             grad.add(tap, dys.back()[output], images.back()[pixel]);
         });
-        std::vector<float> got = guarded(std::vector<float>(y.sums.size()));
-        conv.forward(laidOut(conv, images.back()).data(), weight.data(), got.data());
+        const std::vector<float> got = forward(conv, p, images.back(), weight);
+        QVERIFY(!got.empty());
         QVERIFY(y.holds(got, p.taps()));
         QVERIFY(guardsAreWhole(got));
     }
@@ -218,10 +251,10 @@ void TestTapConv::infiniteNeighboursStayOut() {
     const std::vector<float> grad = weightGrad(conv, p, {image}, {dy});
     QVERIFY(std::isnan(grad[0]) && std::isnan(grad[1])); // inf x 0, as it should
     QVERIFY(std::isfinite(grad[2]));                     // sees it at no place
-    std::vector<float> y(dy.size());
     const std::vector<float> weight(static_cast<size_t>(p.o * p.taps()), 1);
-    conv.forward(laidOut(conv, image).data(), weight.data(), y.data());
-    for (size_t i = 0; i < y.size(); ++i) {
+    const std::vector<float> y = forward(conv, p, image, weight);
+    QVERIFY(!y.empty());
+    for (size_t i = 0; i < dy.size(); ++i) {
         const size_t at = i % static_cast<size_t>(p.places());
         QCOMPARE(std::isinf(y[i]), at == firstOf(2) || at == firstOf(2) + 1);
     }
@@ -229,27 +262,35 @@ void TestTapConv::infiniteNeighboursStayOut() {
 
 /// As an op, cut into tasks, with operands and results of any type.
 void TestTapConv::op_data() {
-    QTest::addColumn<bool>("forward");
+    QTest::addColumn<int>("which");
+    QTest::addColumn<bool>("depthwise");
     QTest::addColumn<int>("dtype");
-    for (const bool forward : {true, false})
-        for (const DType type : {DType::F32, DType::F16, DType::BF16})
-            QTest::addRow("%s, %s", forward ? "conv2d" : "weight grad", nameOf(type).data())
-                << forward << static_cast<int>(type);
+    for (const Op op : {Op::Conv2d, Op::Conv2dInputGrad, Op::Conv2dWeightGrad})
+        for (const bool depthwise : {false, true})
+            for (const DType type : {DType::F32, DType::F16, DType::BF16})
+                if (depthwise || op != Op::Conv2dInputGrad)
+                    QTest::addRow("%s%s, %s", infoOf(op).name.data(),
+                                  depthwise ? ", depthwise" : "", nameOf(type).data())
+                        << static_cast<int>(op) << depthwise << static_cast<int>(type);
 }
 
 void TestTapConv::op() {
-    QFETCH(bool, forward);
+    QFETCH(int, which);
+    QFETCH(bool, depthwise);
     QFETCH(int, dtype);
+    const auto op = static_cast<Op>(which);
     const auto type = static_cast<DType>(dtype);
-    const Shape image{21, 1, 28, 28}, weight{13, 1, 5, 5};
-    ConvAttrs how{{1, 1}, {2, 2}, {}};
+    const Shape image = depthwise ? Shape{21, 12, 20, 18} : Shape{21, 1, 28, 28},
+                weight = depthwise ? Shape{24, 1, 3, 3} : Shape{13, 1, 5, 5};
+    ConvAttrs how{{1, 1}, {2, 2}, {}, {1, 1}, depthwise ? 12 : 1};
     const Shape y = test::outOf(image, weight, how);
-    if (!forward) how.target = {5, 5};
+    if (op == Op::Conv2dWeightGrad) how.target = {weight[2], weight[3]};
+    if (op == Op::Conv2dInputGrad) how.target = {image[2], image[3]};
     Graph graph;
     Builder builder(graph);
-    const NodeId in[] = {builder.input("a", image, type),
-                         builder.input("b", forward ? weight : y, type)};
-    const NodeId out = builder.emit(forward ? Op::Conv2d : Op::Conv2dWeightGrad, in, how);
+    const NodeId in[] = {builder.input("a", op == Op::Conv2dInputGrad ? y : image, type),
+                         builder.input("b", op == Op::Conv2dWeightGrad ? y : weight, type)};
+    const NodeId out = builder.emit(op, in, how);
     graph.addOutput("out", out);
     Leaves leaves, sizes;
     for (uint64_t i = 0; i < 2; ++i) {
@@ -268,7 +309,8 @@ void TestTapConv::op() {
     QVERIFY(run(3) == got);
     const auto exact = test::valueOf(graph, leaves, out, RefRounding::None).values,
                size = test::valueOf(graph, sizes, out, RefRounding::None).values;
-    const double terms = forward ? 25 : 21 * 28 * 28;
+    const auto terms = static_cast<double>(op == Op::Conv2dWeightGrad ? image[0] * y[2] * y[3]
+                                                                      : 2 * weight[2] * weight[3]);
     for (size_t i = 0; i < exact.size(); ++i) {
         const double sum = kRoundoff * terms * size[i];
         const double bound = sum + formatOf(type).unitRoundoff() * (std::fabs(exact[i]) + sum) +
