@@ -79,6 +79,11 @@ std::string textIn(const nlohmann::json& answer, const char* key) {
     return found->get<std::string>();
 }
 
+/// The process ended instead of answering.
+struct Ended {
+    std::string how;
+};
+
 const nlohmann::json& listIn(const nlohmann::json& answer, const char* key) {
     const auto found = answer.find(key);
     if (found == answer.end() || !found->is_array()) refuseAnswer(answer);
@@ -89,38 +94,60 @@ const nlohmann::json& listIn(const nlohmann::json& answer, const char* key) {
 
 PyTorchSteps::PyTorchSteps(const std::string& python, bool cuda, int threads,
                            const SignalWatch& signals)
-    : m_signals(signals), m_cuda(cuda), m_threads(threads) {
-    start(python);
+    : m_python(python), m_signals(signals), m_cuda(cuda), m_threads(threads) {
+    start();
+}
+
+PyTorchSteps::~PyTorchSteps() { end(); }
+
+/// Starts a new process, whose PyTorch remembers nothing.
+void PyTorchSteps::start() {
+    end();
+    launch();
+    m_isNew = true;
     const std::string line = receive();
     const nlohmann::json hello = nlohmann::json::parse(line, nullptr, false);
     if (m_signals.interrupted()) return;
-    if (!hello.is_object()) refuse(python, "is not Python");
-    if (hello.contains("error")) refuse(python, textIn(hello, "error"));
+    if (!hello.is_object()) refuse(m_python, "is not Python");
+    if (hello.contains("error")) refuse(m_python, textIn(hello, "error"));
     m_version = textIn(hello, "version");
 }
 
-PyTorchSteps::~PyTorchSteps() {
+void PyTorchSteps::end() {
     if (m_socket >= 0) ::close(m_socket);
+    m_socket = -1;
+    m_read.clear();
     if (m_process < 0) return;
     ::kill(m_process, SIGKILL); // it has nothing to save, and may be compiling
     while (::waitpid(m_process, nullptr, 0) < 0 && errno == EINTR) {
     }
+    m_process = -1;
 }
 
-void PyTorchSteps::start(const std::string& python) {
+/// Waits for the process, which has closed its end of the socket.
+std::string PyTorchSteps::howItEnded() {
+    int status = 0;
+    while (::waitpid(m_process, &status, 0) < 0 && errno == EINTR) {
+    }
+    m_process = -1;
+    return WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status))
+                               : "exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+void PyTorchSteps::launch() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-        refuse(python, std::string("cannot be started: ") + std::strerror(errno));
+        refuse(m_python, std::string("cannot be started: ") + std::strerror(errno));
     m_socket = ends[0];
     const SpawnSetup setup(ends[1]);
-    std::string program = python, option = "-c", source = kPyTorchStepsSource;
+    std::string program = m_python, option = "-c", source = kPyTorchStepsSource;
     const std::array<char*, 4> arguments{program.data(), option.data(), source.data(), nullptr};
-    const int error = ::posix_spawnp(&m_process, python.c_str(), setup.files(), setup.attributes(),
+    const int error = ::posix_spawnp(&m_process, m_python.c_str(), setup.files(), setup.attributes(),
                                      arguments.data(), environ);
     ::close(ends[1]);
     if (error == 0) return;
     m_process = -1;
-    refuse(python, std::string("cannot be started: ") + std::strerror(error));
+    refuse(m_python, std::string("cannot be started: ") + std::strerror(error));
 }
 
 void PyTorchSteps::send(std::string_view line) {
@@ -151,41 +178,64 @@ std::string PyTorchSteps::receive() {
     return {};
 }
 
-/// Returns null once a signal came.
+/// Returns null once a signal came. Throws Ended.
 nlohmann::json PyTorchSteps::ask(const nlohmann::json& request) {
     send(request.dump() + "\n");
-    const std::string line = receive();
-    const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
-    if (m_signals.interrupted()) return nullptr;
-    if (line.empty()) throw EngineError(Message::data("PyTorch's process has ended"));
-    if (!answer.is_object()) refuseAnswer(line);
-    if (answer.contains("error"))
-        throw EngineError(Message::data("PyTorch: " + textIn(answer, "error")));
-    return answer;
+    for (;;) {
+        const std::string line = receive();
+        const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
+        if (m_signals.interrupted()) return nullptr;
+        if (line.empty()) throw Ended{howItEnded()};
+        if (!answer.is_object()) refuseAnswer(line);
+        if (answer.contains("error"))
+            throw EngineError(Message::data("PyTorch: " + textIn(answer, "error")));
+        const auto trying = answer.find("trying");
+        if (trying == answer.end()) return answer;
+        m_trying = {textIn(*trying, "lane"), textIn(*trying, "way")};
+    }
 }
 
 void PyTorchSteps::prepare(const StepCase& row, const std::vector<LaneConfig>& lanes) {
     m_ways.clear();
+    m_row = row.name;
     RunConfig config = row.config;
     config.lanes = lanes;
     const BatchShape batch = shapeOf(row);
-    const nlohmann::json answer =
-        ask({{"script", pytorchScript(config)},
-             {"optimizer", optimizerCall(config.optimizer, "model.parameters()")},
-             {"x", extents(batch.x())},
-             {"target", extents(batch.target())},
-             {"classes", row.classes},
-             {"device", m_cuda ? "cuda" : "cpu"},
-             {"threads", m_threads}});
-    if (answer.is_null()) return;
+    nlohmann::json request{{"script", pytorchScript(config)},
+                           {"optimizer", optimizerCall(config.optimizer, "model.parameters()")},
+                           {"x", extents(batch.x())},
+                           {"target", extents(batch.target())},
+                           {"classes", row.classes},
+                           {"device", m_cuda ? "cuda" : "cpu"},
+                           {"threads", m_threads},
+                           {"without", nlohmann::json::array()}};
+    while (!takeWays(request))
+        request["without"].push_back({m_trying.lane, m_trying.way});
+}
+
+/// Returns false when one of the ways, m_trying, ended the process.
+bool PyTorchSteps::takeWays(const nlohmann::json& request) try {
+    if (!m_isNew) start();
+    m_isNew = false;
+    m_trying = {};
+    const nlohmann::json answer = ask(request);
+    if (answer.is_null()) return true;
     for (const nlohmann::json& way : listIn(answer, "ways"))
         m_ways.push_back({textIn(way, "lane"), textIn(way, "way")});
     for (const nlohmann::json& way : listIn(answer, "refused"))
-        printNote("PyTorch: " + row.name + ", " + textIn(way, "lane") + ", " + textIn(way, "way") +
+        printNote("PyTorch: " + m_row + ", " + textIn(way, "lane") + ", " + textIn(way, "way") +
                   ": not timed: " + pathText(textIn(way, "reason")) + "\n");
+    return true;
+} catch (const Ended& ended) {
+    if (m_trying.way.empty())
+        throw EngineError(Message::data("PyTorch's process has ended (" + ended.how + ")"));
+    printNote("PyTorch: " + m_row + ", " + m_trying.lane + ", " + m_trying.way +
+              ": not timed: its process has ended (" + ended.how + ")\n");
+    return false;
 }
 
-void PyTorchSteps::round() {
+void PyTorchSteps::round() try {
+    if (m_ways.empty()) return;
     const nlohmann::json answer = ask({{"round", true}});
     if (answer.is_null()) return;
     const nlohmann::json& seconds = listIn(answer, "seconds");
@@ -194,6 +244,9 @@ void PyTorchSteps::round() {
         if (!seconds[i].is_number()) refuseAnswer(seconds[i]);
         m_ways[i].seconds.push_back(seconds[i].get<double>());
     }
+} catch (const Ended& ended) {
+    m_ways.clear();
+    printNote("PyTorch: " + m_row + ": not timed: its process has ended (" + ended.how + ")\n");
 }
 
 } // namespace halfscope::cli

@@ -34,20 +34,26 @@ public:
 
     const std::string& version() const { return m_version; } ///< of PyTorch
     /// Prepares a row's network in each lane that PyTorch has, and takes first steps, which may
-    /// compile for minutes. Ways that fail are noted with their reason. Throws EngineError when the
-    /// process ends, and InputError when PyTorch has none of the lanes.
+    /// compile for minutes. Each row has a process of its own, and another when that ends: ways that
+    /// fail, or end the process, are noted with their reason. Throws EngineError when the process
+    /// ends before all ways, and InputError when PyTorch has none of the lanes.
     void prepare(const StepCase&, const std::vector<LaneConfig>&);
-    /// Times each way once. Throws EngineError as prepare() does.
+    /// Times each way once. When the process ends, which is noted, the row has no ways any more.
     void round();
     /// Returns the ways that prepare() made ready, with the rounds since.
     const std::vector<Way>& ways() const { return m_ways; }
 
 private:
-    void start(const std::string& python);
+    void start();
+    void end();
+    void launch();
+    std::string howItEnded();
+    bool takeWays(const nlohmann::json& request);
     nlohmann::json ask(const nlohmann::json& request);
     void send(std::string_view line);
     std::string receive();
 
+    std::string m_python;
     const SignalWatch& m_signals;
     bool m_cuda = false;
     int m_threads = 0;
@@ -55,6 +61,9 @@ private:
     pid_t m_process = -1;
     std::string m_read; ///< what came after the last line
     std::string m_version;
+    bool m_isNew = false; ///< the process has prepared no row
+    std::string m_row;    ///< the name of the row that was prepared last
+    Way m_trying;         ///< the way whose first steps are taken
     std::vector<Way> m_ways;
 };
 

@@ -107,6 +107,9 @@ def ways_of(request):
     ways, refused = [], []
     for lane in experiment.LANES:
         for way in kinds:
+            if [lane, way] in request["without"]:
+                continue
+            answer(trying={"lane": lane, "way": way})  # a compiler may end this process
             try:
                 ways.append(Way(experiment, request, lane, way))
             except Exception as error:  # no compiler, no such kernel: the others count

@@ -183,12 +183,56 @@ private slots:
         const Outcome outcome = outcomeOf(process);
         QVERIFY2(outcome.code == 130 && !outcome.crashed, outcome.error);
     }
+    /// A compiler brings down the process: the other ways are timed in a new one.
     void pytorchMayEnd() {
-        const StandIn python("echo '{\"version\": \"9.8\"}'\n");
+        const StandIn python("echo '{\"version\": \"9.8\"}'\n"
+                             "read -r request\n"
+                             "for way in eager compiled; do\n"
+                             "    case $request in *\"\\\"$way\\\"\"*) continue ;; esac\n"
+                             "    echo \"{\\\"trying\\\": {\\\"lane\\\": \\\"fp32\\\", "
+                             "\\\"way\\\": \\\"$way\\\"}}\"\n"
+                             "    [ $way != compiled ] || kill -ABRT $$\n"
+                             "done\n"
+                             "echo '{\"ways\": [{\"lane\": \"fp32\", \"way\": \"eager\"}], "
+                             "\"refused\": []}'\n"
+                             "read -r request\n"
+                             "echo '{\"seconds\": [1.0]}'\n");
+        const Outcome outcome = bench(
+            {"--only", "mlp-10", "--lanes", "fp32", "--json", "--pytorch", python.path()});
+        QVERIFY2(outcome.code == 0, outcome.error.constData());
+        QCOMPARE(outcome.error.count("not timed"), 1);
+        QVERIFY2(outcome.error.contains("PyTorch: mlp-10-20-1, fp32, compiled: not timed: its "
+                                        "process has ended (Aborted)\n"),
+                 outcome.error);
+        QCOMPARE(firstRow(outcome)["pytorch_ms_per_step"].toObject(),
+                 (QJsonObject{{"eager", 1000.0}}));
+    }
+    void pytorchMayEndEarly() {
+        const StandIn python("echo '{\"version\": \"9.8\"}'\nexit 7\n");
         const Outcome outcome = bench({"--only", "mlp-10", "--pytorch", python.path()});
         QCOMPARE(outcome.code, 3);
-        QVERIFY2(outcome.error.endsWith("halfscope-cli: PyTorch's process has ended\n"),
+        QVERIFY2(outcome.error.endsWith(
+                     "halfscope-cli: PyTorch's process has ended (exit code 7)\n"),
                  outcome.error);
+    }
+    /// Our own times stay, and each row has a process of its own.
+    void pytorchMayEndWhileItIsTimed() {
+        const StandIn python("echo '{\"version\": \"9.8\"}'\n"
+                             "read -r request\n"
+                             "echo '{\"ways\": [{\"lane\": \"fp32\", \"way\": \"eager\"}], "
+                             "\"refused\": []}'\n"
+                             "read -r request\n"
+                             "case $request in *round*) ;; *) echo '{}' ;; esac\n"
+                             "kill -KILL $$\n");
+        const Outcome outcome =
+            bench({"--only", "mlp", "--lanes", "fp32", "--json", "--pytorch", python.path()});
+        QVERIFY2(outcome.code == 0, outcome.error.constData());
+        for (const char* row : {"mlp-10-20-1", "mlp-784-256-10"})
+            QVERIFY2(outcome.error.contains(QByteArray("PyTorch: ") + row +
+                                            ": not timed: its process has ended (Killed)\n"),
+                     outcome.error);
+        QVERIFY(!firstRow(outcome).contains("pytorch_ms_per_step"));
+        QVERIFY(firstRow(outcome)["ms_per_step"].toDouble() > 0);
     }
     void pytorchItself() {
         const QString python = qEnvironmentVariable("HALFSCOPE_PYTHON");
