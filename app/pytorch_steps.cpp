@@ -142,8 +142,8 @@ void PyTorchSteps::launch() {
     const SpawnSetup setup(ends[1]);
     std::string program = m_python, option = "-c", source = kPyTorchStepsSource;
     const std::array<char*, 4> arguments{program.data(), option.data(), source.data(), nullptr};
-    const int error = ::posix_spawnp(&m_process, m_python.c_str(), setup.files(), setup.attributes(),
-                                     arguments.data(), environ);
+    const int error = ::posix_spawnp(&m_process, m_python.c_str(), setup.files(),
+                                     setup.attributes(), arguments.data(), environ);
     ::close(ends[1]);
     if (error == 0) return;
     m_process = -1;

@@ -34,9 +34,9 @@ public:
 
     const std::string& version() const { return m_version; } ///< of PyTorch
     /// Prepares a row's network in each lane that PyTorch has, and takes first steps, which may
-    /// compile for minutes. Each row has a process of its own, and another when that ends: ways that
-    /// fail, or end the process, are noted with their reason. Throws EngineError when the process
-    /// ends before all ways, and InputError when PyTorch has none of the lanes.
+    /// compile for minutes. Each row has a process of its own, and another when that ends: ways
+    /// that fail, or end the process, are noted with their reason. Throws EngineError when the
+    /// process ends before all ways, and InputError when PyTorch has none of the lanes.
     void prepare(const StepCase&, const std::vector<LaneConfig>&);
     /// Times each way once. When the process ends, which is noted, the row has no ways any more.
     void round();

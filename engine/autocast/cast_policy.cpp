@@ -250,9 +250,17 @@ CastPolicy layerPolicy(std::string name, DType low) {
     return policy;
 }
 
+std::optional<DType> CastPolicy::ownDType(std::string_view label) const {
+    for (;;) {
+        if (const auto found = layers.find(label); found != layers.end()) return found->second;
+        const size_t dot = label.rfind('.');
+        if (dot == std::string_view::npos) return std::nullopt;
+        label = label.substr(0, dot);
+    }
+}
+
 std::optional<DType> CastPolicy::layerDType(std::string_view label, Phase phase) const {
-    const auto found = layers.find(label);
-    if (found != layers.end()) return found->second;
+    if (const auto own = ownDType(label)) return own;
     if (!everyLayer) return std::nullopt;
     return phase == Phase::Forward ? *everyLayer : DType::F32;
 }

@@ -33,8 +33,8 @@ struct CastPolicy {
     DType low = DType::F16;
     std::map<std::string, CastRule, std::less<>> rules; ///< by op name; an op that is absent
                                                         ///< follows its inputs
-    /// Layers by label ("layer 1") that compute in a dtype of their own, which takes precedence
-    /// over every rule.
+    /// Layers by label ("layer 1"), and parts of layers ("TransformerEncoderLayer 0.linear1"), that
+    /// compute in a dtype of their own, which takes precedence over every rule.
     std::map<std::string, DType, std::less<>> layers{};
     /// The dtype of all other layers, for policies in which no op has a rule: Keras, or a model
     /// that is cast as a whole. Losses are taken in F32.
@@ -45,6 +45,9 @@ struct CastPolicy {
     std::optional<Fp8Scaling> fp8{};
 
     CastRule ruleOf(std::string_view op) const;
+    /// Returns the dtype in `layers` of the layer with that label, or of the one that it is a part
+    /// of.
+    std::optional<DType> ownDType(std::string_view label) const;
     /// Returns the dtype of the layer with that label and phase; nothing when the ops' rules
     /// decide.
     std::optional<DType> layerDType(std::string_view label, Phase) const;

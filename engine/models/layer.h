@@ -176,6 +176,9 @@ struct LayerInfo {
     /// null when there is none.
     void (*checkTraining)(const LayerSpec&, const NodeType& in) = nullptr;
     Padding padding = Padding::Ignores;
+    /// Parts that compute under a label of their own, "TransformerEncoderLayer 2.linear1", as the
+    /// state dict names them.
+    std::span<const std::string_view> parts{};
 };
 
 std::span<const LayerInfo> layerTable();

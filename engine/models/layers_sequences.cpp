@@ -190,11 +190,14 @@ NodeType encoderOutput(const LayerSpec& layer, const NodeType& in) {
     return in;
 }
 
+constexpr std::string_view kEncoderParts[] = {
+    "self_attn", "self_attn.out_proj", "norm1", "linear1", "linear2", "norm2"};
+
 /// The two halves of a layer, each from (samples, length, features) to the same shape.
 class Encoder {
 public:
     Encoder(LayerContext& c, const LayerSpec& layer, fn::AttentionMask mask)
-        : m_c(c), m_b(c.b), m_layer(layer), m_mask(mask),
+        : m_c(c), m_b(c.b), m_layer(layer), m_label(c.b.label()), m_mask(mask),
           m_dropout(c.trains() ? layer.real("dropout") : 0) {}
 
     NodeId emit(NodeId x) {
@@ -208,13 +211,17 @@ public:
 
 private:
     NodeId parameter(const std::string& of, const char* name) { return m_c.parameter(of + name); }
+    /// Returns the label of a part of the layer, as its parameters name it.
+    std::string labelOf(const std::string& part) const { return m_label + "." + part; }
 
     NodeId linear(const std::string& of, NodeId x) {
+        const LabelScope label(m_b, labelOf(of));
         const NodeId weight = parameter(of, ".weight"), bias = parameter(of, ".bias");
         return fn::linear(m_b, x, weight, bias);
     }
 
     NodeId norm(const std::string& of, NodeId x) {
+        const LabelScope label(m_b, labelOf(of));
         const NodeId weight = parameter(of, ".weight"), bias = parameter(of, ".bias");
         return fn::layerNorm(m_b, x, weight, bias, m_layer.real("layer_norm_eps"));
     }
@@ -223,17 +230,20 @@ private:
         return m_dropout > 0 ? fn::dropout(m_b, x, m_dropout, m_c.counter(), m_c.seed()) : x;
     }
 
+    NodeId attention(NodeId x) { return dropped(linear("self_attn.out_proj", heads(x))); }
+
     /// Computes queries, keys and values by one product. Each head sees features of its own.
-    NodeId attention(NodeId x) {
+    NodeId heads(NodeId x) {
+        const LabelScope label(m_b, labelOf("self_attn"));
         const Shape shape = m_b.shapeOf(x);
-        const int64_t heads = m_layer.whole("nhead"), width = shape[2] / heads;
+        const int64_t count = m_layer.whole("nhead"), width = shape[2] / count;
         const NodeId weight = m_c.parameter("self_attn.in_proj_weight");
         const NodeId packed = fn::linear(m_b, x, weight, m_c.parameter("self_attn.in_proj_bias"));
         std::array<NodeId, 3> parts{};
         for (size_t i = 0; i < parts.size(); ++i) {
             const auto first = static_cast<int64_t>(i) * shape[2];
             const NodeId part = m_b.slice(packed, 2, first, first + shape[2]);
-            const NodeId split = m_b.reshape(part, {shape[0], shape[1], heads, width});
+            const NodeId split = m_b.reshape(part, {shape[0], shape[1], count, width});
             parts[i] = m_b.transpose(split, {0, 2, 1, 3});
         }
         fn::AttentionDropout drop{m_dropout};
@@ -242,8 +252,7 @@ private:
         const NodeId hidden = m_mask == fn::AttentionMask::None ? m_c.padding() : kNoNode;
         const NodeId y =
             fn::scaledDotProductAttention(m_b, query, key, value, drop, m_mask, hidden);
-        const NodeId joined = m_b.reshape(m_b.transpose(y, {0, 2, 1, 3}), shape);
-        return dropped(linear("self_attn.out_proj", joined));
+        return m_b.reshape(m_b.transpose(y, {0, 2, 1, 3}), shape);
     }
 
     NodeId feedForward(NodeId x) {
@@ -255,6 +264,7 @@ private:
     LayerContext& m_c;
     Builder& m_b;
     const LayerSpec& m_layer;
+    const std::string m_label; ///< of the whole layer
     const fn::AttentionMask m_mask;
     const double m_dropout;
 };
@@ -348,7 +358,8 @@ constexpr LayerInfo kRows[] = {
      .parameters = encoderParameters,
      .complete = completeEncoder,
      .hint = maskHint,
-     .padding = Padding::Takes},
+     .padding = Padding::Takes,
+     .parts = kEncoderParts},
     {.name = kCausalEncoder,
      .wants = Wants::Samples,
      .args = kEncoderArgs,
@@ -357,7 +368,8 @@ constexpr LayerInfo kRows[] = {
      .parameters = encoderParameters,
      .complete = completeEncoder,
      .hint = maskHint,
-     .python = kCausalClass},
+     .python = kCausalClass,
+     .parts = kEncoderParts},
     {.name = "MaskedMean",
      .wants = Wants::Samples,
      .output = meanOutput,

@@ -104,7 +104,7 @@ private:
         row.function = function;
         row.rule = m_policy.ruleOf(function);
         const bool byLayer = m_policy.layerDType(cause.label, cause.phase).has_value();
-        if (m_policy.layers.contains(cause.label))
+        if (m_policy.ownDType(cause.label))
             row.source = TypeSource::Layer;
         else if (byLayer && cause.phase == Phase::Loss)
             row.source = TypeSource::Loss;

@@ -10,18 +10,34 @@
 namespace halfscope {
 namespace {
 
-const LayerSpec* layerNamed(const LayerSpec& layer, std::string_view label) {
-    if (layer.label == label) return &layer;
-    for (const LayerSpec& child : layer.children)
-        if (const LayerSpec* found = layerNamed(child, label)) return found;
-    return nullptr;
-}
+/// A layer, or a part of one.
+struct Target {
+    const LayerSpec* layer = nullptr; ///< null for what is no layer: the loss
+    std::string part;                 ///< "linear1"
 
-/// Whether a layer is one function that autocast casts, with all that it takes.
-bool isProduct(const LayerSpec& layer) {
-    static constexpr std::array<std::string_view, 4> kProducts{"Linear", "Conv1d", "Conv2d",
-                                                               "ConvTranspose2d"};
-    return std::find(kProducts.begin(), kProducts.end(), layer.info->name) != kProducts.end();
+    std::string path() const { return part.empty() ? layer->path : joinedPath(layer->path, part); }
+    /// Whether PyTorch calls a module of its own for it: nn.MultiheadAttention hands the weights of
+    /// its parts to a function.
+    bool isModule() const {
+        return layer->info->holds == Holds::Nothing && !part.starts_with("self_attn");
+    }
+    /// Whether it is one function that autocast casts, with all that it takes.
+    bool isProduct() const {
+        static constexpr std::array<std::string_view, 4> kProducts{"Linear", "Conv1d", "Conv2d",
+                                                                   "ConvTranspose2d"};
+        if (!part.empty()) return part.starts_with("linear");
+        return std::find(kProducts.begin(), kProducts.end(), layer->info->name) != kProducts.end();
+    }
+};
+
+Target targetNamed(const LayerSpec& layer, std::string_view label) {
+    if (layer.label == label) return {&layer, {}};
+    const bool within = label.starts_with(layer.label) && label[layer.label.size()] == '.';
+    if (within && layer.children.empty())
+        return {&layer, std::string(label.substr(layer.label.size() + 1))};
+    for (const LayerSpec& child : layer.children)
+        if (Target found = targetNamed(child, label); found.layer) return found;
+    return {};
 }
 
 } // namespace
@@ -31,17 +47,21 @@ TorchLayers torchLayers(const LaneConfig& lane, const TorchLane& torch, const Mo
     TorchLayers found;
     const LayerTypes forced = forcedLayers(lane.layers).value_or(LayerTypes());
     for (const auto& [label, dtype] : forced) {
-        const LayerSpec* layer = layerNamed(model.root, label);
-        const bool plain = layer && layer->info->holds == Holds::Nothing && alone;
+        const Target target = targetNamed(model.root, label);
+        // In a layer with a type of its own, PyTorch's functions refuse what a part in another
+        // makes.
+        const bool inside =
+            target.layer && !target.part.empty() && forced.contains(target.layer->label);
+        const bool plain = target.layer && target.isModule() && alone && !inside;
         const bool full = dtype == DType::F32 && torch.cast.empty();
-        const bool lower = isLow(dtype) && !torch.autocast.empty() && plain && isProduct(*layer);
+        const bool lower = isLow(dtype) && !torch.autocast.empty() && plain && target.isProduct();
         const std::string type(nameOf(dtype));
         if (!plain || !(full || lower)) {
             found.lacking.push_back(label + "=" + type);
             continue;
         }
-        found.python +=
-            (found.python.empty() ? "" : ", ") + lang::pythonText(layer->path) + ": torch." + type;
+        found.python += (found.python.empty() ? "" : ", ") + lang::pythonText(target.path()) +
+                        ": torch." + type;
     }
     if (!found.python.empty()) found.python = "{" + found.python + "}";
     return found;

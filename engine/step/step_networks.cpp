@@ -107,6 +107,8 @@ void collectLayers(const LayerSpec& layer, const std::string& words,
     const bool sums = layer.info->holds == Holds::Residual;
     const bool single = layer.info->holds == Holds::Nothing && layer.info->computes;
     if (sums || single) labels.push_back(words + layer.label);
+    for (const std::string_view part : layer.info->parts)
+        labels.push_back(words + layer.label + "." + std::string(part));
 }
 
 std::vector<std::string> layersOfText(const RunConfig& config) {

@@ -197,8 +197,8 @@ private slots:
                              "\"refused\": []}'\n"
                              "read -r request\n"
                              "echo '{\"seconds\": [1.0]}'\n");
-        const Outcome outcome = bench(
-            {"--only", "mlp-10", "--lanes", "fp32", "--json", "--pytorch", python.path()});
+        const Outcome outcome =
+            bench({"--only", "mlp-10", "--lanes", "fp32", "--json", "--pytorch", python.path()});
         QVERIFY2(outcome.code == 0, outcome.error.constData());
         QCOMPARE(outcome.error.count("not timed"), 1);
         QVERIFY2(outcome.error.contains("PyTorch: mlp-10-20-1, fp32, compiled: not timed: its "
@@ -211,9 +211,9 @@ private slots:
         const StandIn python("echo '{\"version\": \"9.8\"}'\nexit 7\n");
         const Outcome outcome = bench({"--only", "mlp-10", "--pytorch", python.path()});
         QCOMPARE(outcome.code, 3);
-        QVERIFY2(outcome.error.endsWith(
-                     "halfscope-cli: PyTorch's process has ended (exit code 7)\n"),
-                 outcome.error);
+        QVERIFY2(
+            outcome.error.endsWith("halfscope-cli: PyTorch's process has ended (exit code 7)\n"),
+            outcome.error);
     }
     /// Our own times stay, and each row has a process of its own.
     void pytorchMayEndWhileItIsTimed() {

@@ -19,6 +19,8 @@
 
 #include <QTest>
 
+#include <set>
+
 namespace tst_model_steps {
 
 using namespace halfscope;
@@ -404,6 +406,52 @@ private slots:
         QCOMPARE(layersOf(judged), both);
         config.lanes[0].layers = "layer 1=float32";
         QVERIFY(refusalOf(config).startsWith("precision.layers: \"layer 1\" is not a layer of"));
+    }
+
+    /// A type of the whole layer is one of each part that has none of its own.
+    void partsOfALayerAreNamed() {
+        RunConfig config = defaultConfig();
+        config.task.kind = TaskKind::Regression;
+        config.model.layers = "Sequential(Unflatten(1, (5, 2)), TransformerEncoderLayer(2, 1, 4, "
+                              "0.1, batch_first=True), Flatten(), Linear(10, 1))";
+        const std::string whole = "TransformerEncoderLayer 1";
+        const std::vector<std::string> wanted{whole,
+                                              whole + ".self_attn",
+                                              whole + ".self_attn.out_proj",
+                                              whole + ".norm1",
+                                              whole + ".linear1",
+                                              whole + ".linear2",
+                                              whole + ".norm2",
+                                              "Linear 3",
+                                              "loss"};
+        QCOMPARE(layersOf(config), wanted);
+        const auto lowProducts = [&](const std::string& layers) {
+            config.lanes[0].precision = Precision::AmpFp16;
+            config.lanes[0].layers = layers;
+            const Graph g = buildStep(config, config.lanes[0], makeTask(config)->shape());
+            std::set<std::string> labels;
+            for (NodeId id = 0; id < g.size(); ++id)
+                if (g[id].op == Op::Matmul && g[id].cause.phase == Phase::Forward &&
+                    g[id].dtype == DType::F16)
+                    labels.insert(g[id].cause.label);
+            return labels;
+        };
+        const std::set<std::string> all{whole + ".linear1", whole + ".linear2", "Linear 3",
+                                        whole + ".self_attn.out_proj", whole + ".self_attn"};
+        const auto without = [&](std::initializer_list<const char*> parts) {
+            std::set<std::string> left = all;
+            for (const char* part : parts)
+                left.erase(whole + part);
+            return left;
+        };
+        QCOMPARE(lowProducts(""), all);
+        QCOMPARE(lowProducts(whole + ".linear1=float32"), without({".linear1"}));
+        QCOMPARE(lowProducts(whole + ".self_attn=float32"),
+                 without({".self_attn", ".self_attn.out_proj"}));
+        QCOMPARE(lowProducts(whole + "=float32"),
+                 without({".linear1", ".linear2", ".self_attn", ".self_attn.out_proj"}));
+        QCOMPARE(lowProducts(whole + "=float32, " + whole + ".linear2=float16"),
+                 without({".linear1", ".self_attn", ".self_attn.out_proj"}));
     }
 
     void wrongModelsAreRefused() {

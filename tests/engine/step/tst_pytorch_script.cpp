@@ -252,6 +252,21 @@ void TestPyTorchScript::leftOut_data() {
     QTest::newRow("16 bits without autocast")
         << QStringList{"lanes.0.precision.layers=layer 0=float16, layer 1=float32"}
         << "precision.layers layer 0=float16 of fp32";
+    const QString encoder = "model.layers=nn.Sequential(nn.Unflatten(1, (5, 2)), "
+                            "nn.TransformerEncoderLayer(2, 1, 4, 0., batch_first=True), "
+                            "nn.Flatten(), nn.Linear(10, 1))";
+    QTest::newRow("parts of a layer")
+        << QStringList{encoder, "lanes.1.precision.layers=TransformerEncoderLayer 1.linear1="
+                                "bfloat16, TransformerEncoderLayer 1.norm2=float32"}
+        << QString();
+    QTest::newRow("attention")
+        << QStringList{encoder,
+                       "lanes.1.precision.layers=TransformerEncoderLayer 1.self_attn=float32"}
+        << "precision.layers TransformerEncoderLayer 1.self_attn=float32 of amp-fp16";
+    QTest::newRow("a part in a type of its own")
+        << QStringList{encoder, "lanes.1.precision.layers=TransformerEncoderLayer 1=float32, "
+                                "TransformerEncoderLayer 1.linear1=float16"}
+        << "precision.layers TransformerEncoderLayer 1.linear1=float16 of amp-fp16";
     QTest::newRow("the loss") << QStringList{"lanes.1.precision.layers=loss=float32"}
                               << "precision.layers loss=float32 of amp-fp16";
     QTest::newRow("a network in 16 bits")

@@ -270,7 +270,7 @@ private slots:
             lane.trainer.setWeights(weights);
             QVERIFY(lane.step(1).flags & kSkipped);
             QCOMPARE(lane.events.front().tensor,
-                     std::string("forward pass of CausalTransformerEncoderLayer 1"));
+                     std::string("forward pass of CausalTransformerEncoderLayer 1.self_attn"));
             const bool inf =
                 lane.events.front().text.english().find("inf before") != std::string::npos;
             QCOMPARE(inf, !std::isnan(weight));

@@ -283,6 +283,13 @@ void TestPyTorchRuns::follows_data() {
                                    "PositionalEmbedding(8, 16), nn.TransformerEncoderLayer(16, 4, "
                                    "dim_feedforward=24, dropout=0.0, batch_first=True), "
                                    "nn.Flatten(), nn.Linear(128, 21))"});
+    row("parts of an encoder",
+        characters() +
+            QStringList{"model.layers=nn.Sequential(nn.Embedding(30, 16), "
+                        "nn.TransformerEncoderLayer(16, 4, 24, 0.0, batch_first=True), "
+                        "nn.Flatten(), nn.Linear(128, 21))",
+                        "lanes.1.precision.layers=TransformerEncoderLayer 1.linear1=float32, "
+                        "TransformerEncoderLayer 1.norm2=float32"});
     row("causal",
         characters() +
             QStringList{"model.layers=nn.Sequential(nn.Embedding(30, 16, padding_idx=-28), "
