@@ -1,7 +1,10 @@
 // Makes the files of one lane by their kind.
 #include "engine/train/lane_file.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
+#include "engine/core/text.h"
+#include "engine/io/input_file.h"
 #include "engine/io/npy.h"
 #include "engine/runs/run_folder.h"
 #include "engine/step/model_shapes.h"
@@ -9,6 +12,7 @@
 #include "engine/train/predicted_samples.h"
 #include "engine/train/state_dict.h"
 
+#include <limits>
 #include <utility>
 
 namespace halfscope {
@@ -25,13 +29,44 @@ std::optional<LaneFileBytes> predictionBytes(Trainer& lane) {
     return LaneFileBytes{npyBytes(predictions.shape(), predictions.values)};
 }
 
-std::optional<LaneFileBytes> predictedBytes(Experiment& experiment, int lane,
-                                            const std::string& samples,
-                                            const std::stop_token& stop) {
-    auto predicted = predictedSamples(experiment, lane, samples, stop);
+std::optional<LaneFileBytes> predictedBytes(std::optional<PredictedSamples> predicted) {
     if (!predicted) return std::nullopt;
     return LaneFileBytes{std::move(predicted->bytes),
                          listed(predicted->notes, phrase("Training", "%1 %2"))};
+}
+
+/// Returns the file of weights that a saved run has of its lane, if it is what it should be.
+std::string weightsFile(const RunWeights& run, size_t lane) {
+    const std::string path = run.fileOf(lane);
+    if (run.checkpointStep())
+        throw InputError(phrase("Files", "%1: only this checkpoint has the weights of this run; "
+                                         "open it, and File > Save weights saves them"),
+                         pathText(path));
+    checkStateDict(path, run.settings());
+    return readFile(path, std::numeric_limits<size_t>::max());
+}
+
+/// Makes what a lane of a saved run has beside its weights, with a network that has them.
+std::optional<LaneFileBytes> savedLaneBytes(const RunWeights& run, LaneFile file, size_t lane,
+                                            const std::string& program,
+                                            const std::stop_token& stop) {
+    RunConfig config = run.settings();
+    config.lanes = {config.lanes.at(lane)};
+    Experiment experiment(config, stop);
+    Trainer& trainer = experiment.lane(0);
+    trainer.setWeights(run.of(lane, trainer.program().graph));
+    if (file == LaneFile::Predictions) {
+        const std::stop_callback onStop(stop, [&experiment] { experiment.requestStop(); });
+        std::optional<LaneFileBytes> made = predictionBytes(trainer);
+        if (auto changed = changedSince(config.task, run.dataPrint(), experiment.dataPrint());
+            made && changed)
+            made->note = *std::move(changed);
+        return made;
+    }
+    const std::map<std::string, std::string> known{{"lane", run.lanes()[lane]},
+                                                   {"step", run.stepOf(lane)}};
+    return LaneFileBytes{file == LaneFile::Onnx ? onnxBytes(experiment, 0, program, known)
+                                                : criticOnnxBytes(experiment, 0, program, known)};
 }
 
 } // namespace
@@ -58,9 +93,22 @@ std::optional<LaneFileBytes> laneFileBytes(Experiment& experiment, LaneFile file
     case LaneFile::Onnx: return LaneFileBytes{onnxBytes(experiment, lane, program)};
     case LaneFile::CriticOnnx: return LaneFileBytes{criticOnnxBytes(experiment, lane, program)};
     case LaneFile::Predictions: return predictionBytes(trainer);
-    case LaneFile::Predicted: return predictedBytes(experiment, lane, samples, stop);
+    case LaneFile::Predicted:
+        return predictedBytes(predictedSamples(experiment, lane, samples, stop));
     }
     failInvariant("unknown file of a lane");
+}
+
+std::optional<LaneFileBytes> laneFileBytes(const RunWeights& run, LaneFile file,
+                                           const std::string& lane, const std::string& program,
+                                           const std::string& samples,
+                                           const std::stop_token& stop) {
+    const Cancellable scope(stop); // covers reading the data
+    if (file == LaneFile::Predicted)
+        return predictedBytes(predictedSamples(run, lane, samples, stop));
+    const size_t index = run.indexOf(lane);
+    if (file == LaneFile::StateDict) return LaneFileBytes{weightsFile(run, index)};
+    return savedLaneBytes(run, file, index, program, stop);
 }
 
 } // namespace halfscope

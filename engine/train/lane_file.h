@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/train/experiment.h"
+#include "engine/train/run_weights.h"
 
 #include <optional>
 #include <stop_token>
@@ -30,6 +31,13 @@ struct LaneFileBytes {
 /// there can be no such file. `program` is the program's version; `samples` is the file whose
 /// samples are Predicted, and `stop` ends that as requestStop() ends the others.
 std::optional<LaneFileBytes> laneFileBytes(Experiment&, LaneFile, int lane,
+                                           const std::string& program,
+                                           const std::string& samples = {},
+                                           const std::stop_token& stop = {});
+/// Returns the same for a lane of a saved run, as it was when its weights were written; its
+/// weights are the file that the run has. Reads the training data again for all other files, and
+/// builds a network of its own.
+std::optional<LaneFileBytes> laneFileBytes(const RunWeights&, LaneFile, const std::string& lane,
                                            const std::string& program,
                                            const std::string& samples = {},
                                            const std::stop_token& stop = {});

@@ -128,9 +128,13 @@ std::string criticModelOf(const RunConfig& config, const Weights* weights,
     return graph.modelBytes(input, score, {"score", out.shape}, about, program);
 }
 
-std::map<std::string, std::string> aboutLane(Experiment& experiment, int lane) {
-    return {{"lane", experiment.lane(lane).name()},
-            {"step", std::to_string(experiment.lane(lane).state().step)}};
+std::map<std::string, std::string> aboutLane(Experiment& experiment, int lane,
+                                             const std::map<std::string, std::string>& known) {
+    std::map<std::string, std::string> about = known;
+    about.try_emplace("lane", experiment.lane(lane).name());
+    if (!about.contains("step")) about["step"] = std::to_string(experiment.lane(lane).state().step);
+    std::erase_if(about, [](const auto& entry) { return entry.second.empty(); });
+    return about;
 }
 
 } // namespace
@@ -140,8 +144,9 @@ std::string onnxBytes(const RunConfig& config, const Weights& weights,
     return modelOf(config, &weights, about, program);
 }
 
-std::string onnxBytes(Experiment& experiment, int lane, const std::string& program) {
-    std::map<std::string, std::string> about = aboutLane(experiment, lane);
+std::string onnxBytes(Experiment& experiment, int lane, const std::string& program,
+                      const std::map<std::string, std::string>& known) {
+    std::map<std::string, std::string> about = aboutLane(experiment, lane, known);
     if (experiment.hasClasses()) about["classes"] = jsonList(experiment.view().classes);
     return onnxBytes(experiment.config(), experiment.lane(lane).weights(), about, program);
 }
@@ -152,9 +157,10 @@ std::string criticOnnxBytes(const RunConfig& config, const Weights& weights,
     return criticModelOf(config, &weights, about, program);
 }
 
-std::string criticOnnxBytes(Experiment& experiment, int lane, const std::string& program) {
+std::string criticOnnxBytes(Experiment& experiment, int lane, const std::string& program,
+                            const std::map<std::string, std::string>& known) {
     return criticOnnxBytes(experiment.config(), experiment.lane(lane).weights(),
-                           aboutLane(experiment, lane), program);
+                           aboutLane(experiment, lane, known), program);
 }
 
 void checkOnnx(const RunConfig& config) {

@@ -16,15 +16,18 @@ namespace halfscope {
 std::string onnxBytes(const RunConfig&, const Weights&,
                       const std::map<std::string, std::string>& about, const std::string& program);
 /// Returns the file of a lane as it is now; the metadata name the lane, its step, and the classes
-/// of a network that tells them apart.
-std::string onnxBytes(Experiment&, int lane, const std::string& program);
+/// of a network that tells them apart. Entries of `known` take the place of these; empty ones are
+/// left out.
+std::string onnxBytes(Experiment&, int lane, const std::string& program,
+                      const std::map<std::string, std::string>& known = {});
 /// Returns the same for the critic, where model.adversary has one: input "x", targets or
 /// predictions as rows of numbers, and output "score", one number a row. Throws InputError when
 /// there is no critic.
 std::string criticOnnxBytes(const RunConfig&, const Weights&,
                             const std::map<std::string, std::string>& about,
                             const std::string& program);
-std::string criticOnnxBytes(Experiment&, int lane, const std::string& program);
+std::string criticOnnxBytes(Experiment&, int lane, const std::string& program,
+                            const std::map<std::string, std::string>& known = {});
 
 /// Throws InputError when a layer, also of the critic, has no form in ONNX, and when the weights
 /// exceed 2 GiB, the most that the format allows in a file.

@@ -134,6 +134,10 @@ std::optional<int64_t> RunWeights::checkpointStep() const {
     return m_state ? std::optional(m_state->step) : std::nullopt;
 }
 
+std::string RunWeights::stepOf(size_t lane) const {
+    return m_state ? std::to_string(m_state->step) : stepIn(fileOf(lane));
+}
+
 std::string RunWeights::dataPrint() const {
     return m_state ? m_state->data : dataPrintIn(fileOf(0));
 }

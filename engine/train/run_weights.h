@@ -32,6 +32,8 @@ public:
     std::string fileOf(size_t lane) const;
     /// The step of the checkpoint; nothing where the weights have files of their own.
     std::optional<int64_t> checkpointStep() const;
+    /// Returns the step after which a lane had its weights, as text; empty when it is not known.
+    std::string stepOf(size_t lane) const;
     /// Returns Experiment::dataPrint() of the training; empty when it is not known.
     std::string dataPrint() const;
 

@@ -20,7 +20,7 @@ namespace halfscope {
 namespace {
 
 constexpr std::string_view kRunningMean = ".running_mean";
-constexpr const char* kDataPrint = "data_sha256";
+constexpr const char *kDataPrint = "data_sha256", *kStep = "step";
 constexpr std::string_view kTracked = ".num_batches_tracked";
 
 [[noreturn]] void refuse(const std::string& path, const Message& what) {
@@ -161,6 +161,13 @@ SafetensorsInfo headerOf(const std::string& path) {
     return safetensorsInfo(path);
 }
 
+/// Returns an entry of a file's metadata; empty when there is none.
+std::string metadataIn(const std::string& path, const char* key) {
+    const SafetensorsInfo file = safetensorsInfo(path);
+    const auto found = file.metadata.find(key);
+    return found == file.metadata.end() ? std::string() : found->second;
+}
+
 /// Puts the setting's name before the messages of errors.
 template <class Call>
 void withKey(const Call& call) {
@@ -193,11 +200,9 @@ Weights readStateDict(const std::string& path, const Graph& step) {
     return weights;
 }
 
-std::string dataPrintIn(const std::string& path) {
-    const SafetensorsInfo file = safetensorsInfo(path);
-    const auto found = file.metadata.find(kDataPrint);
-    return found == file.metadata.end() ? std::string() : found->second;
-}
+std::string dataPrintIn(const std::string& path) { return metadataIn(path, kDataPrint); }
+
+std::string stepIn(const std::string& path) { return metadataIn(path, kStep); }
 
 std::string stateDictBytes(Trainer& lane, const std::string& model, const std::string& program,
                            const std::string& data) {
@@ -219,7 +224,7 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
                                                 {"lane", lane.name()},
                                                 {"model", python},
                                                 {"program", "halfscope " + program},
-                                                {"step", std::to_string(steps)}};
+                                                {kStep, std::to_string(steps)}};
     if (!data.empty()) metadata[kDataPrint] = data;
     const std::string header = safetensorsHeader(arrays, metadata);
     std::string bytes;

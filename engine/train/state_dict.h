@@ -27,5 +27,7 @@ std::string stateDictBytes(Trainer& lane, const std::string& model, const std::s
                            const std::string& data = {});
 /// Returns the `data` that stateDictBytes() wrote into a file; empty when there is none.
 std::string dataPrintIn(const std::string& path);
+/// Returns the step after which the lane had these weights; empty when the file does not tell.
+std::string stepIn(const std::string& path);
 
 } // namespace halfscope

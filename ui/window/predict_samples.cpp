@@ -37,7 +37,7 @@ Kinds kindsOf(TaskKind kind) {
 
 } // namespace
 
-PredictionPaths askWhatToPredict(TaskKind kind, SamplesIn in, QWidget& window) {
+LanePaths askWhatToPredict(TaskKind kind, SamplesIn in, QWidget& window) {
     const Kinds kinds = kindsOf(kind);
     const QString samples =
         in == SamplesIn::Folder
@@ -55,15 +55,16 @@ PredictionPaths askWhatToPredict(TaskKind kind, SamplesIn in, QWidget& window) {
     const QString to =
         chooseTarget(&window, text(QT_TRANSLATE_NOOP("PredictSamples", "Save the predictions")),
                      name, kinds.predicted);
-    return to.isEmpty() ? PredictionPaths() : PredictionPaths{samples, to};
+    return to.isEmpty() ? LanePaths() : LanePaths{samples, to};
 }
 
-Message writePredicted(const RunWeights& run, const std::string& lane,
-                       const PredictionPaths& paths) {
-    const auto made = predictedSamples(run, lane, paths.samples.toStdString(), cancelToken());
+Message writeLaneFile(const RunWeights& run, LaneFile file, const std::string& lane,
+                      const LanePaths& paths, const std::string& program) {
+    const auto made =
+        laneFileBytes(run, file, lane, program, paths.samples.toStdString(), cancelToken());
     if (!made) throw Cancelled();
     writeFileAtomically(paths.to.toStdString(), made->bytes);
-    return listed(made->notes, phrase("Training", "%1 %2"));
+    return made->note;
 }
 
 } // namespace halfscope

@@ -286,8 +286,8 @@ void WindowFiles::chooseCheckpoint() {
     if (!m_controller.info() || networksAreGone()) {
         m_parts.banner->showText(
             m_controller.info()
-                ? tr("The run that is shown is over and its networks are gone, so there is no "
-                     "checkpoint to save.")
+                ? tr("The run that is shown is over and was opened without a checkpoint, so there "
+                     "is none to save.")
                 : tr("There are no networks yet, so there is no checkpoint to save."));
         return;
     }
@@ -303,17 +303,12 @@ bool WindowFiles::networksAreGone() const {
 }
 
 QStringList WindowFiles::networks() const {
-    if (!m_controller.info() || !m_shown.run() || networksAreGone()) return {};
+    if (!m_controller.info() || !m_shown.run()) return {};
+    const QStringList titles = laneTitlesOf(m_shown.run()->now());
+    if (networksAreGone()) return m_shown.run()->info().folder.empty() ? QStringList() : titles;
     // lanes that were forked after the checkpoint have none
     const auto built = static_cast<qsizetype>(m_controller.info()->laneNames.size());
-    const QStringList titles = laneTitlesOf(m_shown.run()->now());
     return m_shown.showsSaved() ? titles.mid(0, built) : titles;
-}
-
-QStringList WindowFiles::predictors() const {
-    const bool folder = m_controller.info() && m_shown.run() &&
-                        !m_shown.run()->info().folder.empty() && networksAreGone();
-    return folder ? laneTitlesOf(m_shown.run()->now()) : networks();
 }
 
 bool WindowFiles::hasCritics() const {
@@ -332,41 +327,47 @@ void WindowFiles::chooseLaneFile(LaneFile file, int lane) {
     const QString filter = file == LaneFile::StateDict ? tr("Weights (*.safetensors)")
                            : onnx                      ? tr("ONNX models (*.onnx)")
                                                        : tr("NumPy arrays (*.npy)");
-    const QString path = chooseTarget(&m_window, title, name, filter);
-    if (!path.isEmpty())
-        m_controller.saveLane(file, lane, path, QCoreApplication::applicationVersion());
+    saveLane(file, lane, title, [&](TaskKind) {
+        return LanePaths{.to = chooseTarget(&m_window, title, name, filter)};
+    });
 }
 
 void WindowFiles::predict(int lane, SamplesIn in) {
-    if (predictors().size() <= lane) return;
+    if (networks().size() <= lane) return;
+    saveLane(LaneFile::Predicted, lane, tr("Predict new samples"),
+             [&](TaskKind kind) { return askWhatToPredict(kind, in, m_window); });
+}
+
+void WindowFiles::saveLane(LaneFile file, int lane, const QString& title,
+                           const std::function<LanePaths(TaskKind)>& ask) {
     if (networksAreGone()) {
-        guarded(*m_parts.banner, [&] { predictFromFolder(lane, in); });
+        guarded(*m_parts.banner, [&] { saveFromFolder(file, lane, title, ask); });
         return;
     }
-    const TaskKind kind = m_controller.info()->config.task.kind;
-    const PredictionPaths paths = askWhatToPredict(kind, in, m_window);
+    const LanePaths paths = ask(m_controller.info()->config.task.kind);
     if (!paths.to.isEmpty())
-        m_controller.saveLane(LaneFile::Predicted, lane, paths.to,
-                              QCoreApplication::applicationVersion(), paths.samples);
+        m_controller.saveLane(file, lane, paths.to, QCoreApplication::applicationVersion(),
+                              paths.samples);
 }
 
 /// Looks for the weights before it asks for files.
-void WindowFiles::predictFromFolder(int lane, SamplesIn in) {
+void WindowFiles::saveFromFolder(LaneFile file, int lane, const QString& title,
+                                 const std::function<LanePaths(TaskKind)>& ask) {
     const RunPtr run = m_shown.run();
     const std::string folder = run->info().folder;
     const auto weights = std::make_shared<std::optional<RunWeights>>();
     waitFor(
-        {tr("Predict new samples"), tr("Reading the weights in %1…"),
-         QString::fromStdString(folder), phrase("Files", "%1: did not answer in time"),
-         phrase("Files", "%1: nothing was predicted"), kForReading},
+        {title, tr("Reading the weights in %1…"), QString::fromStdString(folder),
+         phrase("Files", "%1: did not answer in time"), phrase("Files", "%1: nothing was saved"),
+         kForReading},
         [weights, folder, recorded = run->info().recorded] { weights->emplace(folder, recorded); });
-    const TaskKind kind = (*weights)->settings().task.kind;
-    const PredictionPaths paths = askWhatToPredict(kind, in, m_window);
+    const LanePaths paths = ask((*weights)->settings().task.kind);
     if (paths.to.isEmpty()) return;
     const auto note = std::make_shared<Message>();
-    waitFor({tr("Predict new samples"), tr("Saving the predictions in %1…"), paths.to},
-            [weights, note, paths, name = run->lanes()[static_cast<size_t>(lane)].name] {
-                *note = writePredicted(**weights, name, paths);
+    waitFor({title, tr("Saving %1…"), paths.to},
+            [weights, note, paths, file, name = run->lanes()[static_cast<size_t>(lane)].name,
+             program = QCoreApplication::applicationVersion().toStdString()] {
+                *note = writeLaneFile(**weights, file, name, paths, program);
             });
     emit told(tr("Saved as %1").arg(safeText(paths.to.toStdString())));
     tellOf(paths.to, *note);

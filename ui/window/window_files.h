@@ -60,11 +60,10 @@ public:
     void chooseFolder();
     void chooseExperiment();
     void chooseCheckpoint();
-    /// Returns the window's names, by lane, of the lanes whose networks are there to be saved.
+    /// Returns the window's names, by lane, of the lanes whose networks are there to be saved. A
+    /// run that was opened from a folder may have its weights there, which is seen when they are
+    /// needed.
     QStringList networks() const;
-    /// Returns the same of the lanes that can predict other samples: a run that was opened from a
-    /// folder may have its weights there, which is seen when they are needed.
-    QStringList predictors() const;
     bool hasCritics() const; ///< critics are networks of their own
     void chooseLaneFile(LaneFile, int lane);
     /// Asks what a lane is to predict and where to save it.
@@ -116,9 +115,13 @@ private:
     void copyScript(const std::string& program);
     /// Shows what the job has read; returns false when it failed.
     bool conclude(const std::shared_ptr<OpenedFile>&);
-    void predictFromFolder(int lane, SamplesIn);
+    /// Asks for the paths and writes a lane's file. `ask` is given the kind of the training data.
+    void saveLane(LaneFile, int lane, const QString& title,
+                  const std::function<LanePaths(TaskKind)>& ask);
+    void saveFromFolder(LaneFile, int lane, const QString& title,
+                        const std::function<LanePaths(TaskKind)>& ask);
     void tellOf(const QString& predictions, const Message& note);
-    /// Whether there are no networks of the run that is shown.
+    /// Whether no networks of the run that is shown are built: at most its folder has them.
     bool networksAreGone() const;
     QStringList resultNames() const;
     SavedFiles write(const RunSnapshot&, const QString& folder);

@@ -111,7 +111,7 @@ void WindowMenus::fillFile(QMenu& file) {
 void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
     connect(&menu, &QMenu::aboutToShow, this, [this, &menu, file] {
         menu.clear();
-        QStringList lanes = file == LaneFile::Predicted ? m_files.predictors() : m_files.networks();
+        QStringList lanes = m_files.networks();
         for (int lane = 0; lane < lanes.size(); ++lane) // as in an entry's text
             lanes[lane] = laneLabel(lane, lanes[lane]).replace(u'&', QLatin1String("&&"));
         const auto add = [&](LaneFile made, const QString& name) {
@@ -126,7 +126,9 @@ void WindowMenus::fillLanes(QMenu& menu, LaneFile file) {
         if (file == LaneFile::Onnx && m_files.hasCritics())
             add(LaneFile::CriticOnnx, tr("Critic of %1…"));
         if (lanes.isEmpty())
-            menu.addAction(tr("The networks of this run are gone"))->setEnabled(false);
+            menu.addAction(m_controller.info() ? tr("The networks of this run are gone")
+                                               : tr("There are no networks yet"))
+                ->setEnabled(false);
     });
 }
 

@@ -5,6 +5,7 @@
 #include "engine/io/npy.h"
 #include "engine/settings/data_experiment.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/lane_file.h"
 #include "tests/support/array_files.h"
 #include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
@@ -135,6 +136,17 @@ void TestPredictedSamples::aSavedRunPredicts() {
     for (int i = 0; i < 3; ++i)
         QCOMPARE(predictedSamples(run, experiment->laneName(i), path)->bytes,
                  predictedSamples(*experiment, i, path)->bytes);
+    const auto savedFile = [&](LaneFile file) {
+        return laneFileBytes(run, file, experiment->laneName(2), "1")->bytes;
+    };
+    for (const LaneFile file : {LaneFile::Onnx, LaneFile::Predictions})
+        QVERIFY(savedFile(file) == laneFileBytes(*experiment, file, 2, "1")->bytes);
+    QVERIFY(thrownBy<InputError>([&] { savedFile(LaneFile::StateDict); })
+                .ends_with("only this checkpoint has the weights of this run; open it, and File > "
+                           "Save weights saves them"));
+    QVERIFY(thrownBy<InputError>([&] {
+                savedFile(LaneFile::CriticOnnx);
+            }).ends_with("this run has no critic"));
     QVERIFY(thrownBy<InputError>([&] {
                 predictedSamples(run, "fp64", path);
             }).find("no lane fp64") != std::string::npos);

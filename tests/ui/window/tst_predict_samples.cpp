@@ -26,18 +26,22 @@ private slots:
     void paintedPicturesHaveNone();
     void aFolderOfPictures();
     void aSavedRunHasItsWeights();
+    void aSavedRunSavesItsNetworks();
 
 private:
     /// Returns the entries that the submenu has when it opens.
-    static QList<QAction*> entries(MainWindow& window);
+    static QList<QAction*> entries(MainWindow& window,
+                                   const QString& menu = QStringLiteral("Predict new s&amples"));
     /// Chooses an entry, and answers its dialogs with the file of the samples and the one to write.
     static void choose(QAction* entry, const QString& samples, const QString& to);
     /// Opens a table of which the kind follows from the size, and trains on it.
     static void trainOnKinds(Opened&);
+    /// Trains so, saves the run, and leaves only the weights of its networks in the folder.
+    static void saveWithWeights(Opened&, const QString& folder);
 };
 
-QList<QAction*> TestPredictSamples::entries(MainWindow& window) {
-    QAction* menu = fileAction(window, QStringLiteral("Predict new s&amples"));
+QList<QAction*> TestPredictSamples::entries(MainWindow& window, const QString& name) {
+    QAction* menu = fileAction(window, name);
     if (!menu || !menu->menu()) return {};
     emit menu->menu()->aboutToShow();
     return menu->menu()->actions();
@@ -97,23 +101,61 @@ void TestPredictSamples::aTableGetsAColumn() {
             colorsFor(QGuiApplication::palette()).error);
 }
 
+void TestPredictSamples::saveWithWeights(Opened& opened, const QString& folder) {
+    trainOnKinds(opened);
+    opened.window.saveResults(folder);
+    QVERIFY(QFile::remove(folder + "/checkpoint.safetensors"));
+    const QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
+    for (int lane = 0; lane < 2; ++lane) {
+        const std::string name =
+            opened.window.shown().run()->lanes()[static_cast<size_t>(lane)].name;
+        opened.window.controller().saveLane(
+            LaneFile::StateDict, lane,
+            folder + '/' + QString::fromStdString(nameOf(LaneFile::StateDict, name)), "1");
+    }
+    QVERIFY(QTest::qWaitFor([&] { return saved.count() == 2; }, kPatience));
+}
+
+/// What the window that trained would save, the one that opened the folder saves, too.
+void TestPredictSamples::aSavedRunSavesItsNetworks() {
+    Opened opened(tinyConfig(5));
+    const QString folder = opened.folder.filePath(QStringLiteral("run"));
+    saveWithWeights(opened, folder);
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(folder));
+    QVERIFY(showsSaved(other.window));
+    QVERIFY(reaches(other.window, SessionState::Ready));
+    QApplication::setApplicationVersion(QStringLiteral("1"));
+    const std::pair<LaneFile, const char*> files[] = {{LaneFile::StateDict, "Save &weights"},
+                                                      {LaneFile::Onnx, "Save as O&NNX"},
+                                                      {LaneFile::Predictions, "Save pre&dictions"}};
+    for (const auto& [file, menu] : files) {
+        const QString first = opened.folder.filePath(QStringLiteral("first"));
+        const QString second =
+            opened.folder.filePath(QString::fromStdString("second_" + nameOf(file, "b")));
+        const QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
+        opened.window.controller().saveLane(file, 1, first, "1");
+        QVERIFY(QTest::qWaitFor([&] { return saved.count() > 0; }, kPatience));
+        const QList<QAction*> lanes = entries(other.window, QLatin1String(menu));
+        QCOMPARE(lanes.size(), 2);
+        QCOMPARE(lanes[1]->text(), QStringLiteral("B amp-fp16…"));
+        choose(lanes[1], {}, second);
+        QCOMPARE(other.window.bannerText(), QString());
+        QVERIFY2(readFile(first.toStdString()) == readFile(second.toStdString()), menu);
+    }
+    QVERIFY(QFile::remove(folder + "/weights_amp-fp16.safetensors"));
+    entries(other.window, QStringLiteral("Save as O&NNX"))[1]->trigger(); // asks for no file
+    QVERIFY2(other.window.bannerText().contains("so what this run learnt is gone"),
+             qPrintable(other.window.bannerText()));
+}
+
 /// A run without a checkpoint predicts with the weights in its folder, in the window that opened
 /// it; without those the banner says what is missing.
 void TestPredictSamples::aSavedRunHasItsWeights() {
     Opened opened(tinyConfig(5));
-    trainOnKinds(opened);
     const QString folder = opened.folder.filePath(QStringLiteral("run"));
-    opened.window.saveResults(folder);
-    QVERIFY(QFile::remove(folder + "/checkpoint.safetensors"));
-    QSignalSpy saved(&opened.window.controller(), &ExperimentController::laneSaved);
-    QStringList files;
-    for (int lane = 0; lane < 2; ++lane) {
-        const std::string name =
-            opened.window.shown().run()->lanes()[static_cast<size_t>(lane)].name;
-        files << folder + '/' + QString::fromStdString(nameOf(LaneFile::StateDict, name));
-        opened.window.controller().saveLane(LaneFile::StateDict, lane, files.back(), "1");
-    }
-    QVERIFY(QTest::qWaitFor([&] { return saved.count() == 2; }, kPatience));
+    saveWithWeights(opened, folder);
+    const QString weights = folder + QStringLiteral("/weights_amp-fp16.safetensors");
     const QString samples =
         write(opened.folder, QStringLiteral("new.csv"), "colour,size\nred,3\n,4\nblue,97\n");
     const QString to = opened.folder.filePath(QStringLiteral("answer.csv"));
@@ -122,7 +164,7 @@ void TestPredictSamples::aSavedRunHasItsWeights() {
     QVERIFY(window.tryFile(folder));
     QVERIFY(showsSaved(window));
     QVERIFY(reaches(window, SessionState::Ready));
-    QCOMPARE(window.networks().size(), 0);
+    QCOMPARE(window.networks().size(), 2);
     QCOMPARE(entries(window).size(), 2);
     choose(entries(window)[1], samples, to);
     QFile file(to);
@@ -132,7 +174,7 @@ void TestPredictSamples::aSavedRunHasItsWeights() {
     QCOMPARE(window.bannerText().remove(u'\u200b'),
              "The predictions are in " + to + ". " + samples +
                  ": 1 of 3 lines lacks a value and is not predicted.");
-    QVERIFY(QFile::remove(files[1]));
+    QVERIFY(QFile::remove(weights));
     entries(window)[1]->trigger(); // asks for no file
     QCOMPARE(window.bannerText().remove(u'\u200b'),
              folder + ": neither weights_amp-fp16.safetensors nor checkpoint.safetensors is there, "

@@ -378,8 +378,8 @@ void TestSavedCheckpoint::oneThatIsGoneIsTold() {
     QVERIFY(showsSaved(other.window));
     fileAction(other.window, QStringLiteral("Save &checkpoint…"))->trigger();
     QCOMPARE(other.window.bannerText(),
-             QStringLiteral("The run that is shown is over and its networks are gone, so there is "
-                            "no checkpoint to save."));
+             QStringLiteral("The run that is shown is over and was opened without a checkpoint, so "
+                            "there is none to save."));
 }
 
 } // namespace tst_saved_checkpoint
