@@ -142,6 +142,7 @@ GridLegend::GridLegend(const GridModel& model, QWidget* parent) : QWidget(parent
     m_bar = make<ColorBar>(this);
     m_high = make<QLabel>(this);
     m_marks = make<QLabel>(this);
+    m_marks->setObjectName(QStringLiteral("gridMarks"));
     row->addWidget(m_low);
     row->addWidget(m_bar, 1);
     row->addWidget(m_high);
@@ -168,6 +169,8 @@ void GridLegend::refresh() {
             break;
         }
     m_marks->setText(marks.join(QStringLiteral("   ")));
+    m_marks->setToolTip(marks.isEmpty() ? QString() : m_model.starRule());
+    m_marks->setAccessibleDescription(m_marks->toolTip());
     m_bar->setAccessibleName(tr("Colours"));
     m_bar->setAccessibleDescription(
         any ? tr("Dark: %1. Bright: %2").arg(m_low->text(), m_high->text()) : QString());

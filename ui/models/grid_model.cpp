@@ -175,6 +175,17 @@ GridModel::Range GridModel::range() const {
     return moreIsBetter ? Range{text(m_least), text(m_most)} : Range{text(m_most), text(m_least)};
 }
 
+/// Follows bestCell().
+QString GridModel::starRule() const {
+    QStringList best;
+    if (measures().contains(Measure::Accuracy)) best << tr("the highest accuracy");
+    if (measures().contains(Measure::ValidationLoss)) best << tr("the lowest validation loss");
+    best << tr("the lowest loss") << tr("the fewest skipped steps");
+    return tr("The star marks the cell with %1. Of equal cells it is the one with %2, then the "
+              "first one, row by row. Cells that stopped early or failed do not get it.")
+        .arg(best.front(), best.mid(1).join(tr(", then ")));
+}
+
 QString GridModel::axes() const {
     if (!m_grid) return {};
     const QString rows = nameOfSetting(*m_grid, 0);

@@ -50,6 +50,8 @@ public:
         QString worst, best; ///< of loss scales, the least and the largest
     };
     Range range() const;
+    /// Says which cell has the star, and how one of several equal cells gets it.
+    QString starRule() const;
     /// Says which setting has the rows and which one the columns.
     QString axes() const;
     /// Returns the cell's settings that no lane has for itself, "Learning rate 0.01"; empty when

@@ -182,11 +182,21 @@ void TestGridDialog::measures() {
     QCOMPARE(shownAt(model, 0, 0), QStringLiteral("★ 4")); // best of all by its loss
     QCOMPARE(good(0, 0), 0.0);
     QVERIFY(!model.measures().contains(GridModel::Measure::Accuracy));
+    QVERIFY2(model.starRule().startsWith("The star marks the cell with the lowest loss. Of equal "
+                                         "cells it is the one with the fewest skipped steps, then "
+                                         "the first one"),
+             qPrintable(model.starRule()));
     GridCell judged = cellOf(5);
     judged.score.accuracy = 0.75;
     judged.score.validationLoss = 0.5;
     model.set(3, judged);
     QCOMPARE(model.measures().size(), 5);
+    QVERIFY2(model.starRule().startsWith("The star marks the cell with the highest accuracy. Of "
+                                         "equal cells it is the one with the lowest validation "
+                                         "loss, then the lowest loss, then the fewest"),
+             qPrintable(model.starRule()));
+    GridLegend legend(model);
+    QCOMPARE(legend.findChild<QLabel*>(QStringLiteral("gridMarks"))->toolTip(), model.starRule());
     model.show(GridModel::Measure::Accuracy);
     QCOMPARE(shownAt(model, 1, 1), QStringLiteral("★ 75 %"));
     QCOMPARE(shownAt(model, 0, 0), QStringLiteral("–"));
