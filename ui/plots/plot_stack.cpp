@@ -223,7 +223,7 @@ void PlotStack::showGradientLane() {
     m_controls->setLanes(chooses ? m_labels : QStringList(), m_gradientLane);
     if (!known || !showsGradients()) return;
     m_rows->map()->setLane(m_run, m_gradientLane, m_labels[m_gradientLane]);
-    m_rows->map()->showValues(crosshair());
+    m_rows->map()->showValues(readStep());
 }
 
 /// A run that goes on from a checkpoint may lack the rows before it.
@@ -321,6 +321,11 @@ void PlotStack::showStep(qint64 step) {
 
 std::optional<qint64> PlotStack::crosshair() const { return m_crosshair->step(); }
 
+std::optional<qint64> PlotStack::readStep() const {
+    const bool newest = m_to >= static_cast<double>(m_lastStep);
+    return crosshair() || newest ? crosshair() : std::max(qint64{0}, static_cast<qint64>(m_to));
+}
+
 std::optional<qint64> PlotStack::pinnedStep() const { return m_crosshair->pinned(); }
 
 void PlotStack::pinCrosshair(std::optional<qint64> step) {
@@ -340,7 +345,7 @@ void PlotStack::moveCrosshair(std::optional<qint64> step) {
 
 void PlotStack::updateReadouts() {
     for (StackedPlot* plot : m_rows->shown())
-        plot->showValues(crosshair());
+        plot->showValues(readStep());
 }
 
 void PlotStack::describe(bool now) {
@@ -348,11 +353,11 @@ void PlotStack::describe(bool now) {
     m_described.start();
     QStringList parts;
     for (const StackedPlot* plot : m_rows->shown())
-        if (const QString text = plot->spoken(crosshair()); !text.isEmpty()) parts << text;
+        if (const QString text = plot->spoken(readStep()); !text.isEmpty()) parts << text;
     const int events = m_events->count();
     parts << (events == 1 ? tr("1 event") : tr("%n events", nullptr, events));
     setAccessibleDescription(tr("Step %1: %2")
-                                 .arg(QLocale().toString(crosshair().value_or(m_lastStep)))
+                                 .arg(QLocale().toString(readStep().value_or(m_lastStep)))
                                  .arg(parts.join(QStringLiteral("; "))));
 }
 

@@ -76,6 +76,9 @@ public:
     /// the pin.
     void pinCrosshair(std::optional<qint64> step);
     std::optional<qint64> crosshair() const;
+    /// Returns the step whose values the headers show: the crosshair's, or the last one in view;
+    /// nothing where that is the newest.
+    std::optional<qint64> readStep() const;
     std::optional<qint64> pinnedStep() const;
     /// Draws lines and marks so many times as large, for an audience; letters follow the widget's
     /// font. Of the controls over the plots, only the choice of a lane stays above 1.

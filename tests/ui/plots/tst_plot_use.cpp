@@ -1,6 +1,7 @@
 // What the user does with the plots: following and panning, zoom, clicks on events, the crosshair
 // by keys and by mouse, and the menu.
 #include "tests/support/shown_plots.h"
+#include "ui/plots/readout_item.h"
 
 #include <QApplication>
 #include <QContextMenuEvent>
@@ -37,6 +38,7 @@ private slots:
     void followsUntilTheUserMoves();
     void dragPansAllPlots();
     void resetZoom();
+    void headersTellTheLastStepInView();
     void zoomHasLimits();
     void missingStepsTakeNoRoom();
     void eventClick();
@@ -105,6 +107,34 @@ void TestPlotUse::dragPansAllPlots() {
                  QCPRange(m_stack->firstVisibleStep(), m_stack->lastVisibleStep()));
     QTest::mouseClick(&plot, Qt::LeftButton, {}, start);
     QVERIFY(m_stack->crosshair() != pinned);
+}
+
+/// What is drawn and what is written belong together, in the window and in a picture of it.
+void TestPlotUse::headersTellTheLastStepInView() {
+    for (int i = 1; i <= 1000; ++i)
+        m_stack->append(0, record(i, 0, static_cast<float>(i)));
+    show();
+    const auto loss = [this] {
+        for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i)
+            if (auto* readout = dynamic_cast<ReadoutItem*>(plotOf(*m_stack).item(i)))
+                return readout->entries().value(0).value;
+        return QString();
+    };
+    QCOMPARE(m_stack->readStep(), std::nullopt);
+    QVERIFY2(loss().startsWith(QStringLiteral("1,000")), qPrintable(loss()));
+    m_stack->showStep(500);
+    for (int i = 0; i < 6; ++i)
+        QTest::keyClick(m_stack.get(), Qt::Key_Plus);
+    QCOMPARE(m_stack->readStep(), std::optional<qint64>(500)); // the crosshair's
+    m_stack->pinCrosshair(std::nullopt);
+    draw();
+    const auto last = static_cast<qint64>(m_stack->lastVisibleStep());
+    QVERIFY(last > 500 && last < 900);
+    QCOMPARE(m_stack->readStep(), std::optional(last));
+    QVERIFY2(loss().startsWith(QString::number(last)), qPrintable(loss()));
+    m_stack->setFollow(true);
+    draw();
+    QVERIFY2(loss().startsWith(QStringLiteral("1,000")), qPrintable(loss()));
 }
 
 void TestPlotUse::resetZoom() {
