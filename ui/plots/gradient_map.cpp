@@ -47,6 +47,21 @@ QString mostIn(const QString& phrase, const GradientShares& shares) {
         .arg(quantile(shares, 1 - kBeyond, finite) + 1);
 }
 
+/// Returns the figures in ever fewer words, first with `when` behind them.
+QStringList textsOf(const GradientShares& shares, std::optional<DType> type, const QString& when) {
+    const QStringList parts =
+        gradientFigures(shares, type ? std::optional(*type == DType::F16) : std::nullopt);
+    const QString all = parts.join(QStringLiteral(", "));
+    QStringList texts{all};
+    if (!when.isEmpty()) texts.prepend(all + when);
+    if (parts.size() > 1) texts << parts.first(2).join(QStringLiteral(", "));
+    texts << parts.first();
+    if (!mostAreZero(shares))
+        texts << mostIn(QCoreApplication::translate("GradientMap", "2^%1 to 2^%2"), shares);
+    texts.removeAll(QString());
+    return texts;
+}
+
 } // namespace
 
 QStringList gradientFigures(const GradientShares& shares, std::optional<bool> half) {
@@ -110,8 +125,9 @@ QString GradientMap::explanation() const {
         "larger the share. The lowest strip shows zeros, the highest inf and nan, in red "
         "where a step was skipped. Dotted lines: below 2^-25 fp16 rounds to zero, below "
         "2^-14 it keeps fewer digits, and from 2^16 on it has no finite values. Between two "
-        "counted steps the last count is shown, shifted with the loss scale. \"Mostly\" "
-        "means nine tenths of the gradients that are neither zero nor inf.");
+        "counted steps the last count is shown, shifted with the loss scale. Unless you point at "
+        "a step, the figures are those of the last count, as in the view of the gradients. "
+        "\"Mostly\" means nine tenths of the gradients that are neither zero nor inf.");
 }
 
 void GradientMap::setLane(std::shared_ptr<const Run> run, int lane, const QString& label) {
@@ -172,8 +188,21 @@ void GradientMap::setColors(const Colors& colors) {
                         colors.text);
 }
 
+/// A saved run's last count is not known: what is counted then belongs to networks built like its
+/// own.
+const GradientRange* GradientMap::lastCount() const {
+    const auto& last = m_run->now().sharedGradients();
+    const auto lane = static_cast<size_t>(m_lane);
+    const bool known = !history().isSaved() && lane < last->size() && (*last)[lane].step > 0;
+    return known ? &(*last)[lane] : nullptr;
+}
+
 QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     if (!m_run) return {};
+    if (const GradientRange* const last = step ? nullptr : lastCount())
+        return textsOf(GradientShares::of(*last), last->type,
+                       QCoreApplication::translate("GradientMap", " (after step %1)")
+                           .arg(stepText(last->step - 1)));
     const auto column = history().at(step);
     if (!column && history().empty() && history().isSaved())
         return {QCoreApplication::translate("GradientMap", "not counted during this run"),
@@ -183,24 +212,15 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
                 QCoreApplication::translate("GradientMap", "from the next step"),
                 QCoreApplication::translate("GradientMap", "none yet")};
     if (!column) return {};
-    const auto type = history().type();
-    const QStringList parts =
-        gradientFigures(column->shares, type ? std::optional(*type == DType::F16) : std::nullopt);
-    const QString all = parts.join(QStringLiteral(", "));
     const qint64 at = step.value_or(history().lastStep());
-    QStringList texts{all};
+    QString when;
     if (column->merged)
-        texts.prepend(all + QCoreApplication::translate("GradientMap", " (steps %1 to %2)")
-                                .arg(stepText(column->from), stepText(column->to - 1)));
+        when = QCoreApplication::translate("GradientMap", " (steps %1 to %2)")
+                   .arg(stepText(column->from), stepText(column->to - 1));
     else if (column->counted != at)
-        texts.prepend(all + QCoreApplication::translate("GradientMap", " (counted at step %1)")
-                                .arg(stepText(column->counted)));
-    if (parts.size() > 1) texts << parts.first(2).join(QStringLiteral(", "));
-    texts << parts.first();
-    if (!mostAreZero(column->shares))
-        texts << mostIn(QCoreApplication::translate("GradientMap", "2^%1 to 2^%2"), column->shares);
-    texts.removeAll(QString());
-    return texts;
+        when = QCoreApplication::translate("GradientMap", " (counted at step %1)")
+                   .arg(stepText(column->counted));
+    return textsOf(column->shares, history().type(), when);
 }
 
 void GradientMap::showValues(std::optional<qint64> step) {
