@@ -60,14 +60,7 @@ std::array<double, kColumns> columnsOf(const Counts& counts) {
 GradientView::GradientView(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("gradients"));
     setAccessibleName(tr("Sizes of the gradients"));
-    setToolTip(tr(
-        "What the gradients are after this step, times the loss scale: the next step will use "
-        "them. Each bar shows how many lie between two powers of two. Heights are square roots of "
-        "shares, so that small shares remain visible. Zeros are on the left; ReLU and causal masks "
-        "cause some in every precision, so compare with FP32. Inf and nan are on the right: the "
-        "next step will be skipped. Bars are gradients of layer outputs, lines are gradients of "
-        "weights. View > Gradients by layer shows those of each layer. Edit > Try another loss "
-        "scale shows what another scale would do."));
+    setToolTip(about());
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setSizePolicy(policy);
 }
@@ -76,8 +69,8 @@ void GradientView::setRun(std::shared_ptr<const Run> run, bool anew) {
     m_run = std::move(run);
     m_seen = 0;
     m_last = nullptr;
-    setLanes(m_run ? laneTitlesOf(m_run->now()) : QStringList());
     m_anew = anew;
+    setLanes(m_run ? laneTitlesOf(m_run->now()) : QStringList());
     refresh();
 }
 
@@ -177,7 +170,40 @@ QFont GradientView::legendFont() const {
     return room < widest ? scaledFont(usual, std::max(0.5, kSpare * room / widest)) : usual;
 }
 
+QString GradientView::about() const {
+    const RunConfig config = m_run ? m_run->now().info().config : RunConfig();
+    int scaled = 0, skipping = 0;
+    const int lanes = static_cast<int>(m_run ? config.lanes.size() : 0);
+    for (int lane = 0; lane < lanes; ++lane) {
+        if (!laneScales(config, lane)) continue;
+        const ScalerConfig& scaler = config.lanes[static_cast<size_t>(lane)].scaler;
+        ++scaled;
+        skipping += scaler.onOverflow == OverflowAction::Skip;
+    }
+    QStringList parts;
+    parts << (m_anew ? tr("What the gradients of a new training with the settings of this saved "
+                          "run are: no file has those with which it would go on.")
+                     : tr("What the gradients are after this step: the next step will use them."));
+    parts << (scaled == lanes ? tr("They are multiplied by the loss scale.")
+              : scaled > 0    ? tr("Those of lanes with a loss scale are multiplied by it.")
+                              : tr("No lane has a loss scale."));
+    parts << tr("Each bar shows how many lie between two powers of two. Heights are square roots "
+                "of shares, so that small shares remain visible. Zeros are on the left; ReLU and "
+                "causal masks cause some in every precision, so compare with FP32.");
+    parts << (skipping == lanes ? tr("Inf and nan are on the right: the next step will be skipped.")
+              : skipping > 0
+                  ? tr("Inf and nan are on the right: a lane whose loss scaler skips such steps "
+                       "will skip the next one, and any other lane will take it.")
+                  : tr("Inf and nan are on the right: the next step will be taken with them."));
+    parts << tr("Bars are gradients of layer outputs, lines are gradients of weights. View > "
+                "Gradients by layer shows those of each layer.");
+    if (scaled > 0 || lanes == 0)
+        parts << tr("Edit > Try another loss scale shows what another scale would do.");
+    return parts.join(u' ');
+}
+
 void GradientView::describe() {
+    if (const QString tip = about(); tip != toolTip()) setToolTip(tip);
     QStringList parts{heading()};
     if (!m_note.isEmpty()) parts << m_note;
     for (int lane = 0; lane < m_names.size(); ++lane)

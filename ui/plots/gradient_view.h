@@ -56,6 +56,8 @@ protected:
 private:
     int heightFor(int barHeight) const;
     void describe();
+    /// Returns what the view shows of these lanes, in whole sentences.
+    QString about() const;
     /// Returns the left edge of 2^exponent in a row.
     double placeOf(int exponent, const QRectF& bars) const;
     void paintRow(QPainter&, const Colors&, int lane, const QRectF& bars) const;

@@ -140,6 +140,35 @@ private slots:
         QCOMPARE(view.figures(0), QString());
     }
 
+    /// The tip tells of the lanes that there are.
+    void tipFollowsTheLanes() {
+        RunInfo info;
+        info.config = info.recorded = tinyConfig(10); // FP32 and AMP in fp16
+        GradientView view;
+        const auto tipOf = [&view, &info](bool anew = false) {
+            view.setRun(std::make_shared<Run>(info, lanesOf(info.config)), anew);
+            return view.toolTip();
+        };
+        QVERIFY2(tipOf().startsWith("What the gradients are after this step: the next step will "
+                                    "use them. Those of lanes with a loss scale are multiplied"),
+                 qPrintable(view.toolTip()));
+        QVERIFY2(view.toolTip().contains("a lane whose loss scaler skips such steps will skip"),
+                 qPrintable(view.toolTip()));
+        QVERIFY2(tipOf(true).startsWith("What the gradients of a new training with the settings"),
+                 qPrintable(view.toolTip()));
+        info.config.lanes = {info.config.lanes[1]};
+        QVERIFY2(tipOf().contains("use them. They are multiplied by the loss scale."),
+                 qPrintable(view.toolTip()));
+        QVERIFY2(view.toolTip().contains("the next step will be skipped."),
+                 qPrintable(view.toolTip()));
+        info.config.lanes[0].scaler.onOverflow = OverflowAction::Step;
+        QVERIFY2(tipOf().contains("the next step will be taken with them."),
+                 qPrintable(view.toolTip()));
+        info.config.lanes[0] = defaultLane(Precision::Bf16);
+        QVERIFY2(tipOf().contains("No lane has a loss scale."), qPrintable(view.toolTip()));
+        QVERIFY(!view.toolTip().contains("Try another loss scale"));
+    }
+
     void drawsEachBucketInItsPlace_data() {
         QTest::addColumn<int>("exponent");
         for (const int exponent : {-40, -14, 0, 23})
