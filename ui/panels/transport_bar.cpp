@@ -240,7 +240,7 @@ void TransportBar::showExperiment(const QString& preset, const QString& title) {
 
 QMenu* TransportBar::presetMenu() const { return m_presets->menu(); }
 
-void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop) {
+void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop, bool cannotStart) {
     const bool running = state == SessionState::Running;
     const bool building = state == SessionState::Building;
     const bool failed = state == SessionState::Failed;
@@ -253,7 +253,9 @@ void TransportBar::setState(SessionState state, bool playWaits, qint64 nextStop)
     const QString tip = playWaits  ? tr("Do not start training when the networks are built (Space)")
                         : running  ? tr("Pause after this step (Space)")
                         : building ? tr("Start training as soon as the networks are built (Space)")
-                        : failed   ? tr("Start over with the settings on the left (Space)")
+                        : cannotStart
+                            ? tr("Try once more to start with the settings on the left (Space)")
+                        : failed ? tr("Start over with the settings on the left (Space)")
                         : state == SessionState::Finished
                             ? tr("Train on to step %1 (Space)").arg(QLocale().toString(nextStop))
                             : tr("Train (Space)");

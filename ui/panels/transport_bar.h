@@ -30,7 +30,8 @@ public:
     /// Selects a preset by name; for anything else the title is shown as an entry of its own.
     void showExperiment(const QString& preset, const QString& title);
     /// `playWaits` tells that a requested Play waits until the run is built.
-    void setState(SessionState, bool playWaits = false, qint64 nextStop = 0);
+    void setState(SessionState, bool playWaits = false, qint64 nextStop = 0,
+                  bool cannotStart = false);
     /// `unknown` holds words that are shown instead of a number that is not known yet, else it is
     /// empty; the number is kept.
     void setStopStep(qint64 steps, const QString& unknown = {});

@@ -564,7 +564,8 @@ RunWords::State ShownRun::stateNow() const {
 void ShownRun::showState() {
     const SessionState state = m_controller.state();
     m_models.config.setUntrained(m_controller.untrained());
-    m_parts.transport->setState(state, m_controller.playWaits(), nextStop());
+    m_parts.transport->setState(stateNow().session, m_controller.playWaits(), nextStop(),
+                                cannotStart());
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
     const bool finished = state == SessionState::Finished;

@@ -159,7 +159,11 @@ void TestWindowCauses::failedStart() {
     QTRY_COMPARE(headlineOf(window), QStringLiteral("Training cannot start with these settings."));
     QCOMPARE(stateOf(window),
              QStringLiteral("Training could not start. Press Play (Space) to try again."));
+    const auto* play = window.findChild<QPushButton*>(QStringLiteral("play"));
+    QCOMPARE(play->toolTip(),
+             QStringLiteral("Try once more to start with the settings on the left (Space)"));
     undo(window);
+    QCOMPARE(play->toolTip(), QStringLiteral("Train (Space)"));
     undo(window);
     window.restart();
     QVERIFY(reaches(window, SessionState::Ready));
