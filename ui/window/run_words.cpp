@@ -132,6 +132,12 @@ QString RunWords::changedData(const State& state) {
     return state.dataChange.empty() ? QString() : tr("%1.").arg(translated(state.dataChange));
 }
 
+bool RunWords::hasOneSample(const RunConfig& config) {
+    const std::optional<DataFacts> facts =
+        namesFiles(config.task) ? knownFactsOf(config) : std::nullopt;
+    return facts && facts->train == 1;
+}
+
 QString RunWords::data(const RunConfig& config) {
     if (!namesFiles(config.task)) return {};
     const std::optional<DataFacts> known = knownFactsOf(config);
@@ -149,7 +155,8 @@ QString RunWords::data(const RunConfig& config) {
     const QString samples =
         facts.validation > 0 ? tr("The networks train on %1 samples and are validated on %2.")
                                    .arg(number(facts.train), number(facts.validation))
-        : facts.train == 1 ? tr("There is only one sample to train on.")
+        : facts.train == 1 ? tr("There is only one sample to train on, which the networks can only "
+                                "learn by heart: training needs at least two.")
                            : tr("The networks train on %1 samples.").arg(number(facts.train));
     return what.isEmpty() ? samples : tr("%1 %2").arg(what, samples);
 }

@@ -49,6 +49,9 @@ public:
     /// Says what is learned from the user's own files, and from how many samples. Empty for other
     /// data, and while they are being read.
     static QString data(const RunConfig&);
+    /// Whether these are files of the user with too little to learn from; false while they are
+    /// being read.
+    static bool hasOneSample(const RunConfig&);
     /// Says why there are no gradients to look at, and when they come. `midway` tells that the
     /// training rests in the middle of step `next`.
     static QString noGradients(const State&, bool midway, int64_t next);

@@ -534,9 +534,10 @@ void ShownRun::invite() {
     const bool says = now.begins == RunWords::Begins::Anew && !about.isEmpty();
     using Press = Figures::Press;
     const bool ended = m_controller.state() == SessionState::Finished;
-    const Press press = m_controller.willTrain() ? Press::Nothing
-                        : ended                  ? Press::Continue
-                                                 : Press::Play;
+    const bool warns = m_about.isEmpty() && RunWords::hasOneSample(config);
+    const Press press = m_controller.willTrain() || warns ? Press::Nothing
+                        : ended                           ? Press::Continue
+                                                          : Press::Play;
     m_figures.invite(RunWords::invitation(now, lanes, about), press, says ? m_title : QString());
 }
 

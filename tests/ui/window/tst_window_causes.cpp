@@ -58,6 +58,7 @@ private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void refusedSettings();
     void failedRun();
+    void oneSampleTeachesNothing();
     void dismissedStaysAway();
     void refusedFork();
     void unwrittenFileStays();
@@ -179,6 +180,18 @@ void TestWindowCauses::failedStart() {
     QTRY_VERIFY2(invites(window), qPrintable(headlineOf(window)));
     redo(window);
     QVERIFY(!invites(window));
+}
+
+/// A table of one line trains, but to no purpose: the headline says so before Play.
+void TestWindowCauses::oneSampleTeachesNothing() {
+    Opened opened(tinyConfig(5));
+    MainWindow& window = opened.window;
+    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("one.csv"), "a,b\n1,2\n")));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTRY_VERIFY2_WITH_TIMEOUT(headlineOf(window).endsWith("training needs at least two."),
+                              qPrintable(headlineOf(window)), kPatience);
+    QVERIFY(window.tryFile(write(opened.folder, QStringLiteral("t.csv"), "a,b\n1,2\n3,4\n")));
+    QTRY_VERIFY2_WITH_TIMEOUT(invites(window), qPrintable(headlineOf(window)), kPatience);
 }
 
 /// A column is named wrongly, then rightly: the window is as ready as if nothing had failed.
