@@ -418,6 +418,13 @@ void FieldEditor::refresh() {
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty());
     describe(refused.isEmpty() ? error : tr("Not accepted. %1").arg(refused));
+    // the frame of a style sheet is not as high as the style's own
+    if (error.isEmpty()) {
+        m_control->setMinimumHeight(0);
+        m_control->setMaximumHeight(QWIDGETSIZE_MAX);
+    } else if (m_control->styleSheet().isEmpty()) {
+        m_control->setFixedHeight(m_control->sizeHint().height());
+    }
     m_control->setStyleSheet(error.isEmpty()
                                  ? QString()
                                  : QStringLiteral("border: 2px solid %1;")

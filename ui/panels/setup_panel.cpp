@@ -20,6 +20,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
+#include <QPointer>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -356,7 +357,47 @@ void SetupPanel::orderTabs() {
         follow(each);
 }
 
+/// Returns the setting that must not move while others get longer or shorter: the one that is being
+/// used, else the first one in view. Null at the top, where what appears there must be seen.
+QWidget* SetupPanel::anchor() const {
+    const QRect view = m_scroll->viewport()->rect();
+    QWidget* const used = focusWidget();
+    if (used && m_scroll->widget()->isAncestorOf(used) && view.intersects(inView(*used)))
+        return used;
+    if (m_scroll->verticalScrollBar()->value() == 0) return nullptr;
+    for (const Group& group : m_groups)
+        for (FieldEditor* editor : group.editors)
+            if (editor->isVisible() && inView(*editor).top() >= 0) return editor->control();
+    return nullptr;
+}
+
+QRect SetupPanel::inView(const QWidget& widget) const {
+    return {widget.mapTo(m_scroll->viewport(), QPoint()), widget.size()};
+}
+
+/// Lays the settings out now, and scrolls by as much as the anchor has moved.
+void SetupPanel::holdInPlace(const QWidget& held, int top) {
+    QLayout* settings = m_scroll->widget()->layout();
+    settings->invalidate();
+    settings->activate();
+    QEvent request(QEvent::LayoutRequest); // gives the settings the height that they need now
+    QCoreApplication::sendEvent(m_scroll, &request);
+    QScrollBar* bar = m_scroll->verticalScrollBar();
+    bar->setValue(bar->value() + inView(held).top() - top);
+}
+
 void SetupPanel::refresh() {
+    const QPointer<QWidget> held = anchor();
+    const int top = held ? inView(*held).top() : 0;
+    const bool noted = restartShown();
+    refreshSettings();
+    if (held) holdInPlace(*held, top);
+    if (noted || !restartShown() || !m_scroll->isAncestorOf(focusWidget())) return;
+    layout()->activate(); // there is less room for the settings now
+    m_scroll->ensureWidgetVisible(focusWidget());
+}
+
+void SetupPanel::refreshSettings() {
     const QStringList names = laneTitles(m_model.config());
     for (const Group& group : m_groups) {
         bool any = false;
@@ -375,7 +416,6 @@ void SetupPanel::refresh() {
     keepWide();
     const ConfigModel::Waiting waiting = m_model.waiting();
     const bool waits = waiting != ConfigModel::Waiting::Nothing;
-    const bool appears = m_restart->isHidden() && waits;
     const bool untrained = m_model.untrained();
     m_restartText->setText(untrained ? tr("Play starts with these changes.")
                            : waiting == ConfigModel::Waiting::NewLanes
@@ -385,9 +425,6 @@ void SetupPanel::refresh() {
     m_restartNow->setToolTip(untrained ? tr("Shows the networks with these changes before training")
                                        : tr("Restarts the run with the changed settings"));
     m_restart->setVisible(waits);
-    if (!appears || !m_scroll->isAncestorOf(focusWidget())) return;
-    layout()->activate(); // there is less room for the settings now
-    m_scroll->ensureWidgetVisible(focusWidget());
 }
 
 FieldEditor* SetupPanel::editor(std::string_view key, int lane) const {

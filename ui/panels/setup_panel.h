@@ -62,6 +62,10 @@ private:
     void buildRestartNote();
     void rebuild();
     void refresh();
+    void refreshSettings();
+    QWidget* anchor() const;
+    QRect inView(const QWidget&) const; ///< its place in the part of the settings that is seen
+    void holdInPlace(const QWidget& held, int top);
     void reload();
     void addRunGroups(QWidget* content);
     void addLaneGroups(QWidget* content);

@@ -54,6 +54,7 @@ private slots:
     void setupHidesWhatDoesNotApply();
     void setupChangedIsBoldAndGoesBack();
     void boldLabelsMoveNothing();
+    void wrongValuesMoveNothing();
     void setupRestartNote();
     void severalValuesBecomeLanes();
     void suggestedValuesAreAllowed();
@@ -175,6 +176,40 @@ void TestSetupPanel::boldLabelsMoveNothing() {
     const FieldEditor* rate = panel.editor("optimizer.lr");
     QCOMPARE(penalty->layout()->totalHeightForWidth(penalty->width()),
              rate->layout()->totalHeightForWidth(rate->width()));
+}
+
+/// The reason of a refusal takes room: of the settings above, not of the one that is being used.
+void TestSetupPanel::wrongValuesMoveNothing() {
+    ConfigModel model;
+    SetupPanel panel(model);
+    panel.resize(320, 400);
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowActive(&panel));
+    auto* scroll = panel.findChild<QScrollArea*>();
+    auto* rate = controlOf<QLineEdit>(panel, "optimizer.lr");
+    const auto top = [scroll](const QWidget& each) {
+        return each.mapTo(scroll->viewport(), QPoint()).y();
+    };
+    rate->setFocus();
+    scroll->ensureWidgetVisible(rate, 0, 150);
+    QTest::qWait(50);
+    const int before = top(*rate), height = rate->height();
+    rate->selectAll();
+    QTest::keyClicks(rate, QStringLiteral("-3"));
+    QTest::keyClick(rate, Qt::Key_Return);
+    QVERIFY(!panel.editor("optimizer.lr")->errorText().isEmpty());
+    QTest::qWait(50);
+    QCOMPARE(top(*rate), before);
+    QCOMPARE(rate->height(), height);
+    QTest::keyClicks(rate, QStringLiteral("1"));
+    QTest::keyClick(rate, Qt::Key_Tab); // on to the next setting, which stands below the reason
+    const QWidget* next = panel.focusWidget();
+    QVERIFY(next && next != rate);
+    const int then = top(*next);
+    model.setData(model.index(model.rowOf("optimizer.lr")), QStringLiteral("0.1"));
+    QVERIFY(panel.editor("optimizer.lr")->errorText().isEmpty());
+    QTest::qWait(50);
+    QCOMPARE(top(*next), then);
 }
 
 void TestSetupPanel::setupRestartNote() {
