@@ -49,7 +49,7 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
     column->addWidget(m_summary);
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
     QPushButton* types =
-        buttons->addButton(tr("&Number types by layer…"), QDialogButtonBox::ActionRole);
+        buttons->addButton(tr("&Number types by layer"), QDialogButtonBox::ActionRole);
     types->setToolTip(tr("Shows what each layer computes in and why, and gives layers a type of "
                          "their own."));
     for (QAbstractButton* each : buttons->buttons())

@@ -157,7 +157,7 @@ void WindowMenus::fillEdit(QMenu& edit) {
     redo->setShortcut(QKeySequence::Redo);
     edit.addActions({undo, redo});
     // shows the settings first, where the button is that starts the fork
-    QAction* fork = edit.addAction(tr("&Continue as a new lane…"), this, [this] {
+    QAction* fork = edit.addAction(tr("&Continue as a new lane"), this, [this] {
         endPresentation();
         m_settings->setChecked(true);
         m_parts.setup->addLane();
@@ -216,7 +216,7 @@ void WindowMenus::fillHelp(QMenu& help) {
     help.addAction(tr("&Questions about AMP"), this,
                    [this] { showHelpPart(QLatin1String(kHelpQuestions)); });
     help.addAction(tr("A &number in 16 or 8 bits…"), this, &WindowMenus::showNumber);
-    help.addAction(tr("&Verify against PyTorch…"), this, &WindowMenus::showVerification);
+    help.addAction(tr("&Verify against PyTorch"), this, &WindowMenus::showVerification);
     help.addAction(tr("&About Halfscope"), this, &WindowMenus::showAbout);
 }
 
@@ -226,9 +226,9 @@ void WindowMenus::fillView(QMenu& view) {
     fillPlots(view);
     view.addMenu(m_parts.transport->speedMenu());
     addGradients(view);
-    view.addAction(tr("Gradients by layer…"), QKeySequence(Qt::SHIFT | Qt::Key_G), this,
+    view.addAction(tr("Gradients by layer"), QKeySequence(Qt::SHIFT | Qt::Key_G), this,
                    &WindowMenus::showLayerGradients);
-    view.addAction(tr("Number types &by layer…"), this, &WindowMenus::showTypes);
+    view.addAction(tr("Number types &by layer"), this, &WindowMenus::showTypes);
     view.addSeparator();
     fillPictures(view);
     view.addSeparator();

@@ -51,6 +51,7 @@ class TestWindowFiles : public QObject {
 private slots:
     void initTestCase() { QLocale::setDefault(QLocale::c()); }
     void savesResults();
+    void entriesThatAskHaveAnEllipsis();
     void theWindowGoesOnWhileItSaves();
     void resultsThatCannotBeWritten();
     void savesWhatCanBeOpened();
@@ -65,6 +66,21 @@ private slots:
     void plotsAreSaved();
     void remembersTheWindow();
 };
+
+/// An ellipsis promises a question; a window that only shows something has none.
+void TestWindowFiles::entriesThatAskHaveAnEllipsis() {
+    Opened opened(tinyConfig(5));
+    QStringList entries;
+    for (QAction* menu : opened.window.menuBar()->actions())
+        for (QAction* each : menu->menu()->actions())
+            entries << each->text().remove(u'&').section(u'\t', 0, 0);
+    for (const char* shows : {"Continue as a new lane", "Gradients by layer",
+                              "Number types by layer", "Verify against PyTorch", "About Halfscope"})
+        QVERIFY2(entries.contains(QLatin1String(shows)), shows);
+    for (const char* asks :
+         {"Open…", "Save checkpoint…", "Map of two settings…", "Try several values of a setting…"})
+        QVERIFY2(entries.contains(QString::fromUtf8(asks)), asks);
+}
 
 void TestWindowFiles::savesResults() {
     RunConfig config = tinyConfig(20);
