@@ -40,7 +40,8 @@ namespace halfscope {
 namespace {
 constexpr int kLabelWidth = 118; // "Second optimizer" in bold
 constexpr int kEffectWidth = 40;
-constexpr double kSmall = 0.8; // of the font, for the texts beside the settings
+constexpr double kSmall = 0.8;  // of the font, for the texts beside the settings
+constexpr int kMostOfName = 48; // characters of a column's name in the menu
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
 constexpr char kDataKey[] = "data.path";
@@ -366,9 +367,14 @@ void FieldEditor::showColumns(const QStringList& columns) {
     menu->setAttribute(Qt::WA_DeleteOnClose);
     auto* one = make<QActionGroup>(menu);
     const QString now = m_line->text();
+    menu->setToolTipsVisible(true);
+    const int most = kMostOfName * menu->fontMetrics().averageCharWidth();
     for (const QString& name : columns) {
-        QAction* action = menu->addAction(safeText(name.toStdString()).replace('&', "&&"), this,
+        const QString full = safeText(name.toStdString());
+        QString text = menu->fontMetrics().elidedText(full, Qt::ElideMiddle, most);
+        QAction* action = menu->addAction(text.replace('&', QLatin1String("&&")), this,
                                           [this, name] { m_target->choose(name); });
+        action->setToolTip(full);
         action->setCheckable(true);
         one->addAction(action);
         action->setChecked(name == (now.isEmpty() ? columns.back() : now));

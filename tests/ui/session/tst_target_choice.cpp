@@ -41,6 +41,7 @@ private slots:
     void theLossFollowsTheColumn();
     void oneUndoTakesItBack();
     void theButtonListsTheColumns();
+    void longNamesAreCutInTheirMiddle();
     void wordsThatShipHaveColumns();
     void aWrongNameIsToldWhereItWasTyped();
 
@@ -114,6 +115,28 @@ void TestTargetChoice::theButtonListsTheColumns() {
     editor->findChild<QMenu*>()->actions()[1]->trigger();
     QTRY_COMPARE(task().loss.kind, LossKind::CrossEntropy);
     QCOMPARE(qobject_cast<QLineEdit*>(editor->control())->text(), QStringLiteral("city"));
+}
+
+/// A menu as wide as the longest name would not fit on the screen.
+void TestTargetChoice::longNamesAreCutInTheirMiddle() {
+    const QString name = QStringLiteral("first&") + QString(150, u'x') + QStringLiteral("_last");
+    const std::string path = writeBytes(m_folder.filePath(QStringLiteral("long.csv")).toStdString(),
+                                        name.toStdString() + ",b\n1,2\n3,4\n5,7\n");
+    m_model.load(*experimentOn(path));
+    SetupPanel panel(m_model);
+    panel.show();
+    FieldEditor* editor = panel.editor("data.target");
+    editor->findChild<QToolButton*>(QStringLiteral("browse"))->click();
+    QTRY_VERIFY(editor->findChild<QMenu*>());
+    const auto* menu = editor->findChild<QMenu*>();
+    QAction* action = menu->actions().front();
+    QVERIFY2(action->text().startsWith("first&&x") && action->text().endsWith("x_last"),
+             qPrintable(action->text()));
+    QVERIFY(menu->sizeHint().width() < 800);
+    QVERIFY(menu->toolTipsVisible());
+    QCOMPARE(action->toolTip(), name);
+    action->trigger();
+    QTRY_COMPARE(task().target, name.toStdString());
 }
 
 /// The words that come with the program are a table, too, though no path names it.
