@@ -233,17 +233,16 @@ public:
     /// `events` came before the first step.
     Loop(Experiment& experiment, const RunOptions& options, const RunPast* past,
          std::vector<Event> events)
-        : m_experiment(experiment),
-          m_lanes(noSums(experiment, static_cast<size_t>(experiment.lanes()))),
-          m_sweeps(options.experiment.swept()), m_countEvery(options.countGradients),
-          m_saveEvery(options.checkpointEvery), m_begin(experiment.step()),
-          m_events(std::move(events)) {
+        : m_experiment(experiment), m_infos(lanesFrom(0)),
+          m_lanes(noSums(experiment, m_infos.size())), m_sweeps(options.experiment.swept()),
+          m_countEvery(options.countGradients), m_saveEvery(options.checkpointEvery),
+          m_begin(experiment.step()), m_events(std::move(events)) {
         if (past) past->forEach([this](const RunBatch& batch) { add(batch); });
         if (!options.out.empty())
-            m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), lanesFrom(0),
+            m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), m_infos,
                             experiment.target(), extraMetrics(experiment), past);
         if (!options.tensorboard.empty()) {
-            m_board.emplace(options.tensorboard, lanesFrom(0), experiment.step());
+            m_board.emplace(options.tensorboard, m_infos, experiment.step());
             m_pictureEvery = std::max<int64_t>(1, experiment.config().steps / kBoardPictures);
         }
         if (!options.quiet) {
@@ -369,7 +368,12 @@ private:
 
     /// Adds to what the closing table shows; returns how many seconds the devices worked on it.
     double add(const RunBatch& batch) {
-        m_lanes.resize(m_lanes.size() + batch.lanes.size(), noSums(m_experiment, 1).front());
+        m_infos.insert(m_infos.end(), batch.lanes.begin(), batch.lanes.end());
+        m_lanes.resize(m_infos.size(), noSums(m_experiment, 1).front());
+        for (size_t i = 0; i < m_infos.size(); ++i)
+            if (const LaneInfo& lane = m_infos[i]; lane.parent >= 0)
+                m_lanes[i].totals.continueFrom(m_lanes[static_cast<size_t>(lane.parent)].totals,
+                                               lane.forkStep, static_cast<int32_t>(i));
         double seconds = 0;
         m_hasRows = m_hasRows || !batch.rows.empty();
         for (const StepRow& row : batch.rows) {
@@ -449,6 +453,7 @@ private:
     }
 
     Experiment& m_experiment;
+    std::vector<LaneInfo> m_infos; ///< of the lanes that are there now
     std::vector<LaneSums> m_lanes;
     const std::vector<Sweep> m_sweeps;
     bool m_hasRows = false; ///< in m_lanes

@@ -37,6 +37,10 @@ LaneTotals LaneTotals::ofLane(int32_t lane) const {
     return totals;
 }
 
+void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_t lane) {
+    if (m_last.step == 0 && parent.m_last.step == forkStep) *this = parent.ofLane(lane);
+}
+
 void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::ValidationLoss) m_validationLoss = value;
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;

@@ -48,7 +48,8 @@ std::span<const Metric> knownMetrics() {
         {"skipped_so_far", phrase("Metrics", "Skipped steps"), phrase("Metrics", "Skipped"),
          phrase("Metrics", "steps"),
          phrase("Metrics", "Steps that updated no weights because a gradient was not finite, "
-                           "counted from the start."),
+                           "counted from step 1. A lane that continues another one counts the "
+                           "steps that it has from there, too."),
          Linear, Steps, Integer},
         {"device_seconds", phrase("Metrics", "Throughput"), phrase("Metrics", "Steps/s"),
          phrase("Metrics", "s"),

@@ -44,13 +44,12 @@ void addPicture(JsonText& lane, const PictureError& error) {
 JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianSeconds,
                   const MemoryUse& memory, const PictureError& error) {
     const StepRow& last = totals.last();
-    const int64_t steps = std::max<int64_t>(0, last.step - info.forkStep); // without the parent's
     JsonText lane;
     lane["name"] = info.name;
     lane["title"] = info.title;
     lane["precision"] = nameOf(info.config.precision);
-    lane["steps"] = steps;
-    lane["final_loss"] = steps > 0 ? jsonNumber(last.loss()) : JsonText();
+    lane["steps"] = last.step;
+    lane["final_loss"] = last.step > 0 ? jsonNumber(last.loss()) : JsonText();
     if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
     if (const auto mae = totals.validationError()) lane["validation_mae"] = jsonNumber(*mae);
     if (const auto perplexity = totals.perplexity()) lane["perplexity"] = jsonNumber(*perplexity);
@@ -69,7 +68,7 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     if (const auto gradient = totals.gradientError())
         lane["gradient_error"] = jsonNumber(*gradient);
     addPicture(lane, error);
-    lane["final_scale"] = steps > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
+    lane["final_scale"] = last.step > 0 ? jsonNumber(totals.scaleAfter()) : JsonText();
     lane["skipped_steps"] = last.skippedSoFar();
     if (totals.underflowStep() > 0) lane["underflow_step"] = totals.underflowStep();
     lane["median_device_seconds"] = jsonNumber(medianSeconds);

@@ -145,6 +145,10 @@ void RunWriter::append(const RunBatch& batch) {
 void RunWriter::take(const RunBatch& batch) {
     for (const LaneInfo& lane : batch.lanes)
         addLane(lane);
+    for (size_t i = 0; i < m_lanes.size(); ++i)
+        if (const LaneInfo& lane = m_lanes[i]; lane.parent >= 0)
+            m_totals[i].continueFrom(m_totals[static_cast<size_t>(lane.parent)], lane.forkStep,
+                                     static_cast<int32_t>(i));
     for (const StepRow& row : batch.rows) {
         m_steps.append(row);
         m_timing.append(row);

@@ -3,6 +3,7 @@
 
 #include "engine/scaler/grad_scaler.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace halfscope {
@@ -66,7 +67,7 @@ constexpr Phrase kZero =
                      "from there. A larger first scale, or a floor of the scaler, prevents that.");
 
 /// Adds a cause; a cause that explains all skips needs no number.
-void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase words) {
+void addCause(std::vector<Message>& causes, int64_t count, int64_t all, const Message& words) {
     if (count == all)
         causes.push_back(words);
     else if (count > 0)
@@ -76,6 +77,7 @@ void addCause(std::vector<Message>& causes, int64_t count, int64_t all, Phrase w
 } // namespace
 
 void SkipTally::add(const StepRow& row) {
+    if (m_steps == 0 && row.step > 1 && row.measured(metric::SkippedSoFar)) addBefore(row);
     ++m_steps;
     m_learned = m_learned || row.step > m_steps; // the lane goes on from weights of other steps
     // a scale that falls from 16 to 1/16 tells nothing about 1, and one that began below may stay
@@ -87,6 +89,12 @@ void SkipTally::add(const StepRow& row) {
     m_scale = row.scale();
     addLoss(row);
     if (row.step % m_stepsPerUpdate == 0) addUpdate(row);
+}
+
+void SkipTally::addBefore(const StepRow& first) {
+    m_firstStep = first.step;
+    m_updatesBefore = (first.step - 1) / m_stepsPerUpdate;
+    m_before = std::max<int64_t>(0, first.skippedSoFar() - (first.has(kSkipped) ? 1 : 0));
 }
 
 void SkipTally::addLoss(const StepRow& row) {
@@ -132,19 +140,19 @@ SkipVerdict SkipTally::verdict(bool dynamic) const {
 }
 
 Message SkipTally::countText() const {
-    const bool all = skipped() == m_updates, one = skipped() == 1;
+    const bool all = skipped() == updates(), one = skipped() == 1;
     if (m_stepsPerUpdate == 1) {
         if (all && one) return phrase("Events", "1 step was skipped");
-        if (all) return {phrase("Events", "all %1 steps were skipped"), m_updates};
+        if (all) return {phrase("Events", "all %1 steps were skipped"), updates()};
         return {one ? phrase("Events", "%1 of %2 steps was skipped")
                     : phrase("Events", "%1 of %2 steps were skipped"),
-                skipped(), m_updates};
+                skipped(), updates()};
     }
     if (all && one) return phrase("Events", "1 update was skipped");
-    if (all) return {phrase("Events", "all %1 updates were skipped"), m_updates};
+    if (all) return {phrase("Events", "all %1 updates were skipped"), updates()};
     return {one ? phrase("Events", "%1 of %2 updates was skipped")
                 : phrase("Events", "%1 of %2 updates were skipped"),
-            skipped(), m_updates};
+            skipped(), updates()};
 }
 
 Message SkipTally::lossText() const {
@@ -154,7 +162,7 @@ Message SkipTally::lossText() const {
 
 Message SkipTally::textWithoutSkips() const {
     if (m_lossLostAt > 0) return lossText();
-    if (m_updates == 0 && m_steps > 0) return {kNoUpdateYet, m_stepsPerUpdate, m_steps};
+    if (updates() == 0 && m_steps > 0) return {kNoUpdateYet, m_stepsPerUpdate, m_steps};
     return {};
 }
 
@@ -191,10 +199,13 @@ Message SkipTally::sentence(bool dynamic) const {
                                  "the loss scale. The gradients vary widely, or the backoff factor "
                                  "is close to 1. Clipping or a lower learning rate may help."),
                 count, m_others};
-    if (skipped() == m_updates)
+    if (m_before > 0 && m_before == skipped())
+        return {phrase("Events", "%1, before step %2."), count, m_firstStep};
+    if (skipped() == updates())
         return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};
     const int64_t all = skipped();
     std::vector<Message> causes;
+    addCause(causes, m_before, all, {phrase("Events", "before step %1"), m_firstStep});
     addCause(causes, m_start, all,
              phrase("Events", "at the start, until the loss scale was low enough"));
     addCause(causes, m_trials, all,

@@ -29,7 +29,9 @@ public:
 
     int64_t steps() const { return m_steps; }
     int64_t stepsPerUpdate() const { return m_stepsPerUpdate; }
-    int64_t skipped() const { return m_start + m_trials + m_others; }
+    /// Counted from step 1: where the rows begin later, as after a checkpoint without those before
+    /// it, the first one tells how many steps before it were skipped.
+    int64_t skipped() const { return m_before + m_start + m_trials + m_others; }
     /// Skipped steps before the loss scale had come down to what fits: before its first growth, and
     /// before 20 clean steps in a row.
     int64_t atStart() const { return m_start; }
@@ -49,7 +51,9 @@ private:
     /// Some scalers tolerate one or two overflows before the scale falls, but not this many in a
     /// row.
     static constexpr int64_t kForgiven = 10;
+    void addBefore(const StepRow& first);
     void addUpdate(const StepRow&);
+    int64_t updates() const { return m_updatesBefore + m_updates; }
     void addLoss(const StepRow&);
     Message countText() const;
     Message lossText() const;
@@ -64,6 +68,8 @@ private:
     bool often(int64_t count) const;
 
     int64_t m_stepsPerUpdate = 1;
+    /// The step of the first row, if it is not the first one, and what the steps before it were.
+    int64_t m_firstStep = 0, m_updatesBefore = 0, m_before = 0;
     int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
     int64_t m_lossLostAt = 0;   ///< the step since which the loss is not finite; 0 when it is
     int64_t m_lost = 0;         ///< skips with a loss that was not finite

@@ -88,6 +88,7 @@ private slots:
     void longerThanPlanned();
     void nothingToTrain();
     void elsewhere();
+    void forksCountFromStepOne();
     void damaged();
     void fullDisk();
     void newRunRemovesThem();
@@ -246,6 +247,40 @@ void TestCliResume::elsewhere() {
     // and without files
     const Outcome quiet = call({"run", "--resume", whole(), "--quiet"});
     QVERIFY2(quiet.code == 0 && quiet.error.isEmpty(), told(quiet));
+}
+
+/// A fork counts the steps that it has from its parent, in the sentences and in all files, and a
+/// run that goes on counts those before its checkpoint, with and without their rows.
+void TestCliResume::forksCountFromStepOne() {
+    const QString first = m_folder.filePath("first"), out = m_folder.filePath("forked");
+    QCOMPARE(call({"run", "--preset", "overflow", "--steps", "1", "--out", first}).code, 0);
+    QJsonObject json = QJsonDocument::fromJson(contentOf(first + "/experiment.json")).object();
+    json["forks"] =
+        QJsonArray{QJsonObject{{"step", 11}, {"parent", 1}, {"lane", json["lanes"].toArray()[1]}}};
+    const QString file = m_folder.filePath("forked.json");
+    writeFileAtomically(file.toStdString(), QJsonDocument(json).toJson().toStdString());
+    const auto check = [&](const Outcome& outcome, const QString& folder, const QByteArray& why) {
+        QVERIFY2(outcome.code == 0, told(outcome));
+        for (const char* lane : {"amp-fp16", "amp-fp16-2"})
+            QVERIFY2(outcome.out.contains('\n' + QByteArray(lane) +
+                                          ": 13 of 20 steps were skipped" + why),
+                     told(outcome));
+        const QJsonDocument summary = QJsonDocument::fromJson(contentOf(folder + "/summary.json"));
+        for (const QJsonValue lane : summary["lanes"].toArray()) {
+            QCOMPARE(lane["steps"].toInt(), 20);
+            QCOMPARE(lane["skipped_steps"].toInt(), lane["name"] == "fp32" ? 0 : 13);
+        }
+    };
+    const QByteArray start = ". That is normal: at the start,";
+    const QStringList saves{"--checkpoint-every", "14", "--out", out};
+    check(call(QStringList{"run", file, "--steps", "20"} + saves), out, start);
+    const QString lone = m_folder.filePath("at14.safetensors"), rest = m_folder.filePath("at14");
+    QVERIFY(QFile::copy(out + "/checkpoint-before.safetensors", lone));
+    check(call({"run", "--resume", lone, "--out", rest}), rest, ", before step 15.");
+    check(call({"run", "--resume", out + "/checkpoint-before.safetensors", "--out", out}), out,
+          start);
+    const auto read = readRun(rest.toStdString());
+    QCOMPARE(read->now().totals(2).skips().skipped(), int64_t{13});
 }
 
 void TestCliResume::damaged() {

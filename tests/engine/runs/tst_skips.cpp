@@ -43,8 +43,11 @@ public:
             add(kSkipped | kBackedOff | kLossNotFinite);
         return *this;
     }
-    /// The steps before the first one were done elsewhere, as those of a fork's parent.
-    History& from(int64_t step) { return m_before = step - 1, *this; }
+    /// The steps before the first one were done elsewhere, as those before a checkpoint, and so
+    /// many of them were skipped.
+    History& from(int64_t step, int64_t skipped = 0) {
+        return m_before = step - 1, m_skipped = skipped, *this;
+    }
     const SkipTally& tally() const { return m_tally; }
 
     /// A step whose loss is not finite, before the last one of its update.
@@ -76,13 +79,15 @@ private:
         record.scale = m_scale;
         record.growthTracker = m_tracker;
         record.gradientNorm = norm;
+        m_skipped += (flags & kSkipped) ? 1 : 0;
+        record.skippedSoFar = m_skipped;
         m_tally.add(record);
     }
     SkipTally m_tally;
     float m_scale;
     int m_stepsPerUpdate;
     int m_tracker = 0;
-    int64_t m_before = 0;
+    int64_t m_before = 0, m_skipped = 0;
 };
 
 /// Returns what a lane of an experiment leaves.
@@ -203,6 +208,13 @@ void TestSkips::normal_data() {
     QTest::newRow("one step in ten")
         << tenth.tally()
         << "4 of 40 steps were skipped. That is normal: after the gradients had become larger.";
+    // the rows begin after a checkpoint
+    QTest::newRow("steps before the rows") << History(2048).from(21, 13).clean(20).tally()
+                                           << "13 of 40 steps were skipped, before step 21.";
+    QTest::newRow("steps before them, too")
+        << History(2048).from(21, 13).clean(20).grow().skip(1).clean(10).tally()
+        << "14 of 52 steps were skipped. That is normal: 13 before step 21, 1 after a growth that "
+           "tried too large a scale.";
     // updates of 16 steps are counted, not steps
     QTest::newRow("one update in ten")
         << History(65536, 16).clean(24).skip(1).clean(15).tally()
