@@ -87,6 +87,7 @@ RunWeights::RunWeights(const std::string& folder, RunConfig recorded) : m_folder
 
 void RunWeights::readCheckpointOf(const std::string& run) {
     m_checkpoint = pathOf(run_file::kCheckpoint);
+    if (!exists(m_checkpoint)) m_checkpoint = pathOf(run_file::kEarlierCheckpoint);
     m_state = readCheckpoint(m_checkpoint);
     if (!run.empty() && m_state->run != run)
         throw InputError(phrase("Files", "%1: it belongs to another run than the tables in this "

@@ -15,9 +15,10 @@ namespace halfscope {
 class RunWeights {
 public:
     /// `recorded` are the settings that the run began with, or others with lanes of the same names.
-    /// Reads and checks a checkpoint only where a file of weights is missing or, by the manifest,
-    /// none that the run has written; can be cancelled, see core/cancel.h. Throws InputError when
-    /// both are missing, and for a checkpoint that is damaged, is another run's or lacks a lane.
+    /// Reads and checks a checkpoint, the one before the last where that is gone, only where a file
+    /// of weights is missing or, by the manifest, none that the run has written; can be cancelled,
+    /// see core/cancel.h. Throws InputError when both are missing, and for a checkpoint that is
+    /// damaged, is another run's or lacks a lane.
     RunWeights(const std::string& folder, RunConfig recorded);
 
     /// The settings of the lanes that have weights, without forks, edits and model.weights.

@@ -194,6 +194,13 @@ void TestCliPredict::predictsFromACheckpoint() {
     QVERIFY2(other.code == 2 && other.error.contains("it belongs to another run than"),
              other.error);
     file("kept/manifest.json", manifest.toStdString());
+    // the one before it is used, and named, where it is alone
+    QVERIFY(QFile::remove(checkpoint));
+    const Outcome earlier = predicts();
+    QVERIFY2(earlier.code == 0 &&
+                 earlier.error.contains(at + "checkpoint-before.safetensors, each lane's own after "
+                                             "step 20\n"),
+             earlier.error);
     QVERIFY(QFile::remove(folder + "/checkpoint-before.safetensors"));
     file("kept/checkpoint.safetensors", whole.left(whole.size() - 9).toStdString());
     const Outcome damaged = predicts();
