@@ -9,7 +9,6 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
-#include "engine/data/new_pictures.h"
 #include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
 #include "engine/train/experiment.h"
@@ -124,16 +123,8 @@ std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
     return textsAt(task, judged.predictions.numbers);
 }
 
-void writePredicted(const EvaluateOptions& options, const RunConfig& config,
-                    std::span<const Judged> lanes) {
-    const OutputFolder folder(options.out);
-    if (!predictsPictures(config.task.kind))
-        return writePredictions(folder, lanes, textsOf(config.task, lanes.front()));
-    writePredictions(folder, lanes, newPicturesAt(config.task.predictFile));
-}
-
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int64_t samples) {
-    for (const Message& note : factsOf(config.task).notes)
+    for (const Message& note : notesOnPredicted(config.task))
         printNote("Data: " + note.english() + "\n");
     print(std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
           pathText(options.predict) +
@@ -183,7 +174,7 @@ int evaluate(const EvaluateOptions& options) {
     }
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {
-        writePredicted(options, config, lanes);
+        writePredictions(OutputFolder(options.out), lanes, config.task);
         if (!options.quiet) tellPredicted(options, config, lanes.front().samples);
         return 0;
     }

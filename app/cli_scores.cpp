@@ -196,28 +196,17 @@ std::string scoresTable(std::span<const Judged> lanes) {
 }
 
 void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
-                      std::span<const std::string> texts) {
+                      const TaskConfig& task) {
+    std::vector<LanePredictions> made;
+    for (const Judged& each : lanes)
+        made.push_back({each.lane, each.predictions});
+    const Judged& first = lanes.front();
+    const bool classes = first.counts.classes() > 0;
+    const std::string table = task.kind == TaskKind::Arrays
+                                  ? samplesCsv(lanes, {}, WithTargets::No)
+                                  : predictedTable(task, made, classes ? &first.classes : nullptr);
     writeArrays(folder, lanes);
-    folder.write("samples.csv", samplesCsv(lanes, texts, WithTargets::No));
-}
-
-void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
-                      const NewPictures& pictures) {
-    std::string text = "file";
-    std::vector<std::vector<PredictedClass>> found;
-    for (const Judged& each : lanes) {
-        text += "," + csvField(each.lane) + "," + csvField(each.lane + "_probability");
-        found.push_back(predictedClasses(each.predictions, each.classes));
-    }
-    text += "\n";
-    for (size_t i = 0; i < pictures.names.size(); ++i) {
-        text += csvField(pictures.names[i]);
-        for (const std::vector<PredictedClass>& lane : found)
-            text += "," + csvField(lane.at(i).name) + "," + lane[i].probability;
-        text += "\n";
-    }
-    writeArrays(folder, lanes);
-    folder.write("samples.csv", text);
+    folder.write("samples.csv", table);
 }
 
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes,

@@ -3,7 +3,7 @@
 
 #include "engine/core/message.h"
 #include "engine/data/class_counts.h"
-#include "engine/data/new_pictures.h"
+#include "engine/data/task_spec.h"
 #include "engine/io/output_folder.h"
 #include "engine/runs/step_record.h"
 #include "engine/train/trainer.h"
@@ -30,13 +30,11 @@ struct Judged {
 /// Returns a line for each lane and, when there are few classes, how often each class was taken for
 /// which.
 std::string scoresTable(std::span<const Judged>);
-/// Writes samples.csv and the predictions of each lane, for samples whose targets are not known.
-/// `texts` are the samples themselves where they are texts of a table, otherwise none.
-void writePredictions(const OutputFolder&, std::span<const Judged>,
-                      std::span<const std::string> texts);
-/// Writes the same of pictures: a line for each file with its classes and their probabilities.
-void writePredictions(const OutputFolder&, std::span<const Judged>, const NewPictures&);
-/// Writes scores.json, samples.csv and the predictions of each lane; `texts` as above.
+/// Writes samples.csv and the predictions of each lane, for samples whose targets are not known: of
+/// tables and pictures, the table that the window writes, with columns for each lane.
+void writePredictions(const OutputFolder&, std::span<const Judged>, const TaskConfig&);
+/// Writes scores.json, samples.csv and the predictions of each lane; `texts` are the samples
+/// themselves where they are texts of a table, otherwise none.
 void writeScores(const OutputFolder&, std::span<const Judged>, std::span<const std::string> texts);
 
 } // namespace halfscope::cli

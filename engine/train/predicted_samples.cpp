@@ -65,11 +65,11 @@ std::string targetName(const TaskConfig& task) {
 }
 
 /// Returns a field for each predicted sample: a number, or the class with the highest score.
-std::vector<std::string> fieldsOf(const Predictions& all, const TaskView& view, bool classes,
+std::vector<std::string> fieldsOf(const Predictions& all, const std::vector<std::string>* classes,
                                   const TableText& table) {
     std::vector<std::string> fields;
     if (classes) {
-        for (const PredictedClass& each : predictedClasses(all, view.classes))
+        for (const PredictedClass& each : predictedClasses(all, *classes))
             fields.push_back(quoted(each.name, table.separator));
         return fields;
     }
@@ -80,26 +80,50 @@ std::vector<std::string> fieldsOf(const Predictions& all, const TaskView& view, 
     return fields;
 }
 
-std::string tableWith(const TableText& table, const std::string& name,
-                      const std::vector<std::string>& fields, std::span<const int64_t> places) {
-    std::vector<std::string> behind(table.lines.size());
-    for (size_t i = 0; i < places.size(); ++i)
-        behind.at(static_cast<size_t>(places[i])) = fields.at(i);
-    std::string text;
-    if (table.header) text = *table.header + table.separator + quoted(name, table.separator) + "\n";
+/// Returns the end of the names of a lane's columns.
+std::string endFor(std::span<const LanePredictions> lanes, const LanePredictions& lane) {
+    return lanes.size() > 1 ? "_" + lane.lane : std::string();
+}
+
+std::string tableWith(TableText table, const std::string& name,
+                      std::span<const LanePredictions> lanes,
+                      const std::vector<std::string>* classes) {
     const char* const none = table.separator == ' ' ? "NA" : ""; // spaces alone make no field
-    for (size_t i = 0; i < behind.size(); ++i)
-        text += table.lines[i] + table.separator + (behind[i].empty() ? none : behind[i]) + "\n";
+    for (const LanePredictions& lane : lanes) {
+        if (table.header)
+            *table.header += table.separator + quoted(name + endFor(lanes, lane), table.separator);
+        const std::vector<std::string> fields = fieldsOf(lane.all, classes, table);
+        std::vector<std::string> behind(table.lines.size());
+        for (size_t i = 0; i < fields.size(); ++i)
+            behind.at(static_cast<size_t>(lane.all.numbers[i])) = fields[i];
+        for (size_t i = 0; i < behind.size(); ++i)
+            table.lines[i] += table.separator + (behind[i].empty() ? none : behind[i]);
+    }
+    std::string text;
+    if (table.header) text = *table.header + "\n";
+    for (const std::string& line : table.lines)
+        text += line + "\n";
     return text;
 }
 
-std::string pictureTable(const NewPictures& pictures, const std::vector<PredictedClass>& classes) {
-    if (pictures.names.size() != classes.size())
-        throw InputError(phrase("Training", "pictures came or went while they were predicted"));
-    std::string text = "file,class_predicted,probability\n";
-    for (size_t i = 0; i < classes.size(); ++i)
-        text += quoted(pictures.names[i], ',') + ',' + quoted(classes[i].name, ',') + ',' +
-                classes[i].probability + '\n';
+std::string pictureTable(const NewPictures& pictures, std::span<const LanePredictions> lanes,
+                         std::span<const std::string> classes) {
+    std::string text = "file";
+    std::vector<std::vector<PredictedClass>> found;
+    for (const LanePredictions& lane : lanes) {
+        const std::string end = endFor(lanes, lane);
+        text += ',' + quoted("class_predicted" + end, ',') + ',' + quoted("probability" + end, ',');
+        found.push_back(predictedClasses(lane.all, classes));
+        if (pictures.names.size() != found.back().size())
+            throw InputError(phrase("Training", "pictures came or went while they were predicted"));
+    }
+    text += '\n';
+    for (size_t i = 0; i < pictures.names.size(); ++i) {
+        text += quoted(pictures.names[i], ',');
+        for (const std::vector<PredictedClass>& lane : found)
+            text += ',' + quoted(lane[i].name, ',') + ',' + lane[i].probability;
+        text += '\n';
+    }
     return text;
 }
 
@@ -112,18 +136,6 @@ void addLeftOut(const std::vector<Message>& leftOut, std::vector<Message>& notes
     if (named < leftOut.size())
         notes.emplace_back(phrase("Training", "There are %1 more that cannot be read."),
                            leftOut.size() - named);
-}
-
-/// Returns what is known of the predicted samples beside what is known of the training data.
-std::vector<Message> notesOnPredicted(const TaskConfig& task) {
-    TaskConfig training = task;
-    training.predictFile.clear();
-    const std::vector<Message> told = factsOf(training).notes;
-    std::vector<Message> notes = factsOf(task).notes;
-    std::erase_if(notes, [&told](const Message& note) {
-        return std::find(told.begin(), told.end(), note) != told.end();
-    });
-    return notes;
 }
 
 /// Returns the weights for the network of a step.
@@ -155,16 +167,12 @@ std::optional<PredictedSamples> predictedWith(const WeightsFor& weightsFor, cons
     if (auto changed = changedSince(config.task, trained, judge.dataPrint()))
         notes.insert(notes.begin(), *std::move(changed));
     addLeftOut(trainer.skippedSamples(), notes);
-    if (predictsPictures(config.task.kind))
-        return PredictedSamples{pictureTable(newPicturesAt(config.task.predictFile),
-                                             predictedClasses(all, judge.view().classes)),
-                                std::move(notes)};
     if (config.task.kind == TaskKind::Arrays)
         return PredictedSamples{npyBytes(all.shape(), all.values), std::move(notes)};
-    const TableText table = readTable(config.task);
-    const std::string name = targetName(config.task) + "_predicted";
-    const auto fields = fieldsOf(all, judge.view(), judge.hasClasses(), table);
-    return PredictedSamples{tableWith(table, name, fields, all.numbers), std::move(notes)};
+    const LanePredictions lane{judge.laneName(0), all};
+    return PredictedSamples{predictedTable(config.task, {&lane, 1},
+                                           judge.hasClasses() ? &judge.view().classes : nullptr),
+                            std::move(notes)};
 }
 
 /// Does the same with one lane of a run's settings, for the samples in a file.
@@ -226,6 +234,24 @@ std::vector<PredictedClass> predictedClasses(const Predictions& all,
             found[i].probability = numberText(std::round(double{sure[i]} * kSteps) / kSteps);
     }
     return found;
+}
+
+std::string predictedTable(const TaskConfig& task, std::span<const LanePredictions> lanes,
+                           const std::vector<std::string>* classes) {
+    if (predictsPictures(task.kind))
+        return pictureTable(newPicturesAt(task.predictFile), lanes, *classes);
+    return tableWith(readTable(task), targetName(task) + "_predicted", lanes, classes);
+}
+
+std::vector<Message> notesOnPredicted(const TaskConfig& task) {
+    TaskConfig training = task;
+    training.predictFile.clear();
+    const std::vector<Message> told = factsOf(training).notes;
+    std::vector<Message> notes = factsOf(task).notes;
+    std::erase_if(notes, [&told](const Message& note) {
+        return std::find(told.begin(), told.end(), note) != told.end();
+    });
+    return notes;
 }
 
 std::optional<PredictedSamples> predictedSamples(Experiment& experiment, int lane,

@@ -31,6 +31,20 @@ struct PredictedClass {
 std::vector<PredictedClass> predictedClasses(const Predictions&,
                                              std::span<const std::string> classes);
 
+/// What a lane computes for the samples.
+struct LanePredictions {
+    std::string lane;
+    const Predictions& all;
+};
+/// Returns the table of what lanes predict for the samples in task.predictFile, which are lines of
+/// a table or pictures: see predictedSamples(). The names of the columns end with the lane's where
+/// there are several. `classes` are the names of the classes; null where targets are numbers.
+std::string predictedTable(const TaskConfig&, std::span<const LanePredictions>,
+                           const std::vector<std::string>* classes);
+/// Returns what is known of the samples in task.predictFile beside what is known of the training
+/// data.
+std::vector<Message> notesOnPredicted(const TaskConfig&);
+
 struct PredictedSamples {
     std::string bytes; ///< of the file
     /// What users should know about the samples, in whole sentences: words that the training data

@@ -3,6 +3,7 @@
 #include "engine/io/npy.h"
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
+#include "engine/train/predicted_samples.h"
 #include "tests/support/array_files.h"
 #include "tests/support/cli.h"
 
@@ -115,9 +116,25 @@ void TestCliPredict::predictsTables() {
                                   "are not read\n"),
              outcome.out);
     QCOMPARE(contentOf(path("predicted/samples.csv")),
-             QByteArray("sample,fp32,amp-fp16\n0,cat,cat\n1,dog,dog\n2,cat,cat\n"));
+             QByteArray("size,name,colour,kind_predicted_fp32,kind_predicted_amp-fp16\n"
+                        "3.5,a,red,cat,cat\n4,b,blue,dog,dog\n9.25,c,red,cat,cat\n"));
     QCOMPARE(filesOf(path("predicted")),
              (QStringList{"predictions_amp-fp16.npy", "predictions_fp32.npy", "samples.csv"}));
+    // one lane alone has the table that the window writes, with its notes
+    const QString gaps = file("gaps.csv", "size,colour\n3,red\n,blue\n");
+    const Outcome alone = call({"evaluate", path("out"), "--lanes", "amp-fp16", "--predict", gaps,
+                                "--out", path("alone")});
+    QVERIFY2(alone.code == 0, alone.error);
+    const std::string folder = path("out").toStdString();
+    const RunWeights run(folder, readConfig(folder + "/experiment.json"));
+    const PredictedSamples same = *predictedSamples(run, "amp-fp16", gaps.toStdString());
+    QCOMPARE(contentOf(path("alone/samples.csv")).toStdString(), same.bytes);
+    QCOMPARE(same.bytes, std::string("size,colour,kind_predicted\n3,red,cat\n,blue,\n"));
+    QCOMPARE(alone.error.count("Data: "), qsizetype{1});
+    QVERIFY2(alone.error.contains("Data: " + gaps.toUtf8() +
+                                  ": 1 of 2 lines lacks a value and is "
+                                  "not predicted.\n"),
+             alone.error);
     const Array y = readNpy(path("predicted/predictions_fp32.npy").toStdString());
     QCOMPARE(y.info.shape, (std::vector<int64_t>{3, 2}));
     // samples of the training table get the same outputs as when they were judged
@@ -272,14 +289,15 @@ void TestCliPredict::predictsTexts() {
         const qsizetype comma = line.indexOf(',');
         QVERIFY2(own.contains(line.mid(comma, line.indexOf("\",") - comma) + "\","), line);
     }
-    // a line without a text is left out, but counts
+    // a line without a text has no prediction
     const QString news = file("newWords.csv", "word,who\n\"é, ébb\",x\n,y\n\"\"\"a, abb\",z\n");
     const Outcome outcome =
         call({"evaluate", path("words"), "--predict", news, "--out", path("newOnes")});
     QVERIFY2(outcome.code == 0, outcome.error);
     QCOMPARE(contentOf(path("newOnes/samples.csv")),
-             QByteArray("sample,text,fp32,amp-fp16\n0,\"é, ébb\",Français,Français\n"
-                        "2,\"\"\"a, abb\",Ελληνικά της Κύπρου,Ελληνικά της Κύπρου\n"));
+             QByteArray("word,who,language_predicted_fp32,language_predicted_amp-fp16\n"
+                        "\"é, ébb\",x,Français,Français\n,y,,\n"
+                        "\"\"\"a, abb\",z,Ελληνικά της Κύπρου,Ελληνικά της Κύπρου\n"));
 }
 
 /// Each file has the class and the probability of each lane; a damaged one is named.
@@ -307,7 +325,9 @@ void TestCliPredict::predictsPictures() {
              outcome.error);
     QVERIFY2(outcome.out.startsWith("2 samples of "), outcome.out);
     const QList<QByteArray> lines = contentOf(path("classes/samples.csv")).split('\n');
-    QCOMPARE(lines[0], QByteArray("file,fp32,fp32_probability,amp-fp16,amp-fp16_probability"));
+    QCOMPARE(lines[0],
+             QByteArray("file,class_predicted_fp32,probability_fp32,class_predicted_amp-fp16,"
+                        "probability_amp-fp16"));
     QVERIFY2(lines[1].startsWith("1.png,light,0.") && lines[1].contains(",light,0."), lines[1]);
     QCOMPARE(lines[2], QByteArray("2.png,,,,"));
     QVERIFY2(lines[3].startsWith("3.png,dark,0."), lines[3]);
