@@ -123,11 +123,13 @@ RunConfig experimentAt(const std::string& path, const std::vector<std::string>& 
     return readConfig(file);
 }
 
+constexpr std::string_view kScalerPreset = "scaler.preset";
+
 /// Puts a scaler's preset before the settings that it brings with it, so that one of these that is
 /// given counts wherever it stands.
 std::vector<std::string> presetsFirst(std::vector<std::string> settings) {
     const auto isPreset = [](const std::string& setting) {
-        return setting.substr(0, setting.find('=')).ends_with("scaler.preset");
+        return setting.substr(0, setting.find('=')).ends_with(kScalerPreset);
     };
     std::stable_partition(settings.begin(), settings.end(), isPreset);
     return settings;
@@ -203,10 +205,17 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     return config;
 }
 
-std::vector<Sweep> ExperimentOptions::swept() const {
+std::vector<Sweep> ExperimentOptions::parsed(const std::vector<std::string>& texts,
+                                             SweptBy by) const {
     std::vector<Sweep> all;
-    for (const std::string& each : sweeps)
-        all.push_back(parseSweep(each));
+    for (const std::string& each : texts) {
+        Sweep& sweep = all.emplace_back(parseSweep(each, by));
+        if (sweep.field->key != kScalerPreset) continue;
+        for (const std::string& setting : settings)
+            if (Assignment given = parseAssignment(setting);
+                given.field->key.starts_with("scaler.") && given.field != sweep.field)
+                sweep.given.push_back(std::move(given));
+    }
     return all;
 }
 
@@ -249,7 +258,7 @@ std::vector<Assignment> ExperimentOptions::resumedSettings() const {
         const Field* field = findField(key);
         given.push_back({-1, field, parseValue(*field, text)});
     }
-    for (const std::string& setting : settings)
+    for (const std::string& setting : presetsFirst(settings))
         given.push_back(parseAssignment(setting));
     return given;
 }

@@ -38,7 +38,9 @@ struct ExperimentOptions {
     /// InputError. `note`, unless it is null, takes lines about settings that --lanes has dropped,
     /// and about settings of the file or of --set that have no effect.
     RunConfig config(std::string* note = nullptr) const;
-    std::vector<Sweep> swept() const;
+    std::vector<Sweep> swept() const { return parsed(sweeps, SweptBy::Lanes); }
+    /// Reads sweeps beside which --set gives settings of the scaler: their presets leave these.
+    std::vector<Sweep> parsed(const std::vector<std::string>& texts, SweptBy) const;
     /// The folder, where the file is that of a saved run; else empty.
     std::string runFolder() const;
     /// Whether the weights are set by one of the options.

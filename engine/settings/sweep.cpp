@@ -15,6 +15,7 @@ namespace halfscope {
 namespace {
 
 constexpr const char* kPrecision = "precision";
+constexpr const char* kScalerPreset = "scaler.preset"; // sets other settings, too
 
 bool appliesTo(const Field& field, const RunConfig& config, size_t lane) {
     return !field.applies || field.applies(config, static_cast<int>(lane));
@@ -60,16 +61,17 @@ struct SweptLanes {
 
 /// Whether a sweep makes the same lanes of two lanes: they differ at most in what it sets, such as
 /// the values of an earlier sweep.
-bool makesTheSame(const Sweep& sweep, RunConfig config, size_t a, size_t b) {
+bool makesTheSame(const Sweep& sweep, RunConfig config, std::span<const size_t> origins, size_t a,
+                  size_t b) {
     if (!appliesTo(*sweep.field, config, a) || !appliesTo(*sweep.field, config, b)) return false;
-    const int first = static_cast<int>(a), second = static_cast<int>(b);
-    for (const int lane : {first, second})
-        sweep.field->set(config, lane, sweep.values.front());
+    for (const size_t lane : {a, b})
+        sweep.set(config, lane, sweep.values.front(), origins[lane]);
     return sameSettings(config, a, config, b);
 }
 
-/// Repeats each lane in which the setting means something for each of its values.
-SweptLanes swept(const RunConfig& config, const Sweep& sweep) {
+/// Repeats each lane in which the setting means something for each of its values. `origins` are the
+/// lanes of the experiment that these were made from.
+SweptLanes swept(const RunConfig& config, const Sweep& sweep, std::span<const size_t> origins) {
     RunConfig made = config;
     made.lanes.clear();
     std::vector<size_t> from;
@@ -86,11 +88,11 @@ SweptLanes swept(const RunConfig& config, const Sweep& sweep) {
         any = true;
         bool repeats = false;
         for (size_t before = 0; before < i && !repeats; ++before)
-            repeats = makesTheSame(sweep, config, before, i);
+            repeats = makesTheSame(sweep, config, origins, before, i);
         if (repeats) continue;
         for (const FieldValue& value : sweep.values) {
             copy(i);
-            sweep.field->set(made, static_cast<int>(made.lanes.size()) - 1, value);
+            sweep.set(made, made.lanes.size() - 1, value, origins[i]);
         }
     }
     if (!any)
@@ -99,14 +101,40 @@ SweptLanes swept(const RunConfig& config, const Sweep& sweep) {
     return {std::move(made.lanes), std::move(from)};
 }
 
+/// Returns the value of a sweep that a lane has. A preset of the scaler is "custom" once others of
+/// its settings were given or swept, too: it is the one that makes the lane what it is.
+FieldValue valueIn(const RunConfig& config, size_t lane, const Sweep& sweep,
+                   std::span<const Sweep> all) {
+    const auto at = static_cast<int>(lane);
+    if (sweep.field->key == kScalerPreset)
+        for (const FieldValue& value : sweep.values)
+            for (size_t from = 0; from < kMaxLanes; ++from) {
+                RunConfig made = config;
+                sweep.set(made, lane, value, from);
+                for (const Sweep& other : all)
+                    if (other.field != sweep.field)
+                        other.field->set(made, at, other.field->get(config, at));
+                if (sameSettings(made, lane, config, lane)) return value;
+            }
+    return sweep.field->get(config, at);
+}
+
 } // namespace
+
+void Sweep::set(RunConfig& config, size_t lane, const FieldValue& value, size_t from) const {
+    const auto at = static_cast<int>(lane);
+    field->set(config, at, value);
+    for (const Assignment& each : given)
+        if (each.lane < 0 || each.lane == static_cast<int>(from))
+            each.field->set(config, at, each.value);
+}
 
 Sweep parseSweep(std::string_view text, SweptBy by) {
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos)
         throw InputError(phrase("Settings", "%1 is not a sweep: KEY=VALUE,VALUE"),
                          quotedText(text));
-    Sweep sweep{&sweptField(text.substr(0, equals), by), {}};
+    Sweep sweep{&sweptField(text.substr(0, equals), by), {}, {}};
     for (const std::string_view part : partsOf(text.substr(equals + 1), ',')) {
         FieldValue value = valueFor(*sweep.field, parseValue(*sweep.field, part));
         if (std::find(sweep.values.begin(), sweep.values.end(), value) != sweep.values.end())
@@ -136,14 +164,18 @@ std::vector<size_t> applySweeps(RunConfig& config, std::span<const Sweep> sweeps
     std::vector<size_t> from(config.lanes.size());
     std::iota(from.begin(), from.end(), size_t{0});
     if (sweeps.empty()) return from;
-    for (size_t i = 0; i < sweeps.size(); ++i) {
+    for (size_t i = 0; i < sweeps.size(); ++i)
         for (size_t before = 0; before < i; ++before)
             if (sweeps[before].field == sweeps[i].field)
                 throw InputError(phrase("Settings", "--sweep: %1 is given twice"),
                                  sweeps[i].field->key);
+    std::vector<Sweep> ordered(sweeps.begin(), sweeps.end());
+    std::stable_partition(ordered.begin(), ordered.end(),
+                          [](const Sweep& sweep) { return sweep.field->key == kScalerPreset; });
+    for (const Sweep& sweep : ordered) {
         // this is not a large number: there are at most six lanes before it, and somebody typed the
         // list
-        SweptLanes next = swept(config, sweeps[i]);
+        SweptLanes next = swept(config, sweep, from);
         if (next.lanes.size() > kMaxLanes)
             throw InputError(phrase("Settings", "These values make %1 lanes, and a run has at most "
                                                 "%2: give fewer values, or remove lanes first"),
@@ -161,7 +193,7 @@ std::string sweptText(const RunConfig& config, size_t lane, std::span<const Swee
     std::string text;
     for (const Sweep& sweep : sweeps) {
         if (!appliesTo(*sweep.field, config, lane)) continue;
-        const FieldValue value = sweep.field->get(config, static_cast<int>(lane));
+        const FieldValue value = valueIn(config, lane, sweep, sweeps);
         std::string words = settingWords(*sweep.field, value);
         if (words.empty()) // "default" has no words of its own
             words = shortKey(*sweep.field) + ' ' + valueText(value);

@@ -16,6 +16,12 @@ namespace halfscope {
 struct Sweep {
     const Field* field = nullptr;
     std::vector<FieldValue> values; ///< checked; no two are equal
+    /// Settings that were given beside it. A value that sets others, too, which a preset of the
+    /// scaler does, leaves these as they were given.
+    std::vector<Assignment> given{};
+
+    /// Gives the setting a value in a lane, which was made from the lane `from` of the experiment.
+    void set(RunConfig&, size_t lane, const FieldValue&, size_t from) const;
 };
 
 /// What trains the values of a sweep, which decides what can be swept.
@@ -33,11 +39,11 @@ Sweep parseSweep(std::string_view text, SweptBy = SweptBy::Lanes);
 std::vector<const Field*> sweptFields(const RunConfig&, SweptBy = SweptBy::Lanes);
 
 /// Replaces every lane in which a swept setting means something by one lane for each of its values;
-/// with several sweeps, by one for each combination. Of lanes that would become the same ones, only
-/// the first is repeated. Other lanes stay as they are. Removes forks and edits of lanes, because
-/// the lanes are different ones. Returns for each lane the number of the one that it was made from.
-/// Throws InputError for more than 6 lanes, for a setting that means nothing in any lane, and for
-/// one that is swept twice.
+/// with several sweeps, by one for each combination, presets of the scaler first. Of lanes that
+/// would become the same ones, only the first is repeated. Other lanes stay as they are. Removes
+/// forks and edits of lanes, because the lanes are different ones. Returns for each lane the number
+/// of the one that it was made from. Throws InputError for more than 6 lanes, for a setting that
+/// means nothing in any lane, and for one that is swept twice.
 std::vector<size_t> applySweeps(RunConfig&, std::span<const Sweep>);
 
 /// Returns the swept settings of a lane: "growth_interval 100, init_scale 2^16"; empty when they

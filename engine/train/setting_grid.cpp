@@ -34,13 +34,13 @@ RunConfig alone(const RunConfig& config, size_t lane) {
 /// Sets one value for each setting. Precisions and presets of the scaler come first: they set other
 /// settings, too.
 void setValues(RunConfig& config, std::span<const Sweep> sweeps,
-               std::span<const FieldValue* const> values) {
+               std::span<const FieldValue* const> values, size_t from) {
     const auto rank = [](const Field& field) {
         return field.key == "precision" ? 0 : field.key == "scaler.preset" ? 1 : 2;
     };
     for (const int now : {0, 1, 2})
         for (size_t i = 0; i < sweeps.size(); ++i)
-            if (rank(*sweeps[i].field) == now) sweeps[i].field->set(config, 0, *values[i]);
+            if (rank(*sweeps[i].field) == now) sweeps[i].set(config, 0, *values[i], from);
 }
 
 /// Sets the values of the run that all of these cells have in common. Throws InputError when they
@@ -150,7 +150,7 @@ std::vector<size_t> lanesForSweeps(const RunConfig& config, std::span<const Swee
 
 SettingGrid::SettingGrid(const RunConfig& config, size_t lane, std::vector<Sweep> sweeps,
                          std::optional<int64_t> steps)
-    : m_base(alone(config, lane)), m_sweeps(std::move(sweeps)) {
+    : m_base(alone(config, lane)), m_lane(lane), m_sweeps(std::move(sweeps)) {
     if (m_sweeps.empty() || m_sweeps.size() > kMostSettings)
         throw InputError(phrase("Training", "A map has one or two settings, not %1"),
                          m_sweeps.size());
@@ -181,7 +181,7 @@ RunConfig SettingGrid::config(size_t cell) const {
     std::vector<const FieldValue*> values;
     for (size_t i = 0; i < m_sweeps.size(); ++i)
         values.push_back(&value(cell, i));
-    setValues(config, m_sweeps, values);
+    setValues(config, m_sweeps, values, m_lane);
     return config;
 }
 

@@ -49,6 +49,7 @@ public:
 
 private:
     RunConfig m_base;
+    size_t m_lane; ///< its number in the experiment
     std::vector<Sweep> m_sweeps;
 };
 

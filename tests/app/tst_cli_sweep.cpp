@@ -78,6 +78,31 @@ private slots:
                  qPrintable(lines[6]));
     }
 
+    /// What --set gives counts beside each preset, as it does beside a preset of --set; so do the
+    /// values of another sweep, wherever it stands.
+    void presetsLeaveWhatIsGiven() {
+        QTemporaryDir folder;
+        const QString out = folder.filePath("o");
+        const QStringList given{"--lanes", "amp-fp16,apex-o2",
+                                "--set",   "scaler.growth_interval=7",
+                                "--set",   "lanes.1.scaler.floor=2"};
+        const Outcome outcome =
+            call(overflowRun(out, given + QStringList{"--sweep", "scaler.init_scale=2^9", "--sweep",
+                                                      "scaler.preset=keras,megatron"}));
+        QVERIFY2(outcome.code == 0, outcome.error);
+        for (const char* preset : {"keras", "megatron"}) // not "custom"
+            QCOMPARE(outcome.out.count("init_scale 512, scaler " + QByteArray(preset)), 2);
+        const RunConfig config = experimentIn(out);
+        QCOMPARE(config.lanes.size(), size_t{4});
+        for (size_t i = 0; i < 4; ++i) {
+            const ScalerConfig& scaler = config.lanes[i].scaler;
+            QCOMPARE(scaler.rules.growthInterval, int64_t{7});
+            QCOMPARE(scaler.initScale, 512.0);
+            QCOMPARE(scaler.rules.hysteresis, int64_t{i % 2 ? 2 : 1});
+            QCOMPARE(scaler.rules.floor, i > 1 ? 2.0 : i == 0 ? 0.0 : 1.0);
+        }
+    }
+
     /// A sweep decides only what the lanes are: the saved experiment, run without it, gives the
     /// same bits.
     void aSweepIsAnExperimentLikeOthers() {

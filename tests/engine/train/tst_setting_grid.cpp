@@ -104,6 +104,18 @@ private slots:
         QVERIFY(cells[2]->score.skipped > 0 && cells[1]->score.skipped == 0);
     }
 
+    /// A preset of a map leaves what was given beside it to this lane.
+    void presetsLeaveWhatIsGiven() {
+        std::vector<Sweep> sweeps = sweepsOf({"scaler.preset=keras,megatron"});
+        for (const char* given : {"scaler.growth_interval=7", "lanes.0.scaler.floor=2"})
+            sweeps[0].given.push_back(parseAssignment(given));
+        const SettingGrid grid(skippingRegression(), kAmp, sweeps);
+        const ScalerRules rules = grid.config(1).lanes[0].scaler.rules;
+        QCOMPARE(rules.growthInterval, int64_t{7});
+        QCOMPARE(rules.hysteresis, int64_t{2});
+        QCOMPARE(rules.floor, 1.0);
+    }
+
     /// A smaller scale loses more gradients to zero, and a lane in float32 has no error.
     void gradientsOfCells() {
         const RunConfig config = presetNamed("static-scales").config;
