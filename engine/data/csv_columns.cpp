@@ -286,7 +286,7 @@ CsvLayout csvLayout(const TaskConfig& task, CsvFile& file) {
                                 "name the columns, so remove titles and empty lines above "
                                 "the line of names"),
                          file.place(), names.size(), quotedText(names[0]));
-    CsvLayout layout{.separator = file.separator()};
+    CsvLayout layout{.separator = file.separator(), .renamed = file.renamed()};
     HeaderUses(task, names).apply(layout);
     return layout;
 }
@@ -396,6 +396,10 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
         notes.push_back({phrase("Data", "The name of a column, %1, is also one of its words. If "
                                         "the first line is a sample, set data.header to false."),
                          quotedText(*word)});
+    if (!layout.renamed.empty())
+        notes.push_back({phrase("Data", "Names of columns stand in the first line more than once; "
+                                        "those after the first are called: %1."),
+                         someOf(layout.renamed)});
     if (unnamed)
         notes.push_back(phrase("Data", "A column without a name is left out: pandas writes the "
                                        "numbers of lines into one."));

@@ -53,6 +53,7 @@ struct CsvLayout {
     bool decimalComma = false; ///< a number such as 1,5 was found, in a table with semicolons
     std::vector<CsvColumn> columns{};
     size_t inputs = 0;
+    std::vector<std::string> renamed{}; ///< see CsvFile::renamed()
 
     /// Returns the names of all inputs: "colour" for a column of numbers, "colour_red" for a word
     /// in a column of words.

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace halfscope {
@@ -154,7 +156,23 @@ std::vector<std::string> CsvFile::readHeader() {
     m_isAhead = !m_header;
     for (size_t i = 0; !m_header && i < names.size(); ++i)
         names[i] = "c" + std::to_string(i + 1);
+    tellApart(names);
     return names;
+}
+
+/// Numbers the names that stand there again, so that settings can name each column.
+void CsvFile::tellApart(std::vector<std::string>& names) {
+    std::set<std::string> all(names.begin(), names.end());
+    std::map<std::string, size_t> times; // that a name was met
+    for (std::string& name : names) {
+        size_t& met = times[name];
+        if (const std::string first = name; !first.empty() && met > 0) {
+            while (!all.insert(name = first + "." + std::to_string(met)).second)
+                ++met;
+            m_renamed.push_back(name);
+        }
+        ++met;
+    }
 }
 
 CsvFile::Counts CsvFile::Counts::of(const std::vector<std::string>& names) {

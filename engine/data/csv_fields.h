@@ -80,10 +80,13 @@ public:
     /// Reads a table that comes with the program; `name` stands for it in messages.
     CsvFile(std::string name, std::string_view content);
 
-    /// Returns the names of the columns; without a header these are c1, c2 ... It is called once,
-    /// before next(). Throws InputError when the file is empty, has more than kMostColumns columns,
-    /// or begins as no table does that could be read (a spreadsheet or UTF-16, for example).
+    /// Returns the names of the columns; without a header these are c1, c2 ... A name that stands
+    /// there again gets a number, as pandas gives it: "size.1". It is called once, before next().
+    /// Throws InputError when the file is empty, has more than kMostColumns columns, or begins as
+    /// no table does that could be read (a spreadsheet or UTF-16, for example).
     std::vector<std::string> readHeader();
+    /// The names that got a number.
+    const std::vector<std::string>& renamed() const { return m_renamed; }
     /// Reads the next line that has a value; returns false after the last one. Throws InputError
     /// when a line has more or fewer fields than the first one.
     bool next();
@@ -111,6 +114,7 @@ private:
         static Counts of(const std::vector<std::string>& names);
     };
     void checkFollows(const Counts&) const;
+    void tellApart(std::vector<std::string>& names);
 
     std::string m_path;
     bool m_ships;           ///< it is no file of the user's
@@ -118,6 +122,7 @@ private:
     bool m_isAhead = false; ///< the next line has been read already
     CsvReader m_reader;
     size_t m_columns = 0;
+    std::vector<std::string> m_renamed;
     Counts m_counts; ///< in the first line
 };
 

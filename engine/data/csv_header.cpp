@@ -36,8 +36,9 @@ std::vector<Below> firstLines(const std::string& path) {
     constexpr int kLines = 1000;
     CsvFile file(path, true);
     std::vector<Below> columns;
-    for (std::string& name : file.readHeader())
-        columns.push_back({std::move(name)});
+    file.readHeader();
+    for (const std::string_view field : file.fields) // as it stands there, also a second time
+        columns.push_back({std::string(trimmed(field))});
     for (Below& column : columns) {
         const NumberText text(column.name, file.commas());
         if (text.isNumber()) column.number = numberOf(column.name, file.commas());
@@ -82,7 +83,12 @@ bool namesColumns(const std::string& path) {
 
 std::string readTablePython(const TaskConfig& task) {
     CsvFile file = tableOf(task);
-    file.readHeader();
+    const std::vector<std::string> names = file.readHeader();
+    std::string told;
+    for (const std::string& name : names)
+        told += (told.empty() ? "\n    names = [" : ", ") + lang::pythonText(name);
+    if (file.renamed().empty()) told = ""; // the file's own names are told apart already
+    if (!told.empty()) told += ']';
     const bool spaces = file.separator() == ' ';
     return lang::filled(
         R"(    with open(TABLE, newline="", encoding="utf-8-sig") as file:
@@ -95,7 +101,7 @@ std::string readTablePython(const TaskConfig& task) {
 )",
         {{"LINES", spaces ? R"((" ".join(line.split()) for line in file))" : "file"},
          {"SEPARATOR", lang::pythonText(std::string(1, file.separator()))},
-         {"NAMES", task.header ? "names, *rows = [row for row in rows if any(row)]"
+         {"NAMES", task.header ? "names, *rows = [row for row in rows if any(row)]" + told
                                : "rows = [row for row in rows if any(row)]\n"
                                  "    names = [f\"c{i + 1}\" for i in range(len(rows[0]))]"},
          {"FIELD", file.commas() ? R"(field.replace(",", "."))" : "field"}});

@@ -310,7 +310,7 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
     CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
     for (const std::string& name : names)
         layout.columns.push_back({name, ColumnUse::LeftOut});
-    std::multimap<std::string_view, size_t> places; // a name may occur twice
+    std::multimap<std::string_view, size_t> places; // several columns may have no name
     for (size_t i = 0; i < names.size(); ++i)
         places.emplace(names[i], i);
     for (const CsvColumn& wanted : like.columns) {

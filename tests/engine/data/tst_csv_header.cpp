@@ -26,6 +26,7 @@ private slots:
     void theFirstLineIsASample();
     void placesInTheFile();
     void blankLinesBefore();
+    void namesThatAreRepeated();
     void opened();
     void textsOpened();
     void givenSetting();
@@ -104,6 +105,29 @@ void TestCsvHeader::theFirstLineIsASample() {
     const auto other = makeDataset(first, 0);
     QCOMPARE(allOf(*other, Split::Train).floats(kTarget)[0], 1.0f);
     QCOMPARE(other->tensors()[kX].shape, (Shape{1}));
+}
+
+/// Each column can be named: the second one of a name has a number, as pandas gives it.
+void TestCsvHeader::namesThatAreRepeated() {
+    TaskConfig task = headless("size,size.1,size,y,size\n1,2,3,4,5\n6,7,8,9,10\n");
+    task.header = true;
+    QCOMPARE(columnNames(task),
+             (std::vector<std::string>{"size", "size.1", "size.2", "y", "size.3"}));
+    task.target = "size.2";
+    task.drop = "size, y";
+    const auto data = makeDataset(task, 0);
+    const Batch batch = allOf(*data, Split::Train);
+    const auto x = batch.floats(kX), y = batch.floats(kTarget);
+    QCOMPARE(std::vector<float>(x.begin(), x.end()), (std::vector<float>{2, 5, 7, 10}));
+    QCOMPARE(std::vector<float>(y.begin(), y.end()), (std::vector<float>{3, 8}));
+    QCOMPARE(data->notes().at(1).english(),
+             std::string("Names of columns stand in the first line more than once; those after "
+                         "the first are called: size.2, size.3."));
+    const std::string python = readTablePython(task);
+    QVERIFY2(python.find("names = [\"size\", \"size.1\", \"size.2\", \"y\", \"size.3\"]") !=
+                 std::string::npos,
+             python.c_str());
+    QVERIFY(readTablePython(headless("a,b\n1,2\n")).find("names = [\"") == std::string::npos);
 }
 
 /// Messages count the lines of the file.
