@@ -2,6 +2,7 @@
 #include "engine/data/pictures.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/picture_samples.h"
 #include "engine/lang/python.h"
@@ -137,29 +138,65 @@ PictureFolder checkedFolder(const TaskConfig& task) {
     return found;
 }
 
-std::vector<Message> notesOn(const PictureFolder& found) {
-    if (found.others.empty()) return {};
-    return {Message(phrase("Data", "Pictures that are left out, because only .png and .jpg files "
-                                   "are read: %1, such as %2."),
-                    found.others.size(), pathText(found.others.front()))};
+/// Tells of classes that are on one side alone: chance may hold back all pictures of a class or
+/// none, and a folder to validate on may lack one.
+void noteSides(const PictureFolder& found, const HeldBack& splits, std::vector<Message>& notes) {
+    std::vector<bool> trained(found.classes.size()), judged(found.classes.size());
+    const auto labelOf = [&](int32_t i) {
+        return static_cast<size_t>(found.trained[static_cast<size_t>(i)].label);
+    };
+    for (const int32_t i : splits.train)
+        trained[labelOf(i)] = true;
+    for (const int32_t i : splits.validation)
+        judged[labelOf(i)] = true;
+    for (const PictureFile& each : found.judged)
+        judged[static_cast<size_t>(each.label)] = true;
+    std::vector<std::string> unknown, unjudged;
+    for (size_t i = 0; i < found.classes.size(); ++i)
+        if (!trained[i])
+            unknown.push_back(found.classes[i]);
+        else if (!judged[i])
+            unjudged.push_back(found.classes[i]);
+    if (!unknown.empty())
+        notes.push_back({phrase("Data", "All pictures of these classes are held back to validate "
+                                        "on, so the network does not learn them: %1."),
+                         someOf(unknown)});
+    const bool validates = !splits.validation.empty() || !found.judged.empty();
+    if (validates && !unjudged.empty())
+        notes.push_back({phrase("Data", "These classes have no picture to validate on, so the "
+                                        "accuracy tells nothing about them: %1."),
+                         someOf(unjudged)});
+}
+
+std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
+                             const HeldBack& splits) {
+    std::vector<Message> notes;
+    if (task.predictFile.empty()) noteSides(found, splits, notes); // else others are judged
+    if (!found.others.empty())
+        notes.push_back({phrase("Data", "Pictures that are left out, because only .png and .jpg "
+                                        "files are read: %1, such as %2."),
+                         found.others.size(), pathText(found.others.front())});
+    return notes;
+}
+
+/// Splits the pictures to train on where none have a folder of their own to validate on.
+HeldBack splitOf(const PictureFolder& found, const TaskConfig& task) {
+    return HeldBack(static_cast<int64_t>(found.trained.size()),
+                    found.validation.empty() ? task.validation : 0);
 }
 
 class PictureData final : public PictureSamples {
 public:
     PictureData(const TaskConfig& task, uint64_t seed) : PictureSamples(task, seed) {
         PictureFolder found = checkedFolder(task);
-        m_notes = notesOn(found);
+        m_splits = splitOf(found, task);
+        m_notes = notesOn(found, task, m_splits);
         m_tensors = pictureTensors(task, static_cast<int64_t>(found.classes.size()));
         m_view = classesView(m_tensors[kTarget].classes, found.classes);
         m_files = std::move(found.trained);
-        const auto trained = static_cast<int64_t>(m_files.size());
-        if (found.validation.empty()) {
-            m_splits = HeldBack(trained, task.validation);
-        } else {
-            m_files.insert(m_files.end(), found.judged.begin(), found.judged.end());
-            m_splits = HeldBack(trained, 0);
-            for (int64_t i = trained; i < static_cast<int64_t>(m_files.size()); ++i)
-                m_splits.validation.push_back(static_cast<int32_t>(i));
+        for (PictureFile& each : found.judged) { // none unless they have a folder of their own
+            m_splits.validation.push_back(static_cast<int32_t>(m_files.size()));
+            m_files.push_back(std::move(each));
         }
         measureAndSetTables(m_files.size());
     }
@@ -189,7 +226,7 @@ DataFacts pictureFacts(const TaskConfig& task) {
     const int64_t held = split ? 0 : HeldBack::count(trained, task.validation);
     return {pictureTensors(task, static_cast<int64_t>(found.classes.size())), trained - held,
             predictedOr(task, split ? static_cast<int64_t>(found.judged.size()) : held),
-            notesOn(found)};
+            notesOn(found, task, splitOf(found, task))};
 }
 
 constexpr std::string_view kPythonStack =

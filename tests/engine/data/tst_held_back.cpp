@@ -6,6 +6,7 @@
 #include "engine/settings/data_experiment.h"
 #include "tests/support/all_samples.h"
 #include "tests/support/array_files.h"
+#include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
 #include <QTemporaryDir>
@@ -43,6 +44,7 @@ private slots:
     void tableOfWindows();
     void arraysOfWindows();
     void askedForIsDone();
+    void classesOnOneSide();
 
 private:
     std::string write(const char* name, const std::string& bytes) const {
@@ -180,6 +182,50 @@ void TestHeldBack::askedForIsDone() {
     const std::vector<Assignment> gap{parseAssignment("data.gap=4")};
     const TaskConfig task = experimentOn(table(), gap)->task;
     QVERIFY(task.held == Held::Random && task.gap == 4);
+}
+
+/// Where chance holds back all pictures of a class or none, a note tells it.
+void TestHeldBack::classesOnOneSide() {
+    const QTemporaryDir folder;
+    const auto put = [&](const char* name, int count) {
+        QVERIFY(QDir(folder.path()).mkpath(QLatin1String(name)));
+        for (int i = 0; i < count; ++i)
+            writePng(test::plain(0, 0, 0),
+                     QStringLiteral("%1/%2/%3.png")
+                         .arg(folder.path(), QLatin1String(name), QString::number(i))
+                         .toStdString());
+    };
+    put("ant", 20);
+    put("bee", 1);
+    put("cat", 1);
+    TaskConfig task;
+    task.kind = TaskKind::Pictures;
+    task.loss.kind = LossKind::CrossEntropy;
+    task.path = folder.path().toStdString();
+    task.pictureSide = test::kPictureSide;
+    const auto notesAt = [&](double share) {
+        task.validation = share;
+        QStringList notes;
+        for (const Message& note : factsOf(task).notes)
+            notes << QString::fromStdString(note.english());
+        const std::vector<Message> own = makeDataset(task, 0)->notes();
+        return own == factsOf(task).notes ? notes : QStringList("others");
+    };
+    const QString unknown = "All pictures of these classes are held back to validate on, so the "
+                            "network does not learn them: ",
+                  unjudged = "These classes have no picture to validate on, so the accuracy tells "
+                             "nothing about them: ";
+    QCOMPARE(notesAt(0), QStringList());
+    bool few = false, many = false;
+    for (const double share : {0.1, 0.3, 0.5, 0.7, 0.95}) {
+        const QString notes = notesAt(share).join(' ');
+        for (const char* single : {"bee", "cat"}) // either here or there
+            QVERIFY2(notes.contains(single), qPrintable(notes));
+        QVERIFY2(!notes.contains("ant"), qPrintable(notes));
+        few = few || notes.startsWith(unjudged);
+        many = many || notes.startsWith(unknown);
+    }
+    QVERIFY(few && many);
 }
 
 } // namespace tst_held_back
