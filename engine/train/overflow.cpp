@@ -80,13 +80,17 @@ Event makeEvent(EventKind kind, const StepRecord& record, float scaleAfter, Mess
 }
 
 /// Returns the sentence that follows the one about an overflow; empty when there is nothing to say.
-Message helpText(const FittingScale& fitting) {
+Message helpText(float scale, const FittingScale& fitting) {
+    if (std::isinf(1 / scale)) // a step at such a scale makes the weights nan
+        return phrase("Events", "In float32, 1 divided by this scale is inf, so that gradients "
+                                "become inf or nan when they are unscaled: use a larger scale.");
     switch (fitting.known) {
     case FittingScale::Known::Nothing: break;
     case FittingScale::Known::Largest:
         return {phrase("Events", "The step would have fitted at %1 or below."),
                 scaleText(fitting.largest)};
-    case FittingScale::Known::None: return phrase("Events", "No loss scale would have helped.");
+    case FittingScale::Known::None:
+        return phrase("Events", "At this step, no loss scale would have helped.");
     }
     return {};
 }
@@ -117,7 +121,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
     else if (scaleAfter < record.scale)
         then = {phrase("Events", "the scale falls to %1"), scaleText(scaleAfter)};
     const Message sentence{what, record.step, why, then};
-    const Message help = helpText(reason.fitting);
+    const Message help = helpText(record.scale, reason.fitting);
     return help.empty() ? sentence : Message(phrase("Events", "%1 %2"), sentence, help);
 }
 

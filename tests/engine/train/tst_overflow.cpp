@@ -330,7 +330,7 @@ private slots:
         QVERIFY2(tensor.starts_with("forward pass of "), tensor.c_str());
         QCOMPARE(text, "Step 1 skipped: " + tensor +
                            " reached inf before the loss was scaled by 65536 (2^16); the scale "
-                           "falls to 32768 (2^15). No loss scale would have helped.");
+                           "falls to 32768 (2^15). At this step, no loss scale would have helped.");
     }
 
     /// The check comes before the multiplication, as in PyTorch: a gradient that only the inverse
@@ -343,6 +343,11 @@ private slots:
         QCOMPARE(record.flags, uint32_t{0});
         QVERIFY(!std::isfinite(record.gradientNorm));
         QVERIFY(std::isnan(lane.trainer.weights()["4.bias"][0]));
+        QVERIFY(lane.step(2).flags & kSkipped);
+        const std::string text = lane.events.front().text.english();
+        QVERIFY2(text.ends_with("In float32, 1 divided by this scale is inf, so that gradients "
+                                "become inf or nan when they are unscaled: use a larger scale."),
+                 text.c_str());
     }
 
     /// The second check prevents that: the step is skipped, and the lane reports what became
