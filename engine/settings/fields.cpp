@@ -116,6 +116,16 @@ std::optional<double> powerFrom(std::string_view text) {
     return exponent ? std::optional(std::exp2(static_cast<double>(*exponent))) : std::nullopt;
 }
 
+/// Whether a setting is a loss scale or a limit of one, which people give as powers of two.
+bool isScale(const Field& field) {
+    return field.kind == FieldKind::Real && field.logarithmic && field.key.starts_with("scaler.");
+}
+
+/// Returns what is allowed where a value is given as text; a file has numbers alone.
+Message withPowers(const Field& field) {
+    return {phrase("Settings", "%1, also as a power such as 2^10"), allowedText(field)};
+}
+
 } // namespace
 
 const Field* findField(std::string_view key) {
@@ -176,9 +186,12 @@ FieldValue parseValue(const Field& field, std::string_view given) {
             refuse(field,
                    text.empty() ? Message(phrase("Settings", "an empty value"))
                                 : Message::data(quotedText(text)),
-                   allowedText(field));
+                   isScale(field) ? withPowers(field) : allowedText(field));
         }
     }
+    const Message allowed = allowedText(field, value);
+    if (isScale(field) && !isAllowed(field, value) && allowed == allowedText(field))
+        refuse(field, shown(value), withPowers(field));
     checkValue(field, value);
     return valueFor(field, value);
 }

@@ -295,10 +295,12 @@ void TestFields::wrongSettings_data() {
     row("scaler.initscale=1",
         "\"scaler.initscale\" is an unknown setting; the nearest known one is scaler.init_scale");
     row("lr=1", "\"lr\" is an unknown setting; the nearest known one is optimizer.lr");
-    row("scaler.init_scale=-1",
-        "scaler.init_scale: -1 is not allowed: a number above 0 and at most 3.4e+38");
-    row("scaler.init_scale=nan",
-        "scaler.init_scale: nan is not allowed: a number above 0 and at most 3.4e+38");
+    row("scaler.init_scale=-1", "scaler.init_scale: -1 is not allowed: a number above 0 and at "
+                                "most 3.4e+38, also as a power such "
+                                "as 2^10");
+    row("scaler.init_scale=nan", "scaler.init_scale: nan is not allowed: a number above 0 and at "
+                                 "most 3.4e+38, also as a power such "
+                                 "as 2^10");
     row("scaler.init_scale=1e-60",
         "scaler.init_scale: 1e-60 is not allowed: a number above 0 and at most 3.4e+38; as float32 "
         "it is 0");
@@ -310,18 +312,21 @@ void TestFields::wrongSettings_data() {
     row("scaler.hysteresis=0",
         "scaler.hysteresis: 0 is not allowed: a whole number from 1 to 1000000000");
     row("scaler.tolerance=1.5", "scaler.tolerance: 1.5 is not allowed: a number from 0 to 1");
-    row("scaler.floor=-1", "scaler.floor: -1 is not allowed: a number from 0 to 3.4e+38");
+    row("scaler.floor=-1",
+        "scaler.floor: -1 is not allowed: a number from 0 to 3.4e+38, also as a power such "
+        "as 2^10");
     row("scaler.at_floor=exit", "scaler.at_floor: \"exit\" is not allowed: one of continue, stop");
     row("scaler.check_unscaled=1", "scaler.check_unscaled: \"1\" is not allowed: true or false");
     row("scaler.preset=tensorflow",
         "scaler.preset: \"tensorflow\" is not allowed: one of pytorch, apex, keras, deepspeed, "
         "megatron, jmp, fairseq, static, apex-static, custom");
     row("scaler.init_scale=2^", "scaler.init_scale: \"2^\" is not allowed: a number above 0 and at "
-                                "most 3.4e+38");
+                                "most 3.4e+38, also as a power such as 2^10");
     row("scaler.init_scale=3^2", "scaler.init_scale: \"3^2\" is not allowed: a number above 0 and "
-                                 "at most 3.4e+38");
-    row("scaler.init_scale=2^9999",
-        "scaler.init_scale: inf is not allowed: a number above 0 and at most 3.4e+38");
+                                 "at most 3.4e+38, also as a power such as 2^10");
+    row("scaler.init_scale=2^9999", "scaler.init_scale: inf is not allowed: a number above 0 and "
+                                    "at most 3.4e+38, also as a power such "
+                                    "as 2^10");
     row("model.width=2^-1", "model.width: 0.5 is not allowed: a whole number from 1 to 4096");
     row("run.steps=", "run.steps: an empty value is not allowed: a whole number from 1 to "
                       "1000000000");
