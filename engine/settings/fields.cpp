@@ -10,6 +10,7 @@
 #include "engine/settings/field_parts.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/scaler_checks.h"
 
 #include <algorithm>
 #include <charconv>
@@ -323,23 +324,6 @@ Assignment parseAssignment(std::string_view assignment) {
 
 namespace {
 
-/// Checks the initial scale: one outside the guards could never be reached again.
-void checkScaler(const ScalerConfig& scaler, size_t lane) {
-    const ScalerRules& rules = scaler.rules;
-    if (rules.mode != ScalerMode::Dynamic) return;
-    const auto refuseBeyond = [&](const char* key, double limit, Phrase allowed) {
-        throw InputError(allowed, lane, scaler.initScale, key, limit);
-    };
-    if (scaler.initScale < rules.floor)
-        refuseBeyond(
-            "scaler.floor", rules.floor,
-            phrase("Settings", "lanes.%1.scaler.init_scale: %2 is not allowed: at least %3, %4"));
-    if (rules.ceiling > 0 && scaler.initScale > rules.ceiling)
-        refuseBeyond(
-            "scaler.ceiling", rules.ceiling,
-            phrase("Settings", "lanes.%1.scaler.init_scale: %2 is not allowed: at most %3, %4"));
-}
-
 /// Checks lengths: a schedule of one update has no end that differs from its start, and one as long
 /// as the run must fit into the table of rates.
 void checkLengths(const RunConfig& config) {
@@ -501,6 +485,8 @@ void checkEdits(const RunConfig& config) {
 } // namespace
 
 void checkEdited(const RunConfig& config, const Field& edited) {
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        if (edited.key.starts_with("scaler.")) checkGuards(config.lanes[lane].scaler, lane);
     if (edited.scope == FieldScope::Lane) return;
     if (!edited.applies(config, -1))
         throw InputError(
@@ -528,6 +514,7 @@ void checkLane(const LaneConfig& lane, size_t index) {
     alone.lanes = {lane};
     for (const Field& field : fieldTable())
         if (field.scope == FieldScope::Lane) checkValue(field, field.get(alone, 0));
+    checkGuards(lane.scaler, index);
     checkPrecision(lane, index);
 }
 
@@ -547,9 +534,11 @@ void checkConfig(const RunConfig& start) {
     }
     // a fork continues with its parent's scale, so only the first lanes are checked
     for (size_t lane = 0; lane < start.lanes.size(); ++lane)
-        checkScaler(start.lanes[lane].scaler, lane);
-    for (size_t lane = 0; lane < config.lanes.size(); ++lane)
+        checkFirstScale(start.lanes[lane].scaler, lane);
+    for (size_t lane = 0; lane < config.lanes.size(); ++lane) {
+        checkGuards(config.lanes[lane].scaler, lane);
         checkPrecision(config.lanes[lane], lane);
+    }
     checkTraining(config);
     checkBatches(config);
     checkAdversary(config);

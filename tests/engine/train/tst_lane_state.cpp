@@ -394,6 +394,16 @@ private slots:
                  std::string("optimizer.momentum cannot be changed: with the other settings of "
                              "this run it has no effect"));
         QVERIFY(refused("gradients.clip_limit", 0.5).starts_with("gradients.clip_limit"));
+        run.experiment.setLive(1, "scaler.ceiling", 1024.0, run.events);
+        const char* const above = "lanes.1.scaler.floor: 2048 is not allowed: at most 1024, "
+                                  "scaler.ceiling"; // as at the start of a run
+        QCOMPARE(refused("scaler.floor", 2048), std::string(above));
+        LaneConfig beyond = run.experiment.config().lanes[1];
+        QCOMPARE(beyond.scaler.rules.floor, 0.0);
+        beyond.scaler.rules.floor = 2048;
+        QVERIFY(thrownBy<InputError>([&] {
+                    run.experiment.fork(1, beyond, run.events);
+                }).ends_with("scaler.floor: 2048 is not allowed: at most 1024, scaler.ceiling"));
         RunConfig config = skippingRegression();
         config.optimizer.kind = OptimizerKind::Sgd;
         config.optimizer.nesterov = true;
