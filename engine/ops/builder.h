@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace halfscope {
 
@@ -94,7 +95,8 @@ public:
     }
     NodeId forwardCause() const { return m_forward; }
     void setForwardCause(NodeId node) { m_forward = node; }
-    void setRule(std::string rule) { m_rule = std::move(rule); }
+    /// Returns the rule before this one.
+    std::string setRule(std::string rule) { return std::exchange(m_rule, std::move(rule)); }
     /// Records what autocast decided for the function whose nodes are being emitted; cleared at the
     /// next change of phase or label, and when a policy is set again.
     void setDecision(std::string decision) { m_decision = std::move(decision); }

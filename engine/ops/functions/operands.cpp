@@ -80,19 +80,20 @@ Operands::Operands(Builder& b, std::string_view name, std::span<const NodeId> in
         if (common.shape.empty()) common.shape = b.shapeOf(x);
     }
     m_dtype = isFloat(common.dtype) ? common.dtype : DType::F32;
-    b.setRule(m_name + ": computes in float32");
+    const std::string outer = b.setRule(m_name + ": computes in float32");
     for (NodeId& x : m_in) {
         if (x != kNoNode) x = b.cast(x, m_dtype == DType::F64 ? DType::F64 : DType::F32);
     }
-    b.setRule({});
+    b.setRule(outer);
 }
 
 NodeId Operands::result(Builder& b, NodeId y, std::optional<DType> as) const {
-    b.setRule(m_name + ": rounds its result once");
+    const std::string outer = b.setRule(m_name + ": rounds its result once");
     NodeId stored = b.cast(y, m_dtype);
     if (as) stored = b.cast(stored, *as);
-    b.setRule({});
-    b.setDecision({}); // the function ends here
+    b.setRule(outer);
+    // the function ends here, and one that it is a part of, with autocast off, goes on
+    if (b.policy() != nullptr) b.setDecision({});
     return stored;
 }
 

@@ -22,6 +22,7 @@ private slots:
     void listsOfAutocast();
     void castsOfALayer();
     void insideOfFunctions();
+    void dropoutInAttention();
     void layersOfTheirOwn();
     void otherPrecisions();
     void outputsOfApex();
@@ -123,6 +124,24 @@ void TestFunctionTypes::insideOfFunctions() {
                 Precision::Fp32);
     for (const FunctionTypes& row : full.functions)
         QVERIFY2(!row.insideF32 && row.type == DType::F32, row.function.c_str());
+}
+
+/// The dropout of the weights is a part of the function, which does not end with it.
+void TestFunctionTypes::dropoutInAttention() {
+    constexpr std::string_view kName = "scaled_dot_product_attention";
+    for (const char* dropout : {"0.1", "0.0"}) {
+        const std::string layers = std::string("Sequential(Unflatten(1, (3, 2)), "
+                                               "TransformerEncoderLayer(2, 1, 4, dropout=") +
+                                   dropout + ", batch_first=True), Flatten(), Linear(6, 3))";
+        const LaneTypes lane = typesOf(configOf(layers.c_str()), Precision::AmpFp16);
+        const FunctionTypes& attention = rowOf(lane, "TransformerEncoderLayer 1", kName);
+        QCOMPARE(attention.type, DType::F16);
+        QVERIFY(attention.insideF32 && attention.product);
+        const auto calls =
+            std::count_if(lane.functions.begin(), lane.functions.end(),
+                          [&](const FunctionTypes& row) { return row.function == kName; });
+        QCOMPARE(calls, std::ptrdiff_t{1});
+    }
 }
 
 void TestFunctionTypes::layersOfTheirOwn() {
