@@ -127,9 +127,9 @@ struct Commands {
             "the path of a folder"));
         countOption(
             *run, "--gradients", runOptions.countGradients,
-            "Count gradients by size every N steps (1, 1 + N, ...), to see what rounds to zero: "
-            "tables by lane and by layer, and gradients.csv; with the error of each layer where "
-            "run.gradient_error is set",
+            "Count gradients by size every N steps (1, 1 + N, ...) for gradients.csv, and at the "
+            "end for tables by lane and by layer, to see what rounds to zero; with the error of "
+            "each layer where run.gradient_error is set",
             1, 1000000000);
         textOption(*run, "--resume", runOptions.resume,
                    "Go on from this checkpoint, or from the one in this folder of a run, with the "

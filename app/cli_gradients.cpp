@@ -3,6 +3,8 @@
 
 #include "app/cli_output.h"
 
+#include "engine/settings/precision.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -16,13 +18,18 @@ std::string shareText(int64_t count, int64_t total) {
     return shortNumber(100 * static_cast<double>(count) / all, 3) + " %";
 }
 
+bool isScaled(const Experiment& experiment, size_t lane) {
+    return scalesLoss(experiment.config().lanes[lane]);
+}
+
 std::string byLane(const Experiment& experiment, std::span<const GradientRange> ranges) {
-    Rows rows{{"lane", "dtype", "zero", "subnormal", "inf or nan"}};
+    Rows rows{{"lane", "dtype", "zero", "subnormal", "inf or nan", "scale"}};
     for (size_t i = 0; i < ranges.size(); ++i) {
         const GradientRange& range = ranges[i];
         const auto share = [&](int64_t count) { return shareText(count, range.total()); };
         rows.push_back({experiment.laneName(static_cast<int>(i)), std::string(nameOf(range.type)),
-                        share(range.zeros()), share(range.subnormals()), share(range.notFinite())});
+                        share(range.zeros()), share(range.subnormals()), share(range.notFinite()),
+                        isScaled(experiment, i) ? scaleText(range.scale) : "-"});
     }
     return tableText(rows);
 }
@@ -50,8 +57,12 @@ std::string byLayer(const Experiment& experiment, std::span<const GradientRange>
 
 std::string gradientTables(const Experiment& experiment, std::span<const GradientRange> ranges) {
     if (ranges.empty()) return {};
-    return "Gradients of step " + std::to_string(ranges.front().step) +
-           ", times the loss scale:\n" + byLane(experiment, ranges) + byLayer(experiment, ranges);
+    bool scaled = false;
+    for (size_t i = 0; i < ranges.size(); ++i)
+        scaled = scaled || isScaled(experiment, i);
+    return "Gradients after step " + std::to_string(ranges.front().step - 1) +
+           (scaled ? ", times the loss scale where there is one:\n" : ":\n") +
+           byLane(experiment, ranges) + byLayer(experiment, ranges);
 }
 
 } // namespace halfscope::cli

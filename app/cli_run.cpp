@@ -297,7 +297,7 @@ public:
             print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
             print(learntText());
             print(laneNotes(m_experiment, m_lanes));
-            print(gradientTables(m_experiment, m_ranges));
+            if (m_countEvery > 0) print(gradientTables(m_experiment, lastRanges(outcome)));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
         if (!options.onnx.empty())
@@ -424,6 +424,15 @@ private:
         std::vector<GradientRange> ranges; // empty after an interruption, to end without delay
         if (outcome != RunOutcome::Interrupted) ranges = m_experiment.gradientRanges();
         return rankingOf(m_experiment, m_sweeps, m_lanes, ranges);
+    }
+
+    /// The gradients with the weights at the end; those that were counted last if it was
+    /// interrupted.
+    std::vector<GradientRange> lastRanges(RunOutcome outcome) {
+        std::vector<GradientRange> ranges;
+        if (outcome != RunOutcome::Interrupted)
+            ranges = m_experiment.gradientRanges(m_experiment.config().gradientError > 0);
+        return ranges.empty() ? m_ranges : ranges;
     }
 
     /// The coefficients that the lanes have learnt, where they can be told in words.
