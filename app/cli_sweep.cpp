@@ -123,32 +123,57 @@ private:
     int64_t m_shownAt = 0;
 };
 
-/// "0.01234 (3)": the median loss and the number of skipped steps.
-std::string tableCell(const std::optional<GridCell>& cell) {
+/// What marks the best cell: its name, and the words about it.
+struct Mark {
+    Criterion by = Criterion::Loss;
+    const char *name = "", *words = "lowest loss";
+};
+
+Mark markOf(const GridCells& cells) {
+    std::vector<LaneScore> scores;
+    for (const auto& cell : cells)
+        if (cell) scores.push_back(cell->score);
+    switch (const Criterion by = criterionOf(scores)) {
+    case Criterion::Accuracy: return {by, ", accuracy", "highest accuracy"};
+    case Criterion::ValidationLoss: return {by, ", val. loss", "lowest validation loss"};
+    case Criterion::Loss: break;
+    }
+    return {};
+}
+
+/// "0.01234, 97.5 % (3)": the median loss, what marks the best cell, and the number of skipped
+/// steps.
+std::string tableCell(const std::optional<GridCell>& cell, const Mark& mark) {
     if (!cell) return "-";
     if (cell->outcome == CellOutcome::Failed) return "failed";
-    std::string text =
-        shortNumber(cell->score.loss) + " (" + std::to_string(cell->score.skipped) + ")";
+    const LaneScore& score = cell->score;
+    std::string text = shortNumber(score.loss);
+    if (mark.by == Criterion::Accuracy)
+        text += score.accuracy ? ", " + shortNumber(100 * *score.accuracy, 4) + " %" : ", -";
+    if (mark.by == Criterion::ValidationLoss)
+        text += ", " + (score.validationLoss ? shortNumber(*score.validationLoss) : "-");
+    text += " (" + std::to_string(score.skipped) + ")";
     if (cell->outcome == CellOutcome::Stopped) text += '*';
     return text;
 }
 
 std::string mapTable(const SettingGrid& grid, const GridCells& cells, std::optional<size_t> best) {
-    const Sweep& down = grid.sweeps()[0];
     const Sweep* across = grid.sweeps().size() > 1 ? &grid.sweeps()[1] : nullptr;
+    const Mark mark = markOf(cells);
     std::vector<std::vector<std::string>> lines(grid.rows() + 1);
-    lines[0].push_back(shortKey(*down.field));
+    lines[0].push_back(shortKey(*grid.sweeps()[0].field));
     for (size_t column = 0; column < grid.columns(); ++column)
-        lines[0].push_back(across ? briefValue(across->values[column]) : "loss (skipped)");
+        lines[0].push_back(across ? grid.texts(1)[column]
+                                  : "loss" + std::string(mark.name) + " (skipped)");
     for (size_t row = 0; row < grid.rows(); ++row) {
-        lines[row + 1].push_back(briefValue(down.values[row]));
+        lines[row + 1].push_back(grid.texts(0)[row]);
         for (size_t column = 0; column < grid.columns(); ++column) {
             const size_t cell = row * grid.columns() + column;
-            lines[row + 1].push_back((cell == best ? "> " : "") + tableCell(cells[cell]));
+            lines[row + 1].push_back((cell == best ? "> " : "") + tableCell(cells[cell], mark));
         }
     }
-    std::string text = "Median of the last " + std::to_string(LatestLosses::kMost) +
-                       " losses, in parentheses the skipped steps; > marks the best" +
+    std::string text = "Median of the last " + std::to_string(LatestLosses::kMost) + " losses" +
+                       mark.name + ", in parentheses the skipped steps; > marks the " + mark.words +
                        (across ? "; columns: " + shortKey(*across->field) : std::string()) + "\n";
     std::vector<size_t> widths(grid.columns() + 1, 0);
     for (const auto& line : lines)

@@ -33,6 +33,15 @@ void LatestLosses::add(double loss) {
 
 double LatestLosses::median() const { return medianWithNan({m_losses.begin(), m_losses.end()}); }
 
+Criterion criterionOf(std::span<const LaneScore> scores) {
+    const auto any = [scores](auto has) { return std::any_of(scores.begin(), scores.end(), has); };
+    if (any([](const LaneScore& each) { return each.accuracy.has_value(); }))
+        return Criterion::Accuracy;
+    if (any([](const LaneScore& each) { return each.validationLoss.has_value(); }))
+        return Criterion::ValidationLoss;
+    return Criterion::Loss;
+}
+
 std::vector<size_t> ranked(std::span<const LaneScore> scores) {
     std::vector<size_t> order(scores.size());
     std::iota(order.begin(), order.end(), size_t{0});

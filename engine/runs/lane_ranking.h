@@ -27,6 +27,11 @@ struct LaneScore {
     int64_t skipped = 0;                            ///< skipped steps
 };
 
+/// What decides which lane is the best.
+enum class Criterion : uint8_t { Accuracy, ValidationLoss, Loss };
+/// Returns the first one that any of the scores has.
+Criterion criterionOf(std::span<const LaneScore>);
+
 /// Returns the lanes from the best to the worst: by accuracy when there are classes, then by the
 /// validation loss, then by the loss of the last steps, then by the number of skipped steps, fewest
 /// first. A value that is nan or missing ranks last; equal lanes keep their order.

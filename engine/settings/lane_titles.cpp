@@ -5,6 +5,8 @@
 #include "engine/settings/precision.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -80,15 +82,47 @@ std::vector<std::string> differences(const RunConfig& config, size_t lane,
     return words;
 }
 
+/// Returns "2^24"; empty for what is no power of two.
+std::string powerText(const FieldValue& value) {
+    const double* real = std::get_if<double>(&value);
+    int exponent = 0;
+    const bool power = real && std::frexp(*real, &exponent) == 0.5;
+    return power ? "2^" + std::to_string(exponent - 1) : std::string();
+}
+
+/// Returns "1e-03": the fewest digits that read back as the same number.
+std::string scientificText(double value) {
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::scientific);
+    return {text.data(), end.ptr};
+}
+
 } // namespace
 
 std::string briefValue(const FieldValue& value) {
     constexpr double kLarge = 1024, kSmall = 1.0 / 16; // between them, digits are as short
     const double* real = std::get_if<double>(&value);
-    int exponent = 0;
-    const bool power = real && std::frexp(*real, &exponent) == 0.5;
-    if (power && (*real >= kLarge || *real < kSmall)) return "2^" + std::to_string(exponent - 1);
-    return valueText(value);
+    const bool longer = real && (*real >= kLarge || *real < kSmall);
+    const std::string power = longer ? powerText(value) : std::string();
+    return power.empty() ? valueText(value) : power;
+}
+
+std::vector<std::string> axisTexts(std::span<const FieldValue> values) {
+    std::vector<std::string> plain, powers;
+    bool brief = false, powersOnly = true, exponents = false;
+    for (const FieldValue& value : values) {
+        plain.push_back(valueText(value));
+        powers.push_back(powerText(value));
+        powersOnly = powersOnly && !powers.back().empty();
+        brief = brief || briefValue(value) != plain.back();
+        exponents = exponents || (std::holds_alternative<double>(value) &&
+                                  plain.back().find('e') != std::string::npos);
+    }
+    if (brief && powersOnly) return powers;
+    for (size_t i = 0; exponents && i < values.size(); ++i)
+        if (const double* real = std::get_if<double>(&values[i]); real && *real != 0)
+            plain[i] = scientificText(*real);
+    return plain;
 }
 
 std::string shortKey(const Field& field) {

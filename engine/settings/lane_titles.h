@@ -14,6 +14,9 @@ namespace halfscope {
 
 /// Returns a value as people write it by hand: scales are powers of two, "2^24".
 std::string briefValue(const FieldValue&);
+/// Returns the values of one setting likewise, all in the same form: "2^4", "2^16" or "1e-04",
+/// "1e-03".
+std::vector<std::string> axisTexts(std::span<const FieldValue>);
 /// What is written before a setting's value.
 using SettingName = std::function<std::string(const Field&)>;
 /// Returns the telling part of its key: "lr", "init_scale", "scaler".

@@ -161,6 +161,8 @@ SettingGrid::SettingGrid(const RunConfig& config, size_t lane, std::vector<Sweep
         throw InputError(phrase("Training", "These values make a map of %1 cells, and a map has at "
                                             "most %2: give fewer values"),
                          cells(), kMostCells);
+    for (const Sweep& sweep : m_sweeps)
+        m_texts.push_back(axisTexts(sweep.values));
     if (const Field* idle = meaningless(m_base, m_sweeps))
         throw InputError(phrase("Training", "%1 means nothing in lane %2"), idle->key,
                          laneNames(config).at(lane));
@@ -172,8 +174,7 @@ SettingGrid::SettingGrid(const RunConfig& config, size_t lane, std::vector<Sweep
 }
 
 const FieldValue& SettingGrid::value(size_t cell, size_t sweep) const {
-    const size_t index = sweep == 0 ? cell / columns() : cell % columns();
-    return m_sweeps.at(sweep).values.at(index);
+    return m_sweeps.at(sweep).values.at(indexOf(cell, sweep));
 }
 
 RunConfig SettingGrid::config(size_t cell) const {
@@ -252,8 +253,7 @@ std::optional<size_t> bestCell(const GridCells& cells) {
 std::string cellText(const SettingGrid& grid, size_t cell) {
     std::string text;
     for (size_t i = 0; i < grid.sweeps().size(); ++i)
-        text += (i > 0 ? ", " : "") + shortKey(*grid.sweeps()[i].field) + ' ' +
-                briefValue(grid.value(cell, i));
+        text += (i > 0 ? ", " : "") + shortKey(*grid.sweeps()[i].field) + ' ' + grid.text(cell, i);
     return text;
 }
 

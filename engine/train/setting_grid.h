@@ -46,11 +46,21 @@ public:
     RunConfig config(size_t cell) const;
     /// Returns the value that a setting of the map has in a cell.
     const FieldValue& value(size_t cell, size_t sweep) const;
+    /// Returns the values of a setting as people write them, see axisTexts(): by row or column.
+    std::span<const std::string> texts(size_t sweep) const { return m_texts.at(sweep); }
+    /// Returns that of the value in a cell.
+    const std::string& text(size_t cell, size_t sweep) const {
+        return m_texts.at(sweep).at(indexOf(cell, sweep));
+    }
 
 private:
+    size_t indexOf(size_t cell, size_t sweep) const {
+        return sweep == 0 ? cell / columns() : cell % columns();
+    }
     RunConfig m_base;
     size_t m_lane; ///< its number in the experiment
     std::vector<Sweep> m_sweeps;
+    std::vector<std::vector<std::string>> m_texts; ///< by sweep
 };
 
 /// How the training of a cell ended.

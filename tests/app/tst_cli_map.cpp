@@ -41,7 +41,7 @@ private slots:
         QVERIFY2(outcome.code == 0, outcome.error);
         const QStringList lines = QString::fromUtf8(outcome.out).split('\n');
         QCOMPARE(lines[0], QString("Median of the last 25 losses, in parentheses the skipped "
-                                   "steps; > marks the best; columns: growth_interval"));
+                                   "steps; > marks the lowest loss; columns: growth_interval"));
         QCOMPARE(lines[1].simplified(), QString("init_scale 20 2000"));
         QVERIFY2(lines[2].startsWith("2^10 ") && lines[3].startsWith("2^24 "), outcome.out);
         QCOMPARE(outcome.out.count("> "), qsizetype{2}); // in the words about it, and at the best
@@ -97,6 +97,30 @@ private slots:
         const Outcome outcome = call(overflowMap({"--sweep", "scaler.init_scale=2^10,2^24"}));
         QVERIFY2(outcome.code == 0, outcome.error);
         QVERIFY2(outcome.out.contains("\ninit_scale  loss (skipped)\n"), outcome.out);
+    }
+
+    /// What marks the best cell is named, and shown in the cells. An axis has values of one form.
+    void marks() {
+        const QStringList few{"--steps", "4", "--device", "cpu", "--lanes", "amp-fp16"};
+        const Outcome classes =
+            call(QStringList{"sweep", "--preset", "moons", "--sweep", "optimizer.lr=0.0001,0.001"} +
+                 few);
+        QVERIFY2(classes.code == 0, classes.error);
+        QVERIFY2(classes.out.contains("> marks the highest accuracy\n"), classes.out);
+        QVERIFY2(classes.out.contains("loss, accuracy (skipped)\n1e-04  ") &&
+                     classes.out.contains("\n1e-03  ") && classes.out.contains(" % ("),
+                 classes.out);
+        const Outcome scales = call(overflowMap({"--sweep", "scaler.init_scale=16,2^16"}));
+        QVERIFY2(scales.out.contains("\n2^4   ") && scales.out.contains("\n2^16  "), scales.out);
+        const Outcome mixed = call(overflowMap({"--sweep", "scaler.init_scale=1000,2^16"}));
+        QVERIFY2(mixed.out.contains("\n1000 ") && mixed.out.contains("\n65536 "), mixed.out);
+    }
+
+    /// The tables of gradients speak of a loss scale only where a lane has one.
+    void gradientsWithoutAScale() {
+        const Outcome outcome = call({"run", "--preset", "regression", "--lanes", "fp32,fp8",
+                                      "--steps", "7", "--gradients", "5", "--device", "cpu"});
+        QVERIFY2(outcome.out.contains("Gradients after step 7:\n"), outcome.out + outcome.error);
     }
 
     void lanes() {
@@ -160,7 +184,7 @@ private slots:
         const Outcome outcome = call(overflowMap(
             {"--set", "scaler.floor=16", "--sweep", "scaler.init_scale=2^10,4", "--csv", csv}));
         QCOMPARE(outcome.code, 1);
-        QVERIFY2(outcome.out.contains("failed: init_scale 4: "), outcome.out);
+        QVERIFY2(outcome.out.contains("failed: init_scale 2^2: "), outcome.out);
         const QList<QStringList> table = tableOf(csv);
         QCOMPARE(table.size(), qsizetype{3});
         QCOMPARE(table[1][10], QString("finished"));

@@ -23,7 +23,7 @@ QString whole(int64_t number) { return QLocale().toString(static_cast<qlonglong>
 QString percent(double share) { return GridModel::tr("%1 %").arg(shownNumber(100 * share)); }
 
 QString valueIn(const SettingGrid& grid, size_t cell, size_t sweep) {
-    return QString::fromStdString(briefValue(grid.value(cell, sweep)));
+    return QString::fromStdString(grid.text(cell, sweep));
 }
 
 QString nameOfSetting(const SettingGrid& grid, size_t sweep) {
@@ -292,8 +292,7 @@ QVariant GridModel::headerData(int section, Qt::Orientation orientation, int rol
     const size_t sweep = rows ? 0 : 1;
     if (sweep >= m_grid->sweeps().size())
         return role == Qt::DisplayRole ? QVariant(nameOf(m_shown)) : QVariant();
-    const FieldValue& value = m_grid->sweeps()[sweep].values[static_cast<size_t>(section)];
-    const QString text = QString::fromStdString(briefValue(value));
+    const QString text = QString::fromStdString(m_grid->texts(sweep)[static_cast<size_t>(section)]);
     if (role == Qt::DisplayRole) return text;
     if (role == Qt::AccessibleTextRole || role == Qt::ToolTipRole)
         return tr("%1 %2", "a setting and its value").arg(nameOfSetting(*m_grid, sweep), text);
