@@ -132,8 +132,8 @@ std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes
     return text;
 }
 
-/// Says for each lane that skipped steps whether that is normal, and why it skipped the last of
-/// them; and where a lane's gradients were lost.
+/// Says for each lane that skipped steps whether that is normal, and why it skipped one of them;
+/// and where a lane's gradients were lost.
 std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes) {
     std::string text;
     for (size_t i = 0; i < lanes.size(); ++i) {
@@ -146,8 +146,8 @@ std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> la
         const std::string sentence = totals.skips().sentence(dynamic).english();
         if (sentence.empty()) continue;
         text += name + ": " + sentence + "\n";
-        if (const Message& last = totals.lastOverflow(); !last.empty())
-            text += padded("", name.size()) + "  " + last.english() + "\n";
+        if (const Message& telling = totals.tellingOverflow(); !telling.empty())
+            text += padded("", name.size()) + "  " + telling.english() + "\n";
     }
     return text;
 }

@@ -98,6 +98,10 @@ public:
     /// that they have read, these are in their own caches already.
     virtual std::shared_ptr<const Batch> load(int64_t step, ThreadPool* pool = nullptr) const = 0;
 
+    /// Returns the number, from 0, that a sample of a step's batch has in the data as they are
+    /// stored.
+    virtual int64_t sampleAt(int64_t /*step*/, int64_t row) const { return row; }
+
     /// Returns the data set if it has samples to validate on, else nullptr.
     virtual const Dataset* validation() const { return nullptr; }
 

@@ -145,6 +145,13 @@ int64_t Loader::batchNumber(int64_t step) const {
     return always ? 1 : step;
 }
 
+int64_t Loader::sampleAt(int64_t step, int64_t row) const {
+    const int64_t first = batchNumber(step);
+    const EpochOrder order = orderOf(m_plan.epochOf(first));
+    return m_dataset->number(Split::Train,
+                             (*order)[static_cast<size_t>(m_plan.firstOf(first) + row)]);
+}
+
 size_t Loader::held() const {
     const std::lock_guard lock(m_mutex);
     return m_entries.size();

@@ -83,6 +83,7 @@ public:
     int64_t rows(int64_t step) const override { return m_plan.rowsOf(step); }
     int64_t batchNumber(int64_t step) const override;
     std::shared_ptr<const Batch> load(int64_t step, ThreadPool* pool = nullptr) const override;
+    int64_t sampleAt(int64_t step, int64_t row) const override;
 
     const Dataset* validation() const override {
         return m_dataset->samples(Split::Validation) > 0 ? m_dataset.get() : nullptr;

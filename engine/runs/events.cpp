@@ -6,6 +6,16 @@
 
 namespace halfscope {
 
+namespace {
+
+/// Returns what stands before the argument of a phrase that ends with it.
+std::string_view beginOf(Phrase phrase) {
+    const std::string_view text = phrase.text();
+    return text.substr(0, text.find('%'));
+}
+
+} // namespace
+
 const char* nameOf(EventKind kind) {
     switch (kind) {
     case EventKind::Overflow: return "overflow";
@@ -45,6 +55,32 @@ bool isToldBefore(const Event& a, const Event& b) {
         return std::tuple(event.step, event.kind != EventKind::Edit, event.lane);
     };
     return place(a) < place(b);
+}
+
+// By the words: a checkpoint and a file of events keep no more of a message.
+bool isBeforeScaling(std::string_view tensor) {
+    return tensor == kLossTensor.text() || !layerOfForward(tensor).empty() || isOfData(tensor);
+}
+
+bool overflowedBeforeScaling(const Event& event) { return isBeforeScaling(event.tensor); }
+
+bool isOfData(std::string_view tensor) {
+    return tensor.starts_with(beginOf(kInputOf)) || tensor.starts_with(beginOf(kTargetOf));
+}
+
+Message dataMessage(std::string_view tensor) {
+    const Phrase which = tensor.starts_with(beginOf(kInputOf)) ? kInputOf : kTargetOf;
+    return {which, Message::number(tensor.substr(beginOf(which).size()))};
+}
+
+std::string_view layerOfForward(std::string_view tensor) {
+    const std::string_view begin = beginOf(kForwardPass);
+    return tensor.starts_with(begin) ? tensor.substr(begin.size()) : std::string_view();
+}
+
+bool isHelpless(const Event& event) {
+    return event.kind == EventKind::Overflow &&
+           event.text.english().ends_with(kNoScaleHelps.text());
 }
 
 bool tellsFork(const Message& text) {

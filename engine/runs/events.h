@@ -55,6 +55,29 @@ struct Event {
     std::string otherKind = {}; ///< the name of a kind that this version does not know
 };
 
+/// Event::tensor where a layer overflowed before the loss was scaled, and where data hold inf or
+/// nan.
+inline constexpr Phrase kForwardPass = phrase("Events", "forward pass of %1");
+inline constexpr Phrase kLossTensor = phrase("Events", "the loss");
+inline constexpr Phrase kInputOf = phrase("Events", "the input of sample %1");
+inline constexpr Phrase kTargetOf = phrase("Events", "the target of sample %1");
+/// The end of the sentence about an overflow that no loss scale would have prevented.
+inline constexpr Phrase kNoScaleHelps = phrase("Events", "No loss scale would have helped.");
+
+/// Whether a tensor is one of those, which are there before the loss is scaled. If so, no loss
+/// scale would have been small enough.
+bool isBeforeScaling(std::string_view tensor);
+/// The same for an event, saved ones included; false when the tensor is not known.
+bool overflowedBeforeScaling(const Event&);
+/// Whether a tensor is the input or the target of a sample.
+bool isOfData(std::string_view tensor);
+/// Returns such a tensor as a message that a translation can say in its own words.
+Message dataMessage(std::string_view tensor);
+/// Returns the layer whose forward pass a tensor is; empty for others.
+std::string_view layerOfForward(std::string_view tensor);
+/// Whether an event is an overflow that no loss scale would have prevented.
+bool isHelpless(const Event&);
+
 /// The name of its kind in files.
 std::string_view kindNameOf(const Event&);
 /// Gives an event the kind with this name, which isKindName().

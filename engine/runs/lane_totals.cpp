@@ -16,7 +16,11 @@ void LaneTotals::add(const StepRow& row) {
 }
 
 void LaneTotals::add(const Event& event) {
-    if (event.kind == EventKind::Overflow) m_lastOverflow = event.text;
+    m_skips.add(event);
+    if (event.kind == EventKind::Overflow && !m_isHelpless) {
+        m_overflow = event.text;
+        m_isHelpless = isHelpless(event);
+    }
     if (event.kind == EventKind::Underflow) {
         m_lastUnderflow = event.text;
         m_underflowStep = event.step;

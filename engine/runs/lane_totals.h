@@ -31,8 +31,9 @@ public:
     /// The newest row; step 0 when there is none.
     const StepRow& last() const { return m_last; }
     const SkipTally& skips() const { return m_skips; }
-    /// Returns the sentence about the last overflow; empty when there was none.
-    const Message& lastOverflow() const { return m_lastOverflow; }
+    /// Returns the sentence about the first overflow that no loss scale would have prevented, or
+    /// else about the last one; empty when there was none.
+    const Message& tellingOverflow() const { return m_overflow; }
     /// Returns the step at which underflow last began and the sentence about it; 0 and empty when
     /// it never did.
     int64_t underflowStep() const { return m_underflowStep; }
@@ -65,7 +66,8 @@ private:
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
     std::optional<double> m_validationError, m_perplexity;
     std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance, m_gradientError;
-    Message m_lastOverflow, m_lastUnderflow;
+    Message m_overflow, m_lastUnderflow;
+    bool m_isHelpless = false; ///< whether that is said of m_overflow
     int64_t m_underflowStep = 0;
     int64_t m_scaleStep = 0; ///< the last step after which the scale was another
     float m_scaleAfter = 1;  ///< then

@@ -35,6 +35,20 @@ constexpr Phrase kLostByStep =
     phrase("Events", "step %1 was taken although its gradients were not finite, and the loss is "
                      "not finite from step %2 on. A scaler that skips such steps, a smaller loss "
                      "scale or a wider type may help.");
+// Dividing by it makes gradients nan that had been finite.
+constexpr Phrase kLostAtZero =
+    phrase("Events", "the loss scale has fallen to 0, with which step %1 was taken, and the loss "
+                     "is not finite from step %2 on. A larger first scale, or a floor of the "
+                     "scaler, prevents that.");
+constexpr Phrase kLostInLayer =
+    phrase("Events", "the forward pass of %1 reached inf or nan in step %2, before any other, and "
+                     "the loss is not finite from step %3 on. No loss scale can fix that. Run that "
+                     "layer in float32 or bfloat16; a lower learning rate, clipping or smaller "
+                     "inputs may help, too.");
+constexpr Phrase kLostByData =
+    phrase("Events", "%1 (step %2) holds inf or nan, and the loss is not finite from step %3 on. "
+                     "No loss scale, learning rate or wider type can fix that: correct such "
+                     "values, or leave the samples out.");
 constexpr Phrase kNoUpdateYet =
     phrase("Events", "the weights are as they were at first: an update takes %1 steps, and there "
                      "were %2.");
@@ -97,13 +111,19 @@ void SkipTally::addBefore(const StepRow& first) {
     m_before = std::max<int64_t>(0, first.skippedSoFar() - (first.has(kSkipped) ? 1 : 0));
 }
 
+void SkipTally::add(const Event& event) {
+    m_helpless += isHelpless(event);
+    const std::string_view layer = layerOfForward(event.tensor);
+    if (!layer.empty() && m_layer.step == 0) m_layer = {event.step, std::string(layer)};
+    if (isOfData(event.tensor) && m_data.step == 0) m_data = {event.step, event.tensor};
+}
+
 void SkipTally::addLoss(const StepRow& row) {
     const bool lost = row.has(kLossNotFinite);
     if (lost && m_lossLostAt == 0) {
         m_lossLostAt = row.step;
         m_lostAtOnce = !m_learned;
         m_lostByStep = m_taken;
-        ++m_losses;
     }
     if (!lost) m_lossLostAt = 0;
     m_losing = m_losing || lost;
@@ -134,7 +154,7 @@ bool SkipTally::stuck() const { return m_scale == 0 || !std::isfinite(m_scale); 
 
 SkipVerdict SkipTally::verdict(bool dynamic) const {
     if (skipped() == 0) return SkipVerdict::None;
-    const bool bad = m_lossLostAt > 0 || losesAgain() || m_belowOne || held(dynamic) || stuck() ||
+    const bool bad = m_lossLostAt > 0 || helpless() > 0 || m_belowOne || held(dynamic) || stuck() ||
                      often(m_others) || often(m_trials) || m_start > kLongStart;
     return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
 }
@@ -156,8 +176,31 @@ Message SkipTally::countText() const {
 }
 
 Message SkipTally::lossText() const {
+    const bool byLayer = m_layer.step > 0 && !(m_lostByStep && m_layer.step >= m_lossLostAt);
+    if (byLayer) return {kLostInLayer, m_layer.what, m_layer.step, m_lossLostAt};
+    if (m_data.step > 0) return {kLostByData, dataMessage(m_data.what), m_data.step, m_lossLostAt};
+    if (m_lostByStep && m_scale == 0) return {kLostAtZero, m_lossLostAt - 1, m_lossLostAt};
     if (m_lostByStep) return {kLostByStep, m_lossLostAt - 1, m_lossLostAt};
     return {m_lostAtOnce ? kLostAtOnce : kLost, m_lossLostAt};
+}
+
+/// Returns why no loss scale would have helped.
+Message SkipTally::helplessText() const {
+    if (m_layer.step > 0)
+        return {phrase("Events",
+                       "the forward pass of %1 reached inf or nan in step %2, before any other. "
+                       "Run that layer in float32 or bfloat16; a lower learning rate, clipping or "
+                       "smaller inputs may help, too."),
+                m_layer.what, m_layer.step};
+    if (m_data.step > 0)
+        return {phrase("Events", "%1 (step %2) holds inf or nan. Correct such values, or leave the "
+                                 "samples out."),
+                dataMessage(m_data.what), m_data.step};
+    if (m_lost > 0)
+        return phrase("Events", "the loss itself was not finite. Look for inf or nan in the data; "
+                                "a lower learning rate or clipping may help.");
+    return phrase("Events", "the gradients are not finite even at the smallest. A wider type, a "
+                            "lower learning rate or clipping may help.");
 }
 
 Message SkipTally::textWithoutSkips() const {
@@ -171,12 +214,10 @@ Message SkipTally::sentence(bool dynamic) const {
     const Message count = countText();
     if (m_lossLostAt > 0)
         return {phrase("Events", "%1. That is not normal: %2"), count, lossText()};
-    if (losesAgain())
-        return {phrase("Events",
-                       "%1. That is not normal: in %2 of them the loss itself was not finite, "
-                       "which no loss scale causes. Look for inf or nan in the data; a lower "
-                       "learning rate or clipping may help."),
-                count, m_lost};
+    if (helpless() > 0)
+        return {phrase("Events", "%1. That is not normal: no loss scale would have helped in %2 of "
+                                 "them: %3"),
+                count, helpless(), helplessText()};
     if (stuck()) return {m_scale == 0 ? kZero : kInfinite, count};
     if (m_belowOne) return {m_belowAtOnce ? kBelowAtOnce : kBelow, count};
     if (held(dynamic)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/core/message.h"
+#include "engine/runs/events.h"
 #include "engine/runs/step_record.h"
 
 #include <cstdint>
@@ -26,6 +27,9 @@ public:
     explicit SkipTally(int64_t stepsPerUpdate) : m_stepsPerUpdate(stepsPerUpdate) {}
     void add(const StepRow&);
     void add(const StepRecord& record) { add(rowOf(record)); }
+    /// Adds an event of the lane, before or after the row of its step: it tells where the first inf
+    /// or nan came from.
+    void add(const Event&);
 
     int64_t steps() const { return m_steps; }
     int64_t stepsPerUpdate() const { return m_stepsPerUpdate; }
@@ -57,13 +61,14 @@ private:
     void addLoss(const StepRow&);
     Message countText() const;
     Message lossText() const;
+    Message helplessText() const;
     Message textWithoutSkips() const;
     /// Whether the last step used a scale that no rule changes any more.
     bool stuck() const;
     /// Whether the scale does not fall although steps are skipped: it is static, or at its floor.
     bool held(bool dynamic) const { return !dynamic || m_stopped || m_unanswered > kForgiven; }
-    /// Whether the loss is lost and comes back again and again, as a damaged sample makes it.
-    bool losesAgain() const { return m_losses > 1 && m_lost > 0; }
+    /// How many skips no loss scale would have prevented.
+    int64_t helpless() const { return m_lost > m_helpless ? m_lost : m_helpless; }
     /// Whether so many skips of one cause, after the start, are too many.
     bool often(int64_t count) const;
 
@@ -71,9 +76,15 @@ private:
     /// The step of the first row, if it is not the first one, and what the steps before it were.
     int64_t m_firstStep = 0, m_updatesBefore = 0, m_before = 0;
     int64_t m_steps = 0, m_updates = 0, m_start = 0, m_trials = 0, m_others = 0;
-    int64_t m_lossLostAt = 0;   ///< the step since which the loss is not finite; 0 when it is
-    int64_t m_lost = 0;         ///< skips with a loss that was not finite
-    int64_t m_losses = 0;       ///< how often the loss was lost, having come back in between
+    int64_t m_lossLostAt = 0; ///< the step since which the loss is not finite; 0 when it is
+    int64_t m_lost = 0;       ///< skips with a loss that was not finite
+    int64_t m_helpless = 0;   ///< skips whose events say that no loss scale would have helped
+    struct Place {
+        int64_t step = 0; ///< 0: none
+        std::string what{};
+    };
+    Place m_layer;              ///< whose forward pass was the first that was not finite
+    Place m_data;               ///< the first input or target that was not
     int64_t m_unanswered = 0;   ///< skips in a row after which the scale did not change
     bool m_losing = false;      ///< whether a loss of this update was not finite
     bool m_settled = false;     ///< whether the start is over

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/passes/autodiff.h"
+#include "engine/settings/precision.h"
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_length.h"
 #include "engine/step/clip.h"
@@ -397,6 +398,12 @@ Graph buildGradientsWith(const RunConfig& config, const LaneConfig& lane, const 
     Graph graph;
     StepBuilder(graph, config, lane).buildGradients(plan, forward);
     return graph;
+}
+
+bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
+    return scalesLoss(a) != scalesLoss(b) || a.scaler.onOverflow != b.scaler.onOverflow ||
+           a.scaler.checkUnscaled != b.scaler.checkUnscaled ||
+           a.scaler.holdSchedule != b.scaler.holdSchedule;
 }
 
 } // namespace halfscope

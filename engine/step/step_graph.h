@@ -73,6 +73,10 @@ Graph buildForward(const RunConfig&, const PrecisionPlan&, const BatchShape&,
 /// with running statistics and without dropout.
 Graph buildLoss(const RunConfig&, const PrecisionPlan&, const BatchShape&, ModelMode);
 
+/// Returns whether two lanes that differ only in their scaler have different steps. The scaler's
+/// rules are data and do not change the step.
+bool hasOtherStep(const LaneConfig&, const LaneConfig&);
+
 /// The label of 1 / scale, which is inf at a scale below 2^-128.
 inline constexpr const char* kInverseLabel = "inverse loss scale";
 /// The rule of the casts that precisions with PrecisionPlan::outputF32 put after the network.

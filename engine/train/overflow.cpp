@@ -15,9 +15,6 @@ namespace halfscope {
 
 namespace {
 
-constexpr Phrase kForwardPass = phrase("Events", "forward pass of %1");
-constexpr Phrase kLoss = phrase("Events", "the loss");
-
 struct NonFinite {
     bool inf = false, nan = false;
 };
@@ -44,6 +41,25 @@ NonFinite scan(DType type, std::span<const std::byte> bytes, NegativeInf negativ
         if (found.inf) break;
     }
     return found;
+}
+
+struct DataFault {
+    int64_t row = 0;
+    bool inf = false;
+};
+
+/// Returns the first row of a tensor of data that has inf or nan.
+std::optional<DataFault> faultIn(const TypedBytes& values) {
+    if (!isFloat(values.dtype) || values.bytes.empty()) return std::nullopt;
+    const std::span<const std::byte> all(values.bytes);
+    const size_t each = all.size() / static_cast<size_t>(values.shape[0]);
+    for (int64_t row = 0; row < values.shape[0]; ++row) {
+        const NonFinite found =
+            scan(values.dtype, all.subspan(static_cast<size_t>(row) * each, each),
+                 NegativeInf::Overflow);
+        if (found.inf || found.nan) return DataFault{row, found.inf};
+    }
+    return std::nullopt;
 }
 
 bool onlyCarries(Op op) { return op == Op::Cast || op == Op::Reshape || op == Op::Transpose; }
@@ -89,10 +105,16 @@ Message helpText(float scale, const FittingScale& fitting) {
     case FittingScale::Known::Largest:
         return {phrase("Events", "The step would have fitted at %1 or below."),
                 scaleText(fitting.largest)};
-    case FittingScale::Known::None:
-        return phrase("Events", "At this step, no loss scale would have helped.");
+    case FittingScale::Known::None: return kNoScaleHelps;
     }
     return {};
+}
+
+/// Returns "the input of sample 13 holds nan".
+Message dataText(const Culprit& culprit) {
+    return {culprit.reachedInf ? phrase("Events", "%1 holds inf")
+                               : phrase("Events", "%1 holds nan"),
+            culprit.tensor};
 }
 
 Message overflowText(const StepRecord& record, float scaleAfter, const SkipReason& reason) {
@@ -113,6 +135,7 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
                    ? phrase("Events", "%1 reached inf before the loss was scaled by %2")
                    : phrase("Events", "%1 became nan before the loss was scaled by %2"),
                culprit.tensor, scale};
+    if (isOfData(culprit.tensor.english())) why = dataText(culprit);
     if (culprit.tensor.empty())
         why = {phrase("Events", "a gradient was not finite at loss scale %1"), scale};
     Message then = phrase("Events", "the scale stays");
@@ -157,7 +180,7 @@ Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
         return {phrase("Events", "gradient of %1"), gradient->second};
     const Cause& cause = graph[id].cause;
     Message label = Message::data(cause.label);
-    if (cause.label == "loss") label = kLoss;
+    if (cause.label == "loss") label = kLossTensor;
     if (cause.label == "scaled loss") label = phrase("Events", "the scaled loss");
     if (cause.label == kInverseLabel) label = phrase("Events", "the inverse loss scale");
     const bool ofLoss = !label.format().empty();
@@ -227,13 +250,18 @@ std::optional<Culprit> OverflowFinder::find(Executor& executor, const Graph& gra
     return culprit;
 }
 
-// By the words: a checkpoint and a file of events keep no more of a message.
-bool isBeforeScaling(std::string_view tensor) {
-    const std::string_view forward = kForwardPass.text();
-    return tensor == kLoss.text() || tensor.starts_with(forward.substr(0, forward.find('%')));
+Culprit culpritIn(const BatchSource& source, int64_t first, int64_t last) {
+    for (int64_t step = first; step <= last; ++step) {
+        const std::shared_ptr<const Batch> batch = source.load(step);
+        for (const size_t tensor : {kX, kTarget}) {
+            const std::optional<DataFault> fault = faultIn(batch->tensors[tensor]);
+            if (fault)
+                return {{tensor == kX ? kInputOf : kTargetOf, source.sampleAt(step, fault->row)},
+                        fault->inf};
+        }
+    }
+    return {};
 }
-
-bool overflowedBeforeScaling(const Event& event) { return isBeforeScaling(event.tensor); }
 
 void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& reason,
                   bool lossWasFinite, std::vector<Event>& events) {
@@ -262,8 +290,10 @@ void describeStep(const StepRecord& record, float scaleAfter, const SkipReason& 
             std::isnan(record.loss)
                 ? phrase("Events", "Step %1: the loss itself is nan, at any loss scale.")
                 : phrase("Events", "Step %1: the loss itself is infinite, at any loss scale.");
-        events.push_back(
-            makeEvent(EventKind::LossNotFinite, record, scaleAfter, {what, record.step}));
+        Message text(what, record.step);
+        if (isOfData(culprit.tensor.english()))
+            text = {phrase("Events", "%1 The reason is in the data: %2."), text, dataText(culprit)};
+        events.push_back(makeEvent(EventKind::LossNotFinite, record, scaleAfter, std::move(text)));
         events.back().tensor = culprit.tensor.english();
     }
 }

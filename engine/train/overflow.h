@@ -2,6 +2,7 @@
 // the events of a step in words. Leaves the step itself to the trainer.
 #pragma once
 
+#include "engine/data/batch.h"
 #include "engine/exec/executor.h"
 #include "engine/runs/step_record.h"
 #include "engine/scaler/grad_scaler.h"
@@ -51,11 +52,9 @@ private:
         m_gradients; ///< nodes that are a parameter's gradient, with its name and layer
 };
 
-/// Whether a culprit's tensor was computed before the loss was scaled. If so, no loss scale would
-/// have been small enough.
-bool isBeforeScaling(std::string_view tensor);
-/// The same for an event, saved ones included; false when the tensor is not known.
-bool overflowedBeforeScaling(const Event&);
+/// Returns the input or target of a sample in the batches of these steps that has inf or nan; an
+/// unknown culprit when all values are finite.
+Culprit culpritIn(const BatchSource&, int64_t firstStep, int64_t lastStep);
 
 /// Why a step was skipped, and what would have helped.
 struct SkipReason {

@@ -40,21 +40,6 @@ StateValues sharedStates(StateValues values, const Graph& graph) {
     return values;
 }
 
-/// Whether small numbers round to zero where float32 and bfloat16 still hold them.
-bool losesSmallNumbers(const Graph& graph) {
-    for (NodeId id = 0; id < graph.size(); ++id)
-        if (graph[id].dtype == DType::F16 || graph[id].op == Op::QuantizeFp8) return true;
-    return false;
-}
-
-/// Returns whether two lanes that differ only in their scaler have different steps. The scaler's
-/// rules are data and do not change the step.
-bool hasOtherStep(const LaneConfig& a, const LaneConfig& b) {
-    return scalesLoss(a) != scalesLoss(b) || a.scaler.onOverflow != b.scaler.onOverflow ||
-           a.scaler.checkUnscaled != b.scaler.checkUnscaled ||
-           a.scaler.holdSchedule != b.scaler.holdSchedule;
-}
-
 } // namespace
 
 struct Trainer::Impl {
@@ -199,6 +184,24 @@ struct Trainer::Impl {
         const auto found = repeatedUpdate().fitting(record.scale, fitting);
         if (found) fitting = *found;
         return found;
+    }
+
+    /// Finds what was not finite first in a step that was skipped or lost the loss. Data are looked
+    /// at before the step is run again. Returns false when that was stopped midway.
+    bool findCulprit(const StepRecord& record) {
+        const bool skipped = record.flags & kSkipped, lost = record.flags & kLossNotFinite;
+        const bool stays = lost && lossWasBad;
+        const std::string before = culprit.tensor.english();
+        if (skipped && stays && !before.empty() && !isOfData(before)) return true;
+        culprit = {};
+        if (!skipped && (!lost || stays)) return true;
+        const int64_t batches = config.gradients.accumulate;
+        if (lost || batches > 1)
+            culprit = culpritIn(source, (lastStep - 1) / batches * batches + 1, lastStep);
+        if (!skipped || !culprit.tensor.empty()) return true;
+        const auto found = repeatedUpdate().culprit(record.scale, turns(record));
+        if (found) culprit = *found;
+        return found.has_value();
     }
 
     /// Counts the samples of lastStep; must be called while its outputs are still there.
@@ -390,15 +393,7 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
         impl.watchWeights();
     }
     StepRecord record = impl.row->record;
-    const bool lossIsBad = (record.flags & kLossNotFinite) != 0;
-    if (!(record.flags & kSkipped)) {
-        impl.culprit = {};
-    } else if (!lossIsBad || !impl.lossWasBad || impl.culprit.tensor.empty()) {
-        const std::optional<Culprit> found =
-            impl.repeatedUpdate().culprit(record.scale, impl.turns(record));
-        if (!found) return std::nullopt;
-        impl.culprit = *found;
-    }
+    if (!impl.findCulprit(record)) return std::nullopt;
     FittingScale fitting;
     if (record.flags & kSkipped) {
         const std::optional<FittingScale> found = impl.fittingScaleOf(record);
@@ -414,7 +409,7 @@ std::optional<StepRecord> Trainer::end(std::vector<Event>& events) {
     if (record.flags & kSkipped) ++m_skipped;
     record.skippedSoFar = m_skipped;
     describeStep(record, impl.row->scaleAfter, {impl.culprit, fitting}, !impl.lossWasBad, events);
-    impl.lossWasBad = lossIsBad;
+    impl.lossWasBad = (record.flags & kLossNotFinite) != 0;
     if (record.flags & kAtFloor) m_atFloor = {record.step, record.scale};
     impl.begun = false;
     impl.row.reset();
@@ -429,12 +424,15 @@ std::optional<double> Trainer::trainingAccuracy() const {
 
 Message Trainer::stopReason(const std::string& name) const {
     if (!m_atFloor) return {};
-    return {phrase("Training",
-                   "The loss scale reached its floor %1 in lane %2 at step %3 and the "
-                   "gradients still overflow, so the run ends. A lower floor, smaller targets, a "
-                   "lower learning rate or clipping may help; with scaler.at_floor=continue the "
-                   "run would go on."),
-            scaleText(m_atFloor->scale), name.empty() ? m_name : name, m_atFloor->step};
+    Phrase what =
+        phrase("Training", "The loss scale reached its floor %1 in lane %2 at step %3 and the "
+                           "gradients still overflow, so the run ends. A lower floor, smaller "
+                           "targets, a lower learning rate or clipping may help; with "
+                           "scaler.at_floor=continue the run would go on.");
+    if (isBeforeScaling(m_impl->culprit.tensor.english()))
+        what = phrase("Training", "The loss scale reached its floor %1 in lane %2 at step %3, and "
+                                  "the run ends. No loss scale would have helped.");
+    return {what, scaleText(m_atFloor->scale), name.empty() ? m_name : name, m_atFloor->step};
 }
 
 std::vector<float> Trainer::prediction() {

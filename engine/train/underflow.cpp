@@ -42,6 +42,12 @@ bool gradientsVanished(const StepRecord& record) {
     return record.gradientNorm == 0 && record.loss != 0 && (record.flags & kUnclean) == 0;
 }
 
+bool losesSmallNumbers(const Graph& graph) {
+    for (NodeId id = 0; id < graph.size(); ++id)
+        if (graph[id].dtype == DType::F16 || graph[id].op == Op::QuantizeFp8) return true;
+    return false;
+}
+
 bool UnderflowWatch::look(const StepRecord& record, Scaling scaling, int64_t batches,
                           const std::function<std::optional<float>()>& keeps,
                           std::vector<Event>& events) {

@@ -2,6 +2,7 @@
 // comparison a step; only the first such step is run again, to be sure.
 #pragma once
 
+#include "engine/graph/graph.h"
 #include "engine/runs/step_record.h"
 
 #include <cstdint>
@@ -14,6 +15,8 @@ namespace halfscope {
 /// Whether all gradients of a clean step are zero although its loss is neither zero nor infinite.
 /// That may be underflow; dead units and a loss at its minimum have such gradients, too.
 bool gradientsVanished(const StepRecord&);
+/// Whether small numbers of a step round to zero where float32 and bfloat16 still hold them.
+bool losesSmallNumbers(const Graph&);
 
 class UnderflowWatch {
 public:

@@ -28,6 +28,11 @@ QString changeText(const Event& event) {
     return EventModel::tr("scale × %1").arg(shownNumber(factor, 3));
 }
 
+QString ofDataText() {
+    return EventModel::tr("Why: the data hold it, so every lane meets it, and no loss scale would "
+                          "have helped. Correct such values, or leave the samples out.");
+}
+
 QString largestHalf() { return QLocale().toString(qlonglong{65504}); }
 
 /// Returns "Growth interval: 50 steps": shorter than a sentence, because the list of events is
@@ -231,6 +236,7 @@ QString EventModel::whyText(const Event& event) {
     const bool first = event.step == 1; // the learning rate has had no effect yet
     switch (event.kind) {
     case EventKind::Overflow:
+        if (isOfData(event.tensor)) return ofDataText();
         if (overflowedBeforeScaling(event) && first)
             return tr("Why: a value of the forward pass turned into inf or nan (fp16 holds up to "
                       "%1). The loss is scaled only after that, so no other loss scale would "
@@ -265,6 +271,7 @@ QString EventModel::whyText(const Event& event) {
         return tr("Another version of Halfscope recorded this kind of event. It is kept when the "
                   "run is saved.");
     case EventKind::LossNotFinite:
+        if (isOfData(event.tensor)) return ofDataText();
         if (first)
             return tr("Why: the output of the network is inf or nan even before the loss is "
                       "scaled, so no loss scale can fix that. Look for inf, nan and large values "

@@ -118,6 +118,7 @@ private slots:
                     const auto at = static_cast<size_t>(kPlan.firstOf(step) + row);
                     const auto is = batch->floats(kX)[static_cast<size_t>(6 * row)];
                     wrong += is != static_cast<float>(order[at]);
+                    wrong += loader.sampleAt(step, row) != order[at];
                 }
                 most = std::max(most.load(), loader.held());
             }

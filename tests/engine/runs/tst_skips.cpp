@@ -49,6 +49,16 @@ public:
         return m_before = step - 1, m_skipped = skipped, *this;
     }
     const SkipTally& tally() const { return m_tally; }
+    /// An overflow of the last step that no loss scale would have prevented.
+    History& tell(const char* tensor) {
+        Event event;
+        event.kind = EventKind::Overflow;
+        event.step = m_before + m_tally.steps();
+        event.tensor = tensor;
+        event.text = Message::data("Step 1 skipped. No loss scale would have helped.");
+        m_tally.add(event);
+        return *this;
+    }
 
     /// A step whose loss is not finite, before the last one of its update.
     History& loseEarly() { return addStep(kLossNotFinite), *this; }
@@ -154,6 +164,15 @@ void TestSkips::nothingLearned_data() {
            "scale, learning rate or clipping can fix that. Look for inf or nan in the data, and "
            "for values that fp16 cannot hold (it ends at 65,504); smaller inputs or a wider type "
            "may help.";
+    QTest::newRow("a sample")
+        << History(1).clean(3).lostStep(1).tell("the input of sample 13").lostStep(1).tally()
+        << "the input of sample 13 (step 4) holds inf or nan, and the loss is not finite from step "
+           "4 on. No loss scale, learning rate or wider type can fix that: correct such values, or "
+           "leave the samples out.";
+    QTest::newRow("a step at a scale of 0")
+        << History(0).clean(3).take().lostStep(1).tell("forward pass of layer 0").tally()
+        << "the loss scale has fallen to 0, with which step 4 was taken, and the loss is not "
+           "finite from step 5 on. A larger first scale, or a floor of the scaler, prevents that.";
     QTest::newRow("it came back") << History(1).clean(1).lostStep(2).clean(1).tally() << "";
     QTest::newRow("too few steps for an update")
         << History(1, 4).part().part().tally()
@@ -198,9 +217,6 @@ void TestSkips::normal_data() {
     QTest::newRow("a scale beside 1") << History(1.5f).skip(1).clean(2).tally()
                                       << "1 of 3 steps was skipped. That is normal: at the start, "
                                          "until the loss scale was low enough.";
-    QTest::newRow("a loss that came back") << History(65536).lose(2).clean(10).tally()
-                                           << "2 of 12 steps were skipped. That is normal: at the "
-                                              "start, until the loss scale was low enough.";
     History tenth(65536);
     tenth.clean(20);
     for (int i = 0; i < 4; ++i)
@@ -250,7 +266,38 @@ void TestSkips::tooMany_data() {
                                       << "the loss is not finite from step 8 on";
     QTest::newRow("a damaged sample, epoch by epoch")
         << History(65536).clean(7).lose(1).clean(9).lose(1).clean(3).tally() << true
-        << "in 2 of them the loss itself was not finite";
+        << "no loss scale would have helped in 2 of them: the loss itself was not finite. Look";
+    QTest::newRow("a loss that came back")
+        << History(65536).lose(2).clean(10).tally() << true
+        << "2 of 12 steps were skipped. That is not normal: no loss scale would have helped in 2";
+    QTest::newRow("a damaged sample, once")
+        << History(65536).clean(3).lose(1).clean(1).tally() << true
+        << "1 of 5 steps was skipped. That is not normal: no loss scale would have helped in 1 of "
+           "them: the loss itself was not finite.";
+    QTest::newRow("a sample with nan")
+        << History(65536).clean(3).lose(1).tell("the target of sample 7").clean(1).tally() << true
+        << "in 1 of them: the target of sample 7 (step 4) holds inf or nan. Correct such values";
+    QTest::newRow("a layer, and the loss is finite again")
+        << History(65536).clean(3).lose(1).tell("forward pass of Linear 2").clean(1).tally() << true
+        << "in 1 of them: the forward pass of Linear 2 reached inf or nan in step 4, before any "
+           "other. Run that layer in float32 or bfloat16;";
+    QTest::newRow("a gradient that is nan at any scale")
+        << History(65536).clean(3).skip(1).tell("gradient of 0.weight (layer 0)").tally() << true
+        << "in 1 of them: the gradients are not finite even at the smallest.";
+    // the scale fell to 0 after the layer had overflowed, and a step at 0 then lost the weights
+    QTest::newRow("a layer, then the scale")
+        << History(0)
+               .clean(3)
+               .lose(9)
+               .tell("forward pass of Linear 2")
+               .take()
+               .lose(2)
+               .tell("forward pass of Linear 0")
+               .tally()
+        << true
+        << "the forward pass of Linear 2 reached inf or nan in step 12, before any other, and the "
+           "loss is not finite from step 14 on. No loss scale can fix that. Run that layer in "
+           "float32 or bfloat16;";
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
     QTest::newRow("past 1") << History(1.5f).skip(2).clean(1).tally() << true << "fell below 1";
     // weights that no step has changed: the learning rate and clipping have done nothing yet
@@ -306,7 +353,9 @@ void TestSkips::tooMany_data() {
                .skip(1)
                .clean(1)
                .tally()
-        << true << "2 of 7 updates were skipped. That is not normal: in 2 of them the loss itself";
+        << true
+        << "2 of 7 updates were skipped. That is not normal: no loss scale would have "
+           "helped in 2 of them: the loss itself";
     History rare(65536, 16);
     for (int i = 0; i < 10; ++i)
         rare.clean(7).grow().skip(1);

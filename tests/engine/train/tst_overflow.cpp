@@ -320,10 +320,11 @@ private slots:
 
     /// A tensor with both inf and nan has reached inf, wherever the first nan stands in it.
     void infCountsBeforeNan() {
-        FixedDataset::Batch batch = batchOf(4096, 1);
-        batch.x.front() = NAN;
-        batch.x.back() = 1e6f; // beyond float16
-        Lane lane(laneConfig(Precision::AmpFp16), {{4096, 1, 1}, {batch}});
+        Lane lane(laneConfig(Precision::AmpFp16));
+        Weights weights = lane.trainer.weights();
+        weights["0.weight"].front() = NAN;
+        weights["0.weight"].back() = 1e6f; // beyond float16
+        lane.trainer.setWeights(weights);
         QVERIFY(lane.step(1).flags & kSkipped);
         const std::string text = lane.events.front().text.english();
         const std::string tensor = lane.events.front().tensor;
@@ -331,6 +332,63 @@ private slots:
         QCOMPARE(text, "Step 1 skipped: " + tensor +
                            " reached inf before the loss was scaled by 65536 (2^16); the scale "
                            "falls to 32768 (2^15). At this step, no loss scale would have helped.");
+    }
+
+    /// A sample with nan is named by every lane that meets it, and no layer is blamed.
+    void namesTheDataThatAreNotFinite() {
+        FixedDataset::Batch bad = batchOf(8, 1), odd = batchOf(8, 1), clean = batchOf(8, 1);
+        bad.x[5] = NAN;
+        odd.target[2] = INFINITY;
+        const FixedDataset data{{8, 1, 1}, {clean, bad, odd, clean}};
+        Lane half(laneConfig(Precision::AmpFp16), data);
+        for (int64_t step = 1; step <= 4; ++step)
+            half.step(step);
+        std::vector<Event> skips;
+        for (const Event& event : half.events)
+            if (event.kind == EventKind::Overflow) skips.push_back(event);
+        QCOMPARE(skips.size(), size_t{2});
+        QCOMPARE(skips[0].text.english(),
+                 std::string("Step 2 skipped: the input of sample 5 holds nan; the scale falls to "
+                             "32768 (2^15). No loss scale would have helped."));
+        QCOMPARE(skips[0].tensor, std::string("the input of sample 5"));
+        QCOMPARE(skips[1].tensor, std::string("the target of sample 2"));
+        QVERIFY(isHelpless(skips[0]) && overflowedBeforeScaling(skips[1]));
+        Lane full(laneConfig(Precision::Fp32), data);
+        for (int64_t step = 1; step <= 4; ++step)
+            full.step(step);
+        QCOMPARE(full.events.size(), size_t{1}); // from then on, its weights are nan
+        QCOMPARE(full.events[0].text.english(),
+                 std::string("Step 2: the loss itself is nan, at any loss scale. The reason is in "
+                             "the data: the input of sample 5 holds nan."));
+    }
+
+    /// A lower floor is no advice where the loss scale is not the reason.
+    void dataStopARunAtItsFloor() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        ScalerConfig& scaler = config.lanes[0].scaler;
+        scaler.initScale = scaler.rules.floor = 1024;
+        scaler.rules.atFloor = FloorAction::Stop;
+        Lane lane(config, {{8, 1, 1}, {batchOf(8, NAN)}});
+        QVERIFY(lane.step(1).flags & kAtFloor);
+        QCOMPARE(lane.trainer.stopReason().english(),
+                 std::string("The loss scale reached its floor 1024 (2^10) in lane lane at step 1, "
+                             "and the run ends. No loss scale would have helped."));
+    }
+
+    /// Of an update of several batches, the one that the nan is in.
+    void namesTheDataOfAnEarlierBatch() {
+        RunConfig config = laneConfig(Precision::AmpFp16);
+        config.gradients.accumulate = 2;
+        FixedDataset::Batch bad = batchOf(8, 1);
+        bad.x[3] = NAN;
+        Lane lane(config, {{8, 1, 1}, {bad, batchOf(8, 1)}});
+        lane.step(1);
+        QVERIFY(lane.step(2).flags & kSkipped);
+        QCOMPARE(lane.events.back().step, int64_t{2});
+        for (const Event& event : lane.events)
+            if (event.kind == EventKind::Overflow)
+                QCOMPARE(event.tensor, std::string("the input of sample 3"));
+        QCOMPARE(lane.count(EventKind::Overflow), 1);
     }
 
     /// The check comes before the multiplication, as in PyTorch: a gradient that only the inverse

@@ -302,6 +302,13 @@ void TestModels::whyInTheFirstStep() {
                      qPrintable(why));
             QVERIFY2(why.contains(QStringLiteral("in the data")) == (step == 1), qPrintable(why));
         }
+    // whatever the step, where a sample holds it
+    event.tensor = "the input of sample 13";
+    for (const EventKind kind : {EventKind::Overflow, EventKind::LossNotFinite}) {
+        event.kind = kind;
+        const QString why = EventModel::whyText(event);
+        QVERIFY2(why.startsWith(QStringLiteral("Why: the data hold it")), qPrintable(why));
+    }
 }
 
 /// Underflow is graver than an overflow, which the scaler answers.
