@@ -20,8 +20,8 @@ using StateValues = std::map<std::string, TypedBytes>; ///< by the states' names
 
 /// The tensor that holds inf or nan although what it was computed from does not.
 struct Culprit {
-    /// "gradient of layers.1.weight", "gradient of the loss", "forward pass of layer 1"; empty when
-    /// it is not known.
+    /// "gradient of layers.1.weight", "gradient of the predictions", "forward pass of layer 1";
+    /// empty when it is not known.
     Message tensor;
     bool reachedInf = false;
 

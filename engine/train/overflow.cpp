@@ -180,7 +180,9 @@ Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
         return {phrase("Events", "gradient of %1"), gradient->second};
     const Cause& cause = graph[id].cause;
     Message label = Message::data(cause.label);
-    if (cause.label == "loss") label = kLossTensor;
+    // what leaves the backward pass of the loss is the gradient of what the network predicts
+    if (cause.label == "loss")
+        label = cause.phase == Phase::Backward ? phrase("Events", "the predictions") : kLossTensor;
     if (cause.label == "scaled loss") label = phrase("Events", "the scaled loss");
     if (cause.label == kInverseLabel) label = phrase("Events", "the inverse loss scale");
     const bool ofLoss = !label.format().empty();

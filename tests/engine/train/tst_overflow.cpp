@@ -248,7 +248,7 @@ private slots:
             const std::string found = culprit.value().tensor.english();
             return fuse == FuseOptions::Full ? lane.events.front().tensor + " " + found : found;
         };
-        const std::string wanted = "gradient of the loss";
+        const std::string wanted = "gradient of the predictions";
         for (const char* layer : {"TransformerEncoderLayer", "CausalTransformerEncoderLayer"}) {
             QCOMPARE(tensorOf(layer, FuseOptions::None), wanted);
             QCOMPARE(tensorOf(layer, FuseOptions::Full), wanted + " " + wanted);
@@ -315,7 +315,7 @@ private slots:
         config.lanes[0].scaler.initScale = std::ldexp(1.0, 24);
         Lane lane(config);
         QVERIFY(lane.step(1).flags & kSkipped);
-        QCOMPARE(lane.events.front().tensor, std::string("gradient of the loss"));
+        QCOMPARE(lane.events.front().tensor, std::string("gradient of the predictions"));
     }
 
     /// A tensor with both inf and nan has reached inf, wherever the first nan stands in it.

@@ -78,16 +78,17 @@ void TestHeadline::eventsAreTold() {
     QVERIFY(reaches(window, SessionState::Ready));
     window.stepOnce();
     const QLabel* headline = headlineOf(window);
-    const QString whole =
-        QStringLiteral("B amp-fp16 \u00b7 Step 1 skipped: gradient of the loss reached inf at loss "
-                       "scale 16777216 (2^24); the scale falls to 8388608 (2^23). The step would "
-                       "have fitted at 2048 (2^11) or below.");
+    const QString whole = QStringLiteral(
+        "B amp-fp16 \u00b7 Step 1 skipped: gradient of the predictions reached inf at loss "
+        "scale 16777216 (2^24); the scale falls to 8388608 (2^23). The step would "
+        "have fitted at 2048 (2^11) or below.");
     QTRY_COMPARE_WITH_TIMEOUT(headline->toolTip(), whole, kPatience);
     QCOMPARE(headline->text(), QStringLiteral("B \u00b7 Step 1: Overflow, scale halved"));
     window.resize(960, 540); // 1920 x 1080 at scale factor 2
-    QTRY_COMPARE(headline->text(),
-                 QStringLiteral("B \u00b7 Step 1 skipped: gradient of the loss reached inf at loss "
-                                "scale 2^24; the scale falls to 2^23."));
+    QTRY_COMPARE(
+        headline->text(),
+        QStringLiteral("B \u00b7 Step 1 skipped: gradient of the predictions reached inf at loss "
+                       "scale 2^24; the scale falls to 2^23."));
     window.resize(1280, 800);
     const QString oneLine = QStringLiteral("B\u00a0amp-\u2060fp16");
     QTRY_VERIFY2(headline->text().startsWith(oneLine), qPrintable(headline->text()));
