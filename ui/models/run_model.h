@@ -121,6 +121,8 @@ public:
     QString longestEpochText() const;
     /// Returns how long a step of all lanes takes the device; infinity when unknown.
     double secondsPerStep() const;
+    /// Whether a pace of so many steps a second makes the lanes wait between steps; 0: no limit.
+    bool waitsAt(double pace) const { return pace > 0 && pace * secondsPerStep() < 1; }
     /// Returns the speed of lane `of` relative to lane `over`; 0 when unknown.
     double speedRatio(int of = 1, int over = 0) const;
 

@@ -62,7 +62,11 @@ FigureStrip::FigureStrip(QWidget* parent) : QWidget(parent) {
     m_leave->setToolTip(tr("Leave the presentation view (Esc or F5)"));
     m_leave->setFocusPolicy(Qt::TabFocus);
     connect(m_leave, &QToolButton::clicked, this, &FigureStrip::leaveAsked);
+    m_state = make<QLabel>(this);
+    m_state->setObjectName(QStringLiteral("trainingState"));
     row->addWidget(m_text, 1);
+    row->addWidget(m_state);
+    row->addSpacing(8);
     row->addWidget(m_leave);
     showFigures(nullptr, {}, std::nullopt);
     hide();
@@ -101,6 +105,10 @@ void FigureStrip::showFigures(const Run* run, const QStringList& titles, std::op
     fit();
 }
 
+void FigureStrip::showState(const QString& text) {
+    if (text != m_state->text()) m_state->setText(text);
+}
+
 void FigureStrip::fit() {
     if (m_forms.isEmpty()) return;
     QFont bold = m_text->font();
@@ -127,7 +135,9 @@ void FigureStrip::changeEvent(QEvent* event) {
     if (colors && m_leave) fit();
     if (event->type() != QEvent::FontChange || !m_leave) return;
     constexpr double kSmall = 0.5; // the audience need not read it
+    constexpr double kState = 0.8;
     m_leave->setFont(scaledFont(font(), kSmall));
+    m_state->setFont(scaledFont(font(), kState));
     fit();
 }
 

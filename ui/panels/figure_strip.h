@@ -1,5 +1,6 @@
 // The figures that an audience must be able to read: the step, and each lane's loss scale and
-// skipped steps. Shows the longest form that fits, because half a number would be another number.
+// skipped steps; and how the training stands. Shows the longest form that fits, because half a
+// number would be another number.
 #pragma once
 
 #include <QStringList>
@@ -24,6 +25,8 @@ public:
     /// `speeds` compares them, and may be empty.
     void showFigures(const Run*, const QStringList& titles, std::optional<qint64> step,
                      const QString& speeds = {});
+    /// Shows how the training stands, in a word or two.
+    void showState(const QString&);
 
 signals:
     void leaveAsked();
@@ -37,7 +40,8 @@ private:
 
     QStringList m_forms; ///< the same figures with mark-up, from the fullest form to the shortest
     int m_lanes = 0;
-    QLabel* m_text = nullptr; ///< child, as is the button
+    QLabel* m_text = nullptr; ///< child, as are all below
+    QLabel* m_state = nullptr;
     QToolButton* m_leave = nullptr;
 };
 

@@ -307,7 +307,7 @@ void TransportBar::writeSpeeds(const RunModel& run) {
     }
     QStringList all{
         tr("Steps per second of each lane (the median over the last five seconds), then how "
-           "much faster lane %1 is than lane %2")
+           "much faster lane %1 is than lane %2, unless the pace makes them wait")
             .arg(laneLetter(other), laneLetter(base))};
     if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
     for (int i = 0; i < run.lanes(); ++i)
@@ -316,7 +316,7 @@ void TransportBar::writeSpeeds(const RunModel& run) {
                        .arg(laneLabel(i, run.lane(i).title),
                             locale.toString(speed, 'f', speed < 10 ? 2 : 0));
     if (const QString tip = all.join(u'\n'); tip != m_speeds->toolTip()) m_speeds->setToolTip(tip);
-    const double times = run.speedRatio(other, base);
+    const double times = run.waitsAt(m_pace->pace()) ? 0 : run.speedRatio(other, base);
     const QString ratio =
         times > 0 ? tr("%1/%2 ×%3")
                         .arg(laneLetter(other), laneLetter(base), locale.toString(times, 'f', 2))
@@ -324,7 +324,8 @@ void TransportBar::writeSpeeds(const RunModel& run) {
     if (!ratio.isEmpty()) full << ratio;
     const QString gap = QStringLiteral("&nbsp;&nbsp;");
     const QString lines = brief.join(kLineBreak);
-    m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, ratio};
+    const QString named = ratio.isEmpty() ? QString() : tr("speed %1").arg(ratio);
+    m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, named};
     keepRoomForSpeeds(widest.join(kLineBreak));
     keepRoomForSpeeds(lines);
     showSpeeds();

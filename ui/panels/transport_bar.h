@@ -41,8 +41,9 @@ public:
     void setFigures(const RunModel&);
     /// Shows the device; null when it is not known. `tip` tells more.
     void setDevice(const DeviceInfo*, const QString& tip);
-    /// Returns how much faster the second of the two lanes is that are compared, as "B/A ×1.80";
-    /// empty while that is not known.
+    /// Returns how much faster the second of the two lanes is that are compared, as "speed B/A
+    /// ×1.80"; empty while that is not known, and at a pace that makes the lanes wait: each step
+    /// then finds cold caches.
     QString speedRatio() const { return m_speedForms.value(m_speedForms.size() - 1); }
     void setTheme(Theme);
     /// Returns the menu of the experiments that come with the program, in groups.

@@ -287,6 +287,8 @@ FrameLoop::Done MainWindow::draw() {
     m_figures->show(m_controller->running(), m_shown->lead(), m_shown->warning());
     const bool drawn = m_parts.plots->refresh();
     const SessionState state = m_controller->state();
+    const double pace = m_parts.transport->pace()->pace();
+    m_parts.strip->showState(RunWords::briefState(state, pace, m_models.run.waitsAt(pace)));
     const bool busy = state == SessionState::Building || state == SessionState::Running;
     return {busy || drawn || arrived, competes()};
 }

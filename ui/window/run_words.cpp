@@ -84,6 +84,26 @@ QString RunWords::state(const State& state, const QString& saved) {
     return saved.isEmpty() ? failed : tr("%1 %2").arg(saved, failed);
 }
 
+QString RunWords::briefState(SessionState state, double pace, bool waits) {
+    const QString figure = QLocale().toString(pace, 'g', 4);
+    const bool known = waits || state != SessionState::Running;
+    const QString speed = pace <= 0 ? tr("full speed")
+                          : known   ? tr("%1 steps/s").arg(figure)
+                                    : tr("at most %1 steps/s").arg(figure);
+    const auto with = [&](const QString& word) {
+        return pace <= 0 ? word : tr("%1, %2").arg(word, speed);
+    };
+    switch (state) {
+    case SessionState::Building: return tr("building…");
+    case SessionState::Ready: return with(tr("ready"));
+    case SessionState::Running: return speed;
+    case SessionState::Paused: return with(tr("paused"));
+    case SessionState::Finished: return tr("finished");
+    case SessionState::Failed: break;
+    }
+    return tr("failed");
+}
+
 QString RunWords::device(const std::optional<DeviceInfo>& device, bool isSaved,
                          const SessionInfo* built) {
     const QString name = device ? safeText(device->name) : tr("Device not recorded");

@@ -38,6 +38,9 @@ public:
     static QString over(const State&);
     /// Returns the sentence for the status bar. `saved` is what savedRun() returned, or empty.
     static QString state(const State&, const QString& saved);
+    /// Says the same in a word or two, with the pace: "paused, 5 steps/s". A pace of 0 means no
+    /// limit; `waits` tells that it makes the lanes wait.
+    static QString briefState(SessionState, double pace, bool waits);
     /// Returns the device that trained a run, its libraries, and what the next training will use,
     /// one a line. `built` describes the networks that are there; null when there are none.
     static QString device(const std::optional<DeviceInfo>&, bool isSaved, const SessionInfo* built);

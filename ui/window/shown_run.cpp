@@ -80,6 +80,7 @@ void ShownRun::connectSession() {
         m_parts.transport->setStopStep(stepsOf(config), m_models.config.stepsUnknown());
         m_parts.transport->pace()->setPace(config.pace);
         m_controller.setPace(config.pace);
+        m_figures.changed(); // speeds are compared only where the pace lets them differ
         m_parts.banner->lookAgain();
         if (isUnbuilt()) showState(); // the settings may have been corrected
     });

@@ -1,6 +1,7 @@
 // The bar at the top: its buttons by the run's state, its figures, and what it leaves out where
 // there is little room.
 #include "tests/support/fed_run.h"
+#include "ui/panels/pace_slider.h"
 #include "ui/panels/transport_bar.h"
 
 #include <QAction>
@@ -122,6 +123,15 @@ void TestTransportBar::transportFigures() {
     const QString text = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
     for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
         QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
+    QCOMPARE(bar.speedRatio(), QStringLiteral("speed B/A ×2.50"));
+    bar.pace()->setPace(15); // the lanes wait: what is compared then are cold caches
+    bar.setFigures(run);
+    const QString slow = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
+    QVERIFY2(!slow.contains(u'×') && slow.contains(QStringLiteral("</b> 250")), qPrintable(slow));
+    QCOMPARE(bar.speedRatio(), QString());
+    bar.pace()->setPace(100); // more than the 71 steps a second that both lanes manage
+    bar.setFigures(run);
+    QVERIFY(!bar.speedRatio().isEmpty());
     // the tool tip has the other lanes, too
     run.start({"fp32", "amp-fp16", "amp-bf16"});
     b.lane = 2;

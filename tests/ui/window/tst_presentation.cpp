@@ -113,6 +113,7 @@ private slots:
     void endsAsItBegan();
     void hidesTheLesson();
     void trainsMeanwhile();
+    void tellsStateAndPace();
     void showsGradients();
     void isNotRemembered();
     void eventsAreToldWhereOneLooks();
@@ -390,6 +391,34 @@ void TestPresentation::trainsMeanwhile() {
     QTRY_VERIFY(window.setup().isVisible());
     QVERIFY(!window.findChild<FigureStrip*>()->isVisible());
     QVERIFY(!window.isFullScreen());
+}
+
+/// Playing looks different from pausing, and another pace shows at once.
+void TestPresentation::tellsStateAndPace() {
+    RunConfig config = overflowing(2);
+    config.pace = 5;
+    Opened opened(config);
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.setStopStep(1000000);
+    present(window);
+    const auto* state = window.findChild<QLabel*>(QStringLiteral("trainingState"));
+    QTRY_COMPARE(state->text(), QStringLiteral("ready, 5 steps/s"));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QTRY_COMPARE_WITH_TIMEOUT(state->text(), QStringLiteral("5 steps/s"), kPatience);
+    QTest::keyClick(&window, Qt::Key_Minus);
+    QTRY_COMPARE_WITH_TIMEOUT(state->text(), QStringLiteral("3 steps/s"), kPatience);
+    QVERIFY2(!figuresOf(window).contains(u'×'), qPrintable(figuresOf(window)));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QTRY_COMPARE_WITH_TIMEOUT(state->text(), QStringLiteral("paused, 3 steps/s"), kPatience);
+    window.shown().setPace(0);
+    QTRY_COMPARE(state->text(), QStringLiteral("paused"));
+    QTest::keyClick(&window, Qt::Key_Space);
+    QTRY_COMPARE_WITH_TIMEOUT(state->text(), QStringLiteral("full speed"), kPatience);
+    QTRY_VERIFY(
+        window.findChild<TransportBar*>()->speedRatio().startsWith(QStringLiteral("speed B/A ×")));
+    window.setStopStep(window.run().step() + 1);
+    QTRY_COMPARE_WITH_TIMEOUT(state->text(), QStringLiteral("finished"), kPatience);
 }
 
 void TestPresentation::showsGradients() {
