@@ -296,6 +296,36 @@ void EventLane::setColors(const Colors& colors) {
             row.graphs[slot(kind)]->setScatterStyle(styleOf(kind, colors, m_magnified));
 }
 
+std::optional<int> EventLane::eventOf(qint64 step) const {
+    std::optional<int> found;
+    for (const EventKind kind : kAllKinds) // the last of them is drawn over the others
+        for (auto row = m_rows.rbegin(); row != m_rows.rend(); ++row) {
+            const auto& marks = row->marks[slot(kind)];
+            const auto mark =
+                std::lower_bound(marks.begin(), marks.end(), step,
+                                 [](const Mark& m, qint64 wanted) { return m.step < wanted; });
+            if (mark != marks.end() && mark->step == step) found = mark->index;
+        }
+    return found;
+}
+
+std::optional<int> EventLane::eventBeside(std::optional<qint64> step, bool forward) const {
+    constexpr auto kMost = std::numeric_limits<qint64>::max();
+    const qint64 from = step.value_or(forward ? -1 : kMost);
+    std::optional<qint64> nearest;
+    for (const Row& row : m_rows)
+        for (const auto& marks : row.marks) {
+            const auto after =
+                std::upper_bound(marks.begin(), marks.end(), forward ? from : from - 1,
+                                 [](qint64 wanted, const Mark& m) { return wanted < m.step; });
+            if (after == (forward ? marks.end() : marks.begin())) continue;
+            const qint64 found = (forward ? after : after - 1)->step;
+            const qint64 before = nearest.value_or(found);
+            nearest = forward ? std::min(before, found) : std::max(before, found);
+        }
+    return nearest ? eventOf(*nearest) : std::nullopt;
+}
+
 std::optional<int> EventLane::eventAt(const QPointF& position) const {
     const QCPAxis* stepAxis = m_rect.axis(QCPAxis::atBottom);
     const QCPAxis* rowAxis = m_rect.axis(QCPAxis::atLeft);

@@ -44,6 +44,12 @@ public:
     /// Returns the index, among the run's events, of the event whose mark is nearest to a place in
     /// the plot; nothing when no mark is within a few pixels.
     std::optional<int> eventAt(const QPointF& position) const;
+    /// Returns the index of the event at a step whose mark lies above the others; nothing when no
+    /// mark is there.
+    std::optional<int> eventOf(qint64 step) const;
+    /// Returns the index of such an event at the next step that has one, or the previous one
+    /// (`forward`: false). Without a step it is the first one of all, or the last.
+    std::optional<int> eventBeside(std::optional<qint64> step, bool forward) const;
     QString text(int index) const;
     qint64 step(int index) const;
     /// See EventLegend.

@@ -281,11 +281,6 @@ void PlotStack::magnify(double factor) {
     applyColors();
 }
 
-void PlotStack::setResting(bool resting) {
-    m_dirty = m_dirty || resting != m_resting;
-    m_resting = resting;
-}
-
 void PlotStack::setFollow(bool follow) {
     if (follow) pinCrosshair(std::nullopt);
     if (follow == m_following) return;
@@ -433,10 +428,6 @@ PlotValues PlotStack::values(const QString& column) const {
 
 double PlotStack::refreshMilliseconds() const { return m_plot->replotTime(true); }
 
-QSize PlotStack::sizeHint() const { return {760, 460}; }
-
-QSize PlotStack::minimumSizeHint() const { return {170, 220}; }
-
 void PlotStack::connectMouse() {
     m_mouse = std::make_unique<PlotMouse>(*m_plot);
     connect(m_mouse.get(), &PlotMouse::pressed, this, [this] {
@@ -449,10 +440,9 @@ void PlotStack::connectMouse() {
         setRange(m_dragFrom - shift, m_dragTo - shift);
     });
     connect(m_mouse.get(), &PlotMouse::clicked, this, [this](const QPointF& position) {
-        if (const auto index = m_events->eventAt(position)) {
-            pinCrosshair(m_events->step(*index));
-            Q_EMIT eventClicked(*index);
-        } else if (m_lastStep > 0)
+        if (const auto index = m_events->eventAt(position))
+            choose(*index);
+        else if (m_lastStep > 0)
             pinOrUnpin(nearestStep(position));
     });
     connect(m_mouse.get(), &PlotMouse::doubleClicked, this, [this] {
@@ -464,6 +454,18 @@ void PlotStack::connectMouse() {
             [this] { moveCrosshair(m_crosshair->pinned()); });
     connect(m_mouse.get(), &PlotMouse::wheelTurned, this, &PlotStack::turnWheel);
     connect(m_mouse.get(), &PlotMouse::menuAsked, this, &PlotStack::openMenu);
+}
+
+void PlotStack::choose(int event) {
+    pinCrosshair(m_events->step(event));
+    emit eventClicked(event);
+}
+
+void PlotStack::goToEvent(bool forward) {
+    const auto index = m_events->eventBeside(crosshair(), forward);
+    if (!index) return;
+    goTo(m_events->step(*index));
+    choose(*index);
 }
 
 void PlotStack::turnWheel(const QPointF& position, const QPoint& angle) {

@@ -68,7 +68,10 @@ public:
     void setSmoothing(double weight);
     double smoothing() const;
     /// Tells that nothing is trained, so that there is time for finer lines.
-    void setResting(bool);
+    void setResting(bool resting) {
+        m_dirty = m_dirty || resting != m_resting;
+        m_resting = resting;
+    }
     /// Pins the crosshair to the step; centres it (keeping the zoom) when it is not in view. Ends
     /// following.
     void showStep(qint64 step);
@@ -80,6 +83,14 @@ public:
     /// nothing where that is the newest.
     std::optional<qint64> readStep() const;
     std::optional<qint64> pinnedStep() const;
+    /// Returns the index, among the run's events, of the gravest event at the crosshair; nothing
+    /// when no event happened at that step.
+    std::optional<int> eventPointedAt() const {
+        return crosshair() ? m_events->eventOf(*crosshair()) : std::nullopt;
+    }
+    /// Pins the crosshair to the next step with an event, or the previous one, as a click on its
+    /// mark does.
+    void goToEvent(bool forward);
     /// Draws lines and marks so many times as large, for an audience; letters follow the widget's
     /// font. Of the controls over the plots, only the choice of a lane stays above 1.
     void magnify(double factor);
@@ -99,12 +110,13 @@ public:
     /// Returns the moving average of the time of one drawing, in milliseconds.
     double refreshMilliseconds() const;
 
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
+    QSize sizeHint() const override { return {760, 460}; }
+    QSize minimumSizeHint() const override { return {170, 220}; }
 
 signals:
     void copyRequested();
-    /// Emitted with the index of the event among the run's events, after its step was pinned.
+    /// Emitted with the index, among the run's events, of an event that was clicked or gone to,
+    /// after its step was pinned.
     void eventClicked(int index);
     /// Emitted when the crosshair is pinned to a step.
     void pinned(qint64 step);
@@ -161,6 +173,7 @@ private:
     void turnWheel(const QPointF& position, const QPoint& angle);
     void openMenu(const QPoint& onScreen);
     void pinOrUnpin(qint64 step);
+    void choose(int event);
     void goTo(qint64 step);
     /// Returns what to say about the header or the event row's letters at a place; empty elsewhere.
     QString helpAt(const QPoint& position) const;

@@ -56,6 +56,13 @@ void listPlots(QMenu& menu, PlotStack& plots) {
                      [&menu, &plots] { addPlots(menu, plots); });
 }
 
+void addEventSteps(QMenu& menu, PlotStack& plots) {
+    menu.addAction(PlotStack::tr("Ne&xt event"), QKeySequence(Qt::Key_E), &plots,
+                   [&plots] { plots.goToEvent(true); });
+    menu.addAction(PlotStack::tr("Previous event"), QKeySequence(Qt::SHIFT | Qt::Key_E), &plots,
+                   [&plots] { plots.goToEvent(false); });
+}
+
 void listValues(QMenu& menu, PlotStack& plots) {
     QObject::connect(&menu, &QMenu::aboutToShow, &plots,
                      [&menu, &plots] { addValues(menu, plots); });

@@ -12,6 +12,9 @@ struct Metric;
 /// it. The loss is always shown. The plots must outlive the menu.
 void listPlots(QMenu&, PlotStack&);
 
+/// Adds the entries that lead from one event to the next. The plots must outlive the menu.
+void addEventSteps(QMenu&, PlotStack&);
+
 /// Fills the menu, each time it opens, with an entry for each plot that saves its values. The plots
 /// must outlive the menu.
 void listValues(QMenu&, PlotStack&);

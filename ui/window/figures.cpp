@@ -65,6 +65,7 @@ void Figures::forget(int64_t begin) {
     m_shown.reset();
     m_news.clear();
     m_chosen.reset();
+    m_told.reset();
     showStrip();
 }
 
@@ -77,19 +78,20 @@ void Figures::tell(const GrowingList<Event>::View& events, size_t first) {
     }
 }
 
-void Figures::choose(int event) {
-    m_chosen = static_cast<size_t>(event);
-    m_new = true;
-    m_shown.reset();
-}
+void Figures::choose(int event) { m_chosen = static_cast<size_t>(event); }
 
-/// Forgets the event that was chosen once the plots point elsewhere.
-void Figures::showChosen() {
+/// Looks for the event to tell of the step that the plots point at: what was chosen there, or the
+/// gravest one.
+void Figures::showPointed() {
     const auto& run = m_models.run.run();
-    const auto pinned = m_parts.plots->pinnedStep();
-    if (!m_chosen) return;
-    if (run && *m_chosen < run->events().size() && run->events()[*m_chosen].step == pinned) return;
-    m_chosen.reset();
+    const auto isAt = [&](size_t event, std::optional<qint64> step) {
+        return run && event < run->events().size() && run->events()[event].step == step;
+    };
+    if (m_chosen && !isAt(*m_chosen, m_parts.plots->pinnedStep())) m_chosen.reset();
+    std::optional<size_t> told = m_parts.plots->eventPointedAt();
+    if (told && !isAt(*told, m_parts.plots->crosshair())) told.reset(); // of the run before
+    if (m_chosen && isAt(*m_chosen, m_parts.plots->crosshair())) told = m_chosen;
+    if (told == std::exchange(m_told, told)) return;
     m_new = true;
     m_shown.reset();
 }
@@ -108,7 +110,7 @@ void Figures::showStrip() {
 /// Shows at most five times a second: figures that change 30 times a second cannot be read, and
 /// laying them out costs as much as the plots.
 void Figures::show(bool running, const QString& lead, const QString& warning) {
-    showChosen();
+    showPointed();
     if (std::exchange(m_warning, warning) != warning) m_new = true;
     if (m_at != m_parts.plots->crosshair()) showStrip();
     if (!m_new) return;
@@ -136,7 +138,7 @@ void Figures::show(bool running, const QString& lead, const QString& warning) {
         texts = led + texts.mid(1);
     }
     if (!warning.isEmpty()) texts = QStringList{tr("%1 %2").arg(lead, warning), warning};
-    if (m_chosen) texts = newsOf(run.run()->events()[*m_chosen], run);
+    if (m_told) texts = newsOf(run.run()->events()[*m_told], run);
     if (!texts.isEmpty() && texts.first() != m_parts.headline->said()) m_parts.headline->say(texts);
 }
 

@@ -28,7 +28,8 @@ public:
     void changed() { m_new = true; }
     /// Makes the newest of the run's events from `first` on the news.
     void tell(const GrowingList<Event>::View&, size_t first);
-    /// Makes an event of the run the news as long as the plots point at its step.
+    /// Makes an event of the run the news as long as the plots point at its step, whatever else
+    /// happened there.
     void choose(int event);
     bool hasNews() const { return !m_news.isEmpty(); }
     /// Shows what is new, unless the figures were shown a moment ago and the run goes on. `lead` is
@@ -44,7 +45,7 @@ public:
     void apologise(const QString& text);
 
 private:
-    void showChosen();
+    void showPointed();
     void showStrip();
 
     const RunModels& m_models;
@@ -55,6 +56,7 @@ private:
                                     ///< before this run's first
     QStringList m_news;             ///< the last event in ever fewer words
     std::optional<size_t> m_chosen; ///< the event that the user chose
+    std::optional<size_t> m_told;   ///< the event of the step that the plots point at
     std::optional<int64_t> m_at;    ///< the step that the strip shows; nothing: the newest
     QString m_warning;              ///< as it was shown last
     int64_t m_begin = 0;            ///< the step after which the run begins

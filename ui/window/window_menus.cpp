@@ -246,6 +246,7 @@ void WindowMenus::fillPlots(QMenu& view) {
     follow->setChecked(true);
     connect(follow, &QAction::triggered, plots, &PlotStack::setFollow);
     connect(plots, &PlotStack::followChanged, follow, &QAction::setChecked);
+    addEventSteps(view, *plots);
     listPlots(*view.addMenu(tr("Plots s&hown")), *plots);
     fillSmoothing(*view.addMenu(tr("S&mooth the loss")));
     m_previous = view.addAction(tr("Curves of the previous &run"));

@@ -43,6 +43,7 @@ private slots:
     void missingStepsTakeNoRoom();
     void eventClick();
     void nearestEventIsClicked();
+    void eventsAreReachedByKeys();
     void crosshairByKeys();
     void crosshairByMouse();
     void contextMenu();
@@ -215,6 +216,42 @@ void TestPlotUse::nearestEventIsClicked() {
         QCOMPARE(events.count(), i + 1);
         QCOMPARE(events.back()[0].toInt(), i);
     }
+}
+
+/// From one step with events to the next, whatever lane they are of and in view or not; of several
+/// at a step, the one whose mark is seen is told.
+void TestPlotUse::eventsAreReachedByKeys() {
+    m_stack->goToEvent(true); // nothing there yet
+    QVERIFY(!m_stack->crosshair());
+    m_stack->append(1, record(1000, 1, 0.1f));
+    m_stack->addEvent(eventOf(EventKind::Growth, 200, 0));
+    m_stack->addEvent(eventOf(EventKind::Growth, 700, 0));
+    m_stack->addEvent(eventOf(EventKind::Overflow, 700, 1));
+    m_stack->addEvent(eventOf(EventKind::Edit, 900, 1));
+    show();
+    QSignalSpy events(m_stack.get(), &PlotStack::eventClicked);
+    const auto goes = [&](bool forward) {
+        m_stack->goToEvent(forward);
+        return std::pair(m_stack->pinnedStep().value_or(-1),
+                         m_stack->eventPointedAt().value_or(-1));
+    };
+    using At = std::pair<qint64, int>;
+    QCOMPARE(goes(true), At(200, 0));
+    QCOMPARE(goes(true), At(700, 2));
+    QCOMPARE(goes(true), At(900, 3));
+    QCOMPARE(goes(true), At(900, 3)); // the last one
+    QCOMPARE(events.count(), 3);
+    QCOMPARE(events[1][0].toInt(), 2);
+    m_stack->showStep(950);
+    QVERIFY(!m_stack->eventPointedAt());
+    for (int i = 0; i < 8; ++i)
+        QTest::keyClick(m_stack.get(), Qt::Key_Plus);
+    QVERIFY(m_stack->firstVisibleStep() > 700);
+    QCOMPARE(goes(false), At(900, 3));
+    QCOMPARE(goes(false), At(700, 2));
+    QVERIFY(m_stack->firstVisibleStep() < 700 && m_stack->lastVisibleStep() > 700);
+    m_stack->setFollow(true);
+    QCOMPARE(goes(false), At(900, 3)); // without a crosshair, the last one
 }
 
 void TestPlotUse::crosshairByKeys() {

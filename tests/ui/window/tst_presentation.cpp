@@ -498,6 +498,17 @@ void TestPresentation::eventsAreToldWhereOneLooks() {
     QTRY_VERIFY2(figuresOf(window).startsWith(QStringLiteral("Step 1 ")) &&
                      figuresOf(window).contains(QStringLiteral("2^24")),
                  qPrintable(figuresOf(window)));
+    // likewise where keys have moved the crosshair, without choosing an event
+    QTest::keyClick(&window.plots(), Qt::Key_Right);
+    QTRY_VERIFY2(headline->toolTip().contains(QStringLiteral("Step 2 skipped")),
+                 qPrintable(headline->toolTip()));
+    QTest::keyClick(&window, Qt::Key_E);
+    QTRY_VERIFY2(headline->toolTip().contains(QStringLiteral("Step 3 skipped")),
+                 qPrintable(headline->toolTip()));
+    QTRY_VERIFY(figuresOf(window).startsWith(QStringLiteral("Step 3 ")));
+    QTest::keyClick(&window, Qt::Key_E, Qt::ShiftModifier);
+    QTRY_VERIFY2(headline->toolTip().contains(QStringLiteral("Step 2 skipped")),
+                 qPrintable(headline->toolTip()));
     QTest::keyClick(&window, Qt::Key_F); // to the newest step again
     QTRY_VERIFY(headline->toolTip().startsWith(QStringLiteral("Finished.")));
     QTRY_VERIFY(figuresOf(window).startsWith(QStringLiteral("Step 40")));
