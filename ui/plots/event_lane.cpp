@@ -152,13 +152,16 @@ EventLane::EventLane(QCustomPlot& plot, QCPAxisRect& rect)
 /// Says what a pixel of the plots stands for, where that is more than a step.
 void EventLane::nameAxis(double stepsPerPixel) {
     const double steps = std::round(stepsPerPixel);
-    m_rect.axis(QCPAxis::atBottom)
-        ->setLabel(steps < 2
-                       ? QCoreApplication::translate("EventLane", "Step")
-                       : QCoreApplication::translate(
-                             "EventLane", "Step (a pixel shows the extremes of about %1 steps)")
-                             .arg(withPrefix(steps)));
+    const QString brief = QCoreApplication::translate("EventLane", "Step");
+    m_legend->setAxisName(
+        steps < 2 ? brief
+                  : QCoreApplication::translate(
+                        "EventLane", "Step (a pixel shows the extremes of about %1 steps)")
+                        .arg(withPrefix(steps)),
+        brief);
 }
+
+int EventLane::lines() const { return m_legend->lines(); }
 
 int EventLane::height() const {
     const double row = m_magnified * (m_rows.size() > 3 ? kLowRowHeight : kRowHeight);
@@ -209,8 +212,8 @@ void EventLane::setLanes(int lanes) {
     nameRows();
 }
 
-void EventLane::takeEvents() {
-    if (!m_run) return;
+bool EventLane::takeEvents() {
+    if (!m_run) return false;
     const auto& events = m_run->events();
     for (; m_taken < events.size(); ++m_taken) {
         const Event& event = events[m_taken];
@@ -219,6 +222,10 @@ void EventLane::takeEvents() {
             if (event.lane == lane || event.lane < 0)
                 addMark(m_rows[static_cast<size_t>(lane)], event, static_cast<int>(m_taken));
     }
+    if (m_listed == m_taken) return false;
+    const int before = lines();
+    fillLegend();
+    return lines() != before;
 }
 
 QString EventLane::text(int index) const {
@@ -261,7 +268,6 @@ void EventLane::fillLegend() {
 void EventLane::update(double from, double to, int pixels) {
     takeEvents();
     nameAxis((to - from) / std::max(1, pixels));
-    if (m_listed != m_taken) fillLegend();
     const double spacing = std::max(kThinning * (to - from) / std::max(1, pixels), 0.0);
     for (size_t lane = 0; lane < m_rows.size(); ++lane) {
         Row& row = m_rows[lane];

@@ -34,7 +34,11 @@ public:
     /// mark of its own.
     int marks(EventKind, int lane) const;
 
-    /// Takes the new events and puts into the graphs at most one mark for each kind, lane and two
+    /// Takes the new events; returns whether their names need another number of lines.
+    bool takeEvents();
+    /// Returns how many lines of names there are below the rect, see EventLegend.
+    int lines() const;
+    /// Puts into the graphs at most one mark for each kind, lane and two
     /// pixels.
     void update(double from, double to, int pixels);
     void setColors(const Colors&);
@@ -74,7 +78,6 @@ private:
     void nameAxis(double stepsPerPixel);
     void nameRows();
     double placeOf(size_t lane) const { return m_shared ? 0 : static_cast<double>(lane); }
-    void takeEvents();
     void addMark(Row&, const Event&, int index);
     void fillLegend();
 

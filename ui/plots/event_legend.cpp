@@ -1,4 +1,4 @@
-// Lays the entries out to the left of the axis' name, then to its right.
+// Lays the entries out from the left, and the axis' name at the right end of the first line.
 #include "ui/plots/event_legend.h"
 
 #include <algorithm>
@@ -8,9 +8,7 @@ namespace {
 
 constexpr double kMark = 1.2; // the width of a mark with the gap behind it, in heights of a letter
 
-const QString& nameOf(const EventLegend::Entry& entry, bool full) {
-    return full ? entry.name : entry.brief;
-}
+int markWidth(const QFontMetrics& metrics) { return static_cast<int>(kMark * metrics.height()); }
 
 } // namespace
 
@@ -20,43 +18,65 @@ EventLegend::EventLegend(QCustomPlot& plot, QCPAxisRect& rect)
     setSelectable(false);
 }
 
-std::vector<EventLegend::Place> EventLegend::placesIn(Form form) const {
+void EventLegend::setAxisName(const QString& name, const QString& brief) {
+    m_axisName = name;
+    m_briefAxisName = brief;
+}
+
+int EventLegend::end() const {
+    // the rect itself is laid out only when the plot is drawn
+    return mParentPlot->width() - std::max(m_rect.margins().right(), m_free);
+}
+
+EventLegend::Text EventLegend::textIn(Form form) const {
     const QFontMetrics metrics(mParentPlot->font());
-    const int mark = static_cast<int>(kMark * metrics.height());
-    const QRect row = m_rect.rect();
-    const int axisName = metrics.horizontalAdvance(m_rect.axis(QCPAxis::atBottom)->label());
-    const int left = row.center().x() - axisName / 2 - mark;
-    const int right = row.center().x() + axisName / 2 + mark;
-    const int end = std::min(row.right(), row.right() + m_rect.margins().right() - m_free);
-    std::vector<Place> places;
-    int x = row.left();
+    const int mark = markWidth(metrics), left = m_rect.margins().left();
+    Text text{form, 1, {}, m_briefAxisName};
+    const int first = end() - metrics.horizontalAdvance(m_briefAxisName) - mark;
+    int x = left, used = left; // used: of the first line
     for (const Entry& entry : m_entries) {
-        const int width = mark + metrics.horizontalAdvance(nameOf(entry, form == Form::Full));
-        if (x < right && x + width > left) x = right;
-        if (x + width > end) break;
-        places.push_back({x, &entry});
+        const QString& name = form == Form::Full ? entry.name : entry.brief;
+        const int width = mark + metrics.horizontalAdvance(name);
+        const bool named = text.lines == 1; // beside the axis' name
+        if (x + width > (named ? first : end()) && (named || x > left)) {
+            ++text.lines;
+            x = left;
+        }
+        text.places.push_back({x, text.lines - 1, &entry});
         x += width + mark;
+        if (text.lines == 1) used = x;
     }
-    return places;
+    if (used + metrics.horizontalAdvance(m_axisName) <= end()) text.axisName = m_axisName;
+    return text;
+}
+
+EventLegend::Text EventLegend::text() const {
+    Text full = textIn(Form::Full);
+    return full.lines == 1 ? full : textIn(Form::Brief);
 }
 
 void EventLegend::draw(QCPPainter* painter) {
-    const bool full = placesIn(Form::Full).size() == m_entries.size();
-    const std::vector<Place> places = placesIn(full ? Form::Full : Form::Brief);
+    const Text text = this->text();
     const QFontMetrics metrics(mParentPlot->font());
+    const int mark = markWidth(metrics), line = metrics.height();
     const QCPAxis& axis = *m_rect.axis(QCPAxis::atBottom);
-    // in line with the axis' name, which stands below the labels of the ticks
-    const int top = m_rect.rect().bottom() + axis.tickLengthOut() + axis.tickLabelPadding() +
-                    metrics.height() + axis.labelPadding();
-    const int mark = static_cast<int>(kMark * metrics.height());
+    // below the labels of the ticks
+    const int top = m_rect.rect().bottom() + axis.tickLengthOut() + axis.tickLabelPadding() + line +
+                    axis.labelPadding();
     painter->setFont(mParentPlot->font());
-    for (const Place& place : places) {
+    painter->setPen(m_color);
+    const int name = metrics.horizontalAdvance(text.axisName);
+    painter->drawText(QRect(end() - name, top, mParentPlot->width(), line),
+                      Qt::AlignLeft | Qt::AlignVCenter, text.axisName);
+    for (const Place& place : text.places) {
+        const int y = top + place.line * line;
         painter->setAntialiasing(true);
         place.entry->mark.applyTo(painter, QPen(m_color));
-        place.entry->mark.drawShape(painter, place.x + mark / 2.0, top + metrics.height() / 2.0);
+        place.entry->mark.drawShape(painter, place.x + mark / 2.0, y + line / 2.0);
         painter->setPen(m_color);
-        painter->drawText(QRect(place.x + mark, top, m_rect.rect().width(), metrics.height()),
-                          Qt::AlignLeft | Qt::AlignVCenter, nameOf(*place.entry, full));
+        painter->drawText(QRect(place.x + mark, y, mParentPlot->width(), line),
+                          Qt::AlignLeft | Qt::AlignVCenter,
+                          text.form == Form::Full ? place.entry->name : place.entry->brief);
     }
 }
 

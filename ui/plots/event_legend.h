@@ -1,4 +1,5 @@
-// The line that says what the marks of the events mean, beside the name of the step axis.
+// The line below the events: what the marks mean, and the name of the step axis at its right end.
+// All marks are named, on more lines where one is too short.
 #pragma once
 
 #include <qcustomplot.h>
@@ -16,14 +17,18 @@ public:
         QCPScatterStyle mark;
         QString name, brief; ///< the brief one is for where there is little room
     };
-    /// The line stands below the rect, which must outlive it.
+    /// The lines stand below the rect, which must outlive them.
     EventLegend(QCustomPlot&, QCPAxisRect&);
 
     void setEntries(std::vector<Entry> entries) { m_entries = std::move(entries); }
-    /// Keeps so many pixels free at the right end of the line, counted from the edge of the plots,
+    /// Sets the name of the axis, and a brief one for where there is little room.
+    void setAxisName(const QString& name, const QString& brief);
+    /// Keeps so many pixels free at the right end of the lines, counted from the edge of the plots,
     /// because something else covers them.
     void keepFree(int width) { m_free = width; }
     void setColor(const QColor& color) { m_color = color; }
+    /// Returns how many lines there are, with the margins that the rect has now.
+    int lines() const { return text().lines; }
 
     double selectTest(const QPointF&, bool, QVariant* = nullptr) const override { return -1; }
 
@@ -33,15 +38,25 @@ protected:
 private:
     enum class Form { Full, Brief };
     struct Place {
-        int x;
+        int x, line;
         const Entry* entry;
     };
-    /// Returns where the entries stand; those for which there is no room are left out.
-    std::vector<Place> placesIn(Form) const;
+    struct Text {
+        Form form;
+        int lines = 1;
+        std::vector<Place> places;
+        QString axisName;
+    };
+    Text textIn(Form) const;
+    /// Returns the text with full names if they fit into one line, otherwise with brief ones.
+    Text text() const;
+    /// Returns where the lines end, from the left edge of the plots.
+    int end() const;
 
     QCPAxisRect& m_rect;
     QColor m_color;
     int m_free = 0;
+    QString m_axisName, m_briefAxisName;
     std::vector<Entry> m_entries;
 };
 

@@ -242,6 +242,7 @@ bool PlotStack::refresh() {
     m_dirty = takeRun() || m_dirty;
     if (!m_dirty) return false;
     m_dirty = false;
+    if (m_events->takeEvents()) applyMargins();
     layOut();
     const int pixels = plotWidth();
     if (m_following) {
@@ -369,8 +370,11 @@ void PlotStack::useColors(const Colors& colors) {
 
 void PlotStack::applyMargins() {
     const std::vector<StackedPlot*> plots = m_rows->shown();
-    placePlots(plots, *m_events, height() - 2 * kFocusBorder, m_plot->font());
-    m_events->keepFree(m_controls->placeFolded(plots, kFocusBorder));
+    for (int lines = 0; lines != m_events->lines();) { // of which the button takes room
+        lines = m_events->lines();
+        placePlots(plots, *m_events, height() - 2 * kFocusBorder, m_plot->font());
+        m_events->keepFree(m_controls->placeFolded(plots, kFocusBorder));
+    }
     m_moved = true;
 }
 

@@ -54,8 +54,7 @@ struct Stack {
     }
 };
 
-void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int rows,
-                  const QFont& font) {
+void placeMargins(std::span<StackedPlot* const> plots, EventLane& events, const QFont& font) {
     const QFontMetrics metrics(font);
     const int left = metrics.horizontalAdvance(QStringLiteral("9.9e-99")) + 12;
     // room for half of the last step's label
@@ -63,9 +62,11 @@ void placeMargins(std::span<StackedPlot* const> plots, QCPAxisRect& events, int 
     const int header = ReadoutItem::heightFor(font);
     for (StackedPlot* plot : plots)
         plot->rect().setMargins(QMargins(left, header, right, kBelowPlot));
-    events.setMargins(QMargins(left, 4, right, 2 * metrics.height() + 10));
-    events.setMinimumSize(20, rows);
-    events.setMaximumSize(QWIDGETSIZE_MAX, rows);
+    QCPAxisRect& rect = events.rect();
+    rect.setMargins(QMargins(left, 4, right, 0)); // between which the lines below it lie
+    rect.setMargins(QMargins(left, 4, right, (1 + events.lines()) * metrics.height() + 10));
+    rect.setMinimumSize(20, events.height());
+    rect.setMaximumSize(QWIDGETSIZE_MAX, events.height());
 }
 
 void foldPlots(std::span<StackedPlot* const> plots, const QCPAxisRect& events, int height,
@@ -121,7 +122,7 @@ void placePlots(std::span<StackedPlot* const> plots, EventLane& events, int heig
     };
     for (const bool shared : {false, true}) {
         events.shareRow(shared);
-        placeMargins(plots, events.rect(), events.height(), font);
+        placeMargins(plots, events, font);
         foldPlots(plots, events.rect(), height, font);
         if (std::none_of(plots.begin(), plots.end(), lacksRoom)) return;
     }

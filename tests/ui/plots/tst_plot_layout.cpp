@@ -6,7 +6,6 @@
 
 #include <QApplication>
 #include <QMouseEvent>
-#include <QRegularExpression>
 #include <QToolButton>
 #include <QToolTip>
 #include <QtTest>
@@ -14,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace tst_plot_layout {
 
@@ -45,7 +43,6 @@ private slots:
     void readouts();
     void headersExplainThemselves();
     void marksAreExplained();
-    void explanationsKeepClearOfTheAxisName();
     void audiencesSeeLargeMarks();
     void audiencesSeeTheScaleOfManyLanes();
     void tinySizes();
@@ -464,34 +461,6 @@ void TestPlotLayout::marksAreExplained() {
     m_stack->clear();
     draw();
     QVERIFY(!m_stack->svg().contains("overflow"));
-}
-
-/// Wherever the axis' name stands between them, no letters lie on others.
-void TestPlotLayout::explanationsKeepClearOfTheAxisName() {
-    m_stack->append(1, record(60, 1, 0.5f));
-    int step = 0;
-    for (const EventKind kind : {EventKind::Overflow, EventKind::Growth, EventKind::Backoff,
-                                 EventKind::LossNotFinite, EventKind::Edit})
-        m_stack->addEvent(eventOf(kind, step += 10, 1));
-    static const QRegularExpression kText(
-        QStringLiteral("<text [^>]* x=\"([-0-9.]+)\" y=\"([-0-9.]+)\"[^>]*>([^<]+)</text>"));
-    for (int width = 320; width <= 960; width += 8) {
-        show(width, 400);
-        const QFontMetrics metrics(plotOf(*m_stack).font());
-        std::map<double, double> ends; // by beginning, of the words in the line of the marks
-        for (auto each = kText.globalMatch(QString::fromUtf8(m_stack->svg())); each.hasNext();) {
-            const QRegularExpressionMatch found = each.next();
-            if (found.captured(2).toDouble() < 0.9 * 400) continue;
-            const double left = found.captured(1).toDouble();
-            ends[left] = left + metrics.horizontalAdvance(found.captured(3));
-        }
-        double end = 0;
-        for (const auto& [left, right] : ends) {
-            QVERIFY2(left >= end,
-                     qPrintable(QStringLiteral("width %1, at %2").arg(width).arg(left)));
-            end = right;
-        }
-    }
 }
 
 void TestPlotLayout::audiencesSeeLargeMarks() {

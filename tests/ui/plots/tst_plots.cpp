@@ -2,10 +2,14 @@
 // readers hear, export and themes. Mouse and keys are in tst_plot_use, the layout in
 // tst_plot_layout.
 #include "tests/support/shown_plots.h"
+#include "ui/look/text_fit.h"
 
 #include <QApplication>
 #include <QFile>
+#include <QMap>
+#include <QRegularExpression>
 #include <QSignalSpy>
+#include <QToolButton>
 #include <QtTest>
 #include <qcustomplot.h>
 
@@ -53,6 +57,8 @@ private slots:
     void clearing();
     void exports();
     void axisTellsItsResolution();
+    void everyMarkIsNamed_data();
+    void everyMarkIsNamed();
     void themesRecolourEverything();
 };
 
@@ -109,24 +115,77 @@ void TestPlots::axisTellsItsResolution() {
     for (int i = 1; i <= kSteps; ++i)
         m_stack->append(0, record(i, 0, 0.5f));
     show();
-    QCustomPlot& plot = plotOf(*m_stack);
-    const auto label = [&plot] {
-        QStringList labels;
-        for (QCPAxisRect* rect : plot.axisRects())
-            labels << rect->axis(QCPAxis::atBottom)->label();
-        labels.removeAll(QString());
-        return labels.join('|');
+    const auto label = [this] {
+        static const QRegularExpression kName(QStringLiteral(">(Step(?: \\([^<]*)?)<"));
+        return kName.match(QString::fromUtf8(m_stack->svg())).captured(1);
     };
     const QString start = QStringLiteral("Step (a pixel shows the extremes of about ");
     QVERIFY2(label().startsWith(start), qPrintable(label()));
     const QString end = QStringLiteral(" steps)");
     QVERIFY2(label().endsWith(end), qPrintable(label()));
     const double pixels = kSteps / label().mid(start.size()).chopped(end.size()).toDouble();
-    const int width = plot.axisRect(0)->width();
+    const int width = plotOf(*m_stack).axisRect(0)->width();
     QVERIFY2(pixels > 0.9 * width && pixels < 1.1 * width, qPrintable(label()));
     for (int press = 0; press < 30; ++press) // to few steps
         QTest::keyClick(m_stack.get(), Qt::Key_Plus);
     QTRY_COMPARE(label(), QStringLiteral("Step"));
+}
+
+void TestPlots::everyMarkIsNamed_data() {
+    QTest::addColumn<double>("size");
+    QTest::newRow("usual") << 1.0;
+    QTest::newRow("for an audience") << 1.7;
+}
+
+/// At every width, the marks that there are have names, the axis has its own, no letters lie on
+/// others, and the button that names folded plots covers none.
+void TestPlots::everyMarkIsNamed() {
+    QFETCH(const double, size);
+    m_stack->setFont(scaledFont(m_stack->font(), size));
+    m_stack->append(1, record(100000, 1, 0.5f)); // the axis tells how many steps a pixel has
+    int step = 0;
+    for (const EventKind kind : {EventKind::Overflow, EventKind::Growth, EventKind::Backoff,
+                                 EventKind::LossNotFinite, EventKind::Edit, EventKind::Underflow})
+        m_stack->addEvent(eventOf(kind, step += 10000, 1));
+    const QStringList brief{QStringLiteral("overflow"), QStringLiteral("growth"),
+                            QStringLiteral("fall"),     QStringLiteral("not finite"),
+                            QStringLiteral("edit"),     QStringLiteral("underflow")};
+    static const QRegularExpression kText(
+        QStringLiteral("<text [^>]* x=\"([-0-9.]+)\" y=\"([-0-9.]+)\"[^>]*>([^<]+)</text>"));
+    const auto* button = m_stack->findChild<QToolButton*>(QStringLiteral("foldedPlots"));
+    for (int width = 320; width <= 1600; width += 20) {
+        show(width, 300);
+        const QFontMetrics metrics(plotOf(*m_stack).font());
+        const double top = plotOf(*m_stack).axisRects().back()->bottom() + metrics.height();
+        QMap<int, QMap<double, double>> lines; // by height, then by beginning: the ends of words
+        QStringList said;
+        for (auto each = kText.globalMatch(QString::fromUtf8(m_stack->svg())); each.hasNext();) {
+            const QRegularExpressionMatch found = each.next();
+            const double left = found.captured(1).toDouble(), base = found.captured(2).toDouble();
+            if (base < top + metrics.ascent()) continue; // the steps
+            said << found.captured(3);
+            lines[int(base)][left] = left + metrics.horizontalAdvance(found.captured(3));
+            QVERIFY(base < 300);
+        }
+        const QString at = QStringLiteral("width %1: %2").arg(width).arg(said.join(u'|'));
+        QCOMPARE(said.size(), brief.size() + 1);
+        QVERIFY2(said.filter(QRegularExpression(QStringLiteral("^Step"))).size() == 1,
+                 qPrintable(at));
+        if (lines.size() > 1)
+            for (const QString& name : brief)
+                QVERIFY2(said.contains(name), qPrintable(at));
+        const int most = button->isVisible() ? button->geometry().left() : width;
+        for (const auto& line : lines) {
+            double end = 0;
+            for (auto word = line.begin(); word != line.end(); ++word) {
+                QVERIFY2(word.key() >= end, qPrintable(at));
+                end = word.value();
+            }
+            QVERIFY2(end <= most, qPrintable(at));
+        }
+        QVERIFY2(width < 1500 || size > 1 || said.contains(QStringLiteral("loss scale grew")),
+                 qPrintable(at));
+    }
 }
 
 void TestPlots::scaleRange_data() {
