@@ -8,6 +8,7 @@
 #include "ui/images/pane_grid.h"
 #include "ui/images/picture_image.h"
 #include "ui/look/owned.h"
+#include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
 #include "ui/models/lane_titles.h"
 #include "ui/models/run_facts.h"
@@ -367,7 +368,7 @@ void CompareView::updateTitles() {
     updateToolTips(errors);
     m_last->setTitleColor(palette().color(QPalette::WindowText));
     m_stepLabel->setText(m_step < 0 ? tr("No pictures yet")
-                                    : tr("After step %1").arg(QLocale().toString(m_step)));
+                                    : tr("After step %1").arg(QLocale().toString(shownStep())));
 }
 
 QString CompareView::captionOf(int pane) const {
@@ -533,7 +534,10 @@ void CompareView::updateReadout() {
     const QString whole = metrics.horizontalAdvance(m_readout) <= room
                               ? m_readout
                               : readoutText(explanation(WordsFor::LittleRoom));
-    const QString shown = metrics.elidedText(whole, Qt::ElideRight, room);
+    constexpr int kLines = 3; // an audience cannot point at what is cut
+    const QString shown =
+        m_bar->isHidden() ? fittingLines(whole, m_readoutLabel->font(), room, kLines).join(u'\n')
+                          : metrics.elidedText(whole, Qt::ElideRight, room);
     m_readoutLabel->setText(shown);
     m_readoutLabel->setAccessibleName(m_readout);
     m_readoutLabel->setToolTip(shown == m_readout ? QString() : m_readout);

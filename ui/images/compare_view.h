@@ -114,6 +114,12 @@ private:
     void showPictures();
     Picture pictureOf(int lane) const;
     const Picture& shownTarget() const;
+    /// Returns the step of what is shown: tables and scatters may be of an earlier validation.
+    qint64 shownStep() const {
+        const bool judged = m_kind == ViewKind::Scatter || m_kind == ViewKind::Classes;
+        const bool validation = judged && !showsSamples() && m_validated.value_or(0) > 0;
+        return validation ? *m_validated : m_step;
+    }
     void updateLast();
     void updateTitles();
     void updateToolTips(const std::vector<PictureError>&);

@@ -23,9 +23,9 @@ QString tableWords(std::optional<int64_t> validated, WordsFor room) {
         return QCoreApplication::translate("CompareView", "This batch.") + u' ' + reading;
     const QString samples =
         room == WordsFor::LittleRoom
-            ? QCoreApplication::translate("CompareView", "Validation after step %1.")
-            : QCoreApplication::translate("CompareView", "All validation samples after step %1.");
-    return samples.arg(QLocale().toString(static_cast<qint64>(*validated))) + u' ' + reading;
+            ? QCoreApplication::translate("CompareView", "Validation.")
+            : QCoreApplication::translate("CompareView", "All validation samples.");
+    return samples + u' ' + reading;
 }
 
 SamplesShow samplesShow(const TaskConfig& task, const Picture& target) {
@@ -73,16 +73,13 @@ QString samplesWords(SamplesShow show, WordsFor room) {
 }
 
 /// Tells how to read a scatter of the samples of a validation.
-static QString validatedWords(int64_t step, WordsFor room) {
-    const QString text =
-        room == WordsFor::LittleRoom
-            ? QCoreApplication::translate("CompareView",
-                                          "Validation after step %1. Across: target. "
-                                          "Up: prediction.")
-            : QCoreApplication::translate(
-                  "CompareView", "Validation samples after step %1: the target across, the "
-                                 "prediction up. Dots on the diagonal are right.");
-    return text.arg(QLocale().toString(static_cast<qint64>(step)));
+static QString validatedWords(WordsFor room) {
+    return room == WordsFor::LittleRoom
+               ? QCoreApplication::translate("CompareView",
+                                             "Validation. Across: target. Up: prediction.")
+               : QCoreApplication::translate(
+                     "CompareView", "Validation samples: the target across, the prediction up. "
+                                    "Dots on the diagonal are right.");
 }
 
 QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor room) {
@@ -91,7 +88,7 @@ QString pictureWords(ViewKind kind, std::optional<int64_t> validated, WordsFor r
     case ViewKind::Painted:
     case ViewKind::Classes: break;
     case ViewKind::Scatter:
-        if (validated.value_or(0) > 0) return validatedWords(*validated, room);
+        if (validated.value_or(0) > 0) return validatedWords(room);
         return brief ? QCoreApplication::translate("CompareView", "Across: target. Up: prediction.")
                      : QCoreApplication::translate(
                            "CompareView", "Each dot is a sample: its target across, the prediction "

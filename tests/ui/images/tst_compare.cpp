@@ -6,6 +6,7 @@
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
 #include "ui/images/picture_words.h"
+#include "ui/look/text_fit.h"
 
 #include <QComboBox>
 #include <QLabel>
@@ -353,7 +354,7 @@ void TestCompare::scatterIsExplained() {
     QVERIFY(!view.readout().contains(QStringLiteral("not finite")));
     view.setValidated(2);
     view.setPictures(3, {constant(8, 0.5f)});
-    QVERIFY(view.readout().startsWith(QStringLiteral("Validation samples after step 2:")));
+    QVERIFY(view.readout().startsWith(QStringLiteral("Validation samples: ")));
     view.setPictures(2, {constant(8, kNan)});
     QVERIFY2(view.readout().endsWith(QStringLiteral("Magenta: not finite.")),
              qPrintable(view.readout()));
@@ -419,8 +420,20 @@ void TestCompare::captionsInLittleRoom() {
     view.setValidated(625);
     view.setPictures(1, {constant(10, 0.5f), constant(10, 0.25f), constant(10, 0.25f)});
     QTRY_COMPARE(label->text(),
-                 QStringLiteral("Validation after step 625. Rows: true. Columns: predicted. "
-                                "Diagonal: correct."));
+                 QStringLiteral("Validation. Rows: true. Columns: predicted. Diagonal: correct."));
+    // an audience reads all of it, on more lines, after the one step that the pictures are of
+    view.setBare(true);
+    QTRY_VERIFY2(label->text().startsWith(QStringLiteral("After step 625")) &&
+                     label->text().endsWith(QStringLiteral("Diagonal: correct.")),
+                 qPrintable(label->text()));
+    QVERIFY(!label->text().contains(QStringLiteral("step 1")));
+    view.setFont(scaledFont(view.font(), 1.8));
+    QTRY_VERIFY2(label->text().contains(u'\n') && label->sizeHint().width() <= label->width() &&
+                     label->text().endsWith(QStringLiteral("correct.")),
+                 qPrintable(label->text()));
+    QTRY_VERIFY(label->height() >= 2 * label->fontMetrics().height());
+    view.setFont(QFont());
+    view.setBare(false);
     Picture first = constant(20, 0.5f), truth = constant(20, 1);
     truth.caption = "0 shirt, 1 shoe, 2 pullover, 3 dress, 4 coat, 5 sandal, 6 shirt, 7 bag";
     view.setGalleries({first, first, first, truth});
@@ -469,9 +482,17 @@ void TestCompare::samplesOrTables() {
     QTest::keyClick(&view, Qt::Key_5);
     QVERIFY(!view.showsSamples());
     QCOMPARE(view.view(0).picture().width, 10);
-    QVERIFY(view.readout().contains(QStringLiteral("after step 9")));
+    QVERIFY(view.readout().startsWith(QStringLiteral("All validation samples. Rows")));
+    const auto saysStep = [&view](const char* words) {
+        const QList<QLabel*> labels = view.findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(), [words](const QLabel* label) {
+            return label->text() == QLatin1String(words);
+        });
+    };
+    QVERIFY(saysStep("After step 9") && !saysStep("After step 10"));
     QTest::keyClick(&view, Qt::Key_5);
     QVERIFY(view.showsSamples());
+    QVERIFY(saysStep("After step 10"));      // which are judged anew
     view.setLanes({QStringLiteral("fp32")}); // of another experiment
     QVERIFY(!view.showsSamples() && !choice->isVisible());
 }
