@@ -166,6 +166,7 @@ QPen Colors::lanePen(int index) const {
     // QCustomPlot draws width 1 as a hairline: thicker pens are 20 to 60 times slower
     QPen pen(lane(index), 1);
     if (const auto dash = laneDash(index); !dash.isEmpty()) pen.setDashPattern(dash);
+    pen.setCapStyle(Qt::FlatCap); // square ends would close the gaps of thicker pens
     return pen;
 }
 

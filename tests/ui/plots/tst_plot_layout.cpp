@@ -32,6 +32,7 @@ private slots:
     void speedFoldsBeforeSkips();
     void foldedPlotsAreGone();
     void samplesAreDashedAtEverySize();
+    void samplesAreDashedLikeTheirCurves();
     void foldedPlotsAreToldAndCanBeChosen();
     void hiddenPlotsGiveTheirRoom();
     void lossStays();
@@ -194,6 +195,34 @@ void TestPlotLayout::samplesAreDashedAtEverySize() {
         if (dashes > 1) ++sampled;
     }
     QVERIFY2(sampled > 10, qPrintable(QString::number(sampled)));
+}
+
+/// The sample of each lane has the dashes that tell its curve from others, also in a saved picture
+/// and where lines are thick.
+void TestPlotLayout::samplesAreDashedLikeTheirCurves() {
+    constexpr int kLanes = 6;
+    m_stack->setLanes(QStringList(kLanes, QStringLiteral("amp-fp16")));
+    for (int lane = 0; lane < kLanes; ++lane)
+        m_stack->append(lane, record(1, lane, 0.5f));
+    for (const double size : {1.0, 1.7}) {
+        m_stack->magnify(size);
+        show(1600, 400);
+        const QCustomPlot& plot = plotOf(*m_stack);
+        const QImage image = m_stack->picture();
+        const double ratio = double(image.width()) / plot.width();
+        const QRect rect = plot.axisRect(0)->rect();
+        const int y = int(ratio * (rect.top() - ReadoutItem::heightFor(plot.font()) / 2));
+        for (int lane = 1; lane < 4; ++lane) { // the letters of the others have the same colour
+            const QRgb color = colorsFor(m_stack->palette()).lane(lane).rgb();
+            int dashes = 0, gap = 100;
+            for (int x = int(ratio * rect.left()); x < image.width(); ++x) {
+                const bool inked = image.pixelColor(x, y).rgb() == color;
+                if (inked && gap > 1) ++dashes;
+                gap = inked ? 0 : gap + 1;
+            }
+            QVERIFY2(dashes > 1, qPrintable(laneLetter(lane) + QString::number(dashes)));
+        }
+    }
 }
 
 /// The plots of a network that is validated, beside the gradients, in the room that a window of
