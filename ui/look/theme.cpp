@@ -176,8 +176,10 @@ QColor Colors::run(int color) const {
 }
 
 QPen Colors::runPen(int color, int lane) const {
+    constexpr double kLaneShade = 0.35; // of the text's colour
+    constexpr int kLaneShades = 3;
     QPen pen = lanePen(lane);
-    pen.setColor(run(color));
+    pen.setColor(mixed(run(color), text, kLaneShade * (lane % kLaneShades)));
     return pen;
 }
 

@@ -48,8 +48,8 @@ struct Colors {
     QColor asText(const QColor&) const;
     /// Returns a pen one pixel wide, in the lane's colour and dash pattern.
     QPen lanePen(int index) const;
-    /// These are for other runs behind the one that is shown: a colour by run, repeating after six,
-    /// and a pen in it with the lane's dash pattern.
+    /// These are for other runs behind the one that is shown: a colour by run, repeating after six;
+    /// a pen in a shade of it that tells lanes apart, with the lane's dash pattern.
     QColor run(int color) const;
     QPen runPen(int color, int lane) const;
     /// Returns the same pen in a colour near the background, for a curve that another one lies

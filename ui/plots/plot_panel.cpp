@@ -7,6 +7,7 @@
 #include "ui/plots/curve_graph.h"
 #include "ui/plots/means.h"
 #include "ui/plots/readout_item.h"
+#include "ui/plots/tag_places.h"
 #include "ui/plots/tickers.h"
 
 #include <QCoreApplication>
@@ -246,6 +247,7 @@ void PlotPanel::drawOverlays(int pixels) {
         fillGraph(*behind.graph, drawnOf(behind.points, pixels), pen, pixels);
         behind.tag->setFont(m_plot.font());
         behind.tag->setColor(m_colors.asText(pen.color()));
+        behind.tag->setBrush(m_colors.background); // where no place is clear of curves
     }
     placeTags();
 }
@@ -263,30 +265,26 @@ QPen PlotPanel::lanePen(size_t lane) const {
     return pen;
 }
 
-/// Puts each tag at its curve's last point in view, to the left of tags that are there already.
+/// Puts each tag beside its own curve.
 void PlotPanel::placeTags() {
-    constexpr int kApart = 3; // pixels
+    if (m_behind.empty()) return;
+    constexpr int kAround = 3; // pixels
     const QCPAxis& step = *m_rect.axis(QCPAxis::atBottom);
     const QCPAxis& value = *m_rect.axis(QCPAxis::atLeft);
     const QFontMetrics metrics(m_plot.font());
-    std::vector<QRectF> taken;
-    for (auto each = m_behind.rbegin(); each != m_behind.rend(); ++each) { // the first to the left
-        const Behind& behind = *each;
-        const bool seen = !behind.points.xs.isEmpty() && m_rect.width() > 0 && m_rect.height() > 0;
+    TagPlaces places(m_rect.rect());
+    for (const Behind& behind : m_behind)
+        places.add(*behind.graph);
+    for (const Lane& lane : m_lanes)
+        places.add(*lane.graph);
+    for (size_t i = 0; i < m_behind.size(); ++i) {
+        const Behind& behind = m_behind[i];
+        const bool seen = m_rect.width() > 0 && m_rect.height() > 0 && places.isSeen(i);
         behind.tag->setVisible(seen);
         if (!seen) continue;
-        const double x = std::min(behind.points.xs.back(), step.range().upper);
-        const double y = std::max(behind.points.ys.back(), value.range().lower);
-        QRectF place(0, 0, metrics.horizontalAdvance(behind.label) + kApart, metrics.height());
-        place.moveBottomRight(QPointF(step.coordToPixel(x), value.coordToPixel(y)));
-        // a tag of a curve at the upper edge would be cut
-        place.moveTop(std::max(place.top(), double(m_rect.top())));
-        for (auto other = taken.begin(); other != taken.end();) {
-            const bool meets = place.intersects(*other);
-            if (meets) place.moveRight(other->left());
-            other = meets ? taken.begin() : other + 1; // it may lie on an earlier one now
-        }
-        taken.push_back(place);
+        const QRectF place =
+            places.placeBy(i, {double(metrics.horizontalAdvance(behind.label) + kAround),
+                               double(metrics.height())});
         behind.tag->position->setCoords(step.pixelToCoord(place.right()),
                                         value.pixelToCoord(place.bottom()));
     }

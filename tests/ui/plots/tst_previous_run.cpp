@@ -6,6 +6,9 @@
 
 #include <QAction>
 
+#include <algorithm>
+#include <cmath>
+
 namespace tst_previous_run {
 
 using namespace halfscope;
@@ -51,6 +54,7 @@ private slots:
     void lanesAreMatched();
     void plotsMayChange();
     void tagsKeepApart();
+    void tagsStandByTheirCurves();
     void theWindowKeepsIt();
 
 private:
@@ -80,6 +84,7 @@ void TestPreviousRun::comesBehindTheNewCurves() {
     QCOMPARE(before->data()->constBegin()->value, 1.0);
     QVERIFY(before->layer()->index() < now->layer()->index());
     QVERIFY(before->pen() != now->pen());
+    QVERIFY(before->pen().color() != graphNamed(*m_stack, kBeforeA)->pen().color());
     QVERIFY(isDrawn(*before));
     // the axis has room for both
     QVERIFY(before->valueAxis()->range().contains(1.0));
@@ -172,6 +177,48 @@ void TestPreviousRun::tagsKeepApart() {
     }
     QCOMPARE(tags.size(), size_t{2});
     QVERIFY(!tags[0].intersects(tags[1]));
+}
+
+/// Each name lies right above or below its own curve, and covers no other one.
+void TestPreviousRun::tagsStandByTheirCurves() {
+    m_stack->showPrevious(true);
+    const auto feed = [this](float a, float b) {
+        for (int i = 1; i <= 200; ++i) {
+            const float falls = std::exp(-0.02f * static_cast<float>(i));
+            m_stack->append(0, record(i, 0, a * falls + 0.01f));
+            m_stack->append(1, record(i, 1, b * falls + 0.01f));
+        }
+    };
+    feed(1.0f, 0.5f);
+    startAgain();
+    feed(0.98f, 0.6f);
+    show(700, 700);
+    const QCPAxisRect* rect = plotOf(*m_stack).axisRect(0);
+    int tags = 0;
+    for (int i = 0; i < plotOf(*m_stack).itemCount(); ++i) {
+        const auto* tag = qobject_cast<QCPItemText*>(plotOf(*m_stack).item(i));
+        if (!tag || !tag->visible() || tag->clipAxisRect() != rect) continue;
+        ++tags;
+        const QRectF place(tag->topLeft->pixelPosition(), tag->bottomRight->pixelPosition());
+        QVERIFY2(rect->rect().adjusted(-1, -1, 1, 1).contains(place.toRect()),
+                 qPrintable(tag->text()));
+        for (const char* name :
+             {"Loss/before A", "Loss/before B", "Loss/A fp32", "Loss/B amp-fp16"}) {
+            const QCPGraph* graph = graphNamed(*m_stack, QLatin1String(name));
+            double nearest = 1e9;
+            for (const QCPGraphData& each : *graph->data()) {
+                const double x = graph->keyAxis()->coordToPixel(each.key);
+                const double y = graph->valueAxis()->coordToPixel(each.value);
+                if (x < place.left() || x > place.right()) continue;
+                QVERIFY2(y < place.top() || y > place.bottom(),
+                         qPrintable(tag->text() + QLatin1String(" on ") + QLatin1String(name)));
+                nearest = std::min(nearest, std::max(place.top() - y, y - place.bottom()));
+            }
+            if (graph->name().endsWith(tag->text()))
+                QVERIFY2(nearest < 6, qPrintable(QString::number(nearest)));
+        }
+    }
+    QCOMPARE(tags, 2);
 }
 
 /// Plots that appear or disappear are built anew.

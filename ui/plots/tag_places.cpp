@@ -1,0 +1,116 @@
+// Tries places from the right end of a curve to its left one.
+#include "ui/plots/tag_places.h"
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace halfscope {
+namespace {
+
+constexpr int kColumn = 4;         // pixels: finer than any name is wide
+constexpr double kApart = 2;       // pixels between a curve and its name
+constexpr double kNameCosts = 1e3; // more than curves in all columns do
+
+} // namespace
+
+TagPlaces::TagPlaces(const QRect& room) : m_room(room) {}
+
+void TagPlaces::Stretch::cover(double y) {
+    top = std::min(top, y);
+    bottom = std::max(bottom, y);
+}
+
+int TagPlaces::columnAt(double x) const {
+    const double last = std::max(0.0, std::ceil(m_room.width() / kColumn) - 1);
+    return static_cast<int>(std::clamp(std::floor((x - m_room.left()) / kColumn), 0.0, last));
+}
+
+void TagPlaces::coverLine(Shape& shape, QPointF from, QPointF to) const {
+    if (to.x() < m_room.left() || from.x() > m_room.right()) return;
+    const auto heightAt = [&](double x) {
+        const double share = to.x() > from.x() ? (x - from.x()) / (to.x() - from.x()) : 1;
+        return from.y() + std::clamp(share, 0.0, 1.0) * (to.y() - from.y());
+    };
+    for (int column = columnAt(from.x()); column <= columnAt(to.x()); ++column) {
+        const double left = m_room.left() + column * kColumn;
+        Stretch& stretch = shape[static_cast<size_t>(column)];
+        stretch.cover(heightAt(std::max(left, from.x())));
+        stretch.cover(heightAt(std::min(left + kColumn, to.x())));
+    }
+}
+
+void TagPlaces::add(const QCPGraph& graph) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    Shape shape(static_cast<size_t>(columnAt(m_room.right()) + 1), Stretch{kNone, -kNone});
+    const bool stepped = graph.lineStyle() == QCPGraph::lsStepLeft;
+    QPointF before;
+    bool first = true;
+    for (const QCPGraphData& each : *graph.data()) {
+        const QPointF point(graph.keyAxis()->coordToPixel(each.key),
+                            graph.valueAxis()->coordToPixel(each.value));
+        if (!std::isfinite(point.x()) || !std::isfinite(point.y())) continue;
+        const QPointF corner = stepped && !first ? QPointF(point.x(), before.y()) : point;
+        coverLine(shape, std::exchange(first, false) ? point : before, corner);
+        coverLine(shape, corner, point);
+        before = point;
+    }
+    m_curves.push_back(std::move(shape));
+}
+
+bool TagPlaces::isSeen(size_t curve) const {
+    return std::any_of(m_curves[curve].begin(), m_curves[curve].end(),
+                       [](const Stretch& each) { return each.top <= each.bottom; });
+}
+
+TagPlaces::Stretch TagPlaces::within(const Shape& shape, const QRectF& rect) const {
+    Stretch all = shape[static_cast<size_t>(columnAt(rect.left()))];
+    for (int column = columnAt(rect.left()); column <= columnAt(rect.right()); ++column) {
+        const Stretch& each = shape[static_cast<size_t>(column)];
+        all = {std::min(all.top, each.top), std::max(all.bottom, each.bottom)};
+    }
+    return all;
+}
+
+double TagPlaces::crowd(const QRectF& place) const {
+    double all = 0;
+    for (const QRectF& name : m_taken)
+        all += name.intersects(place) ? kNameCosts : 0;
+    for (const Shape& shape : m_curves)
+        for (int column = columnAt(place.left()); column <= columnAt(place.right()); ++column) {
+            const Stretch& each = shape[static_cast<size_t>(column)];
+            all += each.top <= place.bottom() && each.bottom >= place.top() ? 1 : 0;
+        }
+    return all;
+}
+
+QRectF TagPlaces::placeBy(size_t curve, const QSizeF& name) {
+    const Shape& own = m_curves[curve];
+    const auto seen = [](const Stretch& each) { return each.top <= each.bottom; };
+    const auto last = std::find_if(own.rbegin(), own.rend(), seen);
+    const double end = m_room.left() + static_cast<double>(own.rend() - last) * kColumn;
+    QRectF best;
+    double least = std::numeric_limits<double>::infinity();
+    QRectF place(QPointF(), name);
+    place.moveRight(std::min(end, m_room.right()));
+    if (place.left() < m_room.left()) place.moveLeft(m_room.left()); // of a short curve
+    for (bool more = true; more && least > 0; more = place.left() >= m_room.left()) {
+        const Stretch line = within(own, place);
+        for (const double top : {line.top - kApart - name.height(), line.bottom + kApart}) {
+            const double low = std::max(m_room.top(), m_room.bottom() - name.height());
+            place.moveTop(std::clamp(top, m_room.top(), low));
+            if (const double cost = crowd(place); cost < least) {
+                least = cost;
+                best = place;
+            }
+        }
+        place.moveRight(place.right() - kColumn);
+    }
+    m_taken.push_back(best);
+    return best;
+}
+
+} // namespace halfscope
