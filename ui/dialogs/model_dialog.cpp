@@ -4,6 +4,7 @@
 
 #include "engine/data/known_facts.h"
 #include "engine/step/model_shapes.h"
+#include "ui/dialogs/ask.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/models/translated.h"
@@ -19,9 +20,12 @@
 #include <QRegularExpression>
 #include <QSplitter>
 #include <QTextBlock>
+#include <QTextOption>
 #include <QTimer>
 #include <QTreeWidget>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace halfscope {
 namespace {
@@ -62,6 +66,7 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     m_template = QString::fromStdString(modelShapes(withText(config, {})).text);
     const QString own = QString::fromStdString(config.model.layers);
     m_text->setPlainText(own.isEmpty() ? m_template : own);
+    m_begun = text();
     auto* pause = make<QTimer>(this);
     pause->setSingleShot(true);
     pause->setInterval(kPauseMs);
@@ -75,7 +80,8 @@ void ModelDialog::buildRow() {
     auto* row = make<QSplitter>(Qt::Horizontal, this);
     m_text = make<QPlainTextEdit>(row);
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_text->setLineWrapMode(QPlainTextEdit::WidgetWidth); // a whole network may be one line
+    m_text->setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
     m_text->setTabChangesFocus(true);
     m_text->setAccessibleName(tr("Text of the network"));
     m_layers = make<QTreeWidget>(row);
@@ -95,8 +101,8 @@ void ModelDialog::buildRow() {
 void ModelDialog::buildButtons() {
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     m_use = buttons->button(QDialogButtonBox::Ok);
-    m_use->setText(tr("Use this network"));
-    auto* reset = buttons->addButton(tr("From width and depth"), QDialogButtonBox::ResetRole);
+    m_use->setText(tr("&Use this network"));
+    auto* reset = buttons->addButton(tr("&From width and depth"), QDialogButtonBox::ResetRole);
     reset->setToolTip(tr("The network that width, hidden layers, normalisation and activation "
                          "describe"));
     connect(reset, &QPushButton::clicked, this, [this] { m_text->setPlainText(m_template); });
@@ -108,6 +114,12 @@ void ModelDialog::buildButtons() {
 QString ModelDialog::text() const {
     const QString text = m_text->toPlainText().trimmed();
     return text == m_template.trimmed() ? QString() : text;
+}
+
+void ModelDialog::reject() {
+    if (text() == m_begun ||
+        askYesNo(this, windowTitle(), tr("This network is not in use yet. Close and lose it?")))
+        QDialog::reject();
 }
 
 QString ModelDialog::errorText() const { return m_error->text(); }
@@ -160,15 +172,19 @@ void ModelDialog::showLayers() {
         QStringLiteral("color: %1").arg(colorsFor(QGuiApplication::palette()).error.name()));
 }
 
-/// Marks the line that the error names.
+/// Marks the line that the error names, which is one that is shown.
 void ModelDialog::markError() {
-    static const QRegularExpression line(QStringLiteral("line (\\d+), column"));
+    static const QRegularExpression line(QStringLiteral("line (\\d+), column (\\d+)"));
     const QRegularExpressionMatch found = line.match(m_reason);
     QList<QTextEdit::ExtraSelection> marks;
     if (found.hasMatch()) {
         QTextEdit::ExtraSelection mark;
-        mark.cursor =
-            QTextCursor(m_text->document()->findBlockByNumber(found.captured(1).toInt() - 1));
+        const QTextBlock block =
+            m_text->document()->findBlockByNumber(found.captured(1).toInt() - 1);
+        mark.cursor = QTextCursor(block);
+        // of a line that is wrapped, the part with this column is marked
+        mark.cursor.setPosition(block.position() +
+                                std::clamp(found.captured(2).toInt() - 1, 0, block.length() - 1));
         QColor fill = colorsFor(QGuiApplication::palette()).error;
         fill.setAlpha(50);
         mark.format.setBackground(fill);

@@ -26,6 +26,8 @@ public:
     void lookForData();
     QPlainTextEdit* editor() const { return m_text; }
     QTreeWidget* layers() const { return m_layers; }
+    /// Asks first when the text is another one than at the beginning.
+    void reject() override;
 
 private:
     void buildRow();
@@ -38,6 +40,7 @@ private:
     RunConfig m_config;
     bool m_waits = false;             ///< waits for the data, whose shape decides the template
     QString m_reason;                 ///< why the text cannot be used, in English
+    QString m_begun;                  ///< the text at the beginning
     QString m_template;               ///< the text that the other settings describe
     QPlainTextEdit* m_text = nullptr; ///< child, as all below
     QTreeWidget* m_layers = nullptr;

@@ -10,9 +10,13 @@
 #include <QApplication>
 #include <QDialogButtonBox>
 #include <QLocale>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTest>
+#include <QTextBlock>
+#include <QTextLayout>
+#include <QTimer>
 #include <QToolButton>
 #include <QTreeWidget>
 
@@ -53,6 +57,8 @@ private slots:
     void shapesFollowTheText();
     void errorsNameTheirLine_data();
     void errorsNameTheirLine();
+    void wrapsALongLine();
+    void asksBeforeItLosesText();
     void comesIntoTheSettings();
 };
 
@@ -109,6 +115,53 @@ void TestModelDialog::errorsNameTheirLine() {
     QVERIFY(!useOf(dialog)->isEnabled());
     const auto marks = dialog.editor()->extraSelections();
     QCOMPARE(marks.isEmpty() ? -1 : marks.front().cursor.blockNumber(), line);
+}
+
+/// The part that is wrong is marked, and all of the line can be seen.
+void TestModelDialog::wrapsALongLine() {
+    ModelDialog dialog(checkerboard());
+    dialog.show();
+    QString line = QStringLiteral("nn.Sequential(nn.Linear(2, 8), ");
+    for (int i = 0; i < 20; ++i)
+        line += QStringLiteral("nn.Linear(8, 8), nn.Tanh(), ");
+    dialog.editor()->setPlainText(line + QStringLiteral("nn.Rellu(), nn.Linear(8, 1))"));
+    QTRY_VERIFY(!dialog.errorText().isEmpty());
+    QVERIFY(dialog.editor()->document()->firstBlock().layout()->lineCount() > 3);
+    const auto marks = dialog.editor()->extraSelections();
+    QCOMPARE(marks.size(), qsizetype(1));
+    QCOMPARE(marks.front().cursor.position(), int(line.size()));
+    for (QPushButton* button : dialog.findChildren<QPushButton*>())
+        if (button != dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Cancel))
+            QVERIFY2(button->text().contains(u'&'), qPrintable(button->text()));
+}
+
+/// Presses Esc and answers; returns what was asked.
+QString askedOnEscape(ModelDialog& dialog, QMessageBox::StandardButton answer) {
+    QString asked;
+    QTimer::singleShot(0, &dialog, [&] {
+        auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        if (!box) return;
+        asked = box->text();
+        box->button(answer)->click();
+    });
+    QTest::keyClick(&dialog, Qt::Key_Escape);
+    QTest::qWait(50); // the timer must not outlive what it writes to
+    return asked;
+}
+
+void TestModelDialog::asksBeforeItLosesText() {
+    ModelDialog dialog(checkerboard());
+    dialog.show();
+    dialog.editor()->setPlainText(QStringLiteral("nn.Linear(2, 1)"));
+    QVERIFY(askedOnEscape(dialog, QMessageBox::No).contains(QStringLiteral("lose it")));
+    QVERIFY(dialog.isVisible());
+    QCOMPARE(dialog.text(), QStringLiteral("nn.Linear(2, 1)"));
+    QVERIFY(!askedOnEscape(dialog, QMessageBox::Yes).isEmpty());
+    QVERIFY(!dialog.isVisible());
+    ModelDialog untouched(checkerboard());
+    untouched.show();
+    QCOMPARE(askedOnEscape(untouched, QMessageBox::Yes), QString());
+    QVERIFY(!untouched.isVisible());
 }
 
 /// Follows the text from the button beside the setting to the weights.
