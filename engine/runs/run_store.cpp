@@ -69,6 +69,16 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
+/// Returns "Run" for "Run (2)", and other names as they are.
+std::string withoutNumber(const std::string& name) {
+    constexpr std::string_view kDigits = "0123456789";
+    if (!name.ends_with(')')) return name;
+    const size_t before = name.find_last_not_of(kDigits, name.size() - 2);
+    const bool numbered = before != name.npos && before + 2 < name.size() && before > 1 &&
+                          name[before] == '(' && name[before - 1] == ' ';
+    return numbered ? name.substr(0, before - 1) : name;
+}
+
 } // namespace
 
 std::vector<std::string> settingDifferences(std::span<const RunConfig* const> configs,
@@ -215,9 +225,13 @@ std::string RunStore::freeName(const std::string& wanted, RunId except) const {
             return each.id != except && each.name == name;
         });
     };
-    std::string name = wanted;
-    for (int number = 2; taken(name); ++number)
-        name = wanted + " (" + std::to_string(number) + ")";
+    if (!taken(wanted)) return wanted;
+    const std::string plain = withoutNumber(wanted);
+    std::string name;
+    int number = 2;
+    do
+        name = plain + " (" + std::to_string(number++) + ")";
+    while (taken(name));
     return name;
 }
 

@@ -8,14 +8,22 @@ namespace halfscope {
 
 LeftRunsBox::LeftRunsBox(const QStringList& runs, QWidget* parent)
     : QMessageBox(QMessageBox::Question, tr("Halfscope"),
-                  tr("Halfscope ended unexpectedly. These runs were not saved:"),
+                  runs.size() == 1
+                      ? tr("Halfscope ended unexpectedly. This run was not saved:")
+                      : tr("Halfscope ended unexpectedly. These %n runs were not saved:", nullptr,
+                           static_cast<int>(runs.size())),
                   QMessageBox::Open | QMessageBox::Discard | QMessageBox::Cancel, parent) {
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(QStringLiteral("leftRuns"));
     setTextFormat(Qt::PlainText);
-    setInformativeText(runs.join(u'\n'));
+    constexpr qsizetype kMost = 6;
+    QStringList lines = runs;
+    if (lines.size() > kMost) lines = lines.mid(0, kMost) << tr("and more");
+    setInformativeText(lines.join(u'\n'));
     button(Open)->setText(tr("&Restore"));
-    button(Discard)->setText(tr("&Delete them"));
+    button(Discard)->setText(runs.size() == 1
+                                 ? tr("&Delete it")
+                                 : tr("&Delete them", nullptr, static_cast<int>(runs.size())));
     button(Cancel)->setText(tr("Ask &next time"));
     setDefaultButton(Open);
     for (QAbstractButton* each : buttons())

@@ -10,8 +10,8 @@ namespace halfscope {
 class LeftRunsBox : public QMessageBox {
     Q_OBJECT
 public:
-    /// `runs` has a line for each run. Open, which Enter chooses, restores them; Discard deletes
-    /// them; Cancel, which Esc chooses, leaves them for the next start.
+    /// `runs` has a line for each run; the first few are shown. Open, which Enter chooses, restores
+    /// them; Discard deletes them; Cancel, which Esc chooses, leaves them for the next start.
     LeftRunsBox(const QStringList& runs, QWidget* parent);
 
     /// How long the box ignores keys after it appears: its user has not read it yet.

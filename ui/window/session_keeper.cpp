@@ -329,8 +329,6 @@ void SessionKeeper::offer(const LeftSessions& left) {
             runs << tr("%1, %2 steps")
                         .arg(QString::fromStdString(run.name),
                              QLocale().toString(static_cast<qlonglong>(run.steps)));
-    constexpr qsizetype kMost = 6;
-    if (runs.size() > kMost) runs = runs.mid(0, kMost) << tr("and more");
     auto* box = make<LeftRunsBox>(runs, &m_window);
     connect(box, &QMessageBox::finished, this, [this, left](int button) {
         m_offered = button == QMessageBox::Open;

@@ -488,6 +488,19 @@ void TestRun::storeKeepsRuns() {
     const RunId c = store.add(run("c"), "Other");
     QCOMPARE(store.size(), size_t{3});
     QCOMPARE(store.find(b)->name, std::string("Run (2)"));
+    { // a name that has a number already gets another one in its place
+        RunStore numbered;
+        const auto named = [&](const char* name) {
+            return numbered.find(numbered.add(run("n"), name))->name;
+        };
+        QCOMPARE(named("houses"), std::string("houses"));
+        QCOMPARE(named("houses (2)"), std::string("houses (2)"));
+        QCOMPARE(named("houses (2)"), std::string("houses (3)"));
+        for (const char* own : {"a ()", "(7)", "f(2)", "a (x2)"}) { // these are no numbers
+            QCOMPARE(named(own), std::string(own));
+            QCOMPARE(named(own), std::string(own) + " (2)");
+        }
+    }
     QCOMPARE(store.find(c)->color, 2);
     QVERIFY(store.current() == RunId::None);
     uint64_t changes = store.changes();

@@ -20,6 +20,7 @@ private slots:
     void shortcutsWaitUntilItIsRead();
     void keysAnswerOnceItIsRead_data();
     void keysAnswerOnceItIsRead();
+    void speaksOfOneRunOrMore();
 };
 
 namespace {
@@ -98,6 +99,16 @@ void TestLeftRunsBox::keysAnswerOnceItIsRead() {
     QTest::qWait(LeftRunsBox::kUnreadMs + 100);
     asked.type(key);
     QCOMPARE(asked.answer(), answer);
+}
+
+void TestLeftRunsBox::speaksOfOneRunOrMore() {
+    LeftRunsBox one({QStringLiteral("Overflow, 227 steps")}, nullptr);
+    QVERIFY2(one.text().contains(QStringLiteral("This run was")), qPrintable(one.text()));
+    QCOMPARE(one.button(QMessageBox::Discard)->text(), QStringLiteral("&Delete it"));
+    LeftRunsBox many(QStringList(9, QStringLiteral("Overflow, 227 steps")), nullptr);
+    QVERIFY2(many.text().contains(QStringLiteral("runs were")), qPrintable(many.text()));
+    QCOMPARE(many.button(QMessageBox::Discard)->text(), QStringLiteral("&Delete them"));
+    QCOMPARE(many.informativeText().count(u'\n'), qsizetype(6)); // the last tells of more
 }
 
 } // namespace tst_left_runs_box
