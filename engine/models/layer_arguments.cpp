@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace halfscope {
 
@@ -159,6 +160,19 @@ bool isSupported(const ArgInfo& info, const ArgValue& value) {
     return info.only.empty();
 }
 
+/// Returns the layer that pads as a convolution with this padding_mode would, "ReflectionPad2d";
+/// empty where there is none.
+std::string borderLayer(const LayerSpec& layer, const ArgInfo& info, const ArgValue& value) {
+    constexpr std::pair<std::string_view, std::string_view> kModes[] = {
+        {"reflect", "ReflectionPad"}, {"replicate", "ReplicationPad"}, {"circular", "CircularPad"}};
+    const std::string_view name = layer.info->name;
+    if (info.name != "padding_mode" || name.starts_with("ConvTranspose")) return {};
+    for (const auto& [mode, border] : kModes)
+        if (value.word == mode)
+            return std::string(border) + std::string(name.substr(name.size() - 2));
+    return {};
+}
+
 ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argument& given) {
     const std::string what = std::string(layer.info->name) + ": " + std::string(info.name) + "=" +
                              lang::textOf(given.value, 40);
@@ -166,10 +180,13 @@ ArgValue readValue(const LayerSpec& layer, const ArgInfo& info, const lang::Argu
     if (!take(info, given.value, value))
         refuseAt(given.value.place,
                  {phrase("Model", "%1 is not allowed: %2"), what, allowedText(info)});
-    if (!isSupported(info, value))
+    if (isSupported(info, value)) return value;
+    if (const std::string border = borderLayer(layer, info, value); !border.empty())
         refuseAt(given.value.place,
-                 {phrase("Model", "%1 is not supported: only %2 is"), what, info.only});
-    return value;
+                 {phrase("Model", "%1 is not supported; write nn.%2(...) before it, and padding=0"),
+                  what, border});
+    refuseAt(given.value.place,
+             {phrase("Model", "%1 is not supported: only %2 is"), what, info.only});
 }
 
 std::vector<std::string> namesOf(const LayerInfo& info) {

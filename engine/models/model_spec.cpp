@@ -115,6 +115,17 @@ private:
         return phrase("Model", "; are its brackets missing?");
     }
 
+    /// Returns the layers of this kind for other numbers of axes: "Conv1d, Conv2d" for "Conv3d".
+    static std::string withOtherAxes(std::string_view name) {
+        if (!name.ends_with("1d") && !name.ends_with("2d") && !name.ends_with("3d")) return {};
+        const std::string kind(name.substr(0, name.size() - 2));
+        std::string others;
+        for (const char* axes : {"1d", "2d", "3d"})
+            if (const LayerInfo* info = findLayer(kind + axes))
+                others += (others.empty() ? "" : ", ") + std::string(info->name);
+        return others;
+    }
+
     /// Returns what to do without a layer of PyTorch that this program does not have.
     static Message unknownHint(const Value& value) {
         const std::string_view name = lastWord(value.text);
@@ -134,6 +145,8 @@ private:
                                        "TransformerEncoderLayer");
         if (name.starts_with("Lazy"))
             return {phrase("Model", "; write %1 with all of its sizes"), name.substr(4)};
+        if (const std::string others = withOtherAxes(name); !others.empty())
+            return {phrase("Model", "; there are: %1"), others};
         std::vector<std::string> known;
         for (const LayerInfo& info : layerTable())
             known.emplace_back(info.name);

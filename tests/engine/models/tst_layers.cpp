@@ -497,6 +497,8 @@ private slots:
                                     "a whole number from 1 to 4096");
         row("Conv1d(8, 2, 3)", "line 1, column 1: Conv1d(8, 2, 3): the input is (4, 8); sequences "
                                "(samples, channels, length) are expected");
+        row("nn.Conv3d(8, 2, 3)", "line 1, column 1: \"nn.Conv3d\" is not a layer of this program; "
+                                  "there are: Conv1d, Conv2d");
         row("InstanceNorm1d(8, track_running_stats=True)",
             "line 1, column 39: InstanceNorm1d: track_running_stats=True is not supported: only "
             "False is");

@@ -285,6 +285,12 @@ void TestTorchLayers::refuses_data() {
         "mode='nearest-exact' is not supported: only 'nearest' or 'bilinear' or 'bicubic' is");
     row("Upsample(scale_factor=(1, 0.125))", "of the input, (2, 3, 5, 6), no pixel would be left");
     row("MaxPool2d(9, 3, ceil_mode=True)", "the window is larger than the input, (2, 3, 5, 6)");
+    row("Conv2d(8, 2, 3, padding=1, padding_mode='reflect')",
+        "padding_mode='reflect' is not supported; write nn.ReflectionPad2d(...) before it, and "
+        "padding=0");
+    row("Conv1d(8, 2, 3, padding_mode='circular')",
+        "padding_mode='circular' is not supported; write nn.CircularPad1d(...) before it, and "
+        "padding=0");
     row("AdaptiveMaxPool2d(2, return_indices=True)", "return_indices=True is not supported: only "
                                                      "False is");
     row("Sequential(ZeroPad2d(100), LocalResponseNorm(1048576))",
