@@ -130,6 +130,10 @@ QString RunWords::invitation(const State& state, qsizetype lanes, const QString&
         const QString ended = endedBefore(state);
         const QString step = QLocale().toString(static_cast<qlonglong>(*state.goesOnAfter));
         const QString goesOn = !ended.isEmpty() ? ended
+                               : state.step > *state.goesOnAfter
+                                   ? tr("This run goes on after step %1, from its last "
+                                        "checkpoint; later steps are trained again.")
+                                         .arg(step)
                                : state.step > 0 || *state.goesOnAfter == 0
                                    ? tr("This run continues after step %1.").arg(step)
                                    : tr("This run continues after step %1; its earlier curves were "

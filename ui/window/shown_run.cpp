@@ -570,13 +570,15 @@ void ShownRun::showState() {
                                 cannotStart());
     m_parts.plots->setResting(state != SessionState::Running);
     emit stirred();
-    const bool finished = state == SessionState::Finished;
+    const bool finished = state == SessionState::Finished, ready = state == SessionState::Ready;
     if (m_current && finished != m_current->info().outcome.has_value()) updateCurrent();
     if (isUnbuilt() && !showsSaved())
         cannotStart() ? m_figures.apologise(RunWords::failedStart(m_models.run.step() > 0))
                       : invite();
-    else if (finished || state == SessionState::Failed)
+    else if (finished || state == SessionState::Failed || (ready && showsSaved() && !repeats()))
         m_figures.changed(); // the headline sums up
+    else if (ready && showsSaved())
+        invite(); // Play goes on before the step that the window shows
     const bool waits = state == SessionState::Running || state == SessionState::Paused || finished;
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
     if (fresh || state == SessionState::Building) invite(); // a first step may take seconds

@@ -166,6 +166,12 @@ private:
     bool isUnbuilt() const {
         return m_controller.state() == SessionState::Failed && !m_controller.info();
     }
+    /// Whether Play would train steps again that the run that is shown has already.
+    bool repeats() const {
+        const auto& built = m_controller.info();
+        return built && built->goesOnAfter && m_shown.run &&
+               m_shown.run->step() > *built->goesOnAfter;
+    }
     /// Whether it has failed with the settings as they are.
     bool cannotStart() const {
         return isUnbuilt() && (!m_blamed || m_models.config.isStill(*m_blamed));

@@ -306,6 +306,12 @@ void TestWindowCauses::lostCheckpoint() {
     state.begins = RunWords::Begins::FromCheckpoint;
     QCOMPARE(RunWords::invitation(state, 2, {}),
              QStringLiteral("This run continues from its checkpoint."));
+    state.goesOnAfter = 28'541;
+    state.step = 30'439;
+    const QString again = RunWords::invitation(state, 2, {});
+    QVERIFY2(again.startsWith(
+                 QStringLiteral("This run goes on after step %1,").arg(QLocale().toString(28'541))),
+             qPrintable(again));
     // no setting is to blame, and none can repair it
     Opened opened(tinyConfig(6));
     MainWindow& window = opened.window;
