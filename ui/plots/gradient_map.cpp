@@ -207,6 +207,14 @@ QStringList GradientMap::textsAt(std::optional<qint64> step) const {
     if (!column && history().empty() && history().isSaved())
         return {QCoreApplication::translate("GradientMap", "not counted during this run"),
                 QCoreApplication::translate("GradientMap", "not counted")};
+    if (!column && history().empty() && m_run->now().info().outcome)
+        return {QCoreApplication::translate("GradientMap", "not counted during this run: Continue "
+                                                           "counts further steps, Reset and Play "
+                                                           "all of them"),
+                QCoreApplication::translate("GradientMap", "not counted: Continue counts further "
+                                                           "steps"),
+                QCoreApplication::translate("GradientMap", "Continue to count"),
+                QCoreApplication::translate("GradientMap", "not counted")};
     if (!column && history().empty())
         return {QCoreApplication::translate("GradientMap", "counting starts at the next step"),
                 QCoreApplication::translate("GradientMap", "from the next step"),

@@ -114,12 +114,17 @@ void GradientView::setNote(const QString& text) {
 }
 
 QString GradientView::heading() const {
-    if (m_ranges.empty()) return tr("Scaled gradients");
+    if (m_ranges.empty()) return tr("Gradients");
     // counts as the pictures do: the step that has these gradients is not trained yet
     const auto trained = static_cast<qlonglong>(std::max<int64_t>(0, m_ranges.front().step - 1));
     const QString step = QLocale().toString(trained);
-    return m_anew ? tr("Scaled gradients of a new training")
-                  : tr("Scaled gradients after step %1").arg(step);
+    const bool scaled = std::any_of(m_ranges.begin(), m_ranges.end(),
+                                    [](const GradientRange& range) { return range.scale != 1; });
+    if (m_anew)
+        return scaled ? tr("Scaled gradients of a new training")
+                      : tr("Gradients of a new training");
+    return scaled ? tr("Scaled gradients after step %1").arg(step)
+                  : tr("Gradients after step %1").arg(step);
 }
 
 QString GradientView::headingIn(int width, const QFontMetrics& metrics) const {

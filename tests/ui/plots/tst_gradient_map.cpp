@@ -338,6 +338,17 @@ void TestGradientMap::saysWhatIsThere() {
     m_stack->showGradients(true);
     show(1200, 700);
     QCOMPARE(said(), QStringLiteral("counting starts at the next step"));
+    RunBatch end;
+    end.info = m_stack->run()->info();
+    end.info->outcome = RunOutcome::Finished;
+    m_stack->run()->append(std::move(end));
+    draw();
+    QVERIFY2(said().contains(QStringLiteral("Continue counts further steps")), qPrintable(said()));
+    end.info = m_stack->run()->info();
+    end.info->outcome.reset();
+    m_stack->run()->append(std::move(end));
+    draw();
+    QCOMPARE(said(), QStringLiteral("counting starts at the next step"));
     m_stack->addGradients({rangeOf(3, -26, DType::F32), range});
     train(1, 2);
     draw();
