@@ -2,56 +2,163 @@
 // not take it.
 #include "ui/plots/plot_picture.h"
 
+#include "ui/look/theme.h"
+#include "ui/plots/readout_item.h"
+
 #include <qcustomplot.h>
 
 #include <QBuffer>
 #include <QCoreApplication>
 #include <QPageSize>
 #include <QPdfWriter>
+#include <QScopeGuard>
 #include <QSvgGenerator>
+
+#include <algorithm>
 
 namespace halfscope {
 namespace {
 
-QString title() { return QCoreApplication::translate("PlotStack", "Halfscope plots"); }
+constexpr int kLegendMargin = 8, kLegendSample = 22, kSampleGap = 5,
+              kBetweenEntries = 18; // pixels of a legend
+constexpr double kPixelsEach = 2;   // pixels of a picture for each one on screen
 
-void writeSvg(QCustomPlot& plot, QIODevice& to) {
+void writeSvg(const QSize& size, const QString& title, const DrawFigure& draw, QIODevice& to) {
     QSvgGenerator generator;
     generator.setOutputDevice(&to);
-    generator.setSize(plot.size());
-    generator.setViewBox(QRect(QPoint(0, 0), plot.size()));
-    generator.setTitle(title());
+    generator.setSize(size);
+    generator.setViewBox(QRect(QPoint(0, 0), size));
+    generator.setTitle(title);
     QCPPainter painter;
     painter.begin(&generator);
-    plot.toPainter(&painter, plot.width(), plot.height());
+    draw(painter);
 }
 
-void writePdf(QCustomPlot& plot, QIODevice& to) {
+void writePdf(const QSize& size, const QString& title, const DrawFigure& draw, QIODevice& to) {
     constexpr double kPointsAnInch = 72;
     QPdfWriter writer(&to);
-    const int dots = plot.logicalDpiX(); // letters keep their size beside the lines
+    const int dots = QImage(1, 1, QImage::Format_RGB32).logicalDpiX(); // letters keep their size
+                                                                       // beside the lines
     writer.setResolution(dots);
-    writer.setPageSize(QPageSize(QSizeF(plot.size()) * kPointsAnInch / dots, QPageSize::Point,
-                                 QString(), QPageSize::ExactMatch));
+    writer.setPageSize(QPageSize(QSizeF(size) * kPointsAnInch / dots, QPageSize::Point, QString(),
+                                 QPageSize::ExactMatch));
     writer.setPageMargins({});
-    writer.setTitle(title());
+    writer.setTitle(title);
     QCPPainter painter;
     painter.begin(&writer);
     painter.setMode(QCPPainter::pmVectorized);
-    plot.toPainter(&painter, plot.width(), plot.height());
+    draw(painter);
+}
+
+/// Places entries from left to right in as many lines as they need.
+class LegendLayout {
+public:
+    LegendLayout(const FigureLegend& legend, const QFont& font, int width)
+        : m_legend(legend), m_font(font), m_line(ReadoutItem::heightFor(font)) {
+        const QFontMetrics metrics(font);
+        QPoint at(kLegendMargin, 0);
+        for (const FigureLegend::Entry& entry : legend.entries) {
+            const int needed = kLegendSample + kSampleGap + metrics.horizontalAdvance(entry.text);
+            if (at.x() > kLegendMargin && at.x() + needed > width)
+                at = {kLegendMargin, at.y() + m_line};
+            m_places.push_back(at);
+            at.rx() += needed + kBetweenEntries;
+            m_height = at.y() + m_line;
+        }
+    }
+    int height() const { return m_height; }
+    void draw(QCPPainter& painter, int top) const {
+        painter.setFont(m_font);
+        for (size_t i = 0; i < m_places.size(); ++i) {
+            const FigureLegend::Entry& entry = m_legend.entries[i];
+            const QRect box(m_places[i] + QPoint(0, top), QSize(1, m_line));
+            QPen pen = entry.pen;
+            pen.setWidthF(std::max(1.5, pen.widthF())); // drawn once, so it may be thick
+            painter.setPen(pen);
+            const double middle = box.center().y() + 1;
+            painter.drawLine(QLineF(box.left(), middle, box.left() + kLegendSample, middle));
+            painter.setPen(QPen(entry.color));
+            painter.drawText(box.adjusted(kLegendSample + kSampleGap, 0, 0, 0),
+                             Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip |
+                                 Qt::TextSingleLine,
+                             entry.text);
+        }
+    }
+
+private:
+    const FigureLegend& m_legend;
+    QFont m_font;
+    int m_line;
+    int m_height = 0;
+    std::vector<QPoint> m_places;
+};
+
+/// Hands `take` the size of the plot with its legend, and what draws them. No heading is shortened
+/// meanwhile for controls that only the window has.
+template <class Take>
+auto drawn(QCustomPlot& plot, const FigureLegend& legend, Take take) {
+    const auto print = [&plot](bool prints) {
+        for (int i = 0; i < plot.itemCount(); ++i)
+            if (auto* header = qobject_cast<ReadoutItem*>(plot.item(i))) header->setPrinted(prints);
+    };
+    print(true);
+    const auto before = qScopeGuard([&print] { print(false); });
+    const LegendLayout layout(legend, plot.font(), plot.width());
+    const QSize whole(plot.width(), plot.height() + layout.height());
+    return take(whole, [&](QCPPainter& painter) {
+        painter.fillRect(QRect(QPoint(), whole), legend.background);
+        plot.toPainter(&painter, plot.width(), plot.height());
+        layout.draw(painter, plot.height());
+    });
 }
 
 } // namespace
 
-QByteArray plotFile(QCustomPlot& plot, PlotForm form) {
+FigureLegend legendOf(const Colors& colors, const QStringList& labels,
+                      const std::vector<Overlay>& others) {
+    FigureLegend legend{colors.background, {}};
+    for (int lane = 0; lane < labels.size(); ++lane)
+        legend.entries.push_back({colors.lanePen(lane), colors.laneText(lane), labels[lane]});
+    for (const Overlay& other : others)
+        legend.entries.push_back(
+            {colors.runPen(other.color, 0), colors.text,
+             QCoreApplication::translate("PlotStack", "run %1").arg(other.tag.trimmed())});
+    return legend;
+}
+
+QByteArray figureFile(const QSize& size, const QString& title, const DrawFigure& draw,
+                      PlotForm form) {
     QBuffer buffer;
     buffer.open(QIODevice::WriteOnly);
     switch (form) {
-    case PlotForm::Svg: writeSvg(plot, buffer); break;
-    case PlotForm::Pdf: writePdf(plot, buffer); break;
-    case PlotForm::Png: plot.toPixmap(0, 0, 2.0).save(&buffer, "PNG"); break;
+    case PlotForm::Svg: writeSvg(size, title, draw, buffer); break;
+    case PlotForm::Pdf: writePdf(size, title, draw, buffer); break;
+    case PlotForm::Png: figureImage(size, draw).save(&buffer, "PNG"); break;
     }
     return buffer.data();
+}
+
+QImage figureImage(const QSize& size, const DrawFigure& draw) {
+    QImage image(size * kPixelsEach, QImage::Format_RGB32);
+    image.setDevicePixelRatio(kPixelsEach);
+    image.fill(Qt::white);
+    QCPPainter painter;
+    painter.begin(&image);
+    painter.setMode(QCPPainter::pmNonCosmetic);
+    draw(painter);
+    painter.end();
+    return image;
+}
+
+QByteArray plotFile(QCustomPlot& plot, const FigureLegend& legend, PlotForm form) {
+    const QString title = QCoreApplication::translate("PlotStack", "Halfscope plots");
+    return drawn(plot, legend, [&](const QSize& size, const DrawFigure& draw) {
+        return figureFile(size, title, draw, form);
+    });
+}
+
+QImage plotImage(QCustomPlot& plot, const FigureLegend& legend) {
+    return drawn(plot, legend, figureImage);
 }
 
 } // namespace halfscope

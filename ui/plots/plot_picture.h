@@ -1,20 +1,55 @@
-// Turns a QCustomPlot into the content of a picture file.
+// Turns what is drawn into the content of a picture file: a QCustomPlot with its legend, or
+// anything else that a painter draws.
 #pragma once
 
-#include <QByteArray>
+#include "ui/plots/overlay.h"
 
+#include <QByteArray>
+#include <QColor>
+#include <QImage>
+#include <QPen>
+#include <QStringList>
+
+#include <functional>
+#include <vector>
+
+class QCPPainter;
 class QCustomPlot;
 
 namespace halfscope {
 
+struct Colors;
+
 /// The kinds of picture files.
 enum class PlotForm {
     Svg,
-    Pdf, ///< one page of the plot's size, for LaTeX
+    Pdf, ///< one page of the picture's size, for LaTeX
     Png, ///< of twice the size on screen
 };
 
-/// Returns the bytes of a file that shows the plot as it is on screen.
-QByteArray plotFile(QCustomPlot&, PlotForm);
+/// What tells a reader, who has no window to ask, which line is which.
+struct FigureLegend {
+    struct Entry {
+        QPen pen;
+        QColor color; ///< of the text
+        QString text;
+    };
+    QColor background;
+    std::vector<Entry> entries;
+};
+
+/// Returns an entry for each lane and for each other run whose curves are drawn.
+FigureLegend legendOf(const Colors&, const QStringList& labels, const std::vector<Overlay>&);
+
+using DrawFigure = std::function<void(QCPPainter&)>;
+
+/// Returns the bytes of a file with a picture of this size on screen, which `draw` draws.
+QByteArray figureFile(const QSize&, const QString& title, const DrawFigure& draw, PlotForm);
+/// Returns the same picture with twice as many pixels in each direction.
+QImage figureImage(const QSize&, const DrawFigure& draw);
+
+/// Return the plot as it is on screen, but with whole headings, and with the legend below.
+QByteArray plotFile(QCustomPlot&, const FigureLegend&, PlotForm);
+QImage plotImage(QCustomPlot&, const FigureLegend&);
 
 } // namespace halfscope

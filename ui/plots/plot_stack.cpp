@@ -418,11 +418,12 @@ auto PlotStack::drawFinely(Draw draw) {
 QByteArray PlotStack::file(PlotForm form) {
     const auto colors = qScopeGuard([this] { applyColors(); });
     useColors(paperColors());
-    return drawFinely([&] { return plotFile(*m_plot, form); });
+    return drawFinely(
+        [&] { return plotFile(*m_plot, legendOf(m_colors, m_labels, m_overlays), form); });
 }
 
 QImage PlotStack::picture() {
-    return drawFinely([&] { return m_plot->toPixmap(0, 0, 2.0).toImage(); });
+    return drawFinely([&] { return plotImage(*m_plot, legendOf(m_colors, m_labels, m_overlays)); });
 }
 
 PlotValues PlotStack::values(const QString& column) const {

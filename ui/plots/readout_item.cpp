@@ -60,7 +60,7 @@ int ReadoutItem::spacing(Form form) {
 }
 
 const QString& ReadoutItem::titleIn(Form form) const {
-    return form == Form::ShortTitle || isShort(form) ? m_shortTitle : m_title;
+    return !m_printed && (form == Form::ShortTitle || isShort(form)) ? m_shortTitle : m_title;
 }
 
 QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) {
@@ -104,7 +104,7 @@ qsizetype ReadoutItem::fitting(int width, Form form) const {
     return m_entries.size();
 }
 
-int ReadoutItem::room() const { return m_rect.rect().width() - m_covered; }
+int ReadoutItem::room() const { return m_rect.rect().width() - (m_printed ? 0 : m_covered); }
 
 bool ReadoutItem::fits() const { return fitting(room(), formFor(room())) == m_entries.size(); }
 
@@ -121,7 +121,7 @@ QStringList ReadoutItem::textsIn(int width) const {
 void ReadoutItem::draw(QCPPainter* painter) {
     if (m_rect.margins().top() == 0) return; // the plot was folded away
     constexpr auto kWhere = Qt::AlignLeft | Qt::AlignVCenter;
-    const QRect inner = m_rect.rect().adjusted(0, 0, -m_covered, 0);
+    const QRect inner(m_rect.rect().topLeft(), QSize(room(), m_rect.rect().height()));
     const Form form = formFor(inner.width());
     const QStringList texts = textsIn(inner.width());
     const int height = heightFor(mParentPlot->font());

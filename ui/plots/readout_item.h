@@ -28,6 +28,8 @@ public:
     const QVector<ReadoutEntry>& entries() const { return m_entries; }
     /// Keeps so many pixels free at the right end, because something else covers them.
     void keepFree(int width) { m_covered = width; }
+    /// Prepares for a picture: nothing covers the header there, and its title is never shortened.
+    void setPrinted(bool printed) { m_printed = printed; }
     static int heightFor(const QFont&);
     /// Returns what a header of `width` pixels says: the title, then a text for each lane. "…" at
     /// the end stands for lanes that are left out, because half a number would be another number.
@@ -59,6 +61,7 @@ private:
     QString m_title, m_shortTitle;
     QColor m_titleColor;
     int m_covered = 0;
+    bool m_printed = false;
     QVector<ReadoutEntry> m_entries;
 };
 

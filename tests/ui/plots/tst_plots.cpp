@@ -56,6 +56,7 @@ private slots:
     void recordsOfUnknownLanes();
     void clearing();
     void exports();
+    void exportsSayWhichLaneIsWhich();
     void axisTellsItsResolution();
     void everyMarkIsNamed_data();
     void everyMarkIsNamed();
@@ -364,8 +365,24 @@ void TestPlots::exports() {
     QVERIFY(content.contains("<svg") && content.trimmed().endsWith("</svg>"));
     QVERIFY(content.count("<polyline") + content.count("<path") > 4);
     QVERIFY(content.contains("Loss scale"));
-    QCOMPARE(QImage::fromData(m_stack->file(PlotForm::Png), "PNG").size(),
-             2 * plotOf(*m_stack).size());
+    const QSize size = 2 * plotOf(*m_stack).size();
+    const QImage image = QImage::fromData(m_stack->file(PlotForm::Png), "PNG");
+    QCOMPARE(image.width(), size.width());
+    QVERIFY(image.height() > size.height()); // the legend is below
+    QCOMPARE(m_stack->picture().size(), image.size());
+}
+
+/// A narrow window shortens headings and names; a picture for a slide does not.
+void TestPlots::exportsSayWhichLaneIsWhich() {
+    for (const int lane : {0, 1})
+        for (int i = 1; i <= 500; ++i)
+            m_stack->append(lane, record(i, lane, 0.5f / static_cast<float>(i)));
+    show();
+    m_stack->resize(300, 420);
+    draw();
+    const QByteArray content = m_stack->svg();
+    for (const char* text : {">A fp32<", ">B amp-fp16<", ">Loss scale<", ">Throughput"})
+        QVERIFY2(content.contains(text), text);
 }
 
 void TestPlots::themesRecolourEverything() {
