@@ -1,5 +1,6 @@
 // The choice of settings above, the map below; both scroll where the screen is small.
 #include "ui/dialogs/grid_dialog.h"
+#include "ui/dialogs/figure_menu.h"
 
 #include "engine/core/error.h"
 #include "engine/settings/run_length.h"
@@ -192,6 +193,13 @@ void GridDialog::addMap(QVBoxLayout& column) {
     column.addWidget(m_view, 1);
     m_legend = make<GridLegend>(m_model, this);
     column.addWidget(m_legend);
+    make<FigureMenu>(*m_view, FigureMenu::Figure{QStringLiteral("map"),
+                                                 [this] {
+                                                     return tr("%1 · %2").arg(
+                                                         GridModel::nameOf(m_model.shown()),
+                                                         m_model.axes());
+                                                 },
+                                                 {m_legend}});
     m_cell = make<QLabel>(this);
     m_cell->setWordWrap(true);
     m_cell->setAlignment(Qt::AlignLeft | Qt::AlignTop);

@@ -1,6 +1,7 @@
 // Looks at the run ten times a second: a person reads no faster, and a count takes longer.
 #include "ui/dialogs/layer_gradients_dialog.h"
 
+#include "ui/dialogs/figure_menu.h"
 #include "ui/dialogs/layer_gradients_view.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
@@ -47,6 +48,9 @@ LayerGradientsDialog::LayerGradientsDialog(Source source, QWidget* parent)
     m_summary->setWordWrap(true);
     m_summary->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(m_summary);
+    make<FigureMenu>(*m_table, FigureMenu::Figure{QStringLiteral("gradients-by-layer"),
+                                                  [this] { return heading(); },
+                                                  {legend, m_summary}});
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Close, this);
     QPushButton* types =
         buttons->addButton(tr("&Number types by layer"), QDialogButtonBox::ActionRole);

@@ -2,6 +2,7 @@
 #include "ui/dialogs/types_dialog.h"
 
 #include "engine/core/error.h"
+#include "ui/dialogs/figure_menu.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
 #include "ui/look/wheel.h"
@@ -10,7 +11,6 @@
 
 #include <QComboBox>
 #include <QDialogButtonBox>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -55,7 +55,7 @@ private:
         return {kBytes * (box + 1), box + 2};
     }
     static QIcon iconOf(int bytes, const QStyleOptionViewItem& option) {
-        const Colors colors = colorsFor(QGuiApplication::palette());
+        const Colors colors = colorsFor(option.palette);
         QIcon icon;
         icon.addPixmap(draw(bytes, option, colors.accent, colors.grid));
         const QColor chosen = option.palette.color(QPalette::HighlightedText);
@@ -96,6 +96,9 @@ TypesDialog::TypesDialog(ConfigModel& config, int lane, QWidget* parent)
     m_totals = make<QLabel>(this);
     m_totals->setWordWrap(true);
     column->addWidget(m_totals);
+    make<FigureMenu>(
+        *m_table,
+        FigureMenu::Figure{QStringLiteral("types"), [this] { return windowTitle(); }, {m_totals}});
     addControls(*column);
     connect(&m_config, &ConfigModel::edited, this, &TypesDialog::read);
     fit();

@@ -63,6 +63,7 @@ GradientView::GradientView(QWidget* parent) : QWidget(parent) {
     setToolTip(about());
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setSizePolicy(policy);
+    setFocusPolicy(Qt::StrongFocus); // for its menu
 }
 
 void GradientView::setRun(std::shared_ptr<const Run> run, bool anew) {
@@ -240,6 +241,10 @@ double GradientView::placeOf(int exponent, const QRectF& bars) const {
 void GradientView::paintEvent(QPaintEvent*) {
     const Colors colors = colorsFor(palette());
     QPainter painter(this);
+    if (hasFocus()) {
+        painter.setPen(palette().color(QPalette::Highlight));
+        painter.drawRect(rect().adjusted(0, 0, -1, -1));
+    }
     const QFontMetrics metrics(font());
     const int line = metrics.lineSpacing();
     const QRect room = rect().adjusted(kSideMargin, 0, -kSideMargin, 0);

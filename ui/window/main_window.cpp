@@ -2,6 +2,7 @@
 #include "ui/window/main_window.h"
 
 #include "engine/core/error.h"
+#include "ui/dialogs/figure_menu.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
 #include "ui/look/owned.h"
@@ -149,6 +150,7 @@ void MainWindow::buildRight() {
     auto* column = make<QVBoxLayout>(lower);
     column->setContentsMargins(0, 0, 0, 0);
     m_parts.gradients = make<GradientView>(lower);
+    make<FigureMenu>(*m_parts.gradients, FigureMenu::Figure{QStringLiteral("gradients")});
     m_parts.gradients->hide();
     m_parts.events = make<EventPanel>(m_models.events, lower);
     m_parts.runs = make<RunsPanel>(m_models.list, lower);
