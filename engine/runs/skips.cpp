@@ -150,10 +150,13 @@ bool SkipTally::often(int64_t count) const {
     return count >= kFew && count * kOften > m_updates - m_start;
 }
 
+bool SkipTally::isAllBefore() const { return m_before == skipped() && m_lossLostAt == 0; }
+
 bool SkipTally::stuck() const { return m_scale == 0 || !std::isfinite(m_scale); }
 
 SkipVerdict SkipTally::verdict(bool dynamic) const {
     if (skipped() == 0) return SkipVerdict::None;
+    if (isAllBefore()) return SkipVerdict::None;
     const bool bad = m_lossLostAt > 0 || helpless() > 0 || m_belowOne || held(dynamic) || stuck() ||
                      often(m_others) || often(m_trials) || m_start > kLongStart;
     return bad ? SkipVerdict::TooMany : SkipVerdict::Normal;
@@ -212,6 +215,7 @@ Message SkipTally::textWithoutSkips() const {
 Message SkipTally::sentence(bool dynamic) const {
     if (skipped() == 0) return textWithoutSkips();
     const Message count = countText();
+    if (isAllBefore()) return {phrase("Events", "%1, before step %2."), count, m_firstStep};
     if (m_lossLostAt > 0)
         return {phrase("Events", "%1. That is not normal: %2"), count, lossText()};
     if (helpless() > 0)
@@ -240,8 +244,6 @@ Message SkipTally::sentence(bool dynamic) const {
                                  "the loss scale. The gradients vary widely, or the backoff factor "
                                  "is close to 1. Clipping or a lower learning rate may help."),
                 count, m_others};
-    if (m_before > 0 && m_before == skipped())
-        return {phrase("Events", "%1, before step %2."), count, m_firstStep};
     if (skipped() == updates())
         return {phrase("Events", "%1. That is normal: the loss scale is coming down."), count};
     const int64_t all = skipped();

@@ -13,7 +13,7 @@ namespace halfscope {
 
 /// The verdict on skipped steps.
 enum class SkipVerdict : uint8_t {
-    None,    ///< no step was skipped
+    None,    ///< no step was skipped, or nothing is known of those that were
     Normal,  ///< the loss scale searched for its limit
     TooMany, ///< training suffers; the sentence says what to do
 };
@@ -57,6 +57,8 @@ private:
     static constexpr int64_t kForgiven = 10;
     void addBefore(const StepRow& first);
     void addUpdate(const StepRow&);
+    /// Whether nothing is known of the skipped steps but their number: rows begin after them.
+    bool isAllBefore() const;
     int64_t updates() const { return m_updatesBefore + m_updates; }
     void addLoss(const StepRow&);
     Message countText() const;
