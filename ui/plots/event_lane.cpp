@@ -360,4 +360,14 @@ std::optional<int> EventLane::eventAt(const QPointF& position) const {
     return best;
 }
 
+QString EventLane::explanationAt(const QPoint& position) const {
+    const QRect marks = m_rect.rect();
+    if (!QRect(0, marks.top(), marks.left(), marks.height()).contains(position)) return {};
+    return QCoreApplication::translate(
+        "EventLane",
+        "What happened in each lane: \u25bc overflow, \u25b2 the loss scale grew, \u25ac the "
+        "loss scale fell, \u25cb underflow, \u25c6 the loss is not finite, \u2691 a setting "
+        "was changed");
+}
+
 } // namespace halfscope

@@ -56,6 +56,8 @@ public:
     std::optional<int> eventBeside(std::optional<qint64> step, bool forward) const;
     QString text(int index) const;
     qint64 step(int index) const;
+    /// Returns what all marks mean for a place beside them; empty elsewhere.
+    QString explanationAt(const QPoint& position) const;
     /// See EventLegend.
     void keepFree(int width);
     QCPAxisRect& rect() const { return m_rect; }

@@ -43,8 +43,7 @@ PlotStack::PlotStack(QWidget* parent) : QWidget(parent), m_plot(std::make_unique
     box->setContentsMargins(kFocusBorder, kFocusBorder, kFocusBorder, kFocusBorder);
     box->addWidget(m_plot.get());
     m_plot->setFocusPolicy(Qt::NoFocus);
-    m_plot->setMinimumSize(1,
-                           1); // QCustomPlot complains about painting on nothing
+    m_plot->setMinimumSize(1, 1); // QCustomPlot complains about painting on nothing
     m_controls = make<PlotControls>(*this);
     connect(m_controls, &PlotControls::liveAsked, this, [this] { setFollow(true); });
     connect(m_controls, &PlotControls::weightChanged, this, [this](double weight) {
@@ -507,13 +506,7 @@ void PlotStack::pinOrUnpin(qint64 step) {
 
 QString PlotStack::helpAt(const QPoint& position) const {
     if (const StackedPlot* plot = m_rows->withHeaderAt(position)) return plot->explanation();
-    const QRect events = m_eventRect->rect();
-    if (QRect(0, events.top(), events.left(), events.height()).contains(position))
-        return tr(
-            "What happened in each lane: \u25bc overflow, \u25b2 the loss scale grew, \u25ac the "
-            "loss scale fell, \u25cb underflow, \u25c6 the loss is not finite, \u2691 a setting "
-            "was changed");
-    return {};
+    return m_events->explanationAt(position);
 }
 
 void PlotStack::keyPressEvent(QKeyEvent* event) {

@@ -134,7 +134,7 @@ void TestFunctionTypes::dropoutInAttention() {
                                                "TransformerEncoderLayer(2, 1, 4, dropout=") +
                                    dropout + ", batch_first=True), Flatten(), Linear(6, 3))";
         const LaneTypes lane = typesOf(configOf(layers.c_str()), Precision::AmpFp16);
-        const FunctionTypes& attention = rowOf(lane, "TransformerEncoderLayer 1", kName);
+        const FunctionTypes& attention = rowOf(lane, "TransformerEncoderLayer 1.self_attn", kName);
         QCOMPARE(attention.type, DType::F16);
         QVERIFY(attention.insideF32 && attention.product);
         const auto calls =

@@ -164,9 +164,9 @@ void TestPlots::everyMarkIsNamed() {
             const QRegularExpressionMatch found = each.next();
             const double left = found.captured(1).toDouble(), base = found.captured(2).toDouble();
             if (base < top + metrics.ascent()) continue; // the steps
+            if (base >= 300) continue;                   // the lanes, below the plots
             said << found.captured(3);
             lines[int(base)][left] = left + metrics.horizontalAdvance(found.captured(3));
-            QVERIFY(base < 300);
         }
         const QString at = QStringLiteral("width %1: %2").arg(width).arg(said.join(u'|'));
         QCOMPARE(said.size(), brief.size() + 1);
