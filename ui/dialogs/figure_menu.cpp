@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/io/atomic_file.h"
+#include "engine/runs/run_tables.h"
 #include "ui/dialogs/ask.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
@@ -17,7 +18,6 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QMessageBox>
-#include <QRegularExpression>
 #include <QScrollBar>
 #include <QSignalBlocker>
 #include <QTableView>
@@ -144,12 +144,6 @@ std::vector<QWidget*> partsOf(QWidget& owner, const std::vector<QWidget*>& below
     return parts;
 }
 
-QString csvCell(QString text) {
-    static const QRegularExpression kSpecial(QStringLiteral("[\",\n]"));
-    if (!text.contains(kSpecial)) return text;
-    return u'"' + text.replace(u'"', QStringLiteral("\"\"")) + u'"';
-}
-
 } // namespace
 
 FigureMenu::FigureMenu(QWidget& owner, Figure figure)
@@ -195,7 +189,8 @@ QString FigureMenu::table(bool csv) const {
     const auto add = [&lines, csv](const QStringList& cells) {
         QStringList line;
         for (const QString& cell : cells)
-            line << (csv ? csvCell(cell) : QString(cell).replace(u'\n', u' '));
+            line << (csv ? QString::fromStdString(csvField(cell.toStdString()))
+                         : QString(cell).replace(u'\n', u' '));
         lines << line.join(csv ? u',' : u'\t');
     };
     const bool named = !m_table->verticalHeader()->isHidden();
