@@ -27,6 +27,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include <pthread.h>
@@ -190,7 +191,9 @@ std::string arithmeticOf(Precision precision) {
 }
 
 void tellVariants(const std::string& name, const Executor& executor) {
-    tell("%s", variantTable(executor.variants()).c_str());
+    std::istringstream table(variantTable(executor.variants()));
+    for (std::string line; std::getline(table, line);)
+        tell("%s\n", line.c_str());
     for (const VariantTime& variant : executor.variants())
         tellTable("variant\t" + name + "\t" + variant.name + "\t" + number(1e3 * variant.seconds) +
                   "\t" + (variant.chosen ? "chosen" : "") + "\t" + variant.note);
