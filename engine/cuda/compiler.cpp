@@ -164,36 +164,59 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
     return code;
 }
 
+std::vector<std::string> compileParts(const Device& device, const FileCache& cache,
+                                      const std::vector<std::string>& parts) {
+    Compiled all = compileTexts(device, cache, {parts}, [] { return Message(); }).front();
+    if (!all.error.empty()) throw EngineError(all.error);
+    return std::move(all.parts);
+}
+
 std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
-                                   const std::vector<std::string>& texts,
+                                   const std::vector<std::vector<std::string>>& texts,
                                    const std::function<Message()>& enough) {
+    struct Work {
+        size_t text, part;
+        std::exception_ptr failure; ///< there may be no memory for a sentence
+        Message leftOut;
+    };
     std::vector<Compiled> results(texts.size());
-    std::vector<std::exception_ptr> failures(texts.size()); // there may be no memory for a sentence
+    std::vector<Work> all;
+    for (size_t text = 0; text < texts.size(); ++text) {
+        results[text].parts.resize(texts[text].size());
+        for (size_t part = 0; part < texts[text].size(); ++part)
+            all.push_back({text, part, nullptr, {}});
+    }
     std::atomic<size_t> next = 0;
     const auto work = [&] {
-        for (size_t i; (i = next++) < texts.size();) {
+        for (size_t i; (i = next++) < all.size();) {
+            auto& [text, part, failure, leftOut] = all[i];
             try {
-                if (const Message why = enough(); i > 0 && !why.empty())
-                    results[i] = {{}, {phrase("Devices", "not compiled: %1"), why}, true};
-                else
-                    results[i].code = compileText(device, cache, texts[i]);
+                if (text > 0) leftOut = enough();
+                if (leftOut.empty())
+                    results[text].parts[part] = compileText(device, cache, texts[text][part]);
             } catch (const std::exception&) {
-                failures[i] = std::current_exception();
+                failure = std::current_exception();
             }
         }
     };
     std::vector<std::jthread> helpers;
     const size_t threads = std::max(1u, std::thread::hardware_concurrency());
     try {
-        while (helpers.size() + 1 < std::min(threads, texts.size()))
+        while (helpers.size() + 1 < std::min(threads, all.size()))
             helpers.emplace_back(work);
     } catch (const std::system_error&) {
         // the system has no more threads to give, so fewer do the work
     }
     work();
     helpers.clear(); // joins
-    for (size_t i = 0; i < texts.size(); ++i)
-        if (failures[i]) results[i].error = messageOf(failures[i]);
+    for (const Work& done : all) {
+        Compiled& result = results[done.text];
+        if (!result.error.empty()) continue;
+        if (done.failure) result.error = messageOf(done.failure);
+        if (done.leftOut.empty()) continue;
+        result.error = {phrase("Devices", "not compiled: %1"), done.leftOut};
+        result.isLeftOut = true;
+    }
     return results;
 }
 

@@ -14,6 +14,9 @@ namespace halfscope::cuda {
 /// device newer than the compiler gets PTX, which its driver compiles. Throws EngineError with the
 /// compiler's words. Any number of threads may call it at the same time.
 std::string compileText(const Device&, const FileCache&, const std::string& text);
+/// Calls compileText() for each part of a text, several at the same time.
+std::vector<std::string> compileParts(const Device&, const FileCache&,
+                                      const std::vector<std::string>& parts);
 
 /// Returns the compute capability (10 * major + minor) for which code is made: the device's, or the
 /// highest below it that the compiler knows. Throws EngineError when the compiler knows none.
@@ -21,15 +24,15 @@ int capabilityOfCode(const Device&);
 
 /// Code, or why there is none.
 struct Compiled {
-    std::string code;
+    std::vector<std::string> parts;
     Message error;
     bool isLeftOut = false; ///< it was not asked for
 };
-/// Calls compileText() for each text, several at the same time. `enough` returns why texts whose
-/// compilation has not begun are left out, except the first; an empty message while they are not.
-/// It may be called by any thread.
+/// Calls compileText() for each part of each text, several at the same time. `enough` returns why
+/// texts of which a part's compilation has not begun are left out, except the first; an empty
+/// message while they are not. It may be called by any thread.
 std::vector<Compiled> compileTexts(const Device&, const FileCache&,
-                                   const std::vector<std::string>& texts,
+                                   const std::vector<std::vector<std::string>>& texts,
                                    const std::function<Message()>& enough);
 
 } // namespace halfscope::cuda

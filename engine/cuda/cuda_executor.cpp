@@ -120,7 +120,7 @@ CudaExecutor::Version CudaExecutor::makeVisited(const SourceOptions& options) co
     plain.merge = Merge::OneByOne;
     plain.chains = Chains::Unfused;
     WrittenStep written = write(plain, Publish::Nothing);
-    const std::string code = compileText(*m_device, m_cache, written.text());
+    const std::vector<std::string> code = compileParts(*m_device, m_cache, written.parts());
     return std::make_unique<StepVersion>(*m_device, m_cache, m_writer, std::move(written), code,
                                          nullptr);
 }

@@ -37,13 +37,15 @@ private:
 } // namespace
 
 LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep written,
-                       const std::string& code)
+                       const std::vector<std::string>& code)
     : m_device(device), m_source(std::move(written.source)),
       m_text(m_source.text + (written.extra ? written.extra->text : "")) {
-    CUmodule module = nullptr;
-    device.check(device.driver().cuModuleLoadData(&module, code.data()),
-                 phrase("Devices", "loading the kernels"));
-    m_module = ModuleHandle(module, device.driver().cuModuleUnload);
+    for (const std::string& part : code) {
+        CUmodule module = nullptr;
+        device.check(device.driver().cuModuleLoadData(&module, part.data()),
+                     phrase("Devices", "loading the kernels"));
+        m_modules.emplace_back(module, device.driver().cuModuleUnload);
+    }
     Refusals refusals;
     for (const Launch& launch : m_source.launches) {
         Work& work = m_work.emplace_back();
@@ -55,7 +57,7 @@ LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep wri
         }
         switch (launch.kind) {
         case LaunchKind::Generated:
-            work.function = function(launch.entry, launch.sharedBytes);
+            work.function = function(launch.part, launch.entry, launch.sharedBytes);
             work.cost.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, work.function);
             work.cost.localBytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, work.function);
             break;
@@ -71,16 +73,18 @@ LoadedStep::LoadedStep(Device& device, const StepWriter& writer, WrittenStep wri
     }
     refusals.throwIfAny();
     m_source.text.clear(); // m_text has it
+    m_source.parts.clear();
     if (written.extra) {
-        m_extra = function(written.extra->entry, 0);
+        m_extra = function(m_modules.size() - 1, written.extra->entry, 0);
         m_extraThreads = written.extra->threads;
     }
 }
 
-CUfunction LoadedStep::function(const std::string& entry, size_t sharedBytes) const {
+CUfunction LoadedStep::function(size_t part, const std::string& entry, size_t sharedBytes) const {
     CUfunction function = nullptr;
-    m_device.check(m_device.driver().cuModuleGetFunction(&function, m_module.get(), entry.c_str()),
-                   Message(phrase("Devices", "kernel %1"), entry));
+    m_device.check(
+        m_device.driver().cuModuleGetFunction(&function, m_modules[part].get(), entry.c_str()),
+        Message(phrase("Devices", "kernel %1"), entry));
     if (sharedBytes > kPlainSharedBytes)
         m_device.check(m_device.driver().cuFuncSetAttribute(
                            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

@@ -27,13 +27,19 @@ struct WrittenStep {
     StepSource source;
     std::optional<ExtraKernel> extra;
     std::string text() const { return source.text + (extra ? extra->text : ""); }
+    /// Returns the text's parts; the extra kernel is in the last one.
+    std::vector<std::string> parts() const {
+        std::vector<std::string> parts = source.parts;
+        if (extra) parts.back() += extra->text;
+        return parts;
+    }
 };
 
 class LoadedStep {
 public:
-    /// `code` is the compiled text. Makes the libraries' plans. Throws NodesRefused with all nodes
+    /// `code` is the compiled parts. Makes the libraries' plans. Throws NodesRefused with all nodes
     /// for which there is none.
-    LoadedStep(Device&, const StepWriter&, WrittenStep, const std::string& code);
+    LoadedStep(Device&, const StepWriter&, WrittenStep, const std::vector<std::string>& code);
 
     /// The program as it is launched: its memory plan tells where values are.
     const Program& program() const { return m_source.program; }
@@ -69,7 +75,7 @@ private:
         std::optional<MatmulPlan> matmul;
         std::optional<ConvolutionPlan> convolution;
     };
-    CUfunction function(const std::string& entry, size_t sharedBytes) const;
+    CUfunction function(size_t part, const std::string& entry, size_t sharedBytes) const;
     int attribute(CUfunction_attribute, CUfunction) const;
     size_t libraryWorkspace() const;
     size_t scratchBytes() const; ///< the kernels' scratch, up to the libraries' workspace
@@ -84,7 +90,7 @@ private:
     Device& m_device;
     StepSource m_source;
     std::string m_text;
-    ModuleHandle m_module;
+    std::vector<ModuleHandle> m_modules; ///< by part
     std::vector<Work> m_work;
     CUfunction m_extra = nullptr;
     int m_extraThreads = kThreads;

@@ -16,7 +16,8 @@ constexpr int kTimings = 3;                   ///< the shortest of these counts
 } // namespace
 
 StepVersion::StepVersion(Device& device, const FileCache& cache, const StepWriter& writer,
-                         WrittenStep written, const std::string& code, const MetricsRing* ring)
+                         WrittenStep written, const std::vector<std::string>& code,
+                         const MetricsRing* ring)
     : m_device(device), m_ring(written.extra ? ring : nullptr),
       m_step(device, writer, std::move(written), code) {
     keepForDebugging("step.cu", m_step.text());

@@ -9,10 +9,10 @@ namespace halfscope::cuda {
 
 class StepVersion {
 public:
-    /// `code` is the compiled text. Values are zero at first. `ring` is what the extra kernel
+    /// `code` is the compiled parts. Values are zero at first. `ring` is what the extra kernel
     /// fills, if there is one. Throws OutOfMemory, NoAlgorithm, NoConvolution and EngineError.
-    StepVersion(Device&, const FileCache&, const StepWriter&, WrittenStep, const std::string& code,
-                const MetricsRing* ring);
+    StepVersion(Device&, const FileCache&, const StepWriter&, WrittenStep,
+                const std::vector<std::string>& code, const MetricsRing* ring);
 
     const LoadedStep& step() const { return m_step; }
     const Program& program() const { return m_step.program(); }

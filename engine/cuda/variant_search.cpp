@@ -48,7 +48,7 @@ VariantSearch::VariantSearch(Device& device, const FileCache& cache, const StepW
       m_isStopped(std::move(isStopped)), m_records(device, cache) {}
 
 std::unique_ptr<StepVersion> VariantSearch::make(WrittenVariant variant,
-                                                 const std::string& code) const {
+                                                 const std::vector<std::string>& code) const {
     if (debugging())
         noteForDebugging("ways.txt",
                          debugNameOf(variant.written.text()) + "  " + variant.variant.name);
@@ -91,7 +91,7 @@ std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& 
 
 /// Returns the only way; there is nothing to compare it with but itself with overlapping launches.
 std::unique_ptr<StepVersion> VariantSearch::only(WrittenVariant variant) {
-    const std::string code = compileText(m_device, m_cache, variant.written.text());
+    const std::vector<std::string> code = compileParts(m_device, m_cache, variant.written.parts());
     std::unique_ptr<StepVersion> version = make(variant, code);
     if (!mayOverlap(*version)) return version;
     readRecords({std::move(variant)});
@@ -132,7 +132,8 @@ VariantSearch::kept(const std::vector<WrittenVariant>& variants) const {
             variant.variant.options.tilesOf = tilesIn(m_records.mixed().time.note);
             variant.written = m_write(variant.variant.options);
         }
-        const std::string code = compileText(m_device, m_cache, variant.written.text());
+        const std::vector<std::string> code =
+            compileParts(m_device, m_cache, variant.written.parts());
         std::unique_ptr<StepVersion> version = make(std::move(variant), code);
         return isAsRecorded(*version) ? std::move(version) : nullptr;
     } catch (const EngineError&) { // also when there is less memory than there was
@@ -151,9 +152,9 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     const bool isLeast = bytes(variants.front()) == least;
     // throws for what is too large before all of it is compiled
     (void)m_device.allocate(least, phrase("Devices", "arena"));
-    std::vector<std::string> texts;
+    std::vector<std::vector<std::string>> texts;
     for (const WrittenVariant& variant : variants)
-        texts.push_back(variant.written.text());
+        texts.push_back(variant.written.parts());
     auto start = Clock::now();
     const double most = debugging() ? 1e9 : m_usual.searchSeconds;
     const auto enough = [&]() -> Message {
@@ -171,7 +172,7 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
             if (!code.error.empty()) throw EngineError(code.error);
             if (const Message why = enough(); m_best && !why.empty())
                 throw EngineError(phrase("Devices", "not tried: %1"), why);
-            trial(std::move(variants[i]), code.code, m_records[i]);
+            trial(std::move(variants[i]), code.parts, m_records[i]);
         } catch (const EngineError& error) {
             if (i == 0) first = std::current_exception();
             leaveOut(m_records[i], error);
@@ -242,7 +243,8 @@ void VariantSearch::survive(VariantRecord& record, const Attempt& attempt) {
     --record.unfinished;
 }
 
-void VariantSearch::trial(WrittenVariant variant, const std::string& code, VariantRecord& record) {
+void VariantSearch::trial(WrittenVariant variant, const std::vector<std::string>& code,
+                          VariantRecord& record) {
     const SourceOptions options = variant.variant.options;
     std::unique_ptr<StepVersion> version;
     survive(record, [&] {
@@ -310,7 +312,8 @@ void VariantSearch::tryMixed() {
     VariantRecord& record = m_records.mixed();
     try {
         WrittenVariant variant{{kMixedTiles, options}, m_write(options)};
-        const std::string code = compileText(m_device, m_cache, variant.written.text());
+        const std::vector<std::string> code =
+            compileParts(m_device, m_cache, variant.written.parts());
         trial(std::move(variant), code, record);
         record.time.note = tilesText(options.tilesOf);
     } catch (const EngineError& error) {

@@ -50,14 +50,14 @@ private:
     };
 
     std::vector<WrittenVariant> written(const std::vector<Variant>&) const;
-    std::unique_ptr<StepVersion> make(WrittenVariant, const std::string& code) const;
+    std::unique_ptr<StepVersion> make(WrittenVariant, const std::vector<std::string>& code) const;
     std::unique_ptr<StepVersion> only(WrittenVariant);
     std::unique_ptr<StepVersion> kept(const std::vector<WrittenVariant>&) const;
     bool mayOverlap(const StepVersion&) const;
     bool isAsRecorded(StepVersion&) const;
     void readRecords(const std::vector<WrittenVariant>&);
     void tryAll(std::vector<WrittenVariant>);
-    void trial(WrittenVariant, const std::string& code, VariantRecord&);
+    void trial(WrittenVariant, const std::vector<std::string>& code, VariantRecord&);
     template <class Attempt>
     void survive(VariantRecord&, const Attempt&);
     bool isTiled(const SourceOptions&, const StepVersion&) const;

@@ -36,6 +36,7 @@ private slots:
     void compilerErrors();
     void realCompiler_data();
     void realCompiler();
+    void partsOfALargeStep();
     void cacheOfCode();
     void cacheFile_data();
     void cacheFile();
@@ -117,15 +118,46 @@ void TestCudaSetup::realCompiler() {
     const RunConfig config = test::smallRun(static_cast<Precision>(precision));
     const Program program = compile(buildStep(config, config.lanes[0], {16, 5, 1}));
     const StepSource source = writeStep(program, device->traits());
-    const std::string code =
-        compileText(*device, FileCache({}), source.text + publishText(256, 88));
-    const bool machineCode = code.starts_with("\177ELF");
-    const bool assembly = code.find(".target sm_") != std::string::npos;
-    QVERIFY(machineCode || assembly);
+    std::vector<std::string> parts = source.parts;
+    parts.back() += publishText(256, 88);
+    const std::vector<std::string> code = compileParts(*device, FileCache({}), parts);
+    QCOMPARE(code.size(), parts.size());
+    for (const std::string& part : code) {
+        const bool machineCode = part.starts_with("\177ELF");
+        const bool assembly = part.find(".target sm_") != std::string::npos;
+        QVERIFY(machineCode || assembly);
+    }
     for (const Launch& launch : source.launches)
-        QVERIFY2(launch.kind != LaunchKind::Generated || code.find(launch.entry) != code.npos,
+        QVERIFY2(launch.kind != LaunchKind::Generated ||
+                     code[launch.part].find(launch.entry) != std::string::npos,
                  launch.entry.c_str());
-    QVERIFY(code.find(kPublishEntry) != code.npos);
+    QVERIFY(code.back().find(kPublishEntry) != std::string::npos);
+}
+
+/// A large step is compiled in parts: each of its entries is in one of them, with the functions
+/// that it calls, also those that an earlier launch began.
+void TestCudaSetup::partsOfALargeStep() {
+    RunConfig config = test::smallRun(Precision::AmpFp16);
+    config.model = {256, 2, Norm::BatchNorm, Activation::Relu};
+    const Program program = compile(buildStep(config, config.lanes[0], {1 << 18, 2, 1}));
+    const StepSource source = writeStep(program, {.sharedBytes = 232448});
+    QVERIFY(source.parts.size() >= 4);
+    QVERIFY(source.parts == writeStep(program, {.sharedBytes = 232448}).parts);
+    const auto has = [&](size_t part, const std::string& words) {
+        return source.parts[part].find(words) != std::string::npos;
+    };
+    size_t merges = 0;
+    for (const Launch& launch : source.launches) {
+        if (launch.kind != LaunchKind::Generated) continue;
+        for (size_t part = 0; part < source.parts.size(); ++part)
+            QCOMPARE(has(part, " " + launch.entry + "(char*"), part == launch.part);
+        for (const size_t kernel : launch.kernels) {
+            const std::string name = "k" + std::to_string(kernel);
+            QVERIFY2(has(launch.part, "void " + name + "("), name.c_str());
+            merges += has(launch.part, "void " + name + "_merge(") ? size_t{1} : size_t{0};
+        }
+    }
+    QVERIFY(merges >= 8);
 }
 
 void TestCudaSetup::cacheOfCode() {

@@ -6,6 +6,7 @@
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/hazards.h"
 #include "engine/cuda/codegen/launch_plan.h"
+#include "engine/cuda/codegen/text_parts.h"
 
 #include <algorithm>
 #include <limits>
@@ -17,6 +18,9 @@ namespace {
 
 constexpr size_t kScratchAlignment = 256;
 constexpr size_t kSharedAlignment = 16;
+/// What a chain costs the compiler, whose templates are in the prelude, in bytes of plain text.
+constexpr size_t kChainCompiling = 32 << 10;
+constexpr int kBlocksUsually = 2; ///< on one multiprocessor: they may spend 128 registers a thread
 constexpr int kBlocksEach = 8; ///< of kThreads on one multiprocessor: all that it can hold at once
 
 size_t alignedTo(size_t bytes, size_t alignment) {
@@ -29,7 +33,7 @@ struct Written {
     int blocks = 1;
     size_t sharedBytes = 0;
     bool warpgroups = false;
-    int blocksEach = 2;
+    int blocksEach = kBlocksUsually;
 };
 
 class StepWriter {
@@ -46,6 +50,7 @@ public:
         m_source.pointOfNoReturn = m_plan.launches.size();
         for (m_launch = 0; m_launch < m_plan.launches.size(); ++m_launch)
             addLaunch(m_plan.launches[m_launch]);
+        m_source.parts = m_parts.parts(prelude());
         m_source.scratchBytes = m_scratchEnd;
     }
 
@@ -91,7 +96,10 @@ private:
         if (unit.kernel == Unit::kNoKernel) return writeCommit(index);
         const Kernel& kernel = m_program.kernels[unit.kernel];
         const std::string name = "k" + std::to_string(unit.kernel);
-        if (unit.phase > 0) return m_laterPhase.at(unit.kernel);
+        if (unit.phase > 0) {
+            m_called.insert(m_functionOf.at(unit.kernel));
+            return m_laterPhase.at(unit.kernel);
+        }
         KernelSite site{m_program,
                         unit.kernel,
                         name,
@@ -103,10 +111,13 @@ private:
             texts = writeChain(site, traitsOf(unit.kernel));
         else
             texts.push_back(kernel.loop ? writeLoop(site, m_traits) : writeNode(site, m_traits));
+        std::string functions;
         for (const KernelText& text : texts) {
-            m_source.text += text.function + "\n";
+            functions += text.function + "\n";
             m_source.tickets += text.tickets;
         }
+        m_functionOf[unit.kernel] =
+            addFunction(functions, isChain(kernel) ? kChainCompiling : functions.size());
         if (texts.front().scratchBytes > 0)
             hold(site.scratchOffset + texts.front().scratchBytes, m_lastLaunch.at(unit.kernel));
         const auto written = [](const std::string& functionName, const KernelText& text) {
@@ -115,6 +126,14 @@ private:
         };
         if (texts.size() > 1) m_laterPhase[unit.kernel] = written(name + "_merge", texts[1]);
         return written(name, texts.front());
+    }
+
+    /// Adds what the launch that is being written calls.
+    size_t addFunction(const std::string& text, size_t compiling) {
+        m_source.text += text;
+        const size_t function = m_parts.addFunction(text, compiling);
+        m_called.insert(function);
+        return function;
     }
 
     DeviceTraits traitsOf(size_t kernel) const {
@@ -144,10 +163,11 @@ private:
                         : "    if (thread / hs::kWarp == " + std::to_string(i % (kThreads / 32)) +
                               ") " + call + "thread % hs::kWarp, hs::kWarp);\n";
         }
-        m_source.text += "__device__ void " + name + "(char* arena, char*, unsigned*, char*, int" +
-                         (unit.wide ? " block" : "") +
-                         ") {\n    const int thread = static_cast<int>(threadIdx.x);\n" + body +
-                         "}\n\n";
+        const std::string text =
+            "__device__ void " + name + "(char* arena, char*, unsigned*, char*, int" +
+            (unit.wide ? " block" : "") +
+            ") {\n    const int thread = static_cast<int>(threadIdx.x);\n" + body + "}\n\n";
+        addFunction(text, text.size());
         return {name, blocks, 0};
     }
 
@@ -218,7 +238,8 @@ private:
         if (m_plan.units[first].wide) {
             const Written written = write(first);
             m_hasWarpgroups = m_hasWarpgroups || written.warpgroups;
-            m_blocksEach = std::min(m_blocksEach, written.blocksEach);
+            m_blocksEach =
+                m_blocksEach == 0 ? written.blocksEach : std::min(m_blocksEach, written.blocksEach);
             launch.blocks += written.blocks;
             launch.sharedBytes = std::max(launch.sharedBytes, written.sharedBytes);
             call = "        " + written.name + "(arena, scratch, tickets, shared, block - " +
@@ -235,7 +256,8 @@ private:
         launch.entry = "launch" + std::to_string(m_launch);
         launch.blocks = 0;
         m_hasWarpgroups = false;
-        m_blocksEach = Written{}.blocksEach;
+        m_called.clear();
+        m_blocksEach = 0;
         std::string body;
         for (const Strand& head : planned.heads)
             body += headText(head, launch);
@@ -246,35 +268,41 @@ private:
             launch.sharedBytes = std::max(launch.sharedBytes, kSharedAlignment);
             body += chainText(planned.tail, launch.sharedBytes, "    ");
         }
+        if (m_blocksEach == 0) m_blocksEach = kBlocksUsually;
         // a single block may use all registers
         if (2 * (launch.sharedBytes + kReservedShared) > m_traits.sharedBytes + kReservedShared)
             m_blocksEach = 1;
         // The second number says that registers may be spent: without it, ptxas moves the loads of
         // a loop's batch to their uses and waits for them one by one (seen in SASS of sm_80 and
         // sm_90).
-        m_source.text += "extern \"C\" __global__ void __launch_bounds__(" +
-                         std::to_string(kThreads) + ", " + std::to_string(m_blocksEach) + ") " +
-                         launch.entry +
-                         "(char* arena, char* scratch, unsigned* tickets) {\n"
-                         "    " +
-                         (m_hasWarpgroups ? "HS_GROUP_SHARED" : "HS_DYNAMIC_SHARED") +
-                         "(shared);\n"
-                         "    hs::awaitEarlierLaunch();\n"
-                         "    const int block = static_cast<int>(blockIdx.x);\n" +
-                         body + "}\n\n";
+        const std::string text = "extern \"C\" __global__ void __launch_bounds__(" +
+                                 std::to_string(kThreads) + ", " + std::to_string(m_blocksEach) +
+                                 ") " + launch.entry +
+                                 "(char* arena, char* scratch, unsigned* tickets) {\n"
+                                 "    " +
+                                 (m_hasWarpgroups ? "HS_GROUP_SHARED" : "HS_DYNAMIC_SHARED") +
+                                 "(shared);\n"
+                                 "    hs::awaitEarlierLaunch();\n"
+                                 "    const int block = static_cast<int>(blockIdx.x);\n" +
+                                 body + "}\n\n";
+        m_source.text += text;
+        launch.part = m_parts.addEntry(text, m_called);
     }
 
     StepSource& m_source;
+    TextParts m_parts;
     const Program& m_program;
     const LaunchPlan& m_plan;
     const DeviceTraits& m_traits;
     const std::map<size_t, TileLimits>& m_tilesOf;
     size_t m_launch = 0, m_scratchEnd = 0;
     bool m_hasWarpgroups = false; ///< whether they multiply in the launch that is being written
-    int m_blocksEach = 2;         ///< of that launch, on one multiprocessor
+    int m_blocksEach = 0; ///< of that launch, on one multiprocessor; 0: its small units do not care
     std::vector<std::pair<size_t, size_t>> m_held; ///< last launch, and end of its scratch
     std::map<size_t, size_t> m_lastLaunch;         ///< by kernel
     std::map<size_t, Written> m_laterPhase;        ///< by kernel
+    std::map<size_t, size_t> m_functionOf;         ///< in m_parts, by kernel
+    std::set<size_t> m_called;                     ///< in m_parts, by that launch
 };
 
 } // namespace

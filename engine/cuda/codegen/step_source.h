@@ -25,6 +25,7 @@ struct Launch {
     std::string entry;
     int blocks = 1, threads = kThreads;
     size_t sharedBytes = 0; ///< dynamic shared memory
+    size_t part = 0;        ///< Generated: of StepSource::parts
 };
 
 enum class Merge : uint8_t {
@@ -63,7 +64,8 @@ struct StepSource {
     /// by side. Its graph is the given one; its memory plan is the one for allocations and
     /// transfers.
     Program program;
-    std::string text;
+    std::string text;               ///< all of it
+    std::vector<std::string> parts; ///< the same, cut for compilers that work side by side
     std::vector<Launch> launches;
     size_t scratchBytes = 0; ///< of the scratch area, whose content does not matter
     int tickets = 0;         ///< counters, zero at the start

@@ -1,0 +1,43 @@
+// Cuts a step into parts: launch after launch, until a part is large enough.
+#include "engine/cuda/codegen/text_parts.h"
+
+namespace halfscope::cuda {
+
+namespace {
+
+/// About two seconds of compiling, half a second of it for the prelude. Small steps are
+/// one part.
+constexpr size_t kMostCompiling = 128 << 10;
+
+} // namespace
+
+size_t TextParts::addFunction(const std::string& text, size_t compiling) {
+    m_functions.push_back({text, compiling});
+    return m_functions.size() - 1;
+}
+
+size_t TextParts::addEntry(const std::string& text, const std::set<size_t>& functions) {
+    size_t own = text.size();
+    for (const size_t function : functions)
+        own += m_functions[function].compiling;
+    if (m_parts.empty() || m_parts.back().compiling + own > kMostCompiling) m_parts.emplace_back();
+    Part& part = m_parts.back();
+    part.functions.insert(functions.begin(), functions.end());
+    part.entries += text;
+    part.compiling += own;
+    return m_parts.size() - 1;
+}
+
+std::vector<std::string> TextParts::parts(const std::string& head) const {
+    std::vector<std::string> texts;
+    for (const Part& part : m_parts) {
+        std::string& text = texts.emplace_back(head);
+        for (const size_t function : part.functions)
+            text += m_functions[function].text;
+        text += part.entries;
+    }
+    if (texts.empty()) texts.push_back(head);
+    return texts;
+}
+
+} // namespace halfscope::cuda

@@ -1,0 +1,40 @@
+// A step's text in parts that are compiled side by side: most of the time until a first step runs
+// is one thread's in the compiler.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace halfscope::cuda {
+
+/// Collects the functions of a step and the entries that call them, and cuts them into parts. The
+/// same calls give the same parts, whatever the machine.
+class TextParts {
+public:
+    /// Adds a function that entries may call, also one of an earlier launch. `compiling` is what it
+    /// costs the compiler, in bytes of plain text.
+    size_t addFunction(const std::string& text, size_t compiling);
+    /// Adds an entry behind the functions that it calls; returns the number of its part.
+    size_t addEntry(const std::string& text, const std::set<size_t>& functions);
+
+    /// Returns the parts, each behind `head`; at least one.
+    std::vector<std::string> parts(const std::string& head) const;
+
+private:
+    struct Function {
+        std::string text;
+        size_t compiling = 0;
+    };
+    struct Part {
+        std::set<size_t> functions;
+        std::string entries;
+        size_t compiling = 0;
+    };
+
+    std::vector<Function> m_functions;
+    std::vector<Part> m_parts;
+};
+
+} // namespace halfscope::cuda
