@@ -230,7 +230,12 @@ bool isPlainMatmul(const Graph& graph, NodeId id) {
 
 std::optional<ChainShape> chainShape(const Graph& graph, const Kernel& kernel, ElementForm form) {
     std::optional<ChainShape> shape = Reader(graph, kernel, form).run();
-    if (shape && form != ElementForm::AsWritten) collectSums(graph, kernel, *shape);
+    if (!shape) return shape;
+    if (form != ElementForm::AsWritten) collectSums(graph, kernel, *shape);
+    shape->readsWide = std::any_of(kernel.loads.begin(), kernel.loads.end(), [&](NodeId id) {
+        return graph[id].elements() == shape->rows * shape->columns &&
+               bytesOf(graph[id].dtype) == 4;
+    });
     return shape;
 }
 

@@ -56,6 +56,7 @@ struct ChainShape {
     std::vector<DerivedSum> derived;
     NodeId dot = kNoNode;           ///< a product with one column: a sum over each row
     bool rowsFromDot = false;       ///< elements need values of their row that follow from it
+    bool readsWide = false;         ///< elements of 4 bytes, which take twice the registers
     std::vector<NodeId> columnSums; ///< Deep: sums over the rows of operand a
 
     int partials() const { return static_cast<int>(sums.size() + 2 * stats.size()); }

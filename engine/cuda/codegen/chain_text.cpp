@@ -274,18 +274,21 @@ std::string ElementText::fetchText() const {
 
 std::string ElementText::aheadText() const {
     std::string text =
-        "    static HS_D void ahead(const char* arena, i64 row, int column) {\n"
-        "        static_cast<void>(arena), static_cast<void>(row), static_cast<void>(column);\n";
+        "    static HS_D void ahead(bool wanted, const char* arena, i64 row, int column) {\n"
+        "        static_cast<void>(arena), static_cast<void>(row), static_cast<void>(column);\n"
+        "        static_cast<void>(wanted);\n";
     for (const Leaf& leaf : m_full)
-        text += "        readAhead(" + pointerText(leaf.type, leaf.offset) +
+        text += "        readAhead(wanted, " + pointerText(leaf.type, leaf.offset) +
                 " + row * kColumns + column);\n";
     return text + "    }\n";
 }
 
 std::string ElementText::members() const {
-    std::string text = "    static constexpr i64 kRows = " + std::to_string(m_rows) +
-                       ";\n    static constexpr int kColumns = " + std::to_string(m_columns) +
-                       ";\n    template <int V>\n    struct Raw {\n";
+    std::string text =
+        "    static constexpr bool kStreams = " + std::string(m_full.empty() ? "false" : "true") +
+        ";\n    static constexpr i64 kRows = " + std::to_string(m_rows) +
+        ";\n    static constexpr int kColumns = " + std::to_string(m_columns) +
+        ";\n    template <int V>\n    struct Raw {\n";
     for (const Leaf& leaf : m_full)
         text += "        Pack<" + leaf.type + ", V> " + leaf.name + ";\n";
     for (const Leaf& leaf : m_row)

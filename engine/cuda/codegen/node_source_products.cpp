@@ -16,6 +16,8 @@ struct ProductSizes {
 struct ProductPlan {
     int64_t lanes = 0; ///< above 0: that many threads share a result, without tiles
     int64_t tileM = 16, tileN = 16, parts = 1;
+    /// Of k, staged at once between two barriers. Small tiles have little to do between them.
+    int64_t depth() const { return tileM + tileN <= 64 ? 64 : 16; }
 
     int64_t tiles(const ProductSizes& s) const {
         return s.batch * ceilDiv(s.m, tileM) * ceilDiv(s.n, tileN);
@@ -127,16 +129,16 @@ KernelText writeProduct(const NodeSite& site) {
                              blocks);
     }
     how.count("tileM", plan.tileM).count("tileN", plan.tileN).count("parts", plan.parts);
+    how.count("depth", plan.depth());
     how.flag("alone", site.isAlone());
     KernelText text = site.function(
         how.text(),
         "    const " + operandsOf(site) + "    hs::nodes::multiplyTiles<" + site.howName() +
             ">(x, " + site.scratch() + ", " + site.tickets() + ", shared, block);\n",
         blocks);
-    constexpr int64_t kDepth = 16; // of matmul.cuh
     const int64_t bytes = isDouble ? 8 : 4;
     text.sharedBytes =
-        static_cast<size_t>(kDepth * (plan.tileM + plan.tileN + 2) * bytes + 16); // and a flag
+        static_cast<size_t>(plan.depth() * (plan.tileM + plan.tileN + 2) * bytes + 16); // a flag
     if (plan.parts > 1 && !site.isAlone()) {
         text.scratchBytes =
             static_cast<size_t>(plan.tiles(s) * plan.parts * plan.tileM * plan.tileN * bytes);

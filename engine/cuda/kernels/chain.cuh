@@ -29,7 +29,13 @@ struct RowProduct {
     static constexpr int kOffsetStaging = kOffsetB + kAreasB * T::AreaB::kBytes;
     static constexpr int kOffsetExchange = kOffsetStaging + Sink::kStagedBytes;
     static constexpr int kOffsetRunning = kOffsetExchange + Sink::kExchangeBytes;
-    static constexpr int kSharedBytes = kOffsetRunning + Sink::kRunningBytes;
+    static constexpr int kOffsetKnown = kOffsetRunning + Sink::kRunningBytes;
+    /// Whether what belongs to columns of a is in shared memory: where a streams through the
+    /// first-level cache, it is not there when a step wants it.
+    static constexpr bool kKnows = C::A::kStreams && kOffsetKnown % 16 == 0 &&
+                                   T::LoaderA::kKnownBytes >= 4 * C::kK &&
+                                   kOffsetKnown + T::LoaderA::kKnownBytes <= C::kSharedBytes;
+    static constexpr int kSharedBytes = kOffsetKnown + (kKnows ? T::LoaderA::kKnownBytes : 0);
 
     static HS_D int firstTile(int part) {
         return static_cast<int>(static_cast<i64>(kRowTiles) * part / C::kParts);
@@ -44,15 +50,19 @@ struct RowProduct {
         typename T::LoaderA nextA;
         typename T::LoaderB nextB;
         nextA.keeps = column0 == 0;
-        if constexpr (C::kLean) ask(arena, part, 1, steps, column0);
+        if constexpr (C::kLean) ask(arena, part, -1, steps, column0);
         Sink sink{shared + kOffsetExchange, reinterpret_cast<double*>(shared + kOffsetRunning)};
         sink.begin();
+        if constexpr (kKnows) {
+            T::LoaderA::know(arena, shared + kOffsetKnown);
+            __syncthreads();
+        }
         if (steps > 0) start(arena, shared, part, column0, nextA, nextB);
         if constexpr (C::kWarpgroups) showToGroups();
         __syncthreads();
         for (int step = 0; step < steps; ++step) {
             const int k = step % kSteps;
-            if constexpr (C::kLean) ask(arena, part, step + 2, steps, column0);
+            if constexpr (C::kLean) ask(arena, part, step, steps, column0);
             if constexpr (C::kWarpgroups) {
                 typename T::Multiply multiply;
                 multiply.begin(areaA(shared, step), areaB(shared, C::kResident ? k : step), k > 0,
@@ -98,11 +108,10 @@ private:
     static HS_D void start(char* arena, char* shared, int part, int column0, typename T::LoaderA& a,
                            typename T::LoaderB& b) {
         T::fetchA(a, arena, rowOf(part, 0), 0);
-        for (int i = 0; i < (C::kResident ? kSteps : 0); ++i) {
-            T::fetchB(b, arena, column0, i * C::kTileK);
-            T::makeB(b, arena, column0, i * C::kTileK, areaB(shared, i));
-        }
-        if (!C::kResident) T::fetchB(b, arena, column0, 0);
+        T::fetchB(b, arena, column0, 0);
+        for (int i = 0; i < (C::kResident ? kSteps : 0); ++i)
+            T::makeB(b, arena, column0, i * C::kTileK, areaB(shared, i),
+                     (i + 1 < kSteps ? i + 1 : i) * C::kTileK);
         const int steps = (firstTile(part + 1) - firstTile(part)) * kSteps;
         prepare(arena, shared, part, 0, steps, column0, a, b);
     }
@@ -110,27 +119,27 @@ private:
     static HS_D void prepare(char* arena, char* shared, int part, int step, int steps, int column0,
                              typename T::LoaderA& a, typename T::LoaderB& b) {
         if (step >= steps) return;
-        T::makeA(a, arena, rowOf(part, step), innerOf(step), areaA(shared, step));
-        if (!C::kResident) T::makeB(b, arena, column0, innerOf(step), areaB(shared, step));
-        if (step + 1 >= steps) return;
-        T::fetchA(a, arena, rowOf(part, step + 1), innerOf(step + 1));
-        if (!C::kResident) T::fetchB(b, arena, column0, innerOf(step + 1));
+        const int next = step + 1 < steps ? step + 1 : step; // the last tile is read twice
+        T::template makeA<kKnows>(a, arena, rowOf(part, step), innerOf(step), areaA(shared, step),
+                                  rowOf(part, next), innerOf(next), shared + kOffsetKnown);
+        if (!C::kResident)
+            T::makeB(b, arena, column0, innerOf(step), areaB(shared, step), innerOf(next));
         if constexpr (!C::kLean) {
             const int later = step + 1 + T::kAhead;
             if (later < steps) T::aheadA(arena, rowOf(part, later), innerOf(later));
-            if ((step + 1) % kSteps == 0) // the epilogue of that tile is kSteps away
+            if (step % kSteps == 0) // the epilogue of that tile is kSteps away
                 readAheadOf<typename C::Out, C::kTileM, C::kTileN, sizeof(Stored)>(
-                    arena, rowOf(part, step + 1), column0);
+                    arena, rowOf(part, step), column0);
         }
     }
-    /// For kLean: prefetches, before the turns, what prepare() otherwise prefetches when it reads
-    /// `step`.
+    /// For kLean: prefetches before the turns of `step`, or of -1 before all, what prepare()
+    /// otherwise prefetches, and what the epilogue of the step's tile reads.
     static HS_D void ask(const char* arena, int part, int step, int steps, int column0) {
-        const int later = step + T::kAhead;
-        if (later < steps) T::allAheadA(arena, rowOf(part, later), innerOf(later));
-        if (step < steps && step % kSteps == 0)
+        const int later = step + 2 + T::kAhead;
+        T::allAheadA(later < steps, arena, rowOf(part, later), innerOf(later));
+        if (step >= 0 && step % kSteps == 0)
             readAllAhead<typename C::Out, C::kTileM, C::kTileN, sizeof(Stored)>(
-                arena, rowOf(part, step), column0);
+                true, arena, rowOf(part, step), column0);
     }
 
     /// The two halves of the tile come one after the other: the warps that hold a half stage the
@@ -142,9 +151,12 @@ private:
         char* staged = shared + kOffsetStaging;
         HS_UNROLL_BY(1)
         for (int half = 0; half < 2; ++half) {
+            const int row = row0 + half * (C::kTileM / 2);
+            typename Sink::First first;
+            sink.fetchFirst(arena, row, column0, first);
             if (warp / kHalfWarps == half) stage(staged, warp % kHalfWarps, sums);
             __syncthreads();
-            sink.template add<true>(arena, row0 + half * (C::kTileM / 2), column0, staged);
+            sink.template add<true>(arena, row, column0, staged, first);
             __syncthreads();
         }
     }
@@ -265,11 +277,9 @@ private:
                              int n0, typename T::LoaderA& a, typename T::LoaderB& b) {
         if (step >= count) return;
         const int k = innerOf(first, count, step);
-        T::makeA(a, arena, m0, k, areaA(shared, step));
-        T::makeB(b, arena, n0, k, areaB(shared, step));
-        if (step + 1 >= count) return;
-        T::fetchA(a, arena, m0, innerOf(first, count, step + 1));
-        T::fetchB(b, arena, n0, innerOf(first, count, step + 1));
+        const int next = innerOf(first, count, step + 1 < count ? step + 1 : step);
+        T::makeA(a, arena, m0, k, areaA(shared, step), m0, next);
+        T::makeB(b, arena, n0, k, areaB(shared, step), next);
         if constexpr (!C::kLean) {
             const int later = step + 1 + T::kAhead;
             if (later >= count) return;
@@ -279,9 +289,9 @@ private:
     }
     /// Does the same as in RowProduct.
     static HS_D void ask(const char* arena, int first, int count, int later, int m0, int n0) {
-        if (later >= count) return;
-        T::allAheadA(arena, m0, innerOf(first, count, later));
-        T::LoaderB::allAhead(arena, innerOf(first, count, later), n0);
+        const bool wanted = later < count;
+        T::allAheadA(wanted, arena, m0, innerOf(first, count, later));
+        T::LoaderB::allAhead(wanted, arena, innerOf(first, count, later), n0);
     }
     /// Adds up the threads of a column, one after the other.
     static HS_D void leaveColumns(double* to, double* shared, int m0,
@@ -363,7 +373,9 @@ struct RowPass {
         const int first = firstTile(part), end = firstTile(part + 1);
         for (int i = first; i < end; ++i) {
             const int tile = C::kReversed ? end - 1 - (i - first) : i;
-            sink.template add<false>(arena, tile * kTileRows, column0, nullptr);
+            typename Sink::First read;
+            sink.fetchFirst(arena, tile * kTileRows, column0, read);
+            sink.template add<false>(arena, tile * kTileRows, column0, nullptr, read);
             __syncthreads();
         }
         leavePartials<typename C::Out, C::kTileN>(sink.running, partials, part, column0);

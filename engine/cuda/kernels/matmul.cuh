@@ -6,8 +6,6 @@
 namespace hs {
 namespace nodes {
 
-constexpr int kDepth = 16; ///< of k, staged at once
-
 HS_D float multiplyAdd(float a, float b, float sum) { return fmaf(a, b, sum); }
 /// Rounds twice, as the reference evaluator does.
 HS_D double multiplyAdd(double a, double b, double sum) { return sum + a * b; }
@@ -61,28 +59,52 @@ struct Tile {
     using Acc = typename Operands::Acc;
     using Index = typename Operands::Index;
     static constexpr int kRows = Plan::tileM / 16, kColumns = Plan::tileN / 16;
+    static constexpr int kDepth = Plan::depth; ///< of k, staged at once
     static constexpr int kPitchA = Plan::tileM + 1, kPitchB = Plan::tileN + 1;
     static constexpr int kSharedValues = kDepth * (kPitchA + kPitchB);
+    static constexpr int kEachA = kDepth * Plan::tileM / kThreads; ///< staged by one thread
+    static constexpr int kEachB = kDepth * Plan::tileN / kThreads;
+    static_assert(kEachA * kThreads == kDepth * Plan::tileM &&
+                      kEachB * kThreads == kDepth * Plan::tileN,
+                  "threads share evenly");
     Acc sum[kRows][kColumns];
 
-    HS_D static void stageA(const Operands& x, Acc* to, Index batch, Index row, Index at,
-                            Index end) {
-        for (int e = threadIdx.x; e < kDepth * Plan::tileM; e += kThreads) {
-            const int depth = Operands::aAlongK ? e % kDepth : e / Plan::tileM;
-            const int r = Operands::aAlongK ? e / kDepth : e % Plan::tileM;
-            const bool inside = row + r < Operands::m && at + depth < end;
-            to[depth * kPitchA + r] = inside ? x.a(batch, row + r, at + depth) : Acc(0);
+    HS_D static int depthA(int e) { return Operands::aAlongK ? e % kDepth : e / Plan::tileM; }
+    HS_D static int rowA(int e) { return Operands::aAlongK ? e / kDepth : e % Plan::tileM; }
+    HS_D static int depthB(int e) { return Operands::bAlongK ? e % kDepth : e / Plan::tileN; }
+    HS_D static int columnB(int e) { return Operands::bAlongK ? e / kDepth : e % Plan::tileN; }
+
+    /// What a thread reads of a stage: all of it is on its way before the first value is used.
+    struct Staged {
+        Acc a[kEachA], b[kEachB];
+        HS_D void fetch(const Operands& x, Index batch, Index row, Index column, Index at,
+                        Index end) {
+            HS_UNROLL
+            for (int i = 0; i < kEachA; ++i) {
+                const int e = static_cast<int>(threadIdx.x) + i * kThreads;
+                const bool inside = row + rowA(e) < Operands::m && at + depthA(e) < end;
+                a[i] = inside ? x.a(batch, row + rowA(e), at + depthA(e)) : Acc(0);
+            }
+            HS_UNROLL
+            for (int i = 0; i < kEachB; ++i) {
+                const int e = static_cast<int>(threadIdx.x) + i * kThreads;
+                const bool inside = column + columnB(e) < Operands::n && at + depthB(e) < end;
+                b[i] = inside ? x.b(batch, at + depthB(e), column + columnB(e)) : Acc(0);
+            }
         }
-    }
-    HS_D static void stageB(const Operands& x, Acc* to, Index batch, Index column, Index at,
-                            Index end) {
-        for (int e = threadIdx.x; e < kDepth * Plan::tileN; e += kThreads) {
-            const int depth = Operands::bAlongK ? e % kDepth : e / Plan::tileN;
-            const int c = Operands::bAlongK ? e / kDepth : e % Plan::tileN;
-            const bool inside = column + c < Operands::n && at + depth < end;
-            to[depth * kPitchB + c] = inside ? x.b(batch, at + depth, column + c) : Acc(0);
+        HS_D void put(Acc* toA, Acc* toB) const {
+            HS_UNROLL
+            for (int i = 0; i < kEachA; ++i) {
+                const int e = static_cast<int>(threadIdx.x) + i * kThreads;
+                toA[depthA(e) * kPitchA + rowA(e)] = a[i];
+            }
+            HS_UNROLL
+            for (int i = 0; i < kEachB; ++i) {
+                const int e = static_cast<int>(threadIdx.x) + i * kThreads;
+                toB[depthB(e) * kPitchB + columnB(e)] = b[i];
+            }
         }
-    }
+    };
 
     HS_D void run(const Operands& x, Acc* staged, Index batch, Index row, Index column, Index begin,
                   Index end) {
@@ -91,12 +113,14 @@ struct Tile {
         for (int i = 0; i < kRows; ++i)
             for (int j = 0; j < kColumns; ++j)
                 sum[i][j] = Acc(0);
+        Staged next;
+        next.fetch(x, batch, row, column, begin, end);
         for (Index at = begin; at < end; at += kDepth) {
             __syncthreads(); // all threads are done with what the stage held
-            stageA(x, a, batch, row, at, end);
-            stageB(x, b, batch, column, at, end);
+            next.put(a, b);
             __syncthreads();
-            HS_UNROLL
+            next.fetch(x, batch, row, column, at + kDepth, end);
+            HS_UNROLL_BY(16)
             for (int depth = 0; depth < kDepth; ++depth) {
                 Acc left[kRows], right[kColumns];
                 for (int i = 0; i < kRows; ++i)
@@ -133,7 +157,8 @@ struct Tile {
     }
 };
 
-/// Plan: tileM, tileN, parts (of k), alone (one block does all, without scratch), batch, blocks.
+/// Plan: tileM, tileN, depth, parts (of k), alone (one block does all, without scratch), batch,
+/// blocks.
 template <class Plan, class Operands>
 HS_D void multiplyTiles(const Operands& x, char* scratch, unsigned* tickets, char* shared,
                         int block) {
@@ -145,6 +170,7 @@ HS_D void multiplyTiles(const Operands& x, char* scratch, unsigned* tickets, cha
     constexpr Index columnTiles = (n + Plan::tileN - 1) / Plan::tileN;
     constexpr Index tiles = Plan::batch * rowTiles * columnTiles;
     constexpr Index partsHere = Plan::alone ? 1 : Plan::parts;
+    constexpr int kDepth = Plan::depth;
     constexpr Index chunks = (k + kDepth - 1) / kDepth;
     constexpr int kTileValues = OneTile::kRows * OneTile::kColumns * kThreads;
     Acc* staged = reinterpret_cast<Acc*>(shared);

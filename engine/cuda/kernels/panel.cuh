@@ -31,10 +31,20 @@ struct Moments {
 template <class Out, int TileRows, int Width, int V>
 struct Panel {
     static constexpr int kGroups = Width / V;
-    static constexpr int kLanes = kThreads / kGroups;              ///< threads that share a column
-    static constexpr int kEach = TileRows / kLanes;                ///< rows of a thread
-    static constexpr int kBatch = kEach < 32 / V ? kEach : 32 / V; ///< rows that it reads at once
+    static constexpr int kLanes = kThreads / kGroups; ///< threads that share a column
+    static constexpr int kEach = TileRows / kLanes;   ///< rows of a thread
+    /// Whether it reads a batch of rows while it computes the one before. Not with statistics: they
+    /// are of larger batches, and are there in forward chains, which read nothing here.
+    static constexpr bool kReadsAhead =
+        Out::kStats == 0 && !Out::kRowsFromDot && kEach % (2 * (16 / V)) == 0;
+    static constexpr int kLargest = (kReadsAhead ? 16 : 32) / V;
+    static constexpr int kBatch =
+        kEach < kLargest ? kEach : kLargest; ///< rows that it reads at once
     static constexpr int kBatches = kEach / kBatch;
+    using Raw = typename Out::template Raw<V>[kBatch];
+    struct First { ///< with kReadsAhead, the first batch of a tile
+        Raw raw;
+    };
     static_assert(TileRows % kLanes == 0 && kEach % kBatch == 0, "threads share the rows evenly");
     static constexpr int kTerms = Out::kSums + Out::kStats + Out::kDots;
     static constexpr int kFirstStat = Out::kSums, kDot = kFirstStat + Out::kStats;
@@ -59,32 +69,36 @@ struct Panel {
             running[i] = 0;
     }
 
+    /// Reads what add() begins with.
+    HS_D void fetchFirst(const char* arena, int row0, int column0, First& first) const {
+        if constexpr (kReadsAhead)
+            if (row0 < Out::kRows) fetch(arena, row0, column0, 0, first.raw);
+    }
+
     /// Adds rows from row0 and columns from column0. With Staged, the product's elements are in
     /// `staged` (a barrier has followed their stores). A barrier must come before the next call.
     template <bool Staged>
-    HS_D void add(char* arena, int row0, int column0, const char* staged) {
+    HS_D void add(char* arena, int row0, int column0, const char* staged, First& first) {
         if (row0 >= Out::kRows) return; // half a tile past the end
         const int column = column0 + V * group();
         typename Out::Column columns[V];
         float sums[Out::kSums > 0 ? Out::kSums : 1][V] = {};
         if (hasColumn(column)) Out::columns(arena, column, columns);
-        HS_UNROLL_BY(1)
-        for (int batch = 0; batch < kBatches; ++batch) {
-            const int first = batch * kBatch * kLanes + line(); // of the tile's rows
-            typename Out::template Raw<V> raw[kBatch];
-            Pack<Product, V> product[kBatch];
-            HS_UNROLL
-            for (int i = 0; i < kBatch; ++i) {
-                const int at = first + i * kLanes;
-                if (Staged)
-                    product[i].load(reinterpret_cast<const Product*>(staged) + at * kStagedRow +
-                                    V * group());
-                if (!hasColumn(column) || !hasRow(row0 + at)) continue;
-                Out::fetch(arena, row0 + at, column, raw[i]);
-                if (Staged && Out::kStoresProduct)
-                    Out::putProduct(arena, row0 + at, column, product[i]);
+        if constexpr (kReadsAhead) {
+            First second;
+            HS_UNROLL_BY(1)
+            for (int batch = 0; batch < kBatches; batch += 2) {
+                fetch(arena, row0, column0, batch + 1, second.raw);
+                rows<Staged>(arena, row0, column, batch, staged, columns, first.raw, sums);
+                if (batch + 2 < kBatches) fetch(arena, row0, column0, batch + 2, first.raw);
+                rows<Staged>(arena, row0, column, batch + 1, staged, columns, second.raw, sums);
             }
-            elements(arena, row0 + first, column, batch, columns, raw, product, sums);
+        } else {
+            HS_UNROLL_BY(1)
+            for (int batch = 0; batch < kBatches; ++batch) {
+                fetch(arena, row0, column0, batch, first.raw);
+                rows<Staged>(arena, row0, column, batch, staged, columns, first.raw, sums);
+            }
         }
         if (kPartials<Out> == 0) return;
         HS_UNROLL
@@ -110,6 +124,33 @@ private:
     HS_D float* statSlot(int stat, int part, int line, int j, int group) const {
         return slot(Out::kSums, 0, 0, 0) +
                (((2 * stat + part) * kStatLines + line) * V + j) * kRow + group;
+    }
+
+    /// Returns the first row of a thread's batch, of the tile's rows.
+    static HS_D int firstOf(int batch) { return batch * kBatch * kLanes + line(); }
+    static HS_D void fetch(const char* arena, int row0, int column0, int batch, Raw& raw) {
+        const int column = column0 + V * group(), row = row0 + firstOf(batch);
+        HS_UNROLL
+        for (int i = 0; i < kBatch; ++i)
+            if (hasColumn(column) && hasRow(row + i * kLanes))
+                Out::fetch(arena, row + i * kLanes, column, raw[i]);
+    }
+    template <bool Staged>
+    HS_D void rows(char* arena, int row0, int column, int batch, const char* staged,
+                   const typename Out::Column (&columns)[V], Raw& raw,
+                   float (&sums)[Out::kSums > 0 ? Out::kSums : 1][V]) {
+        const int first = firstOf(batch);
+        Pack<Product, V> product[kBatch];
+        HS_UNROLL
+        for (int i = 0; i < kBatch; ++i) {
+            const int at = first + i * kLanes;
+            if (Staged)
+                product[i].load(reinterpret_cast<const Product*>(staged) + at * kStagedRow +
+                                V * group());
+            if (Staged && Out::kStoresProduct && hasColumn(column) && hasRow(row0 + at))
+                Out::putProduct(arena, row0 + at, column, product[i]);
+        }
+        elements(arena, row0 + first, column, batch, columns, raw, product, sums);
     }
 
     HS_D void elements(char* arena, int row, int column, int batch,

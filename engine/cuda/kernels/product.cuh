@@ -207,9 +207,10 @@ struct ProductTiles {
     static constexpr int kWarpsM = kThreads / kWarp / kWarpsN;
     static constexpr int kWarpRows = C::kTileM / kWarpsM, kWarpColumns = C::kTileN / kWarpsN;
     static constexpr int kTilesM = kWarpRows / 16, kTilesN = kWarpColumns / 8;
-    /// The steps between prefetching an operand and reading it into registers; the steps from there
-    /// to its use are too few to hide how long memory takes.
-    static constexpr int kAhead = 3;
+    /// The steps between prefetching an operand and reading it into registers. Not more: what is
+    /// prefetched too early leaves the cache before it is used (measured on an H200, whose 132
+    /// blocks move a third of its cache in the time of two deep steps).
+    static constexpr int kAhead = C::kTileK >= 64 ? 1 : 3;
     static_assert(!C::kWarpgroups || C::kTileM == 2 * kGroupRows, "each warpgroup has its rows");
     using Multiply = typename Either<
         C::kWarpgroups, GroupProduct<Math, AreaA, AreaB, kTilesN, C::kAAlongK, C::kBAlongK>,
@@ -227,17 +228,19 @@ struct ProductTiles {
         else
             LoaderA::ahead(arena, k, m);
     }
-    static HS_D void allAheadA(const char* arena, int m, int k) {
+    static HS_D void allAheadA(bool wanted, const char* arena, int m, int k) {
         if constexpr (C::kAAlongK)
-            LoaderA::allAhead(arena, m, k);
+            LoaderA::allAhead(wanted, arena, m, k);
         else
-            LoaderA::allAhead(arena, k, m);
+            LoaderA::allAhead(wanted, arena, k, m);
     }
-    static HS_D void makeA(LoaderA& loader, char* arena, int m, int k, char* area) {
+    template <bool Knows = false>
+    static HS_D void makeA(LoaderA& loader, char* arena, int m, int k, char* area, int nextM,
+                           int nextK, const char* known = nullptr) {
         if constexpr (C::kAAlongK)
-            loader.make(arena, m, k, area);
+            loader.template make<Knows>(arena, m, k, area, nextM, nextK, known);
         else
-            loader.make(arena, k, m, area);
+            loader.template make<Knows>(arena, k, m, area, nextK, nextM, known);
     }
     static HS_D void fetchB(LoaderB& loader, const char* arena, int n, int k) {
         if constexpr (C::kBAlongK)
@@ -245,11 +248,11 @@ struct ProductTiles {
         else
             loader.fetch(arena, k, n);
     }
-    static HS_D void makeB(LoaderB& loader, char* arena, int n, int k, char* area) {
+    static HS_D void makeB(LoaderB& loader, char* arena, int n, int k, char* area, int nextK) {
         if constexpr (C::kBAlongK)
-            loader.make(arena, n, k, area);
+            loader.make(arena, n, k, area, n, nextK);
         else
-            loader.make(arena, k, n, area);
+            loader.make(arena, k, n, area, nextK, n);
     }
 };
 

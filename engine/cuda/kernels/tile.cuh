@@ -8,12 +8,15 @@ namespace hs {
 
 constexpr int kLineBytes = 128; ///< of the second-level cache
 
-/// Prefetches a cache line that will be read soon; no register waits for it.
-HS_D void readAhead(const void* at) {
+/// Prefetches a cache line that will be read soon, if it is wanted, without a branch; no register
+/// waits for it.
+HS_D void readAhead(bool wanted, const void* at) {
 #if HS_DEVICE
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+    asm volatile("{\n.reg .pred wanted;\nsetp.ne.b32 wanted, %1, 0;\n"
+                 "@wanted prefetch.global.L2 [%0];\n}" ::"l"(at),
+                 "r"(wanted ? 1 : 0));
 #else
-    hs_emulated::ahead(at);
+    if (wanted) hs_emulated::ahead(at);
 #endif
 }
 
@@ -25,7 +28,8 @@ HS_D void readAheadOf(const char* arena, i64 row0, int column0) {
     for (int i = static_cast<int>(threadIdx.x); i < Rows * kLines; i += kThreads) {
         const i64 row = row0 + i / kLines;
         const int column = column0 + i % kLines * kEach;
-        if (row < Source::kRows && column < Source::kColumns) Source::ahead(arena, row, column);
+        if (row < Source::kRows && column < Source::kColumns)
+            Source::ahead(true, arena, row, column);
     }
 }
 
@@ -33,18 +37,18 @@ HS_D void readAheadOf(const char* arena, i64 row0, int column0) {
 /// would compute the loop's addresses before them, in every turn and whether or not a thread has a
 /// line to prefetch.
 template <class Source, int Rows, int Columns, int Bytes>
-HS_D void readAllAhead(const char* arena, i64 row0, int column0) {
+HS_D void readAllAhead(bool wanted, const char* arena, i64 row0, int column0) {
     constexpr unsigned kEach = kLineBytes / Bytes, kLines = (Columns + kEach - 1) / kEach;
     constexpr unsigned kAll = Rows * kLines;
     HS_UNROLL
     for (unsigned first = 0; first < kAll; first += kThreads) {
         const unsigned i = first + threadIdx.x;
-        if (first + kThreads > kAll && i >= kAll) break;
         const i64 row = row0 + i / kLines;
         const int column = column0 + static_cast<int>(i % kLines * kEach);
-        if ((Source::kRows % Rows == 0 || row < Source::kRows) &&
-            (Source::kColumns % Columns == 0 || column < Source::kColumns))
-            Source::ahead(arena, row, column);
+        Source::ahead(wanted && (first + kThreads <= kAll || i < kAll) &&
+                          (Source::kRows % Rows == 0 || row < Source::kRows) &&
+                          (Source::kColumns % Columns == 0 || column < Source::kColumns),
+                      arena, row, column);
     }
 }
 
@@ -117,10 +121,11 @@ struct Area {
 /// the product takes them.
 ///
 /// A source has kRows, kColumns; Raw<V>, what it reads for a group; Column, what it needs of a
-/// column; fetch(arena, row, column, Raw<V>&), ahead(arena, row, column), columns(arena, column,
-/// Column (&)[V]), and pair(Column, Column, Raw<V>, i, first, second): elements i and i + 1 of the
-/// group. With kPlain, the elements are those of a tensor as they are in memory (plain(Raw<V>)).
-/// With kStored, they also go to memory (keep()), as Elements, which is what the arithmetic takes.
+/// column; fetch(arena, row, column, Raw<V>&), ahead(wanted, arena, row, column),
+/// columns(arena, column, Column (&)[V]), and pair(Column, Column, Raw<V>, i, first, second):
+/// elements i and i + 1 of the group. With kPlain, the elements are those of a tensor as they are
+/// in memory (plain(Raw<V>)). With kStored, they also go to memory (keep()), as Elements, which is
+/// what the arithmetic takes.
 template <class Source, class Math, class Area_, int V, bool Held, bool Sums>
 struct Loader {
     static constexpr int kGroups = Area_::kInner / V;
@@ -147,31 +152,59 @@ struct Loader {
             if (hasColumn(column)) Source::columns(arena, column, held);
     }
     HS_D void fetch(const char* arena, int row0, int column0) {
-        const int column = column0 + group() * V;
-        const int row = row0 + line();
-        HS_UNROLL
-        for (int i = 0; i < kEach; ++i)
-            if (hasRow(row + i * kStep) && hasColumn(column))
-                Source::fetch(arena, row + i * kStep, column, raw[i]);
+        fetchSome<0, kEach>(arena, row0, column0);
     }
     static HS_D void ahead(const char* arena, int row0, int column0) {
         readAheadOf<Source, Area_::kOuter, Area_::kInner, Math::kBytes>(arena, row0, column0);
     }
-    static HS_D void allAhead(const char* arena, int row0, int column0) {
-        readAllAhead<Source, Area_::kOuter, Area_::kInner, Math::kBytes>(arena, row0, column0);
+    static HS_D void allAhead(bool wanted, const char* arena, int row0, int column0) {
+        readAllAhead<Source, Area_::kOuter, Area_::kInner, Math::kBytes>(wanted, arena, row0,
+                                                                         column0);
     }
-    HS_D void make(char* arena, int row0, int column0, char* area) {
+    /// Leaves in `known`, kKnownBytes of shared memory, what belongs to each column.
+    static constexpr int kKnownBytes =
+        (Source::kColumns + V - 1) / V * V * static_cast<int>(sizeof(Column));
+    static HS_D void know(const char* arena, char* known) {
+        for (int i = static_cast<int>(threadIdx.x); i * V < Source::kColumns; i += kThreads) {
+            Known of;
+            Source::columns(arena, i * V, of.columns);
+            HS_UNROLL
+            for (int unit = 0; unit < Known::kUnits; ++unit)
+                reinterpret_cast<Words4*>(known)[i * Known::kUnits + unit] = of.units[unit];
+        }
+    }
+    /// Computes the tile from (row0, column0), and reads the one from (nextRow, nextColumn) into
+    /// the registers that become free: what is read has almost as long to arrive as this takes.
+    /// With Knows, `known` has what know() left.
+    template <bool Knows = false>
+    HS_D void make(char* arena, int row0, int column0, char* area, int nextRow, int nextColumn,
+                   const char* known = nullptr) {
+        static_cast<void>(known);
         if constexpr (Held) {
-            put(arena, held, row0, column0, area);
+            put(arena, held, row0, column0, area, nextRow, nextColumn);
+        } else if constexpr (Knows) {
+            const int column = column0 + group() * V;
+            Known of;
+            HS_UNROLL
+            for (int unit = 0; unit < Known::kUnits && hasColumn(column); ++unit)
+                of.units[unit] =
+                    reinterpret_cast<const Words4*>(known)[column / V * Known::kUnits + unit];
+            put(arena, of.columns, row0, column0, area, nextRow, nextColumn);
         } else {
             const int column = column0 + group() * V;
             Column columns[V];
             if (hasColumn(column)) Source::columns(arena, column, columns);
-            put(arena, columns, row0, column0, area);
+            put(arena, columns, row0, column0, area, nextRow, nextColumn);
         }
     }
 
 private:
+    union Known {
+        static constexpr int kUnits = V * static_cast<int>(sizeof(Column)) / 16;
+        static_assert(kUnits * 16 == V * static_cast<int>(sizeof(Column)), "whole units");
+        Column columns[V];
+        Words4 units[kUnits];
+    };
     /// A group in the form in which it is put into the area, in the largest accesses that fit.
     static constexpr int kWords = V * Math::kBytes / 4;
     static constexpr int kUnitBytes = 4 * kWords < 16 ? 4 * kWords : 16;
@@ -185,11 +218,35 @@ private:
         Pack<typename Source::Element, V> pack;
     };
 
-    HS_D void put(char* arena, const Column (&columns)[V], int row0, int column0, char* area) {
+    template <int First, int Last>
+    HS_D void fetchSome(const char* arena, int row0, int column0) {
         const int column = column0 + group() * V;
-        float added[V] = {};
+        const int row = row0 + line();
         HS_UNROLL
-        for (int i = 0; i < kEach; ++i) {
+        for (int i = First; i < Last; ++i)
+            if (hasRow(row + i * kStep) && hasColumn(column))
+                Source::fetch(arena, row + i * kStep, column, raw[i]);
+    }
+    HS_D void put(char* arena, const Column (&columns)[V], int row0, int column0, char* area,
+                  int nextRow, int nextColumn) {
+        constexpr int kHalf = kEach / 2;
+        float added[V] = {};
+        putSome<0, kHalf>(arena, columns, row0, column0, area, added);
+        fetchSome<0, kHalf>(arena, nextRow, nextColumn);
+        putSome<kHalf, kEach>(arena, columns, row0, column0, area, added);
+        fetchSome<kHalf, kEach>(arena, nextRow, nextColumn);
+        if constexpr (Sums) {
+            HS_UNROLL
+            for (int at = 0; at < V; ++at)
+                sums[at] += static_cast<double>(added[at]);
+        }
+    }
+    template <int First, int Last>
+    HS_D void putSome(char* arena, const Column (&columns)[V], int row0, int column0, char* area,
+                      float (&added)[V]) {
+        const int column = column0 + group() * V;
+        HS_UNROLL
+        for (int i = First; i < Last; ++i) {
             const int row = row0 + line() + i * kStep;
             const bool there = hasColumn(column) && hasRow(row);
             Made made;
@@ -216,11 +273,6 @@ private:
                         area + Area_::byteOf(line() + i * kStep, at + unit * kUnitBytes)) =
                         made.units[unit];
                 }
-        }
-        if constexpr (Sums) {
-            HS_UNROLL
-            for (int at = 0; at < V; ++at)
-                sums[at] += static_cast<double>(added[at]);
         }
     }
     HS_D void compute(Made& made, const Column (&columns)[V], int i, int column, bool there,
