@@ -58,7 +58,7 @@ void TestCudaTrials::shortOfTime() {
     Machine machine({}, hasty);
     machine.load();
     QCOMPARE(chosenOf(*machine.executor), std::string("usual"));
-    const VariantTime low = variantOf(*machine.executor, kLow);
+    const VariantTime low = variantOf(*machine.executor, kOther);
     QVERIFY2(has(low.note, "the search has taken long enough"), low.note.c_str());
     (void)machine.step();
 }
@@ -78,14 +78,14 @@ void TestCudaTrials::shortOfTimeForTheOnlyOne() {
 }
 
 void TestCudaTrials::notCompiling() {
-    makeLowFast();
+    makeOtherFast();
     fakeCuda().compile = [](std::string& text) {
-        return isLowWay(text) ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
+        return isOtherWay(text) ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS;
     };
     Machine machine;
     machine.load();
-    QVERIFY(chosenOf(*machine.executor) != kLow && !chosenOf(*machine.executor).empty());
-    const VariantTime low = variantOf(*machine.executor, kLow);
+    QVERIFY(chosenOf(*machine.executor) != kOther && !chosenOf(*machine.executor).empty());
+    const VariantTime low = variantOf(*machine.executor, kOther);
     QVERIFY2(has(low.note, "do not compile for sm_90a"), low.note.c_str());
     QCOMPARE(low.seconds, 0.0);
     (void)machine.step();
@@ -136,23 +136,23 @@ void TestCudaTrials::failingCalls() {
 
 void TestCudaTrials::otherResults() {
     if (test::emulatedCapability() != 0) QSKIP("the sum that is spoilt is the emulator's own");
-    makeLowFast();
+    makeOtherFast();
     fakeCuda().compile = [](std::string& text) {
         const std::string sum = "d[j] = fmaf(top, right, d[j]);";
-        if (isLowWay(text))
+        if (isOtherWay(text))
             text.replace(text.find(sum), sum.size(), "d[j] = fmaf(top, right, d[j] + 0.5f);");
         return NVRTC_SUCCESS;
     };
     Machine machine;
     machine.load();
-    const VariantTime low = variantOf(*machine.executor, kLow);
+    const VariantTime low = variantOf(*machine.executor, kOther);
     QVERIFY2(has(low.note, "other results than the usual one: ") && has(low.note, " apart, "),
              low.note.c_str());
-    QVERIFY(chosenOf(*machine.executor) != kLow);
+    QVERIFY(chosenOf(*machine.executor) != kOther);
 }
 
 void TestCudaTrials::noRoomForASecond() {
-    makeLowFast();
+    makeOtherFast();
     size_t used = 0;
     {
         SourceOptions usual = options();
@@ -165,7 +165,7 @@ void TestCudaTrials::noRoomForASecond() {
     Machine machine;
     machine.load();
     QCOMPARE(chosenOf(*machine.executor), std::string("usual"));
-    QVERIFY(has(variantOf(*machine.executor, kLow).note, "out of memory"));
+    QVERIFY(has(variantOf(*machine.executor, kOther).note, "out of memory"));
     fakeCuda().gpus[0].bytes = used / 4; // not even for the first
     QVERIFY(has(thrownBy<EngineError>([&] { machine.load(); }), "out of memory"));
     fakeCuda().gpus[0].bytes = size_t{1} << 30;
@@ -266,34 +266,34 @@ void TestCudaTrials::endedInATrial() {
 
 /// A weight gradient that is wrong shows in no output of the same step.
 void TestCudaTrials::wrongGradients() {
-    makeLowFast();
+    makeOtherFast();
     fakeCuda().compile = [](std::string& text) {
         const std::string put = "static HS_D void put(char* arena, i64 at, float x) {\n";
-        if (isLowWay(text)) text.insert(text.find(put) + put.size(), "        x = -x;\n");
+        if (isOtherWay(text)) text.insert(text.find(put) + put.size(), "        x = -x;\n");
         return NVRTC_SUCCESS;
     };
     Machine machine;
     machine.load();
-    const VariantTime low = variantOf(*machine.executor, kLow);
+    const VariantTime low = variantOf(*machine.executor, kOther);
     QVERIFY2(has(low.note, "other results than the usual one: ") && has(low.note, ".exp_avg: "),
              low.note.c_str());
-    QVERIFY(chosenOf(*machine.executor) != kLow);
+    QVERIFY(chosenOf(*machine.executor) != kOther);
 }
 
 /// One element in sixteen is half as large again: one of each row and column of the weight, because
 /// some of its columns are too small to count.
 void TestCudaTrials::slightlyWrongGradients() {
-    makeLowFast();
+    makeOtherFast();
     fakeCuda().compile = [](std::string& text) {
         const std::string put = "static HS_D void put(char* arena, i64 at, float x) {\n";
-        if (isLowWay(text))
+        if (isOtherWay(text))
             text.insert(text.find(put) + put.size(),
                         "        if ((at + at / 16) % 16 == 7) x *= 1.5f;\n");
         return NVRTC_SUCCESS;
     };
     Machine machine;
     machine.load();
-    const VariantTime low = variantOf(*machine.executor, kLow);
+    const VariantTime low = variantOf(*machine.executor, kOther);
     QVERIFY2(has(low.note, "other results than the usual one: ") && has(low.note, ".exp_avg: 0.0"),
              low.note.c_str());
 }
@@ -326,7 +326,7 @@ void TestCudaTrials::allEndedBadly() {
 
 /// The best so far, and the next program searches again.
 void TestCudaTrials::stoppedSearch() {
-    makeLowFast();
+    makeOtherFast();
     QTemporaryDir folder;
     const std::string cache = folder.path().toStdString();
     {
@@ -346,18 +346,18 @@ void TestCudaTrials::stoppedSearch() {
     }
     Machine machine(cache);
     machine.load();
-    QCOMPARE(chosenOf(*machine.executor), std::string(kLow));
+    QCOMPARE(chosenOf(*machine.executor), std::string(kOther));
     for (const VariantTime& variant : machine.executor->variants())
         QVERIFY2(variant.note.empty(), variant.note.c_str());
 }
 
 /// A request of which no run has heard yet is none to the search.
 void TestCudaTrials::stopBeforeTheLoad() {
-    makeLowFast();
+    makeOtherFast();
     Machine machine;
     machine.executor->requestStop();
     machine.load();
-    QCOMPARE(chosenOf(*machine.executor), std::string(kLow));
+    QCOMPARE(chosenOf(*machine.executor), std::string(kOther));
     QCOMPARE(machine.executor->run(RunMode::Captured), RunResult::Stopped);
     QCOMPARE(machine.executor->run(RunMode::Captured), RunResult::Done);
 }

@@ -138,8 +138,7 @@ private slots:
     void manyTiles_data() {
         QTest::addColumn<int>("lane");
         QTest::addColumn<std::string>("way");
-        for (const char* way : {"usual", "collected and lean by warpgroups",
-                                "collected in one pass and lean", "two blocks of 128 x 128"})
+        for (const char* way : {"usual", "collected and lean by warpgroups", "collected and lean"})
             for (const int lane : {2, 0, 1}) {
                 if (lane != 2 && std::string(way) != "usual") continue;
                 QTest::addRow("%s %s", kLanes[lane], way) << lane << std::string(way);

@@ -12,9 +12,9 @@ using cuda::SourceOptions;
 
 inline constexpr double kKernel = 1.5; ///< milliseconds of each kernel: a trial needs few launches
                                        ///< then
-inline constexpr const char* kLow = "tiles of 64 x 256";
-inline constexpr const char* kLowText = "kTileM = 64;"; ///< only this variant's text contains it,
-                                                        ///< in the form as written
+inline constexpr const char* kOther = "collected and lean";
+/// Only this variant's text contains it, and that of warpgroups.
+inline constexpr const char* kOtherText = "kLean = true;";
 
 /// A step with chains of products that can be run in more than one way.
 inline const Loaded& chained() {
@@ -34,15 +34,14 @@ inline SourceOptions options() {
 inline bool has(const std::string& text, const char* words) {
     return text.find(words) != std::string::npos;
 }
-/// Whether a text belongs to the variant of low tiles, or to its share of mixed ones.
-inline bool isLowWay(const std::string& text) {
-    return has(text, kLowText) && !has(text, "float g0;"); // collected, another variant contains
-                                                           // it, too
+/// Whether a text belongs to the variant kOther, or to its share of a mixture.
+inline bool isOtherWay(const std::string& text) {
+    return has(text, kOtherText) && !has(text, "kWarpgroups = true;");
 }
-/// Sets the fake's clock so that the variant of low tiles is the fastest.
-inline void makeLowFast() {
+/// Sets the fake's clock so that the variant kOther is the fastest.
+inline void makeOtherFast() {
     fakeCuda().millisecondsOf = [](const std::string& text, const std::string&) {
-        return isLowWay(text) ? 0.1 * kKernel : kKernel;
+        return isOtherWay(text) ? 0.1 * kKernel : kKernel;
     };
 }
 
