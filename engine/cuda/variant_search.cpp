@@ -50,8 +50,8 @@ VariantSearch::VariantSearch(Device& device, const FileCache& cache, const StepW
 std::unique_ptr<StepVersion> VariantSearch::make(WrittenVariant variant,
                                                  const std::vector<std::string>& code) const {
     if (debugging())
-        noteForDebugging("ways.txt",
-                         debugNameOf(variant.written.text()) + "  " + variant.variant.name);
+        for (const std::string& part : variant.written.parts())
+            noteForDebugging("ways.txt", debugNameOf(part) + "  " + variant.variant.name);
     return std::make_unique<StepVersion>(m_device, m_cache, m_writer, std::move(variant.written),
                                          code, m_ring);
 }

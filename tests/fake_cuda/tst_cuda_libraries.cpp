@@ -159,7 +159,9 @@ void TestCudaLibraries::convolution() {
         QVERIFY2(std::abs(double(got[i]) - double(wanted[i])) <=
                      boundOf(type, terms, double(wanted[i])),
                  qPrintable(QString("%1: %2, not %3").arg(i).arg(got[i]).arg(wanted[i])));
-    QVERIFY(!fakeCuda().dnnMath.empty());
+    // cuDNN rounds parts of its sums there (cuda/conv.cpp)
+    const bool isOurs = which == Op::Conv2dInputGrad && type == DType::F16;
+    QCOMPARE(fakeCuda().dnnMath.empty(), isOurs);
     if (type == DType::F32 && math == int(MathMode::F32))
         for (const int used : fakeCuda().dnnMath)
             QCOMPARE(used, 3); // CUDNN_FMA_MATH

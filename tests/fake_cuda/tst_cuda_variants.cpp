@@ -37,6 +37,7 @@ private slots:
     void eachKernelInItsTiles();
     void lanesOfOneDeviceAgree();
     void namedByTheEnvironment();
+    void partsGiveTheSameStep();
     void oneWayIsNotTimed();
     void withoutSearch();
     void profileOfLaunches();
@@ -155,10 +156,10 @@ void TestCudaVariants::clockOfAnIdleDevice() {
 }
 
 void TestCudaVariants::trialsLeaveNothing() {
-    SourceOptions low = options();
-    low.searchSeconds = 0;
-    low.tiles = {64, 256, 0};
-    Machine wanted({}, low);
+    SourceOptions other = options();
+    other.searchSeconds = 0;
+    other.tiles = {.form = ElementForm::Collected, .lean = true};
+    Machine wanted({}, other);
     wanted.load();
     const size_t used = fakeCuda().used;
     const auto truth = wanted.step();
@@ -273,8 +274,23 @@ void TestCudaVariants::namedByTheEnvironment() {
              words.c_str());
 }
 
+/// A step whose text is cut into as many parts as it has launches.
+void TestCudaVariants::partsGiveTheSameStep() {
+    SourceOptions how = options();
+    how.searchSeconds = 0;
+    Machine whole({}, how);
+    whole.load();
+    QCOMPARE(fakeCuda().calls["cuModuleLoadData"], 1);
+    how.partBytes = 1;
+    Machine parts({}, how);
+    parts.load();
+    QVERIFY(fakeCuda().calls["cuModuleLoadData"] >= 8);
+    QVERIFY(parts.executor->sourceText() == whole.executor->sourceText());
+    QVERIFY(parts.step() == whole.step());
+}
+
 void TestCudaVariants::oneWayIsNotTimed() {
-    Machine machine({}, SourceOptions{}); // so small a step has no chains
+    Machine machine({}, oneWay());
     machine.load();
     QVERIFY(machine.executor->variants().empty());
     QCOMPARE(fakeCuda().calls["cuModuleLoadData"], 1);

@@ -29,6 +29,7 @@ inline SourceOptions options() {
     SourceOptions options;
     options.chainElements = 1;
     options.searchSeconds = 1e9; // the emulator is slow
+    options.partBytes = 1 << 30; // and modules are counted
     return options;
 }
 inline bool has(const std::string& text, const char* words) {

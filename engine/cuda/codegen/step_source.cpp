@@ -39,9 +39,9 @@ struct Written {
 class StepWriter {
 public:
     StepWriter(StepSource& source, const LaunchPlan& plan, const DeviceTraits& traits,
-               const std::map<size_t, TileLimits>& tilesOf)
-        : m_source(source), m_program(source.program), m_plan(plan), m_traits(traits),
-          m_tilesOf(tilesOf) {
+               const SourceOptions& options)
+        : m_source(source), m_parts(options.partBytes), m_program(source.program), m_plan(plan),
+          m_traits(traits), m_tilesOf(options.tilesOf) {
         findLastPhases();
     }
 
@@ -315,7 +315,7 @@ StepSource writeStep(const Program& program, const DeviceTraits& device,
     source.program = prepare(program, traits, options);
     const LaunchPlan plan = planLaunches(source.program, traits, options);
     source.plan = describe(source.program, plan);
-    StepWriter(source, plan, traits, options.tilesOf).run();
+    StepWriter(source, plan, traits, options).run();
     return source;
 }
 

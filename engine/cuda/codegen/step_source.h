@@ -54,6 +54,9 @@ struct SourceOptions {
     bool keepOperands = true;
     TileLimits tiles{};
     std::map<size_t, TileLimits> tilesOf{}; ///< instead of `tiles`, by kernel of `program`
+    /// What each of the text's parts may cost the compiler, in bytes of plain text: about two
+    /// seconds, half a second of it for the prelude. Small steps are one part.
+    size_t partBytes = 128 << 10;
     /// The seconds that an executor may spend on compiling and trying other ways than these, to use
     /// the fastest; 0 for none.
     double searchSeconds = 15;

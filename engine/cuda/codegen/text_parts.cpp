@@ -3,14 +3,6 @@
 
 namespace halfscope::cuda {
 
-namespace {
-
-/// About two seconds of compiling, half a second of it for the prelude. Small steps are
-/// one part.
-constexpr size_t kMostCompiling = 128 << 10;
-
-} // namespace
-
 size_t TextParts::addFunction(const std::string& text, size_t compiling) {
     m_functions.push_back({text, compiling});
     return m_functions.size() - 1;
@@ -20,22 +12,19 @@ size_t TextParts::addEntry(const std::string& text, const std::set<size_t>& func
     size_t own = text.size();
     for (const size_t function : functions)
         own += m_functions[function].compiling;
-    if (m_parts.empty() || m_parts.back().compiling + own > kMostCompiling) m_parts.emplace_back();
+    if (m_parts.empty() || m_parts.back().compiling + own > m_most) m_parts.emplace_back();
     Part& part = m_parts.back();
-    part.functions.insert(functions.begin(), functions.end());
-    part.entries += text;
+    for (const size_t function : functions)
+        if (part.functions.insert(function).second) part.text += m_functions[function].text;
+    part.text += text;
     part.compiling += own;
     return m_parts.size() - 1;
 }
 
 std::vector<std::string> TextParts::parts(const std::string& head) const {
     std::vector<std::string> texts;
-    for (const Part& part : m_parts) {
-        std::string& text = texts.emplace_back(head);
-        for (const size_t function : part.functions)
-            text += m_functions[function].text;
-        text += part.entries;
-    }
+    for (const Part& part : m_parts)
+        texts.push_back(head + part.text);
     if (texts.empty()) texts.push_back(head);
     return texts;
 }

@@ -13,10 +13,13 @@ namespace halfscope::cuda {
 /// same calls give the same parts, whatever the machine.
 class TextParts {
 public:
+    /// `most` is what a part may cost the compiler, unless it is one entry that costs more.
+    explicit TextParts(size_t most) : m_most(most) {}
     /// Adds a function that entries may call, also one of an earlier launch. `compiling` is what it
     /// costs the compiler, in bytes of plain text.
     size_t addFunction(const std::string& text, size_t compiling);
-    /// Adds an entry behind the functions that it calls; returns the number of its part.
+    /// Adds an entry behind the functions that it calls and that its part lacks; returns the number
+    /// of its part. A single part has the order of the calls.
     size_t addEntry(const std::string& text, const std::set<size_t>& functions);
 
     /// Returns the parts, each behind `head`; at least one.
@@ -29,10 +32,11 @@ private:
     };
     struct Part {
         std::set<size_t> functions;
-        std::string entries;
+        std::string text;
         size_t compiling = 0;
     };
 
+    size_t m_most;
     std::vector<Function> m_functions;
     std::vector<Part> m_parts;
 };
