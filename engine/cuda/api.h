@@ -66,9 +66,6 @@ namespace halfscope::cuda {
     X(cuFuncSetAttribute)                                                                          \
     X(cuLaunchKernel)
 
-// Null when the driver does not have them.
-#define HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(X) X(cuLaunchKernelEx)
-
 #define HALFSCOPE_COMPILER_FUNCTIONS(X)                                                            \
     X(nvrtcVersion)                                                                                \
     X(nvrtcGetErrorString)                                                                         \
@@ -129,7 +126,6 @@ namespace halfscope::cuda {
 #define HALFSCOPE_MEMBER(name) decltype(&::name) name = nullptr;
 struct DriverApi {
     HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_MEMBER)
-    HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(HALFSCOPE_MEMBER)
 };
 struct CompilerApi {
     HALFSCOPE_COMPILER_FUNCTIONS(HALFSCOPE_MEMBER)
@@ -158,8 +154,7 @@ struct Api {
 };
 
 struct Library;
-/// Fills the functions of an open driver. When it lacks one that is not optional, `reason` tells
-/// why it cannot be used.
+/// Fills the functions of an open driver. When it lacks one, `reason` tells why it cannot be used.
 void fill(const Library&, DriverApi&, Message& reason);
 /// Loads the functions from the libraries of this machine. Never throws when one is missing.
 Api loadApi();

@@ -18,7 +18,6 @@ namespace {
 /// The architecture to compile for, and whether the result is machine code or PTX.
 struct Target {
     std::string name; ///< "sm_90a", "compute_120"
-    int capability = 0;
     bool machineCode = true;
 };
 
@@ -55,8 +54,7 @@ Target targetOf(const Device& device) {
     const int capability = device.traits().capability;
     // The suffix enables what only this exact architecture has; there is none before 9.0.
     if (std::find(known.begin(), known.end(), capability) != known.end())
-        return {"sm_" + std::to_string(capability) + (capability >= 90 ? "a" : ""), capability,
-                true};
+        return {"sm_" + std::to_string(capability) + (capability >= 90 ? "a" : ""), true};
     int best = 0;
     for (const int arch : known)
         if (arch < capability) best = std::max(best, arch);
@@ -65,7 +63,7 @@ Target targetOf(const Device& device) {
             phrase("Devices", "compiling the step: this NVRTC does not know any architecture that "
                               "%1 (compute capability %2.%3) can run"),
             device.info().name, capability / 10, capability % 10);
-    return {"compute_" + std::to_string(best), best, false};
+    return {"compute_" + std::to_string(best), false};
 }
 
 /// Returns what the compiler says, which may be nothing.
@@ -117,8 +115,6 @@ void keepCode(const std::string& text, const std::string& code, const std::strin
 }
 
 } // namespace
-
-int capabilityOfCode(const Device& device) { return targetOf(device).capability; }
 
 std::string compileText(const Device& device, const FileCache& cache, const std::string& text) {
     const Api& api = device.api();

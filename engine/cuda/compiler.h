@@ -18,10 +18,6 @@ std::string compileText(const Device&, const FileCache&, const std::string& text
 std::vector<std::string> compileParts(const Device&, const FileCache&,
                                       const std::vector<std::string>& parts);
 
-/// Returns the compute capability (10 * major + minor) for which code is made: the device's, or the
-/// highest below it that the compiler knows. Throws EngineError when the compiler knows none.
-int capabilityOfCode(const Device&);
-
 /// Code, or why there is none.
 struct Compiled {
     std::vector<std::string> parts;

@@ -143,14 +143,8 @@ bool take(const Library& library, const char* name, Function& to, Message& reaso
     return false;
 }
 
-template <class Function>
-void takeIfThere(const Library& library, const char* name, Function& to) {
-    to = reinterpret_cast<Function>(library.find(name));
-}
-
 #define HALFSCOPE_TEXT(name) #name
 #define HALFSCOPE_TAKE(name) &&take(library, HALFSCOPE_TEXT(name), table.name, reason)
-#define HALFSCOPE_TAKE_IF_THERE(name) takeIfThere(library, HALFSCOPE_TEXT(name), table.name);
 
 } // namespace
 
@@ -160,7 +154,6 @@ void fill(const Library& library, DriverApi& table, Message& reason) {
         return;
     }
     (void)(true HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_TAKE));
-    HALFSCOPE_OPTIONAL_DRIVER_FUNCTIONS(HALFSCOPE_TAKE_IF_THERE)
     // Only the driver gets new functions while its name stays the same.
     if (!reason.empty()) reason = {phrase("Devices", "the NVIDIA driver is too old: %1"), reason};
 }
@@ -188,7 +181,6 @@ void fill(const Library& library, DnnApi& table, Message& reason) {
 }
 #endif
 
-#undef HALFSCOPE_TAKE_IF_THERE
 #undef HALFSCOPE_TAKE
 #undef HALFSCOPE_TEXT
 

@@ -138,33 +138,18 @@ void LoadedStep::prepare(const FileCache& cache, CUdeviceptr arena) {
     refusals.throwIfAny();
 }
 
-void LoadedStep::start(const Start& how, CUstream stream, Overlap overlap,
-                       const std::string& what) const {
+void LoadedStep::start(const Start& how, CUstream stream, const std::string& what) const {
     std::array<CUdeviceptr, 3> values = how.arguments;
     void* arguments[] = {&values[0], &values[1], &values[2]};
     const auto blocks = static_cast<unsigned>(how.blocks),
                threads = static_cast<unsigned>(how.threads),
                shared = static_cast<unsigned>(how.sharedBytes);
-    const DriverApi& driver = m_device.driver();
-    if (overlap == Overlap::No)
-        return m_device.check(driver.cuLaunchKernel(how.function, blocks, 1, 1, threads, 1, 1,
+    m_device.check(m_device.driver().cuLaunchKernel(how.function, blocks, 1, 1, threads, 1, 1,
                                                     shared, stream, arguments, nullptr),
-                              what);
-    CUlaunchAttribute attribute{};
-    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-    attribute.value.programmaticStreamSerializationAllowed = 1;
-    CUlaunchConfig config{};
-    config.gridDimX = blocks;
-    config.blockDimX = threads;
-    config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
-    config.sharedMemBytes = shared;
-    config.hStream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    m_device.check(driver.cuLaunchKernelEx(&config, how.function, arguments, nullptr), what);
+                   what);
 }
 
-void LoadedStep::enqueue(size_t index, CUdeviceptr arena, CUstream stream, Overlap overlap) const {
+void LoadedStep::enqueue(size_t index, CUdeviceptr arena, CUstream stream) const {
     const Work& work = m_work[index];
     const Launch& launch = m_source.launches[index];
     const CUdeviceptr workspace = m_scratch.get() + scratchBytes();
@@ -175,7 +160,7 @@ void LoadedStep::enqueue(size_t index, CUdeviceptr arena, CUstream stream, Overl
                launch.threads,
                launch.sharedBytes,
                {arena, m_scratch.get(), m_tickets.get()}},
-              stream, overlap, work.cost.what);
+              stream, work.cost.what);
         break;
     case LaunchKind::Matmul: work.matmul->enqueue(arena, workspace, stream); break;
     case LaunchKind::Convolution: work.convolution->enqueue(arena, workspace, stream); break;
@@ -183,8 +168,8 @@ void LoadedStep::enqueue(size_t index, CUdeviceptr arena, CUstream stream, Overl
 }
 
 void LoadedStep::enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third,
-                              CUstream stream, Overlap overlap) const {
-    start({m_extra, 1, m_extraThreads, 0, {first, second, third}}, stream, overlap, "metrics");
+                              CUstream stream) const {
+    start({m_extra, 1, m_extraThreads, 0, {first, second, third}}, stream, "metrics");
 }
 
 } // namespace halfscope::cuda

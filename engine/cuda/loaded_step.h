@@ -5,7 +5,6 @@
 #include "engine/cuda/codegen/step_writer.h"
 #include "engine/cuda/conv.h"
 #include "engine/cuda/gemm.h"
-#include "engine/cuda/overlap.h"
 
 #include <array>
 #include <optional>
@@ -61,12 +60,9 @@ public:
     /// Allocates its memory and chooses the libraries' algorithms. Overwrites the arena. Throws
     /// NodesRefused when every algorithm of a node fails.
     void prepare(const FileCache&, CUdeviceptr arena);
-    /// `overlap` tells whether a generated kernel may overlap with the launch before it
-    /// (overlap.h).
-    void enqueue(size_t index, CUdeviceptr arena, CUstream, Overlap overlap = Overlap::No) const;
+    void enqueue(size_t index, CUdeviceptr arena, CUstream) const;
     /// Enqueues the extra kernel.
-    void enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third, CUstream,
-                      Overlap = Overlap::No) const;
+    void enqueueExtra(CUdeviceptr first, CUdeviceptr second, CUdeviceptr third, CUstream) const;
 
 private:
     struct Work {
@@ -85,7 +81,7 @@ private:
         size_t sharedBytes = 0;
         std::array<CUdeviceptr, 3> arguments{};
     };
-    void start(const Start&, CUstream, Overlap, const std::string& what) const;
+    void start(const Start&, CUstream, const std::string& what) const;
 
     Device& m_device;
     StepSource m_source;

@@ -30,7 +30,6 @@ std::string publishText(size_t offset, size_t bytes) {
                        "extern \"C\" __global__ void ") +
            kPublishEntry +
            "(char* arena, char* scratch, unsigned* tickets) {\n"
-           "    hs::awaitEarlierLaunch();\n"
            "    const unsigned step = tickets[0] + 1;\n"
            "    const unsigned long long* from = (const unsigned long long*)(arena + " +
            number(offset) +

@@ -99,30 +99,11 @@ GraphExecHandle StepVersion::captured(const Enqueue& enqueueWork) const {
     return made;
 }
 
-bool StepVersion::canOverlap(size_t index) const {
-    const auto isOwn = [&](size_t i) { return m_step.launch(i).kind == LaunchKind::Generated; };
-    return index > 0 && isOwn(index - 1) && (index == m_step.launches() || isOwn(index));
-}
-
-size_t StepVersion::overlaps() const {
-    size_t count = 0;
-    for (size_t i = 0; i < m_step.launches() + (m_ring != nullptr ? 1 : 0); ++i)
-        if (canOverlap(i)) ++count;
-    return count;
-}
-
-void StepVersion::capture(Overlap overlap) {
-    if (overlap == Overlap::Yes && m_device.driver().cuLaunchKernelEx == nullptr)
-        throw EngineError(phrase("Devices", "the driver knows no launches that overlap"));
-    const auto allowed = [&](size_t index) {
-        return overlap == Overlap::Yes && canOverlap(index) ? Overlap::Yes : Overlap::No;
-    };
+void StepVersion::capture() {
     m_graph = captured([&](CUstream stream) {
         for (size_t i = 0; i < m_step.launches(); ++i)
-            m_step.enqueue(i, m_arena.get(), stream, allowed(i));
-        if (m_ring != nullptr)
-            m_step.enqueueExtra(m_arena.get(), m_ring->ring(), m_ring->counter(), stream,
-                                allowed(m_step.launches()));
+            m_step.enqueue(i, m_arena.get(), stream);
+        publish(stream);
     });
 }
 

@@ -30,19 +30,15 @@ public:
 
     /// Makes the graph, replacing the one before. Throws EngineError when the driver refuses; the
     /// one before then stays.
-    void capture(Overlap = Overlap::No);
+    void capture();
     void enqueueGraph(CUstream) const;
     bool isCaptured() const { return static_cast<bool>(m_graph); }
-    /// Returns how many launches of a step can overlap with the one before (overlap.h).
-    size_t overlaps() const;
     /// Times each launch by itself, many times in a row in a graph of its own.
     std::vector<LaunchTime> profile() const;
 
 private:
     template <class Enqueue>
     GraphExecHandle captured(const Enqueue&) const;
-    /// Whether launch `index`, or the metrics row after the last launch, can overlap.
-    bool canOverlap(size_t index) const;
     void note(size_t launch) const;
 
     Device& m_device;

@@ -31,19 +31,14 @@ double limitOf(const Shape& weight) {
     return std::sqrt(3.0 * static_cast<double>(weight[0]) / static_cast<double>(weight.elements()));
 }
 
-std::vector<std::byte> bytesOf(const Device& device, const StepVersion& version, NodeId id) {
-    std::vector<std::byte> bytes(version.program().graph[id].bytes());
+std::vector<float> valuesOf(const Device& device, const StepVersion& version, NodeId id) {
+    const Node& node = version.program().graph[id];
+    std::vector<std::byte> bytes(node.bytes());
     device.check(device.driver().cuMemcpyDtoHAsync(bytes.data(), version.at(id), bytes.size(),
                                                    device.stream()),
                  phrase("Devices", "results of a trial"));
     device.check(device.driver().cuStreamSynchronize(device.stream()),
                  phrase("Devices", "the first run of the step"));
-    return bytes;
-}
-
-std::vector<float> valuesOf(const Device& device, const StepVersion& version, NodeId id) {
-    const Node& node = version.program().graph[id];
-    const std::vector<std::byte> bytes = bytesOf(device, version, id);
     std::vector<float> values(static_cast<size_t>(node.elements()));
     loadAsFloat(node.dtype, bytes.data(), values.data(), values.size());
     return values;
@@ -106,21 +101,6 @@ std::vector<StepResult> resultsOfTrial(const Device& device, const StepVersion& 
         if (isCompared(state.role))
             add(state.node, state.name, state.name.substr(state.name.rfind('.') + 1));
     return results;
-}
-
-std::vector<std::byte> bitsOfTrial(const Device& device, const StepVersion& version) {
-    const Graph& graph = version.program().graph;
-    std::vector<std::byte> bits;
-    const auto add = [&](NodeId id) {
-        if (!version.isStored(id) || graph[id].bytes() == 0) return;
-        const std::vector<std::byte> bytes = bytesOf(device, version, id);
-        bits.insert(bits.end(), bytes.begin(), bytes.end());
-    };
-    for (const OutputInfo& output : graph.outputs())
-        add(output.node);
-    for (const StateInfo& state : graph.states())
-        add(state.node);
-    return bits;
 }
 
 } // namespace halfscope::cuda

@@ -20,7 +20,4 @@ void fillForTrial(const Device&, const StepVersion&);
 /// Returns the outputs, and the states that gradients and statistics go to.
 std::vector<StepResult> resultsOfTrial(const Device&, const StepVersion&);
 
-/// Returns all outputs and states as they are in memory. Waits for the copies.
-std::vector<std::byte> bitsOfTrial(const Device&, const StepVersion&);
-
 } // namespace halfscope::cuda

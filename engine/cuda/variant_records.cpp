@@ -1,8 +1,6 @@
 // The records on disk: one line per variant, "name|seconds|chosen|unfinished|note".
 #include "engine/cuda/variant_records.h"
 
-#include "engine/cuda/variants.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -25,8 +23,7 @@ void VariantRecords::read(const std::string& key, const std::vector<std::string>
     m_records.clear();
     for (const std::string& name : names)
         m_records.push_back({{name, 0, false, {}}, 0});
-    for (const char* name : {kMixedTiles, kOverlapped})
-        m_records.push_back({{name, 0, false, {}}, 0});
+    m_records.push_back({{kMixedTiles, 0, false, {}}, 0});
     const auto known = m_device.choices().find(m_key);
     std::istringstream lines(known != m_device.choices().end() ? known->second
                                                                : m_cache.get(m_key).value_or(""));
@@ -62,7 +59,7 @@ size_t VariantRecords::chosen() const {
         std::any_of(m_records.begin(), m_records.end(),
                     [](const VariantRecord& record) { return record.unfinished > 0; });
     if (open) return m_records.size();
-    const auto found = std::find_if(m_records.begin(), m_records.end() - 1,
+    const auto found = std::find_if(m_records.begin(), m_records.end(),
                                     [](const VariantRecord& record) { return record.time.chosen; });
     return static_cast<size_t>(found - m_records.begin());
 }
@@ -90,7 +87,7 @@ void VariantRecords::giveUp() {
 }
 
 bool VariantRecords::allEndedBadly() const {
-    return std::all_of(m_records.begin(), m_records.end() - 2,
+    return std::all_of(m_records.begin(), m_records.end() - 1,
                        [](const VariantRecord& record) { return record.endedBadly(); });
 }
 
@@ -98,19 +95,8 @@ std::string VariantRecords::file() const { return m_cache.get(m_key) ? m_cache.f
 
 std::vector<VariantTime> VariantRecords::times() const {
     std::vector<VariantTime> times;
-    const VariantTime& overlap = overlapped().time;
-    std::string chosen;
-    for (const VariantRecord& record : m_records) {
-        if (record.time.seconds == 0 && record.time.note.empty()) continue;
-        VariantTime time = record.time;
-        if (&record.time == &overlap) {
-            if (!chosen.empty()) time.name = chosen + std::string(kOverlappedEnding);
-        } else if (time.chosen) {
-            chosen = time.name;
-            time.chosen = !overlap.chosen;
-        }
-        times.push_back(std::move(time));
-    }
+    for (const VariantRecord& record : m_records)
+        if (record.time.seconds > 0 || !record.time.note.empty()) times.push_back(record.time);
     return times;
 }
 

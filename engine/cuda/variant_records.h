@@ -27,15 +27,13 @@ public:
     VariantRecords(Device& device, const FileCache& cache) : m_device(device), m_cache(cache) {}
 
     /// Reads a record for each name, with what is known of it under the key; behind them one for
-    /// mixed tiles and one for launches that overlap, in whichever way is chosen.
+    /// mixed tiles.
     void read(const std::string& key, const std::vector<std::string>& names);
     void write() const;
 
     VariantRecord& operator[](size_t i) { return m_records[i]; }
-    VariantRecord& mixed() { return m_records[m_records.size() - 2]; }
-    VariantRecord& overlapped() { return m_records.back(); }
-    const VariantRecord& mixed() const { return m_records[m_records.size() - 2]; }
-    const VariantRecord& overlapped() const { return m_records.back(); }
+    VariantRecord& mixed() { return m_records.back(); }
+    const VariantRecord& mixed() const { return m_records.back(); }
     /// Returns the index that a finished search has chosen, with mixed tiles behind the names; a
     /// larger number when there is none.
     size_t chosen() const;
@@ -47,13 +45,11 @@ public:
     /// Notes that the search was stopped: nothing is chosen, but what ended programs is still
     /// known.
     void giveUp();
-    /// Whether no variant may be tried; records of mixed tiles and overlap do not count.
+    /// Whether no variant may be tried; that of mixed tiles does not count.
     bool allEndedBadly() const;
     /// Returns the file on disk; empty when there is none.
     std::string file() const;
-    /// Returns the times of what was tried or left out with a reason. The chosen way with
-    /// overlapping launches counts as a way of its own, "NAME, overlapped", and is the chosen one
-    /// if it is faster.
+    /// Returns the times of what was tried or left out with a reason.
     std::vector<VariantTime> times() const;
 
 private:
@@ -63,7 +59,7 @@ private:
     std::vector<VariantRecord> m_records;
 };
 
-inline constexpr const char *kMixedTiles = "mixed tiles", *kOverlapped = "overlapped";
+inline constexpr const char* kMixedTiles = "mixed tiles";
 
 /// Writes tiles as "12:64x256x0x0 15:128x128x0x2c": rows, columns, depth and blocks by kernel, with
 /// c for collected elements; and reads them back.

@@ -23,9 +23,6 @@ constexpr double kTooLong = 1; ///< seconds of a step that is run no more often 
 /// because their sums have other orders, and so other bits.
 constexpr double kLeastGain = 0.97;
 constexpr int kMostLaunches = 100, kLeastLaunches = 3, kMostWarmLaunches = 2000;
-constexpr int kComparedSteps = 3; ///< one after the other, for launches that overlap and plain ones
-/// From this compute capability on, kernels themselves wait for the launch before them.
-constexpr int kOverlapCapability = 90;
 
 double secondsSince(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
@@ -73,42 +70,23 @@ std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& 
     std::vector<WrittenVariant> different = written(variants);
     m_usual = variants.front().options;
     m_times.clear();
-    if (different.size() == 1) return only(std::move(different[0]));
+    if (different.size() == 1) {
+        const std::vector<std::string> code =
+            compileParts(m_device, m_cache, different[0].written.parts());
+        return make(std::move(different[0]), code);
+    }
     readRecords(different);
     std::unique_ptr<StepVersion> version = kept(different);
     if (!version) {
         m_records.restart();
         tryAll(std::move(different));
         if (!stopped()) tryMixed();
-        if (!stopped()) tryOverlapped();
         m_times = m_records.times();
         m_cut || m_short ? m_records.giveUp() : m_records.finish();
         return std::move(m_best);
     }
     m_times = m_records.times();
     return version;
-}
-
-/// Returns the only way; there is nothing to compare it with but itself with overlapping launches.
-std::unique_ptr<StepVersion> VariantSearch::only(WrittenVariant variant) {
-    const std::vector<std::string> code = compileParts(m_device, m_cache, variant.written.parts());
-    std::unique_ptr<StepVersion> version = make(variant, code);
-    if (!mayOverlap(*version)) return version;
-    readRecords({std::move(variant)});
-    if (m_records.chosen() == 0 && isAsRecorded(*version)) {
-        m_times = m_records.times();
-        return version;
-    }
-    m_records.restart();
-    fillForTrial(m_device, *version);
-    version->enqueueAll(m_device.stream()); // the first run loads what it needs
-    m_bestSeconds = m_records[0].time.seconds = secondsOf(*version);
-    m_records.choose(m_records[0]);
-    m_best = std::move(version);
-    if (!stopped()) tryOverlapped();
-    m_times = m_records.times();
-    m_cut ? m_records.giveUp() : m_records.finish();
-    return std::move(m_best);
 }
 
 void VariantSearch::readRecords(const std::vector<WrittenVariant>& variants) {
@@ -134,8 +112,7 @@ VariantSearch::kept(const std::vector<WrittenVariant>& variants) const {
         }
         const std::vector<std::string> code =
             compileParts(m_device, m_cache, variant.written.parts());
-        std::unique_ptr<StepVersion> version = make(std::move(variant), code);
-        return isAsRecorded(*version) ? std::move(version) : nullptr;
+        return make(std::move(variant), code);
     } catch (const EngineError&) { // also when there is less memory than there was
         m_device.activate();       // throws when the device is lost
         return nullptr;
@@ -319,59 +296,6 @@ void VariantSearch::tryMixed() {
     } catch (const EngineError& error) {
         leaveOut(record, error);
     }
-}
-
-// ---- launches that overlap ---------------------------------------------------------------------
-
-bool VariantSearch::mayOverlap(const StepVersion& version) const {
-    return m_usual.searchSeconds > 0 && !debugging() &&
-           m_device.driver().cuLaunchKernelEx != nullptr && version.overlaps() > 0 &&
-           capabilityOfCode(m_device) >= kOverlapCapability;
-}
-
-/// Makes a version's launches overlap if an earlier search found that faster. Returns false when
-/// that no longer works.
-bool VariantSearch::isAsRecorded(StepVersion& version) const {
-    if (!m_records.overlapped().time.chosen || debugging()) return true;
-    if (!mayOverlap(version)) return false;
-    try {
-        version.enqueueAll(m_device.stream()); // loads what a capture must not load
-        version.capture(Overlap::Yes);
-        return true;
-    } catch (const EngineError&) {
-        m_device.activate(); // throws when the device is lost
-        return false;
-    }
-}
-
-/// Tries the best way with launches that overlap, and uses that if it gives the same bits and is
-/// faster.
-void VariantSearch::tryOverlapped() {
-    if (!m_best || !m_best->isCaptured() || !mayOverlap(*m_best)) return;
-    VariantRecord& record = m_records.overlapped();
-    try {
-        survive(record, [&] {
-            const std::vector<std::byte> plain = bitsOfSteps(*m_best);
-            m_best->capture(Overlap::Yes);
-            if (bitsOfSteps(*m_best) != plain)
-                throw EngineError(
-                    phrase("Devices", "other bits than with launches one after the other"));
-            record.time.seconds = secondsOfGraph(*m_best);
-        });
-        record.time.chosen = record.time.seconds < kLeastGain * m_bestSeconds;
-    } catch (const EngineError& error) {
-        leaveOut(record, error);
-    }
-    if (!record.time.chosen) m_best->capture();
-}
-
-/// Returns the bits of a trial's numbers after some launches of the graph in a row.
-std::vector<std::byte> VariantSearch::bitsOfSteps(const StepVersion& version) const {
-    version.clear();
-    fillForTrial(m_device, version);
-    for (int step = 0; step < kComparedSteps; ++step)
-        version.enqueueGraph(m_device.stream());
-    return bitsOfTrial(m_device, version);
 }
 
 // ---- times -------------------------------------------------------------------------------------

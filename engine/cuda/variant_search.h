@@ -38,8 +38,7 @@ public:
     /// OutOfMemory of the variant that needs least, NoAlgorithm and NoConvolution of the usual one,
     /// and the usual one's error when no other works either.
     std::unique_ptr<StepVersion> fastest(const std::vector<Variant>&);
-    /// The result of each; empty when there was only one, on a device whose launches do not
-    /// overlap.
+    /// The result of each; empty when there was only one.
     const std::vector<VariantTime>& times() const { return m_times; }
 
 private:
@@ -51,10 +50,7 @@ private:
 
     std::vector<WrittenVariant> written(const std::vector<Variant>&) const;
     std::unique_ptr<StepVersion> make(WrittenVariant, const std::vector<std::string>& code) const;
-    std::unique_ptr<StepVersion> only(WrittenVariant);
     std::unique_ptr<StepVersion> kept(const std::vector<WrittenVariant>&) const;
-    bool mayOverlap(const StepVersion&) const;
-    bool isAsRecorded(StepVersion&) const;
     void readRecords(const std::vector<WrittenVariant>&);
     void tryAll(std::vector<WrittenVariant>);
     void trial(WrittenVariant, const std::vector<std::string>& code, VariantRecord&);
@@ -63,8 +59,6 @@ private:
     bool isTiled(const SourceOptions&, const StepVersion&) const;
     void tryMixed();
     std::map<size_t, TileLimits> bestTiles() const;
-    void tryOverlapped();
-    std::vector<std::byte> bitsOfSteps(const StepVersion&) const;
     template <class Enqueue>
     double timed(const Enqueue&) const;
     double secondsOf(StepVersion&);

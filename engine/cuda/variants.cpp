@@ -4,7 +4,6 @@
 #include "engine/core/error.h"
 
 #include <cstdlib>
-#include <string_view>
 
 namespace halfscope::cuda {
 namespace {
@@ -42,12 +41,9 @@ std::vector<Variant> variantsOf(const SourceOptions& usual, int capability) {
     std::vector<Variant> variants = allOf(usual, capability);
     const char* named = std::getenv("HALFSCOPE_CUDA_VARIANT");
     if (named == nullptr) return variants;
-    // as tables show it; whether launches overlap is measured in any case
-    std::string_view wanted = named;
-    if (wanted.ends_with(kOverlappedEnding)) wanted.remove_suffix(kOverlappedEnding.size());
     std::string names;
     for (const Variant& variant : variants) {
-        if (variant.name == wanted) return {variant};
+        if (variant.name == named) return {variant};
         names += (names.empty() ? "" : ", ") + variant.name;
     }
     throw EngineError(

@@ -4,7 +4,6 @@
 #include "engine/cuda/codegen/step_source.h"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace halfscope::cuda {
@@ -13,9 +12,6 @@ struct Variant {
     std::string name;
     SourceOptions options;
 };
-
-/// The ending of a way's name when its launches overlap (overlap.h).
-inline constexpr std::string_view kOverlappedEnding = ", overlapped";
 
 /// Returns the variants for a device of that compute capability (10 * major + minor): first the
 /// given one, as "usual". Some may give the same text for a program. HALFSCOPE_CUDA_VARIANT=NAME

@@ -37,7 +37,7 @@ inline std::string loopTexts(const Program& program, int maxBlocks, int processo
         text += kernel.function + "extern \"C\" __global__ void __launch_bounds__(256, 2) e" +
                 number +
                 "(char* arena, char* scratch, unsigned* tickets) {\n"
-                "    HS_DYNAMIC_SHARED(shared);\n    hs::awaitEarlierLaunch();\n"
+                "    HS_DYNAMIC_SHARED(shared);\n"
                 "    k" +
                 number + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
         if (texts != nullptr) (*texts)[i] = kernel;

@@ -65,7 +65,6 @@ struct Warp {
     uint32_t carry = 0, wildCarry = kAllLanes; ///< by lane
     std::array<int, kLanes> pc{};
     uint32_t all = 0, live = 0, waiting = 0; ///< lanes: waiting at the barrier
-    uint32_t overlapping = 0; ///< lanes that have not waited for the launch before yet
     std::array<Copies, kLanes> copies;
     GroupState group;
 

@@ -345,9 +345,6 @@ Bytes Block::access(Space space, uint64_t address, int bytes, bool isWrite, int 
         const auto begin = reinterpret_cast<uint64_t>(area.begin);
         if (address < begin || address - begin + size > area.bytes) continue;
         if (isWrite && !area.isWritable) fault("writes to " + area.name, thread);
-        const Warp& warp = m_warps[static_cast<size_t>(thread / kLanes)];
-        if (area.isWritable && (warp.overlapping >> (thread % kLanes) & 1u) != 0)
-            fault("touches " + area.name + " before it waits for the launch before", thread);
         if (m_races != nullptr && !isAtomic && area.isWritable)
             m_races->access(thread, at, size, isWrite);
         return {at, area.written == nullptr ? nullptr : area.written->data() + (address - begin),

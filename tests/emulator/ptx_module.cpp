@@ -45,7 +45,6 @@ void Block::start(Warp& warp, int blocks, int threads) {
     warp.all = lanes == kLanes ? kAllLanes : (1u << lanes) - 1;
     warp.live = warp.all;
     warp.waiting = 0;
-    warp.overlapping = m_program.mayOverlap() ? warp.all : 0;
     warp.wildCarry = kAllLanes;
     warp.pc.fill(0);
     warp.copies.fill({});

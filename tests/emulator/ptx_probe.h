@@ -19,16 +19,13 @@ inline const Nvrtc& compiler() {
     return nvrtc;
 }
 
-/// What one launch of three blocks of that body says, which have 256 threads each. `before`: what
-/// it does before it waits for the launch before.
+/// What one launch of three blocks of that body says, which have 256 threads each.
 inline std::string failureOf(const std::string& body, const std::string& prelude = cuda::prelude(),
-                             const std::string& before = "", size_t sharedBytes = 1024) {
+                             size_t sharedBytes = 1024) {
     const std::string text =
         prelude +
         "extern \"C\" __global__ void entry(char* arena, char* scratch, unsigned* tickets) {\n"
-        "HS_DYNAMIC_SHARED(shared);\nusing namespace hs;\n" +
-        before +
-        "awaitEarlierLaunch();\n"
+        "HS_DYNAMIC_SHARED(shared);\nusing namespace hs;\n"
         "float* values = (float*)arena;\nfloat* own = (float*)shared;\n"
         "const int thread = threadIdx.x, block = blockIdx.x;\n" +
         body + "\n}\n";

@@ -98,8 +98,6 @@ void Parser::take(std::string_view statement) {
 
 void Parser::directive(std::string_view statement) {
     const auto [word, rest] = firstWord(statement);
-    if (word == ".target" && rest.starts_with("sm_"))
-        m_program->capability = std::atoi(std::string(rest.substr(3)).c_str());
     if (word == ".version" || word == ".target" || word == ".address_size" || word == ".pragma" ||
         word == ".minnctapersm" || word == ".maxnreg" || word == ".loc" || word == ".file")
         return;

@@ -102,9 +102,6 @@ struct Program {
     /// Module variables, by name.
     std::map<std::string, std::vector<uint64_t>> variables;
     std::map<std::string, size_t> variableBytes;
-    int capability = 0; ///< 10 * major + minor of its .target
-    /// Whether its kernels must wait for the launch before them (cuda/overlap.h).
-    bool mayOverlap() const { return capability >= 90; }
 };
 
 /// What an instruction's name says: filled by the tables of instructions.

@@ -15,11 +15,6 @@ namespace {
 
 void nothing(Block&, Warp&, const Instruction&, uint32_t) {}
 
-/// The launch before is over: the interpreter runs launches one after the other.
-void waitForLaunch(Block&, Warp& warp, const Instruction&, uint32_t mask) {
-    warp.overlapping &= ~mask;
-}
-
 void trap(Block& block, Warp&, const Instruction&, uint32_t) { block.fault("a trap"); }
 
 void syncWarp(Block& block, Warp& warp, const Instruction&, uint32_t mask) {
@@ -168,8 +163,6 @@ void addWarps(Table& t) {
     t["bra"] = t["bra.uni"] = {&nothing, Flow::Branch};
     t["ret"] = t["exit"] = {&nothing, Flow::Exit};
     t["trap"] = {&trap};
-    t["griddepcontrol.launch_dependents"] = {&nothing};
-    t["griddepcontrol.wait"] = {&waitForLaunch};
     t["bar.sync"] = t["barrier.sync"] = {&nothing, Flow::Barrier};
     t["bar.warp.sync"] = {&syncWarp, Flow::Members};
     t["shfl.sync.up.b32"] = {&shuffle<Way::Up>, Flow::Members};
@@ -280,9 +273,6 @@ void Block::runGroup(Warp& warp, int pc, uint32_t mask, int until) {
             pc = lanes != 0 ? instruction.target : pc + 1;
             continue;
         case Flow::Exit:
-            if ((lanes & warp.overlapping) != 0)
-                fault("ends and has not waited for the launch before",
-                      kLanes * warp.index + std::countr_zero(lanes & warp.overlapping));
             warp.live &= ~lanes;
             mask &= ~lanes;
             break;

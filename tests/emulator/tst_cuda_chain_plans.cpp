@@ -210,8 +210,7 @@ void TestCudaChainPlans::compilesForDevices() {
         }
         text += "extern \"C\" __global__ void __launch_bounds__(256, " +
                 std::to_string(texts.front().blocksEach) + ") run_" + name +
-                "(char* arena, char* scratch, unsigned* tickets) {\nHS_DYNAMIC_SHARED(shared);\n"
-                "hs::awaitEarlierLaunch();\n" +
+                "(char* arena, char* scratch, unsigned* tickets) {\nHS_DYNAMIC_SHARED(shared);\n" +
                 name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
     }
     const auto costs = nvrtc.compile(text, capability);

@@ -67,7 +67,6 @@ private slots:
     void cleanup() { emulatePtx(0); }
     void findsFaults();
     void findsRaces();
-    void waitsForTheLaunchBefore();
     void waitsForCopies();
     void fragmentsOfProducts();
     void steps_data();
@@ -103,6 +102,7 @@ void TestCudaPtx::findsFaults() {
                  "loadMatrices<false>(words, shared + 8);\nif (block == 0) ((int*)arena)[thread] = "
                  "words[0];",
                  "misaligned"));
+    QVERIFY(says("values[512 + thread] = __ldg(values + thread);", "must not change"));
     QVERIFY(says("if (thread == 0) asm volatile(\"nanosleep.u32 20;\");", "is not known"));
 }
 
@@ -117,35 +117,6 @@ void TestCudaPtx::findsRaces() {
     QCOMPARE(failureOf(shuffled), std::string());
     QVERIFY(says("own[thread] = 1;\n" + shuffled + neighbour, "race at shared"));
     QVERIFY(says("if (thread == 0) values[1 + block / 2] = 1;", "race at arena + 4"));
-}
-
-/// What overlaps with the launch before touches nothing that it may still write, in any thread, and
-/// does not end before it.
-void TestCudaPtx::waitsForTheLaunchBefore() {
-    const auto before = [](const std::string& body, const std::string& prelude = cuda::prelude()) {
-        return failureOf("", prelude, body);
-    };
-    const auto has = [](const std::string& what, const char* words) {
-        return what.find(words) != std::string::npos;
-    };
-    QCOMPARE(before("((float*)shared)[threadIdx.x] = 1;\n"), std::string()); // its own
-    const char* const early = "before it waits for the launch before";
-    for (const char* body :
-         {"((float*)arena)[threadIdx.x] = 1;\n",
-          "((float*)shared)[threadIdx.x] = ((float*)arena)[threadIdx.x];\n",
-          "if (threadIdx.x == 77) atomicAdd(tickets, 1u);\n",
-          "asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: \"r\"((u32)"
-          "__cvta_generic_to_shared(shared + 4 * threadIdx.x)), \"l\"(arena) : "
-          "\"memory\");\n"})
-        QVERIFY2(has(before(body), early), before(body).c_str());
-    const std::string gone = before("if (threadIdx.x == 5) return;\n");
-    QVERIFY2(has(gone, "has not waited") && has(gone, "thread 5,"), gone.c_str());
-    // the helper without the instruction
-    std::string without = cuda::prelude();
-    const std::string wait = "asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");";
-    without.replace(without.find(wait), wait.size(), "");
-    QVERIFY(has(failureOf("values[thread] = 1;", without), early));
-    QVERIFY(has(failureOf("values[512 + thread] = __ldg(values + thread);"), "must not change"));
 }
 
 /// What cp.async brings is there for its thread once that has waited, for others after a barrier.

@@ -55,7 +55,7 @@ std::string productBody(const std::string& begins = "if (thread >= 128) return;"
 }
 std::string failureOfProduct(const std::string& body,
                              const std::string& prelude = cuda::prelude()) {
-    return test::failureOf(body, prelude, "", 8192);
+    return test::failureOf(body, prelude, 8192);
 }
 bool has(const std::string& text, const char* words) {
     if (text.find(words) != std::string::npos) return true;

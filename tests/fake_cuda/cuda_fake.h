@@ -52,11 +52,6 @@ struct FakeCuda {
     /// Streams after the first do what they get at once, not as late as they may.
     bool eager = false;
     double launchMilliseconds = 0.01; ///< of a kernel
-    /// Whether the driver has launches that overlap. A search that tries them takes the emulator
-    /// long: for tests that look for it.
-    bool overlaps = false;
-    double overlappedMilliseconds = 0.005; ///< of a kernel that overlaps with the one before
-    bool overlapForgets = false;           ///< such kernels do nothing, as in a race that they lost
     /// What an entry of this text takes instead, where it is not 0.
     std::function<double(const std::string& text, const std::string& entry)> millisecondsOf;
     /// What compiling this text comes to; it may change the text, as a wrong compiler would.

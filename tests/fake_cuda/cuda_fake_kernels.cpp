@@ -71,12 +71,12 @@ CUresult functionAttribute(CUfunction function, CUfunction_attribute which, int 
     as<Function>(function)->sharedBytes = static_cast<unsigned>(value);
     return CUDA_SUCCESS;
 }
-CUresult launched(CUfunction function, const CUlaunchConfig& config, void** arguments,
-                  bool overlaps) {
-    if (config.gridDimY * config.gridDimZ * config.blockDimY * config.blockDimZ != 1)
-        fake::complain("a launch of more than one dimension");
+CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads,
+                unsigned threadsY, unsigned threadsZ, unsigned shared, CUstream stream,
+                void** arguments, void**) {
+    FAKE_ENTER("cuLaunchKernel");
+    if (y * z * threadsY * threadsZ != 1) fake::complain("a launch of more than one dimension");
     const Function& what = *as<Function>(function);
-    const unsigned x = config.gridDimX, threads = config.blockDimX, shared = config.sharedMemBytes;
     if (shared > what.sharedBytes || threads > 1024 || x == 0) {
         fake::complain("a launch beyond what the function may have");
         return CUDA_ERROR_INVALID_VALUE;
@@ -92,12 +92,8 @@ CUresult launched(CUfunction function, const CUlaunchConfig& config, void** argu
     const std::shared_ptr<EmulatedModule> code = what.module->code;
     const auto& time = fakeCuda().millisecondsOf;
     const double own = time ? time(what.module->text, what.entry) : 0;
-    CUstream stream = config.hStream;
     fake::enqueue(stream, [=, first = pointers[0], second = pointers[1], third = pointers[2]] {
-        fake::spend(overlaps  ? fakeCuda().overlappedMilliseconds
-                    : own > 0 ? own
-                              : fakeCuda().launchMilliseconds);
-        if (overlaps && fakeCuda().overlapForgets) return;
+        fake::spend(own > 0 ? own : fakeCuda().launchMilliseconds);
         try {
             code->launch(how, reinterpret_cast<std::byte*>(first),
                          reinterpret_cast<std::byte*>(second), reinterpret_cast<unsigned*>(third),
@@ -106,40 +102,7 @@ CUresult launched(CUfunction function, const CUlaunchConfig& config, void** argu
             fake::complain(error.what());
         }
     });
-    fake::noteKernel(stream);
     return CUDA_SUCCESS;
-}
-
-CUresult launch(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned threads,
-                unsigned threadsY, unsigned threadsZ, unsigned shared, CUstream stream,
-                void** arguments, void**) {
-    FAKE_ENTER("cuLaunchKernel");
-    CUlaunchConfig config{};
-    config.gridDimX = x, config.gridDimY = y, config.gridDimZ = z;
-    config.blockDimX = threads, config.blockDimY = threadsY, config.blockDimZ = threadsZ;
-    config.sharedMemBytes = shared;
-    config.hStream = stream;
-    return launched(function, config, arguments, false);
-}
-
-/// Of launches that overlap, in a capture, behind a kernel that gives leave; each waits itself.
-CUresult launchWith(const CUlaunchConfig* config, CUfunction function, void** arguments, void**) {
-    FAKE_ENTER("cuLaunchKernelEx");
-    if (config->numAttrs != 1 ||
-        config->attrs[0].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
-        config->attrs[0].value.programmaticStreamSerializationAllowed != 1) {
-        fake::complain("a launch with attributes that the fake does not know");
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!fake::endsInKernel(config->hStream))
-        fake::complain("a launch overlaps with something that is no kernel of a step");
-    const Function& what = *as<Function>(function);
-    const std::string& text = what.module->text;
-    const size_t entry = text.find(" " + what.entry + "(char* arena"),
-                 wait = text.find("hs::awaitEarlierLaunch();", entry);
-    if (wait == std::string::npos || wait > text.find(" arena", text.find('{', entry)))
-        fake::complain(what.entry + " overlaps and does not wait first");
-    return launched(function, *config, arguments, true);
 }
 
 } // namespace
@@ -153,7 +116,6 @@ void fillKernels(cuda::DriverApi& api) {
     api.cuFuncGetAttribute = functionCost;
     api.cuFuncSetAttribute = functionAttribute;
     api.cuLaunchKernel = launch;
-    if (fakeCuda().overlaps) api.cuLaunchKernelEx = launchWith;
 }
 
 void resetKernels() { functions.clear(); }

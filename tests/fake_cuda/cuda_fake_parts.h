@@ -33,9 +33,6 @@ bool isCapturing();
 void spoilCapture(const char* function);
 /// Whether the calling thread's calls go to a context that exists.
 bool hasContext();
-/// The last thing that the stream's capture took is a kernel of a generated text; whether it is.
-void noteKernel(CUstream);
-bool endsInKernel(CUstream);
 /// Does all that is enqueued, on every stream.
 void drainAll();
 /// Milliseconds that the work at hand takes on the fake clock.

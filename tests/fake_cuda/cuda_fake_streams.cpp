@@ -10,7 +10,6 @@ namespace {
 
 struct Graph {
     std::vector<fake::Task> tasks;
-    bool endsInKernel = false; ///< of a generated text
 };
 struct Stream {
     std::deque<fake::Task> waiting;
@@ -248,20 +247,11 @@ void enqueue(CUstream stream, Task task) {
     if (stream == nullptr) return complain("work on the default stream");
     if (!isAlive(stream)) return complain("work on a stream that is gone");
     auto* to = as<Stream>(stream);
-    if (to->capturing) {
+    if (to->capturing)
         to->capturing->tasks.push_back(std::move(task));
-        to->capturing->endsInKernel = false;
-    } else
+    else
         to->waiting.push_back(std::move(task));
     if (fakeCuda().eager && to != state.streams.front() && !to->capturing) drain(*to);
-}
-
-void noteKernel(CUstream stream) {
-    if (auto* graph = as<Stream>(stream)->capturing.get()) graph->endsInKernel = true;
-}
-bool endsInKernel(CUstream stream) {
-    const Graph* graph = as<Stream>(stream)->capturing.get();
-    return graph != nullptr && graph->endsInKernel;
 }
 
 void spend(double milliseconds) { state.clock += milliseconds; }

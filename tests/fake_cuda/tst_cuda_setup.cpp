@@ -5,6 +5,7 @@
 #include "engine/cuda/library.h"
 #include "engine/devices/device_list.h"
 #include "engine/step/step_graph.h"
+#include "tests/emulator/compiled_text.h"
 #include "tests/support/cuda_lane.h"
 #include "tests/support/thrown.h"
 
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +49,7 @@ private slots:
     void foldersThatCannotBeListed_data();
     void foldersThatCannotBeListed();
     void librariesOfPython();
+    void driverOfAnotherVersion();
     void versionsOfLibraries();
     void whatDnnNeeds();
     void theModuleItself();
@@ -84,8 +87,6 @@ void TestCudaSetup::codeForTheDevice() {
                  option.c_str());
     QCOMPARE(fakeCuda().calls["nvrtcGetCUBIN"], int(machineCode));
     QCOMPARE(fakeCuda().calls["nvrtcGetPTX"], int(!machineCode));
-    const int capability = capabilityOfCode(*platform.open(0));
-    QVERIFY(architecture.find("_" + std::to_string(capability)) != std::string::npos);
 }
 
 void TestCudaSetup::compilerErrors() {
@@ -363,6 +364,34 @@ void TestCudaSetup::librariesOfPython() {
     const Library found = openLibrary({"libhalfscope_sought.so.1"}, libraryFolders(), {});
     qputenv("PATH", path);
     QCOMPARE(found.path, wanted.toStdString());
+}
+
+/// A driver that lacks a function, and one that has them all.
+void TestCudaSetup::driverOfAnotherVersion() {
+#define HALFSCOPE_NAME(name) #name
+#define HALFSCOPE_ADD_NAME(name) names.push_back(HALFSCOPE_NAME(name));
+    std::vector<std::string> names;
+    HALFSCOPE_DRIVER_FUNCTIONS(HALFSCOPE_ADD_NAME)
+#undef HALFSCOPE_ADD_NAME
+#undef HALFSCOPE_NAME
+    const auto reasonWith = [&](size_t count, DriverApi& driver) {
+        std::string text;
+        for (size_t i = 0; i < count; ++i)
+            text += "extern \"C\" int " + names[i] + "() { return 0; }\n";
+        const test::CompiledText made(text, {}, "-fPIC");
+        Dl_info info{};
+        if (::dladdr(made.symbol(names.front()), &info) == 0) return std::string("no library");
+        const std::unique_ptr<void, int (*)(void*)> handle(::dlopen(info.dli_fname, RTLD_NOW),
+                                                           ::dlclose);
+        Message reason;
+        fill(Library{handle.get(), "libcuda.so.1", {}}, driver, reason);
+        return reason.english();
+    };
+    DriverApi all, tooOld;
+    QCOMPARE(reasonWith(names.size(), all), std::string());
+    QVERIFY(all.cuLaunchKernel != nullptr);
+    const std::string reason = reasonWith(names.size() - 1, tooOld);
+    QVERIFY2(reason.starts_with("the NVIDIA driver is too old: "), reason.c_str());
 }
 
 // A driver runs libraries of its own major version and of the one before.

@@ -262,7 +262,6 @@ void TestCudaVariants::namedByTheEnvironment() {
     machine.load();
     QVERIFY(machine.executor->variants().empty());
     QVERIFY(!has(machine.executor->sourceText(), "kTileM = "));
-    qputenv("HALFSCOPE_CUDA_VARIANT", "unfused, overlapped"); // as a table tells it
     QCOMPARE(variantsOf(options(), 90).size(), size_t{1});
     QCOMPARE(variantsOf(options(), 90).front().name, std::string("unfused"));
     qputenv("HALFSCOPE_CUDA_VARIANT", "fast");

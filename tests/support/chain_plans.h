@@ -50,8 +50,7 @@ inline std::string textOf(const std::vector<cuda::KernelText>& texts) {
             text += std::string("extern \"C\" __global__ void run_") + name +
                     "(char* arena, char* scratch, unsigned* tickets) {\n" +
                     (texts[0].warpgroups ? "HS_GROUP_SHARED" : "HS_DYNAMIC_SHARED") +
-                    "(shared);\nhs::awaitEarlierLaunch();\n" + name +
-                    "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
+                    "(shared);\n" + name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
     return text;
 }
 

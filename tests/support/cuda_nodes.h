@@ -131,7 +131,7 @@ private:
         c.launch.sharedBytes = c.text.sharedBytes;
         text += c.text.function + "extern \"C\" __global__ void run_" + name +
                 "(char* arena, char* scratch, unsigned* tickets) {\n"
-                "    HS_DYNAMIC_SHARED(shared);\n    hs::awaitEarlierLaunch();\n    " +
+                "    HS_DYNAMIC_SHARED(shared);\n    " +
                 name + "(arena, scratch, tickets, shared, blockIdx.x);\n}\n";
         // a kernel that runs alone has nothing to share with other blocks
         if (maxBlocks == 1 && c.text.scratchBytes + static_cast<size_t>(c.text.tickets) != 0)

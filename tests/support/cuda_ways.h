@@ -46,11 +46,6 @@ inline void makeOtherFast() {
     };
 }
 
-/// Makes launches overlap, in half the time of others.
-inline void makeOverlapFast() {
-    fakeCuda().overlaps = true;
-    fakeCuda().overlappedMilliseconds = 0.5 * kKernel;
-}
 /// Returns options with which a step can be run in one way only.
 inline SourceOptions oneWay() {
     SourceOptions usual = options();

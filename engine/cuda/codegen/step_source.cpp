@@ -282,7 +282,6 @@ private:
                                  "    " +
                                  (m_hasWarpgroups ? "HS_GROUP_SHARED" : "HS_DYNAMIC_SHARED") +
                                  "(shared);\n"
-                                 "    hs::awaitEarlierLaunch();\n"
                                  "    const int block = static_cast<int>(blockIdx.x);\n" +
                                  body + "}\n\n";
         m_source.text += text;

@@ -59,16 +59,6 @@ HS_HD inline float floatOf(u32 bits) { return __builtin_bit_cast(float, bits); }
 HS_HD inline double doubleOf(u64 bits) { return __builtin_bit_cast(double, bits); }
 #endif
 
-/// What every kernel begins with, in all its threads, before it touches global memory: it lets the
-/// next launch get its blocks ready, and waits for all of the launch before this one. It does
-/// nothing when launches do not overlap. cuda/overlap.h tells why this is enough.
-HS_D void awaitEarlierLaunch() {
-#if HS_DEVICE && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 // ---- 16-bit floats: nearest even, gradual underflow, inf when too large ------------------------
 
 /// Rounds a double to the nearest value of a format with `SignificandBits` (hidden bit included),
