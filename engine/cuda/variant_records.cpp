@@ -23,7 +23,6 @@ void VariantRecords::read(const std::string& key, const std::vector<std::string>
     m_records.clear();
     for (const std::string& name : names)
         m_records.push_back({{name, 0, false, {}}, 0});
-    m_records.push_back({{kMixedTiles, 0, false, {}}, 0});
     const auto known = m_device.choices().find(m_key);
     std::istringstream lines(known != m_device.choices().end() ? known->second
                                                                : m_cache.get(m_key).value_or(""));
@@ -87,7 +86,7 @@ void VariantRecords::giveUp() {
 }
 
 bool VariantRecords::allEndedBadly() const {
-    return std::all_of(m_records.begin(), m_records.end() - 1,
+    return std::all_of(m_records.begin(), m_records.end(),
                        [](const VariantRecord& record) { return record.endedBadly(); });
 }
 
@@ -98,37 +97,6 @@ std::vector<VariantTime> VariantRecords::times() const {
     for (const VariantRecord& record : m_records)
         if (record.time.seconds > 0 || !record.time.note.empty()) times.push_back(record.time);
     return times;
-}
-
-std::string tilesText(const std::map<size_t, TileLimits>& tilesOf) {
-    std::string text;
-    for (const auto& [kernel, tiles] : tilesOf)
-        text += (text.empty() ? "" : " ") + std::to_string(kernel) + ":" +
-                std::to_string(tiles.rows) + "x" + std::to_string(tiles.columns) + "x" +
-                std::to_string(tiles.depth) + "x" + std::to_string(tiles.blocks) +
-                (tiles.lean ? "l" : "") + (tiles.warpgroups ? "w" : "") +
-                (tiles.form == ElementForm::AsWritten   ? ""
-                 : tiles.form == ElementForm::Collected ? "c"
-                                                        : "o");
-    return text;
-}
-
-std::map<size_t, TileLimits> tilesIn(const std::string& text) {
-    std::map<size_t, TileLimits> tilesOf;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-        size_t kernel = 0;
-        TileLimits tiles;
-        if (std::sscanf(word.c_str(), "%zu:%dx%dx%dx%d", &kernel, &tiles.rows, &tiles.columns,
-                        &tiles.depth, &tiles.blocks) == 5) {
-            tiles.lean = word.find('l') != std::string::npos;
-            tiles.warpgroups = word.find('w') != std::string::npos;
-            if (word.back() == 'c') tiles.form = ElementForm::Collected;
-            if (word.back() == 'o') tiles.form = ElementForm::OnePass;
-            tilesOf[kernel] = tiles;
-        }
-    }
-    return tilesOf;
 }
 
 } // namespace halfscope::cuda

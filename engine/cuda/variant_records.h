@@ -5,7 +5,6 @@
 #include "engine/cuda/cache.h"
 #include "engine/cuda/device.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -26,16 +25,12 @@ class VariantRecords {
 public:
     VariantRecords(Device& device, const FileCache& cache) : m_device(device), m_cache(cache) {}
 
-    /// Reads a record for each name, with what is known of it under the key; behind them one for
-    /// mixed tiles.
+    /// Reads a record for each name, with what is known of it under the key.
     void read(const std::string& key, const std::vector<std::string>& names);
     void write() const;
 
     VariantRecord& operator[](size_t i) { return m_records[i]; }
-    VariantRecord& mixed() { return m_records.back(); }
-    const VariantRecord& mixed() const { return m_records.back(); }
-    /// Returns the index that a finished search has chosen, with mixed tiles behind the names; a
-    /// larger number when there is none.
+    /// Returns the index that a finished search has chosen; a larger one when there is none.
     size_t chosen() const;
     void choose(VariantRecord&);
     /// Forgets everything but trials that were not survived.
@@ -45,7 +40,7 @@ public:
     /// Notes that the search was stopped: nothing is chosen, but what ended programs is still
     /// known.
     void giveUp();
-    /// Whether no variant may be tried; that of mixed tiles does not count.
+    /// Whether no variant may be tried.
     bool allEndedBadly() const;
     /// Returns the file on disk; empty when there is none.
     std::string file() const;
@@ -58,12 +53,5 @@ private:
     std::string m_key;
     std::vector<VariantRecord> m_records;
 };
-
-inline constexpr const char* kMixedTiles = "mixed tiles";
-
-/// Writes tiles as "12:64x256x0x0 15:128x128x0x2c": rows, columns, depth and blocks by kernel, with
-/// c for collected elements; and reads them back.
-std::string tilesText(const std::map<size_t, TileLimits>& tilesOf);
-std::map<size_t, TileLimits> tilesIn(const std::string& text);
 
 } // namespace halfscope::cuda

@@ -68,7 +68,6 @@ std::vector<WrittenVariant> VariantSearch::written(const std::vector<Variant>& v
 
 std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& variants) {
     std::vector<WrittenVariant> different = written(variants);
-    m_usual = variants.front().options;
     m_times.clear();
     if (different.size() == 1) {
         const std::vector<std::string> code =
@@ -80,7 +79,6 @@ std::unique_ptr<StepVersion> VariantSearch::fastest(const std::vector<Variant>& 
     if (!version) {
         m_records.restart();
         tryAll(std::move(different));
-        if (!stopped()) tryMixed();
         m_times = m_records.times();
         m_cut || m_short ? m_records.giveUp() : m_records.finish();
         return std::move(m_best);
@@ -103,13 +101,9 @@ void VariantSearch::readRecords(const std::vector<WrittenVariant>& variants) {
 std::unique_ptr<StepVersion>
 VariantSearch::kept(const std::vector<WrittenVariant>& variants) const {
     const size_t chosen = m_records.chosen();
-    if (chosen > variants.size()) return nullptr;
+    if (chosen >= variants.size()) return nullptr;
     try {
-        WrittenVariant variant = variants[chosen < variants.size() ? chosen : 0];
-        if (chosen == variants.size()) { // the choice is mixed tiles
-            variant.variant.options.tilesOf = tilesIn(m_records.mixed().time.note);
-            variant.written = m_write(variant.variant.options);
-        }
+        WrittenVariant variant = variants[chosen];
         const std::vector<std::string> code =
             compileParts(m_device, m_cache, variant.written.parts());
         return make(std::move(variant), code);
@@ -133,7 +127,7 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     for (const WrittenVariant& variant : variants)
         texts.push_back(variant.written.parts());
     auto start = Clock::now();
-    const double most = debugging() ? 1e9 : m_usual.searchSeconds;
+    const double most = debugging() ? 1e9 : variants.front().variant.options.searchSeconds;
     const auto enough = [&]() -> Message {
         if (stopped()) return phrase("Devices", "the search was stopped");
         if (secondsSince(start) <= most) return {};
@@ -142,8 +136,6 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     const std::vector<Compiled> compiled = compileTexts(m_device, m_cache, texts, enough);
     std::exception_ptr first; // why the usual one cannot be used
     start = Clock::now();
-    for (const Launch& launch : variants.front().written.source.launches)
-        m_kernels.push_back(launch.kernels);
     const auto attempt = [&](size_t i, const Compiled& code) {
         try {
             if (!code.error.empty()) throw EngineError(code.error);
@@ -222,7 +214,6 @@ void VariantSearch::survive(VariantRecord& record, const Attempt& attempt) {
 
 void VariantSearch::trial(WrittenVariant variant, const std::vector<std::string>& code,
                           VariantRecord& record) {
-    const SourceOptions options = variant.variant.options;
     std::unique_ptr<StepVersion> version;
     survive(record, [&] {
         version = make(std::move(variant), code);
@@ -236,66 +227,11 @@ void VariantSearch::trial(WrittenVariant variant, const std::vector<std::string>
                  !wrong.empty())
             throw EngineError(phrase("Devices", "other results than the usual one: %1"), wrong);
         record.time.seconds = secondsOf(*version);
-        if (isTiled(options, *version) && !stopped())
-            m_tiled.push_back({options.tiles, version->profile()});
     });
     if (m_best && record.time.seconds >= kLeastGain * m_bestSeconds) return;
     m_records.choose(record);
     m_best = std::move(version);
     m_bestSeconds = record.time.seconds;
-}
-
-// ---- each kernel in its own tiles --------------------------------------------------------------
-
-/// Whether a variant has the usual one's launches in other tiles.
-bool VariantSearch::isTiled(const SourceOptions& options, const StepVersion& version) const {
-    const LoadedStep& step = version.step();
-    if (debugging() || options.chains != m_usual.chains ||
-        options.keepOperands != m_usual.keepOperands || step.launches() != m_kernels.size())
-        return false;
-    for (size_t i = 0; i < m_kernels.size(); ++i)
-        if (step.launch(i).kernels != m_kernels[i]) return false;
-    return true;
-}
-
-/// Returns for each launch the tiles in which it is faster than in the usual ones; nothing when no
-/// mixture promises a gain over the best variant.
-std::map<size_t, TileLimits> VariantSearch::bestTiles() const {
-    std::map<size_t, TileLimits> best;
-    double mixed = 0;
-    for (size_t i = 0; i < m_kernels.size() && !m_tiled.empty(); ++i) {
-        const Tiled* fastest = &m_tiled.front();
-        for (const Tiled& tiled : m_tiled)
-            if (tiled.launches[i].seconds < kLeastGain * fastest->launches[i].seconds)
-                fastest = &tiled;
-        mixed += fastest->launches[i].seconds;
-        // by the first phase of a chain, which has the tiles; emplace keeps that one
-        for (const size_t kernel : m_kernels[i])
-            best.emplace(kernel, fastest->tiles);
-    }
-    for (const Tiled& tiled : m_tiled) {
-        double whole = 0;
-        for (const LaunchTime& launch : tiled.launches)
-            whole += launch.seconds;
-        if (mixed >= kLeastGain * whole) return {};
-    }
-    return best;
-}
-
-void VariantSearch::tryMixed() {
-    SourceOptions options = m_usual;
-    options.tilesOf = bestTiles();
-    if (options.tilesOf.empty()) return;
-    VariantRecord& record = m_records.mixed();
-    try {
-        WrittenVariant variant{{kMixedTiles, options}, m_write(options)};
-        const std::vector<std::string> code =
-            compileParts(m_device, m_cache, variant.written.parts());
-        trial(std::move(variant), code, record);
-        record.time.note = tilesText(options.tilesOf);
-    } catch (const EngineError& error) {
-        leaveOut(record, error);
-    }
 }
 
 // ---- times -------------------------------------------------------------------------------------

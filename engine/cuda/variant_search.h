@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,12 +41,6 @@ public:
     const std::vector<VariantTime>& times() const { return m_times; }
 
 private:
-    /// A variant that differs from the usual one only in tiles: the time of each launch.
-    struct Tiled {
-        TileLimits tiles;
-        std::vector<LaunchTime> launches;
-    };
-
     std::vector<WrittenVariant> written(const std::vector<Variant>&) const;
     std::unique_ptr<StepVersion> make(WrittenVariant, const std::vector<std::string>& code) const;
     std::unique_ptr<StepVersion> kept(const std::vector<WrittenVariant>&) const;
@@ -56,9 +49,6 @@ private:
     void trial(WrittenVariant, const std::vector<std::string>& code, VariantRecord&);
     template <class Attempt>
     void survive(VariantRecord&, const Attempt&);
-    bool isTiled(const SourceOptions&, const StepVersion&) const;
-    void tryMixed();
-    std::map<size_t, TileLimits> bestTiles() const;
     template <class Enqueue>
     double timed(const Enqueue&) const;
     double secondsOf(StepVersion&);
@@ -75,9 +65,6 @@ private:
     const std::function<bool()> m_isStopped;
     std::atomic<bool> m_cut{false}; ///< stopped() was once true, so the choice does not count
     bool m_short = false;           ///< of memory for the usual one: there may be more next time
-    SourceOptions m_usual;
-    std::vector<std::vector<size_t>> m_kernels; ///< of the usual one's launches
-    std::vector<Tiled> m_tiled;
     VariantRecords m_records;
     std::vector<VariantTime> m_times;
     std::unique_ptr<StepVersion> m_best;

@@ -1,7 +1,5 @@
 // The choice among ways to run a step: by the fake machine's clock, kept on disk, told.
 #include "engine/core/error.h"
-#include "engine/cuda/codegen/chain.h"
-#include "engine/cuda/codegen/chain_shape.h"
 #include "engine/cuda/variant_records.h"
 #include "tests/support/cuda_ways.h"
 #include "tests/support/thrown.h"
@@ -34,7 +32,7 @@ private slots:
     void clockOfAnIdleDevice();
     void trialsLeaveNothing();
     void choiceIsKept();
-    void eachKernelInItsTiles();
+    void recordsOfOldPrograms();
     void lanesOfOneDeviceAgree();
     void namedByTheEnvironment();
     void partsGiveTheSameStep();
@@ -67,8 +65,7 @@ void TestCudaVariants::theListBeginsWithTheUsual() {
     QCOMPARE(variantsOf(unfused, 90).size(), size_t{1});
 }
 
-/// Two blocks of a chain on a multiprocessor: half its registers each, and twice the blocks; and
-/// only where all chains of a launch are so.
+/// Two blocks of a chain on a multiprocessor: half its registers each, and twice the blocks.
 void TestCudaVariants::twoBlocksShareRegisters() {
     const auto written = [](const SourceOptions& how) {
         return writeStep(*chained().program, {.sharedBytes = 232448}, how);
@@ -81,24 +78,6 @@ void TestCudaVariants::twoBlocksShareRegisters() {
     QVERIFY(!has(two.text, "__launch_bounds__(256, 1) launch"));
     QVERIFY(has(two.text, "__launch_bounds__(256, 2) launch"));
     how.tiles = {};
-    for (size_t kernel = 0; kernel < two.program.kernels.size(); ++kernel)
-        if (isChain(two.program.kernels[kernel]) &&
-            chainShape(two.program.graph, two.program.kernels[kernel])->product != kNoNode) {
-            how.tilesOf[kernel] = {128, 128, 0, 2};
-            break;
-        }
-    const StepSource mixed = written(how);
-    QVERIFY(has(mixed.text, "__launch_bounds__(256, 1) launch"));
-    QVERIFY(mixed.text != one.text && mixed.text != two.text);
-    how.tilesOf.begin()->second.form = ElementForm::Collected;
-    how.tilesOf.begin()->second.lean = true;
-    how.tilesOf.begin()->second.warpgroups = true;
-    const std::map<size_t, TileLimits> read = tilesIn(tilesText(how.tilesOf));
-    QCOMPARE(read.begin()->second.blocks, 2);
-    QVERIFY(read.begin()->second.form == ElementForm::Collected && read.begin()->second.lean &&
-            read.begin()->second.warpgroups);
-    how.tilesOf.begin()->second.warpgroups = false;
-    QVERIFY(!tilesIn(tilesText(how.tilesOf)).begin()->second.warpgroups);
     QVERIFY(!has(one.text, "float g0;")); // a factor put together for a column
     how.tiles.form = ElementForm::Collected;
     QVERIFY(has(written(how).text, "float g0;"));
@@ -205,42 +184,28 @@ void TestCudaVariants::choiceIsKept() {
     QVERIFY(chosenOf(*machine.executor) != kOther); // all are alike there, or the plan decides
 }
 
-/// One launch is faster in one way, all others in the usual one: both together win, and are found
-/// again on disk.
-void TestCudaVariants::eachKernelInItsTiles() {
-    std::string product;
-    {
-        SourceOptions usual = options();
-        usual.searchSeconds = 0;
-        Machine machine({}, usual);
-        machine.load();
-        const std::vector<LaunchTime> launches = machine.executor->profile();
-        for (size_t i = 0; i < launches.size() && product.empty(); ++i)
-            if (launches[i].flops >= 2 * 128 * 16 * 16) product = "launch" + std::to_string(i);
-    }
-    fakeCuda().millisecondsOf = [product](const std::string& text, const std::string& entry) {
-        if (!has(text, "kTileM = ")) return 10 * kKernel; // no chains, few launches
-        if (!isOtherWay(text)) return entry == product ? 4 * kKernel : kKernel;
-        if (entry == product) return 0.1;
-        return has(text, "kLean = false;") ? kKernel : 1.1 * kKernel;
-    };
+/// Files of other programs, which have names and lines that this one does not know.
+void TestCudaVariants::recordsOfOldPrograms() {
     QTemporaryDir folder;
-    std::vector<std::vector<std::byte>> first;
-    for (int program = 0; program < 2; ++program) {
-        Machine machine(folder.path().toStdString());
-        fakeCuda().calls.clear();
-        machine.load();
-        QCOMPARE(fakeCuda().calls["cuModuleLoadData"] == 1, program == 1);
-        QCOMPARE(chosenOf(*machine.executor), std::string("mixed tiles"));
-        const VariantTime mixed = variantOf(*machine.executor, "mixed tiles");
-        QVERIFY(mixed.seconds < variantOf(*machine.executor, "usual").seconds);
-        QVERIFY2(has(mixed.note, ":0x0x0x0lc"), mixed.note.c_str());
-        QVERIFY(has(machine.executor->sourceText(), kOtherText));
-        QVERIFY(has(machine.executor->sourceText(), "kLean = false;"));
-        const auto values = machine.step();
-        if (program == 0) first = values;
-        QVERIFY(values == first);
-    }
+    const FileCache cache(folder.path().toStdString());
+    Platform platform(fakeCuda().api());
+    const auto device = platform.open(0);
+    VariantRecords records(*device, cache);
+    cache.put("old", "usual|0.5|1|0|\nother|0.75|0|0|\nmixed tiles|0.25|1|0|12:64\n");
+    records.read("old", {"usual", "other"});
+    QCOMPARE(records.chosen(), size_t{0});
+    QCOMPARE(records.times().size(), size_t{2});
+    cache.put("strange", "usual\n|||||\n3|x|1\nother|1|\nusual|y|2|-|\n");
+    records.read("strange", {"usual", "other"});
+    QVERIFY(records.chosen() >= 2); // none
+    records.read("new", {"usual", "other"});
+    records[1].time.seconds = 0.5;
+    records.choose(records[1]);
+    records.finish();
+    VariantRecords again(*device, cache);
+    again.read("new", {"usual", "other"});
+    QCOMPARE(again.chosen(), size_t{1});
+    QCOMPARE(again.times().back().seconds, 0.5);
 }
 
 /// Without a disk too: other bits in the second lane of the same step would be no comparison.

@@ -35,7 +35,7 @@ inline SourceOptions options() {
 inline bool has(const std::string& text, const char* words) {
     return text.find(words) != std::string::npos;
 }
-/// Whether a text belongs to the variant kOther, or to its share of a mixture.
+/// Whether a text belongs to the variant kOther.
 inline bool isOtherWay(const std::string& text) {
     return has(text, kOtherText) && !has(text, "kWarpgroups = true;");
 }

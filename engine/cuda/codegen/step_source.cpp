@@ -41,7 +41,7 @@ public:
     StepWriter(StepSource& source, const LaunchPlan& plan, const DeviceTraits& traits,
                const SourceOptions& options)
         : m_source(source), m_parts(options.partBytes), m_program(source.program), m_plan(plan),
-          m_traits(traits), m_tilesOf(options.tilesOf) {
+          m_traits(traits) {
         findLastPhases();
     }
 
@@ -108,7 +108,7 @@ private:
                         m_source.tickets};
         std::vector<KernelText> texts;
         if (isChain(kernel))
-            texts = writeChain(site, traitsOf(unit.kernel));
+            texts = writeChain(site, m_traits);
         else
             texts.push_back(kernel.loop ? writeLoop(site, m_traits) : writeNode(site, m_traits));
         std::string functions;
@@ -134,13 +134,6 @@ private:
         const size_t function = m_parts.addFunction(text, compiling);
         m_called.insert(function);
         return function;
-    }
-
-    DeviceTraits traitsOf(size_t kernel) const {
-        DeviceTraits traits = m_traits;
-        if (const auto own = m_tilesOf.find(kernel); own != m_tilesOf.end())
-            traits.tiles = own->second;
-        return traits;
     }
 
     /// Writes a copy of states. One block copies many small states at once, one warp for each; many
@@ -293,7 +286,6 @@ private:
     const Program& m_program;
     const LaunchPlan& m_plan;
     const DeviceTraits& m_traits;
-    const std::map<size_t, TileLimits>& m_tilesOf;
     size_t m_launch = 0, m_scratchEnd = 0;
     bool m_hasWarpgroups = false; ///< whether they multiply in the launch that is being written
     int m_blocksEach = 0; ///< of that launch, on one multiprocessor; 0: its small units do not care

@@ -4,7 +4,6 @@
 
 #include "engine/cuda/codegen/kernel_text.h"
 
-#include <map>
 #include <set>
 #include <vector>
 
@@ -53,7 +52,6 @@ struct SourceOptions {
     /// Whether a chain stores what is expensive to compute for those that need it again.
     bool keepOperands = true;
     TileLimits tiles{};
-    std::map<size_t, TileLimits> tilesOf{}; ///< instead of `tiles`, by kernel of `program`
     /// What each of the text's parts may cost the compiler, in bytes of plain text: about two
     /// seconds, half a second of it for the prelude. Small steps are one part.
     size_t partBytes = 128 << 10;
