@@ -174,7 +174,7 @@ void TestCudaCycles::penaltySteps_data() {
     };
     row("amp-fp16", Precision::AmpFp16, 16, 32, ElementForm::AsWritten);
     row("amp-fp16, odd sizes, collected", Precision::AmpFp16, 13, 37, ElementForm::Collected);
-    row("amp-bf16, one pass", Precision::AmpBf16, 16, 40, ElementForm::OnePass);
+    row("amp-bf16, collected", Precision::AmpBf16, 16, 40, ElementForm::Collected);
     row("fp32, odd sizes", Precision::Fp32, 15, 33, ElementForm::AsWritten);
 }
 
@@ -211,7 +211,7 @@ void TestCudaCycles::randomNetworksAreFused() {
     int fusedOnes = 0;
     for (int seed = 1; seed < 2 * kSeeds; seed += 2) {
         const Program plain = compile(RandomNetwork(static_cast<uint64_t>(seed)).graph());
-        const ElementForm form = kForms[seed % 3];
+        const ElementForm form = kForms[seed / 2 % 2]; // seeds are odd
         const Program fused = cuda::fuseChains(plain, h200(form), ofAllSizes());
         checkPlan(fused.graph, fused.kernels, fused.memory);
         const std::string early = firstTooEarly(fused);
@@ -233,7 +233,7 @@ void TestCudaCycles::randomNetworksRun_data() {
 void TestCudaCycles::randomNetworksRun() {
     QFETCH(quint64, seed);
     const RandomNetwork network(seed);
-    const ElementForm form = kForms[seed % 3];
+    const ElementForm form = kForms[seed / 2 % 2]; // seeds are odd
     ChainedExecutor executor(small(kH200Shared, form), ofAllSizes(), cuda::Merge::Full);
     executor.load(std::make_shared<const Program>(compile(network.graph())));
     const Program& program = executor.program();

@@ -202,7 +202,7 @@ void TestCudaPtx::steps() {
         {"by warpgroups",
          Precision::AmpFp16,
          {},
-         {0, 0, 0, 0, cuda::ElementForm::OnePass, true, true}}};
+         {0, 0, 0, 0, cuda::ElementForm::Collected, true, true}}};
     const Step& step = all.at(static_cast<size_t>(index));
     if (!compiler().supports(capability)) QSKIP("this NVRTC does not know the architecture");
     EmulationOptions options = spread(capability);

@@ -28,9 +28,9 @@ struct Way {
 const std::vector<Way>& ways() {
     static const std::vector<Way> list{
         {"amp-fp16", "amp-fp16"},
-        {"amp-fp16, one pass, lean, warpgroups",
+        {"amp-fp16, collected, lean, warpgroups",
          "amp-fp16",
-         {0, 0, 0, 0, ElementForm::OnePass, true, true}},
+         {0, 0, 0, 0, ElementForm::Collected, true, true}},
         {"fp32, collected", "fp32", {0, 0, 0, 0, ElementForm::Collected}}};
     return list;
 }

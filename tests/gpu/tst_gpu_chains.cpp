@@ -14,12 +14,9 @@ constexpr cuda::TileLimits kTiles[] = {{0, 0, 0},
                                        {128, 128, 0},
                                        {64, 256, 0},
                                        {0, 0, 0, 0, cuda::ElementForm::Collected},
-                                       {0, 0, 0, 0, cuda::ElementForm::OnePass},
                                        {0, 0, 0, 0, cuda::ElementForm::Collected, true},
-                                       {0, 0, 0, 0, cuda::ElementForm::OnePass, true},
-                                       {0, 0, 0, 0, cuda::ElementForm::Collected, true, true},
-                                       {0, 0, 0, 0, cuda::ElementForm::OnePass, true, true}};
-constexpr const char* kForms[] = {"", " collected", " one pass"}; ///< by ElementForm
+                                       {0, 0, 0, 0, cuda::ElementForm::Collected, true, true}};
+constexpr const char* kForms[] = {"", " collected"}; ///< by ElementForm
 
 } // namespace
 

@@ -80,12 +80,11 @@ inline double passesOf(const Program& program, double tensorBytes) {
     return bytes / tensorBytes;
 }
 
-inline constexpr cuda::ElementForm kForms[] = {
-    cuda::ElementForm::AsWritten, cuda::ElementForm::Collected, cuda::ElementForm::OnePass};
+inline constexpr cuda::ElementForm kForms[] = {cuda::ElementForm::AsWritten,
+                                               cuda::ElementForm::Collected};
 /// Returns the form's words for the end of a row's name.
 inline const char* nameOf(cuda::ElementForm form) {
-    if (form == cuda::ElementForm::AsWritten) return "";
-    return form == cuda::ElementForm::Collected ? ", collected" : ", one pass";
+    return form == cuda::ElementForm::Collected ? ", collected" : "";
 }
 
 } // namespace halfscope::test

@@ -31,8 +31,7 @@ bool isOverRows(const Graph& graph, NodeId id) {
 
 class Reader {
 public:
-    Reader(const Graph& graph, const Kernel& kernel, ElementForm form)
-        : m_graph(graph), m_kernel(kernel), m_form(form) {}
+    Reader(const Graph& graph, const Kernel& kernel) : m_graph(graph), m_kernel(kernel) {}
 
     std::optional<ChainShape> run() {
         if (!findProduct()) return std::nullopt;
@@ -44,7 +43,6 @@ public:
             if (id != m_shape.product && !readStore(id)) return std::nullopt;
         for (NodeId id : m_late)
             if (!readDerived(id)) return std::nullopt;
-        if (!readRows()) return std::nullopt;
         return m_shape;
     }
 
@@ -122,9 +120,7 @@ private:
         const int wide = wideOperand(m_graph, id);
         const NodeId value = node(id).in[static_cast<size_t>(wide)];
         const NodeId factor = node(id).in[static_cast<size_t>(1 - wide)];
-        if (!fits(value) || touchesLocal(value) ||
-            (!contains(m_kernel.loads, factor) && !followsDot(factor)))
-            return false;
+        if (!fits(value) || touchesLocal(value) || !contains(m_kernel.loads, factor)) return false;
         const int64_t few = node(factor).shape[1];
         for (int64_t k = 0; k < few; ++k) // out is (wide, few) or (few, wide)
             m_shape.sums.push_back({value, factor, static_cast<int>(k), kNoNode, id,
@@ -163,34 +159,10 @@ private:
             open.pop_back();
             if (contains(m_kernel.loads, at) || at == m_shape.product || !seen.insert(at).second)
                 continue;
-            if (at == m_shape.dot && m_form == ElementForm::OnePass) continue;
             if (isLocal(at)) return true;
             open.insert(open.end(), node(at).in.begin(), node(at).in.end());
         }
         return false;
-    }
-
-    bool isOfRows(NodeId id) const {
-        const Shape& shape = node(id).shape;
-        return shape.rank() == 2 && shape[0] == m_shape.rows && shape[1] == 1;
-    }
-    bool followsDot(NodeId id) const {
-        if (m_form != ElementForm::OnePass || m_shape.dot == kNoNode || !isOfRows(id)) return false;
-        return id == m_shape.dot || std::any_of(node(id).in.begin(), node(id).in.end(),
-                                                [&](NodeId in) { return followsDot(in); });
-    }
-    /// Whether the values of a row that follow from its dot product can be written.
-    bool readRows() {
-        if (m_form != ElementForm::OnePass || m_shape.dot == kNoNode) return true;
-        for (NodeId id : m_kernel.members) {
-            if (id == m_shape.dot || !isOfRows(id)) continue;
-            m_shape.rowsFromDot = m_shape.rowsFromDot || followsDot(id);
-            const bool expands = node(id).op == Op::Expand &&
-                                 node(node(id).in[0]).elements() == 1 &&
-                                 contains(m_kernel.loads, node(id).in[0]);
-            if (!expands && !isElementwise(m_graph, id)) return false;
-        }
-        return true;
     }
 
     /// Reads a sum whose coefficients come from other sums of this kernel.
@@ -215,7 +187,6 @@ private:
 
     const Graph& m_graph;
     const Kernel& m_kernel;
-    ElementForm m_form;
     ChainShape m_shape;
     std::vector<NodeId> m_late;
 };
@@ -229,7 +200,7 @@ bool isPlainMatmul(const Graph& graph, NodeId id) {
 } // namespace
 
 std::optional<ChainShape> chainShape(const Graph& graph, const Kernel& kernel, ElementForm form) {
-    std::optional<ChainShape> shape = Reader(graph, kernel, form).run();
+    std::optional<ChainShape> shape = Reader(graph, kernel).run();
     if (!shape) return shape;
     if (form != ElementForm::AsWritten) collectSums(graph, kernel, *shape);
     shape->readsWide = std::any_of(kernel.loads.begin(), kernel.loads.end(), [&](NodeId id) {

@@ -55,7 +55,6 @@ struct ChainShape {
     std::vector<RowStat> stats;
     std::vector<DerivedSum> derived;
     NodeId dot = kNoNode;           ///< a product with one column: a sum over each row
-    bool rowsFromDot = false;       ///< elements need values of their row that follow from it
     bool readsWide = false;         ///< elements of 4 bytes, which take twice the registers
     std::vector<NodeId> columnSums; ///< Deep: sums over the rows of operand a
 

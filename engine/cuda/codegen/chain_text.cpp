@@ -46,10 +46,6 @@ void ElementText::addColumn(Leaf leaf) {
 
 std::string ElementText::rowValue(NodeId tensor, int column) {
     const std::string name = numbered("r", tensor) + "_" + std::to_string(column);
-    if (m_dot != kNoNode && !contains(m_kernel.loads, tensor)) {
-        if (m_names.insert(name).second) m_dotRows.emplace_back(name, ofRow(tensor));
-        return "x." + name;
-    }
     return addRow(
         leafOf(name, tensor,
                "row * " + std::to_string(node(tensor).shape[1]) + " + " + std::to_string(column)));
@@ -169,7 +165,6 @@ std::string ElementText::notAbove(NodeId id) {
 std::string ElementText::expanded(NodeId id) {
     const Shape strides = loadStrides(m_program.graph, id);
     const NodeId memory = node(id).in[0];
-    if (m_dot != kNoNode && strides[0] == 1 && strides[1] == 0) return rowValue(memory, 0);
     require(contains(m_kernel.loads, memory), "cuda chain: a value of columns is not stored");
     if (strides[0] == 0) {
         Leaf leaf = leafOf(numbered("c", id), memory, strides[1] == 0 ? "0" : "column");
@@ -267,8 +262,6 @@ std::string ElementText::fetchText() const {
         text += isLate(leaf) ? "        x." + leaf.name + " = *(" + from + ");\n"
                              : "        x." + leaf.name + " = load(" + from + ");\n";
     }
-    for (const auto& [name, expression] : m_dotRows)
-        text += "        x." + name + " = 0;\n";
     return text + "    }\n";
 }
 
@@ -293,8 +286,6 @@ std::string ElementText::members() const {
         text += "        Pack<" + leaf.type + ", V> " + leaf.name + ";\n";
     for (const Leaf& leaf : m_row)
         text += "        " + (isLate(leaf) ? leaf.type : "float") + " " + leaf.name + ";\n";
-    for (const auto& [name, expression] : m_dotRows)
-        text += "        float " + name + ";\n";
     text += "    };\n    struct Column {\n";
     for (const Leaf& leaf : m_column)
         text += "        float " + leaf.name + ";\n";
@@ -369,41 +360,6 @@ std::string ElementText::coefficient(const std::vector<ElementTerm>& terms) {
     if (known != m_coefficients.end()) return "k@." + known->first;
     m_coefficients.emplace_back("g" + std::to_string(m_coefficients.size()), sum);
     return "k@." + m_coefficients.back().first;
-}
-
-// ---- values of a row between its dot product and the sums that need them (OnePass) --------------
-
-std::string ElementText::ofRow(NodeId id) {
-    const auto known = m_rowValues.find(id);
-    if (known != m_rowValues.end()) return known->second;
-    const Node& it = node(id);
-    const std::vector<NodeId>& loads = m_kernel.loads;
-    if (std::find(loads.begin(), loads.end(), id) != loads.end())
-        return m_rowValues[id] = rowValue(id, 0);
-    if (it.op == Op::Expand) {
-        const std::string name = "s" + std::to_string(id);
-        return m_rowValues[id] = addRow(leafOf(name, it.in[0], "0"));
-    }
-    std::string expression = "rounded<" + storageType(it.dtype) + ">(dot)";
-    if (id != m_dot) {
-        std::vector<std::string> operands;
-        for (NodeId in : it.in)
-            operands.push_back(ofRow(in));
-        expression = elementExpression(m_program.graph, id, operands);
-    }
-    const std::string name = "q" + std::to_string(id);
-    m_rowBody += "        const float " + name + " = " + expression + ";\n";
-    return m_rowValues[id] = name;
-}
-
-std::string ElementText::rowsText() const {
-    std::string text =
-        "    template <class Raw_>\n    static HS_D void rows(float dot, Raw_& x) {\n"
-        "        static_cast<void>(dot), static_cast<void>(x);\n" +
-        m_rowBody;
-    for (const auto& [name, value] : m_dotRows)
-        text += "        x." + name + " = " + value + ";\n";
-    return text + "    }\n";
 }
 
 // ---- whole texts -------------------------------------------------------------------------------

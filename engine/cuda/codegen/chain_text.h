@@ -30,11 +30,6 @@ public:
     /// Returns the expression for the first or the second of the two.
     static std::string ofLane(std::string expression, int lane);
 
-    /// Tells that values of a row that are not loaded follow from its dot product.
-    void setDot(NodeId dot) { m_dot = dot; }
-    /// Returns rows(), which sets them in a Raw<V> from the dot product.
-    std::string rowsText() const;
-
     /// Returns kRows, kColumns, Raw<V>, Column, fetch(), ahead() and columns().
     std::string members() const;
     /// Statements that define all values asked for, from ka and kb (Column), x (Raw), i, the first
@@ -56,7 +51,6 @@ private:
     std::string defineWord(NodeId, const std::string& word);
     std::string wordOf(NodeId);    ///< the word that holds both values; empty when there is none
     std::string pairSum(NodeId);   ///< 16-bit values added two at a time
-    std::string ofRow(NodeId);     ///< the value of a row that follows from its dot product
     std::string collected(NodeId); ///< as a sum of products; empty when it is not one
     /// Returns a product of columns' values, or a sum of such products, computed once for the
     /// column.
@@ -77,14 +71,12 @@ private:
     int64_t m_rows, m_columns;
     ElementForm m_form;
     bool m_lean; ///< TileLimits::lean
-    NodeId m_product, m_dot = kNoNode;
+    NodeId m_product;
     std::map<NodeId, std::string> m_values, m_words;
     std::vector<Leaf> m_full, m_row, m_column;
     std::set<std::string> m_names;
     std::vector<std::pair<std::string, std::string>> m_coefficients; ///< name, and value of k[i]
-    std::vector<std::pair<std::string, std::string>> m_dotRows;      ///< name in Raw, and value
-    std::map<NodeId, std::string> m_rowValues;
-    std::string m_body, m_rowBody;
+    std::string m_body;
 };
 
 /// Returns "reinterpret_cast<const T*>(arena + offset)".

@@ -19,10 +19,8 @@ constexpr int kRowsDepth = 32, kDeepDepth = 32;
 constexpr size_t kKnownBytes = 48;
 constexpr int kPassRows = 64; ///< rows of a pass at once
 /// Blocks of a pass that share a multiprocessor: two, which may spend 128 registers a thread.
-/// Three, where 80 are enough: 10 to 25 % faster on an H200, where four were no better. One when
-/// rows follow from their dot products, which takes more than half of the registers.
+/// Three, where 80 are enough: 10 to 25 % faster on an H200, where four were no better.
 int blocksOfPass(const ChainShape& shape, ElementForm form) {
-    if (shape.rowsFromDot) return 1;
     const auto factors = std::count_if(shape.sums.begin(), shape.sums.end(),
                                        [](const RowSum& sum) { return sum.factor != kNoNode; });
     const bool few = shape.sums.empty() || (form != ElementForm::AsWritten && factors <= 1);

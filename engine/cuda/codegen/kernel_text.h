@@ -19,8 +19,7 @@ inline constexpr int kWarpgroupCapability = 90;
 /// How f32 elements of fused chains are computed.
 enum class ElementForm : uint8_t {
     AsWritten, ///< operation after operation, each rounded
-    Collected, ///< factors of a column multiplied once, sums of products with fmaf: less work
-    OnePass ///< collected, and sums that need a row's dot product are in the pass that computes it
+    Collected  ///< factors of a column multiplied once, sums of products with fmaf: less work
 };
 
 /// Upper limits of the tiles of fused chains: rows, columns and inner extent that a block has at

@@ -176,7 +176,6 @@ std::string putText(const Program& program, const ChainShape& shape) {
 std::string sinkText(const std::string& name, const Program& program, const Kernel& kernel,
                      const ChainShape& shape, const TileLimits& limits) {
     ElementText element(program, kernel, shape.rows, shape.columns, limits, shape.product);
-    if (shape.rowsFromDot) element.setDot(shape.dot);
     const std::string values = valuesText(element, program, shape, limits.form);
     const std::string product =
         shape.product == kNoNode ? "float" : storageType(program.graph[shape.product].dtype);
@@ -184,11 +183,9 @@ std::string sinkText(const std::string& name, const Program& program, const Kern
            constant("kSums", static_cast<int64_t>(shape.sums.size())) +
            constant("kStats", static_cast<int64_t>(shape.stats.size())) +
            constant("kDots", shape.dot == kNoNode ? 0 : 1) +
-           "    static constexpr bool kRowsFromDot = " + (shape.rowsFromDot ? "true" : "false") +
-           ";\n    static constexpr bool kStoresProduct = " +
-           (shape.storesProduct ? "true" : "false") + ";\n" + element.members() +
-           element.rowsText() + values + putText(program, shape) +
-           FinishText(program, kernel, shape).text() + "};\n";
+           "    static constexpr bool kStoresProduct = " +
+           (shape.storesProduct ? "true" : "false") + ";\n" + element.members() + values +
+           putText(program, shape) + FinishText(program, kernel, shape).text() + "};\n";
 }
 
 } // namespace halfscope::cuda

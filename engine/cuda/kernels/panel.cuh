@@ -35,8 +35,7 @@ struct Panel {
     static constexpr int kEach = TileRows / kLanes;   ///< rows of a thread
     /// Whether it reads a batch of rows while it computes the one before. Not with statistics: they
     /// are of larger batches, and are there in forward chains, which read nothing here.
-    static constexpr bool kReadsAhead =
-        Out::kStats == 0 && !Out::kRowsFromDot && kEach % (2 * (16 / V)) == 0;
+    static constexpr bool kReadsAhead = Out::kStats == 0 && kEach % (2 * (16 / V)) == 0;
     static constexpr int kLargest = (kReadsAhead ? 16 : 32) / V;
     static constexpr int kBatch =
         kEach < kLargest ? kEach : kLargest; ///< rows that it reads at once
@@ -137,7 +136,7 @@ private:
     }
     template <bool Staged>
     HS_D void rows(char* arena, int row0, int column, int batch, const char* staged,
-                   const typename Out::Column (&columns)[V], Raw& raw,
+                   const typename Out::Column (&columns)[V], const Raw& raw,
                    float (&sums)[Out::kSums > 0 ? Out::kSums : 1][V]) {
         const int first = firstOf(batch);
         Pack<Product, V> product[kBatch];
@@ -154,11 +153,9 @@ private:
     }
 
     HS_D void elements(char* arena, int row, int column, int batch,
-                       const typename Out::Column (&columns)[V],
-                       typename Out::template Raw<V> (&raw)[kBatch],
+                       const typename Out::Column (&columns)[V], const Raw& raw,
                        const Pack<Product, V> (&product)[kBatch],
                        float (&sums)[Out::kSums > 0 ? Out::kSums : 1][V]) {
-        if constexpr (Out::kRowsFromDot) rowsFromDot(arena, row, column, columns, raw, product);
         float dots[kBatch] = {};
         int rows = kWholeRows ? kBatch : 0;
         if (!kWholeRows)
@@ -191,29 +188,7 @@ private:
                 for (int s = 0; s < Out::kStats; ++s)
                     stat(s, batch * kLanes + line(), j + lane, x[lane][s], rows);
         }
-        if (Out::kDots > 0 && !Out::kRowsFromDot) storeDots(arena, row, dots);
-    }
-
-    /// Computes the dot products first: what follows from them goes into raw, for the elements.
-    HS_D void rowsFromDot(char* arena, int row, int column,
-                          const typename Out::Column (&columns)[V],
-                          typename Out::template Raw<V> (&raw)[kBatch],
-                          const Pack<Product, V> (&product)[kBatch]) const {
-        float dots[kBatch] = {};
-        HS_UNROLL
-        for (int j = 0; j < V; j += 2)
-            HS_UNROLL
-        for (int i = 0; i < kBatch; ++i) {
-            float terms[2][kTerms] = {}, factors[2][kTerms] = {};
-            if (!hasColumn(column + j) || !hasRow(row + i * kLanes)) continue;
-            Out::values(columns[j], columns[j + 1], raw[i], j, product[i], terms, factors);
-            addTerm(dots[i], kDot, terms[0][kDot], factors[0][kDot]);
-            if (hasColumn(column + j + 1)) addTerm(dots[i], kDot, terms[1][kDot], factors[1][kDot]);
-        }
-        storeDots(arena, row, dots);
-        HS_UNROLL
-        for (int i = 0; i < kBatch; ++i)
-            if (hasRow(row + i * kLanes)) Out::rows(dots[i], raw[i]);
+        if (Out::kDots > 0) storeDots(arena, row, dots);
     }
 
     static HS_D void addTerm(float& sum, int at, float term, float factor) {
@@ -240,15 +215,14 @@ private:
         *statSlot(s, 1, line, j, group()) = squares;
     }
 
-    /// dots: before, the terms of a thread; after, the sums of the rows.
-    HS_D void storeDots(char* arena, int row, float (&dots)[kBatch]) const {
+    /// dots: the terms of a thread.
+    HS_D void storeDots(char* arena, int row, const float (&dots)[kBatch]) const {
         static_assert(Out::kDots == 0 || kGroups <= kWarp, "the threads of a row are in one warp");
         constexpr int kThreadsOfRow = kGroups <= kWarp ? kGroups : kWarp;
         for (int i = 0; i < kBatch; ++i) {
             const double sum = laneSum<kThreadsOfRow>(static_cast<double>(dots[i]));
-            dots[i] = static_cast<float>(sum);
             if (group() == 0 && hasRow(row + i * kLanes))
-                Out::putDot(arena, row + i * kLanes, dots[i]);
+                Out::putDot(arena, row + i * kLanes, static_cast<float>(sum));
         }
     }
 
