@@ -10,10 +10,10 @@ namespace {
 
 std::vector<Variant> allOf(const SourceOptions& usual, int capability) {
     std::vector<Variant> variants{{"usual", usual}};
-    const auto add = [&](const char* name, Chains chains, const TileLimits& tiles) {
+    const auto add = [&](const char* name, Chains chains, const ChainWay& way) {
         Variant variant{name, usual};
         variant.options.chains = chains;
-        variant.options.tiles = tiles;
+        variant.options.chainWay = way;
         variants.push_back(std::move(variant));
     };
     // What an H200 proved best of sixteen ways: the first one for large steps in 16 bits (x 1.5

@@ -91,34 +91,30 @@ void TestCudaChainPlans::smallStaysUnfused() {
 /// as their number on a multiprocessor needs.
 void TestCudaChainPlans::blocksAreOnTheDeviceAtOnce() {
     const Program step = stepOf(checkerboard(512, 256), Precision::AmpFp16);
-    for (const int blocks : {0, 2})
-        for (const ElementForm form : kForms) {
-            const cuda::DeviceTraits device = h200();
-            cuda::SourceOptions options;
-            options.tiles = {128, 128, 0, blocks, form};
-            const cuda::StepSource source = cuda::writeStep(step, device, options);
-            cuda::DeviceTraits traits = device;
-            traits.tiles = options.tiles;
-            std::set<size_t> seen;
-            int shared = 0;
-            for (const cuda::Launch& launch : source.launches)
-                for (const size_t kernel : launch.kernels) {
-                    if (!isChain(source.program.kernels[kernel]) || !seen.insert(kernel).second)
-                        continue; // merges are launches of small blocks
-                    const cuda::KernelText chain =
-                        cuda::writeChain({source.program, kernel, "k", 1000, 0, 0}, traits).front();
-                    const size_t entry = source.text.find(" " + launch.entry + "(char* arena");
-                    const size_t bounds = source.text.rfind("__launch_bounds__(256, ", entry);
-                    const int each = source.text[bounds + 23] - '0';
-                    QVERIFY2(chain.blocks <= each * device.multiprocessors, launch.entry.c_str());
-                    QVERIFY(static_cast<size_t>(each) *
-                                (launch.sharedBytes + cuda::kReservedShared) <=
-                            device.sharedBytes + cuda::kReservedShared);
-                    shared += chain.blocks > device.multiprocessors ? 1 : 0;
-                }
-            QVERIFY(seen.size() >= 8);
-            QVERIFY(shared >= (blocks == 2 ? 7 : 2)); // two blocks of all chains, or of the passes
-        }
+    for (const ElementForm form : kForms) {
+        const cuda::DeviceTraits device = h200(form);
+        cuda::SourceOptions options;
+        options.chainWay.form = form;
+        const cuda::StepSource source = cuda::writeStep(step, device, options);
+        std::set<size_t> seen;
+        int shared = 0;
+        for (const cuda::Launch& launch : source.launches)
+            for (const size_t kernel : launch.kernels) {
+                if (!isChain(source.program.kernels[kernel]) || !seen.insert(kernel).second)
+                    continue; // merges are launches of small blocks
+                const cuda::KernelText chain =
+                    cuda::writeChain({source.program, kernel, "k", 1000, 0, 0}, device).front();
+                const size_t entry = source.text.find(" " + launch.entry + "(char* arena");
+                const size_t bounds = source.text.rfind("__launch_bounds__(256, ", entry);
+                const int each = source.text[bounds + 23] - '0';
+                QVERIFY2(chain.blocks <= each * device.multiprocessors, launch.entry.c_str());
+                QVERIFY(static_cast<size_t>(each) * (launch.sharedBytes + cuda::kReservedShared) <=
+                        device.sharedBytes + cuda::kReservedShared);
+                shared += chain.blocks > device.multiprocessors ? 1 : 0;
+            }
+        QVERIFY(seen.size() >= 8);
+        QVERIFY(shared >= 2); // blocks of the passes
+    }
 }
 
 void TestCudaChainPlans::rowsThatCanBeCounted_data() {
@@ -188,8 +184,8 @@ void TestCudaChainPlans::compilesForDevices() {
     cuda::DeviceTraits traits = h200();
     traits.capability = capability;
     traits.sharedBytes = static_cast<size_t>(sharedBytes);
-    traits.tiles.form = form;
-    traits.tiles.lean = lean;
+    traits.chainWay.form = form;
+    traits.chainWay.lean = lean;
     const Program program =
         cuda::fuseChains(stepOf(checkerboard(512, 256), static_cast<Precision>(precision)), traits);
     QVERIFY(chainsOf(program) >= 9);

@@ -54,33 +54,29 @@ void TestCudaChains::products_data() {
     QTest::addColumn<bool>("transposeA");
     QTest::addColumn<bool>("transposeB");
     QTest::addColumn<int>("sharedBytes");
-    QTest::addColumn<cuda::TileLimits>("tiles");
+    QTest::addColumn<int>("capability");
     const int all = static_cast<int>(kH200Shared);
-    const cuda::TileLimits usual, narrow{128, 128, 0}, low{64, 256, 0}, least{64, 64, 32},
-        leastDeep{64, 64, 16}, small64{64, 128, 0}, two{128, 128, 0, 2};
     for (const char* type : {"f16", "bf16", "tf32", "f32"}) {
         const auto row = [&](const char* what, int m, int n, int k, bool transposeA,
-                             bool transposeB, int sharedBytes, cuda::TileLimits tiles) {
+                             bool transposeB, int sharedBytes, int capability) {
             QTest::addRow("%s, %s", type, what)
-                << type << m << n << k << transposeA << transposeB << sharedBytes << tiles;
+                << type << m << n << k << transposeA << transposeB << sharedBytes << capability;
         };
-        row("whole tiles", 256, 64, 128, false, false, all, usual);
-        row("b transposed", 160, 72, 40, false, true, all, usual);
-        row("odd", 257, 33, 31, false, true, all, usual);
-        row("odd, two tiles across", 131, 301, 17, false, false, all, usual);
-        row("b from memory", 400, 128, 200, false, true, 72000, usual);
-        row("deep", 64, 256, 517, true, false, all, usual);
-        row("deep, odd", 33, 31, 257, true, false, all, usual);
-        row("narrow tiles", 131, 301, 70, false, true, all, narrow);
-        row("low tiles", 131, 256, 64, false, false, all, low);
-        row("small tiles", 131, 301, 70, false, true, all, small64);
-        row("deep, small tiles", 130, 200, 257, true, false, all, small64);
-        row("least tiles", 131, 100, 33, false, true, all, least);
-        row("deep, narrow tiles", 130, 200, 257, true, false, all, narrow);
-        row("deep, low tiles", 130, 256, 100, true, false, all, low);
-        row("deep, least tiles", 65, 70, 257, true, false, all, leastDeep);
-        row("two blocks", 700, 200, 70, false, true, all, two);
-        row("deep, two blocks", 130, 200, 600, true, false, all, two);
+        row("whole tiles", 256, 64, 128, false, false, all, 90);
+        row("b transposed", 160, 72, 40, false, true, all, 90);
+        row("odd", 257, 33, 31, false, true, all, 90);
+        row("odd, two tiles across", 131, 301, 17, false, false, all, 90);
+        row("b from memory", 400, 128, 200, false, true, 72000, 90);
+        row("deep", 64, 256, 517, true, false, all, 90);
+        row("deep, odd", 33, 31, 257, true, false, all, 90);
+        row("narrow tiles", 131, 301, 70, false, true, 72000, 90);
+        row("low tiles", 131, 256, 64, false, false, all, 80);
+        row("small tiles", 131, 301, 70, false, true, 50000, 80);
+        row("deep, small tiles", 130, 200, 257, true, false, 30000, 80);
+        row("least tiles", 131, 60, 33, false, true, all, 80);
+        row("deep, narrow tiles", 130, 200, 257, true, false, 40000, 90);
+        row("deep, low tiles", 130, 256, 100, true, false, all, 80);
+        row("deep, least tiles", 65, 60, 257, true, false, all, 80);
     }
 }
 
@@ -93,7 +89,7 @@ void TestCudaChains::products() {
     QFETCH(bool, transposeA);
     QFETCH(bool, transposeB);
     QFETCH(int, sharedBytes);
-    QFETCH(cuda::TileLimits, tiles);
+    QFETCH(int, capability);
     const DType dtype = type == "f16" ? DType::F16 : type == "bf16" ? DType::BF16 : DType::F32;
     const test::ProductCase product{dtype,
                                     type == "tf32" ? MathMode::TF32 : MathMode::F32,
@@ -102,15 +98,10 @@ void TestCudaChains::products() {
                                     k,
                                     {transposeA, transposeB},
                                     static_cast<size_t>(sharedBytes),
-                                    tiles};
-    const test::ProductOutcome outcome = test::outcomeOf(product, tiles);
+                                    capability};
+    const test::ProductOutcome outcome = test::outcomeOf(product, {});
     const Program& program = outcome.program;
     QCOMPARE(program.kernels.size(), size_t{1});
-    if (tiles.blocks == 2) { // on each multiprocessor, whose memory they share
-        const cuda::KernelText& first = outcome.texts[0];
-        QVERIFY(first.blocks > test::traitsFor(tiles).multiprocessors);
-        QVERIFY(2 * (first.sharedBytes + 1024) <= kH200Shared + 1024);
-    }
     const NodeId out = program.kernels[0].stores[0];
     const auto at = outcome.arena.begin() +
                     static_cast<std::ptrdiff_t>(program.memory.offset[static_cast<size_t>(out)]);
@@ -355,8 +346,9 @@ void TestCudaChains::operandsStoredOnce() {
     graph.addOutput("product", product);
     graph.addOutput("gradient",
                     b.matmul(operand, product, {.transposeA = true, .transposeB = false}));
-    cuda::DeviceTraits traits = small();
-    traits.tiles = {.rows = 64, .columns = 64, .depth = 32, .lean = lean};
+    cuda::DeviceTraits traits = small(30000); // for tiles of 64 columns
+    traits.capability = 80;
+    traits.chainWay.lean = lean;
     cuda::ChainOptions options;
     options.leastElements = 1;
     ChainedExecutor executor(traits, options, cuda::Merge::Full);

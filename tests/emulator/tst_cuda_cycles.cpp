@@ -157,7 +157,7 @@ void TestCudaCycles::penaltyIsFused() {
             0.6 * static_cast<double>(plain.memory.peakBytes));
     const auto text = [&] {
         cuda::SourceOptions options;
-        options.tiles.form = form;
+        options.chainWay.form = form;
         return cuda::writeStep(plain, h200(form), options).text;
     };
     QVERIFY(text() == text());

@@ -36,7 +36,7 @@ struct Step {
     const char* name;
     Precision precision;
     std::vector<const char*> settings;
-    cuda::TileLimits tiles{};
+    cuda::ChainWay way{};
 };
 RunConfig configOf(const Step& step) {
     RunConfig config = defaultConfig();
@@ -195,18 +195,18 @@ void TestCudaPtx::steps() {
         {"fp32", Precision::Fp32, {}},
         {"odd sizes", Precision::AmpFp16, {"task.side=13", "model.width=20"}},
         {"layer norm", Precision::AmpFp16, {"model.norm=layer"}},
-        {"penalty, collected in small tiles",
+        {"penalty, collected",
          Precision::AmpFp16,
          {"gradients.penalty=0.25", "task.side=13", "model.width=20"},
-         {64, 128, 0, 0, cuda::ElementForm::Collected}},
+         {.form = cuda::ElementForm::Collected}},
         {"by warpgroups",
          Precision::AmpFp16,
          {},
-         {0, 0, 0, 0, cuda::ElementForm::Collected, true, true}}};
+         {.form = cuda::ElementForm::Collected, .lean = true, .warpgroups = true}}};
     const Step& step = all.at(static_cast<size_t>(index));
     if (!compiler().supports(capability)) QSKIP("this NVRTC does not know the architecture");
     EmulationOptions options = spread(capability);
-    options.source.tiles = step.tiles;
+    options.source.chainWay = step.way;
     const auto emulated = valuesAfterTwoSteps(step, options);
     emulatePtx(capability);
     const auto interpreted = valuesAfterTwoSteps(step, options);

@@ -10,8 +10,8 @@
 namespace tst_cuda_warpgroups {
 
 using namespace halfscope;
+using cuda::ChainWay;
 using cuda::ElementForm;
-using cuda::TileLimits;
 using test::kH200Shared;
 using test::outcomeOf;
 using Case = test::ProductCase;
@@ -19,11 +19,7 @@ using Outcome = test::ProductOutcome;
 
 namespace {
 
-TileLimits grouped(TileLimits tiles) {
-    tiles.lean = true;
-    tiles.warpgroups = true;
-    return tiles;
-}
+constexpr ChainWay kGrouped{.lean = true, .warpgroups = true};
 
 constexpr MatmulAttrs kAlong{false, true}, kDeep{true, false};
 /// Several steps of several tiles in each part, two tiles across.
@@ -97,54 +93,52 @@ private:
 void TestCudaWarpgroups::products_data() {
     QTest::addColumn<Case>("product");
     const auto row = [](const char* what, DType dtype, int m, int n, int k, MatmulAttrs attrs,
-                        size_t sharedBytes = kH200Shared, TileLimits tiles = {}) {
-        QTest::addRow("%s", what) << Case{dtype, MathMode::F32FromHalf, m,    n, k,
-                                          attrs, sharedBytes,           tiles};
+                        size_t sharedBytes = kH200Shared) {
+        QTest::addRow("%s", what) << Case{dtype,      MathMode::F32FromHalf, m, n, k, attrs,
+                                          sharedBytes};
     };
     row("whole tiles", DType::F16, 768, 128, 128, kAlong);
     row("odd, two tiles across", DType::F16, 531, 301, 17, {});
     row("b from memory", DType::BF16, 700, 128, 70, kAlong, 72000);
-    // by themselves, weight gradients take other steps, and so other runs of them
-    row("deep", DType::BF16, 64, 256, 517, kDeep, kH200Shared, {0, 0, 32});
+    // Weight gradients take steps twice as deep: a part has the same rows where the usual steps
+    // are even in number.
+    row("deep", DType::BF16, 64, 256, 573, kDeep);
     row("b not transposed", DType::BF16, 400, 72, 40, {});
-    row("rows of 128 bytes", DType::F16, 300, 256, 200, kAlong, kH200Shared, {128, 256, 64});
-    row("deep, rows of 128 bytes", DType::F16, 130, 64, 400, kDeep, kH200Shared, {128, 64, 64});
+    row("rows of 128 bytes", DType::F16, 300, 256, 200, kAlong);
+    row("deep, one part", DType::F16, 130, 64, 400, kDeep);
     row("narrow", DType::F16, 257, 33, 31, kAlong);
-    row("deep, odd", DType::F16, 33, 31, 657, kDeep, kH200Shared, {0, 0, 32});
-    row("two blocks", DType::F16, 1500, 200, 40, kAlong, kH200Shared, {128, 128, 0, 2});
+    row("deep, odd", DType::F16, 33, 31, 757, kDeep);
 }
 
 void TestCudaWarpgroups::products() {
     QFETCH(Case, product);
-    const Outcome usual = outcomeOf(product, product.tiles);
-    const Outcome other = outcomeOf(product, grouped(product.tiles), "kWarpgroups = true",
+    const Outcome usual = outcomeOf(product, {});
+    const Outcome other = outcomeOf(product, kGrouped, "kWarpgroups = true",
                                     "kWarpgroups = true"); // the text has it
     QVERIFY(usual.arena == other.arena);
 }
 
-/// Other devices, other arithmetic and low tiles take the usual products.
+/// Other devices and other arithmetic take the usual products.
 void TestCudaWarpgroups::onlyWhereTheyExist() {
-    const auto textFor = [](int capability, Case product, const TileLimits& tiles) {
+    const auto textFor = [](int capability, const Case& product, const ChainWay& way) {
         Graph graph;
         Builder b(graph);
         const NodeId left = b.input("a", {product.m, product.k}, product.dtype);
         const NodeId right = b.input("b", {product.n, product.k}, product.dtype);
         if (product.math == MathMode::TF32) b.setMathMode(MathMode::TF32);
         graph.addOutput("c", b.matmul(left, right, kAlong));
-        cuda::DeviceTraits traits = test::traitsFor(tiles);
-        traits.capability = capability;
+        cuda::DeviceTraits traits = test::traitsFor(way, kH200Shared, capability);
         return cuda::writeChain({compile(graph), 0, "product", 1000, 0, 0}, traits)[0];
     };
-    QVERIFY(textFor(90, longCase(), grouped({})).warpgroups);
+    QVERIFY(textFor(90, longCase(), kGrouped).warpgroups);
     QVERIFY(!textFor(90, longCase(), {}).warpgroups);
-    QVERIFY(!textFor(90, longCase(), grouped({64, 256, 0})).warpgroups);
     for (const int other : {80, 100, 120})
-        QVERIFY(!textFor(other, longCase(), grouped({})).warpgroups);
+        QVERIFY(!textFor(other, longCase(), kGrouped).warpgroups);
     for (const MathMode math : {MathMode::TF32, MathMode::F32}) {
         Case product = longCase();
         product.dtype = DType::F32;
         product.math = math;
-        QVERIFY(!textFor(90, product, grouped({})).warpgroups);
+        QVERIFY(!textFor(90, product, kGrouped).warpgroups);
     }
 }
 
@@ -181,7 +175,7 @@ void TestCudaWarpgroups::plantedFaults() {
     bool isRefused = false;
     Outcome wrong;
     try {
-        wrong = outcomeOf(product, grouped({}), part.toStdString(), by.toStdString());
+        wrong = outcomeOf(product, kGrouped, part.toStdString(), by.toStdString());
     } catch (const std::runtime_error& error) {
         const std::string words = error.what();
         isRefused = words.find("race") != std::string::npos || words.starts_with("PTX: ");
@@ -200,21 +194,20 @@ void TestCudaWarpgroups::interpreted_data() {
     narrow.n = 40;
     narrow.dtype = DType::BF16;
     QTest::newRow("narrow, bf16") << narrow;
-    Case deepest = deepCase();
-    deepest.tiles = {128, 128, 64};
-    QTest::newRow("deep, rows of 128 bytes") << deepest;
+    Case deepNarrow = deepCase();
+    deepNarrow.n = 128;
+    QTest::newRow("deep, narrow") << deepNarrow;
 }
 
 void TestCudaWarpgroups::interpreted() {
     if (!test::compiler().unavailable().empty()) QSKIP(test::compiler().unavailable().c_str());
     QFETCH(Case, product);
-    const Outcome emulated = outcomeOf(product, product.tiles);
+    const Outcome emulated = outcomeOf(product, {});
     test::emulatePtx(90);
-    const TileLimits tiles = grouped(product.tiles);
-    QVERIFY(emulated.arena == outcomeOf(product, tiles).arena);
+    QVERIFY(emulated.arena == outcomeOf(product, kGrouped).arena);
     const auto without = [&](const char* part, const char* words) {
         try {
-            (void)outcomeOf(product, tiles, part, "");
+            (void)outcomeOf(product, kGrouped, part, "");
         } catch (const std::runtime_error& error) {
             return has(error.what(), words);
         }
@@ -308,27 +301,17 @@ void TestCudaWarpgroups::steps_data() {
     row("amp-bf16, collected", Precision::AmpBf16, ElementForm::Collected);
 }
 
-/// Whole steps: the states' bits, and every chain's stores within the bounds of its members.
+/// Whole steps: every chain's stores within the bounds of its members. Weight gradients that run
+/// backwards add up twice as many rows at once, and so may have other bits than the usual way's.
 void TestCudaWarpgroups::steps() {
     QFETCH(int, precision);
     QFETCH(ElementForm, form);
-    TileLimits tiles;
-    tiles.form = form;
-    tiles.lean = true;
-    tiles.depth = 32; // the usual one, so that sums have the same runs
-    const auto step = [&] {
-        return test::stepInTiles(static_cast<Precision>(precision), test::traitsFor(tiles));
-    };
-    const test::TiledStep before = step();
-    tiles.warpgroups = true;
-    const test::TiledStep after = step();
-    QVERIFY2(after.fault.empty(), after.fault.c_str());
-    QVERIFY(std::any_of(after.states.begin(), after.states.end(), [](double x) { return x != 0; }));
-    QVERIFY(before.states == after.states);
-    tiles.depth = 0;
-    const test::TiledStep deeper = step();
-    QVERIFY2(deeper.fault.empty(), deeper.fault.c_str());
-    QVERIFY(deeper.states != after.states); // it has other runs
+    ChainWay way = kGrouped;
+    way.form = form;
+    const test::TiledStep step =
+        test::stepInTiles(static_cast<Precision>(precision), test::traitsFor(way));
+    QVERIFY2(step.fault.empty(), step.fault.c_str());
+    QVERIFY(std::any_of(step.states.begin(), step.states.end(), [](double x) { return x != 0; }));
 }
 
 void TestCudaWarpgroups::compilesWithoutWaits_data() {
@@ -348,8 +331,8 @@ void TestCudaWarpgroups::compilesWithoutWaits() {
     QFETCH(ElementForm, form);
     if (!test::compiler().unavailable().empty()) QSKIP(test::compiler().unavailable().c_str());
     cuda::SourceOptions options;
-    options.tiles = grouped({});
-    options.tiles.form = form;
+    options.chainWay = kGrouped;
+    options.chainWay.form = form;
     const cuda::StepSource source = cuda::writeStep(
         test::stepOf(test::checkerboard(512, 256), static_cast<Precision>(precision)), test::h200(),
         options);

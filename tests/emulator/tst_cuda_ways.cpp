@@ -23,26 +23,26 @@ constexpr int kSide = 32, kTileRows = 128;
 struct Way {
     const char* name;
     const char* lane;
-    cuda::TileLimits tiles{};
+    cuda::ChainWay chains{};
 };
 const std::vector<Way>& ways() {
     static const std::vector<Way> list{
         {"amp-fp16", "amp-fp16"},
         {"amp-fp16, collected, lean, warpgroups",
          "amp-fp16",
-         {0, 0, 0, 0, ElementForm::Collected, true, true}},
-        {"fp32, collected", "fp32", {0, 0, 0, 0, ElementForm::Collected}}};
+         {.form = ElementForm::Collected, .lean = true, .warpgroups = true}},
+        {"fp32, collected", "fp32", {.form = ElementForm::Collected}}};
     return list;
 }
 
 std::unique_ptr<StepRunner> runnerOf(const char* lane, cuda::Chains chains,
-                                     const cuda::TileLimits& tiles) {
+                                     const cuda::ChainWay& way) {
     EmulationOptions options;
     options.traits.multiprocessors = 3;
     options.traits.sharedBytes = 232448;
     options.source.chainElements = 1;
     options.source.chains = chains;
-    options.source.tiles = tiles;
+    options.source.chainWay = way;
     LaneConfig config = parseLanes(lane).front();
     config.scaler.initScale = 1024;
     return makeRunner(checkerboardCase(kSide, 32), config,
@@ -73,7 +73,7 @@ private slots:
         QFETCH(int, index);
         const Way& way = ways()[static_cast<size_t>(index)];
         const auto plain = runnerOf(way.lane, cuda::Chains::Unfused, {});
-        const auto fused = runnerOf(way.lane, cuda::Chains::Fused, way.tiles);
+        const auto fused = runnerOf(way.lane, cuda::Chains::Fused, way.chains);
         const auto& source = static_cast<EmulatedExecutor&>(fused->executor()).source();
         const auto chains = std::count_if(source.program.kernels.begin(),
                                           source.program.kernels.end(), cuda::isChain);

@@ -344,12 +344,11 @@ void TestCudaExecutor::lanesShareOneDevice() {
 // More than 48 KiB a block must be asked for, kernel by kernel.
 void TestCudaExecutor::muchSharedMemory() {
     RunConfig config = test::smallRun(Precision::AmpFp16);
-    config.model.width = 32;
+    config.model.width = 96;
     const auto program =
         std::make_shared<const Program>(compile(buildStep(config, config.lanes[0], {512, 5, 1})));
     SourceOptions options;
     options.chainElements = 1;
-    options.tiles.depth = 64;
     options.searchSeconds = 0;
     Platform platform(fakeCuda().api());
     const StepSource source = writeStep(*program, platform.open(0)->traits(), options);

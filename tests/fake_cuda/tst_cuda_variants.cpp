@@ -26,7 +26,7 @@ private slots:
     }
     void cleanup() { checkFakeCuda(); }
     void theListBeginsWithTheUsual();
-    void twoBlocksShareRegisters();
+    void factorsAreCollected();
     void fastestIsTaken();
     void alikeWaysKeepTheUsual();
     void clockOfAnIdleDevice();
@@ -55,7 +55,7 @@ void TestCudaVariants::theListBeginsWithTheUsual() {
     const auto byWarpgroups = [](int capability) {
         const std::vector<Variant> all = variantsOf(options(), capability);
         return std::count_if(all.begin(), all.end(),
-                             [](const Variant& each) { return each.options.tiles.warpgroups; });
+                             [](const Variant& each) { return each.options.chainWay.warpgroups; });
     };
     QCOMPARE(byWarpgroups(90), std::ptrdiff_t{1});
     for (const int other : {80, 89, 100, 120})
@@ -65,22 +65,15 @@ void TestCudaVariants::theListBeginsWithTheUsual() {
     QCOMPARE(variantsOf(unfused, 90).size(), size_t{1});
 }
 
-/// Two blocks of a chain on a multiprocessor: half its registers each, and twice the blocks.
-void TestCudaVariants::twoBlocksShareRegisters() {
-    const auto written = [](const SourceOptions& how) {
-        return writeStep(*chained().program, {.sharedBytes = 232448}, how);
+/// A factor put together for a column.
+void TestCudaVariants::factorsAreCollected() {
+    const auto hasFactor = [](ElementForm form) {
+        SourceOptions how = options();
+        how.chainWay.form = form;
+        return has(writeStep(*chained().program, {.sharedBytes = 232448}, how).text, "float g0;");
     };
-    SourceOptions how = options();
-    const StepSource one = written(how);
-    how.tiles = {128, 128, 0, 2};
-    const StepSource two = written(how);
-    QVERIFY(has(one.text, "__launch_bounds__(256, 1) launch"));
-    QVERIFY(!has(two.text, "__launch_bounds__(256, 1) launch"));
-    QVERIFY(has(two.text, "__launch_bounds__(256, 2) launch"));
-    how.tiles = {};
-    QVERIFY(!has(one.text, "float g0;")); // a factor put together for a column
-    how.tiles.form = ElementForm::Collected;
-    QVERIFY(has(written(how).text, "float g0;"));
+    QVERIFY(!hasFactor(ElementForm::AsWritten));
+    QVERIFY(hasFactor(ElementForm::Collected));
 }
 
 void TestCudaVariants::fastestIsTaken() {
@@ -137,7 +130,7 @@ void TestCudaVariants::clockOfAnIdleDevice() {
 void TestCudaVariants::trialsLeaveNothing() {
     SourceOptions other = options();
     other.searchSeconds = 0;
-    other.tiles = {.form = ElementForm::Collected, .lean = true};
+    other.chainWay = {.form = ElementForm::Collected, .lean = true};
     Machine wanted({}, other);
     wanted.load();
     const size_t used = fakeCuda().used;

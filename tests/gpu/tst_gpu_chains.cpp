@@ -1,5 +1,5 @@
-// Fused chains on the GPU, in every kind of tile and arithmetic, against the unfused step. That
-// their values are right is the emulator's to show (tst_cuda_chains); here the real instructions
+// Fused chains on the GPU, in every way and arithmetic, against the unfused step. That their
+// values are right is the emulator's to show (tst_cuda_chains); here the real instructions
 // run.
 #include "tests/support/gpu_steps.h"
 
@@ -10,13 +10,19 @@ using namespace halfscope::test;
 
 namespace {
 
-constexpr cuda::TileLimits kTiles[] = {{0, 0, 0},
-                                       {128, 128, 0},
-                                       {64, 256, 0},
-                                       {0, 0, 0, 0, cuda::ElementForm::Collected},
-                                       {0, 0, 0, 0, cuda::ElementForm::Collected, true},
-                                       {0, 0, 0, 0, cuda::ElementForm::Collected, true, true}};
-constexpr const char* kForms[] = {"", " collected"}; ///< by ElementForm
+using cuda::ElementForm;
+
+struct Way {
+    const char* name;
+    cuda::ChainWay chains{};
+    bool keepsOperands = true;
+};
+constexpr Way kWays[] = {
+    {"usual"},
+    {"operands computed again", {}, false},
+    {"collected", {.form = ElementForm::Collected}},
+    {"collected and lean", {.form = ElementForm::Collected, .lean = true}},
+    {"by warpgroups", {.form = ElementForm::Collected, .lean = true, .warpgroups = true}}};
 
 } // namespace
 
@@ -26,31 +32,25 @@ class TestGpuChains : public QObject {
 private slots:
     void initTestCase() { SKIP_WITHOUT_GPU(); }
 
-    /// Fused chains however small, in tiles of every kind, against the unfused step; twice the same
-    /// bits.
+    /// Fused chains however small, in every way, against the unfused step; twice the same bits.
     void chains_data() {
         QTest::addColumn<int>("lane");
-        QTest::addColumn<int>("tiles");
+        QTest::addColumn<int>("way");
         for (int lane = 0; lane < static_cast<int>(std::size(kLanes)); ++lane)
-            for (int tiles = 0; tiles < static_cast<int>(std::size(kTiles)); ++tiles)
+            for (int way = 0; way < static_cast<int>(std::size(kWays)); ++way)
                 // one lane in 2 bytes and two in 4 have them all
-                if (tiles == 0 || lane <= 2)
-                    QTest::addRow("%s %dx%d%s%s%s", kLanes[lane], kTiles[tiles].rows,
-                                  kTiles[tiles].columns,
-                                  kForms[static_cast<int>(kTiles[tiles].form)],
-                                  kTiles[tiles].lean ? " lean" : "",
-                                  kTiles[tiles].warpgroups ? " by warpgroups" : "")
-                        << lane << tiles;
+                if (way == 0 || lane <= 2)
+                    QTest::addRow("%s %s", kLanes[lane], kWays[way].name) << lane << way;
     }
     void chains() {
         telling([&] {
             if (gpuDevice() != "cuda") QSKIP("only CUDA has chains");
             QFETCH(int, lane);
-            QFETCH(int, tiles);
-            const StepCase c = tiles == 0 ? checkerboardCase(37, 200) : checkerboardCase(64, 256);
+            QFETCH(int, way);
+            const StepCase c = way == 0 ? checkerboardCase(37, 200) : checkerboardCase(64, 256);
             cuda::SourceOptions options{.chainElements = 1,
-                                        .keepOperands = tiles != 1,
-                                        .tiles = kTiles[tiles],
+                                        .keepOperands = kWays[way].keepsOperands,
+                                        .chainWay = kWays[way].chains,
                                         .searchSeconds = 0};
             compareFirstSteps(*cudaRunner(c, lane, options),
                               *cudaRunner(c, lane, {.chains = cuda::Chains::Unfused}),

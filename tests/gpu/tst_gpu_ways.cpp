@@ -89,7 +89,7 @@ private slots:
         for (const cuda::Variant& way : allWays())
             for (const int lane : {2, 0, 1, 3, 4}) { // amp-fp16 first
                 const bool half = lane >= 2;
-                if (way.name == kUnfused || (way.options.tiles.warpgroups && !half)) continue;
+                if (way.name == kUnfused || (way.options.chainWay.warpgroups && !half)) continue;
                 QTest::addRow("%s %s", kLanes[lane], way.name.c_str()) << lane << way.name;
             }
     }

@@ -21,7 +21,7 @@ inline cuda::DeviceTraits h200(cuda::ElementForm form = cuda::ElementForm::AsWri
     traits.capability = 90;
     traits.multiprocessors = 132;
     traits.sharedBytes = kH200Shared;
-    traits.tiles.form = form;
+    traits.chainWay.form = form;
     return traits;
 }
 /// A device with few multiprocessors, so that blocks take several tiles and parts differ.

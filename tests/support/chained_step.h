@@ -26,7 +26,7 @@ public:
           m_inner({.source = {.merge = merge,
                               .chains = cuda::Chains::Unfused,
                               .libraries = cuda::Libraries::Unused,
-                              .tiles = traits.tiles},
+                              .chainWay = traits.chainWay},
                    .traits = traits,
                    .shuffled = shuffled}) {}
     const DeviceInfo& device() const override { return m_inner.device(); }
@@ -103,7 +103,7 @@ inline TiledStep stepInTiles(Precision precision, const cuda::DeviceTraits& trai
     TiledStep step;
     for (const Kernel& kernel : program.kernels)
         if (cuda::isChain(kernel) && step.fault.empty())
-            step.fault = ChainCheck(program, kernel, values, traits.tiles.form).firstFault();
+            step.fault = ChainCheck(program, kernel, values, traits.chainWay.form).firstFault();
     for (const StateInfo& state : program.graph.states())
         for (double x : valuesOf(executor, program.graph[state.node], state.node))
             step.states.push_back(x);

@@ -1,4 +1,4 @@
-// One matrix product as a chain in the emulator, from random operands, with any tiles.
+// One matrix product as a chain in the emulator, from random operands.
 #pragma once
 
 #include "tests/emulator/cuda_emulator.h"
@@ -18,10 +18,11 @@
 
 namespace halfscope::test {
 
-inline cuda::DeviceTraits traitsFor(const cuda::TileLimits& tiles,
-                                    size_t sharedBytes = kH200Shared) {
+inline cuda::DeviceTraits traitsFor(const cuda::ChainWay& way, size_t sharedBytes = kH200Shared,
+                                    int capability = 90) {
     cuda::DeviceTraits traits = small(sharedBytes);
-    traits.tiles = tiles;
+    traits.chainWay = way;
+    traits.capability = capability;
     return traits;
 }
 
@@ -31,8 +32,8 @@ struct ProductCase {
     MathMode math = MathMode::F32FromHalf;
     int m = 0, n = 0, k = 0;
     MatmulAttrs attrs;
-    size_t sharedBytes = kH200Shared;
-    cuda::TileLimits tiles{};
+    size_t sharedBytes = kH200Shared; ///< little of it: narrow tiles
+    int capability = 90;              ///< below 90: low tiles
 };
 
 /// What a product reads, leaves in memory, and prefetches.
@@ -60,7 +61,7 @@ inline std::string changedText(const ProductOutcome& outcome, const std::string&
 
 /// Runs one product alone, with the text of changedText(). Throws std::runtime_error when it writes
 /// outside its result and its scratch area.
-inline ProductOutcome outcomeOf(const ProductCase& c, const cuda::TileLimits& tiles,
+inline ProductOutcome outcomeOf(const ProductCase& c, const cuda::ChainWay& way,
                                 const std::string& part = "", const std::string& by = "") {
     Graph graph;
     Builder b(graph);
@@ -72,8 +73,8 @@ inline ProductOutcome outcomeOf(const ProductCase& c, const cuda::TileLimits& ti
     graph.addOutput("c", b.matmul(left, right, c.attrs));
     ProductOutcome outcome{compile(graph), {}, {}, {}, {}};
     const Program& program = outcome.program;
-    outcome.texts =
-        cuda::writeChain({program, 0, "product", 1000, 0, 0}, traitsFor(tiles, c.sharedBytes));
+    outcome.texts = cuda::writeChain({program, 0, "product", 1000, 0, 0},
+                                     traitsFor(way, c.sharedBytes, c.capability));
     const EmulatedModule module(changedText(outcome, part, by));
     module.watchAhead(&outcome.asked);
 

@@ -66,7 +66,7 @@ private:
     bool tryGroup(Group& group, const std::vector<NodeId>& stores) const {
         std::optional<Kernel> made = m_values.kernelOf(stores, group.product);
         if (!made || (group.product == kNoNode && made->members.size() < 2)) return false;
-        const std::optional<ChainShape> shape = chainShape(m_graph, *made, m_traits.tiles.form);
+        const std::optional<ChainShape> shape = chainShape(m_graph, *made, m_traits.chainWay.form);
         if (!shape || shape->partials() > kMaxPartials) return false;
         if (!canWriteChain(m_graph, *made, *shape, m_traits)) return false;
         group.stores = stores;

@@ -25,10 +25,9 @@ const MatmulAttrs& attrsOf(const Graph& graph, NodeId product) {
 class ChainWriter {
 public:
     ChainWriter(const KernelSite& site, const ChainShape& shape, const ChainTiles& tiles,
-                const TileLimits& limits)
+                const ChainWay& way)
         : m_site(site), m_program(site.program), m_graph(site.program.graph),
-          m_kernel(site.program.kernels[site.kernel]), m_shape(shape), m_tiles(tiles),
-          m_limits(limits) {}
+          m_kernel(site.program.kernels[site.kernel]), m_shape(shape), m_tiles(tiles), m_way(way) {}
 
     std::vector<KernelText> run() { return m_shape.kind == ChainKind::Deep ? deep() : rows(); }
 
@@ -67,9 +66,9 @@ private:
         return "    using Math = " + mathText() + ";\n    using A = " + name("_a") +
                ";\n    using B = " + name("_b") + ";\n" + number("kTileM", m_tiles.rows) +
                number("kTileN", m_tiles.columns) + number("kTileK", m_tiles.depth) +
-               number("kGroup", groupOf(m_shape, m_limits.form)) + flag("kReversed", isReversed()) +
+               number("kGroup", groupOf(m_shape, m_way.form)) + flag("kReversed", isReversed()) +
                flag("kHeld", m_shape.kind == ChainKind::Deep) +
-               flag("kColumnSums", !m_shape.columnSums.empty()) + flag("kLean", m_limits.lean) +
+               flag("kColumnSums", !m_shape.columnSums.empty()) + flag("kLean", m_way.lean) +
                flag("kWarpgroups", m_tiles.warpgroups) + flag("kAAlongK", !attrs.transposeA) +
                flag("kBAlongK", attrs.transposeB) + number("kN", m_shape.columns) +
                number("kParts", m_tiles.parts) +
@@ -81,8 +80,8 @@ private:
         const std::optional<DType> keeps =
             product.math == MathMode::TF32 ? std::nullopt : std::optional(type);
         return sourceText(name("_a"), m_program, m_kernel, product.in[0], keeps,
-                          m_shape.storesOperand, m_limits) +
-               sourceText(name("_b"), m_program, m_kernel, product.in[1], keeps, false, m_limits);
+                          m_shape.storesOperand, m_way) +
+               sourceText(name("_b"), m_program, m_kernel, product.in[1], keeps, false, m_way);
     }
 
     static std::string functionText(const std::string& name, const std::string& call) {
@@ -117,12 +116,12 @@ private:
         const std::string config = name("_c"), walker = pass ? "RowPass" : "RowProduct";
         std::string text = "namespace hs {\n";
         if (!pass) text += sourcesText();
-        text += sinkText(name("_out"), m_program, m_kernel, m_shape, m_limits);
+        text += sinkText(name("_out"), m_program, m_kernel, m_shape, m_way);
         text += "struct " + config + " {\n    using Out = " + name("_out") +
                 ";\n    static constexpr i64 kM = " + std::to_string(m_shape.rows) + ";\n";
         if (pass)
             text += flag("kReversed", isReversed()) +
-                    number("kGroup", groupOf(m_shape, m_limits.form)) +
+                    number("kGroup", groupOf(m_shape, m_way.form)) +
                     number("kTileRows", m_tiles.rows) + number("kTileN", m_tiles.columns) +
                     number("kN", m_shape.columns) + number("kParts", m_tiles.parts) +
                     number("kSharedBytes", static_cast<int64_t>(m_tiles.sharedBytes));
@@ -213,7 +212,7 @@ private:
     const Kernel& m_kernel;
     const ChainShape& m_shape;
     const ChainTiles& m_tiles;
-    const TileLimits& m_limits;
+    const ChainWay& m_way;
 };
 
 } // namespace
@@ -221,16 +220,16 @@ private:
 std::vector<KernelText> writeChain(const KernelSite& site, const DeviceTraits& traits) {
     const Graph& graph = site.program.graph;
     const std::optional<ChainShape> shape =
-        chainShape(graph, site.program.kernels[site.kernel], traits.tiles.form);
+        chainShape(graph, site.program.kernels[site.kernel], traits.chainWay.form);
     require(shape.has_value(), "cuda chain: a kernel that no chain is");
     const std::optional<ChainTiles> tiles = chainTiles(graph, *shape, traits);
     require(tiles.has_value(), "cuda chain: made for another device");
-    return ChainWriter(site, *shape, *tiles, traits.tiles).run();
+    return ChainWriter(site, *shape, *tiles, traits.chainWay).run();
 }
 
 int chainPhases(const Program& program, size_t kernel, const DeviceTraits& traits) {
     const std::optional<ChainShape> shape =
-        chainShape(program.graph, program.kernels[kernel], traits.tiles.form);
+        chainShape(program.graph, program.kernels[kernel], traits.chainWay.form);
     require(shape.has_value(), "cuda chain: a kernel that no chain is");
     return shape->kind == ChainKind::Deep || shape->partials() > 0 ? 2 : 1;
 }

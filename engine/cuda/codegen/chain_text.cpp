@@ -25,9 +25,9 @@ std::string pointerText(const std::string& type, size_t offset, bool constant) {
 }
 
 ElementText::ElementText(const Program& program, const Kernel& kernel, int64_t rows,
-                         int64_t columns, const TileLimits& limits, NodeId product)
-    : m_program(program), m_kernel(kernel), m_rows(rows), m_columns(columns), m_form(limits.form),
-      m_lean(limits.lean), m_product(product) {}
+                         int64_t columns, const ChainWay& way, NodeId product)
+    : m_program(program), m_kernel(kernel), m_rows(rows), m_columns(columns), m_form(way.form),
+      m_lean(way.lean), m_product(product) {}
 
 ElementText::Leaf ElementText::leafOf(std::string name, NodeId memory, std::string index) const {
     const size_t offset = m_program.memory.offset[static_cast<size_t>(memory)];
@@ -375,10 +375,10 @@ std::string storeText(const Program& program, NodeId tensor, int64_t columns) {
 
 std::string sourceText(const std::string& name, const Program& program, const Kernel& kernel,
                        NodeId operand, std::optional<DType> keeps, bool stores,
-                       const TileLimits& limits) {
+                       const ChainWay& way) {
     const Graph& graph = program.graph;
     const Shape& shape = graph[operand].shape;
-    ElementText element(program, kernel, shape[0], shape[1], limits);
+    ElementText element(program, kernel, shape[0], shape[1], way);
     const auto rounds = [&](NodeId id) {
         return graph[id].op == Op::Cast && !contains(kernel.loads, id) && keeps == graph[id].dtype;
     };

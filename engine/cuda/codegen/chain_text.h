@@ -17,7 +17,7 @@ namespace halfscope::cuda {
 /// or b, whichever of the two it is, and # for 0 or 1.
 class ElementText {
 public:
-    ElementText(const Program&, const Kernel&, int64_t rows, int64_t columns, const TileLimits&,
+    ElementText(const Program&, const Kernel&, int64_t rows, int64_t columns, const ChainWay&,
                 NodeId product = kNoNode);
 
     /// Returns the name of the value in the body.
@@ -70,7 +70,7 @@ private:
     const Kernel& m_kernel;
     int64_t m_rows, m_columns;
     ElementForm m_form;
-    bool m_lean; ///< TileLimits::lean
+    bool m_lean; ///< ChainWay::lean
     NodeId m_product;
     std::map<NodeId, std::string> m_values, m_words;
     std::vector<Leaf> m_full, m_row, m_column;
@@ -89,9 +89,9 @@ std::string storeText(const Program&, NodeId tensor, int64_t columns);
 /// the product's arithmetic rounds it, so that a last cast to it can be left out. With `stores`,
 /// the operand is also written to memory.
 std::string sourceText(const std::string& name, const Program&, const Kernel&, NodeId operand,
-                       std::optional<DType> keeps, bool stores, const TileLimits&);
+                       std::optional<DType> keeps, bool stores, const ChainWay&);
 /// Returns the sums of a Rows or Pass chain as a sink.
 std::string sinkText(const std::string& name, const Program&, const Kernel&, const ChainShape&,
-                     const TileLimits&);
+                     const ChainWay&);
 
 } // namespace halfscope::cuda

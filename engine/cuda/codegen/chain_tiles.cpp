@@ -77,57 +77,38 @@ bool hasArithmetic(const Graph& graph, NodeId product, const DeviceTraits& trait
     return node.math == MathMode::F32 || traits.capability >= 80;
 }
 
-int upTo(int limit, int usual) { return limit > 0 ? std::min(limit, usual) : usual; }
-
-int blocksEach(const DeviceTraits& traits) { return std::max(1, traits.tiles.blocks); }
-/// Returns the shared memory of a block when several share a multiprocessor.
-size_t sharedOfEach(const DeviceTraits& traits) {
-    const auto blocks = static_cast<size_t>(blocksEach(traits));
-    return (traits.sharedBytes + kReservedShared) / blocks - kReservedShared;
-}
-
 /// Returns the rows of a tile: half of them before capability 9.0, where operand b does not fit
 /// into shared memory and goes through registers on its way there (ptxas would spill up to 290
 /// bytes per thread).
 int tallestOf(const DeviceTraits& traits) {
-    return upTo(traits.tiles.rows, traits.capability >= 90 ? kTileRows : kTileRows / 2);
+    return traits.capability >= 90 ? kTileRows : kTileRows / 2;
 }
 /// Returns the columns of a tile: half of them for 4-byte operands, of which 256 and what is read
 /// ahead do not fit into the registers.
-int widestOf(const ChainShape& shape, bool half, const TileLimits& limits) {
-    return std::min(widthFor(shape.columns), limits.columns > 0 ? limits.columns
-                                             : half             ? 256
-                                                                : 128);
+int widestOf(const ChainShape& shape, bool half) {
+    return std::min(widthFor(shape.columns), half ? 256 : 128);
 }
 
-/// Whether warpgroups multiply: two of them take 64 of a tile's `rows` each.
-bool byWarpgroups(int rows, bool half, const DeviceTraits& traits) {
-    return traits.tiles.warpgroups && traits.capability == kWarpgroupCapability && half &&
-           rows == kTileRows;
+/// Whether warpgroups multiply: two of them take 64 of a tile's rows each.
+bool byWarpgroups(bool half, const DeviceTraits& traits) {
+    return traits.chainWay.warpgroups && traits.capability == kWarpgroupCapability && half;
 }
 
 std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
                                     const DeviceTraits& traits) {
     const bool half = operandBytes(graph, shape) == 2;
-    const TileLimits& limits = traits.tiles;
     const int rows = tallestOf(traits);
-    const bool groups = byWarpgroups(rows, half, traits);
-    const int usual = groups ? 2 * kRowsDepth : kRowsDepth;
-    const int deepest = std::max(limits.depth > 0 ? limits.depth : usual, half ? 32 : 16);
-    for (int width = widestOf(shape, half, limits); width >= 64; width /= 2)
-        for (int depth : {64, 32, 16})
+    const bool groups = byWarpgroups(half, traits);
+    const int deepest = groups ? 2 * kRowsDepth : kRowsDepth, least = half ? 32 : 16;
+    for (int width = widestOf(shape, half); width >= 64; width /= 2)
+        for (int depth = deepest; depth >= least; depth /= 2)
             for (bool resident : {true, false}) {
-                if (depth > deepest || depth < (half ? 32 : 16) || depth > (half ? 64 : 32))
-                    continue;
                 if (depth == 16 && width == 64) continue; // fewer groups than threads
                 ChainTiles tiles{rows, width, depth, resident, 1, 0, groups};
                 tiles.sharedBytes = rowsBytes(graph, shape, tiles);
-                if (tiles.sharedBytes > sharedOfEach(traits)) continue;
-                const int64_t most = ceilDiv(shape.rows, rows);
-                const int blocks = blocksEach(traits) * traits.multiprocessors;
-                tiles.parts =
-                    static_cast<int>(std::clamp<int64_t>(blocks / tiles.acrossOf(shape), 1, most));
-                tiles.blocksEach = blocksEach(traits);
+                if (tiles.sharedBytes > traits.sharedBytes) continue;
+                tiles.parts = static_cast<int>(std::clamp<int64_t>(
+                    traits.multiprocessors / tiles.acrossOf(shape), 1, ceilDiv(shape.rows, rows)));
                 return tiles;
             }
     return std::nullopt;
@@ -136,21 +117,18 @@ std::optional<ChainTiles> rowsTiles(const Graph& graph, const ChainShape& shape,
 std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
                                     const DeviceTraits& traits) {
     const size_t bytes = operandBytes(graph, shape);
-    const TileLimits& limits = traits.tiles;
     const int rows = tallestOf(traits);
-    const bool groups = byWarpgroups(rows, bytes == 2, traits);
-    const int usual = groups ? 2 * kDeepDepth : bytes == 2 ? kDeepDepth : kDeepDepth / 2;
-    const int depth = upTo(limits.depth, usual);
-    for (int width = widestOf(shape, bytes == 2, limits); width >= 64; width /= 2) {
+    const bool groups = byWarpgroups(bytes == 2, traits);
+    const int depth = groups ? 2 * kDeepDepth : bytes == 2 ? kDeepDepth : kDeepDepth / 2;
+    for (int width = widestOf(shape, bytes == 2); width >= 64; width /= 2) {
         ChainTiles tiles{rows, width, depth, false, 1, 0, groups};
         tiles.sharedBytes =
             2 * static_cast<size_t>((tiles.rows + tiles.columns) * tiles.depth) * bytes;
-        if (tiles.sharedBytes > sharedOfEach(traits)) continue;
+        if (tiles.sharedBytes > traits.sharedBytes) continue;
         const int64_t results = ceilDiv(shape.rows, tiles.rows) * tiles.acrossOf(shape);
         const int64_t steps = ceilDiv(depthOf(graph, shape), tiles.depth);
-        const int blocks = blocksEach(traits) * traits.multiprocessors;
-        tiles.parts = static_cast<int>(std::clamp<int64_t>(blocks / results, 1, steps));
-        tiles.blocksEach = blocksEach(traits);
+        tiles.parts =
+            static_cast<int>(std::clamp<int64_t>(traits.multiprocessors / results, 1, steps));
         return tiles;
     }
     return std::nullopt;
@@ -159,12 +137,12 @@ std::optional<ChainTiles> deepTiles(const Graph& graph, const ChainShape& shape,
 ChainTiles passTiles(const ChainShape& shape, const DeviceTraits& traits) {
     ChainTiles tiles{kPassRows, widthFor(shape.columns), 0, false, 1, 0};
     tiles.sharedBytes =
-        panelBytes(shape, kPassRows, tiles.columns, groupOf(shape, traits.tiles.form)) +
+        panelBytes(shape, kPassRows, tiles.columns, groupOf(shape, traits.chainWay.form)) +
         runningBytes(shape.partials(), tiles.columns);
     tiles.parts = static_cast<int>(std::clamp<int64_t>(
-        blocksOfPass(shape, traits.tiles.form) * traits.multiprocessors / tiles.acrossOf(shape), 1,
-        ceilDiv(shape.rows, kPassRows)));
-    tiles.blocksEach = blocksOfPass(shape, traits.tiles.form);
+        blocksOfPass(shape, traits.chainWay.form) * traits.multiprocessors / tiles.acrossOf(shape),
+        1, ceilDiv(shape.rows, kPassRows)));
+    tiles.blocksEach = blocksOfPass(shape, traits.chainWay.form);
     return tiles;
 }
 

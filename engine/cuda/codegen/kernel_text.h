@@ -22,18 +22,13 @@ enum class ElementForm : uint8_t {
     Collected  ///< factors of a column multiplied once, sums of products with fmaf: less work
 };
 
-/// Upper limits of the tiles of fused chains: rows, columns and inner extent that a block has at
-/// once; 0 for what suits the device by rule. The fastest ones are found by measuring on the
-/// device.
-struct TileLimits {
-    int rows = 0, columns = 0, depth = 0;
-    int blocks = 0; ///< that share a multiprocessor's registers and shared memory; 0: one has all
+/// How fused chains are written. The fastest way is found by measuring on the device.
+struct ChainWay {
     ElementForm form = ElementForm::AsWritten;
     /// Fewer instructions per step of a product around its elements: straight code prefetches
     /// memory, and values of a row are widened where they are used.
     bool lean = false;
-    /// Products in 16 bits by warpgroups (kernels/warpgroup.cuh), in tiles of 128 rows, if the
-    /// device has capability 9.0.
+    /// Products in 16 bits by warpgroups (kernels/warpgroup.cuh), if the device has capability 9.0.
     bool warpgroups = false;
 };
 
@@ -45,7 +40,7 @@ struct DeviceTraits {
     /// Element operations per microsecond of one block: the launch plan compares them with the cost
     /// of a launch. Tests lower it to see small kernels spread over many blocks.
     double blockWork = 40e3;
-    TileLimits tiles{}; ///< see SourceOptions::tiles
+    ChainWay chainWay{}; ///< see SourceOptions::chainWay
 };
 
 /// Where a kernel's text gets its memory: offsets that are known when the text is written.

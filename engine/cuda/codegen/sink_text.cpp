@@ -174,9 +174,9 @@ std::string putText(const Program& program, const ChainShape& shape) {
 } // namespace
 
 std::string sinkText(const std::string& name, const Program& program, const Kernel& kernel,
-                     const ChainShape& shape, const TileLimits& limits) {
-    ElementText element(program, kernel, shape.rows, shape.columns, limits, shape.product);
-    const std::string values = valuesText(element, program, shape, limits.form);
+                     const ChainShape& shape, const ChainWay& way) {
+    ElementText element(program, kernel, shape.rows, shape.columns, way, shape.product);
+    const std::string values = valuesText(element, program, shape, way.form);
     const std::string product =
         shape.product == kNoNode ? "float" : storageType(program.graph[shape.product].dtype);
     return "struct " + name + " {\n    using Product = " + product + ";\n" +

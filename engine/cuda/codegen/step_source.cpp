@@ -301,7 +301,7 @@ private:
 StepSource writeStep(const Program& program, const DeviceTraits& device,
                      const SourceOptions& options) {
     DeviceTraits traits = device;
-    traits.tiles = options.tiles;
+    traits.chainWay = options.chainWay;
     StepSource source;
     source.program = prepare(program, traits, options);
     const LaunchPlan plan = planLaunches(source.program, traits, options);

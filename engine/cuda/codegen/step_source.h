@@ -51,7 +51,7 @@ struct SourceOptions {
     int64_t chainElements = int64_t{1} << 20;
     /// Whether a chain stores what is expensive to compute for those that need it again.
     bool keepOperands = true;
-    TileLimits tiles{};
+    ChainWay chainWay{};
     /// What each of the text's parts may cost the compiler, in bytes of plain text: about two
     /// seconds, half a second of it for the prelude. Small steps are one part.
     size_t partBytes = 128 << 10;
