@@ -172,7 +172,7 @@ void TestCudaChainPlans::compilesForDevices_data() {
 /// All chains of the large step, with few registers in memory: tiles are cut so that what a step of
 /// hundreds of instructions keeps there is a few words.
 void TestCudaChainPlans::compilesForDevices() {
-    constexpr int kMostSpilt = 160; ///< bytes of a thread
+    constexpr int kMostSpilt = 140; ///< bytes of a thread
     QFETCH(int, capability);
     QFETCH(int, sharedBytes);
     QFETCH(int, precision);
