@@ -162,18 +162,18 @@ std::string compileText(const Device& device, const FileCache& cache, const std:
 
 std::vector<std::string> compileParts(const Device& device, const FileCache& cache,
                                       const std::vector<std::string>& parts) {
-    Compiled all = compileTexts(device, cache, {parts}, [] { return Message(); }).front();
+    Compiled all = compileTexts(device, cache, {parts}, [](size_t) { return Message(); }).front();
     if (!all.error.empty()) throw EngineError(all.error);
     return std::move(all.parts);
 }
 
 std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
                                    const std::vector<std::vector<std::string>>& texts,
-                                   const std::function<Message()>& enough) {
+                                   const std::function<Message(size_t text)>& leftOut) {
     struct Work {
         size_t text, part;
         std::exception_ptr failure; ///< there may be no memory for a sentence
-        Message leftOut;
+        Message why;
     };
     std::vector<Compiled> results(texts.size());
     std::vector<Work> all;
@@ -182,13 +182,17 @@ std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
         for (size_t part = 0; part < texts[text].size(); ++part)
             all.push_back({text, part, nullptr, {}});
     }
+    // The longest first, so that none is left over at the end for one thread.
+    std::stable_sort(all.begin(), all.end(), [&](const Work& a, const Work& b) {
+        return texts[a.text][a.part].size() > texts[b.text][b.part].size();
+    });
     std::atomic<size_t> next = 0;
     const auto work = [&] {
         for (size_t i; (i = next++) < all.size();) {
-            auto& [text, part, failure, leftOut] = all[i];
+            auto& [text, part, failure, why] = all[i];
             try {
-                if (text > 0) leftOut = enough();
-                if (leftOut.empty())
+                if (text > 0) why = leftOut(text);
+                if (why.empty())
                     results[text].parts[part] = compileText(device, cache, texts[text][part]);
             } catch (const std::exception&) {
                 failure = std::current_exception();
@@ -209,8 +213,8 @@ std::vector<Compiled> compileTexts(const Device& device, const FileCache& cache,
         Compiled& result = results[done.text];
         if (!result.error.empty()) continue;
         if (done.failure) result.error = messageOf(done.failure);
-        if (done.leftOut.empty()) continue;
-        result.error = {phrase("Devices", "not compiled: %1"), done.leftOut};
+        if (done.why.empty()) continue;
+        result.error = {phrase("Devices", "not compiled: %1"), done.why};
         result.isLeftOut = true;
     }
     return results;

@@ -24,11 +24,11 @@ struct Compiled {
     Message error;
     bool isLeftOut = false; ///< it was not asked for
 };
-/// Calls compileText() for each part of each text, several at the same time. `enough` returns why
-/// texts of which a part's compilation has not begun are left out, except the first; an empty
-/// message while they are not. It may be called by any thread.
+/// Calls compileText() for each part of each text, several at the same time. `leftOut` returns why
+/// a text is left out that is not the first and of which a part's compilation has not begun; an
+/// empty message if it is not. It may be called by any thread.
 std::vector<Compiled> compileTexts(const Device&, const FileCache&,
                                    const std::vector<std::vector<std::string>>& texts,
-                                   const std::function<Message()>& enough);
+                                   const std::function<Message(size_t text)>& leftOut);
 
 } // namespace halfscope::cuda

@@ -124,8 +124,11 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     // throws for what is too large before all of it is compiled
     (void)m_device.allocate(least, phrase("Devices", "arena"));
     std::vector<std::vector<std::string>> texts;
-    for (const WrittenVariant& variant : variants)
+    std::vector<bool> lastResort;
+    for (const WrittenVariant& variant : variants) {
+        lastResort.push_back(variant.variant.lastResort);
         texts.push_back(variant.written.parts());
+    }
     auto start = Clock::now();
     const double most = debugging() ? 1e9 : variants.front().variant.options.searchSeconds;
     const auto enough = [&]() -> Message {
@@ -133,8 +136,12 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
         if (secondsSince(start) <= most) return {};
         return phrase("Devices", "the search has taken long enough");
     };
-    const std::vector<Compiled> compiled = compileTexts(m_device, m_cache, texts, enough);
-    std::exception_ptr first; // why the usual one cannot be used
+    const std::vector<Compiled> compiled =
+        compileTexts(m_device, m_cache, texts, [&](size_t text) -> Message {
+            if (!lastResort[text]) return enough();
+            return phrase("Devices", "only where no other way works");
+        });
+    std::exception_ptr first; // why the first one cannot be used
     start = Clock::now();
     const auto attempt = [&](size_t i, const Compiled& code) {
         try {
@@ -154,10 +161,14 @@ void VariantSearch::tryAll(std::vector<WrittenVariant> variants) {
     };
     for (size_t i = 0; i < variants.size(); ++i)
         attempt(i, compiled[i]);
-    // when none of those works that there was time for, there is time for the others
-    for (size_t i = variants.size(); i-- > 1 && !m_best;)
-        if (compiled[i].isLeftOut)
-            attempt(i, compileTexts(m_device, m_cache, {texts[i]}, enough).front());
+    // When none of those works that there was time for, there is time for the others.
+    for (size_t i = 1; i < variants.size() && !m_best; ++i)
+        if (compiled[i].isLeftOut) {
+            m_records[i].time.note.clear();
+            attempt(i, compileTexts(m_device, m_cache, {texts[i]}, [](size_t) {
+                           return Message();
+                       }).front());
+        }
     if (!m_best && m_records.allEndedBadly()) throw EngineError(noneWorks());
     if (!m_best) std::rethrow_exception(first);
 }
@@ -225,7 +236,7 @@ void VariantSearch::trial(WrittenVariant variant, const std::vector<std::string>
         else if (const std::string wrong =
                      stepDistance(version->program().graph, m_truth, results).fault;
                  !wrong.empty())
-            throw EngineError(phrase("Devices", "other results than the usual one: %1"), wrong);
+            throw EngineError(phrase("Devices", "other results than the first way: %1"), wrong);
         record.time.seconds = secondsOf(*version);
     });
     if (m_best && record.time.seconds >= kLeastGain * m_bestSeconds) return;

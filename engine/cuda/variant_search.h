@@ -30,12 +30,12 @@ public:
     VariantSearch(Device&, const FileCache&, const StepWriter&, WriteVariant, const MetricsRing*,
                   std::function<bool()> isStopped);
 
-    /// Returns the fastest way. The first of the variants is the usual one, which is used when the
-    /// search runs out of time, and whose results are the reference. When there is no memory for
-    /// it, one that needs less is used. A search that is stopped, or short of memory, uses the best
+    /// Returns the fastest way. The first of the variants is used when the search runs out of time,
+    /// and its results are the reference. When there is no memory for it, one that needs less is
+    /// used. A search that is stopped, or short of memory, uses the best
     /// so far and leaves the choice to the next search. Throws what makes it impossible to run:
-    /// OutOfMemory of the variant that needs least, NoAlgorithm and NoConvolution of the usual one,
-    /// and the usual one's error when no other works either.
+    /// OutOfMemory of the variant that needs least, NoAlgorithm and NoConvolution of the first,
+    /// and the first one's error when no other works either.
     std::unique_ptr<StepVersion> fastest(const std::vector<Variant>&);
     /// The result of each; empty when there was only one.
     const std::vector<VariantTime>& times() const { return m_times; }
@@ -64,7 +64,7 @@ private:
     const MetricsRing* m_ring;
     const std::function<bool()> m_isStopped;
     std::atomic<bool> m_cut{false}; ///< stopped() was once true, so the choice does not count
-    bool m_short = false;           ///< of memory for the usual one: there may be more next time
+    bool m_short = false;           ///< of memory for the first one: there may be more next time
     VariantRecords m_records;
     std::vector<VariantTime> m_times;
     std::unique_ptr<StepVersion> m_best;

@@ -11,11 +11,15 @@ namespace halfscope::cuda {
 struct Variant {
     std::string name;
     SourceOptions options;
+    /// Compiled and tried only where no other one works: on no device that was measured is it the
+    /// fastest, and every way costs seconds until the first step runs.
+    bool lastResort = false;
 };
 
-/// Returns the variants for a device of that compute capability (10 * major + minor): first the
-/// given one, as "usual". Some may give the same text for a program. HALFSCOPE_CUDA_VARIANT=NAME
-/// leaves only that one; throws EngineError when it names none.
+/// Returns the variants for a device of that compute capability (10 * major + minor), those of last
+/// resort behind the others; where the options allow no choice, them alone, as "usual". Some may
+/// give the same text for a program. HALFSCOPE_CUDA_VARIANT=NAME leaves only that one; throws
+/// EngineError when it names none.
 std::vector<Variant> variantsOf(const SourceOptions&, int capability);
 
 } // namespace halfscope::cuda

@@ -34,12 +34,12 @@ has "$work/profile.tsv" "^launch	mlp-10-20-1	amp-fp16	0	"
 has "$work/profile.tsv" "^step	mlp-10-20-1	amp-fp16	"
 has "$work/mlp-10-20-1-amp-fp16.cu" '__global__'
 has "$work/debug/step.cu" '__global__'
-has "$work/debug/ways.txt" '^code-[0-9a-f]{16}  usual$'
-way="$(sed -n 's/  usual$//p' "$work/debug/ways.txt" | head -n 1)"
+has "$work/debug/ways.txt" '^code-[0-9a-f]{16}  collected and lean by warpgroups$'
+way="$(sed -n 's/  collected and lean by warpgroups$//p' "$work/debug/ways.txt" | head -n 1)"
 has "$work/debug/$way.cu" '__global__'
 has "$work/debug/$way.ptx" '.'
 has "$work/debug/$way.cubin" '.'
-HALFSCOPE_CUDA_VARIANT=usual "$build/gpu-profile" "$work" mlp-10-20-1 amp-fp16 step
+HALFSCOPE_CUDA_VARIANT="sums alone" "$build/gpu-profile" "$work" mlp-10-20-1 amp-fp16 step
 has "$work/debug/launch.txt" 'none is running'
 cmp -s "$work/printed" "$work/profile.txt" || { echo "FAIL: profile.txt is not what was printed"; failures=$((failures + 1)); }
 # a run that goes on from a checkpoint, in the middle of an epoch and of skips

@@ -18,10 +18,18 @@ namespace {
 constexpr int kSteps = 3; ///< whose bits are compared
 constexpr const char* kUnfused = "unfused";
 
-/// All ways that a device with products of warpgroups has. Others write the same text for some.
+/// The way without a search, and all that a device with or without products of warpgroups has.
 const std::vector<cuda::Variant>& allWays() {
-    static const std::vector<cuda::Variant> all =
-        cuda::variantsOf(cuda::SourceOptions{}, cuda::kWarpgroupCapability);
+    static const std::vector<cuda::Variant> all = [] {
+        std::vector<cuda::Variant> ways{{"usual", {}}};
+        for (const int capability : {cuda::kWarpgroupCapability, 80})
+            for (const cuda::Variant& way : cuda::variantsOf({}, capability))
+                if (std::none_of(ways.begin(), ways.end(), [&](const cuda::Variant& earlier) {
+                        return earlier.name == way.name;
+                    }))
+                    ways.push_back(way);
+        return ways;
+    }();
     return all;
 }
 /// Returns the way of this name, without a search for a faster one.

@@ -12,9 +12,11 @@ using cuda::SourceOptions;
 
 inline constexpr double kKernel = 1.5; ///< milliseconds of each kernel: a trial needs few launches
                                        ///< then
-inline constexpr const char* kOther = "collected and lean";
-/// Only this variant's text contains it, and that of warpgroups.
-inline constexpr const char* kOtherText = "kLean = true;";
+/// The variants that are tried, and one of last resort, as the fake machine has products by
+/// warpgroups.
+inline constexpr const char* kFirst = "collected and lean by warpgroups";
+inline constexpr const char* kOther = "sums alone";
+inline constexpr const char* kFrugal = "operands computed again";
 
 /// A step with chains of products that can be run in more than one way.
 inline const Loaded& chained() {
@@ -35,9 +37,19 @@ inline SourceOptions options() {
 inline bool has(const std::string& text, const char* words) {
     return text.find(words) != std::string::npos;
 }
-/// Whether a text belongs to the variant kOther.
+/// Whether a text belongs to the variant kFirst.
+inline bool isFirstWay(const std::string& text) { return has(text, "kWarpgroups = true;"); }
+/// Whether a text belongs to the variant kOther, which has sums but no product in its chains.
 inline bool isOtherWay(const std::string& text) {
-    return has(text, kOtherText) && !has(text, "kWarpgroups = true;");
+    return has(text, "hs::RowPass<") && !has(text, "hs::RowProduct<");
+}
+/// Returns options for a variant alone.
+inline SourceOptions only(const std::string& name) {
+    SourceOptions how;
+    for (const cuda::Variant& variant : cuda::variantsOf(options(), 90))
+        if (variant.name == name) how = variant.options;
+    how.searchSeconds = 0;
+    return how;
 }
 /// Sets the fake's clock so that the variant kOther is the fastest.
 inline void makeOtherFast() {
@@ -79,11 +91,9 @@ struct Machine {
     }
 };
 
-/// Returns the number of launches in one run of the usual step, the metrics' kernel included.
-inline int launchesOfUsual() {
-    SourceOptions usual = options();
-    usual.searchSeconds = 0;
-    Machine machine({}, usual);
+/// Returns the number of launches in one run of a variant's step, the metrics' kernel included.
+inline int launchesOf(const SourceOptions& variant) {
+    Machine machine({}, variant);
     machine.load();
     fakeCuda().calls.clear();
     machine.executor->run(RunMode::Stepwise);

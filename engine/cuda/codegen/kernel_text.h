@@ -68,6 +68,9 @@ struct KernelText {
     bool warpgroups = false; ///< they multiply: the shared area begins at a multiple of 1024
     /// The number of blocks that share a multiprocessor, and so its registers.
     int blocksEach = 2;
+    /// What it costs the compiler besides its own length, since templates of the prelude do the
+    /// work, in bytes of plain text.
+    size_t compiling = 0;
 };
 
 KernelText writeLoop(const KernelSite&, const DeviceTraits&); ///< a fused loop (Kernel::loop)

@@ -8,6 +8,8 @@
 namespace halfscope::cuda {
 namespace {
 
+constexpr size_t kTilesCompiling = 14 << 10; ///< see KernelText::compiling
+
 struct ProductSizes {
     int64_t batch = 1, m = 0, n = 0, k = 0;
     int64_t results() const { return batch * m * n; }
@@ -136,6 +138,7 @@ KernelText writeProduct(const NodeSite& site) {
         "    const " + operandsOf(site) + "    hs::nodes::multiplyTiles<" + site.howName() +
             ">(x, " + site.scratch() + ", " + site.tickets() + ", shared, block);\n",
         blocks);
+    text.compiling = kTilesCompiling;
     const int64_t bytes = isDouble ? 8 : 4;
     text.sharedBytes =
         static_cast<size_t>(plan.depth() * (plan.tileM + plan.tileN + 2) * bytes + 16); // a flag

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kScratchAlignment = 256;
 constexpr size_t kSharedAlignment = 16;
-/// What a chain costs the compiler, whose templates are in the prelude, in bytes of plain text.
-constexpr size_t kChainCompiling = 32 << 10;
+/// What an entry costs the compiler besides its length, in bytes of plain text.
+constexpr size_t kEntryCompiling = 9 << 10;
 constexpr int kBlocksUsually = 2; ///< on one multiprocessor: they may spend 128 registers a thread
 constexpr int kBlocksEach = 8; ///< of kThreads on one multiprocessor: all that it can hold at once
 
@@ -34,6 +34,7 @@ struct Written {
     size_t sharedBytes = 0;
     bool warpgroups = false;
     int blocksEach = kBlocksUsually;
+    size_t compiling = 0; ///< what it costs the compiler, in bytes of plain text
 };
 
 class StepWriter {
@@ -98,7 +99,9 @@ private:
         const std::string name = "k" + std::to_string(unit.kernel);
         if (unit.phase > 0) {
             m_called.insert(m_functionOf.at(unit.kernel));
-            return m_laterPhase.at(unit.kernel);
+            const Written& later = m_laterPhase.at(unit.kernel);
+            m_compiling += later.compiling;
+            return later;
         }
         KernelSite site{m_program,
                         unit.kernel,
@@ -117,12 +120,12 @@ private:
             m_source.tickets += text.tickets;
         }
         m_functionOf[unit.kernel] =
-            addFunction(functions, isChain(kernel) ? kChainCompiling : functions.size());
+            addFunction(functions, functions.size() + texts.front().compiling);
         if (texts.front().scratchBytes > 0)
             hold(site.scratchOffset + texts.front().scratchBytes, m_lastLaunch.at(unit.kernel));
         const auto written = [](const std::string& functionName, const KernelText& text) {
-            return Written{functionName, text.blocks, text.sharedBytes, text.warpgroups,
-                           text.blocksEach};
+            return Written{functionName,    text.blocks,     text.sharedBytes,
+                           text.warpgroups, text.blocksEach, text.function.size()};
         };
         if (texts.size() > 1) m_laterPhase[unit.kernel] = written(name + "_merge", texts[1]);
         return written(name, texts.front());
@@ -131,8 +134,9 @@ private:
     /// Adds what the launch that is being written calls.
     size_t addFunction(const std::string& text, size_t compiling) {
         m_source.text += text;
-        const size_t function = m_parts.addFunction(text, compiling);
+        const size_t function = m_parts.addFunction(text);
         m_called.insert(function);
+        m_compiling += compiling;
         return function;
     }
 
@@ -250,6 +254,7 @@ private:
         launch.blocks = 0;
         m_hasWarpgroups = false;
         m_called.clear();
+        m_compiling = kEntryCompiling;
         m_blocksEach = 0;
         std::string body;
         for (const Strand& head : planned.heads)
@@ -278,7 +283,7 @@ private:
                                  "    const int block = static_cast<int>(blockIdx.x);\n" +
                                  body + "}\n\n";
         m_source.text += text;
-        launch.part = m_parts.addEntry(text, m_called);
+        launch.part = m_parts.addEntry(text, m_called, m_compiling + text.size());
     }
 
     StepSource& m_source;
@@ -293,7 +298,8 @@ private:
     std::map<size_t, size_t> m_lastLaunch;         ///< by kernel
     std::map<size_t, Written> m_laterPhase;        ///< by kernel
     std::map<size_t, size_t> m_functionOf;         ///< in m_parts, by kernel
-    std::set<size_t> m_called;                     ///< in m_parts, by that launch
+    size_t m_compiling = 0;    ///< what that launch costs the compiler, in bytes of plain text
+    std::set<size_t> m_called; ///< in m_parts, by that launch
 };
 
 } // namespace

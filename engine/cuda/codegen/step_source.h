@@ -52,9 +52,9 @@ struct SourceOptions {
     /// Whether a chain stores what is expensive to compute for those that need it again.
     bool keepOperands = true;
     ChainWay chainWay{};
-    /// What each of the text's parts may cost the compiler, in bytes of plain text: about two
-    /// seconds, half a second of it for the prelude. Small steps are one part.
-    size_t partBytes = 128 << 10;
+    /// What each of the text's parts may cost the compiler, in bytes of plain text, of which NVRTC
+    /// takes about 120 in a millisecond: half a second. The prelude takes 50 milliseconds more.
+    size_t partBytes = 60 << 10;
     /// The seconds that an executor may spend on compiling and trying other ways than these, to use
     /// the fastest; 0 for none.
     double searchSeconds = 15;

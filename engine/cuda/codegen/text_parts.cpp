@@ -3,21 +3,19 @@
 
 namespace halfscope::cuda {
 
-size_t TextParts::addFunction(const std::string& text, size_t compiling) {
-    m_functions.push_back({text, compiling});
+size_t TextParts::addFunction(const std::string& text) {
+    m_functions.push_back(text);
     return m_functions.size() - 1;
 }
 
-size_t TextParts::addEntry(const std::string& text, const std::set<size_t>& functions) {
-    size_t own = text.size();
-    for (const size_t function : functions)
-        own += m_functions[function].compiling;
-    if (m_parts.empty() || m_parts.back().compiling + own > m_most) m_parts.emplace_back();
+size_t TextParts::addEntry(const std::string& text, const std::set<size_t>& functions,
+                           size_t compiling) {
+    if (m_parts.empty() || m_parts.back().compiling + compiling > m_most) m_parts.emplace_back();
     Part& part = m_parts.back();
     for (const size_t function : functions)
-        if (part.functions.insert(function).second) part.text += m_functions[function].text;
+        if (part.functions.insert(function).second) part.text += m_functions[function];
     part.text += text;
-    part.compiling += own;
+    part.compiling += compiling;
     return m_parts.size() - 1;
 }
 

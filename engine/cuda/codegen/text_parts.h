@@ -15,21 +15,17 @@ class TextParts {
 public:
     /// `most` is what a part may cost the compiler, unless it is one entry that costs more.
     explicit TextParts(size_t most) : m_most(most) {}
-    /// Adds a function that entries may call, also one of an earlier launch. `compiling` is what it
-    /// costs the compiler, in bytes of plain text.
-    size_t addFunction(const std::string& text, size_t compiling);
+    /// Adds a function that entries may call, also one of an earlier launch.
+    size_t addFunction(const std::string& text);
     /// Adds an entry behind the functions that it calls and that its part lacks; returns the number
-    /// of its part. A single part has the order of the calls.
-    size_t addEntry(const std::string& text, const std::set<size_t>& functions);
+    /// of its part. A single part has the order of the calls. `compiling` is what it costs the
+    /// compiler, with what it calls, in bytes of plain text.
+    size_t addEntry(const std::string& text, const std::set<size_t>& functions, size_t compiling);
 
     /// Returns the parts, each behind `head`; at least one.
     std::vector<std::string> parts(const std::string& head) const;
 
 private:
-    struct Function {
-        std::string text;
-        size_t compiling = 0;
-    };
     struct Part {
         std::set<size_t> functions;
         std::string text;
@@ -37,7 +33,7 @@ private:
     };
 
     size_t m_most;
-    std::vector<Function> m_functions;
+    std::vector<std::string> m_functions;
     std::vector<Part> m_parts;
 };
 
