@@ -344,6 +344,10 @@ void checkLengths(const RunConfig& config) {
         throw InputError(phrase("Settings", "schedule.total_steps: 0 is not allowed for a run of "
                                             "%1 updates: a schedule has at most %2"),
                          length, longest);
+    if (warmsUp(config.schedule) && config.schedule.warmupSteps >= length)
+        throw InputError(phrase("Settings", "schedule.warmup_steps: %1 is not allowed: at most "
+                                            "%2, for the schedule has %3 steps"),
+                         config.schedule.warmupSteps, length - 1, length);
 }
 
 /// Checks the last batch of an epoch, which has its own number of samples: a single sample has no

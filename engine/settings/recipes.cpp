@@ -155,6 +155,17 @@ Preset cosineDecay() {
     return made;
 }
 
+Preset warmUpAndCosine() {
+    Preset made = scheduled(
+        "recipe-schedule-warmup", phrase("Presets", "Warm-up, then cosine"),
+        phrase("Presets",
+               "As transformers are usually trained: the rate rises to 0.01 in 30 steps and falls "
+               "along half a cosine. The steps that AMP skips at first are among the smallest."),
+        ScheduleKind::Cosine);
+    made.config.schedule.warmupSteps = 30;
+    return made;
+}
+
 Preset warmUp() {
     Preset made = scheduled(
         "recipe-schedule-linear", phrase("Presets", "Linear warm-up"),
@@ -267,6 +278,7 @@ std::vector<Preset> recipePresets() {
         stepDecay(),
         exponentialDecay(),
         cosineDecay(),
+        warmUpAndCosine(),
         warmUp(),
         amsgrad(),
         adamW(),

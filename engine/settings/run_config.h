@@ -71,6 +71,7 @@ struct ScheduleConfig {
     double gamma = 0.9;                      ///< Step, Exponential
     double minLr = 0;                        ///< Cosine
     double startFactor = 0.1, endFactor = 1; ///< Linear
+    int64_t warmupSteps = 0; ///< updates before the course of the kind, see warmsUp()
 };
 inline bool isAdversarial(const ModelConfig& model) { return model.adversary != Adversary::None; }
 /// Returns the number of networks, each of which has an optimizer of its own.
@@ -80,6 +81,10 @@ inline int64_t networksOf(const ModelConfig& model) {
 /// Whether the optimizer's momentum (SGD, RMSprop) or beta1 (Adam) follows the schedule.
 inline bool cyclesMomentum(const ScheduleConfig& s) {
     return s.kind == ScheduleKind::OneCycle && s.cycleMomentum;
+}
+/// Whether the rate may rise in a straight line before it takes the course of its kind.
+inline bool warmsUp(const ScheduleConfig& s) {
+    return s.kind != ScheduleKind::Constant && s.kind != ScheduleKind::OneCycle;
 }
 struct LaneConfig {
     Precision precision = Precision::Fp32;

@@ -20,6 +20,7 @@ std::vector<Field> scheduleFields() {
     const auto changes = [](const RunConfig& c) {
         return c.schedule.kind != ScheduleKind::Constant;
     };
+    const auto warms = [](const RunConfig& c) { return warmsUp(c.schedule); };
     return {
         oneOf(ofRun(
                   {"schedule.kind", phrase("Settings", "Schedule"), kNoUnit,
@@ -49,6 +50,16 @@ std::vector<Field> scheduleFields() {
                                         "again over the same number of steps, as in PyTorch.")},
                     [](auto& c) -> auto& { return c.schedule.totalSteps; }),
                 {0, kLongestSchedule, Bound::Closed, true})),
+        when(warms,
+             in(ofRun(
+                    {"schedule.warmup_steps", phrase("Settings", "Warm-up"),
+                     phrase("Settings", "steps"),
+                     phrase("Settings",
+                            "This many steps at the start of the schedule raise the learning rate "
+                            "in a straight line; with 100, from a hundredth of it to all of it. "
+                            "The steps that are left follow the schedule. 0: no warm-up.")},
+                    [](auto& c) -> auto& { return c.schedule.warmupSteps; }),
+                {0, kLongestSchedule - 1, Bound::Closed, true})),
     };
 }
 

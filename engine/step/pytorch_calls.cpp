@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/lang/python.h"
 #include "engine/settings/fields.h"
+#include "engine/step/schedule.h"
 
 #include <algorithm>
 #include <array>
@@ -102,11 +103,11 @@ std::string oneCycleArguments(const ScheduleConfig& s, const std::string& update
     return arguments.text();
 }
 
-} // namespace
+constexpr const char* kSchedulers = "torch.optim.lr_scheduler.";
 
-std::string scheduleCall(const ScheduleConfig& s) {
-    const std::string updates = s.totalSteps > 0 ? numberText(s.totalSteps) : "updates";
-    const std::string start = "torch.optim.lr_scheduler.";
+/// Returns the call without a warm-up.
+std::string ownCourse(const ScheduleConfig& s, const std::string& updates) {
+    const std::string start = kSchedulers;
     switch (s.kind) {
     case ScheduleKind::Constant: return {};
     case ScheduleKind::OneCycle: return start + "OneCycleLR(" + oneCycleArguments(s, updates) + ")";
@@ -123,6 +124,27 @@ std::string scheduleCall(const ScheduleConfig& s) {
                ", end_factor=" + pythonReal(s.endFactor) + ", total_iters=" + updates + ")";
     }
     return {};
+}
+
+} // namespace
+
+std::string scheduleCall(const ScheduleConfig& s) {
+    const int64_t warmup = warmupOf(s);
+    const std::string whole = s.totalSteps > 0 ? numberText(s.totalSteps) : "updates";
+    if (warmup == 0) return ownCourse(s, whole);
+    const std::string steps = numberText(warmup);
+    const std::string rest =
+        s.totalSteps > 0 ? numberText(s.totalSteps - warmup) : "updates - " + steps;
+    return lang::filled(
+        R"({TORCH}SequentialLR(
+        optimizer,
+        [
+            {TORCH}LinearLR(optimizer, start_factor=1 / {STEPS}, total_iters={STEPS}),
+            {REST},
+        ],
+        milestones=[{STEPS}],
+    ))",
+        {{"TORCH", kSchedulers}, {"STEPS", steps}, {"REST", ownCourse(s, rest)}});
 }
 
 std::string clipCall(const GradientConfig& g, const std::string& parameters) {

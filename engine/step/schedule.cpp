@@ -64,6 +64,12 @@ double oneCycle(const ScheduleConfig& s, Cycled what, int64_t tick) {
     failInvariant("a cycle has a last phase");
 }
 
+/// Rises to the rate itself, which comes first after the warm-up.
+double warmup(double steps, double baseLr, double at) {
+    const double first = 1 / steps;
+    return baseLr * (first + (1 - first) * at / steps);
+}
+
 double cosine(const ScheduleConfig& s, double baseLr, int64_t tick) {
     const double total = static_cast<double>(s.totalSteps);
     const auto at = static_cast<double>(tick % (2 * s.totalSteps)); // exact however long the run is
@@ -76,9 +82,8 @@ double linear(const ScheduleConfig& s, double baseLr, double at) {
     return baseLr * (s.startFactor + (s.endFactor - s.startFactor) * at / total);
 }
 
-} // namespace
-
-double learningRate(const ScheduleConfig& s, double baseLr, int64_t tick) {
+/// Returns the rate of a schedule that has no warm-up, or none left.
+double ownCourse(const ScheduleConfig& s, double baseLr, int64_t tick) {
     const int64_t last = std::min(tick, s.totalSteps);
     const auto at = static_cast<double>(last);
     switch (s.kind) {
@@ -91,6 +96,18 @@ double learningRate(const ScheduleConfig& s, double baseLr, int64_t tick) {
     case ScheduleKind::Linear: return linear(s, baseLr, at);
     }
     failInvariant("unknown schedule");
+}
+
+} // namespace
+
+int64_t warmupOf(const ScheduleConfig& s) { return warmsUp(s) ? s.warmupSteps : 0; }
+
+double learningRate(const ScheduleConfig& s, double baseLr, int64_t tick) {
+    const int64_t steps = warmupOf(s);
+    if (tick < steps) return warmup(static_cast<double>(steps), baseLr, static_cast<double>(tick));
+    ScheduleConfig rest = s;
+    rest.totalSteps -= steps;
+    return ownCourse(rest, baseLr, tick - steps);
 }
 
 double cycledMomentum(const ScheduleConfig& s, int64_t tick) {

@@ -12,19 +12,24 @@
 namespace halfscope {
 
 /// Returns the learning rate of iteration `tick` (0 for the first), in double, by the rules of
-/// torch.optim.lr_scheduler: OneCycleLR, StepLR, ExponentialLR, CosineAnnealingLR, LinearLR. Cosine
-/// rises again after its total steps, then falls, without end. OneCycle and Linear stay at their
-/// last rate: LinearLR does so too, while OneCycleLR computes one rate beyond its end by
-/// extrapolation and then raises. StepLR and ExponentialLR have no end; here they stay at the rate
-/// after all steps. When a cycle's first phase is no longer than its first iteration (pct_start *
-/// total_steps = 1), for which PyTorch divides by zero, that iteration has the peak's rate.
+/// torch.optim.lr_scheduler: OneCycleLR, StepLR, ExponentialLR, CosineAnnealingLR, LinearLR. With a
+/// warm-up of W updates the last four follow as SequentialLR lets them follow
+/// LinearLR(start_factor=1/W, total_iters=W), in what is left of the total steps. Cosine rises
+/// again after its total steps, then falls, without end. OneCycle and Linear stay at their last
+/// rate: LinearLR does so too, while OneCycleLR computes one rate beyond its end by extrapolation
+/// and then raises. StepLR and ExponentialLR have no end; here they stay at the rate after all
+/// steps. When a cycle's first phase is no longer than its first iteration (pct_start * total_steps
+/// = 1), for which PyTorch divides by zero, that iteration has the peak's rate.
 double learningRate(const ScheduleConfig&, double baseLr, int64_t tick);
+
+/// Returns how many updates the warm-up takes: none where the kind has no room for one.
+int64_t warmupOf(const ScheduleConfig&);
 
 /// Returns the momentum of an iteration; only for a schedule that cycles it.
 double cycledMomentum(const ScheduleConfig&, int64_t tick);
 
 /// Returns the number of values in a table of the step's graph: one for Constant. A table of Cosine
-/// holds one fall; the rise is the same backwards.
+/// holds the warm-up and one fall; the rise is the same backwards.
 int64_t scheduleLength(const ScheduleConfig&);
 std::vector<float> learningRateTable(const ScheduleConfig&, double baseLr);
 /// Returns all tables by state name: "schedule.table", with a second optimizer "schedule.table2",

@@ -13,13 +13,14 @@ NodeId ScheduleEmitter::tick() {
 NodeId ScheduleEmitter::following() {
     const NodeId ahead = m_b.shift(tick(), 1); // at 2^24 the sum is 2^24 again
     if (m_config.kind != ScheduleKind::Cosine) return ahead;
-    const auto period = static_cast<double>(2 * m_config.totalSteps);
-    const NodeId ends = m_b.emit(Op::LessEqual, {m_b.constantLike(period, ahead), ahead});
-    return m_b.where(ends, m_b.constantLike(0, ahead), ahead);
+    const int64_t warmup = warmupOf(m_config);
+    const auto end = static_cast<double>(2 * m_config.totalSteps - warmup);
+    const NodeId ends = m_b.emit(Op::LessEqual, {m_b.constantLike(end, ahead), ahead});
+    return m_b.where(ends, m_b.constantLike(static_cast<double>(warmup), ahead), ahead);
 }
 
 /// Returns the place in a table. Past the end it stays at the last value; for a cosine it goes back
-/// from there to the first one.
+/// from there to the first one after the warm-up.
 NodeId ScheduleEmitter::placeInTable(int64_t length) {
     const NodeId last = m_b.constantLike(static_cast<double>(length - 1), tick());
     if (m_config.kind != ScheduleKind::Cosine) return m_b.emit(Op::Minimum, {tick(), last});

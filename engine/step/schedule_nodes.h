@@ -12,8 +12,8 @@ public:
     ScheduleEmitter(Builder& b, const ScheduleConfig& config) : m_b(b), m_config(config) {}
 
     /// Returns the state "schedule.tick", F32, shape (1): the iteration whose rate is used next.
-    /// For cosine it counts to the end of the period and begins again; otherwise it stops at 2^24,
-    /// past the end of any table.
+    /// For cosine it counts to the end of the period and begins again behind the warm-up; otherwise
+    /// it stops at 2^24, past the end of any table.
     NodeId tick();
     /// Returns the tick of the next iteration.
     NodeId following();

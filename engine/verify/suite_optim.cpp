@@ -32,6 +32,16 @@ void setOneCycle(ScheduleConfig& config, const Golden& args) {
     config.maxMomentum = args.numberOr("max_momentum", 0.95);
 }
 
+/// The schedule's own steps follow those of the warm-up.
+void setWarmup(ScheduleConfig& config, const Golden& args) {
+    config.warmupSteps = args.at("warmup").integer();
+    constexpr int64_t kMost = 1'000'000'000;
+    if (!warmsUp(config) || config.warmupSteps < 0 || config.warmupSteps > kMost ||
+        config.totalSteps > kMost)
+        args.fail(phrase("Verification", "no such schedule is known"));
+    config.totalSteps += config.warmupSteps;
+}
+
 ClipKind clipNamed(const Golden& kind) {
     const std::string name = kind.text();
     if (name == "norm2") return ClipKind::Norm2;
@@ -99,6 +109,7 @@ ScheduleConfig scheduleOf(const Golden& row) {
     } else {
         row.at("schedule").fail(phrase("Verification", "no such schedule is known"));
     }
+    if (args.find("warmup")) setWarmup(config, args);
     const int64_t least = config.kind == ScheduleKind::Linear ? 0 : 1;
     if (config.totalSteps < least || config.stepSize < 1)
         row.at("args").fail({least == 1 ? phrase("Verification", "%1 step is the least")

@@ -117,6 +117,10 @@ const std::vector<Training>& trainings() {
          "regression",
          Precision::Fp32,
          {"schedule.kind=cosine", "schedule.total_steps=2"}},
+        {"cosine behind a warm-up fp32",
+         "regression",
+         Precision::Fp32,
+         {"schedule.kind=cosine", "schedule.total_steps=2", "schedule.warmup_steps=1"}},
     };
     return list;
 }

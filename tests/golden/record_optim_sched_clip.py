@@ -32,6 +32,11 @@ SCHEDULES = [  # what PyTorch takes, and how many steps
     ("ExponentialLR", {"gamma": 0.9}, 40),
     ("CosineAnnealingLR", {"T_max": 40, "eta_min": 1e-3}, 40),
     ("LinearLR", {"start_factor": 0.1, "total_iters": 10}, 20),
+    # "warmup" is ours: so many steps of LinearLR come before, as in SequentialLR
+    ("CosineAnnealingLR", {"T_max": 30, "eta_min": 1e-3, "warmup": 10}, 80),
+    ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 30, "warmup": 7}, 50),
+    ("StepLR", {"step_size": 7, "gamma": 0.5, "warmup": 3}, 40),
+    ("ExponentialLR", {"gamma": 0.9, "warmup": 1}, 40),
 ]
 
 CLIPPINGS = [("norm2", 0.5), ("norminf", 1.0), ("value", 5.0)]
@@ -54,7 +59,13 @@ def optimized(kind, settings):
 def scheduled(kind, settings, steps):
     """Rates as they stand before each step of Adam, which has a beta1 that a schedule may move."""
     optimizer = torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))], lr=BASE_LR)
-    schedule = getattr(torch.optim.lr_scheduler, kind)(optimizer, **settings)
+    warmup = settings.get("warmup")
+    own = {name: value for name, value in settings.items() if name != "warmup"}
+    schedulers = torch.optim.lr_scheduler
+    schedule = getattr(schedulers, kind)(optimizer, **own)
+    if warmup is not None:
+        rise = schedulers.LinearLR(optimizer, start_factor=1 / warmup, total_iters=warmup)
+        schedule = schedulers.SequentialLR(optimizer, [rise, schedule], milestones=[warmup])
     lr, beta1 = [], []
     for _ in range(steps):
         lr.append(optimizer.param_groups[0]["lr"])

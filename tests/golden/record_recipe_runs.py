@@ -11,6 +11,13 @@ STEPS, ROWS, INPUTS, WIDTH, BATCHES = 24, 8, 3, 8, 4
 FIRST_SCALE, GROWTH_INTERVAL = 2.0**14, 5
 SCHEDULERS = torch.optim.lr_scheduler
 
+
+def warmup_and_cosine(optimizer):
+    rise = SCHEDULERS.LinearLR(optimizer, start_factor=1 / 5, total_iters=5)
+    fall = SCHEDULERS.CosineAnnealingLR(optimizer, 7, 1e-4)
+    return SCHEDULERS.SequentialLR(optimizer, [rise, fall], milestones=[5])
+
+
 # name, settings of ours, and what PyTorch takes for them
 RECIPES = [
     ("plain", [], {}),
@@ -39,6 +46,9 @@ RECIPES = [
     ("cosine beyond its end", ["schedule.kind=cosine", "schedule.total_steps=8",
                                "schedule.min_lr=1e-4"],
      {"schedule": lambda o: SCHEDULERS.CosineAnnealingLR(o, 8, 1e-4)}),
+    ("warm-up, then cosine beyond its end",
+     ["schedule.kind=cosine", "schedule.total_steps=12", "schedule.warmup_steps=5",
+      "schedule.min_lr=1e-4"], {"schedule": warmup_and_cosine}),
     ("linear beyond its end", ["schedule.kind=linear", "schedule.total_steps=10"],
      {"schedule": lambda o: SCHEDULERS.LinearLR(o, 0.1, 1.0, 10)}),
     ("Adam, AMSGrad, decay", ["optimizer.amsgrad=true", "optimizer.weight_decay=0.1"],

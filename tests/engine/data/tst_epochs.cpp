@@ -128,6 +128,28 @@ private slots:
         QTest::newRow("schedule that is too long")
             << QStringList{"schedule.kind=cosine", "run.steps=9000000"}
             << "schedule.total_steps: 0 is not allowed for a run of 9000000 updates";
+        QTest::newRow("warm-up as long as the schedule")
+            << QStringList{"schedule.kind=cosine", "schedule.warmup_steps=50",
+                           "schedule.total_steps=50"}
+            << "schedule.warmup_steps: 50 is not allowed: at most 49, for the schedule has 50 "
+               "steps";
+        QTest::newRow("warm-up as long as the run")
+            << QStringList{"schedule.kind=linear", "schedule.warmup_steps=50", "run.steps=100",
+                           "gradients.accumulate=2"}
+            << "schedule.warmup_steps: 50 is not allowed: at most 49, for the schedule has 50 "
+               "steps";
+    }
+    /// Constant and one-cycle take no warm-up, so its length does not matter to them.
+    void warmupsThatDoNothing() {
+        for (const char* kind : {"constant", "one-cycle"}) {
+            RunConfig config = regression(1024, 64, LastBatch::Keep);
+            config.steps = 50;
+            applySetting(config, "schedule.kind=" + std::string(kind));
+            const std::vector<float> before = scheduleTables(config).at("schedule.table");
+            config.schedule.warmupSteps = 500;
+            checkConfig(config);
+            QCOMPARE(scheduleTables(config).at("schedule.table"), before);
+        }
     }
     void refused() {
         QFETCH(QStringList, settings);

@@ -73,6 +73,7 @@ void TestRecipePresets::everyRecipeIsThere() {
                              "recipe-schedule-step",
                              "recipe-schedule-exponential",
                              "recipe-schedule-cosine",
+                             "recipe-schedule-warmup",
                              "recipe-schedule-linear",
                              "recipe-adam-amsgrad",
                              "recipe-adamw",

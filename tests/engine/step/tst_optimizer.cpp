@@ -398,14 +398,18 @@ private slots:
     /// and where the schedule begins again.
     void ticksInTheGraph_data() {
         QTest::addColumn<int>("kind");
+        QTest::addColumn<int>("warmup");
         for (int kind = 0; kind <= static_cast<int>(ScheduleKind::Linear); ++kind)
-            QTest::newRow(nameOf(ScheduleKind(kind))) << kind;
+            for (const int warmup : {0, 1, 4}) // of one-cycle and constant it changes nothing
+                QTest::addRow("%s after %d", nameOf(ScheduleKind(kind)), warmup) << kind << warmup;
     }
     void ticksInTheGraph() {
         QFETCH(int, kind);
+        QFETCH(int, warmup);
         ScheduleConfig config;
         config.kind = ScheduleKind(kind);
         config.totalSteps = 5;
+        config.warmupSteps = warmup;
         config.stepSize = 2;
         Graph graph;
         Builder b(graph);

@@ -199,6 +199,18 @@ void TestPyTorchScript::settings_data() {
         {"schedule.kind=step", "schedule.step_size=7", "schedule.gamma=0.5"},
         {"    return torch.optim.lr_scheduler.StepLR(optimizer, step_size=7, gamma=0.5)",
          "    scheduler = make_scheduler(optimizer, max(2, steps))", "        scheduler.step()"});
+    row("warm-up", "recipe-plain",
+        {"schedule.kind=cosine", "schedule.warmup_steps=20", "schedule.min_lr=0.0001"},
+        {"            torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1 / 20, "
+         "total_iters=20),",
+         "            torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=updates - 20, "
+         "eta_min=0.0001),",
+         "        milestones=[20],"});
+    row("warm-up of a schedule with a length", "recipe-plain",
+        {"schedule.kind=linear", "schedule.warmup_steps=20", "schedule.total_steps=50",
+         "schedule.start_factor=1", "schedule.end_factor=0"},
+        {"            torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1.0, "
+         "end_factor=0.0, total_iters=30),"});
     row("accumulation", "recipe-accumulate", {},
         {"        scaler.scale(loss / ACCUMULATE).backward()",
          "        if (step + 1) % ACCUMULATE != 0:"});

@@ -222,6 +222,10 @@ void TestPyTorchRuns::follows_data() {
     row("one cycle",
         {"schedule.kind=one-cycle", "schedule.max_lr=0.005", "schedule.cycle_momentum=true"});
     row("cosine", {"schedule.kind=cosine", "schedule.min_lr=1e-5"});
+    row("warm-up", {"schedule.kind=cosine", "schedule.min_lr=1e-5", "schedule.warmup_steps=30"});
+    row("warm-up, then down to zero, beyond its end",
+        {"schedule.kind=linear", "schedule.start_factor=1", "schedule.end_factor=0",
+         "schedule.warmup_steps=20", "schedule.total_steps=60"});
     row("waits", {"schedule.kind=exponential", "schedule.gamma=0.97", "scaler.hold_schedule=true",
                   "scaler.init_scale=2^24"});
     row("sgd", {"optimizer.kind=sgd", "optimizer.lr=0.01", "optimizer.dampening=0.1"});
