@@ -396,10 +396,7 @@ std::vector<Message> columnNotes(const CsvLayout& layout, const Message& formatt
         notes.push_back({phrase("Data", "The name of a column, %1, is also one of its words. If "
                                         "the first line is a sample, set data.header to false."),
                          quotedText(*word)});
-    if (!layout.renamed.empty())
-        notes.push_back({phrase("Data", "Names of columns stand in the first line more than once; "
-                                        "those after the first are called: %1."),
-                         someOf(layout.renamed)});
+    if (!layout.renamed.empty()) notes.push_back(renamedNote(layout.renamed));
     if (unnamed)
         notes.push_back(phrase("Data", "A column without a name is left out: pandas writes the "
                                        "numbers of lines into one."));

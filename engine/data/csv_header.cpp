@@ -2,6 +2,7 @@
 #include "engine/data/csv_header.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_seen.h"
 #include "engine/lang/python.h"
@@ -79,6 +80,12 @@ bool namesColumns(const std::string& path) {
         return !areWordsOfASample(columns);
     const bool rises = std::ranges::is_sorted(columns, std::ranges::less_equal{}, &Below::number);
     return rises || !std::ranges::all_of(columns, &Below::isAboveNumbers);
+}
+
+Message renamedNote(std::span<const std::string> renamed) {
+    return {phrase("Data", "Names of columns stand in the first line more than once; those after "
+                           "the first are called: %1."),
+            someOf(renamed)};
 }
 
 std::string readTablePython(const TaskConfig& task) {

@@ -4,9 +4,13 @@
 #include "engine/core/message.h"
 #include "engine/data/task_spec.h"
 
+#include <span>
 #include <string>
 
 namespace halfscope {
+
+/// Tells which names CsvFile::readHeader() made for columns whose own names stood there before.
+Message renamedNote(std::span<const std::string> renamed);
 
 /// What users should know of a table without a header.
 inline constexpr Phrase kNoHeader =

@@ -115,6 +115,7 @@ private:
                                               "from the texts in the column %3."),
                                target, table.classes.size(), text});
         if (!task.header) m_notes.push_back(kNoHeader);
+        if (!table.renamed.empty()) m_notes.push_back(renamedNote(table.renamed));
         if (table.dropped > 0)
             m_notes.push_back({table.dropped == 1
                                    ? phrase("Data", "%1 of %2 lines lacks a text or a class and "

@@ -263,6 +263,7 @@ TextTable readTextTable(const TaskConfig& task) {
     TextReader reader(task, file, names[places.text], places.text);
     reader.readClassesFrom(places.target, names[places.target]);
     TextTable table = reader.read();
+    table.renamed = file.renamed();
     checkHasSamples(task.path, table);
     return table;
 }

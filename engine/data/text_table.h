@@ -35,9 +35,10 @@ struct TextTable {
     bool wholeClasses = false;          ///< all classes are whole numbers
     /// The places of the samples among the lines of the file, from 0; empty lines do not count.
     std::vector<int64_t> places{};
-    int64_t dropped = 0;   ///< lines left out because they lack a text or a class
-    int64_t allTokens = 0; ///< before texts were cut
-    int64_t cut = 0;       ///< samples with more than task.context tokens
+    std::vector<std::string> renamed{}; ///< see CsvFile::renamed()
+    int64_t dropped = 0;                ///< lines left out because they lack a text or a class
+    int64_t allTokens = 0;              ///< before texts were cut
+    int64_t cut = 0;                    ///< samples with more than task.context tokens
 
     int64_t samples() const { return static_cast<int64_t>(ends.size()); }
     /// The tokens of a sample, at most task.context.

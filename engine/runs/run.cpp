@@ -162,8 +162,10 @@ double RunSnapshot::trailingMedian(int lane, MetricId id, size_t values) const {
 double RunSnapshot::medianDeviceSeconds(int lane) const {
     const Column& seconds = column(lane, metric::DeviceSeconds);
     const int64_t last = seconds.lastStep();
+    const LaneInfo& info = (*m_lanes)[static_cast<size_t>(lane)];
+    const int64_t own = info.parent < 0 ? 1 : info.forkStep + 1;
     std::vector<float> latest;
-    seconds.values(last - RecentTimes::kMost + 1, last,
+    seconds.values(std::max(last - RecentTimes::kMost + 1, own), last,
                    [&](int64_t, double value) { latest.push_back(static_cast<float>(value)); });
     return medianOf(std::move(latest));
 }

@@ -123,7 +123,8 @@ public:
     const LaneTotals& totals(int lane) const { return m_totals[static_cast<size_t>(lane)]; }
     /// Returns the median of the lane's last `values` values, see trailingMedian() of column.h.
     double trailingMedian(int lane, MetricId, size_t values) const;
-    /// Returns the median over the lane's latest 2^20 steps; 0 without steps. Reads them all.
+    /// Returns the median over the lane's latest 2^20 steps, without those of its parent; 0 without
+    /// steps. Reads them all.
     double medianDeviceSeconds(int lane) const;
 
     const GrowingList<Event>::View& events() const { return m_events; }

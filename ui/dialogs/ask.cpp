@@ -7,8 +7,10 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLineEdit>
+#include <QMainWindow>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QStatusBar>
 
 #include <array>
 
@@ -112,6 +114,14 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
 QString chooseTargetFolder(QWidget* parent, const QString& title, const QString& name) {
     FolderDialog dialog(parent, title, name);
     return chosenIn(dialog, dialog.exec());
+}
+
+void tellBelow(QWidget& widget, const QString& text) {
+    constexpr int kReadable = 8000; // ms
+    for (QWidget* at = &widget; at; at = at->parentWidget())
+        if (auto* window = qobject_cast<QMainWindow*>(at))
+            return text.isEmpty() ? window->statusBar()->clearMessage()
+                                  : window->statusBar()->showMessage(text, kReadable);
 }
 
 } // namespace halfscope

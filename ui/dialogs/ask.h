@@ -35,4 +35,8 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
 /// folder is not created.
 QString chooseTargetFolder(QWidget* parent, const QString& title, const QString& name);
 
+/// Tells for some seconds at the lower edge of the main window to which a widget belongs, or a
+/// dialog of which it is a part; screen readers tell it, too. Empty: nothing more.
+void tellBelow(QWidget& widget, const QString& text);
+
 } // namespace halfscope

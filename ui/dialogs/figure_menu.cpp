@@ -8,6 +8,7 @@
 #include "ui/dialogs/ask.h"
 #include "ui/look/owned.h"
 #include "ui/look/theme.h"
+#include "ui/models/safe_text.h"
 #include "ui/models/translated.h"
 
 #include <qcustomplot.h>
@@ -236,6 +237,7 @@ void FigureMenu::save(const QString& path) {
                               "%1: figures are saved as .svg, .png or .pdf, tables as .csv, "
                               "too"),
                        pathText(path.toStdString()));
+    m_path = path;
     const QByteArray bytes = csv ? table(true).toUtf8() : file(form->second);
     m_job = std::make_unique<FileJob>(
         [to = path.toStdString(), content = bytes.toStdString()] {
@@ -251,6 +253,7 @@ void FigureMenu::conclude() {
     if (!job || !job->isDone()) return;
     try {
         job->result();
+        tellBelow(m_owner, tr("Saved as %1").arg(safeText(m_path.toStdString())));
     } catch (const std::exception& error) {
         warn(translated(error));
     }

@@ -33,7 +33,8 @@ public:
 
     QImage picture();
     /// Saves as SVG, PNG or PDF, and a table as csv, too, as the ending of the name says. Throws
-    /// RunError for another ending; a message box tells later why the file could not be written.
+    /// RunError for another ending; the lower edge of the main window tells later that the file
+    /// is saved, or a message box why it could not be written.
     void save(const QString& path);
     /// Returns the cells as they are shown, with their headings.
     QString table(bool csv) const;
@@ -51,6 +52,7 @@ private:
     const Figure m_figure;
     QTableView* m_table; ///< the owner; null when it is no table
     std::unique_ptr<FileJob> m_job;
+    QString m_path; ///< of the file that the job writes
 };
 
 } // namespace halfscope

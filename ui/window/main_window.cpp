@@ -2,6 +2,7 @@
 #include "ui/window/main_window.h"
 
 #include "engine/core/error.h"
+#include "ui/dialogs/ask.h"
 #include "ui/dialogs/figure_menu.h"
 #include "ui/images/compare_view.h"
 #include "ui/look/icons.h"
@@ -250,10 +251,7 @@ void MainWindow::keepData() {
     m_facts.keepOnly(wanted);
 }
 
-void MainWindow::tell(const QString& text) {
-    constexpr int kReadable = 8000; // ms
-    text.isEmpty() ? statusBar()->clearMessage() : statusBar()->showMessage(text, kReadable);
-}
+void MainWindow::tell(const QString& text) { tellBelow(*this, text); }
 
 /// When memory runs out, the run stops and what was trained stays; a banner says so, in words that
 /// were made before.

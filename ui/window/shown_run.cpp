@@ -581,7 +581,8 @@ void ShownRun::showState() {
         invite(); // Play goes on before the step that the window shows
     const bool waits = state == SessionState::Running || state == SessionState::Paused || finished;
     const bool fresh = waits && m_models.run.step() == 0 && !m_figures.hasNews();
-    if (fresh || state == SessionState::Building) invite(); // a first step may take seconds
+    if (fresh || state == SessionState::Building) // a first step may take seconds
+        showsSaved() ? m_figures.changed() : invite();
     m_parts.state->setText(RunWords::state(stateNow(), showsSaved() ? lead() : QString()));
 }
 

@@ -63,6 +63,7 @@ private slots:
     void characters();
     void vocabularyOfTheTrainingTexts();
     void linesWithoutTextOrClass();
+    void namesThatAreRepeated();
     void shippedWords();
     void chosenColumns_data();
     void chosenColumns();
@@ -212,6 +213,16 @@ void TestTextClasses::linesWithoutTextOrClass() {
     QCOMPARE(data->view().classes, (Words{"None", "a"})); // a word like any other
     QCOMPARE(data->number(Split::Train, 1), int64_t{3});
     QCOMPARE(data->notes()[1].english(), "2 of 4 lines lack a text or a class and are left out."s);
+}
+
+/// The second column of a name has a number, which settings and the note tell.
+void TestTextClasses::namesThatAreRepeated() {
+    const auto data = makeDataset(task("t,kind,kind\none two,a,b\nthree four,a,c\n"), 0);
+    QCOMPARE(data->view().classes, (Words{"b", "c"}));
+    QCOMPARE(data->notes()[0].english(), "The column kind.1 is predicted, as one of 2 classes, "
+                                         "from the texts in the column t."s);
+    QCOMPARE(data->notes()[1].english(), "Names of columns stand in the first line more than once; "
+                                         "those after the first are called: kind.1."s);
 }
 
 /// Words of small letters, as many of each language, and none twice.

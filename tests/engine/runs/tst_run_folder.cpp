@@ -245,7 +245,7 @@ void TestRunFolder::forksAreRead() {
             const char* skips = lane == std::string("fp32") ? ",0,0,0,0,0\n" : ",1,0,0,0,";
             steps += start + std::to_string(step) + ",1,0,0.01,1" + skips;
             if (lane != std::string("fp32")) steps += std::to_string(step) + "\n";
-            times += start + "0.5,1\n";
+            times += start + (lane == std::string("amp-fp16-2") ? "0.25,1\n" : "0.5,1\n");
         }
     put("steps.csv", steps);
     put("timing.csv", times);
@@ -253,6 +253,8 @@ void TestRunFolder::forksAreRead() {
     const auto run = readRun(folder(), config);
     QCOMPARE(run->lanes().size(), size_t{3});
     QCOMPARE(run->lanes()[2].forkStep, int64_t{3});
+    QCOMPARE(run->now().medianDeviceSeconds(2), 0.25); // of its own steps alone
+    QCOMPARE(run->now().medianDeviceSeconds(1), 0.5);
     QCOMPARE(run->column(2, metric::Loss).size(), int64_t{5});
     QCOMPARE(run->column(2, metric::WallSeconds).size(), int64_t{5});
     QCOMPARE(run->now().totals(2).skips().skipped(), int64_t{5});

@@ -18,6 +18,7 @@
 #include <QMessageBox>
 #include <QScrollBar>
 #include <QStandardItemModel>
+#include <QStatusBar>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -142,8 +143,14 @@ private slots:
         const QString path = opened.folder.filePath(QStringLiteral("gradients.svg"));
         menu->save(path);
         QTRY_VERIFY_WITH_TIMEOUT(read(path).contains("radients after step 0"), kPatience);
-        TypesDialog types(window.config(), 0);
-        QVERIFY(types.findChild<QTableView*>()->findChild<FigureMenu*>());
+        const QString told = QStringLiteral("Saved as ");
+        QTRY_COMPARE_WITH_TIMEOUT(window.statusBar()->currentMessage(), told + path, kPatience);
+        auto* types = make<TypesDialog>(window.config(), 0, &window);
+        auto* table = types->findChild<QTableView*>()->findChild<FigureMenu*>();
+        QVERIFY(table);
+        const QString csv = opened.folder.filePath(QStringLiteral("types.csv"));
+        table->save(csv); // told by the window whose dialog it is
+        QTRY_COMPARE_WITH_TIMEOUT(window.statusBar()->currentMessage(), told + csv, kPatience);
     }
 };
 

@@ -43,6 +43,7 @@ private slots:
     void initTestCase();
     void looksAsItWasSaved();
     void oneStepIsOne();
+    void sumsUpWhileItIsBuilt();
     void playMakesItTheRunBefore();
     void playMayComeBeforeIt();
     void playMayComeWhileItIsRead();
@@ -130,6 +131,22 @@ void TestSavedWindow::looksAsItWasSaved() {
     for (const char* name : {"experiment.json", "steps.csv", "events.csv", "timing.csv",
                              "output_fp32.png", "output_amp-fp16.png", "target.png"})
         QVERIFY2(contentOf(again, name) == contentOf(m_results, name), name);
+}
+
+/// It was trained already: that is told while networks are built, too, which may take long.
+void TestSavedWindow::sumsUpWhileItIsBuilt() {
+    FakeScript script;
+    script.slowBuild = true;
+    Opened opened(tinyConfig(7), played(script));
+    MainWindow& window = opened.window;
+    window.openFile(m_results);
+    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
+    QVERIFY(window.controller().state() == SessionState::Building);
+    const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        headline->accessibleName().startsWith(QStringLiteral("Saved run of 30 steps")),
+        qPrintable(headline->accessibleName()), kPatience);
+    QVERIFY(!headline->accessibleName().contains(QStringLiteral("Press Play")));
 }
 
 void TestSavedWindow::playMakesItTheRunBefore() {
