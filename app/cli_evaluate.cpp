@@ -11,6 +11,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/text_table.h"
 #include "engine/io/output_folder.h"
+#include "engine/settings/run_task.h"
 #include "engine/train/experiment.h"
 #include "engine/train/predicted_samples.h"
 #include "engine/train/run_weights.h"
@@ -124,7 +125,7 @@ std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
 }
 
 void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int64_t samples) {
-    for (const Message& note : notesOnPredicted(config.task))
+    for (const Message& note : notesOnPredicted(taskOf(config)))
         printNote("Data: " + note.english() + "\n");
     print(std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
           pathText(options.predict) +
@@ -140,7 +141,7 @@ void checkCanJudge(const RunConfig& config) {
         throw InputError(
             Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
                           " has no samples to judge by; these have: " + validatedSets()));
-    if (factsOf(config.task).validation == 0)
+    if (factsOf(taskOf(config)).validation == 0)
         throw InputError(
             Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
 }

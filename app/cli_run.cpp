@@ -18,6 +18,7 @@
 #include "engine/runs/run_writer.h"
 #include "engine/runs/tensorboard.h"
 #include "engine/settings/lane_titles.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/experiment.h"
@@ -48,7 +49,7 @@ std::string startText(const Experiment& experiment) {
     if (experiment.step() > 0 && !experiment.finished())
         text += ", from step " + std::to_string(experiment.step() + 1);
     text += "\n";
-    for (const Message& note : factsOf(config.task).notes)
+    for (const Message& note : factsOf(taskOf(config)).notes)
         text += "Data: " + note.english() + "\n";
     if (!experiment.dataChange().empty())
         text += "Data: " + experiment.dataChange().english() + ".\n";

@@ -63,6 +63,43 @@ std::vector<int32_t> labelsOf(const ArrayPlace& place, const Array& y) {
     return labels;
 }
 
+/// Whether an array of inputs holds indices for the Embedding with which the network begins.
+bool holdsIndices(const TaskConfig& task, const ArrayInfo& x) {
+    return task.indices > 0 && isWhole(x.type) && x.type != ElementType::Bool;
+}
+
+TensorSpec inputSpec(const TaskConfig& task, const ArrayInfo& x) {
+    TensorSpec spec{"x", sampleShape(placeOfX(task), x)};
+    if (!holdsIndices(task, x)) return spec;
+    if (task.standardiseX)
+        throw InputError(phrase("Data", "data.standardise_x: true is not allowed where x holds "
+                                        "indices for an Embedding: false"));
+    spec.dtype = DType::I32;
+    spec.classes = task.indices;
+    spec.apart = true;
+    return spec;
+}
+
+/// Throws InputError for an index that the Embedding does not know.
+void checkIndices(const TaskConfig& task, const ArrayPlace& place, const Array& x) {
+    if (!holdsIndices(task, x.info))
+        throw InputError(phrase("Data", "%1: %2 are not indices, as those of data.x are: whole "
+                                        "numbers from 0 to %3 are allowed"),
+                         place.shown(), nameOf(x.info.type), task.indices - 1);
+    const int64_t samples = x.info.shape[0], each = x.info.elements() / samples;
+    for (int64_t sample = 0; sample < samples; ++sample) {
+        checkCancelled();
+        for (int64_t i = sample * each; i < (sample + 1) * each; ++i) {
+            const double index = x.at(i);
+            if (index >= 0 && index < static_cast<double>(task.indices)) continue;
+            throw InputError(phrase("Data", "%1: sample %2 has the index %3: 0 to %4 are allowed, "
+                                            "because the network's Embedding has "
+                                            "num_embeddings=%5"),
+                             place.shown(), sample, index, task.indices - 1, task.indices);
+        }
+    }
+}
+
 TensorSpec targetSpec(const TaskConfig& task, const ArrayInfo& y,
                       const std::vector<int32_t>& labels) {
     if (labels.empty()) return {"target", sampleShape(placeOfY(task), y)};
@@ -157,7 +194,7 @@ DataFacts arrayFacts(const TaskConfig& task) {
     if (wantsClasses(task)) labels = labelsOf(task, readAt(placeOfY(task), y), test);
     const int64_t held = test ? 0 : HeldBack::count(x.shape[0], task.validation);
     const bool predicts = !task.predictFile.empty();
-    DataFacts facts{{TensorSpec{"x", sampleShape(placeOfX(task), x)}, targetSpec(task, y, labels)},
+    DataFacts facts{{inputSpec(task, x), targetSpec(task, y, labels)},
                     test ? x.shape[0] : HeldBack::trained(x.shape[0], task),
                     predicts ? predictedInfo(task, x).shape[0]
                     : test   ? test->x.shape[0]
@@ -254,17 +291,13 @@ public:
         checkBoth(task, m_x.info, m_y.info); // a file may have changed since
         const std::optional<TestPart> test = testOf(task, m_x.info, m_y.info);
         m_labels = labelsOf(task, m_y, test);
-        m_tensors = {TensorSpec{"x", sampleShape(placeOfX(task), m_x.info)},
-                     targetSpec(task, m_y.info, m_labels)};
+        m_tensors = {inputSpec(task, m_x.info), targetSpec(task, m_y.info, m_labels)};
         m_splits = splitOf(task, m_x.info);
-        const Extremes inputs = extremesOf(m_x);
-        noteNotFinite(inputs, "x");
-        if (m_labels.empty()) noteNotFinite(extremesOf(m_y), "y");
-        if (task.standardiseX)
-            m_inputScale = scaleOf(m_x, m_tensors[kX].shape, m_splits.train);
+        if (areIndices())
+            checkIndices(task, placeOfX(task), m_x);
         else
-            noteTooLarge(inputs);
-        noteChannels();
+            noteInputs(task);
+        if (m_labels.empty()) noteNotFinite(extremesOf(m_y), "y");
         if (takesAnyNumbers(infoOf(task.loss.kind))) {
             if (auto note = otherClassesNote(m_y)) m_notes.push_back(*std::move(note));
             scaleTarget(task);
@@ -280,11 +313,32 @@ public:
 
     std::vector<Message> notes() const override { return m_notes; }
 
+    /// Returns the indices as numbers: which words they stand for is not in the file.
+    std::string textOf(std::span<const int32_t> x) const override {
+        std::string text;
+        for (const int32_t index : x)
+            text += (text.empty() ? "" : " ") + std::to_string(index);
+        return text;
+    }
+
 private:
+    bool areIndices() const { return m_tensors[kX].dtype == DType::I32; }
+    /// Looks at inputs that are numbers, and standardises them if the settings say so.
+    void noteInputs(const TaskConfig& task) {
+        const Extremes inputs = extremesOf(m_x);
+        noteNotFinite(inputs, "x");
+        if (task.standardiseX)
+            m_inputScale = scaleOf(m_x, m_tensors[kX].shape, m_splits.train);
+        else
+            noteTooLarge(inputs);
+        noteChannels();
+        noteTokens();
+    }
     /// Appends the samples of task.predictFile, whose targets are unknown.
     void addPredicted(const TaskConfig& task) {
         m_moreX = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
         checkPredicted(task, m_x.info, m_moreX.info); // the file may have changed since
+        if (areIndices()) checkIndices(task, placeOfPredicted(task), m_moreX);
         judgeMore();
     }
     void addTest(const TaskConfig& task, const TestPart& test) {
@@ -292,7 +346,10 @@ private:
         m_moreY = readAt(placeOfY(task), test.y);
         checkSame(placeOfX(task), m_moreX, test.x);
         checkSame(placeOfY(task), m_moreY, test.y);
-        noteNotFinite(extremesOf(m_moreX), "x_test");
+        if (areIndices())
+            checkIndices(task, placeOfX(task), m_moreX);
+        else
+            noteNotFinite(extremesOf(m_moreX), "x_test");
         if (m_labels.empty()) noteNotFinite(extremesOf(m_moreY), "y_test");
         judgeMore();
     }
@@ -310,8 +367,7 @@ private:
         const bool more = stored >= first;
         const int64_t at = more ? stored - first : stored;
         const bool known = !more || !m_moreY.bytes.empty();
-        copy(more ? m_moreX : m_x, at, place.floats(kX));
-        m_inputScale.standardise(place.floats(kX));
+        readInputs(more ? m_moreX : m_x, at, place);
         if (!m_labels.empty()) {
             place.label() = known ? m_labels[static_cast<size_t>(stored)] : 0;
         } else if (known) {
@@ -320,6 +376,17 @@ private:
         } else {
             std::ranges::fill(place.floats(kTarget), 0.0f); // any value will do
         }
+    }
+    void readInputs(const Array& from, int64_t at, const SamplePlace& place) const {
+        if (!areIndices()) {
+            copy(from, at, place.floats(kX));
+            m_inputScale.standardise(place.floats(kX));
+            return;
+        }
+        const auto each = static_cast<size_t>(m_tensors[kX].shape.elements());
+        int64_t element = at * static_cast<int64_t>(each);
+        for (int32_t& to : place.rows.labels(kX).subspan(place.row * each, each))
+            to = static_cast<int32_t>(from.at(element++));
     }
     static void copy(const Array& from, int64_t stored, std::span<float> to) {
         from.toFloats(stored * static_cast<int64_t>(to.size()), to);
@@ -371,6 +438,26 @@ private:
                                 "data.standardise_x set to true, they fit."),
                  std::round(values.largest)});
     }
+    /// Notes lists of whole numbers that may well be indices of tokens.
+    void noteTokens() {
+        constexpr int64_t kLeastLength = 4;
+        constexpr double kLeast = 16, kMost = 1 << 24; // of the highest number
+        const ElementType type = m_x.info.type;
+        const bool lists = m_tensors[kX].shape.rank() == 1;
+        if (!isWhole(type) || bytesOf(type) == 1 || !lists || m_tensors[kX].shape[0] < kLeastLength)
+            return;
+        double highest = 0;
+        for (int64_t i = 0; i < m_x.info.elements(); ++i) {
+            if (m_x.at(i) < 0 || m_x.at(i) >= kMost) return;
+            highest = std::max(highest, m_x.at(i));
+        }
+        if (highest < kLeast) return;
+        m_notes.push_back({phrase("Data", "x holds whole numbers from 0 on, which are taken as "
+                                          "numbers. If they stand for words or other tokens, a "
+                                          "network that begins with nn.Embedding(%1, ...) takes "
+                                          "them as such."),
+                           static_cast<int64_t>(highest) + 1});
+    }
     /// Notes pictures whose last axis seems to be that of the channels.
     void noteChannels() {
         constexpr int64_t kMostChannels = 4;
@@ -419,11 +506,14 @@ PythonData arrayPython(const TaskConfig& task, int64_t) {
         return lowerCase(path).ends_with(".safetensors");
     };
     const bool tensors = isTensors(task.x) || isTensors(task.y);
+    const bool indices = task.indices > 0 && holdsIndices(task, infoAt(placeOfX(task)));
+    const std::string inputs = indices ? ".long()" : ".float()";
     const std::string test =
-        task.test ? lang::filled(R"(    more = array(X, "x", "_test").float()
+        task.test ? lang::filled(
+                        R"(    more = array(X, "x", "_test"){INPUTS}
     x, y = torch.cat([x, more]), torch.cat([y, array(Y, "y", "_test"){TYPE}])
 )",
-                                 {{"TYPE", wantsClasses(task) ? ".long()" : ".float()"}})
+                        {{"INPUTS", inputs}, {"TYPE", wantsClasses(task) ? ".long()" : ".float()"}})
                   : std::string();
     std::string scaled; // needs the shapes, which are known by then
     if (task.standardiseX) scaled = standardisePython("x", factsOf(task).tensors[kX].shape);
@@ -452,13 +542,14 @@ def array(path, name{PART}):
 
 
 def samples():
-    x, y = array(X, "x").float(), array(Y, "y"){TYPE}
+    x, y = array(X, "x"){INPUTS}, array(Y, "y"){TYPE}
 {TEST}    x = x[:, None] if x.dim() == 1 else x
     y = {SHAPED}
 {HELD}{SCALED}    return (x[train], y[train]), (x[held], y[held])
 )",
              {{"X", lang::pythonText(task.x)},
               {"Y", lang::pythonText(placeOfY(task).path)},
+              {"INPUTS", inputs},
               {"TYPE", wantsClasses(task) ? ".long()" : ".float()"},
               {"SHAPED", wantsClasses(task) ? "y.flatten()" : "y[:, None] if y.dim() == 1 else y"},
               {"PART", task.test ? ", part=\"_train\"" : ""},

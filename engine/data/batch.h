@@ -21,6 +21,7 @@ struct TensorSpec {
     int64_t classes = 0;       ///< of labels and indices (I32), which go from 0 to classes - 1
     bool wholeClasses = false; ///< the names of the classes in a file are whole numbers
     bool padded = false;       ///< of indices: 0 fills samples up to one length
+    bool apart = false;        ///< likewise: samples are not pieces of one text, see textOf()
 };
 
 /// The tensors of some samples, in the order of their specs.

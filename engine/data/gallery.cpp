@@ -232,9 +232,9 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
     const int64_t all = data.samples(split);
     std::vector<Batch> samples;
     const Shape& target = data.tensors()[kTarget].shape;
-    for (const int64_t sample : x.padded ? spread(kClassedTexts, all)
-                                : text   ? rowOfText(all, target)
-                                         : spreadPictures(x.shape, all))
+    for (const int64_t sample : x.apart ? spread(kClassedTexts, all)
+                                : text  ? rowOfText(all, target)
+                                        : spreadPictures(x.shape, all))
         if (auto read = sampleOf(data, split, sample)) samples.push_back(*std::move(read));
     if (samples.empty()) return nullptr;
     Prompted prompted;
@@ -244,7 +244,7 @@ std::shared_ptr<const Gallery> galleryOf(const Dataset& data) {
                 data.channelScales(), prompted.prompt, prompted.continued});
     for (size_t row = 0; row < samples.size(); ++row)
         gallery->samples.setRow(row, samples[row], 0);
-    for (size_t row = 0; x.padded && row < samples.size(); ++row)
+    for (size_t row = 0; x.apart && row < samples.size(); ++row)
         gallery->texts.push_back(data.textOf(samples[row].labels(kX)));
     return gallery;
 }

@@ -44,6 +44,7 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             numberText(task.vocabulary),
             task.drop,
             task.predictFile,
+            numberText(task.indices),
             task.test ? "test" : "",
             numberText(task.validation),
             nameOf(task.loss.kind),

@@ -92,6 +92,9 @@ struct TaskConfig {
     /// shards: a picture or a folder of them. Its samples are the ones to validate on. What is
     /// learnt from the other samples (means, words) is applied to them.
     std::string predictFile{};
+    /// Not a setting, see taskOf(). arrays: the whole numbers of x are indices from 0 to indices -
+    /// 1; 0: all numbers of x are numbers.
+    int64_t indices = 0;
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
     bool grey = false;        ///< likewise: one channel in place of three
     bool flip = false;        ///< likewise: half of those to train on are mirrored

@@ -37,7 +37,8 @@ public:
                        .shape = {task.context},
                        .dtype = DType::I32,
                        .classes = m_vocabulary.size(),
-                       .padded = true},
+                       .padded = true,
+                       .apart = true},
             TensorSpec{
                 "target", {}, DType::I32, std::max<int64_t>(2, classes), table.wholeClasses}};
         m_view = classesView(m_tensors[kTarget].classes, table.classes);

@@ -383,8 +383,9 @@ NodeType checkedOutput(const LayerSpec& layer, const NodeType& in, ModelMode mod
     const bool indices = in.dtype == DType::I32;
     if (layer.info->takesIndices && !indices)
         layer.refuse(phrase("Model",
-                            "the input holds floating-point numbers; indices are expected, "
-                            "such as those of characters (data.kind text)"));
+                            "the input holds floating-point numbers, and indices are expected: "
+                            "this layer must be the first one, and the samples characters, texts "
+                            "or an array of whole numbers (x.astype('int64'))"));
     if (indices && !layer.info->takesIndices && layer.info->computes)
         layer.refuse(phrase("Model", "the input holds indices; put an Embedding(...) in front of "
                                      "this layer"));

@@ -59,6 +59,14 @@ std::string textOf(const std::vector<Row>& rows) {
     return text + ")";
 }
 
+/// Returns the first layer that does more than move values; null when there is none.
+const LayerSpec* firstThatComputes(const LayerSpec& layer) {
+    if (layer.info->holds == Holds::Nothing) return layer.info->computes ? &layer : nullptr;
+    for (const LayerSpec& child : layer.children)
+        if (const LayerSpec* first = firstThatComputes(child)) return first;
+    return nullptr;
+}
+
 template <class Call>
 auto named(const Call& call) {
     try {
@@ -87,6 +95,18 @@ NodeType modelOutput(const ModelConfig& config, const ModelSpec& model, const No
                      ModelMode mode) {
     const auto output = [&] { return outputOf(model, in, nullptr, mode); };
     return config.layers.empty() ? output() : named(output);
+}
+
+int64_t firstIndices(const ModelConfig& config) {
+    constexpr std::string_view kName = "Embedding"; // most models are not worth reading
+    if (config.layers.find(kName) == std::string::npos) return 0;
+    try {
+        const ModelSpec model = readModel(config.layers);
+        const LayerSpec* first = firstThatComputes(model.root);
+        return first && first->info->takesIndices ? first->whole("num_embeddings") : 0;
+    } catch (const InputError&) {
+        return 0;
+    }
 }
 
 void checkIndices(const ModelConfig& config, const ModelSpec& model, int64_t indices) {

@@ -21,6 +21,10 @@ ModelSpec modelOf(const ModelConfig&, int64_t inputs, int64_t outputs);
 NodeType modelOutput(const ModelConfig&, const ModelSpec&, const NodeType& in,
                      ModelMode = ModelMode::Train);
 
+/// Returns how many indices the Embedding knows with which the model begins; 0 when it begins
+/// otherwise, or cannot be read.
+int64_t firstIndices(const ModelConfig&);
+
 /// Throws InputError likewise when an Embedding knows fewer indices than the data have.
 void checkIndices(const ModelConfig&, const ModelSpec&, int64_t indices);
 

@@ -2,6 +2,7 @@
 #include "engine/settings/run_length.h"
 
 #include "engine/core/error.h"
+#include "engine/settings/run_task.h"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ EpochPlan epochPlanOf(const RunConfig& config) {
 
 std::optional<DataFacts> knownFactsOf(const RunConfig& config) {
     try {
-        return factsOf(config.task);
+        return factsOf(taskOf(config));
     } catch (const InputError&) {
         return std::nullopt;
     }

@@ -1,12 +1,19 @@
 // Makes a task from settings.
 #include "engine/settings/run_task.h"
 
+#include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 
 namespace halfscope {
 
+TaskConfig taskOf(const RunConfig& config) {
+    TaskConfig task = config.task;
+    if (task.kind == TaskKind::Arrays) task.indices = firstIndices(config.model);
+    return task;
+}
+
 std::unique_ptr<Task> makeTask(const RunConfig& config) {
-    std::unique_ptr<Dataset> data = makeDataset(config.task, config.seed); // before its plan
+    std::unique_ptr<Dataset> data = makeDataset(taskOf(config), config.seed); // before its plan
     return std::make_unique<Task>(std::move(data), epochPlanOf(config), config.seed,
                                   static_cast<int>(config.data.workers),
                                   config.data.shuffle ? Order::Shuffled : Order::AsStored);

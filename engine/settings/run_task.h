@@ -6,6 +6,9 @@
 
 namespace halfscope {
 
+/// Returns the settings of the task with what the network decides: where it begins with an
+/// Embedding, whole numbers in arrays are indices.
+TaskConfig taskOf(const RunConfig&);
 /// Makes the task. Throws InputError when a file cannot be used.
 std::unique_ptr<Task> makeTask(const RunConfig&);
 

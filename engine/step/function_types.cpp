@@ -6,6 +6,7 @@
 #include "engine/ops/cast_report.h"
 #include "engine/ops/op_info.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_graph.h"
 
 #include <algorithm>
@@ -163,7 +164,7 @@ LaneTypes laneTypes(const RunConfig& config, const LaneConfig& lane, const Batch
 }
 
 std::vector<LaneTypes> laneTypes(const RunConfig& config) {
-    const BatchShape shape = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    const BatchShape shape = batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
     std::vector<LaneTypes> lanes;
     for (const LaneConfig& lane : config.lanes)
         lanes.push_back(laneTypes(config, lane, shape));

@@ -6,6 +6,7 @@
 #include "engine/data/targets.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 
 #include <algorithm>
 #include <array>
@@ -164,7 +165,7 @@ ModelSpec fittingModel(const RunConfig& config, const BatchShape& batch, DType d
 }
 
 BatchShape knownBatch(const RunConfig& config) {
-    BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    BatchShape batch = batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
     if (config.task.image.empty() || config.model.layers.empty()) return batch;
     const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
     const SeenInput seen = seenInput(config, model, batch);
@@ -179,7 +180,7 @@ ModelShapes modelShapes(const RunConfig& config) {
     const bool knowsColours = config.task.kind != TaskKind::Image || config.task.image.empty();
     DataFacts facts;
     try {
-        facts = factsOf(config.task);
+        facts = factsOf(taskOf(config));
     } catch (const InputError& error) {
         ModelShapes shapes;
         shapes.text = config.model.layers;

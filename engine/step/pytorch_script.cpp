@@ -11,6 +11,7 @@
 #include "engine/settings/fields.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/step/pytorch_calls.h"
 #include "engine/step/pytorch_fp8.h"
@@ -36,7 +37,7 @@ class ScriptWriter {
 public:
     explicit ScriptWriter(const RunConfig& config)
         : m_config(config), m_data(infoOf(config.task.kind)), m_parts(partsOf(config)),
-          m_batch(knownBatch(config)), m_samples(m_data.python(config.task, m_batch.outputs)),
+          m_batch(knownBatch(config)), m_samples(m_data.python(taskOf(config), m_batch.outputs)),
           m_model(fittingModel(config, m_batch, DType::F32)),
           m_seen(seenInput(config, m_model, m_batch)) {
         if (judged()) {

@@ -6,6 +6,7 @@
 #include "engine/models/onnx_layers.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/step/step_parts.h"
 
@@ -79,7 +80,7 @@ std::string jsonList(const std::vector<std::string>& names) {
 /// Returns the file's bytes. Without weights it only checks.
 std::string modelOf(const RunConfig& config, const Weights* weights,
                     std::map<std::string, std::string> about, const std::string& program) {
-    const DataFacts facts = factsOf(config.task);
+    const DataFacts facts = factsOf(taskOf(config));
     const BatchShape batch = batchShape(facts.tensors, epochPlanOf(config).batch);
     const ModelSpec model = fittingModel(config, batch, DType::F32);
     const StepParts parts = partsOf(config);
@@ -115,7 +116,7 @@ std::string criticModelOf(const RunConfig& config, const Weights* weights,
                           std::map<std::string, std::string> about, const std::string& program) {
     const std::optional<NetworkPart> part = partsOf(config).critic;
     if (!part) throw InputError(phrase("Model", "model.adversary: this run has no critic"));
-    const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    const BatchShape batch = batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
     const ModelSpec model = criticOf(config.model, batch.outputs);
     checkSize("model.critic", model, 1);
     const OnnxGraph::Value input{"x", {batch.rows, batch.outputs}, DType::F32};

@@ -12,6 +12,7 @@
 #include "engine/data/new_pictures.h"
 #include "engine/data/text_table.h"
 #include "engine/io/npy.h"
+#include "engine/settings/run_task.h"
 
 #include <algorithm>
 #include <atomic>
@@ -163,7 +164,7 @@ std::optional<PredictedSamples> predictedWith(const WeightsFor& weightsFor, cons
         judge.requestStop();
     });
     if (!trainer.evaluate(stops, &all)) return std::nullopt;
-    std::vector<Message> notes = notesOnPredicted(config.task);
+    std::vector<Message> notes = notesOnPredicted(taskOf(config));
     if (auto changed = changedSince(config.task, trained, judge.dataPrint()))
         notes.insert(notes.begin(), *std::move(changed));
     addLeftOut(trainer.skippedSamples(), notes);

@@ -8,6 +8,7 @@
 #include "engine/models/model_spec.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/step_parts.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/typed_arrays.h"
@@ -42,7 +43,7 @@ std::map<std::string, Shape> shapesOf(const Graph& graph) {
 }
 
 std::map<std::string, Shape> shapesOf(const RunConfig& config) {
-    const BatchShape batch = batchShape(factsOf(config.task).tensors, epochPlanOf(config).batch);
+    const BatchShape batch = batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
     const ModelSpec model = modelOf(config.model, batch.inputs, batch.outputs);
     std::map<std::string, Shape> shapes;
     const StepParts parts = partsOf(config);

@@ -3,6 +3,7 @@
 #include "ui/dialogs/model_dialog.h"
 
 #include "engine/data/known_facts.h"
+#include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "ui/dialogs/ask.h"
 #include "ui/look/owned.h"
@@ -62,7 +63,7 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     column->addWidget(m_sum);
     column->addWidget(m_error);
     buildButtons();
-    m_waits = factsPending(config.task);
+    m_waits = factsPending(taskOf(config));
     m_template = QString::fromStdString(modelShapes(withText(config, {})).text);
     const QString own = QString::fromStdString(config.model.layers);
     m_text->setPlainText(own.isEmpty() ? m_template : own);
@@ -125,7 +126,7 @@ void ModelDialog::reject() {
 QString ModelDialog::errorText() const { return m_error->text(); }
 
 void ModelDialog::lookForData() {
-    if (!m_waits || factsPending(m_config.task)) return;
+    if (!m_waits || factsPending(taskOf(m_config))) return;
     m_waits = false;
     const bool untouched = text().isEmpty();
     m_template = QString::fromStdString(modelShapes(withText(m_config, {})).text);

@@ -6,6 +6,7 @@
 #include "engine/data/known_facts.h"
 #include "engine/settings/lane_titles.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "ui/models/translated.h"
 
 #include <algorithm>
@@ -350,7 +351,7 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
 
 QString ConfigModel::stepsUnknown() const {
     if (m_config.epochs == 0 || knownFactsOf(m_config)) return {};
-    return factsPending(m_config.task) ? tr("reading…") : tr("unknown");
+    return factsPending(taskOf(m_config)) ? tr("reading…") : tr("unknown");
 }
 
 bool ConfigModel::setData(const QModelIndex& index, const QVariant& value, int role) {

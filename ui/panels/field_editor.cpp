@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/data/known_facts.h"
 #include "engine/settings/run_length.h"
+#include "engine/settings/run_task.h"
 #include "ui/dialogs/ask.h"
 #include "ui/dialogs/get_mnist_dialog.h"
 #include "ui/dialogs/model_dialog.h"
@@ -292,7 +293,7 @@ QString FieldEditor::problemText() const {
     const bool column = key == QLatin1String(kTargetKey) || key == QLatin1String(kDropKey);
     if (!column && (!namesData() || !namesFiles(task))) return {};
     if (!applies()) return {};
-    const std::optional<Message> problem = factsProblem(task);
+    const std::optional<Message> problem = factsProblem(taskOf(m_model.config()));
     if (!problem) return {};
     // a wrong name of a column is told where it was typed
     const QString english = QString::fromStdString(problem->english());
@@ -316,7 +317,8 @@ QString FieldEditor::noteText() const {
     const TaskConfig& task = m_model.config().task;
     const bool missing = key == QLatin1String("data.missing") && task.missing != Missing::Refuse;
     const bool readers = key == QLatin1String("data.shard_readers") && task.shardReaders > 1;
-    if (namesData() && applies() && factsPending(task)) return tr("Reading the data…");
+    if (namesData() && applies() && factsPending(taskOf(m_model.config())))
+        return tr("Reading the data…");
     const bool path = namesData() && namesFiles(task) && task.shardReaders == 1 &&
                       (task.kind != TaskKind::Csv || task.missing == Missing::Refuse);
     if ((!missing && !readers && !path) || !applies()) return {};

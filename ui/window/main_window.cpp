@@ -2,6 +2,7 @@
 #include "ui/window/main_window.h"
 
 #include "engine/core/error.h"
+#include "engine/settings/run_task.h"
 #include "ui/dialogs/ask.h"
 #include "ui/dialogs/figure_menu.h"
 #include "ui/images/compare_view.h"
@@ -244,10 +245,12 @@ void MainWindow::connectParts() {
 /// Cancels the reading of data that no settings name any more.
 void MainWindow::keepData() {
     const ConfigModel& config = m_models.config;
-    std::vector<FactsKey> wanted{factsKeyOf(config.config().task),
-                                 factsKeyOf(config.preset().task)};
-    if (config.running()) wanted.push_back(factsKeyOf(config.running()->task));
-    if (const RunPtr& run = m_shown->run()) wanted.push_back(factsKeyOf(run->info().config.task));
+    std::vector<FactsKey> wanted;
+    const auto want = [&wanted](const RunConfig& of) { wanted.push_back(factsKeyOf(taskOf(of))); };
+    want(config.config());
+    want(config.preset());
+    if (config.running()) want(*config.running());
+    if (const RunPtr& run = m_shown->run()) want(run->info().config);
     m_facts.keepOnly(wanted);
 }
 

@@ -21,6 +21,7 @@ private slots:
     void notesOddValues();
     void notesLargeValues();
     void notesChannelsLast();
+    void notesTokens();
     void notesOtherClasses_data();
     void notesOtherClasses();
 
@@ -92,6 +93,27 @@ void TestArrayNotes::notesChannelsLast() {
     QVERIFY(notesOf("(2, 3, 6, 5)", 180).empty());
     QVERIFY(notesOf("(2, 3, 5, 3)", 90).empty());
     QVERIFY(notesOf("(2, 6, 3)", 36).empty());
+}
+
+/// Lists of whole numbers may be words; the pixels of pictures and single columns are not.
+void TestArrayNotes::notesTokens() {
+    const auto notesOf = [&](const char* type, const char* shape, const std::string& bytes,
+                             int64_t indices = 0) {
+        TaskConfig task = arrays(npy(type, shape, bytes), npy("|u1", "(2,)", "\0\1"s), true);
+        task.indices = indices;
+        return makeDataset(task, 0)->notes();
+    };
+    const auto tokens = bytesOfValues<int32_t>({7, 0, 2, 99, 1, 1, 0, 0});
+    QCOMPARE(notesOf("<i4", "(2, 4)", tokens).at(0).english(),
+             std::string("x holds whole numbers from 0 on, which are taken as numbers. If they "
+                         "stand for words or other tokens, a network that begins with "
+                         "nn.Embedding(100, ...) takes them as such."));
+    QVERIFY(notesOf("<i4", "(2, 4)", tokens, 100).empty());
+    QVERIFY(notesOf("<i4", "(2, 2, 2)", tokens).empty());
+    QVERIFY(notesOf("|u1", "(2, 4)", "\7\0\2\143\1\1\0\0"s).empty());
+    QVERIFY(notesOf("<i4", "(2, 4)", bytesOfValues<int32_t>({7, -1, 2, 99, 1, 1, 0, 0})).empty());
+    QVERIFY(notesOf("<i4", "(2, 4)", bytesOfValues<int32_t>({7, 1, 2, 9, 1, 1, 0, 0})).empty());
+    QVERIFY(notesOf("<i4", "(2, 2)", bytesOfValues<int32_t>({7, 0, 2, 99})).empty());
 }
 
 void TestArrayNotes::notesOtherClasses_data() {

@@ -76,7 +76,8 @@ private:
     QString pictures() const;
     /// Makes a text with 21 characters, some of which take two bytes.
     QString text() const;
-    QString texts() const; ///< a table of texts and classes, with semicolons
+    QString sentences() const; ///< arrays of tokens, with a test part
+    QString texts() const;     ///< a table of texts and classes, with semicolons
     QStringList characters() const;
 
     /// Writes the lane's weights and the run as a program, and returns what a driver prints about
@@ -130,6 +131,23 @@ QString TestPyTorchRuns::archive() const {
                zipBytes({{"names.npy", npy("<U1", "(1,)", bytesOfValues<char32_t>({U'a'}))},
                          {"x.npy", npy("<f4", "(60, 3)", x), true},
                          {"y_train.npy", npy("<i8", "(60,)", y)}}));
+    return path;
+}
+
+QString TestPyTorchRuns::sentences() const {
+    std::string x, y;
+    for (int i = 0; i < 70; ++i) {
+        for (int at = 0; at < 5; ++at)
+            x += bytesOfValues<uint16_t>({static_cast<uint16_t>((3 * i + 7 * at + i * at) % 40)});
+        y += bytesOfValues<int64_t>({i % 3});
+    }
+    const size_t row = 5 * sizeof(uint16_t);
+    const QString path = m_folder.filePath("sentences.npz");
+    writeBytes(path.toStdString(),
+               zipBytes({{"x_train.npy", npy("<u2", "(60, 5)", x.substr(0, 60 * row))},
+                         {"y_train.npy", npy("<i8", "(60,)", y.substr(0, 60 * 8))},
+                         {"x_test.npy", npy("<u2", "(10, 5)", x.substr(60 * row))},
+                         {"y_test.npy", npy("<i8", "(10,)", y.substr(60 * 8))}}));
     return path;
 }
 
@@ -344,6 +362,11 @@ void TestPyTorchRuns::follows_data() {
         {"data.kind=arrays", "data.x=" + archive(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "run.epochs=25",
          "scaler.init_scale=1024"}); // the usual one skips where gradients are close to 1
+    row("array of indices",
+        {"data.kind=arrays", "data.x=" + sentences(), "data.test=true", "data.shuffle=false",
+         "task.batch=16", "task.loss=cross-entropy", "run.epochs=25", "scaler.init_scale=1024",
+         "model.layers=nn.Sequential(nn.Embedding(40, 8), nn.Flatten(), nn.Linear(40, 16), "
+         "nn.Tanh(), nn.Linear(16, 3))"});
     row("standardised table",
         {"data.kind=csv", "data.path=" + prices(), "data.header=false", "data.validation=0",
          "data.shuffle=false", "data.standardise_target=true", "task.batch=16", "run.epochs=25",

@@ -64,6 +64,7 @@ private slots:
     void foldersAreChosenFromTheMenu();
     void dataBecomesAnExperiment_data();
     void dataBecomesAnExperiment();
+    void tokensGoToAnEmbedding();
     void pricesAreStandardised();
 };
 
@@ -249,6 +250,49 @@ void TestWindowDrops::dataBecomesAnExperiment() {
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 20, kPatience);
     window.pause();
+}
+
+/// Whole numbers are indices once the network begins with an Embedding, and a note says that they
+/// may be; an index that it does not know is told.
+void TestWindowDrops::tokensGoToAnEmbedding() {
+    std::string x, y;
+    for (int i = 0; i < 40; ++i) {
+        for (int at = 0; at < 8; ++at)
+            x += bytesOfValues<int32_t>({(7 * i + 3 * at) % 50});
+        y += bytesOfValues<int64_t>({i % 2});
+    }
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const std::string archive =
+        zipBytes({{"x.npy", npy("<i4", "(40, 8)", x)}, {"y.npy", npy("<i8", "(40,)", y)}});
+    QVERIFY(dropFile(window, write(opened.folder, "tokens.npz", archive)));
+    QTRY_COMPARE(window.windowTitle(), QStringLiteral("tokens – Halfscope"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    const auto notes = [&window] {
+        QString all;
+        for (const QLabel* note : window.findChildren<QLabel*>(QStringLiteral("note")))
+            all += note->text();
+        return all;
+    };
+    QTRY_VERIFY2(notes().contains(QStringLiteral("nn.Embedding(50, ...)")), qPrintable(notes()));
+    ConfigModel& model = window.config();
+    const auto begin = [&](const char* layers) {
+        return model.setData(model.index(model.rowOf("model.layers")), QString(layers));
+    };
+    QVERIFY(begin("nn.Sequential(nn.Embedding(50, 4), nn.Flatten(), nn.Linear(32, 2))"));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 20, kPatience);
+    window.pause();
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QTRY_VERIFY2(!notes().contains(QStringLiteral("nn.Embedding")), qPrintable(notes()));
+    QVERIFY(begin("nn.Sequential(nn.Embedding(49, 4), nn.Flatten(), nn.Linear(32, 2))"));
+    window.restart();
+    QTRY_VERIFY2_WITH_TIMEOUT(
+        window.bannerText().contains(QStringLiteral("has the index 49: 0 to 48 are allowed")),
+        qPrintable(window.bannerText()), kPatience);
 }
 
 /// A table of prices is standardised as it comes, and its cards tell the error of a price.
