@@ -344,10 +344,12 @@ void checkLengths(const RunConfig& config) {
         throw InputError(phrase("Settings", "schedule.total_steps: 0 is not allowed for a run of "
                                             "%1 updates: a schedule has at most %2"),
                          length, longest);
-    if (warmsUp(config.schedule) && config.schedule.warmupSteps >= length)
+    // A run that is too short for a warm-up ends in it.
+    const int64_t own = config.schedule.totalSteps;
+    if (own > 0 && warmsUp(config.schedule) && config.schedule.warmupSteps >= own)
         throw InputError(phrase("Settings", "schedule.warmup_steps: %1 is not allowed: at most "
-                                            "%2, for the schedule has %3 steps"),
-                         config.schedule.warmupSteps, length - 1, length);
+                                            "%2, because schedule.total_steps is %3"),
+                         config.schedule.warmupSteps, own - 1, own);
 }
 
 /// Checks the last batch of an epoch, which has its own number of samples: a single sample has no

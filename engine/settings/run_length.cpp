@@ -33,8 +33,11 @@ int64_t stepsOf(const RunConfig& config) {
 ScheduleConfig scheduleOf(const RunConfig& config) {
     constexpr int64_t kLeast = 2; // one update has no end that differs from its start
     ScheduleConfig schedule = config.schedule;
-    if (schedule.totalSteps == 0)
-        schedule.totalSteps = std::max(kLeast, stepsOf(config) / config.gradients.accumulate);
+    if (schedule.totalSteps == 0) {
+        const int64_t least = warmsUp(schedule) ? schedule.warmupSteps + 1 : kLeast;
+        schedule.totalSteps =
+            std::max({kLeast, least, stepsOf(config) / config.gradients.accumulate});
+    }
     return schedule;
 }
 

@@ -16,7 +16,8 @@ std::optional<DataFacts> knownFactsOf(const RunConfig&);
 EpochPlan epochPlanOf(const RunConfig&);
 /// Returns the steps of the run: as many as its epochs have, or run.steps when it counts no epochs.
 int64_t stepsOf(const RunConfig&);
-/// Returns the schedule with its length in updates: that of the run when schedule.total_steps is 0.
+/// Returns the schedule with its length in updates: that of the run when schedule.total_steps is 0,
+/// but long enough for the warm-up.
 ScheduleConfig scheduleOf(const RunConfig&);
 
 } // namespace halfscope

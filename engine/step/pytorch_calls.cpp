@@ -134,7 +134,7 @@ std::string scheduleCall(const ScheduleConfig& s) {
     if (warmup == 0) return ownCourse(s, whole);
     const std::string steps = numberText(warmup);
     const std::string rest =
-        s.totalSteps > 0 ? numberText(s.totalSteps - warmup) : "updates - " + steps;
+        s.totalSteps > 0 ? numberText(s.totalSteps - warmup) : "max(1, updates - " + steps + ")";
     return lang::filled(
         R"({TORCH}SequentialLR(
         optimizer,

@@ -190,8 +190,9 @@ private slots:
                          "is missing: samples come first here"));
         QCOMPARE(refusalOf("Embedding(9, 4)", {2, 5}),
                  QString("line 1, column 1: Embedding(9, 4): the input holds floating-point "
-                         "numbers; indices are expected, such as those of characters (data.kind "
-                         "text)"));
+                         "numbers, and indices are expected: this layer must be the first one, and "
+                         "the samples characters, texts or an array of whole numbers "
+                         "(x.astype('int64'))"));
         QCOMPARE(refusalOf("Sequential(Identity(), Linear(5, 1))", {2, 5}, DType::I32),
                  QString("line 1, column 24: Linear(5, 1): the input holds indices; put an "
                          "Embedding(...) in front of this layer"));

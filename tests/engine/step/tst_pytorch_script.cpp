@@ -203,8 +203,8 @@ void TestPyTorchScript::settings_data() {
         {"schedule.kind=cosine", "schedule.warmup_steps=20", "schedule.min_lr=0.0001"},
         {"            torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1 / 20, "
          "total_iters=20),",
-         "            torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=updates - 20, "
-         "eta_min=0.0001),",
+         "            torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=max(1, updates "
+         "- 20), eta_min=0.0001),",
          "        milestones=[20],"});
     row("warm-up of a schedule with a length", "recipe-plain",
         {"schedule.kind=linear", "schedule.warmup_steps=20", "schedule.total_steps=50",
