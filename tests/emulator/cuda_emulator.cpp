@@ -45,13 +45,20 @@ struct Thread {
     Snapshot* reading = nullptr;
 };
 
+/// The fibers of all texts, of which one runs at a time. Each of their stacks takes two of the
+/// system's mappings, and a process may have about as many as 30 texts would need.
+Fibers& fibersOfAll() {
+    static Fibers fibers(kMaxThreads);
+    return fibers;
+}
+
 } // namespace
 
 struct EmulatedModule::Impl {
     std::unique_ptr<PtxModule> ptx; ///< runs the text instead
     std::unique_ptr<CompiledText> library;
     hs_emulated::State* state = nullptr;
-    std::unique_ptr<Fibers> fibers;
+    Fibers* fibers = nullptr; ///< null where PTX runs
     std::vector<Thread> threads;
     std::vector<std::vector<std::unique_ptr<Snapshot>>> snapshots; ///< by warp
     int current = 0;
@@ -321,7 +328,7 @@ EmulatedModule::EmulatedModule(const std::string& text, Effort effort)
         m_impl->ptx = std::make_unique<PtxModule>(text, emulatedCapability());
         return;
     }
-    m_impl->fibers = std::make_unique<Fibers>(kMaxThreads);
+    m_impl->fibers = &fibersOfAll();
     const std::string words = HALFSCOPE_SOURCE_DIR "/tests/emulator/cuda_words.h";
     std::string options = effort == Effort::ShortRun ? "-O1" : "-O0";
     if (effort != Effort::Unsearched) {
