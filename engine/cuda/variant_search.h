@@ -32,10 +32,10 @@ public:
 
     /// Returns the fastest way. The first of the variants is used when the search runs out of time,
     /// and its results are the reference. When there is no memory for it, one that needs less is
-    /// used. A search that is stopped, or short of memory, uses the best
-    /// so far and leaves the choice to the next search. Throws what makes it impossible to run:
-    /// OutOfMemory of the variant that needs least, NoAlgorithm and NoConvolution of the first,
-    /// and the first one's error when no other works either.
+    /// used. A search that is stopped, or short of memory, uses the best so far and leaves the
+    /// choice to the next search. Throws what makes it impossible to run: OutOfMemory of the
+    /// variant that needs least, NoAlgorithm and NoConvolution of the first, and the first one's
+    /// error when no other works either.
     std::unique_ptr<StepVersion> fastest(const std::vector<Variant>&);
     /// The result of each; empty when there was only one.
     const std::vector<VariantTime>& times() const { return m_times; }

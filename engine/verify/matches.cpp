@@ -90,9 +90,12 @@ std::string matchesReference(const VerifyReport& report) {
     for (const char* table : kTables)
         tables += std::string(tables.empty() ? "`" : ", `") + table + "`";
     return "## What matches\n\n"
-           "`halfscope-cli verify` runs these suites on any device: all but `products` against "
-           "values recorded from PyTorch 2.11 on a GPU. [Verification](verify.md) lists their "
-           "bounds, and says when a case in a file of your own counts as ill-posed.\n\n" +
+           "`halfscope-cli verify` runs these suites on any device. All but `products` compare "
+           "with "
+           "values that PyTorch computed: version 2.11 on a GPU those of `autocast`, `scaler` and "
+           "`runs`, version 2.15 on a CPU those of `optim` and `ops`. [Verification](verify.md) "
+           "lists "
+           "their bounds, and says when a case in a file of your own counts as ill-posed.\n\n" +
            suitesTable(report) + "\nOutput dtypes are checked for " +
            std::to_string(autocastCases().size()) + " functions under " + tables +
            ", with inputs that are all float32, all in the lower precision, or mixed. These are "
