@@ -1,6 +1,6 @@
-// Kernels of matrix products and convolutions: which of matmul.cuh's ways, which tile, and into how
-// many parts k is cut. All of it depends only on sizes, never on the available blocks, so that
-// merged and single launches give the same bits.
+// Kernels of matrix products and convolutions: tensor cores or which of matmul.cuh's ways, which
+// tile, and into how many parts k is cut. All of it depends only on sizes, never on the available
+// blocks, so that merged and single launches give the same bits.
 #include "engine/cuda/codegen/node_source.h"
 
 #include <algorithm>
@@ -51,6 +51,43 @@ ProductPlan planOf(const ProductSizes& s) {
     while (cut() < kWantedTiles / 2 && std::max(plan.tileM, plan.tileN) > 16)
         (plan.tileM >= plan.tileN ? plan.tileM : plan.tileN) /= 2;
     return plan;
+}
+
+/// A product by tensor cores, see warp_matmul.cuh.
+struct WarpPlan {
+    int64_t tileN = 16, ways = 1, turns = 1;
+
+    int64_t tiles(const ProductSizes& s) const {
+        return s.batch * ceilDiv(s.m, 16) * ceilDiv(s.n, tileN);
+    }
+    int64_t blocks(const ProductSizes& s) const { return ceilDiv(tiles(s) * ways, kWarps); }
+    static constexpr int64_t kWarps = kThreads / 32;
+};
+
+WarpPlan warpPlanOf(const ProductSizes& s, DType in) {
+    WarpPlan plan;
+    const int64_t turns = std::max<int64_t>(ceilDiv(s.k, in == DType::F32 ? 16 : 32), 1);
+    const auto cut = [&](int64_t tileN) {
+        plan.tileN = tileN;
+        plan.ways = 1;
+        while (plan.ways < WarpPlan::kWarps && 2 * plan.ways <= turns &&
+               plan.blocks(s) < kWantedTiles)
+            plan.ways *= 2;
+    };
+    cut(16);
+    // a narrower tile reads its rows more often, so only when multiprocessors would be idle
+    if (s.n <= 8 || plan.blocks(s) < kWantedTiles / 2) cut(8);
+    plan.turns = ceilDiv(turns, plan.ways);
+    return plan;
+}
+
+/// Whether tensor cores multiply what a product has, with sums in f32.
+bool suitsWarps(const NodeSite& site) {
+    const Node& node = site.node();
+    const DType in = site.in(0).dtype;
+    const bool tf32 = in == DType::F32 && node.math == MathMode::TF32;
+    if (node.op != Op::Matmul || !(in == DType::F16 || in == DType::BF16 || tf32)) return false;
+    return site.traits().capability >= (in == DType::F16 ? 75 : 80);
 }
 
 const Shape& imageOf(const NodeSite& site) {
@@ -108,28 +145,35 @@ std::string operandsOf(const NodeSite& site) {
     return with("ConvWeightGrad", a + ", " + none + ", " + b);
 }
 
-} // namespace
+KernelText writeLanes(const NodeSite& site, HowText& how, const ProductSizes& s, int64_t lanes) {
+    const int64_t blocks = site.blocksFor(ceilDiv(s.results() * lanes, kThreads));
+    how.count("blocks", blocks).count("lanes", lanes);
+    return site.function(how.text(),
+                         "    const " + operandsOf(site) + "    hs::nodes::multiplySmall<" +
+                             site.howName() + ">(x, block);\n",
+                         blocks);
+}
 
-KernelText writeProduct(const NodeSite& site) {
-    const Node& node = site.node();
-    const bool isDouble = site.in(0).dtype == DType::F64;
-    HowText how(site);
-    how.use("In", storageWord(site.in(0).dtype)).use("Out", storageWord(node.dtype));
-    how.use("Acc", isDouble ? "double" : "float");
-    how.flag("tf32", node.math == MathMode::TF32 && site.in(0).dtype == DType::F32);
-    const ProductSizes s = node.op == Op::Matmul ? addMatmul(site, how) : addConvolution(site, how);
-    const ProductPlan plan = planOf(s);
-    const int64_t blocks = plan.lanes > 0
-                               ? site.blocksFor(ceilDiv(s.results() * plan.lanes, kThreads))
-                               : site.blocksFor(plan.tiles(s) * (site.isAlone() ? 1 : plan.parts));
-    how.number("batch", s.batch).count("blocks", blocks);
-    if (plan.lanes > 0) {
-        how.count("lanes", plan.lanes);
-        return site.function(how.text(),
-                             "    const " + operandsOf(site) + "    hs::nodes::multiplySmall<" +
-                                 site.howName() + ">(x, block);\n",
-                             blocks);
-    }
+KernelText writeWarps(const NodeSite& site, HowText& how, const ProductSizes& s) {
+    const WarpPlan plan = warpPlanOf(s, site.in(0).dtype);
+    const int64_t blocks = site.blocksFor(plan.blocks(s));
+    how.count("blocks", blocks).count("tileN", plan.tileN);
+    how.count("ways", plan.ways).count("turns", plan.turns);
+    KernelText text =
+        site.function(how.text(),
+                      "    const " + operandsOf(site) + "    hs::nodes::multiplyByWarps<" +
+                          site.howName() + ">(x, shared, block);\n",
+                      blocks);
+    text.compiling = kTilesCompiling;
+    if (plan.ways > 1)
+        text.sharedBytes = static_cast<size_t>(WarpPlan::kWarps * 16 * plan.tileN) * sizeof(float);
+    return text;
+}
+
+KernelText writeTiles(const NodeSite& site, HowText& how, const ProductSizes& s,
+                      const ProductPlan& plan) {
+    const int64_t blocks = site.blocksFor(plan.tiles(s) * (site.isAlone() ? 1 : plan.parts));
+    how.count("blocks", blocks);
     how.count("tileM", plan.tileM).count("tileN", plan.tileN).count("parts", plan.parts);
     how.count("depth", plan.depth());
     how.flag("alone", site.isAlone());
@@ -139,7 +183,7 @@ KernelText writeProduct(const NodeSite& site) {
             ">(x, " + site.scratch() + ", " + site.tickets() + ", shared, block);\n",
         blocks);
     text.compiling = kTilesCompiling;
-    const int64_t bytes = isDouble ? 8 : 4;
+    const int64_t bytes = site.in(0).dtype == DType::F64 ? 8 : 4;
     text.sharedBytes =
         static_cast<size_t>(plan.depth() * (plan.tileM + plan.tileN + 2) * bytes + 16); // a flag
     if (plan.parts > 1 && !site.isAlone()) {
@@ -148,6 +192,21 @@ KernelText writeProduct(const NodeSite& site) {
         text.tickets = static_cast<int>(plan.tiles(s));
     }
     return text;
+}
+
+} // namespace
+
+KernelText writeProduct(const NodeSite& site) {
+    const Node& node = site.node();
+    HowText how(site);
+    how.use("In", storageWord(site.in(0).dtype)).use("Out", storageWord(node.dtype));
+    how.use("Acc", site.in(0).dtype == DType::F64 ? "double" : "float");
+    how.flag("tf32", node.math == MathMode::TF32 && site.in(0).dtype == DType::F32);
+    const ProductSizes s = node.op == Op::Matmul ? addMatmul(site, how) : addConvolution(site, how);
+    how.number("batch", s.batch);
+    const ProductPlan plan = planOf(s);
+    if (plan.lanes > 0) return writeLanes(site, how, s, plan.lanes);
+    return suitsWarps(site) ? writeWarps(site, how, s) : writeTiles(site, how, s, plan);
 }
 
 } // namespace halfscope::cuda

@@ -1,6 +1,7 @@
 // Matrix products of any shape and dtype, and what convolution makes of them: a tile in shared
 // memory, or a few lanes for each result when the product is small. Sums run over k in ascending
-// order, in parts that depend only on the sizes. Large 16-bit products belong to chain.cuh.
+// order, in parts that depend only on the sizes. What tensor cores multiply belongs to
+// warp_matmul.cuh, and when it is large to chain.cuh.
 #pragma once
 
 namespace hs {
@@ -31,6 +32,7 @@ HS_D auto operandOf(const T* at) {
 /// fits, because divisions by 64 bits are slow), transposeA, transposeB, tf32, batch, m, n, k.
 template <class S>
 struct MatmulOperands {
+    using In = typename S::In;
     using Acc = typename S::Acc;
     using Index = typename S::Index;
     static constexpr Index m = S::m, n = S::n, k = S::k;
