@@ -101,19 +101,32 @@ private:
         unit.kernel = index;
         unit.kind = kindOf(m_program.graph, kernel, m_options);
         unit.work = workOf(m_program, index);
+        unit.bytes = bytesOf(kernel, unit.work);
         unit.light = kernel.loop && kernel.members.size() <= kLightMembers;
         const int phases = isChain(kernel) ? chainPhases(m_program, index, m_traits) : 1;
         if (isChain(kernel)) unit.work = m_cost.workIn(chainTime(index));
         for (unit.phase = 0; unit.phase < phases; ++unit.phase) {
             weigh(unit, isChain(kernel) && unit.phase == 0);
             if (unit.phase > 0) { // merges partial sums: many blocks, little work
-                unit.work = 0;
+                unit.work = unit.bytes = 0;
                 unit.wide = true;
                 unit.alone = false;
             }
             units.push_back(unit);
             accesses.push_back(accessOf(m_program, kernel));
         }
+    }
+
+    /// Returns what a kernel reads and writes. Of a large table it reads what its operations need.
+    double bytesOf(const Kernel& kernel, double work) const {
+        const Graph& graph = m_program.graph;
+        double bytes = 0;
+        for (NodeId id : kernel.loads)
+            bytes += std::min(static_cast<double>(graph[id].bytes()),
+                              work * static_cast<double>(halfscope::bytesOf(graph[id].dtype)));
+        for (NodeId id : kernel.stores)
+            bytes += static_cast<double>(graph[id].bytes());
+        return bytes;
     }
 
     double chainTime(size_t index) const {
@@ -217,7 +230,9 @@ std::string textOf(const Program& program, const LaunchPlan& plan, const Strand&
 
 } // namespace
 
-double CostModel::narrow(const Unit& u) const { return unit + u.work / blockWork; }
+double CostModel::narrow(const Unit& u) const {
+    return unit + std::max(u.work, u.bytes / workBytes) / blockWork;
+}
 double CostModel::wide(const Unit& u) const {
     const double rate = workIn(1);
     return wideUnit + u.work / (u.kind == LaunchKind::Generated ? rate : rate * library);

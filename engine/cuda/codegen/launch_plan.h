@@ -18,6 +18,7 @@ struct Unit {
     std::vector<size_t> commits; ///< indices of Graph::states(), when kernel is kNoKernel
     LaunchKind kind = LaunchKind::Generated;
     double work = 0;    ///< element operations
+    double bytes = 0;   ///< read and written
     bool wide = false;  ///< worth many blocks; otherwise one block does it
     bool alone = false; ///< large, or a library's: shares a launch only with a light tail
     bool light = false; ///< uses few registers: costs a large kernel of the same launch nothing
@@ -50,6 +51,7 @@ struct CostModel {
     double unit = 0.25;       ///< one small unit of a chain: loads to wait for, and a barrier
     double wideUnit = 0.6;    ///< start and end of a kernel of many blocks
     double blockWork = 40e3;  ///< element operations per microsecond of one block
+    double workBytes = 3;     ///< that one block moves in the time of an element operation
     double blocksWorth = 4;   ///< a full multiprocessor against one block, which waits for loads
     double library = 10;      ///< a library's products compared with one thread per element
     double bytes = 4.3e6;     ///< of memory per microsecond, for fused chains

@@ -3,11 +3,11 @@
 // A loop that moves much is bound by memory, so the layout is made for streams. Neighbouring lanes
 // read neighbouring packs of 16 bytes (8 halves or 4 floats), and a thread has about 64 bytes of
 // each batch in flight before it computes; with 1024 threads per multiprocessor that is more than
-// the 25 KB or so that hide the latency of an H200's memory. Row vectors (a bias, a batch norm's
-// scale) are read once into registers when threads own columns. Example: in a column sum over
-// (262144, 256) halves, a warp reads a whole row of 512 bytes, eight warps read eight rows, and
-// four such batches are in flight; a thread adds 32 rows into 8 registers, and 1024 blocks fill the
-// device some two or three times over.
+// the 25 KB or so that hide the latency of an H200's memory. A block that runs alone has 128. Row
+// vectors (a bias, a batch norm's scale) are read once into registers when threads own columns.
+// Example: in a column sum over (262144, 256) halves, a warp reads a whole row of 512 bytes, eight
+// warps read eight rows, and four such batches are in flight; a thread adds 32 rows into 8
+// registers, and 1024 blocks fill the device some two or three times over.
 #include "engine/cuda/codegen/loop_layout.h"
 
 #include "engine/core/error.h"
@@ -183,10 +183,11 @@ private:
         while (vector > 1 && m_facts.elements() / vector < kThreads && m_out.flat)
             vector /= 2;
         m_out.vector = static_cast<int>(vector);
-        constexpr int64_t kBytesInFlight = 64;
+        // a single block has a multiprocessor for itself, and nothing else hides what it waits for
+        const int64_t inFlight = m_maxBlocks > 1 ? 64 : 128;
         const int64_t bytes = std::max<int64_t>(static_cast<int64_t>(all) * vector, 1);
         int64_t unroll = 1;
-        while (unroll < 8 && unroll * 2 * bytes <= kBytesInFlight &&
+        while (unroll < 8 && unroll * 2 * bytes <= inFlight &&
                unroll * 2 * vector * statements <= kMaxStatements)
             unroll *= 2;
         m_out.unroll = static_cast<int>(unroll);
