@@ -47,6 +47,21 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+std::string onOneLine(std::string_view text) {
+    const auto isControl = [](char c) {
+        const auto code = static_cast<unsigned char>(c);
+        return code < 0x20 || code == 0x7F;
+    };
+    std::string line;
+    for (size_t i = 0; i < text.size(); ++i) {
+        if (!isControl(text[i]))
+            line += text[i];
+        else if (i == 0 || !isControl(text[i - 1]))
+            line += ' ';
+    }
+    return std::string(trimmed(line));
+}
+
 std::string lowerCase(std::string text) {
     for (char& c : text)
         c = lower(c);

@@ -31,6 +31,10 @@ std::string_view withoutByteOrderMark(std::string_view);
 /// Removes the spaces and tabs at both ends.
 std::string_view trimmed(std::string_view);
 
+/// Returns the text without line breaks, tabs and other control characters of ASCII: a space stands
+/// for those that follow one another, and none at the ends.
+std::string onOneLine(std::string_view);
+
 /// Returns the text with the letters A to Z as a to z; all other bytes stay.
 std::string lowerCase(std::string);
 

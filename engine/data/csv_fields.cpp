@@ -84,9 +84,7 @@ void checkStart(const std::string& path, std::string_view record,
                          pathText(path), quotedText(record));
     const size_t end = record.find('\r');
     if (end != record.npos && end + 1 < record.size() && record[end + 1] != '\n')
-        throw InputError(phrase("Data", "%1: the lines end with CR alone, as on old Macs; save the "
-                                        "table with LF or CR LF at the ends of its lines"),
-                         pathText(path));
+        throw InputError(kEndsWithCr, pathText(path));
 }
 
 } // namespace
@@ -156,7 +154,13 @@ std::vector<std::string> CsvFile::readHeader() {
     m_isAhead = !m_header;
     for (size_t i = 0; !m_header && i < names.size(); ++i)
         names[i] = "c" + std::to_string(i + 1);
+    for (std::string& name : names)
+        name = onOneLine(name);
     tellApart(names);
+    const auto isAsRead = [](std::string_view field, const std::string& name) {
+        return trimmed(field) == name;
+    };
+    m_namesAsRead = m_header && std::ranges::equal(fields, names, isAsRead);
     return names;
 }
 

@@ -81,12 +81,15 @@ public:
     CsvFile(std::string name, std::string_view content);
 
     /// Returns the names of the columns; without a header these are c1, c2 ... A name that stands
-    /// there again gets a number, as pandas gives it: "size.1". It is called once, before next().
+    /// there again gets a number, as pandas gives it: "size.1", and one of several lines is put on
+    /// one, so that settings can name it. It is called once, before next().
     /// Throws InputError when the file is empty, has more than kMostColumns columns, or begins as
     /// no table does that could be read (a spreadsheet or UTF-16, for example).
     std::vector<std::string> readHeader();
     /// The names that got a number.
     const std::vector<std::string>& renamed() const { return m_renamed; }
+    /// Whether the first line has all names as readHeader() returned them.
+    bool hasNamesAsRead() const { return m_namesAsRead; }
     /// Reads the next line that has a value; returns false after the last one. Throws InputError
     /// when a line has more or fewer fields than the first one.
     bool next();
@@ -123,6 +126,7 @@ private:
     CsvReader m_reader;
     size_t m_columns = 0;
     std::vector<std::string> m_renamed;
+    bool m_namesAsRead = true;
     Counts m_counts; ///< in the first line
 };
 

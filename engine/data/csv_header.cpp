@@ -94,7 +94,7 @@ std::string readTablePython(const TaskConfig& task) {
     std::string told;
     for (const std::string& name : names)
         told += (told.empty() ? "\n    names = [" : ", ") + lang::pythonText(name);
-    if (file.renamed().empty()) told = ""; // the file's own names are told apart already
+    if (file.hasNamesAsRead()) told = ""; // then the program takes them from the file
     if (!told.empty()) told += ']';
     const bool spaces = file.separator() == ' ';
     return lang::filled(

@@ -42,7 +42,7 @@ public:
         m_leftOut.resize(m_table.layout.columns.size());
         m_firstFormatted.resize(m_table.layout.columns.size());
         while (m_file.next()) {
-            if (m_table.layout.drops(m_file, m_task.missing)) {
+            if (m_table.layout.drops(m_file, m_task.missing) || lacksTruths()) {
                 ++m_table.dropped;
                 continue;
             }
@@ -61,6 +61,27 @@ public:
 
 private:
     std::string_view text(size_t column) const { return m_file.text(column); }
+
+    /// Returns the value of a column of truths. What a trained network meets there may be numbers.
+    std::optional<float> truthAt(size_t i) const {
+        if (const auto truth = truthOf(text(i)); truth || m_words != Words::TrainingData)
+            return truth;
+        const double number = numberOf(text(i), m_file.commas());
+        if (number != 0 && number != 1) return std::nullopt;
+        return static_cast<float>(number);
+    }
+    /// Counts the words that stand where a trained network knows only true and false. Returns
+    /// whether the line lacks a value because of one.
+    bool lacksTruths() {
+        if (m_words != Words::TrainingData) return false;
+        const int64_t before = m_table.untrue;
+        for (size_t i = 0; i < m_file.fields.size(); ++i) {
+            if (m_table.layout.columns[i].use != ColumnUse::Truth || m_file.lacks(i) || truthAt(i))
+                continue;
+            if (m_table.untrue++ == 0) m_table.firstUntrue = inColumn(i);
+        }
+        return m_table.untrue > before && m_task.missing != Missing::Mean;
+    }
 
     void readSample() {
         const size_t row = m_table.x.size();
@@ -85,15 +106,16 @@ private:
 
     void readInput(size_t i, std::span<float> x) {
         const CsvColumn& column = m_table.layout.columns[i];
-        if (m_task.missing == Missing::Mean && m_file.lacks(i)) {
+        const auto truth = column.use == ColumnUse::Truth ? truthAt(i) : std::nullopt;
+        const bool untrue = column.use == ColumnUse::Truth && !truth;
+        if (m_task.missing == Missing::Mean && (m_file.lacks(i) || untrue)) {
             ++m_table.filled;
             std::fill(x.begin(), x.end(), NAN);
         } else if (column.use == ColumnUse::Number) {
             x[0] = numberAt(i);
             m_numbers[i].add(double{x[0]});
         } else if (column.use == ColumnUse::Truth) {
-            const auto truth = truthOf(text(i));
-            if (!truth) refuseWord(i);
+            if (!truth) refuseMissing(i, phrase("Data", "a word"));
             x[0] = *truth;
         } else {
             seeFormatted(i);
@@ -155,27 +177,17 @@ private:
     /// Leaves all inputs of a column at 0 for a word that the training data lack, as scikit-learn's
     /// OneHotEncoder(handle_unknown="ignore") and pandas' reindex() do.
     void takeUnknown(size_t i) {
-        if (m_file.lacks(i)) refuseWord(i);
+        if (m_file.lacks(i)) refuseMissing(i, phrase("Data", "a word"));
         if (m_table.unknown.empty()) m_table.firstUnknown = inColumn(i);
         if (m_table.unknown.empty() || m_table.unknown.back() != m_table.samples)
             m_table.unknown.push_back(m_table.samples);
     }
 
-    [[noreturn]] void refuseMissing(size_t i) const {
-        throw InputError(phrase("Data",
-                                "%1: %2 in the column %3 is not allowed: a finite number; to allow "
-                                "missing values, set data.missing to drop or mean"),
-                         m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)));
-    }
-    [[noreturn]] void refuseWord(size_t i) const {
-        if (m_file.lacks(i))
-            throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a word; to "
-                                            "allow missing values, set data.missing to drop or "
-                                            "mean"),
-                             m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)));
-        throw InputError(phrase("Data", "%1: %2 in the column %3 is none of the words that the "
-                                        "training data have there"),
-                         m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)));
+    [[noreturn]] void refuseMissing(size_t i, Phrase allowed) const {
+        throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: %4; to allow "
+                                        "missing values, set data.missing to drop or mean"),
+                         m_file.place(), quotedText(m_file.fields[i]), quotedText(nameOf(i)),
+                         allowed);
     }
     const std::string& nameOf(size_t column) const { return m_table.layout.columns[column].name; }
 
@@ -208,7 +220,7 @@ private:
             const bool small = number.read(wide) == std::errc{} && std::abs(wide) < 1;
             if (small) return static_cast<float>(wide); // too small, not too large
         }
-        if (isMissing(text(column))) refuseMissing(column);
+        if (isMissing(text(column))) refuseMissing(column, phrase("Data", "a finite number"));
         const bool input = m_table.layout.columns[column].use == ColumnUse::Number;
         if (isFormattedNumber(text(column)) && !(input && m_words == Words::NotKnown))
             throw InputError(phrase("Data", "%1: %2 in the column %3 is not allowed: a number "
@@ -330,6 +342,10 @@ CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
     if (inputs.missing == Missing::Refuse) inputs.missing = Missing::Drop;
     CsvTable table =
         *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::TrainingData);
+    if (table.samples == 0 && table.untrue > 0)
+        throw InputError(phrase("Data", "%1 is not allowed: true, false, yes, no, 1 or 0, as the "
+                                        "training data have it there"),
+                         table.firstUntrue);
     if (table.samples == 0)
         throw InputError(table.dropped > 0
                              ? phrase("Data", "%1: every line lacks a value, so none is predicted")

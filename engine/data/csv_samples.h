@@ -20,7 +20,11 @@ struct CsvTable {
     /// The samples with words that the training data lack: the inputs of such a column are 0.
     std::vector<int64_t> unknown;
     Message firstUnknown; ///< "PATH, line 4: "teal" in the column "colour""
-    Message formatted;    ///< likewise the first number that is read as a word, see Formatted
+    /// Words that are neither true nor false, where the training data have only these: they count
+    /// as missing values.
+    int64_t untrue = 0;
+    Message firstUntrue; ///< likewise
+    Message formatted;   ///< likewise the first number that is read as a word, see Formatted
 };
 
 /// Reads task.path. Cancellable. Throws InputError with the path and the line.

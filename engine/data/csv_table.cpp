@@ -81,6 +81,11 @@ private:
                                               "of %2, the first in %3. Such a column counts as "
                                               "none of its words."),
                                more.unknown.size(), more.samples, more.firstUnknown});
+        if (more.untrue > 0)
+            m_notes.push_back({phrase("Data", "Words where the training data have only true and "
+                                              "false count as missing values: %1, the first in "
+                                              "%2."),
+                               more.untrue, more.firstUntrue});
         if (more.filled > 0)
             m_notes.push_back({phrase("Data", "%1: %2 missing values are replaced by the mean of "
                                               "their column over the training samples."),
@@ -149,7 +154,8 @@ private:
             texts.push_back(column.name);
             texts.insert(texts.end(), column.words.begin(), column.words.end());
         }
-        const auto odd = std::ranges::find_if_not(texts, isPlainText);
+        const auto odd = std::ranges::find_if_not(
+            texts, [](const std::string& text) { return isPlainText(onOneLine(text)); });
         if (odd != texts.end())
             m_notes.push_back({phrase("Data", "%1 is not text in UTF-8: letters such as those of "
                                               "%2 are shown as codes. Save it as UTF-8."),

@@ -15,6 +15,10 @@
 
 namespace halfscope {
 
+inline constexpr Phrase kEndsWithCr =
+    phrase("Files", "%1: the lines end with CR alone, as on old Macs; save the table with LF or CR "
+                    "LF at the ends of its lines");
+
 class CsvReader {
 public:
     /// Every line of the program's files is shorter; a file without line ends must not fill the

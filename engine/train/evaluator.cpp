@@ -193,6 +193,16 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     return true;
 }
 
+/// New samples are what the user has just named; others were read before.
+void Evaluator::refuseAll() const {
+    const Message why =
+        m_skipped.size() == 1
+            ? m_skipped.front()
+            : Message{phrase("Data", "%1 (and no other sample can be read)"), m_skipped.front()};
+    if (!m_config.task.predictFile.empty()) throw InputError(why);
+    throw RunError(why);
+}
+
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
                                          Predictions* predictions) {
     m_loss = m_error = 0;
@@ -204,8 +214,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
     while (const std::optional<Batch> batch = nextBatch())
         if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, predictions))
             return std::nullopt;
-    if (m_read == 0)
-        throw RunError(phrase("Data", "%1 (and no other sample can be read)"), m_skipped.front());
+    if (m_read == 0) refuseAll();
     Validation result{m_loss / static_cast<double>(m_read)};
     if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);
     if (m_data.targetScale().active()) result.error = m_error / static_cast<double>(m_read);

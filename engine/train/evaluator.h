@@ -59,6 +59,8 @@ private:
     void keep(std::span<const float> targets, std::span<const float> prediction,
               Predictions&) const;
 
+    [[noreturn]] void refuseAll() const; ///< when no sample could be read
+
     const RunConfig& m_config;
     const PrecisionPlan& m_plan;
     const Dataset& m_data;

@@ -375,10 +375,10 @@ void TestCsvColumns::manyWords() {
         several.c_str());
 }
 
-/// A setting is one line of at most 4096 bytes; some names do not fit into it.
+/// A setting is one line of UTF-8 of at most 4096 bytes; some names do not fit into it.
 void TestCsvColumns::manyWordsWithoutSetting() {
     const std::string longName(5000, 'w');
-    for (const std::string& name : {std::string("\"a\nb\""), std::string(), longName}) {
+    for (const std::string& name : {std::string("a\xFF"), std::string(), longName}) {
         TaskConfig task = csv(tableOfWords(101, name));
         QCOMPARE(dropWithUnusable(task), std::string());
         if (name.empty()) continue; // is left out
@@ -571,8 +571,8 @@ void TestCsvColumns::refusesToPredict() {
              task.predictFile + ": every line lacks a value, so none is predicted");
     QCOMPARE(refused("colour,size,dry,weight\nred,1,2,S\n"),
              task.predictFile +
-                 ", line 2: \"2\" in the column \"dry\" is none of the words that the "
-                 "training data have there");
+                 ", line 2: \"2\" in the column \"dry\" is not allowed: true, false, yes, no, "
+                 "1 or 0, as the training data have it there");
     QCOMPARE(refused("colour,size,dry,weight\nred,big,no,S\n"),
              task.predictFile + ", line 2: \"big\" in the column \"size\" is not allowed: a finite "
                                 "number");

@@ -27,6 +27,7 @@ private slots:
     void placesInTheFile();
     void blankLinesBefore();
     void namesThatAreRepeated();
+    void namesOfSeveralLines();
     void opened();
     void textsOpened();
     void givenSetting();
@@ -128,6 +129,25 @@ void TestCsvHeader::namesThatAreRepeated() {
                  std::string::npos,
              python.c_str());
     QVERIFY(readTablePython(headless("a,b\n1,2\n")).find("names = [\"") == std::string::npos);
+}
+
+/// A name of several lines stands on one, so that settings can name its column.
+void TestCsvHeader::namesOfSeveralLines() {
+    TaskConfig task =
+        headless("\"in\r\ncome\",\" the\ttarget\n\",\"row\n\nid\",z\n1,2,3,4\n5,6,7,8\n");
+    task.header = true;
+    QCOMPARE(columnNames(task), (std::vector<std::string>{"in come", "the target", "row id", "z"}));
+    task.target = "the target";
+    task.drop = "row id";
+    const auto data = makeDataset(task, 0);
+    const Batch batch = allOf(*data, Split::Train);
+    const auto x = batch.floats(kX), y = batch.floats(kTarget);
+    QCOMPARE(std::vector<float>(x.begin(), x.end()), (std::vector<float>{1, 4, 5, 8}));
+    QCOMPARE(std::vector<float>(y.begin(), y.end()), (std::vector<float>{2, 6}));
+    for (const Message& note : data->notes())
+        QVERIFY2(note.english().find("UTF-8") == std::string::npos, note.english().c_str());
+    QVERIFY(readTablePython(task).find(
+                "names = [\"in come\", \"the target\", \"row id\", \"z\"]") != std::string::npos);
 }
 
 /// Messages count the lines of the file.

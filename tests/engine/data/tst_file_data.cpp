@@ -422,6 +422,8 @@ void TestFileData::refusesTables_data() {
         ": the text is UTF-16; save");
     row("line for Excel", "sep=;\na;b\n1;2\n", "its first line, \"sep=;\", is for Excel alone");
     row("ends of lines of old Macs", "a,b\r1,2\r", ": the lines end with CR alone, as on old Macs");
+    row("the same with quotation marks", "a,b\r1,\"stay\"\r2,\"go\"\r",
+        ": the lines end with CR alone, as on old Macs");
     row("beyond float32", "a,b\n1,2\n1e300,2\n",
         "line 3: \"1e300\" in the column \"a\" is not allowed: a number that float32 holds");
     row("one column", "a\n1\n",

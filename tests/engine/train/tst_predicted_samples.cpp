@@ -26,6 +26,7 @@ using namespace halfscope;
 class TestPredictedSamples : public QObject {
     Q_OBJECT
 private slots:
+    void wordsThatAreNoTruths();
     void classesStandBehindTheLines();
     void tablesWithoutNames();
     void aSavedRunPredicts();
@@ -65,6 +66,26 @@ std::unique_ptr<Experiment> TestPredictedSamples::trained(const std::string& pat
     while (!experiment->finished())
         experiment->advance(records, events);
     return experiment;
+}
+
+/// Where the training data have only true and false, 1 and 0 mean the same, and any other word is a
+/// missing value.
+void TestPredictedSamples::wordsThatAreNoTruths() {
+    std::string text = "dry,size,kind\n";
+    for (int i = 0; i < 100; ++i)
+        text += (i % 2 ? "yes," : "no,") + std::to_string(i % 7) + (i % 2 ? ",up\n" : ",down\n");
+    const auto experiment = trained(write("truths.csv", text), 300);
+    const std::string more = write("odd.csv", "dry,size\n1,5\nunknown,6\nTRUE,7\n0,8\n2,9\n");
+    const PredictedSamples predicted = *predictedSamples(*experiment, 0, more);
+    QCOMPARE(linesOf(predicted.bytes).mid(1),
+             QStringList({"1,5,up", "unknown,6,", "TRUE,7,up", "0,8,down", "2,9,"}));
+    std::string notes;
+    for (const Message& note : predicted.notes)
+        notes += note.english() + "\n";
+    for (const std::string& part : {"count as missing values: 2, the first in " + more +
+                                        ", line 3: \"unknown\" in the column \"dry\".\n",
+                                    more + ": 2 of 5 lines lack a value and are not predicted.\n"})
+        QVERIFY2(notes.find(part) != std::string::npos, notes.c_str());
 }
 
 void TestPredictedSamples::classesStandBehindTheLines() {
@@ -321,8 +342,13 @@ void TestPredictedSamples::picturesBecomeATable() {
     QCOMPARE(notes.back().english(), "There are 2 more that cannot be read.");
     for (const char* name : {"new/d.png", "new/e.png", "new/f.png", "new/g.png"})
         QVERIFY(QFile::remove(m_folder.filePath(QLatin1String(name))));
-    QVERIFY(thrownBy<RunError>([&] {
-                predictedSamples(*experiment, 0, bad);
+    const auto alone = thrownBy<InputError>([&] { predictedSamples(*experiment, 0, bad); });
+    QVERIFY2(alone.starts_with(bad) && alone.find("other") == std::string::npos, alone.c_str());
+    QVERIFY(QDir(m_folder.path()).mkdir("damaged"));
+    for (const char* name : {"damaged/d.png", "damaged/e.png"})
+        write(name, "no picture");
+    QVERIFY(thrownBy<InputError>([&] {
+                predictedSamples(*experiment, 0, m_folder.filePath("damaged").toStdString());
             }).ends_with("(and no other sample can be read)"));
     QVERIFY(QDir(m_folder.filePath("old")).rename("red, dark", "azure")); // classes change places
     QCOMPARE(predictedSamples(*experiment, 0, folder)->notes.size(), size_t{2});
