@@ -23,13 +23,14 @@ constexpr int64_t kLongStart = 32;
 // overflow, can be the cure: the data or the initial weights are too large for the type.
 constexpr Phrase kLost =
     phrase("Events", "the loss is not finite from step %1 on. No loss scale can fix that; a lower "
-                     "learning rate, clipping or a wider type may help.");
+                     "learning rate or clipping may help and, in a lane of 16 bits or fewer, a "
+                     "wider type.");
 constexpr Phrase kLostAtOnce =
     phrase("Events",
            "the loss is not finite from step %1 on, before any step changed the weights. No loss "
            "scale, learning rate or clipping can fix that. Look for "
            "inf or nan in the data, and for values that fp16 cannot hold (it ends at 65,504); "
-           "smaller inputs or a wider type may help.");
+           "smaller inputs may help and, in a lane of 16 bits or fewer, a wider type.");
 // A step with gradients that are not finite leaves such weights.
 constexpr Phrase kLostByStep =
     phrase("Events", "step %1 was taken although its gradients were not finite, and the loss is "
@@ -40,11 +41,16 @@ constexpr Phrase kLostAtZero =
     phrase("Events", "the loss scale has fallen to 0, with which step %1 was taken, and the loss "
                      "is not finite from step %2 on. A larger first scale, or a floor of the "
                      "scaler, prevents that.");
+constexpr Phrase kLostByDivision =
+    phrase("Events", "step %1 was taken at a loss scale of %2. In float32, 1 divided by it is inf, "
+                     "so the gradients became inf or nan when they were unscaled, and the loss is "
+                     "not finite from step %3 on. A larger first scale, or a floor of the scaler, "
+                     "prevents that.");
 constexpr Phrase kLostInLayer =
     phrase("Events", "the forward pass of %1 reached inf or nan in step %2, before any other, and "
-                     "the loss is not finite from step %3 on. No loss scale can fix that. Run that "
-                     "layer in float32 or bfloat16; a lower learning rate, clipping or smaller "
-                     "inputs may help, too.");
+                     "the loss is not finite from step %3 on. No loss scale can fix that. If that "
+                     "layer computes in float16, run it in float32 or bfloat16; a lower learning "
+                     "rate, clipping or smaller inputs may help, too.");
 constexpr Phrase kLostByData =
     phrase("Events", "%1 (step %2) holds inf or nan, and the loss is not finite from step %3 on. "
                      "No loss scale, learning rate or wider type can fix that: correct such "
@@ -124,11 +130,13 @@ void SkipTally::addLoss(const StepRow& row) {
         m_lossLostAt = row.step;
         m_lostAtOnce = !m_learned;
         m_lostByStep = m_taken;
+        m_lostScale = m_takenScale;
     }
     if (!lost) m_lossLostAt = 0;
     m_losing = m_losing || lost;
     // saved runs do not have the flag for it
     m_taken = !lost && !row.has(kSkipped) && !std::isfinite(row.gradientNorm());
+    if (m_taken) m_takenScale = row.scale();
 }
 
 void SkipTally::addUpdate(const StepRow& row) {
@@ -182,7 +190,9 @@ Message SkipTally::lossText() const {
     const bool byLayer = m_layer.step > 0 && !(m_lostByStep && m_layer.step >= m_lossLostAt);
     if (byLayer) return {kLostInLayer, m_layer.what, m_layer.step, m_lossLostAt};
     if (m_data.step > 0) return {kLostByData, dataMessage(m_data.what), m_data.step, m_lossLostAt};
-    if (m_lostByStep && m_scale == 0) return {kLostAtZero, m_lossLostAt - 1, m_lossLostAt};
+    if (m_lostByStep && m_lostScale == 0) return {kLostAtZero, m_lossLostAt - 1, m_lossLostAt};
+    if (m_lostByStep && std::isinf(1 / m_lostScale))
+        return {kLostByDivision, m_lossLostAt - 1, scaleText(m_lostScale), m_lossLostAt};
     if (m_lostByStep) return {kLostByStep, m_lossLostAt - 1, m_lossLostAt};
     return {m_lostAtOnce ? kLostAtOnce : kLost, m_lossLostAt};
 }
@@ -192,8 +202,8 @@ Message SkipTally::helplessText() const {
     if (m_layer.step > 0)
         return {phrase("Events",
                        "the forward pass of %1 reached inf or nan in step %2, before any other. "
-                       "Run that layer in float32 or bfloat16; a lower learning rate, clipping or "
-                       "smaller inputs may help, too."),
+                       "If that layer computes in float16, run it in float32 or bfloat16; a lower "
+                       "learning rate, clipping or smaller inputs may help, too."),
                 m_layer.what, m_layer.step};
     if (m_data.step > 0)
         return {phrase("Events", "%1 (step %2) holds inf or nan. Correct such values, or leave the "

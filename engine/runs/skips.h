@@ -101,6 +101,8 @@ private:
     bool m_taken = false;       ///< whether the last step was
     bool m_belowAtOnce = false; ///< likewise, whether the scale fell below one
     float m_scale = 1;          ///< the scale that the last step used
+    float m_takenScale = 1;     ///< that of the last step that was taken on an overflow
+    float m_lostScale = 1;      ///< that of the step by which the loss was lost
 };
 
 } // namespace halfscope

@@ -158,13 +158,14 @@ void TestSkips::nothingLearned_data() {
     QTest::newRow("the forward pass")
         << History(1).clean(3).lostStep(2).tally()
         << "the loss is not finite from step 4 on. No loss scale can fix that; a lower learning "
-           "rate, clipping or a wider type may help.";
+           "rate or clipping may help and, in a lane of 16 bits or fewer, a wider type.";
     QTest::newRow("the data")
         << History(1).lostStep(2).tally()
         << "the loss is not finite from step 1 on, before any step changed the weights. No loss "
            "scale, learning rate or clipping can fix that. Look for inf or nan in the data, and "
-           "for values that fp16 cannot hold (it ends at 65,504); smaller inputs or a wider type "
-           "may help.";
+           "for values that fp16 cannot hold (it ends at 65,504); smaller inputs may help and, in "
+           "a "
+           "lane of 16 bits or fewer, a wider type.";
     QTest::newRow("a sample")
         << History(1).clean(3).lostStep(1).tell("the input of sample 13").lostStep(1).tally()
         << "the input of sample 13 (step 4) holds inf or nan, and the loss is not finite from step "
@@ -174,6 +175,11 @@ void TestSkips::nothingLearned_data() {
         << History(0).clean(3).take().lostStep(1).tell("forward pass of layer 0").tally()
         << "the loss scale has fallen to 0, with which step 4 was taken, and the loss is not "
            "finite from step 5 on. A larger first scale, or a floor of the scaler, prevents that.";
+    QTest::newRow("a step at a scale without a reciprocal")
+        << History(0x1p-130f).clean(3).take().lostStep(2).tally()
+        << "step 4 was taken at a loss scale of 2^-130. In float32, 1 divided by it is inf, so the "
+           "gradients became inf or nan when they were unscaled, and the loss is not finite from "
+           "step 5 on. A larger first scale, or a floor of the scaler, prevents that.";
     QTest::newRow("it came back") << History(1).clean(1).lostStep(2).clean(1).tally() << "";
     QTest::newRow("too few steps for an update")
         << History(1, 4).part().part().tally()
@@ -287,7 +293,7 @@ void TestSkips::tooMany_data() {
     QTest::newRow("a layer, and the loss is finite again")
         << History(65536).clean(3).lose(1).tell("forward pass of Linear 2").clean(1).tally() << true
         << "in 1 of them: the forward pass of Linear 2 reached inf or nan in step 4, before any "
-           "other. Run that layer in float32 or bfloat16;";
+           "other. If that layer computes in float16, run it in float32 or bfloat16;";
     QTest::newRow("a gradient that is nan at any scale")
         << History(65536).clean(3).skip(1).tell("gradient of 0.weight (layer 0)").tally() << true
         << "in 1 of them: the gradients are not finite even at the smallest.";
@@ -303,8 +309,8 @@ void TestSkips::tooMany_data() {
                .tally()
         << true
         << "the forward pass of Linear 2 reached inf or nan in step 12, before any other, and the "
-           "loss is not finite from step 14 on. No loss scale can fix that. Run that layer in "
-           "float32 or bfloat16;";
+           "loss is not finite from step 14 on. No loss scale can fix that. If that layer "
+           "computes in float16, run it in float32 or bfloat16;";
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
     QTest::newRow("past 1") << History(1.5f).skip(2).clean(1).tally() << true << "fell below 1";
     // weights that no step has changed: the learning rate and clipping have done nothing yet
