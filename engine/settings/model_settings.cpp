@@ -4,6 +4,8 @@
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 
+#include <algorithm>
+
 namespace halfscope {
 
 namespace {
@@ -94,7 +96,14 @@ ModelSpec modelOf(const ModelConfig& config, int64_t inputs, int64_t outputs) {
 NodeType modelOutput(const ModelConfig& config, const ModelSpec& model, const NodeType& in,
                      ModelMode mode) {
     const auto output = [&] { return outputOf(model, in, nullptr, mode); };
-    return config.layers.empty() ? output() : named(output);
+    if (!config.layers.empty()) return named(output);
+    const int64_t rows = in.shape.elements() / std::max<int64_t>(in.shape.back(), 1);
+    if (rows > 0 && config.width > kMaxElements / rows)
+        throw InputError(phrase("Model", "model.width: %1 is not allowed with %2 rows in a batch: "
+                                         "at most %3, so that a layer has up to %4 values; smaller "
+                                         "batches or pictures allow more"),
+                         config.width, rows, kMaxElements / rows, kMaxElements);
+    return output();
 }
 
 int64_t firstIndices(const ModelConfig& config) {

@@ -68,7 +68,8 @@ void Experiment::resume(const ExperimentState& state) {
     const auto refuse = [](Phrase what, auto... values) { throw InputError(what, values...); };
     if (m_epochs.samples != state.epochs.samples || m_epochs.batch != state.epochs.batch)
         refuse(phrase("Training", "the data set has %1 samples in batches of %2 now; when the "
-                                  "checkpoint was written it had %3 in batches of %4"),
+                                  "checkpoint was written it had %3 in batches of %4, and a run "
+                                  "goes on only with as many, in the same order"),
                m_epochs.samples, m_epochs.batch, state.epochs.samples, state.epochs.batch);
     replayAll(state.step + 1);
     if (state.lanes.size() != m_lanes.size())
@@ -139,7 +140,7 @@ void Experiment::buildLanes(const std::string& device, const std::stop_token& st
         checkLaneFits(i);
         if (m_config.model.weights.empty()) continue;
         Trainer& lane = *m_lanes.back();
-        if (i == 0) given = readStateDict(m_config.model.weights, lane.program().graph);
+        if (i == 0) given = readFirstWeights(m_config.model.weights, lane.program().graph);
         lane.setWeights(given);
     }
 }

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace halfscope {
 
@@ -196,6 +197,22 @@ Weights readStateDict(const std::string& path, const Graph& step) {
             std::vector<float>& values = weights[name];
             values.resize(static_cast<size_t>(shape.elements()));
             array.toFloats(0, values);
+        }
+    });
+    return weights;
+}
+
+Weights readFirstWeights(const std::string& path, const Graph& step) {
+    Weights weights = readStateDict(path, step);
+    withKey([&] {
+        for (const auto& [name, values] : weights) {
+            const auto odd =
+                std::ranges::count_if(values, [](float x) { return !std::isfinite(x); });
+            if (odd > 0)
+                refuse(path, {phrase("Files", "%1 of the %2 numbers in %3 are inf, nan or beyond "
+                                              "what float32 holds; a training must begin with "
+                                              "finite weights"),
+                              odd, values.size(), pathText(name)});
         }
     });
     return weights;

@@ -18,6 +18,9 @@ void checkStateDict(const std::string& path, const RunConfig&);
 /// or of another shape, as load_state_dict() does; for a pickle it gives the line of Python that
 /// converts the file, for a checkpoint it says what takes it.
 Weights readStateDict(const std::string& path, const Graph& step);
+/// Does the same for weights that a training begins with. Throws InputError, too, for an array that
+/// holds inf or nan, or a number that float32 does not hold: no step could come back from there.
+Weights readFirstWeights(const std::string& path, const Graph& step);
 
 /// Returns the weights of a lane as a file: each in the dtype in which the lane stores it, and for
 /// a batch norm num_batches_tracked, the steps of this run. `model` is PyTorch's text of the

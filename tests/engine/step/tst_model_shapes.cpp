@@ -3,6 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/settings/model_settings.h"
 #include "engine/step/model_shapes.h"
+#include "tests/support/thrown.h"
 
 #include <QTest>
 
@@ -18,6 +19,7 @@ private slots:
     void samplesWithAxes();
     void refusalsOfSamplesWithAxes_data();
     void refusalsOfSamplesWithAxes();
+    void layersThatAreTooLarge();
     void limitedScores_data();
     void limitedScores();
 
@@ -83,6 +85,18 @@ void TestModelShapes::refusalsOfSamplesWithAxes() {
     } catch (const InputError& refused) {
         QVERIFY2(QString(refused.what()).contains(error), refused.what());
     }
+}
+
+/// Nobody wrote the layers of the settings, so the setting is named, not a line.
+void TestModelShapes::layersThatAreTooLarge() {
+    RunConfig config;
+    config.model.width = 4096;
+    const BatchShape batch{.rows = 1'000'000, .inputs = 10, .outputs = 1, .sample = {10}};
+    const auto text = thrownBy<InputError>(
+        [&] { seenInput(config, fittingModel(config, batch, DType::F32), batch); });
+    QCOMPARE(text, std::string("model.width: 4096 is not allowed with 1000000 rows in a batch: at "
+                               "most 2147, so that a layer has up to 2147483648 values; smaller "
+                               "batches or pictures allow more"));
 }
 
 void TestModelShapes::limitedScores_data() {

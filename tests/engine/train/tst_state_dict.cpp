@@ -95,6 +95,7 @@ private slots:
     void anyTextOpensInPyTorch();
     void comesFromPyTorch();
     void causalLayersTakePlainOnes();
+    void firstWeightsAreFinite();
     void theLineForPicklesWorks();
 
 private:
@@ -109,6 +110,35 @@ private:
     }
     QTemporaryDir m_folder;
 };
+
+/// No training comes back from weights that are not finite in float32.
+void TestStateDict::firstWeightsAreFinite() {
+    Experiment experiment(config("fp32"));
+    const std::string file =
+        writeBytes(path("odd.safetensors"), stateDictBytes(experiment.lane(0), kModel, "1.2.3"));
+    const SafetensorsInfo info = safetensorsInfo(file);
+    for (const double bad : {double{NAN}, double{INFINITY}, 1e300}) {
+        std::vector<std::vector<double>> values;
+        std::vector<ArrayView> arrays;
+        for (const ArrayInfo& each : info.arrays) {
+            const Array array = readSafetensor(file, each);
+            std::vector<double>& own = values.emplace_back();
+            for (int64_t i = 0; i < array.info.elements(); ++i)
+                own.push_back(array.at(i));
+            if (each.name == "0.weight") own[1] = own[2] = bad;
+        }
+        for (size_t i = 0; i < values.size(); ++i)
+            arrays.push_back({info.arrays[i].name, ElementType::F64, info.arrays[i].shape,
+                              std::as_bytes(std::span(values[i]))});
+        const std::string odd = path("wrong.safetensors");
+        writeSafetensors(odd, arrays, {});
+        const std::string text = refusal(odd);
+        QVERIFY2(text.starts_with("2 of the ") &&
+                     text.ends_with(" numbers in 0.weight are inf, nan or beyond what float32 "
+                                    "holds; a training must begin with finite weights"),
+                 text.c_str());
+    }
+}
 
 void TestStateDict::laneBecomesAFile_data() {
     QTest::addColumn<QString>("lane");
@@ -203,7 +233,7 @@ void TestStateDict::valuesAreRoundedOnce() {
     const auto element = static_cast<ElementType>(type);
     RunConfig from = config("fp32");
     from.model.layers = "nn.Linear(10, 1)";
-    constexpr std::array kNumbers{1.0, -2.5, 0.1, 1 + 0x1p-24 + 0x1p-50, 1e-40, 65504.0, 1e6,
+    constexpr std::array kNumbers{1.0, -2.5, 0.1, 1 + 0x1p-24 + 0x1p-50, 1e-40, 65504.0, 6e4,
                                   0.0, -0.0, 3.0};
     std::vector<std::byte> bytes(kNumbers.size() * bytesOf(element));
     std::vector<float> wanted;
