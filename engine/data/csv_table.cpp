@@ -2,6 +2,7 @@
 // are inputs.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
 #include "engine/data/csv_samples.h"
@@ -42,6 +43,7 @@ public:
         noteDropped();
         noteFilled();
         noteHeldBack(task);
+        noteSides(task);
         if (!task.predictFile.empty()) addPredicted(task);
         if (m_table.filled > 0) fill(task.path);
         if (task.standardise) standardiseInputs();
@@ -191,6 +193,12 @@ private:
                           std::copy_n(&at(static_cast<int32_t>(row), 0), m_inputs, values.begin());
                       });
         if (overlap > 0) m_notes.push_back(overlapNote(overlap));
+    }
+    void noteSides(const TaskConfig& task) {
+        if (m_table.labels.empty() || !task.predictFile.empty()) return; // else others are judged
+        const ClassSides sides(m_splits, m_table.labels, m_table.classes.size());
+        for (Message& note : notesOn(sides, m_table.classes))
+            m_notes.push_back(std::move(note));
     }
     void noteFilled() {
         if (m_table.filled > 0)

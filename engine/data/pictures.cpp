@@ -2,8 +2,8 @@
 #include "engine/data/pictures.h"
 
 #include "engine/core/error.h"
-#include "engine/core/some_of.h"
 #include "engine/core/text.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/picture_samples.h"
 #include "engine/lang/python.h"
 
@@ -138,40 +138,21 @@ PictureFolder checkedFolder(const TaskConfig& task) {
     return found;
 }
 
-/// Tells of classes that are on one side alone: chance may hold back all pictures of a class or
-/// none, and a folder to validate on may lack one.
-void noteSides(const PictureFolder& found, const HeldBack& splits, std::vector<Message>& notes) {
-    std::vector<bool> trained(found.classes.size()), judged(found.classes.size());
-    const auto labelOf = [&](int32_t i) {
-        return static_cast<size_t>(found.trained[static_cast<size_t>(i)].label);
-    };
-    for (const int32_t i : splits.train)
-        trained[labelOf(i)] = true;
-    for (const int32_t i : splits.validation)
-        judged[labelOf(i)] = true;
+ClassSides sidesOf(const PictureFolder& found, const HeldBack& splits) {
+    std::vector<int32_t> labels;
+    for (const PictureFile& each : found.trained)
+        labels.push_back(each.label);
+    ClassSides sides(splits, labels, found.classes.size());
     for (const PictureFile& each : found.judged)
-        judged[static_cast<size_t>(each.label)] = true;
-    std::vector<std::string> unknown, unjudged;
-    for (size_t i = 0; i < found.classes.size(); ++i)
-        if (!trained[i])
-            unknown.push_back(found.classes[i]);
-        else if (!judged[i])
-            unjudged.push_back(found.classes[i]);
-    if (!unknown.empty())
-        notes.push_back({phrase("Data", "All pictures of these classes are held back to validate "
-                                        "on, so the network does not learn them: %1."),
-                         someOf(unknown)});
-    const bool validates = !splits.validation.empty() || !found.judged.empty();
-    if (validates && !unjudged.empty())
-        notes.push_back({phrase("Data", "These classes have no picture to validate on, so the "
-                                        "accuracy tells nothing about them: %1."),
-                         someOf(unjudged)});
+        ++sides.judged[static_cast<size_t>(each.label)];
+    return sides;
 }
 
 std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
                              const HeldBack& splits) {
     std::vector<Message> notes;
-    if (task.predictFile.empty()) noteSides(found, splits, notes); // else others are judged
+    if (task.predictFile.empty()) // else others are judged
+        notes = notesOn(sidesOf(found, splits), found.classes);
     if (!found.others.empty())
         notes.push_back({phrase("Data", "Pictures that are left out, because only .png and .jpg "
                                         "files are read: %1, such as %2."),

@@ -2,6 +2,7 @@
 // is padded behind. Which tokens have an index is learnt from the samples to train on.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/class_sides.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
 #include "engine/data/stored_data.h"
@@ -47,6 +48,10 @@ public:
         m_labels = std::move(table.labels);
         m_numbers = std::move(table.places);
         addTexts(table);
+        if (task.predictFile.empty()) // else others are judged
+            for (Message& note :
+                 notesOn(ClassSides(m_splits, m_labels, table.classes.size()), table.classes))
+                m_notes.push_back(std::move(note));
         if (!task.predictFile.empty()) addPredicted(task, table);
     }
 

@@ -9,6 +9,7 @@
 #include "tests/support/picture_folder.h"
 #include "tests/support/thrown.h"
 
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -45,6 +46,7 @@ private slots:
     void arraysOfWindows();
     void askedForIsDone();
     void classesOnOneSide();
+    void mostOfOneClass();
 
 private:
     std::string write(const char* name, const std::string& bytes) const {
@@ -211,14 +213,18 @@ void TestHeldBack::classesOnOneSide() {
         const std::vector<Message> own = makeDataset(task, 0)->notes();
         return own == factsOf(task).notes ? notes : QStringList("others");
     };
-    const QString unknown = "All pictures of these classes are held back to validate on, so the "
+    const QString unknown = "All samples of these classes are held back to validate on, so the "
                             "network does not learn them: ",
-                  unjudged = "These classes have no picture to validate on, so the accuracy tells "
+                  unjudged = "These classes have no sample to validate on, so the accuracy tells "
                              "nothing about them: ";
     QCOMPARE(notesAt(0), QStringList());
     bool few = false, many = false;
     for (const double share : {0.1, 0.3, 0.5, 0.7, 0.95}) {
-        const QString notes = notesAt(share).join(' ');
+        QStringList sides = notesAt(share);
+        const QStringList most = sides.filter("are \"ant\": a network that always says so");
+        QCOMPARE(most.isEmpty(), share == 0.1); // two pictures, both of ants, are judged there
+        sides.removeOne(most.value(0));
+        const QString notes = sides.join(' ');
         for (const char* single : {"bee", "cat"}) // either here or there
             QVERIFY2(notes.contains(single), qPrintable(notes));
         QVERIFY2(!notes.contains("ant"), qPrintable(notes));
@@ -226,6 +232,36 @@ void TestHeldBack::classesOnOneSide() {
         many = many || notes.startsWith(unknown);
     }
     QVERIFY(few && many);
+}
+
+/// Where most samples have one class, naming it always is nearly always right.
+void TestHeldBack::mostOfOneClass() {
+    const QTemporaryDir folder;
+    const auto notesOf = [&](int rare) {
+        std::string text = "size,kind\n";
+        for (int i = 0; i < 200; ++i)
+            text += std::to_string(i % 7) + (i < rare ? ",go\n" : ",stay\n");
+        TaskConfig task;
+        task.kind = TaskKind::Csv;
+        task.loss.kind = LossKind::CrossEntropy;
+        task.path = writeBytes(folder.filePath("kinds.csv").toStdString(), text);
+        task.validation = 0.5;
+        QStringList notes;
+        for (const Message& note : makeDataset(task, 0)->notes())
+            notes << QString::fromStdString(note.english());
+        return notes.filter("to validate on");
+    };
+    const QStringList most = notesOf(20);
+    QCOMPARE(most.size(), 1);
+    const QRegularExpression words(
+        "^Of 100 samples to validate on, ([0-9]+) are \"stay\": a network "
+        "that always says so has an accuracy of ([0-9]+) %\\.$");
+    const QRegularExpressionMatch match = words.match(most[0]);
+    QVERIFY2(match.hasMatch(), qPrintable(most[0]));
+    QCOMPARE(match.captured(1), match.captured(2)); // of a hundred
+    QCOMPARE(notesOf(80), QStringList());
+    QVERIFY(notesOf(1).join(' ').contains("of these classes are held back") ||
+            notesOf(1).join(' ').contains("have no sample to validate on"));
 }
 
 } // namespace tst_held_back

@@ -1,0 +1,58 @@
+// Compares the two sides class by class.
+#include "engine/data/class_sides.h"
+
+#include "engine/core/some_of.h"
+#include "engine/core/text.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace halfscope {
+
+namespace {
+
+/// The share of one class from which an accuracy says little.
+constexpr double kMost = 0.8;
+
+} // namespace
+
+ClassSides::ClassSides(const HeldBack& splits, std::span<const int32_t> labels, size_t classes)
+    : trained(classes), judged(classes) {
+    const auto classOf = [labels](int32_t sample) {
+        return static_cast<size_t>(labels[static_cast<size_t>(sample)]);
+    };
+    for (const int32_t sample : splits.train)
+        ++trained[classOf(sample)];
+    for (const int32_t sample : splits.validation)
+        ++judged[classOf(sample)];
+}
+
+std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::string> classes) {
+    std::vector<Message> notes;
+    std::vector<std::string> unknown, unjudged;
+    for (size_t i = 0; i < classes.size(); ++i)
+        if (sides.trained[i] == 0 && sides.judged[i] > 0)
+            unknown.push_back(classes[i]);
+        else if (sides.trained[i] > 0 && sides.judged[i] == 0)
+            unjudged.push_back(classes[i]);
+    if (!unknown.empty())
+        notes.push_back({phrase("Data", "All samples of these classes are held back to validate "
+                                        "on, so the network does not learn them: %1."),
+                         someOf(unknown)});
+    const int64_t judged = std::accumulate(sides.judged.begin(), sides.judged.end(), int64_t{0});
+    if (judged == 0) return notes;
+    if (!unjudged.empty())
+        notes.push_back({phrase("Data", "These classes have no sample to validate on, so the "
+                                        "accuracy tells nothing about them: %1."),
+                         someOf(unjudged)});
+    const auto most = std::ranges::max_element(sides.judged);
+    if (static_cast<double>(*most) >= kMost * static_cast<double>(judged) && *most < judged)
+        notes.push_back({phrase("Data", "Of %1 samples to validate on, %2 are %3: a network that "
+                                        "always says so has an accuracy of %4 %."),
+                         judged, *most,
+                         quotedText(classes[static_cast<size_t>(most - sides.judged.begin())]),
+                         numberText(int64_t{100} * *most / judged)});
+    return notes;
+}
+
+} // namespace halfscope

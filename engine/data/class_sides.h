@@ -1,0 +1,27 @@
+// What a split into samples to train on and samples to validate on means for single classes.
+#pragma once
+
+#include "engine/core/message.h"
+#include "engine/data/held_back.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// How many samples of each class are on each side.
+struct ClassSides {
+    std::vector<int64_t> trained, judged;
+
+    /// `labels` has the class of each stored sample.
+    ClassSides(const HeldBack&, std::span<const int32_t> labels, size_t classes);
+};
+
+/// Returns sentences on classes that are on one side alone, since chance may hold back all samples
+/// of a class or none, and on a class that most judged samples have, since naming it always is
+/// nearly always right. `classes` are their names.
+std::vector<Message> notesOn(const ClassSides&, std::span<const std::string> classes);
+
+} // namespace halfscope
