@@ -18,6 +18,7 @@ constexpr auto kRedraw = 100ms;
 constexpr auto kLineAfter = 2s;
 constexpr int64_t kLines = 20; // 5 % each
 constexpr size_t kTrainingBar = 10;
+constexpr int64_t kToldDamaged = 3; // each in a line of its own
 
 } // namespace
 
@@ -77,9 +78,11 @@ std::string Progress::text(std::span<const StepRecord> records) const {
 
 void Progress::tell(std::span<const Event> events) {
     for (const Event& event : events) {
-        if (event.kind != EventKind::Underflow) continue;
-        end();
-        printNote(m_lanes[static_cast<size_t>(event.lane)] + ": " + event.text.english() + "\n");
+        const bool damaged = event.kind == EventKind::Damaged && ++m_damaged <= kToldDamaged;
+        if (!damaged && event.kind != EventKind::Underflow) continue;
+        endLine();
+        const std::string who = damaged ? "Data" : m_lanes[static_cast<size_t>(event.lane)];
+        printNote(who + ": " + event.text.english() + "\n");
     }
 }
 
@@ -96,6 +99,13 @@ void Progress::show(std::span<const StepRecord> records, std::span<const Event> 
 }
 
 void Progress::end() {
+    endLine();
+    if (m_damaged <= kToldDamaged) return;
+    printNote("Data: " + std::to_string(m_damaged - kToldDamaged) +
+              " more samples could not be read.\n");
+}
+
+void Progress::endLine() {
     if (m_drawn) printNote("\n");
     m_drawn = false;
 }

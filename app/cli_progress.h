@@ -20,9 +20,10 @@ public:
     /// Called after a lane was forked.
     void setLanes(const RunConfig&);
     /// Called after each step; `records` has one entry for each lane. Draws only when it is time
-    /// to, and tells of underflow at once: unlike skipped steps, the figures do not show it.
+    /// to, and tells of underflow and of the first damaged samples at once: unlike skipped steps,
+    /// the figures do not show them.
     void show(std::span<const StepRecord> records, std::span<const Event> events);
-    /// Ends the line; call before other output.
+    /// Ends the line, and tells how many more damaged samples there were; call before other output.
     void end();
 
 private:
@@ -32,6 +33,7 @@ private:
     std::string text(std::span<const StepRecord> records) const;
     std::string laneText(const StepRecord&) const;
     void tell(std::span<const Event> events);
+    void endLine();
 
     std::vector<std::string> m_lanes;
     std::vector<bool> m_scales; ///< by lane: whether it has a loss scale
@@ -39,6 +41,7 @@ private:
     EpochPlan m_epochs;
     bool m_terminal;
     bool m_drawn = false;
+    int64_t m_damaged = 0; ///< samples that could not be read
     Clock::time_point m_start = Clock::now();
     Clock::time_point m_shown = m_start;
     int64_t m_shownStep = 0;

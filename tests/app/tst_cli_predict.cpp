@@ -31,6 +31,7 @@ private slots:
     void predictsFromACheckpoint();
     void predictsArrays();
     void predictsTexts();
+    void countsDamagedPictures();
     void predictsPictures();
     void learnsPrices();
     void predictsOneSample();
@@ -298,6 +299,25 @@ void TestCliPredict::predictsTexts() {
              QByteArray("word,who,language_predicted_fp32,language_predicted_amp-fp16\n"
                         "\"é, ébb\",x,Français,Français\n,y,,\n"
                         "\"\"\"a, abb\",z,Ελληνικά της Κύπρου,Ελληνικά της Κύπρου\n"));
+}
+
+/// A run that skips damaged pictures names the first ones and counts the others.
+void TestCliPredict::countsDamagedPictures() {
+    for (int i = 0; i < 5; ++i) {
+        const QString shade = QString::number(i);
+        for (const char* name : {"dark", "light"}) {
+            QDir().mkpath(path("worn/") + QLatin1String(name));
+            writePng(Picture{4, 4, 3, std::vector<float>(48, name[0] == 'd' ? 0.1f : 0.9f)},
+                     (path("worn/") + QLatin1String(name) + "/" + shade + ".png").toStdString());
+        }
+        file(qPrintable("worn/dark/bad" + shade + ".png"), "no picture");
+    }
+    const Outcome trained =
+        call({"run", path("worn"), "--device", "cpu", "--steps", "9", "--set", "data.side=4",
+              "--set", "data.validation=0", "--set", "data.damaged=skip"});
+    QVERIFY2(trained.code == 0, trained.error);
+    QCOMPARE(trained.error.count("Data: Step "), 3);
+    QVERIFY2(trained.error.contains("Data: 2 more samples could not be read.\n"), trained.error);
 }
 
 /// Each file has the class and the probability of each lane; a damaged one is named.
