@@ -84,6 +84,7 @@ private slots:
     void randomStepsReplay_data();
     void randomStepsReplay();
     void smallNetworksAreFewLaunches();
+    void oneBlockMovesLittle();
     void bigNetworkLaunchesWithItsBarriers();
     void bigNetworkFitsItsMemory_data();
     void bigNetworkFitsItsMemory();
@@ -149,7 +150,7 @@ void TestCudaPlan::randomStepsReplay() {
     checkPlans(step.graph(), FuseOptions::None, seed);
 }
 
-/// What issue 4 wants, as far as a plan can tell.
+/// Launches are what small networks wait for.
 void TestCudaPlan::smallNetworksAreFewLaunches() {
     for (Precision precision : {Precision::Fp32, Precision::AmpFp16, Precision::AmpBf16}) {
         Program program;
@@ -160,6 +161,30 @@ void TestCudaPlan::smallNetworksAreFewLaunches() {
         qInfo().noquote() << QString::fromStdString(cuda::describe(program, classifier));
         QVERIFY(classifier.launches.size() < 16);
     }
+}
+
+/// What has few operations may still be more than one block can move while others wait: the
+/// rounding of a batch of MNIST to float16, but not that of a bias, nor a few rows of a large
+/// table.
+void TestCudaPlan::oneBlockMovesLittle() {
+    Graph graph;
+    Builder b(graph);
+    graph.addOutput("batch", b.cast(b.input("x", {64, 784}, DType::F32), DType::F16));
+    graph.addOutput("bias", b.cast(b.input("bias", {256}, DType::F32), DType::F16));
+    const NodeId rows = b.input("rows", {8, 16}, DType::I32);
+    graph.addOutput(
+        "rows of a table",
+        b.emit(Op::Gather, {b.input("table", {65536, 16}, DType::F32), rows}, AxisAttrs{0, 65536}));
+    const cuda::DeviceTraits traits;
+    const Program program = cuda::prepare(compile(graph, {FuseOptions::None}), traits, {});
+    const cuda::LaunchPlan plan = cuda::planLaunches(program, traits, {});
+    int wide = 0;
+    for (const cuda::Unit& unit : plan.units) {
+        const NodeId result = program.kernels[unit.kernel].members.front();
+        QCOMPARE(unit.wide, program.graph[result].elements() == 64 * 784);
+        wide += unit.wide ? 1 : 0;
+    }
+    QCOMPARE(wide, 1);
 }
 
 void TestCudaPlan::bigNetworkLaunchesWithItsBarriers() {
