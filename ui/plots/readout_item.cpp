@@ -68,7 +68,8 @@ QString ReadoutItem::labelled(const ReadoutEntry& entry, Form form) {
                           : form == Form::Brief ? briefLabel(entry.label)
                                                 : entry.label.left(1);
     const QString value = isShort(form) ? entry.shortValue : entry.value;
-    const QString gap(form == Form::NoSamples ? 1 : 2, u' ');
+    QString gap(form == Form::NoSamples ? 1 : 2, u' ');
+    if (label.size() > 1) gap = QStringLiteral(": "); // names may end in a number, too
     return value.isEmpty() ? label : label + gap + value;
 }
 

@@ -372,7 +372,7 @@ void TestPlotLayout::headersCutNoNumber() {
     QVERIFY(loss);
     const QStringList whole = loss->textsIn(2000);
     QCOMPARE(whole.size(), 5);
-    QCOMPARE(whole.last(), QStringLiteral("D torch-cpu-fp16  0.01235"));
+    QCOMPARE(whole.last(), QStringLiteral("D torch-cpu-fp16: 0.01235"));
     const QFontMetrics metrics(plotOf(*m_stack).font());
     qsizetype before = 0;
     for (int width = 60; width <= 2000; width += 7) {
