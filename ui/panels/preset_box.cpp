@@ -34,7 +34,9 @@ void PresetBox::buildMenu() {
     m_menu = make<QMenu>(tr("E&xperiments"), this);
     m_menu->setToolTipsVisible(true);
     m_actions = make<QActionGroup>(this);
-    m_actions->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
+    m_groups = make<QActionGroup>(this);
+    for (QActionGroup* marks : {m_actions, m_groups})
+        marks->setExclusionPolicy(QActionGroup::ExclusionPolicy::ExclusiveOptional);
     const auto all = presets();
     const Phrase first = all.front().group; // the window opens with one of it, so the group is one
                                             // click away
@@ -46,6 +48,8 @@ void PresetBox::buildMenu() {
             group = all[i].group;
             into = m_menu->addMenu(translated(group));
             into->setToolTipsVisible(true);
+            into->menuAction()->setCheckable(true); // marked when the present one is inside
+            m_groups->addAction(into->menuAction());
         }
         addTo(*into, static_cast<int>(i));
     }
@@ -66,11 +70,11 @@ void PresetBox::addTo(QMenu& menu, int index) {
 
 void PresetBox::showPopup() {
     m_menu->setMinimumWidth(width());
-    const QAction* current = m_actions->checkedAction();
-    for (QAction* entry : m_menu->actions())
-        if (entry == current || (entry->menu() && entry->menu()->actions().contains(current)))
-            m_menu->setActiveAction(entry);
     m_menu->popup(mapToGlobal(QPoint(0, height())));
+    // One of a group has a mark only: the group would be unfolded, and a submenu that the mouse did
+    // not open closes under it, or takes no clicks.
+    QAction* current = m_actions->checkedAction();
+    if (m_menu->actions().contains(current)) m_menu->setActiveAction(current);
 }
 
 void PresetBox::showExperiment(const QString& preset, const QString& title) {
@@ -86,6 +90,8 @@ void PresetBox::showExperiment(const QString& preset, const QString& title) {
     setCurrentIndex(index);
     for (int i = 0; i < m_actions->actions().size(); ++i)
         m_actions->actions().at(i)->setChecked(i == index);
+    for (QAction* group : m_groups->actions())
+        group->setChecked(group->menu()->actions().contains(m_actions->checkedAction()));
     const QString about = itemData(index, Qt::ToolTipRole).toString();
     const QString told = about.isEmpty() ? tr("The experiments that come with the program") : about;
     setToolTip(told);

@@ -35,6 +35,7 @@ private:
 
     QMenu* m_menu = nullptr;           ///< child
     QActionGroup* m_actions = nullptr; ///< child; an action for each preset, in order
+    QActionGroup* m_groups = nullptr;  ///< child; an action for each submenu
 };
 
 } // namespace halfscope
