@@ -242,10 +242,8 @@ void WindowFiles::chooseFolder() {
 /// Leaves out values of settings that the window hides: its user did not mean them.
 void WindowFiles::saveExperiment(const QString& path) {
     checkConfig(m_models.config.config());
-    waitFor({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
-            [to = path.toStdString(), text = configText(withoutIdle(m_models.config.config()))] {
-                writeFileAtomically(to, text);
-            });
+    writeBytes({tr("Save experiment"), tr("Saving the experiment in %1…"), path},
+               [text = configText(withoutIdle(m_models.config.config()))] { return text; });
     emit used(path);
 }
 

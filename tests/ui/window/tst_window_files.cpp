@@ -163,6 +163,7 @@ void TestWindowFiles::savesWhatCanBeOpened() {
     QVERIFY(reaches(window, SessionState::Ready));
     const QString path = opened.folder.filePath(QStringLiteral("saved.json"));
     window.saveExperiment(path);
+    QCOMPARE(window.statusBar()->currentMessage(), QStringLiteral("Saved as ") + path);
     QCOMPARE(configText(readConfig(path.toStdString())), configText(window.config().config()));
     ConfigModel& model = window.config(); // live: the scale may be above such a floor by now
     QVERIFY(model.setData(model.index(model.rowOf("scaler.floor", 1)), QStringLiteral("1e9")));
