@@ -253,7 +253,7 @@ bool PlotStack::refresh() {
         m_to = all.upper + room;
     }
     updatePlots();
-    m_eventRect->axis(QCPAxis::atBottom)->setRange(m_from, m_to);
+    showSteps(*m_eventRect->axis(QCPAxis::atBottom), m_from, m_to);
     m_events->update(m_from, m_to, pixels);
     updateReadouts();
     m_plot->replot(QCustomPlot::rpQueuedRefresh);
@@ -267,7 +267,7 @@ void PlotStack::updatePlots() {
         panel->magnify(m_magnified);
     }
     for (StackedPlot* plot : m_rows->shown()) {
-        plot->rect().axis(QCPAxis::atBottom)->setRange(m_from, m_to);
+        showSteps(*plot->rect().axis(QCPAxis::atBottom), m_from, m_to);
         m_dirty = !plot->update(m_from, m_to, plotWidth()) || m_dirty;
     }
 }

@@ -14,6 +14,18 @@ double finer(double step) {
     const double first = step / power;
     return power * (first > 5.01 ? 5 : first > 2.01 ? 2 : first > 1.01 ? 1 : 0.5);
 }
+
+/// Returns the next larger of these steps.
+double coarser(double step) {
+    const double power = std::pow(10, std::floor(std::log10(step) + 1e-9));
+    const double first = step / power;
+    return power * (first < 1.99 ? 2 : first < 4.99 ? 5 : 10);
+}
+
+QString stepLabel(double step) {
+    // the plot's own locale omits thousands separators
+    return QLocale().toString(static_cast<qint64>(std::llround(step)));
+}
 } // namespace
 
 QString shortNumber(double value) { return QLocale().toString(value, 'g', 3); }
@@ -38,12 +50,25 @@ QString powerOfTwo(double value) {
 
 double StepTicker::getTickStep(const QCPRange& range) {
     // a step of 2.5 would put the label 3 beside its place
-    return std::max(1.0, std::floor(QCPAxisTicker::getTickStep(range)));
+    double step = std::max(1.0, std::floor(QCPAxisTicker::getTickStep(range)));
+    while (step < m_labelShare * range.size())
+        step = coarser(step);
+    return step;
 }
 
 QString StepTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-    // the plot's own locale omits thousands separators
-    return QLocale().toString(static_cast<qint64>(std::llround(tick)));
+    return stepLabel(tick);
+}
+
+void showSteps(QCPAxis& axis, double from, double to) {
+    axis.setRange(from, to);
+    const QFontMetrics metrics(axis.tickLabelFont());
+    // the numbers at the ends are the longest
+    const int widest = std::max(metrics.horizontalAdvance(stepLabel(from)),
+                                metrics.horizontalAdvance(stepLabel(to)));
+    const double needed = widest + metrics.horizontalAdvance(QStringLiteral("  "));
+    if (const auto ticker = axis.ticker().dynamicCast<StepTicker>())
+        ticker->setLabelShare(needed / std::max(1, axis.axisRect()->width()));
 }
 
 template <class Place>

@@ -15,11 +15,22 @@ QString powerOfTwo(double value);
 
 /// Labels whole numbers with the locale's thousands separators.
 class StepTicker : public QCPAxisTicker {
+public:
+    /// Sets the share of the axis' length that a label needs; 0: any number of labels fits.
+    void setLabelShare(double share) { m_labelShare = share; }
+
 protected:
     double getTickStep(const QCPRange&) override;
     int getSubTickCount(double) override { return 0; }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override;
+
+private:
+    double m_labelShare = 0;
 };
+
+/// Shows a range of steps on an axis that is laid out and has a StepTicker, with as many labels as
+/// fit without touching.
+void showSteps(QCPAxis&, double from, double to);
 
 /// The ticker of a value axis: leaves out ticks whose labels would touch.
 class SpacedTicker : public QCPAxisTicker {

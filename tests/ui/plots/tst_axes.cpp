@@ -31,6 +31,7 @@ private slots:
     void tickLabels();
     void labelsInLittleRoom_data();
     void labelsInLittleRoom();
+    void stepsInLittleRoom();
     void prefixes();
     void percentages();
     void scalesOfAnySize();
@@ -149,6 +150,27 @@ void TestAxes::labelsInLittleRoom() {
     QVector<QString> texts;
     made->generate(QCPRange(lower, upper), QLocale::c(), u'g', 6, ticks, nullptr, &texts);
     QCOMPARE(QStringList(texts.begin(), texts.end()), labels);
+}
+
+/// Fewer steps have labels where the axis is short, and they stay round.
+void TestAxes::stepsInLittleRoom() {
+    const QCPRange range(-3, 303);
+    const auto labels = [&range](double share) {
+        StepTicker made;
+        made.setLabelShare(share);
+        QVector<double> ticks;
+        QVector<QString> texts;
+        made.generate(range, QLocale::c(), u'g', 6, ticks, nullptr, &texts);
+        QStringList inside;
+        for (qsizetype i = 0; i < ticks.size(); ++i)
+            if (range.contains(ticks[i])) inside << texts[i];
+        return inside.join(u' ');
+    };
+    QCOMPARE(labels(0), QStringLiteral("0 50 100 150 200 250 300"));
+    QCOMPARE(labels(0.15), QStringLiteral("0 50 100 150 200 250 300"));
+    QCOMPARE(labels(0.2), QStringLiteral("0 100 200 300"));
+    QCOMPARE(labels(0.5), QStringLiteral("0 200"));
+    QCOMPARE(labels(0.9), QStringLiteral("0"));
 }
 
 /// Numbers have at most three digits, and never an exponent.

@@ -28,6 +28,7 @@ private slots:
     void init() { makeStack(); }
     void marksAtTheEdgesAreWhole();
     void tickLabelsNeverTouch();
+    void stepLabelsNeverTouch();
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
     void foldedPlotsAreGone();
@@ -96,6 +97,27 @@ void TestPlotLayout::tickLabelsNeverTouch() {
                          qPrintable(QStringLiteral("plot %1, height %2").arg(i).arg(height)));
         }
     }
+}
+
+void TestPlotLayout::stepLabelsNeverTouch() {
+    m_stack->append(1, record(300, 1, 0.5f));
+    int before = 0;
+    for (const int width : {230, 300, 400, 700, 1400}) {
+        show(width);
+        QCustomPlot& plot = plotOf(*m_stack);
+        const QCPAxis* axis = plot.axisRect(plot.axisRectCount() - 1)->axis(QCPAxis::atBottom);
+        const QList<double> ticks = axis->tickVector();
+        const QStringList labels(axis->tickVectorLabels());
+        QVERIFY(ticks.size() > 1 && ticks.size() >= before);
+        before = static_cast<int>(ticks.size());
+        const QFontMetrics metrics(axis->tickLabelFont());
+        for (qsizetype i = 1; i < ticks.size(); ++i) {
+            const double apart = axis->coordToPixel(ticks[i]) - axis->coordToPixel(ticks[i - 1]);
+            const int needed = metrics.horizontalAdvance(labels[i - 1] + u' ' + labels[i]) / 2;
+            QVERIFY2(apart > needed, qPrintable(QString::number(width)));
+        }
+    }
+    QVERIFY(before >= 4);
 }
 
 /// Every drawn plot is high enough for a label; with less room there are fewer plots, never none.
