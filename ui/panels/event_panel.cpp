@@ -186,7 +186,7 @@ void EventPanel::choose(int index) {
     if (row >= 0 && row < m_model.rowCount()) m_table->selectRow(static_cast<int>(row));
 }
 
-void EventPanel::letGoBut(qint64 step) {
+void EventPanel::letGoBut(std::optional<qint64> step) {
     const QModelIndex current = m_table->currentIndex();
     if (!current.isValid() || current.data(EventModel::StepRole).toLongLong() == step) return;
     m_table->setCurrentIndex({});

@@ -23,8 +23,8 @@ public:
     /// Selects an event of the run by its index, if it has a row.
     void choose(int index);
     /// Clears the selection unless the selected event is of this step, because the plots point at
-    /// another step now.
-    void letGoBut(qint64 step);
+    /// another step now, or at none.
+    void letGoBut(std::optional<qint64> step);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

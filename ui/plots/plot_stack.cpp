@@ -326,7 +326,7 @@ std::optional<qint64> PlotStack::pinnedStep() const { return m_crosshair->pinned
 void PlotStack::pinCrosshair(std::optional<qint64> step) {
     m_crosshair->pin(step);
     moveCrosshair(step);
-    if (step) emit pinned(*step);
+    emit pinned(step);
 }
 
 /// Moves the crosshair. Only its layer is painted again; the curves stay in their buffer.

@@ -118,8 +118,8 @@ signals:
     /// Emitted with the index, among the run's events, of an event that was clicked or gone to,
     /// after its step was pinned.
     void eventClicked(int index);
-    /// Emitted when the crosshair is pinned to a step.
-    void pinned(qint64 step);
+    /// Emitted when the crosshair is pinned to a step, or removed.
+    void pinned(std::optional<qint64> step);
     void followChanged(bool following);
     void smoothingChanged(double weight);
     /// Emitted when the menu's entry is chosen.

@@ -337,6 +337,10 @@ void TestWindowUse::eventsSayWhy() {
     QVERIFY(!panel->table()->currentIndex().isValid());
     QVERIFY(panel->table()->selectionModel()->selectedRows().isEmpty());
     QVERIFY(!says("rounding to zero"));
+    panel->table()->setCurrentIndex(chosen);
+    emit panel->table()->clicked(chosen);
+    QTest::keyClick(plots, Qt::Key_F); // follows the newest step: it points at none
+    QVERIFY(!panel->table()->currentIndex().isValid());
 }
 
 void TestWindowUse::sentencesInLittleRoom() {
