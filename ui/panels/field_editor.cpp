@@ -120,14 +120,17 @@ void FieldEditor::buildControl(const Field& field) {
             showUnit();
             commit(QString::number(value));
         });
+        connect(m_spin, &CountBox::editingFinished, this, &FieldEditor::endTyping);
     } else {
         buildLineEdit(field);
     }
     if (m_combo) m_comboWidth = widthOf(*m_combo);
     m_control->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     m_control->setMinimumWidth(60);
-    // A wheel that scrolls the panel must not change the setting that lies under the pointer.
-    m_control->setFocusPolicy(Qt::StrongFocus);
+    // A wheel that scrolls the panel must not change the setting that lies under the pointer. A
+    // click gives the keyboard to what is typed in, or else to the row.
+    m_control->setFocusPolicy(m_line || m_spin ? Qt::StrongFocus : Qt::TabFocus);
+    setFocusPolicy(Qt::ClickFocus);
     m_control->installEventFilter(this);
 }
 
@@ -135,9 +138,11 @@ void FieldEditor::buildLineEdit(const Field& field) {
     const bool path = field.kind == FieldKind::Path;
     m_control = m_line = path ? make<PathEdit>(this) : make<QLineEdit>(this);
     connect(m_line, &QLineEdit::editingFinished, this, [this] {
-        if (!m_line->isModified()) return;
-        m_line->setModified(false); // finished: Undo means the setting from here on, not letters
-        commit(m_line->text());
+        if (m_line->isModified()) {
+            m_line->setModified(false); // finished: Undo means the setting from here on, no letters
+            commit(m_line->text());
+        }
+        endTyping();
     });
     const bool layers = field.key == kLayersKey, model = field.key == kModelKey;
     const bool column = field.key == kTargetKey;
@@ -213,6 +218,7 @@ void FieldEditor::buildRow(const Field& field) {
         widget->setToolTip(tip);
     m_control->setAccessibleName(
         field.unit.empty() ? name : tr("%1 in %2").arg(name, translated(field.unit)));
+    setAccessibleName(m_control->accessibleName());
     connect(m_revert, &QToolButton::clicked, this,
             [this] { m_model.resetToPreset(m_index.row()); });
 
@@ -254,6 +260,16 @@ void FieldEditor::commit(const QString& text) {
     if (m_target) return m_target->choose(text.trimmed());
     if (qobject_cast<PathEdit*>(m_control)) rememberFolder(FilesOf::Data, text);
     m_model.setData(m_index, text);
+}
+
+/// Gives the keyboard to the row after Enter, unless the value has to be corrected.
+void FieldEditor::endTyping() {
+    if (m_control->hasFocus() && errorText().isEmpty()) setFocus();
+}
+
+bool FieldEditor::focusNextPrevChild(bool next) {
+    if (hasFocus()) m_control->setFocus(); // Tab goes on from the control
+    return QWidget::focusNextPrevChild(next);
 }
 
 void FieldEditor::browse() {

@@ -1,5 +1,8 @@
 // The editor of one row of the ConfigModel: a label, the control that fits its kind, a mark if it
 // acts live, a button that resets it, and, below it, what is allowed when the value is wrong.
+// A control keeps the keyboard only while something is being typed in it, or where Tab has led: a
+// click on a choice, or Enter after a text, gives the keyboard to the row, so that letters and
+// Space are the window's keys again. Tab goes on from there.
 #pragma once
 
 #include "ui/models/config_model.h"
@@ -38,6 +41,7 @@ public:
 
 protected:
     bool eventFilter(QObject*, QEvent*) override;
+    bool focusNextPrevChild(bool next) override;
     void changeEvent(QEvent*) override;
     void resizeEvent(QResizeEvent*) override;
 
@@ -46,6 +50,7 @@ private:
     void buildLineEdit(const Field&);
     void buildRow(const Field&);
     void commit(const QString& text);
+    void endTyping();
     void browse();
     void browseData(const QString& key);
     void getMnist();

@@ -41,13 +41,24 @@ QString tipAt(const QWidget& widget, const QPoint& at) {
     return tip.isEmpty() ? view->toolTip() : tip;
 }
 
+/// Whether a key types a letter, a digit, a sign or a space.
+bool types(const QKeyEvent& key) {
+    constexpr auto kCommands = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
+    return !(key.modifiers() & kCommands) && !key.text().isEmpty() && key.text().front().isPrint();
+}
+
 } // namespace
 
 KeyRouter::KeyRouter(QWidget& window) : m_window(window) { qApp->installEventFilter(this); }
 
 KeyRouter::~KeyRouter() { qApp->removeEventFilter(this); }
 
-KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& watched) {
+bool KeyRouter::isBoxOfWindow(const QObject& watched) const {
+    const auto* box = qobject_cast<const QComboBox*>(&watched);
+    return box && box->window() == &m_window;
+}
+
+KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& watched) const {
     const auto* spin = qobject_cast<const QAbstractSpinBox*>(&watched);
     const auto* line =
         spin ? spin->findChild<QLineEdit*>() : qobject_cast<const QLineEdit*>(&watched);
@@ -56,15 +67,19 @@ KeyRouter::KeyGoes KeyRouter::whereGoes(const QKeyEvent& key, const QObject& wat
         return line && !line->isModified() ? KeyGoes::Past : KeyGoes::AsUsual;
     if ((key.modifiers() & ~Qt::KeypadModifier) != Qt::NoModifier) return KeyGoes::AsUsual;
     const bool space = key.key() == Qt::Key_Space;
+    // Letters and Space are the window's keys where they type nothing: a box has arrows, and
+    // Alt+Down or F4 opens it.
+    if (isBoxOfWindow(watched) && types(key)) return KeyGoes::Past;
     // A focused button, box or list keeps the plain keys that it answers itself.
     if (qobject_cast<const QAbstractButton*>(&watched) && space) return KeyGoes::ToWidget;
     // a list with check boxes answers Space itself
     if (space && watched.property("keepsSpace").toBool()) return KeyGoes::ToWidget;
     const bool function = key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35;
     if (qobject_cast<const QComboBox*>(&watched) && !function) return KeyGoes::ToWidget;
-    // a number has no spaces: Space plays there, too
+    // a number has neither spaces nor letters: Space plays there, too, and R resets
     const bool number = spin || qobject_cast<const QAbstractSpinBox*>(watched.parent());
-    return number && space ? KeyGoes::Past : KeyGoes::AsUsual;
+    const bool letter = types(key) && key.text().front().isLetter();
+    return number && (space || letter) ? KeyGoes::Past : KeyGoes::AsUsual;
 }
 
 /// Lets Enter press the button of the window that has the keyboard, as Space does: Qt does so in
@@ -97,6 +112,10 @@ bool KeyRouter::eventFilter(QObject* watched, QEvent* event) {
         event->ignore(); // the window gets it then
         return true;
     }
+    // a box would choose the entry that begins with a letter which is no shortcut
+    if (event->type() == QEvent::KeyPress && isBoxOfWindow(*watched) &&
+        types(*static_cast<QKeyEvent*>(event)))
+        return true;
     if (event->type() == QEvent::KeyPress &&
         pressesButton(*static_cast<QKeyEvent*>(event), watched))
         return true;

@@ -23,7 +23,8 @@ protected:
 private:
     /// Tells whether a key goes to the widget itself, or past it to the shortcuts.
     enum class KeyGoes { AsUsual, ToWidget, Past };
-    static KeyGoes whereGoes(const QKeyEvent&, const QObject& watched);
+    KeyGoes whereGoes(const QKeyEvent&, const QObject& watched) const;
+    bool isBoxOfWindow(const QObject& watched) const;
 
     bool pressesButton(const QKeyEvent&, QObject* watched);
 

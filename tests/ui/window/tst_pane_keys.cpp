@@ -1,19 +1,26 @@
-// The window without a mouse: F6 goes from part to part, and Enter presses buttons.
+// The window's keys: F6 goes from part to part, Enter presses buttons, and after a setting was
+// edited letters and Space act as before.
 #include "tests/support/opened_window.h"
 #include "ui/images/compare_view.h"
 #include "ui/panels/event_panel.h"
+#include "ui/panels/field_editor.h"
 #include "ui/panels/lesson_panel.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/panels/transport_bar.h"
 #include "ui/plots/plot_stack.h"
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QToolButton>
 
 namespace tst_pane_keys {
@@ -27,6 +34,9 @@ private slots:
     void cleanup() { m_opened.reset(); }
     void partsInTurn();
     void enterPressesButtons();
+    void keysAfterAChoice();
+    void lettersChooseNothing();
+    void keysAfterANumber();
 
 private:
     MainWindow& window() { return m_opened->window; }
@@ -38,6 +48,13 @@ private:
     }
     void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier) {
         QTest::keyClick(window().focusWidget() ? window().focusWidget() : &window(), key, with);
+    }
+    /// Whether Space trains to the end and R resets, from where the keyboard is.
+    bool keysAct() {
+        if (window().run().step() == 0) press(Qt::Key_Space);
+        if (!reaches(window(), SessionState::Finished)) return false;
+        press(Qt::Key_R);
+        return reaches(window(), SessionState::Ready) && window().run().step() == 0;
     }
     std::unique_ptr<Opened> m_opened;
 };
@@ -88,6 +105,94 @@ void TestPaneKeys::enterPressesButtons() {
     const int before = scroll->value();
     press(Qt::Key_Enter);
     QTRY_VERIFY(scroll->value() > before); // to the settings of lane B
+}
+
+/// A click on a choice leaves the keyboard to the window, whether or not another entry is chosen.
+void TestPaneKeys::keysAfterAChoice() {
+    auto* editor = window().setup().editor("model.activation");
+    auto* box = qobject_cast<QComboBox*>(editor->control());
+    const QString before = box->currentText();
+    QTest::mouseClick(box, Qt::LeftButton);
+    QTRY_VERIFY(QApplication::activePopupWidget());
+    QTest::keyClick(box->view(), Qt::Key_Escape);
+    QTRY_VERIFY(!QApplication::activePopupWidget());
+    QApplication::setActiveWindow(&window());
+    QCOMPARE(window().focusWidget(), editor);
+    QVERIFY(keysAct());
+    QCOMPARE(box->currentText(), before);
+    QTest::mouseClick(box, Qt::LeftButton);
+    QTRY_VERIFY(QApplication::activePopupWidget());
+    QTest::keyClick(box->view(), Qt::Key_Down);
+    QTest::keyClick(box->view(), Qt::Key_Return);
+    QTRY_VERIFY(!QApplication::activePopupWidget());
+    QApplication::setActiveWindow(&window()); // without a window manager, none may be active now
+    const QString chosen = box->currentText();
+    QVERIFY(chosen != before);
+    QVERIFY(keysAct());
+    QVERIFY(keysAct());
+    QCOMPARE(box->currentText(), chosen);
+    auto* shuffle = qobject_cast<QCheckBox*>(window().setup().editor("data.shuffle")->control());
+    const bool ticked = shuffle->isChecked();
+    QTest::mouseClick(shuffle, Qt::LeftButton, {}, QPoint(8, shuffle->height() / 2));
+    QCOMPARE(shuffle->isChecked(), !ticked);
+    QVERIFY(keysAct());
+    QCOMPARE(shuffle->isChecked(), !ticked);
+}
+
+/// A box that Tab has reached answers the arrows only; Alt+Down and F4 open it.
+void TestPaneKeys::lettersChooseNothing() {
+    auto* box = qobject_cast<QComboBox*>(window().setup().editor("optimizer.kind")->control());
+    const QString before = box->currentText();
+    QVERIFY(box->findText(QStringLiteral("r"), Qt::MatchStartsWith) >= 0);
+    QVERIFY(box->findText(QStringLiteral("s"), Qt::MatchStartsWith) >= 0);
+    box->setFocus(Qt::TabFocusReason);
+    QVERIFY(keysAct());
+    press(Qt::Key_S);
+    press(Qt::Key_R, Qt::ShiftModifier);
+    QCOMPARE(window().focusWidget(), box);
+    QCOMPARE(box->currentText(), before);
+    for (const auto& [key, with] :
+         {std::pair(Qt::Key_F4, Qt::KeyboardModifiers()),
+          std::pair(Qt::Key_Down, Qt::KeyboardModifiers(Qt::AltModifier))}) {
+        press(key, with);
+        QTRY_VERIFY(QApplication::activePopupWidget());
+        QTest::keyClick(box->view(), Qt::Key_Escape);
+        QTRY_VERIFY(!QApplication::activePopupWidget());
+    }
+    press(Qt::Key_Down);
+    QVERIFY(box->currentText() != before);
+}
+
+/// Enter ends the typing, and Tab goes on from where it was.
+void TestPaneKeys::keysAfterANumber() {
+    auto* width = window().setup().editor("model.width");
+    auto* rate = window().setup().editor("optimizer.lr");
+    for (FieldEditor* editor : {width, rate}) {
+        QWidget* control = editor->control();
+        const auto type = [control](const char* number) {
+            control->setFocus();
+            QTest::keyClick(control, Qt::Key_A, Qt::ControlModifier);
+            QTest::keyClicks(control, QLatin1String(number));
+            QTest::keyClick(control, Qt::Key_Return);
+        };
+        type("9");
+        QCOMPARE(window().focusWidget(), editor);
+        QVERIFY(keysAct());
+        QVERIFY(keysAct());
+        press(Qt::Key_Tab);
+        QWidget* next = window().focusWidget();
+        press(Qt::Key_Backtab, Qt::ShiftModifier);
+        QCOMPARE(window().focusWidget(), control);
+        press(Qt::Key_Tab);
+        QCOMPARE(window().focusWidget(), next);
+        if (editor == width) continue;
+        type("-9"); // has to be corrected
+        QCOMPARE(window().focusWidget(), control);
+    }
+    auto* stopAt = window().findChild<QSpinBox*>(QStringLiteral("stopAt"));
+    stopAt->setFocus();
+    QVERIFY(keysAct());
+    QCOMPARE(stopAt->value(), 3);
 }
 
 } // namespace tst_pane_keys
