@@ -383,9 +383,11 @@ void TestCheckpoint::anotherDataSet() {
     Run run(small());
     ExperimentState state = run.experiment->state();
     state.recorded.task.samples = 101;
-    QCOMPARE(thrownBy<InputError>([&] { Run other(state); }),
-             std::string("the data set has 101 samples in batches of 32 now; when the checkpoint "
-                         "was written it had 100 in batches of 32"));
+    QCOMPARE(
+        thrownBy<InputError>([&] { Run other(state); }),
+        std::string("the data set has 101 samples in batches of 32 now; when the checkpoint "
+                    "was written it had 100 in batches of 32, and a run goes on only with as many, "
+                    "in the same order"));
 }
 
 void TestCheckpoint::offersTheOneBefore() {
