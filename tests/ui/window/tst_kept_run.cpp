@@ -98,6 +98,7 @@ void TestKeptRun::aResetCanBeTakenBack() {
     const std::string before = resultsOf(window, opened.folder, "before");
     QVERIFY(before.find("overflow") != std::string::npos);
     QVERIFY(!window.canBringBack());
+    QVERIFY(QTest::qWaitForWindowActive(&window)); // a slow save shows a dialog in between
     QTest::keyClick(&window, Qt::Key_R);
     QVERIFY(isEmptyAgain(window));
     QVERIFY(window.canBringBack());
