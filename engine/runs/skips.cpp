@@ -28,8 +28,8 @@ constexpr Phrase kLost =
 constexpr Phrase kLostAtOnce =
     phrase("Events",
            "the loss is not finite from step %1 on, before any step changed the weights. No loss "
-           "scale, learning rate or clipping can fix that. Look for "
-           "inf or nan in the data, and for values that fp16 cannot hold (it ends at 65,504); "
+           "scale, learning rate or clipping can fix that. Look for inf or nan in the data, and "
+           "for values that fp16 cannot hold (it ends at 65,504); "
            "smaller inputs may help and, in a lane of 16 bits or fewer, a wider type.");
 // A step with gradients that are not finite leaves such weights.
 constexpr Phrase kLostByStep =

@@ -273,14 +273,14 @@ QString EventModel::whyText(const Event& event) {
     case EventKind::LossNotFinite:
         if (isOfData(event.tensor)) return ofDataText();
         if (first)
-            return tr(
-                "Why: the output of the network is inf or nan even before the loss is "
-                "scaled, so no loss scale can fix that. Look for inf, nan and large values "
-                "in the data; smaller inputs may help and, in 16 bits or fewer, a wider type.");
+            return tr("Why: the output of the network is inf or nan even before the loss is "
+                      "scaled, so no loss scale can fix that. Look for inf, nan and large values "
+                      "in the data; smaller inputs may help and, in 16 bits or fewer, a wider "
+                      "type.");
         return tr("Why: the output of the network is inf or nan even before the loss is scaled; a "
                   "lower learning rate may help and, in 16 bits or fewer, a wider type. If the "
-                  "step before overflowed and "
-                  "was taken all the same: a scaler that skips such steps.");
+                  "step before overflowed and was taken all the same: a scaler that skips such "
+                  "steps.");
     case EventKind::Damaged:
         return tr(
             "Why: its file could not be read as a picture, and the setting Damaged pictures is "

@@ -1,7 +1,6 @@
 // Matrix products by tensor cores without shared tiles, for what is too small for chain.cuh and for
-// a library: a warp reads its operands from memory straight into registers, 32 or 64 bytes of each
-// row at a time, and several warps of a block share a long k. Nothing waits for a barrier before
-// the end.
+// a library: a warp reads its operands from memory straight into registers, 64 bytes of each row at
+// a time, and several warps of a block share a long k. Nothing waits for a barrier before the end.
 #pragma once
 
 namespace hs {
@@ -30,8 +29,8 @@ struct WarpTile {
             return at->bits;
     }
 
-    /// Reads row `row` of an operand from k = `at` on, zeros from `end` on. Rows of the operand are
-    /// `alongK` or across it.
+    /// Reads what a lane has of a row of the left operand, or of a column of the right one, from
+    /// k = `at` on, and zeros from `end` on. AlongK: k runs along the lines in memory.
     template <bool AlongK, Index Rows>
     static HS_D void read(Words& words, const In* operand, Index row, Index at, Index end) {
         constexpr Index k = Operands::k;
@@ -115,11 +114,12 @@ struct WarpTile {
     HS_D void forEach(Take take) const {
         const int lane = static_cast<int>(threadIdx.x) % kWarp;
         HS_UNROLL
-        for (int i = 0; i < kColumnTiles; ++i)
+        for (int i = 0; i < kColumnTiles; ++i) {
             HS_UNROLL
-        for (int j = 0; j < 4; ++j)
-            take(TensorLayout::rowOf(j / 2, lane / 4),
-                 8 * i + TensorLayout::columnOf(j % 2, lane % 4), sum[i][j]);
+            for (int j = 0; j < 4; ++j)
+                take(TensorLayout::rowOf(j / 2, lane / 4),
+                     8 * i + TensorLayout::columnOf(j % 2, lane % 4), sum[i][j]);
+        }
     }
 };
 
