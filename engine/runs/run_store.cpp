@@ -1,73 +1,15 @@
-// The list of runs, and the settings that tell them apart.
+// The list of runs.
 #include "engine/runs/run_store.h"
 
 #include "engine/core/error.h"
-#include "engine/scaler/scaler_presets.h"
-#include "engine/settings/fields.h"
+#include "engine/runs/setting_differences.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
-
-constexpr const char* kScalerPreset = "scaler.preset";
-constexpr const char* kOfScaler = "scaler.";
-
-/// Whether all configurations have lanes of the same precisions.
-bool sameLanes(std::span<const RunConfig* const> configs) {
-    const auto precisions = [](const RunConfig& config) {
-        std::vector<Precision> all;
-        for (const LaneConfig& lane : config.lanes)
-            all.push_back(lane.precision);
-        return all;
-    };
-    return std::all_of(configs.begin(), configs.end(), [&](const RunConfig* each) {
-        return precisions(*each) == precisions(*configs.front());
-    });
-}
-
-/// Whether the field has a meaning in this configuration.
-bool applies(const Field& field, const RunConfig& config, int lane) {
-    return !field.applies || field.applies(config, lane);
-}
-
-/// Whether the names of a lane's scalers tell the runs apart: they differ, and each scaler has a
-/// name.
-bool scalersTell(std::span<const RunConfig* const> configs, size_t lane) {
-    std::set<std::string> names;
-    for (const RunConfig* each : configs)
-        names.insert(presetOf(each->lanes[lane].scaler));
-    return names.size() > 1 && !names.contains(kCustomScaler);
-}
-
-/// Adds to each run the words for its value unless all values are the same.
-void compare(const Field& field, int lane, const std::string& before,
-             std::span<const RunConfig* const> configs, const SettingName& name,
-             std::vector<std::vector<std::string>>& words) {
-    const FieldValue first = field.get(*configs.front(), lane);
-    const bool same = std::all_of(configs.begin(), configs.end(), [&](const RunConfig* each) {
-        return field.get(*each, lane) == first;
-    });
-    if (same) return;
-    for (size_t i = 0; i < configs.size(); ++i) {
-        if (!applies(field, *configs[i], lane)) continue;
-        const std::string text = settingWords(field, field.get(*configs[i], lane), name);
-        if (!text.empty()) words[i].push_back(before + text);
-    }
-}
-
-/// Returns the letter by which views call a lane: "B".
-std::string letterOf(size_t lane) { return {static_cast<char>('A' + lane)}; }
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
 
 /// Returns "Run" for "Run (2)", and other names as they are.
 std::string withoutNumber(const std::string& name) {
@@ -80,39 +22,6 @@ std::string withoutNumber(const std::string& name) {
 }
 
 } // namespace
-
-std::vector<std::string> settingDifferences(std::span<const RunConfig* const> configs,
-                                            const SettingName& name) {
-    if (configs.empty()) return {};
-    std::vector<std::vector<std::string>> words(configs.size());
-    const bool lanesMatch = sameLanes(configs);
-    if (!lanesMatch)
-        for (size_t i = 0; i < configs.size(); ++i) {
-            std::string lanes;
-            for (const std::string& each : laneNames(*configs[i]))
-                lanes += (lanes.empty() ? "" : " + ") + each;
-            words[i].push_back(lanes);
-        }
-    for (const Field& field : fieldTable()) {
-        if (field.apply == FieldApply::Pace) continue; // no result depends on it
-        if (field.scope == FieldScope::Run) {
-            compare(field, 0, {}, configs, name, words);
-            continue;
-        }
-        if (!lanesMatch) continue;
-        for (size_t lane = 0; lane < configs.front()->lanes.size(); ++lane) {
-            // either the name of a scaler tells its rules, or the rules are listed themselves
-            const bool named = scalersTell(configs, lane);
-            if (field.key == kScalerPreset ? !named : named && field.key.starts_with(kOfScaler))
-                continue;
-            compare(field, static_cast<int>(lane), letterOf(lane) + ": ", configs, name, words);
-        }
-    }
-    std::vector<std::string> texts;
-    for (const auto& each : words)
-        texts.push_back(joined(each));
-    return texts;
-}
 
 RunId RunStore::add(std::shared_ptr<Run> run, const std::string& name) {
     require(run != nullptr, "a store holds runs only");
@@ -204,17 +113,16 @@ RunId RunStore::idOf(const Run* run) const {
     return RunId::None;
 }
 
-std::vector<std::string> RunStore::differences(const SettingName& name) const {
+std::vector<std::vector<std::string>> RunStore::differences(const SettingName& name) const {
     std::vector<const RunConfig*> configs;
     for (const Entry& each : m_entries)
         configs.push_back(&each.run->info().config);
-    std::vector<std::string> texts = settingDifferences(configs, name);
+    std::vector<std::vector<std::string>> texts = settingDifferences(configs, name);
     for (size_t i = 0; i < texts.size() && texts.size() > 1; ++i) {
         // settings that are the same now may have differed before an edit
         const size_t edits = m_entries[i].run->info().recorded.edits.size();
-        if (edits == 0) continue;
-        texts[i] += (texts[i].empty() ? "" : ", ") + std::to_string(edits) +
-                    (edits == 1 ? " live edit" : " live edits");
+        if (edits > 0)
+            texts[i].push_back(std::to_string(edits) + (edits == 1 ? " live edit" : " live edits"));
     }
     return texts;
 }

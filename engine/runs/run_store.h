@@ -54,9 +54,9 @@ public:
     /// version.
     uint64_t changes() const { return m_changes; }
 
-    /// Returns, by entry, the settings in which a run differs from the others: "lr 0.01, seed 2";
-    /// empty when nothing differs.
-    std::vector<std::string> differences(const SettingName& = shortKey) const;
+    /// Returns, by entry, the settings in which a run differs from others: "lr 0.01", "seed 2".
+    /// What tells it from the runs that are most like it comes first, see settingDifferences().
+    std::vector<std::vector<std::string>> differences(const SettingName& = shortKey) const;
 
 private:
     Entry* entry(RunId);
@@ -68,11 +68,5 @@ private:
     uint32_t m_lastId = 0;
     uint64_t m_changes = 0;
 };
-
-/// Returns the settings in which each configuration differs from the others, as short texts: "lr
-/// 0.01, width 64". Those of lanes are compared when all have the same number of lanes, which
-/// have letters: "B: init_scale 2^24". The title does not count.
-std::vector<std::string> settingDifferences(std::span<const RunConfig* const>,
-                                            const SettingName& = shortKey);
 
 } // namespace halfscope

@@ -44,7 +44,7 @@ QStringList fittingLines(const QString& text, const QFont& font, int width, int 
     for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
         line.setLineWidth(width);
         const QString words = layout.text().mid(line.textStart(), line.textLength()).trimmed();
-        lines << metrics.elidedText(words, Qt::ElideMiddle, width);
+        lines << metrics.elidedText(words, Qt::ElideRight, width);
     }
     layout.endLayout();
     return lines;

@@ -18,7 +18,7 @@ int heightOf(const QString& text, const QFont&, int width);
 /// would look like the end, half a number like another number.
 QString fitting(const QString& text, const QFont&, const QSize& room);
 /// Returns the text broken into at most `most` lines of this width. What there is no room for is
-/// left out at the end; of a very long word, something is left out in the middle.
+/// left out at the end of the text, and of a very long word at its end.
 QStringList fittingLines(const QString& text, const QFont&, int width, int most);
 /// Returns as many whole sentences as there is room for, and " …"; words of the first sentence when
 /// there is room for less.

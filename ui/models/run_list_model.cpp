@@ -19,7 +19,8 @@ RunListModel::RunListModel(RunStore& store, QObject* parent)
 
 void RunListModel::refresh() {
     if (!m_taken || m_changes != m_store.changes()) takeStore();
-    int first = rowCount(), last = -1;
+    const bool compared = takeDifferences();
+    int first = compared ? 0 : rowCount(), last = compared ? rowCount() - 1 : -1;
     for (int i = 0; i < rowCount(); ++i) {
         Row& row = m_rows[static_cast<size_t>(i)];
         const uint64_t version = row.entry.run->version() + 1; // so that 0 means that the run was
@@ -28,7 +29,7 @@ void RunListModel::refresh() {
         row.version = version;
         row.losses = lossesOf(row.entry.run->now());
         first = std::min(first, i);
-        last = i;
+        last = std::max(last, i);
     }
     // once for all of them: who listens measures the table anew
     if (last >= 0) emit dataChanged(index(first, 0), index(last, Columns - 1));
@@ -41,10 +42,10 @@ void RunListModel::takeStore() {
     const bool same = std::equal(
         m_rows.begin(), m_rows.end(), entries.begin(), entries.end(),
         [](const Row& row, const RunStore::Entry& entry) { return row.entry.id == entry.id; });
-    m_differences = m_store.differences(nameInTitles);
     if (same) { // only names, visibility or the run that is shown may have changed
         for (size_t i = 0; i < m_rows.size(); ++i)
             m_rows[i].entry = entries[i];
+        takeDifferences();
         if (!m_rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
         return;
     }
@@ -59,7 +60,37 @@ void RunListModel::takeStore() {
         row.entry = entry;
         m_rows.push_back(std::move(row));
     }
+    takeDifferences();
     endResetModel();
+}
+
+/// Compares the runs anew when other runs are there or settings of one have changed, as by a live
+/// edit; returns whether it did.
+bool RunListModel::takeDifferences() {
+    bool same = m_differences.size() == m_rows.size();
+    for (Row& row : m_rows) {
+        const std::shared_ptr<const RunInfo>& info = row.entry.run->now().sharedInfo();
+        same = same && row.info == info;
+        row.info = info;
+    }
+    if (same) return false;
+    m_differences.clear();
+    for (const std::vector<std::string>& texts : m_store.differences(nameInTitles)) {
+        QStringList& shown = m_differences.emplace_back();
+        for (const std::string& each : texts)
+            shown << safeText(each, kMostMessage);
+    }
+    return true;
+}
+
+/// Returns the differences of a run. Lines end between two settings, not between a setting and its
+/// value; only longer texts, such as those of networks, are broken.
+QString RunListModel::differencesOf(int row) const {
+    constexpr qsizetype kSpaces = 2; // "B: Growth interval 20", whose name is one word
+    QStringList texts = m_differences[static_cast<size_t>(row)];
+    for (QString& each : texts)
+        if (each.count(u' ') <= kSpaces) each.replace(QChar(u' '), QChar(QChar::Nbsp));
+    return texts.join(QStringLiteral(", "));
 }
 
 RunId RunListModel::idAt(int row) const {
@@ -96,8 +127,8 @@ QString RunListModel::detailsOf(int at) const {
     const QString steps = QLocale().toString(static_cast<qlonglong>(row.entry.run->step()));
     QStringList lines;
     lines << tr("%1: %2, %3 steps").arg(tagOf(row.entry.id), safeText(row.entry.name), steps);
-    const std::string& differs = m_differences[static_cast<size_t>(at)];
-    if (!differs.empty()) lines << tr("Differs in %1").arg(safeText(differs, kMostMessage));
+    if (const QString differs = differencesOf(at); !differs.isEmpty())
+        lines << tr("Differs in %1").arg(differs);
     if (!row.losses.isEmpty())
         lines << tr("Last loss (median of the last %1): %2")
                      .arg(kTrailingSteps)
@@ -130,12 +161,13 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
         if (name) return tr("%1  %2").arg(tagOf(row.entry.id), called);
         if (index.column() == LossColumn) return row.losses.join(u'\n');
-        return safeText(m_differences[static_cast<size_t>(index.row())], kMostMessage);
+        return differencesOf(index.row());
     case Qt::EditRole: return name ? QVariant(called) : QVariant();
     case Qt::CheckStateRole:
         if (!name) return {};
         return QVariant(current || row.entry.visible ? Qt::Checked : Qt::Unchecked);
     case Qt::ToolTipRole: return detailsOf(index.row());
+    case Qt::AccessibleDescriptionRole: return name ? QVariant(detailsOf(index.row())) : QVariant();
     case Qt::AccessibleTextRole: return name ? QVariant(spokenOf(row)) : QVariant();
     case ColorRole: return row.entry.color;
     case CurrentRole: return current;
@@ -163,13 +195,13 @@ bool RunListModel::setData(const QModelIndex& index, const QVariant& value, int 
 
 QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::ToolTipRole && section == LossColumn)
+    if (role == Qt::ToolTipRole && section != DiffersColumn)
         return tr("By lane: the last loss and, in parentheses, the median of the last %1 steps, "
                   "which a single spike does not change")
             .arg(kTrailingSteps);
     if (role != Qt::DisplayRole) return {};
     switch (section) {
-    case NameColumn: return tr("Run");
+    case NameColumn: return tr("Run, differences, loss (median)"); // a view shows all in its cell
     case LossColumn: return tr("Loss (median)");
     default: return tr("Differs in");
     }

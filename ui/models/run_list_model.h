@@ -28,7 +28,7 @@ public:
     int rowOf(RunId) const;
     /// Returns "2": what a run is called when its name is too long.
     static QString tagOf(RunId);
-    /// Returns everything that the table says of a run, in lines.
+    /// Returns everything that the list says of a run, in lines.
     QString detailsOf(int row) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -47,15 +47,18 @@ private:
     struct Row {
         RunStore::Entry entry;
         uint64_t version = 0;
+        std::shared_ptr<const RunInfo> info; ///< with the settings that were compared
         QStringList losses;
     };
     void takeStore();
+    bool takeDifferences();
+    QString differencesOf(int row) const;
     static QStringList lossesOf(const RunSnapshot&);
     QString spokenOf(const Row&) const;
 
     RunStore& m_store;
     std::vector<Row> m_rows;
-    std::vector<std::string> m_differences;
+    std::vector<QStringList> m_differences;
     uint64_t m_changes = 0;
     bool m_taken = false;
 };

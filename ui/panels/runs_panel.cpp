@@ -23,8 +23,9 @@
 namespace halfscope {
 namespace {
 
-/// Draws a sample of the run's line before its name; its number says the same without colour. What
-/// sets the run apart is written below its name, because the panel is narrow.
+/// Draws a sample of the run's line before its name; its number says the same without colour. Below
+/// its name is written what sets the run apart, and below that its losses: the panel is narrow, and
+/// columns would leave each of them too little.
 class RunDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -35,26 +36,33 @@ protected:
         const bool current = index.data(RunListModel::CurrentRole).toBool();
         option->font.setBold(current);
         option->features &= ~QStyleOptionViewItem::WrapText; // see linesOf()
-        if (index.column() != RunListModel::NameColumn) return;
         if (!current) addSample(*option, index);
-        const QString differs =
-            index.siblingAtColumn(RunListModel::DiffersColumn).data().toString();
-        QStringList lines = linesOf(option->text, *option);
-        if (!differs.isEmpty()) lines += linesOf(differs, *option);
+        constexpr int kMostLines = 2;
+        QStringList lines = linesOf(option->text, *option, kMostLines);
+        const auto add = [&](const QString& text, int most) {
+            if (!text.isEmpty()) lines += linesOf(text, *option, most);
+        };
+        add(index.siblingAtColumn(RunListModel::DiffersColumn).data().toString(), kMostLines);
+        const QString losses = index.siblingAtColumn(RunListModel::LossColumn).data().toString();
+        add(sideBySide(losses), static_cast<int>(losses.count(u'\n')) + 1);
         option->text = lines.join(QChar(QChar::LineSeparator));
     }
 
 private:
-    /// Breaks a text into two lines at most; a style that does so leaves out something of each
-    /// line.
-    static QStringList linesOf(const QString& text, const QStyleOptionViewItem& option) {
-        constexpr int kMostLines = 2;
+    /// Puts lines beside each other, to be broken only between two of them.
+    static QString sideBySide(QString lines) {
+        const QString gap = QString(2, QChar::Nbsp) + u' ';
+        return lines.replace(u' ', QChar::Nbsp).replace(u'\n', gap);
+    }
+
+    /// Breaks a text into lines; a style that does so leaves out something of each line.
+    static QStringList linesOf(const QString& text, const QStyleOptionViewItem& option, int most) {
         const QStyle& style = *option.widget->style();
         const int around = style.pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, option.widget);
         const int width =
             style.subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget).width() -
             2 * (around + 1);
-        return width > 0 ? fittingLines(text, option.font, width, kMostLines) : QStringList(text);
+        return width > 0 ? fittingLines(text, option.font, width, most) : QStringList(text);
     }
 
     static void addSample(QStyleOptionViewItem& option, const QModelIndex& index) {
@@ -134,10 +142,11 @@ void RunsPanel::buildTable() {
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     m_table->hideColumn(RunListModel::DiffersColumn); // shown below the name
+    m_table->hideColumn(RunListModel::LossColumn);
     QHeaderView& header = *m_table->horizontalHeader();
     header.setHighlightSections(false);
     header.setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
-    header.setSectionResizeMode(RunListModel::LossColumn, QHeaderView::ResizeToContents);
+    header.setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     // texts are broken anew
     connect(&header, &QHeaderView::sectionResized, m_table, &QTableView::resizeRowsToContents,
             Qt::QueuedConnection);

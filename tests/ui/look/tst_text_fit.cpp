@@ -52,6 +52,9 @@ void TestTextFit::linesHaveOneEllipsis() {
             QCOMPARE(shown.count(QChar(0x2026)), whole ? 0 : 1);
             QVERIFY2(whole || text.startsWith(shown.chopped(1)), qPrintable(shown));
         }
+    const QString word(100, u'w'); // cut at its end as well
+    const QString cut = fittingLines(word, font, 120, 1).join(u' ');
+    QVERIFY2(cut.endsWith(QChar(0x2026)) && word.startsWith(cut.chopped(1)), qPrintable(cut));
 }
 
 } // namespace tst_text_fit

@@ -1,5 +1,6 @@
 // The list of runs: what it says of each run, and what can be done with runs by keys, in the
 // window.
+#include "engine/settings/fields.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "ui/look/text_fit.h"
@@ -109,6 +110,7 @@ private slots:
     void deletesAfterAQuestion();
     void openedFoldersJoin();
     void severalRowsAreSeen();
+    void editsAreCompared();
     void differencesTakeTwoLines();
     void littleRoom();
 };
@@ -335,6 +337,40 @@ void TestRunsPanel::severalRowsAreSeen() {
     QVERIFY2(end() <= table.viewport()->height(), qPrintable(QString::number(end())));
 }
 
+/// A run of a preset tells what other runs of it have otherwise, also after a live edit, and not
+/// what every run of the preset has.
+void TestRunsPanel::editsAreCompared() {
+    RunStore store;
+    RunId last = RunId::None;
+    for (const char* preset : {"overflow", "gan", "overflow"}) {
+        RunInfo info;
+        info.config = info.recorded = presetNamed(preset).config;
+        last = store.add(std::make_shared<Run>(info, lanesOf(info.config)), preset);
+    }
+    RunListModel list(store);
+    list.refresh();
+    for (int row = 0; row < 3; ++row)
+        QCOMPARE(textAt(list, row, RunListModel::DiffersColumn), QString());
+    RunBatch edit;
+    edit.info = store.get(last)->info();
+    edit.info->config.lanes[1].scaler.rules.growthInterval = 50;
+    store.writable(last)->append(std::move(edit));
+    list.refresh();
+    const auto words = [&](int row) {
+        return textAt(list, row, RunListModel::DiffersColumn)
+            .replace(QChar(QChar::Nbsp), QChar(u' '));
+    };
+    QCOMPARE(words(0), QStringLiteral("B: Growth interval 20"));
+    QCOMPARE(words(1), QString());
+    QCOMPARE(words(2), QStringLiteral("B: Growth interval 50"));
+    // which has all the width of the list
+    RunsPanel panel(list);
+    panel.resize(280, 400);
+    panel.show();
+    QCOMPARE(panel.table()->columnWidth(RunListModel::NameColumn),
+             panel.table()->viewport()->width());
+}
+
 /// A row is as high as the lines into which its differences are broken.
 void TestRunsPanel::differencesTakeTwoLines() {
     RunStore store;
@@ -343,6 +379,7 @@ void TestRunsPanel::differencesTakeTwoLines() {
         if (other) config.seed = 7;
         if (other) config.optimizer.lr = 0.5;
         if (other) config.model.width = 16;
+        if (other) config.model.depth = 9;
         FedRun fed;
         fed.start({QStringLiteral("fp32")}, {false}, config);
         store.add(fed.run, "Run");
