@@ -2,6 +2,7 @@
 #include "engine/train/overflow.h"
 
 #include "engine/core/text.h"
+#include "engine/runs/tensor_words.h"
 #include "engine/scaler/grad_scaler.h"
 #include "engine/step/parameter_layers.h"
 #include "engine/step/step_graph.h"
@@ -126,15 +127,15 @@ Message overflowText(const StepRecord& record, float scaleAfter, const SkipReaso
         what = phrase("Events", "Step %1 skipped by the first optimizer: %2; %3.");
     if (record.flags & kSteppedOnOverflow)
         what = phrase("Events", "Step %1 overflowed, but the step was taken: %2; %3.");
-    const Message scale = scaleText(record.scale);
+    const Message scale = scaleText(record.scale), tensor = tensorInWords(culprit.tensor);
     Message why(culprit.reachedInf ? phrase("Events", "%1 reached inf at loss scale %2")
                                    : phrase("Events", "%1 became nan at loss scale %2"),
-                culprit.tensor, scale);
+                tensor, scale);
     if (isBeforeScaling(culprit.tensor.english()))
         why = {culprit.reachedInf
                    ? phrase("Events", "%1 reached inf before the loss was scaled by %2")
                    : phrase("Events", "%1 became nan before the loss was scaled by %2"),
-               culprit.tensor, scale};
+               tensor, scale};
     if (isOfData(culprit.tensor.english())) why = dataText(culprit);
     if (culprit.tensor.empty())
         why = {phrase("Events", "a gradient was not finite at loss scale %1"), scale};
@@ -190,9 +191,7 @@ Message OverflowFinder::nameOfNode(const Graph& graph, NodeId id) const {
     case Phase::Forward: return {kForwardPass, label};
     case Phase::Loss: return label;
     case Phase::Backward:
-        return {ofLoss ? phrase("Events", "gradient of %1")
-                       : phrase("Events", "backward pass of %1"),
-                label};
+        return {ofLoss ? phrase("Events", "gradient of %1") : kBackwardPass, label};
     case Phase::Unscale:
     case Phase::Optimizer:
     case Phase::Scaler:

@@ -1,6 +1,7 @@
 // What a lane reports about a step that overflows: flags, scale, events, the name of the first
 // tensor that was not finite, the guards, and what passes unnoticed, as in PyTorch.
 #include "engine/core/error.h"
+#include "engine/runs/tensor_words.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/step/step_graph.h"
 #include "engine/train/overflow.h"
@@ -329,9 +330,20 @@ private slots:
         const std::string text = lane.events.front().text.english();
         const std::string tensor = lane.events.front().tensor;
         QVERIFY2(tensor.starts_with("forward pass of "), tensor.c_str());
-        QCOMPARE(text, "Step 1 skipped: " + tensor +
+        QCOMPARE(text, "Step 1 skipped: the " + tensor +
                            " reached inf before the loss was scaled by 65536 (2^16); the scale "
                            "falls to 32768 (2^15). No loss scale would have helped.");
+    }
+
+    /// Of the layers' names, one is a noun that takes an article.
+    void saysTheOutputLayer() {
+        const auto said = [](const char* tensor) {
+            return tensorInWords(Message::data(tensor)).english();
+        };
+        QCOMPARE(said("forward pass of output layer"), "the forward pass of the output layer");
+        QCOMPARE(said("forward pass of layer 0"), "the forward pass of layer 0");
+        QCOMPARE(said("backward pass of output layer"), "the backward pass of the output layer");
+        QCOMPARE(said("gradient of 4.bias (output layer)"), "gradient of 4.bias (output layer)");
     }
 
     /// A sample with nan is named by every lane that meets it, and no layer is blamed.
