@@ -77,7 +77,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     header->setStretchLastSection(true);
     header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     header->setMinimumSectionSize(24);
-    m_table->setColumnWidth(EventModel::StepColumn, widthOf(QStringLiteral("100,000")));
+    narrowSteps();
     m_table->setColumnWidth(EventModel::LaneColumn, widthOf(tr("Lane")));
     m_table->setColumnWidth(EventModel::KindColumn, widthOf(tr("Overflow, scale halved")));
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -93,6 +93,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     column->addWidget(m_table, 1);
     column->addWidget(m_sentence);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::widenSteps);
+    connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::narrowSteps);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
     connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::updateHeading);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
@@ -111,6 +112,13 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
 /// Returns the width of a cell with this text, in pixels.
 int EventPanel::widthOf(const QString& text) const {
     return fontMetrics().horizontalAdvance(text) + 12;
+}
+
+/// Makes the column of steps as narrow as its heading: what happened needs the room.
+void EventPanel::narrowSteps() {
+    m_table->setColumnWidth(
+        EventModel::StepColumn,
+        widthOf(m_model.headerData(EventModel::StepColumn, Qt::Horizontal).toString()));
 }
 
 /// Widens the column of steps for the newest step, which is the widest.

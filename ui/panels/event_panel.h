@@ -43,6 +43,7 @@ private:
     void fitTable();
     int leastTableHeight() const;
     int widthOf(const QString& text) const;
+    void narrowSteps();
     void widenSteps();
     void applyColors();
 

@@ -1,5 +1,6 @@
 // The window's three columns: settings, pictures with plots, and lanes with events. Two of them can
 // be hidden, and the settings give way in a narrow window.
+#include "tests/support/fed_run.h"
 #include "tests/support/opened_window.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/field_editor.h"
@@ -23,6 +24,7 @@ private slots:
     void settingsGiveWayToALesson();
     void hiddenColumnsLoseTheKeys();
     void runsBesideGradients();
+    void wordsOfEventsHaveRoom();
 };
 
 /// F7 leaves the whole width to pictures and plots. What is shown in the column that it hides
@@ -153,6 +155,31 @@ void TestColumns::runsBesideGradients() {
     const int row = events.verticalHeader()->defaultSectionSize();
     QTRY_VERIFY2(events.viewport()->height() >= 3 * row,
                  qPrintable(QString::number(events.viewport()->height())));
+}
+
+/// What an edit changed, and to what, is read in the list: its column has what steps and letters of
+/// lanes leave.
+void TestColumns::wordsOfEventsHaveRoom() {
+    Event event;
+    event.lane = 1;
+    event.text = Message::data("From step 170: Growth interval set to 40 steps (before: 20).");
+    std::vector<Event> events(40, event); // a scroll bar takes room as well
+    for (size_t i = 0; i < events.size(); ++i)
+        events[i].step = static_cast<int64_t>(100 + i);
+    FedRun fed;
+    fed.start({QStringLiteral("fp32"), QStringLiteral("amp-fp16")}, {false, true});
+    fed.append({}, events);
+    EventModel model;
+    EventPanel panel(model);
+    constexpr int kUsual = 268; // in a window of 1280 pixels
+    panel.resize(kUsual, 300);
+    panel.show();
+    model.setRun(fed.run);
+    const QTableView& table = *panel.table();
+    const QModelIndex words = model.index(0, EventModel::KindColumn);
+    QCOMPARE(words.data().toString(), QStringLiteral("Growth interval: 40 steps"));
+    QTRY_VERIFY2(table.columnWidth(words.column()) >= table.sizeHintForIndex(words).width(),
+                 qPrintable(QString::number(table.columnWidth(words.column()))));
 }
 
 } // namespace tst_columns
