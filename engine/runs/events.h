@@ -50,8 +50,7 @@ struct Event {
     /// Damaged, a sample that could not be read, nothing.
     std::string tensor;
     Message text;        ///< one plain sentence; in a saved run its English words
-    int32_t parent = -1; ///< the lane that a forked lane continues; -1 when no lane was forked, and
-                         ///< in a saved run
+    int32_t parent = -1; ///< the lane that a forked lane continues; -1 when no lane was forked
     std::string otherKind = {}; ///< the name of a kind that this version does not know
 };
 

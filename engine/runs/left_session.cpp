@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/io/database.h"
 #include "engine/runs/run_summary.h"
+#include "engine/runs/saved_forks.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_log.h"
 #include "engine/runs/session_values.h"
@@ -160,6 +161,7 @@ private:
             event.scaleAfter = static_cast<float>(row.real(4));
             event.tensor = row.text(5);
             event.text = Message::data(row.text(6));
+            recognizeFork(event, m_planned);
             m_events.push_back(std::move(event));
         }
     }

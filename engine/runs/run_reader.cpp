@@ -7,6 +7,7 @@
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
+#include "engine/runs/saved_forks.h"
 #include "engine/runs/table_reader.h"
 #include "engine/settings/fields.h"
 
@@ -381,6 +382,7 @@ private:
             if (after >= 0) event.scaleAfter = table.number<float>(after);
             if (tensor >= 0) event.tensor = table.text(tensor);
             if (text >= 0) event.text = Message::data(table.text(text));
+            recognizeFork(event, m_planned);
             m_batch.events.push_back(std::move(event));
             if (!rowDone(table, run_file::kEvents)) return false;
         }

@@ -78,12 +78,9 @@ QString savedEditText(const Event& event) {
 QString editText(const Event& event) {
     // a path would leave no room for what happened to it
     if (event.tensor == kDataEdit) return EventModel::tr("The data have changed");
+    if (event.parent >= 0) return EventModel::tr("Continues lane %1").arg(laneTag(event.parent));
     const Phrase format = event.text.format();
     const std::vector<Message> parts = event.text.arguments();
-    if (tellsFork(event.text) && event.parent >= 0)
-        return EventModel::tr("Continues lane %1").arg(laneTag(event.parent));
-    if (tellsFork(event.text))
-        return translated({phrase("Events", "Lane %1 continues lane %2"), parts[1], parts[2]});
     if (!(format == kEditOfAll || format == kEditOfLane)) return savedEditText(event);
     return briefEdit(parts[1]);
 }

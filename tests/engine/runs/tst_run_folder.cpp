@@ -253,6 +253,7 @@ void TestRunFolder::forksAreRead() {
     const auto run = readRun(folder(), config);
     QCOMPARE(run->lanes().size(), size_t{3});
     QCOMPARE(run->lanes()[2].forkStep, int64_t{3});
+    QCOMPARE(run->now().events()[0].parent, 1);
     QCOMPARE(run->now().medianDeviceSeconds(2), 0.25); // of its own steps alone
     QCOMPARE(run->now().medianDeviceSeconds(1), 0.5);
     QCOMPARE(run->column(2, metric::Loss).size(), int64_t{5});
