@@ -47,8 +47,12 @@ std::vector<LaneInfo> lanesOf(const RunConfig& config) {
     const std::vector<LaneTitle> titles = laneTitleParts(all, parents);
     const std::vector<std::string> names = laneNames(all);
     std::vector<LaneInfo> lanes;
-    for (size_t i = 0; i < names.size(); ++i)
-        lanes.push_back({names[i], titleText(titles[i]), -1, 0, all.lanes[i]});
+    for (size_t i = 0; i < names.size(); ++i) {
+        std::string title = titleText(titles[i]);
+        if (titles[i].parent >= 0)
+            title += ", from " + names[static_cast<size_t>(titles[i].parent)];
+        lanes.push_back({names[i], std::move(title), -1, 0, all.lanes[i]});
+    }
     for (size_t i = 0; i < config.forks.size(); ++i) {
         LaneInfo& lane = lanes[config.lanes.size() + i];
         lane.parent = config.forks[i].parent;

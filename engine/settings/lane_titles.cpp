@@ -142,18 +142,18 @@ std::string settingWords(const Field& field, const FieldValue& value, const Sett
 std::vector<LaneTitle> laneTitleParts(const RunConfig& config, std::span<const int> parents,
                                       const SettingName& name) {
     std::vector<LaneTitle> titles;
-    std::map<std::string, int> seen;
+    std::map<std::pair<std::string, int>, int> seen; // by text and parent
     for (size_t i = 0; i < config.lanes.size(); ++i) {
         LaneTitle title{nameOf(config.lanes[i].precision), differences(config, i, parents, name)};
         if (peersOf(config, i).size() > 1) title.parent = parentOf(parents, i);
         title.more = title.words.size() > kMost;
         if (title.more) title.words.resize(kMost);
-        ++seen[titleText(title)];
+        ++seen[{titleText(title), title.parent}];
         titles.push_back(std::move(title));
     }
     const std::vector<std::string> names = laneNames(config);
     for (size_t i = 0; i < titles.size(); ++i) // no words tell them apart, so the number does
-        if (seen[titleText(titles[i])] > 1) titles[i].name = names[i];
+        if (seen[{titleText(titles[i]), titles[i].parent}] > 1) titles[i].name = names[i];
     return titles;
 }
 

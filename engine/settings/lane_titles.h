@@ -31,13 +31,15 @@ struct LaneTitle {
     std::vector<std::string>
         words;         ///< "init_scale 2^24", "scaler apex"; the first one matters most
     bool more = false; ///< there are more differences than words
-    int parent = -1;   ///< the lane that it continues, if it continues one and others have the same
-                       ///< precision
+    int parent = -1;   ///< its entry in the parents, where other lanes have the same precision
 };
 
-/// Returns the titles by lane; no two have the same text. `parents` has the lanes that forked lanes
-/// continue, and -1 for others; lanes behind its end continue none. A forked lane began at its
-/// parent's loss scale, if the parent has one; then its title does not name a first scale.
+/// What stands for the parent of a lane that a run does not have yet and whose beginning is open.
+inline constexpr int kNewLane = -2;
+/// Returns the titles by lane; no two have the same text and the same parent. `parents` has the
+/// lanes that forked lanes continue, kNewLane, and -1 for others, as for lanes behind its end. A
+/// forked lane began at its parent's loss scale, if the parent has one; then its title does not
+/// name a first scale.
 std::vector<LaneTitle> laneTitleParts(const RunConfig&, std::span<const int> parents = {},
                                       const SettingName& = shortKey);
 /// Returns only the differences: "init_scale 2^24, growth_interval 20, ..."; empty when there are

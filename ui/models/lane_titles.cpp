@@ -66,6 +66,8 @@ QStringList laneTitles(const RunConfig& config, std::span<const int> parents) {
     QStringList titles;
     for (const LaneTitle& title : laneTitleParts(config, parents, nameInTitles)) {
         titles << safeText(titleText(title)).replace(QLatin1String("..."), QString(QChar(0x2026)));
+        if (title.parent == kNewLane)
+            titles.back() += kBetweenParts + QCoreApplication::translate("LaneTitles", "new");
         if (title.parent < 0) continue;
         // one word for labelForms(), whose briefest form is the last word
         titles.back() += kBetweenParts + QCoreApplication::translate("LaneTitles", "from %1")

@@ -92,6 +92,11 @@ bool growsExactly(const RunConfig& config, int lane) {
     return config.lanes[static_cast<size_t>(lane)].scaler.rules.growthTest == GrowthTest::Exact;
 }
 
+int parentOfLane(const RunConfig& recorded, int lane) {
+    const auto fork = static_cast<size_t>(lane) - recorded.lanes.size();
+    return fork < recorded.forks.size() ? recorded.forks[fork].parent : -1;
+}
+
 QStringList laneTitlesOf(const RunSnapshot& run) {
     const QStringList titles = laneTitles(run.info().config, parentsOf(run.lanes()));
     if (titles.size() == static_cast<qsizetype>(run.lanes().size())) return titles;

@@ -20,6 +20,8 @@ bool laneIsHalf(const RunConfig&, int lane);
 int64_t growthIntervalOf(const RunConfig&, int lane);
 /// Whether the scale grows at exactly that number of clean steps, as in PyTorch, and not beyond it.
 bool growsExactly(const RunConfig&, int lane);
+/// Returns the lane that a lane of a recorded run continues; -1 for none.
+int parentOfLane(const RunConfig& recorded, int lane);
 /// Returns the title of each lane, such as "amp-fp16", under the present settings.
 QStringList laneTitlesOf(const RunSnapshot&);
 /// Returns a sentence for each lane that says what its precision is.

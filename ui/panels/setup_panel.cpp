@@ -3,6 +3,7 @@
 #include "ui/panels/setup_panel.h"
 
 #include "engine/settings/idle_settings.h"
+#include "engine/settings/lane_titles.h"
 #include "engine/settings/precision.h"
 #include "ui/dialogs/sweep_dialog.h"
 #include "ui/look/icons.h"
@@ -155,7 +156,10 @@ QToolButton* SetupPanel::newForkButton(int lane, Section* section) {
 void SetupPanel::fillForks(QMenu& menu, int lane) {
     menu.clear();
     if (!m_model.running()) return;
-    const QStringList labels = laneLabels(laneTitles(*m_model.running()));
+    std::vector<int> parents;
+    for (int own = 0; own < static_cast<int>(m_model.running()->lanes.size()); ++own)
+        parents.push_back(m_parentOf ? m_parentOf(own) : -1);
+    const QStringList labels = laneLabels(laneTitles(*m_model.running(), parents));
     for (int parent = 0; parent < static_cast<int>(labels.size()); ++parent)
         menu.addAction(forkText(lane, parent, labels[parent]).replace('&', QLatin1String("&&")),
                        this, [this, lane, parent] { emit forkRequested(lane, parent); });
@@ -236,9 +240,21 @@ void SetupPanel::rebuildStrip() {
     m_strip->addStretch(1);
 }
 
+/// Returns the titles of the edited lanes, which may have other places than those of the run.
+QStringList SetupPanel::laneNames() const {
+    std::vector<int> parents;
+    for (int lane = 0; lane < static_cast<int>(m_model.config().lanes.size()); ++lane) {
+        const std::optional<int> runs = m_model.runsAs(lane);
+        const int parent = runs && m_parentOf ? m_parentOf(*runs) : -1;
+        const int edited = parent < 0 ? -1 : m_model.editedLane(parent).value_or(-1);
+        parents.push_back(m_model.canFork(lane) ? kNewLane : edited);
+    }
+    return laneTitles(m_model.config(), parents);
+}
+
 void SetupPanel::refreshStrip() {
     const Colors colors = colorsFor(QGuiApplication::palette());
-    const QStringList names = laneTitles(m_model.config());
+    const QStringList names = laneNames();
     // names, if they fit next to each other in the narrowest panel
     constexpr int kRoom = 250, kAroundText = 12;
     int needed = fontMetrics().horizontalAdvance(tr("Experiment")) + kAroundText;
@@ -398,7 +414,7 @@ void SetupPanel::refresh() {
 }
 
 void SetupPanel::refreshSettings() {
-    const QStringList names = laneTitles(m_model.config());
+    const QStringList names = laneNames();
     for (const Group& group : m_groups) {
         bool any = false;
         for (FieldEditor* editor : group.editors) {

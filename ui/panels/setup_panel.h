@@ -48,6 +48,9 @@ public:
     /// nothing when it is not known.
     using ScaleOfLane = std::function<std::optional<double>(int lane)>;
     void setScaleOfLane(ScaleOfLane scaleOf) { m_scaleOf = std::move(scaleOf); }
+    /// Returns the lane of the run that a lane of the run continues; -1 for none.
+    using ParentOfLane = std::function<int(int lane)>;
+    void setParentOfLane(ParentOfLane parentOf) { m_parentOf = std::move(parentOf); }
     QSize sizeHint() const override;
 
 signals:
@@ -77,6 +80,7 @@ private:
     QString forkText(int lane, int parent, const QString& label) const;
     void orderTabs();
     void rebuildStrip();
+    QStringList laneNames() const;
     void refreshStrip();
     void keepWide();
     void refreshIdle();
@@ -85,6 +89,7 @@ private:
 
     ConfigModel& m_model;
     ScaleOfLane m_scaleOf;
+    ParentOfLane m_parentOf;
     std::vector<std::string> m_idleKeys;
     QLabel* m_idle = nullptr;            ///< child of the scroll area's content
     QFrame* m_restart = nullptr;         ///< child

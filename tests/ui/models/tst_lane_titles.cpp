@@ -139,7 +139,9 @@ void TestLaneTitles::forkNamesItsParent_data() {
                                   << QStringLiteral("fp32 | amp-fp16, Growth interval 2000 | "
                                                     "amp-fp16, Growth interval 20, from B");
     QTest::newRow("the same in all") << withLanes("fp32,amp-fp16,amp-fp16") << 1
-                                     << QStringLiteral("fp32 | amp-fp16 | amp-fp16-2, from B");
+                                     << QStringLiteral("fp32 | amp-fp16 | amp-fp16, from B");
+    QTest::newRow("it is new") << withLanes("fp32,amp-fp16,amp-fp16") << kNewLane
+                               << QStringLiteral("fp32 | amp-fp16 | amp-fp16, new");
     QTest::newRow("its parent has no scale")
         << withLanes("fp32,amp-fp16,amp-fp16", {"lanes.2.scaler.init_scale=8"}) << 0
         << QStringLiteral("fp32 | amp-fp16, First scale 2^16 | amp-fp16, First scale 8, from A");

@@ -1,8 +1,10 @@
 // Lanes that continue from another lane's state, in the window: requested beside their settings,
 // drawn with their past, saved, and repeated exactly.
+#include "engine/runs/saved_forks.h"
 #include "tests/support/opened_window.h"
 #include "tests/support/plot_parts.h"
 #include "ui/images/compare_view.h"
+#include "ui/panels/section.h"
 #include "ui/panels/setup_panel.h"
 
 #include <QAction>
@@ -11,6 +13,7 @@
 #include <QMenu>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 
 namespace tst_forks {
 
@@ -61,6 +64,14 @@ void forkInto(MainWindow& window) {
     button->menu()->actions().at(1)->trigger();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
     QCOMPARE(window.bannerText(), QString());
+}
+
+/// Whether the settings of a lane are below this heading.
+bool hasHeading(MainWindow& window, const QString& title) {
+    const auto sections = window.setup().findChildren<Section*>();
+    return std::any_of(sections.begin(), sections.end(), [&](const Section* each) {
+        return each->title().replace(QChar(QChar::Nbsp), QChar(u' ')) == title;
+    });
 }
 
 } // namespace
@@ -215,8 +226,10 @@ void TestForks::namesTheScaleItStartsAt() {
     QCOMPARE(ways.at(0)->text(), QStringLiteral("Continue lane A fp32, at loss scale 8192 = 2^13"));
     QCOMPARE(ways.at(1)->text(),
              QStringLiteral("Continue lane B amp-fp16, at loss scale 64 = 2^6"));
+    QVERIFY(hasHeading(window, QStringLiteral("C amp-fp16, new")));
     ways.at(1)->trigger();
     QTRY_COMPARE_WITH_TIMEOUT(window.run().lanes(), 3, kPatience);
+    QVERIFY(hasHeading(window, QStringLiteral("C amp-fp16, from B")));
     QCOMPARE(window.run().lane(2).scale(), 64.0F);
     QVERIFY(stepsTo(window, 4));
     QCOMPARE(window.run().lane(2).last.scale(), 64.0F);
@@ -269,8 +282,9 @@ void TestForks::saysThatTheFirstScaleIsNotUsed() {
     Event saved = fork; // as its file has it
     saved.parent = -1;
     saved.text = Message::data(fork.text.english());
-    QCOMPARE(EventModel::whatText(saved),
-             QStringLiteral("Lane amp-fp16-2 continues lane amp-fp16"));
+    recognizeFork(saved, lanesOf(window.shown().run()->info().recorded));
+    QCOMPARE(EventModel::whatText(saved), EventModel::whatText(fork));
+    QCOMPARE(EventModel::sentenceOf(saved), told);
 }
 
 } // namespace tst_forks
