@@ -56,7 +56,7 @@ void TestSettingDifferences::differences_data() {
     row("one of the scalers has no name",
         {"lanes.1.scaler.preset=apex", "", "lanes.1.scaler.growth_interval=9"},
         {"B: scaler apex, B: growth_interval 2000, B: ceiling 2^24",
-         "B: scaler pytorch, B: growth_interval 2000", "B: growth_interval 9"});
+         "B: scaler pytorch, B: growth_interval 2000", "B: growth_interval 9, B: ceiling 0"});
     row("many", {"run.seed=1;optimizer.lr=0.01;model.width=64;run.steps=7;model.depth=2", ""},
         {"width 64, depth 2, lr 0.01, seed 1, steps 7",
          "width 128, depth 3, lr 0.001, seed 0, steps 300"});
