@@ -1,6 +1,7 @@
 // The counts of skipped steps, the limits of what is normal, and the sentences.
 #include "engine/runs/skips.h"
 
+#include "engine/runs/tensor_words.h"
 #include "engine/scaler/grad_scaler.h"
 
 #include <algorithm>
@@ -188,7 +189,7 @@ Message SkipTally::countText() const {
 
 Message SkipTally::lossText() const {
     const bool byLayer = m_layer.step > 0 && !(m_lostByStep && m_layer.step >= m_lossLostAt);
-    if (byLayer) return {kLostInLayer, m_layer.what, m_layer.step, m_lossLostAt};
+    if (byLayer) return {kLostInLayer, layerInWords(m_layer.what), m_layer.step, m_lossLostAt};
     if (m_data.step > 0) return {kLostByData, dataMessage(m_data.what), m_data.step, m_lossLostAt};
     if (m_lostByStep && m_lostScale == 0) return {kLostAtZero, m_lossLostAt - 1, m_lossLostAt};
     if (m_lostByStep && std::isinf(1 / m_lostScale))
@@ -204,7 +205,7 @@ Message SkipTally::helplessText() const {
                        "the forward pass of %1 reached inf or nan in step %2, before any other. "
                        "If that layer computes in float16, run it in float32 or bfloat16; a lower "
                        "learning rate, clipping or smaller inputs may help, too."),
-                m_layer.what, m_layer.step};
+                layerInWords(m_layer.what), m_layer.step};
     if (m_data.step > 0)
         return {phrase("Events", "%1 (step %2) holds inf or nan. Correct such values, or leave the "
                                  "samples out."),
