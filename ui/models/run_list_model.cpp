@@ -201,7 +201,7 @@ QVariant RunListModel::headerData(int section, Qt::Orientation orientation, int 
             .arg(kTrailingSteps);
     if (role != Qt::DisplayRole) return {};
     switch (section) {
-    case NameColumn: return tr("Run, differences, loss (median)"); // a view shows all in its cell
+    case NameColumn: return tr("Run");
     case LossColumn: return tr("Loss (median)");
     default: return tr("Differs in");
     }

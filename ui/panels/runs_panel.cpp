@@ -23,12 +23,55 @@
 namespace halfscope {
 namespace {
 
+constexpr int kAroundARow = 4; // above and below its lines, in pixels
+
 /// Draws a sample of the run's line before its name; its number says the same without colour. Below
-/// its name is written what sets the run apart, and below that its losses: the panel is narrow, and
-/// columns would leave each of them too little.
+/// its name is written in grey what sets the run apart, and below that its losses: the panel is
+/// narrow, and columns would leave each of them too little.
 class RunDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& plain,
+               const QModelIndex& index) const override {
+        QStyleOptionViewItem option = plain;
+        initStyleOption(&option, index);
+        QRect room = roomIn(option);
+        option.text.clear();
+        option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &option, painter,
+                                            option.widget);
+        const Lines lines = linesOf(option, index, room.width());
+        const bool chosen = option.state & QStyle::State_Selected;
+        const bool active = option.state & QStyle::State_Active;
+        const QColor text =
+            option.palette.color(active ? QPalette::Active : QPalette::Inactive,
+                                 chosen ? QPalette::HighlightedText : QPalette::Text);
+        const int step = QFontMetrics(option.font).lineSpacing();
+        room.setTop(option.rect.top() + kAroundARow);
+        painter->save();
+        painter->setFont(option.font);
+        const auto write = [&](const QStringList& all, const QColor& color) {
+            painter->setPen(color);
+            for (const QString& each : all) {
+                painter->drawText(room, Qt::AlignLeft | Qt::AlignTop | Qt::TextSingleLine, each);
+                room.translate(0, step);
+            }
+        };
+        write(lines.name, text);
+        write(lines.settings, chosen ? text : colorsFor(option.palette).muted);
+        write(lines.losses, text);
+        painter->restore();
+    }
+
+    QSize sizeHint(const QStyleOptionViewItem& plain, const QModelIndex& index) const override {
+        QStyleOptionViewItem option = plain;
+        initStyleOption(&option, index);
+        const Lines lines = linesOf(option, index, roomIn(option).width());
+        const qsizetype count = lines.name.size() + lines.settings.size() + lines.losses.size();
+        return {QStyledItemDelegate::sizeHint(plain, index).width(),
+                static_cast<int>(count) * QFontMetrics(option.font).lineSpacing() +
+                    2 * kAroundARow};
+    }
 
 protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
@@ -36,44 +79,58 @@ protected:
         const bool current = index.data(RunListModel::CurrentRole).toBool();
         option->font.setBold(current);
         option->features &= ~QStyleOptionViewItem::WrapText; // see linesOf()
-        if (!current) addSample(*option, index);
-        constexpr int kMostLines = 2;
-        QStringList lines = linesOf(option->text, *option, kMostLines);
-        const auto add = [&](const QString& text, int most) {
-            if (!text.isEmpty()) lines += linesOf(text, *option, most);
-        };
-        add(index.siblingAtColumn(RunListModel::DiffersColumn).data().toString(), kMostLines);
-        const QString losses = index.siblingAtColumn(RunListModel::LossColumn).data().toString();
-        add(sideBySide(losses), static_cast<int>(losses.count(u'\n')) + 1);
-        option->text = lines.join(QChar(QChar::LineSeparator));
+        addSample(*option, index, !current);
     }
 
 private:
+    struct Lines {
+        QStringList name, settings, losses;
+    };
+
+    /// Breaks the texts of a run into lines of this width.
+    static Lines linesOf(const QStyleOptionViewItem& option, const QModelIndex& index, int width) {
+        constexpr int kMostLines = 2;
+        const auto broken = [&](const QString& text, int most) {
+            if (text.isEmpty()) return QStringList();
+            return width > 0 ? fittingLines(text, option.font, width, most) : QStringList(text);
+        };
+        const auto textIn = [&](RunListModel::Column column) {
+            return index.siblingAtColumn(column).data().toString();
+        };
+        const QString losses = textIn(RunListModel::LossColumn);
+        return {broken(index.data().toString(), kMostLines),
+                broken(textIn(RunListModel::DiffersColumn), kMostLines),
+                broken(sideBySide(losses), static_cast<int>(losses.count(u'\n')) + 1)};
+    }
+
     /// Puts lines beside each other, to be broken only between two of them.
     static QString sideBySide(QString lines) {
         const QString gap = QString(2, QChar::Nbsp) + u' ';
         return lines.replace(u' ', QChar::Nbsp).replace(u'\n', gap);
     }
 
-    /// Breaks a text into lines; a style that does so leaves out something of each line.
-    static QStringList linesOf(const QString& text, const QStyleOptionViewItem& option, int most) {
+    /// Returns the room for text beside the check box and the sample.
+    static QRect roomIn(const QStyleOptionViewItem& option) {
         const QStyle& style = *option.widget->style();
-        const int around = style.pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, option.widget);
-        const int width =
-            style.subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget).width() -
-            2 * (around + 1);
-        return width > 0 ? fittingLines(text, option.font, width, most) : QStringList(text);
+        const int beside =
+            style.pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, option.widget) + 1;
+        return style.subElementRect(QStyle::SE_ItemViewItemText, &option, option.widget)
+            .adjusted(beside, 0, -beside, 0);
     }
 
-    static void addSample(QStyleOptionViewItem& option, const QModelIndex& index) {
+    /// Adds a sample of the run's line, or only the room for one: the names begin below each other.
+    static void addSample(QStyleOptionViewItem& option, const QModelIndex& index, bool drawn) {
         constexpr int kSide = 12;
         QPixmap sample(kSide, kSide);
         sample.fill(Qt::transparent);
-        QPainter painter(&sample);
-        const Colors colors = colorsFor(option.palette);
-        painter.fillRect(0, kSide / 2 - 1, kSide, 3,
-                         colors.run(index.data(RunListModel::ColorRole).toInt()));
+        if (drawn) {
+            QPainter painter(&sample);
+            painter.fillRect(
+                0, kSide / 2 - 1, kSide, 3,
+                colorsFor(option.palette).run(index.data(RunListModel::ColorRole).toInt()));
+        }
         option.icon = QIcon(sample);
+        option.icon.addPixmap(sample, QIcon::Selected); // the style would tint it
         option.decorationSize = sample.size();
         option.features |= QStyleOptionViewItem::HasDecoration;
     }
@@ -144,9 +201,8 @@ void RunsPanel::buildTable() {
     m_table->hideColumn(RunListModel::DiffersColumn); // shown below the name
     m_table->hideColumn(RunListModel::LossColumn);
     QHeaderView& header = *m_table->horizontalHeader();
-    header.setHighlightSections(false);
+    header.hide(); // one column of several lines, which the text below explains
     header.setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
-    header.setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     // texts are broken anew
     connect(&header, &QHeaderView::sectionResized, m_table, &QTableView::resizeRowsToContents,
             Qt::QueuedConnection);
@@ -176,7 +232,9 @@ void RunsPanel::showDetails() {
     m_details->setText(
         row >= 0 ? m_model.detailsOf(row)
         : m_model.rowCount() > 0
-            ? tr("Tick a run to draw its curves behind those of the run that is shown.")
+            ? tr("Tick a run to draw its curves behind those of the run that is shown. In "
+                 "parentheses: the median of the last %1 losses.")
+                  .arg(kTrailingSteps)
             : tr("Runs appear here as soon as they train."));
     fitDetails();
     const bool any = chosen() != RunId::None;
@@ -194,8 +252,7 @@ int RunsPanel::tableHeight(int count, int most) const {
     for (int row = 0; row < std::min(count, m_model.rowCount()); ++row)
         height +=
             std::max(rows.sizeHintForRow(row), m_table->verticalHeader()->minimumSectionSize());
-    return m_table->horizontalHeader()->sizeHint().height() + std::min(height, most) +
-           2 * m_table->frameWidth();
+    return std::min(height, most) + 2 * m_table->frameWidth();
 }
 
 /// Returns the height of what stands above and below the table when there are no details.
@@ -206,8 +263,8 @@ int RunsPanel::heightAround() const {
 }
 
 int RunsPanel::leastTableHeight() const {
-    constexpr int kMostLines = 3, kAroundARow = 8; // a run of many lanes is scrolled
-    return tableHeight(1, kMostLines * fontMetrics().lineSpacing() + kAroundARow);
+    constexpr int kMostLines = 3; // a run of many lanes is scrolled
+    return tableHeight(1, kMostLines * fontMetrics().lineSpacing() + 2 * kAroundARow);
 }
 
 /// Returns room for one row, whatever is shown now: a panel that asked for what it shows could not
@@ -219,7 +276,7 @@ QSize RunsPanel::minimumSizeHint() const {
 /// Shows the details only when they fit as a whole. The rows come first: one of them can always be
 /// read.
 void RunsPanel::fitDetails() {
-    constexpr int kFewRows = 3;
+    constexpr int kFewRows = 4;
     m_table->setMinimumHeight(leastTableHeight());
     const int room =
         height() - heightAround() - layout()->spacing() - tableHeight(kFewRows, QWIDGETSIZE_MAX);

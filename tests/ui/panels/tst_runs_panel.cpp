@@ -9,6 +9,8 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QApplication>
+#include <QHeaderView>
+#include <QImage>
 #include <QLabel>
 #include <QLocale>
 #include <QMessageBox>
@@ -112,6 +114,7 @@ private slots:
     void severalRowsAreSeen();
     void editsAreCompared();
     void differencesTakeTwoLines();
+    void linesAreDrawn();
     void littleRoom();
 };
 
@@ -394,6 +397,38 @@ void TestRunsPanel::differencesTakeTwoLines() {
                  qPrintable(QString::number(panel.table()->rowHeight(1))));
 }
 
+/// Every line of a row is drawn below the one before, also those of the run that is shown, whose
+/// name begins where the others do. There is no heading: a row has more than one column could name.
+void TestRunsPanel::linesAreDrawn() {
+    RunStore store;
+    addSixtySteps(store, [](int) { return 1.0f; });
+    addSixtySteps(store, [](int) { return 1.0f; });
+    store.setCurrent(store.entries()[1].id);
+    RunListModel model(store);
+    model.refresh();
+    RunsPanel panel(model);
+    panel.resize(280, 400);
+    panel.show();
+    QTableView& table = *panel.table();
+    QVERIFY(!table.horizontalHeader()->isVisible());
+    const int line = QFontMetrics(table.font()).lineSpacing();
+    QTRY_VERIFY(table.rowHeight(0) > 2 * line && table.rowHeight(0) < 3 * line);
+    const QImage image = table.viewport()->grab().toImage();
+    const int left = 60, margin = (table.rowHeight(0) - 2 * line) / 2; // left of it: the check box
+    std::set<int> starts;
+    for (int row = 0; row < 2; ++row)
+        for (int at = 0; at < 2; ++at) {
+            const int top = table.rowViewportPosition(row) + margin + at * line;
+            int first = image.width();
+            for (int y = top; y < top + line; ++y)
+                for (int x = left - 24; x < image.width(); ++x)
+                    if (image.pixelColor(x, y).lightness() < 100) first = std::min(first, x);
+            QVERIFY2(first < image.width() / 2, qPrintable(QString::number(2 * row + at)));
+            if (at == 1) starts.insert(first / 4); // an A, bold or not
+        }
+    QCOMPARE(starts.size(), size_t{1});
+}
+
 /// The details disappear before a row is cut, and are never cut themselves.
 void TestRunsPanel::littleRoom() {
     RunStore store;
@@ -408,9 +443,9 @@ void TestRunsPanel::littleRoom() {
     for (const QLabel* each : panel.findChildren<QLabel*>())
         if (each->wordWrap()) details = each;
     QVERIFY(details);
-    QCOMPARE(
-        details->text(),
-        QStringLiteral("Tick a run to draw its curves behind those of the run that is shown."));
+    QCOMPARE(details->text(),
+             QStringLiteral("Tick a run to draw its curves behind those of the run that is shown. "
+                            "In parentheses: the median of the last 25 losses."));
     std::set<bool> seen;
     for (int height = 100; height <= 400; height += 10) {
         panel.resize(280, std::max(height, panel.minimumSizeHint().height()));
