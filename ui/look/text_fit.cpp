@@ -2,7 +2,6 @@
 #include "ui/look/text_fit.h"
 
 #include <QFontMetrics>
-#include <QRegularExpression>
 #include <QSize>
 #include <QTextDocument>
 #include <QTextLayout>
@@ -48,18 +47,6 @@ QStringList fittingLines(const QString& text, const QFont& font, int width, int 
     }
     layout.endLayout();
     return lines;
-}
-
-QString fittingSentences(const QString& text, const QFont& font, const QSize& room) {
-    const auto fits = [&](const QString& shown) {
-        return heightOf(shown, font, room.width()) <= room.height();
-    };
-    if (fits(text)) return text;
-    static const QRegularExpression kEnd(QStringLiteral("[.!?](?=\\s)"));
-    for (qsizetype end = text.lastIndexOf(kEnd); end > 0; end = text.lastIndexOf(kEnd, end - 1))
-        if (const QString shown = text.left(end + 1) + u' ' + QChar(0x2026); fits(shown))
-            return shown;
-    return fitting(text, font, room);
 }
 
 QString widest(const QStringList& texts, const QFontMetrics& metrics, int width) {

@@ -20,9 +20,6 @@ QString fitting(const QString& text, const QFont&, const QSize& room);
 /// Returns the text broken into at most `most` lines of this width. What there is no room for is
 /// left out at the end of the text, and of a very long word at its end.
 QStringList fittingLines(const QString& text, const QFont&, int width, int most);
-/// Returns as many whole sentences as there is room for, and " …"; words of the first sentence when
-/// there is room for less.
-QString fittingSentences(const QString& text, const QFont&, const QSize& room);
 /// Returns the first text that is no wider than `width`. When all are wider it returns the last one
 /// with its middle left out, because its two ends tell it from the others.
 QString widest(const QStringList& texts, const QFontMetrics&, int width);

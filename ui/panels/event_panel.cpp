@@ -16,6 +16,10 @@
 #include <QLabel>
 #include <QLocale>
 #include <QPersistentModelIndex>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QSpacerItem>
+#include <QStyle>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -24,9 +28,9 @@
 
 namespace halfscope {
 namespace {
-constexpr int kSentenceLines = 4; // kept for the sentence, when there is room
-constexpr int kFewRows = 4;       // of the table; they come before the sentence
-constexpr int kFewestRows = 2;    // remain when a sentence needs more room
+constexpr int kFewRows = 5;       // of the table; they come before the sentence, which scrolls
+constexpr int kFewestRows = 3;    // come before the second line of the sentence
+constexpr int kSentenceLines = 4; // kept for the sentence when there is room
 
 /// Tells of rows that the arrow keys choose, too, and keeps the chosen row in sight when the
 /// sentence below takes room and when new rows push it down.
@@ -81,9 +85,7 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     m_table->setColumnWidth(EventModel::LaneColumn, widthOf(tr("Lane")));
     m_table->setColumnWidth(EventModel::KindColumn, widthOf(tr("Overflow, scale halved")));
     m_table->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_sentence = make<WrappedText>(this);
-    m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
-    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    buildSentence();
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(8, 4, 4, 4);
     column->setSpacing(4);
@@ -91,7 +93,9 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     m_headingRow->addWidget(m_heading, 1);
     column->addLayout(m_headingRow);
     column->addWidget(m_table, 1);
-    column->addWidget(m_sentence);
+    column->addWidget(m_scroll);
+    m_rest = new QSpacerItem(0, 0);
+    column->addItem(m_rest);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::widenSteps);
     connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::narrowSteps);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
@@ -107,6 +111,18 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     connect(m_table, &QTableView::activated, this, jump);
     updateHeading();
     applyColors();
+}
+
+void EventPanel::buildSentence() {
+    m_scroll = make<QScrollArea>(this);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setAccessibleName(tr("Explanation of the event"));
+    m_sentence = make<WrappedText>(m_scroll);
+    m_sentence->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_scroll->setWidget(m_sentence);
+    m_scroll->verticalScrollBar()->setSingleStep(fontMetrics().lineSpacing());
 }
 
 /// Returns the width of a cell with this text, in pixels.
@@ -143,7 +159,8 @@ void EventPanel::resizeEvent(QResizeEvent* event) {
     fitTable();
 }
 
-/// Shows as many whole rows as there is room for; the rest of the height is the sentence's.
+/// Shows as many whole rows as there is room for. The rest of the height is the sentence's, which
+/// scrolls when it is longer.
 void EventPanel::fitTable() {
     const QMargins margins = layout()->contentsMargins();
     const int textWidth = width() - margins.left() - margins.right();
@@ -152,17 +169,31 @@ void EventPanel::fitTable() {
     const int header = m_table->horizontalHeader()->sizeHint().height();
     const int row = m_table->verticalHeader()->defaultSectionSize();
     const int line = fontMetrics().lineSpacing();
-    const int least = std::clamp(room - header - kFewRows * row, line, kSentenceLines * line);
     const int whole = heightOf(m_text, m_sentence->font(), textWidth);
-    const int beside = room - header - kFewestRows * row;
-    // a sentence that is cut in any case leaves one row more
-    const int sentence =
-        std::clamp(whole, least, std::max(least, whole > beside ? beside - row : beside));
+    const int two = std::clamp(room - header - kFewestRows * row, line, 2 * line);
+    const int few = m_model.rowCount() == 0 ? 1 : kFewRows;
+    const int beside = std::max(two, room - header - few * row);
+    const int sentence = std::clamp(whole, std::min(beside, kSentenceLines * line), beside);
     const int rows = std::max(1, (room - sentence - header) / row);
     m_table->setMinimumHeight(leastTableHeight());
-    const QSize rest(textWidth, std::max(sentence, room - header - rows * row));
-    m_sentence->setFixedHeight(rest.height());
-    m_sentence->setText(fittingSentences(m_text, m_sentence->font(), rest));
+    fitSentence({textWidth, std::max(sentence, room - header - rows * row)});
+}
+
+/// Shows whole lines of the sentence, and a scroll bar when there is no room for all of them.
+void EventPanel::fitSentence(const QSize& room) {
+    const int line = fontMetrics().lineSpacing();
+    const bool cut = heightOf(m_text, m_sentence->font(), room.width()) > room.height();
+    const int bar = cut ? style()->pixelMetric(QStyle::PM_ScrollBarExtent, nullptr, this) : 0;
+    const int width = room.width() - bar;
+    m_scroll->setVerticalScrollBarPolicy(cut ? Qt::ScrollBarAlwaysOn : Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(cut ? Qt::TabFocus : Qt::NoFocus); // the arrow keys scroll
+    const int height = cut ? std::max(1, room.height() / line) * line : room.height();
+    m_scroll->setFixedHeight(height);
+    m_rest->changeSize(0, std::max(0, room.height() - height), QSizePolicy::Minimum,
+                       QSizePolicy::Fixed);
+    layout()->invalidate();
+    m_sentence->setText(m_text);
+    m_sentence->resize(width, std::max(heightOf(m_text, m_sentence->font(), width), height));
 }
 
 void EventPanel::addToHeading(QAction* action) {
@@ -233,9 +264,9 @@ void EventPanel::showSentence() {
     const QString text = lines.join(u'\n');
     if (text == m_text) return;
     m_text = text;
-    m_sentence->setToolTip(text); // a small window may have no room for all of it
     m_sentence->setAccessibleName(text);
     fitTable();
+    m_scroll->verticalScrollBar()->setValue(0);
 }
 
 void EventPanel::changeEvent(QEvent* event) {

@@ -8,6 +8,8 @@
 class QAction;
 class QHBoxLayout;
 class QLabel;
+class QScrollArea;
+class QSpacerItem;
 class QTableView;
 
 namespace halfscope {
@@ -40,7 +42,9 @@ protected:
 private:
     void updateHeading();
     void showSentence();
+    void buildSentence();
     void fitTable();
+    void fitSentence(const QSize& room);
     int leastTableHeight() const;
     int widthOf(const QString& text) const;
     void narrowSteps();
@@ -48,11 +52,13 @@ private:
     void applyColors();
 
     EventModel& m_model;
-    QString m_text; ///< the whole text; the label may have room for less
+    QString m_text; ///< what the label says
     QHBoxLayout* m_headingRow = nullptr;
     QLabel* m_heading = nullptr; ///< child, as all below
     QTableView* m_table = nullptr;
+    QScrollArea* m_scroll = nullptr;
     QLabel* m_sentence = nullptr;
+    QSpacerItem* m_rest = nullptr; ///< of the layout: less than a line below the sentence
 };
 
 } // namespace halfscope

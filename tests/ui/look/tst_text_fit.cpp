@@ -12,28 +12,8 @@ class TestTextFit : public QObject {
     Q_OBJECT
 
 private slots:
-    void wholeSentences();
     void linesHaveOneEllipsis();
 };
-
-void TestTextFit::wholeSentences() {
-    const QString text =
-        QStringLiteral("Step 1 skipped at 2.5. One gradient became too large for "
-                       "its type, so it is inf.\nSkipping now and then is normal.");
-    const QStringList allowed{text, text.section(u'\n', 0, 0) + QStringLiteral(" …"),
-                              QStringLiteral("Step 1 skipped at 2.5. …")};
-    const QFont font;
-    const int line = QFontMetrics(font).lineSpacing();
-    QSet<QString> seen;
-    for (int lines = 1; lines <= 8; ++lines) {
-        const QString shown = fittingSentences(text, font, {200, lines * line});
-        QVERIFY2(allowed.contains(shown), qPrintable(shown));
-        seen << shown;
-    }
-    QCOMPARE(seen.size(), allowed.size());
-    // not even the first sentence fits: some of its words are shown
-    QCOMPARE(fittingSentences(text, font, {60, line}), fitting(text, font, {60, line}));
-}
 
 /// Wrapped by hand, because a style that wraps leaves something out of each line.
 void TestTextFit::linesHaveOneEllipsis() {

@@ -4,6 +4,7 @@
 #include "tests/fake_cuda/fake_run.h"
 #include "tests/support/fed_run.h"
 #include "tests/support/plot_parts.h"
+#include "ui/look/text_fit.h"
 #include "ui/panels/banner.h"
 #include "ui/panels/event_panel.h"
 #include "ui/panels/figure_label.h"
@@ -20,6 +21,8 @@
 #include <QLocale>
 #include <QProgressBar>
 #include <QRegularExpression>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -69,6 +72,7 @@ private slots:
     void copyingNothingIsNoFault();
     void largeStepsAreNotCutOff();
     void eventsShowWholeRows();
+    void explanationsScroll();
     void reasonsNameTheirEvent();
     void eventsJump();
     void chosenEventStaysInSight();
@@ -324,6 +328,43 @@ void TestPanels::eventsShowWholeRows() {
         QVERIFY2(panel.minimumSizeHint().height() <= height, // or it would grow without end
                  qPrintable(QString::number(panel.minimumSizeHint().height())));
     }
+}
+
+/// However long the explanation is, five events can be read beside it.
+void TestPanels::explanationsScroll() {
+    FedEvents model;
+    EventPanel panel(model);
+    std::vector<Event> events(9);
+    std::string words;
+    for (int i = 0; i < 60; ++i)
+        words += "many words, ";
+    for (Event& event : events)
+        event.text = Message::data(words + "the end");
+    constexpr int kLow = 200, kHigh = 900; // pixels
+    panel.resize(280, kLow);
+    panel.show();
+    const auto& scroll = *panel.findChild<QScrollArea*>();
+    const auto& label = *qobject_cast<QLabel*>(scroll.widget());
+    QVERIFY(!scroll.verticalScrollBar()->isVisible()); // nothing happened: the hints are whole
+    model.append(events);
+    panel.choose(3);
+    QCoreApplication::processEvents();
+    const QTableView& table = *panel.table();
+    QVERIFY(table.viewport()->height() >= 5 * table.rowHeight(0));
+    QVERIFY(label.text().endsWith(QStringLiteral("the end")));
+    QCOMPARE(label.height(), heightOf(label.text(), label.font(), label.width()));
+    QVERIFY(scroll.verticalScrollBar()->isVisible());
+    QCOMPARE(label.height() - scroll.height(), scroll.verticalScrollBar()->maximum());
+    QCOMPARE(scroll.focusPolicy(), Qt::TabFocus); // the arrow keys scroll, too
+    scroll.verticalScrollBar()->setValue(10);
+    events[3].text = Message::data("Another.");
+    model.append(events);
+    panel.choose(12);
+    QCOMPARE(scroll.verticalScrollBar()->value(), 0);
+    panel.resize(280, kHigh);
+    QCoreApplication::processEvents();
+    QVERIFY(!scroll.verticalScrollBar()->isVisible());
+    QCOMPARE(scroll.focusPolicy(), Qt::NoFocus);
 }
 
 /// Without a chosen event the gravest one is explained, which need not be the newest.
