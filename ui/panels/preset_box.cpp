@@ -93,7 +93,9 @@ void PresetBox::showExperiment(const QString& preset, const QString& title) {
     for (QAction* group : m_groups->actions())
         group->setChecked(group->menu()->actions().contains(m_actions->checkedAction()));
     const QString about = itemData(index, Qt::ToolTipRole).toString();
-    const QString told = about.isEmpty() ? tr("The experiments that come with the program") : about;
+    const QString told = !about.isEmpty()   ? about
+                         : !title.isEmpty() ? title // the box may have no room for all of it
+                                            : tr("The experiments that come with the program");
     setToolTip(told);
     setAccessibleDescription(told);
 }

@@ -11,11 +11,14 @@
 #include "engine/settings/run_length.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/state_dict.h"
+#include "ui/models/safe_text.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QStringList>
 
+#include <algorithm>
 #include <utility>
 
 namespace halfscope {
@@ -125,6 +128,28 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
     if (namesArrays(path)) return readArrays(path, settings);
     checkCanBeExperiment(path.toStdString());
     return readExperiment(path);
+}
+
+QString titleOf(const QString& path) {
+    constexpr qsizetype kLongest = 60; // at most 180 bytes of UTF-8: an experiment's title may have
+                                       // 200
+    QString title = QFileInfo(path).completeBaseName();
+    title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
+    title = title.simplified().left(kLongest);
+    return title.isEmpty() ? QCoreApplication::translate("OpenedFile", "Picture") : title;
+}
+
+QString titleOf(const OpenedFile& opened) {
+    const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
+    if (config.title.empty()) return titleOf(opened.path);
+    const bool preset = std::ranges::any_of(
+        presets(), [&](const Preset& each) { return each.config.title == config.title; });
+    const QString title = safeText(config.title);
+    if (!preset) return title;
+    const QFileInfo file(opened.path);
+    const QString name = opened.savedRun ? file.absoluteDir().dirName() : file.fileName();
+    return QCoreApplication::translate("OpenedFile", "%1 (%2)")
+        .arg(title, safeText(name.toStdString()));
 }
 
 } // namespace halfscope

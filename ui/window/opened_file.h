@@ -38,4 +38,10 @@ OpenedFile checkPicture(const QString& path);
 /// Reads a file of any kind, or a folder. Weights must fit the network of `settings`.
 OpenedFile readAny(const QString& path, const RunConfig& settings);
 
+/// Returns a short title on one line, whatever the file is called.
+QString titleOf(const QString& path);
+/// Returns the title of an opened experiment. One that has the title of a preset may have other
+/// settings, and is told apart by the name of its file, or of the folder of its run.
+QString titleOf(const OpenedFile&);
+
 } // namespace halfscope

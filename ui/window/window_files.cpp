@@ -53,16 +53,6 @@ constexpr int kBetweenLooks = 250;                 // ms
 constexpr std::chrono::milliseconds kAtOnce{50};   // reading that takes longer continues on another
                                                    // thread
 
-/// Returns a short title on one line, whatever the file is called.
-QString titleOf(const QString& path) {
-    constexpr qsizetype kLongest = 60; // at most 180 bytes of UTF-8: an experiment's title may have
-                                       // 200
-    QString title = QFileInfo(path).completeBaseName();
-    title.removeIf([](QChar c) { return !c.isPrint() && !c.isSpace() && !c.isSurrogate(); });
-    title = title.simplified().left(kLongest);
-    return title.isEmpty() ? WindowFiles::tr("Picture") : title;
-}
-
 /// Returns the name of a folder for the results of a run with this title.
 QString folderNameFor(const QString& title) {
     QString name = title.toLower();
@@ -157,7 +147,7 @@ void WindowFiles::show(const OpenedFile& opened) {
     if (opened.weights) return startFrom(opened.path);
     emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
     const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
-    const QString title = config.title.empty() ? titleOf(opened.path) : safeText(config.title);
+    const QString title = titleOf(opened);
     if (opened.from)
         m_shown.resume(opened.from, opened.begun, title);
     else

@@ -11,6 +11,7 @@
 #include "tests/support/thrown.h"
 #include "ui/images/compare_view.h"
 #include "ui/images/image_view.h"
+#include "ui/panels/preset_box.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/plots/gradient_view.h"
 #include "ui/plots/plot_stack.h"
@@ -56,6 +57,7 @@ private slots:
     void resultsThatCannotBeWritten();
     void savesWhatCanBeOpened();
     void picturesOfAnyName();
+    void filesAreToldFromPresets();
     void savesIntoANewFolder();
     void plotsMenuSaves();
     void typeOfFileIsTheEnding();
@@ -190,6 +192,31 @@ void TestWindowFiles::picturesOfAnyName() {
         window.saveExperiment(saved);
         QVERIFY(!readConfig(saved.toStdString()).title.empty());
     }
+}
+
+/// A file that was saved from a preset may have other settings, and has the preset's title.
+void TestWindowFiles::filesAreToldFromPresets() {
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    const auto& box = *window.findChild<PresetBox*>();
+    RunConfig config = tinyConfig(3);
+    config.title = presetNamed("overflow").config.title;
+    window.openExperiment(write(opened.folder, QStringLiteral("mine.json"), configText(config)));
+    QCOMPARE(box.currentText(), QStringLiteral("Overflow (mine.json)"));
+    QCOMPARE(box.toolTip(), box.currentText());
+    QVERIFY(window.windowTitle().startsWith(box.currentText()));
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(reaches(window, SessionState::Finished));
+    const QString folder = opened.folder.filePath(QStringLiteral("results"));
+    window.saveResults(folder);
+    QCOMPARE(readConfig((folder + QStringLiteral("/experiment.json")).toStdString()).title,
+             config.title); // only the window adds the name
+    window.openFile(folder);
+    QTRY_COMPARE(box.currentText(), QStringLiteral("Overflow (results)"));
+    config.title = "Mine";
+    window.openExperiment(write(opened.folder, QStringLiteral("mine.json"), configText(config)));
+    QCOMPARE(box.currentText(), QStringLiteral("Mine"));
 }
 
 /// A folder for the results need not be there before, and one is proposed.
