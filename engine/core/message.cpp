@@ -4,6 +4,9 @@
 #include "engine/core/escape.h"
 #include "engine/core/text.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -20,6 +23,18 @@ void append(std::string& code, const T& value) {
     char bytes[sizeof value];
     std::memcpy(bytes, &value, sizeof value);
     code.append(bytes, sizeof value);
+}
+
+/// Returns a number as people write it: "0.0001" and "100000", where "1e-04" and "1e+05" are
+/// shorter.
+template <class Real>
+std::string plainText(Real x) {
+    constexpr Real kLeast = static_cast<Real>(1e-4), kMost = static_cast<Real>(1e6);
+    if (!(std::abs(x) >= kLeast && std::abs(x) <= kMost)) return numberText(x);
+    std::array<char, 32> text{};
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::fixed);
+    return {text.data(), end.ptr};
 }
 
 } // namespace
@@ -128,8 +143,8 @@ Message Message::data(std::string_view text) { return leaf(kData, messageText(te
 
 Message Message::number(int64_t x) { return leaf(kNumber, numberText(x)); }
 Message Message::number(uint64_t x) { return leaf(kNumber, std::to_string(x)); }
-Message Message::number(double x) { return leaf(kNumber, numberText(x)); }
-Message Message::number(float x) { return leaf(kNumber, numberText(x)); }
+Message Message::number(double x) { return leaf(kNumber, plainText(x)); }
+Message Message::number(float x) { return leaf(kNumber, plainText(x)); }
 Message Message::number(std::string_view text) { return leaf(kNumber, text); }
 
 Phrase Message::format() const {

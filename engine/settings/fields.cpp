@@ -208,7 +208,7 @@ FieldValue valueFor(const Field& field, const FieldValue& value) {
 std::string valueText(const FieldValue& value) {
     if (const auto* truth = std::get_if<bool>(&value)) return *truth ? "true" : "false";
     if (const auto* whole = std::get_if<int64_t>(&value)) return numberText(*whole);
-    if (const auto* real = std::get_if<double>(&value)) return numberText(*real);
+    if (const auto* real = std::get_if<double>(&value)) return Message::number(*real).english();
     return std::get<std::string>(value);
 }
 

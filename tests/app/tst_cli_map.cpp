@@ -107,8 +107,8 @@ private slots:
                  few);
         QVERIFY2(classes.code == 0, classes.error);
         QVERIFY2(classes.out.contains("> marks the highest accuracy\n"), classes.out);
-        QVERIFY2(classes.out.contains("loss, accuracy (skipped)\n1e-04  ") &&
-                     classes.out.contains("\n1e-03  ") && classes.out.contains(" % ("),
+        QVERIFY2(classes.out.contains("loss, accuracy (skipped)\n0.0001  ") &&
+                     classes.out.contains("\n0.001   ") && classes.out.contains(" % ("),
                  classes.out);
         const Outcome scales = call(overflowMap({"--sweep", "scaler.init_scale=16,2^16"}));
         QVERIFY2(scales.out.contains("\n2^4   ") && scales.out.contains("\n2^16  "), scales.out);

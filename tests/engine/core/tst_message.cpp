@@ -8,6 +8,7 @@
 
 #include <QTest>
 #include <limits>
+#include <utility>
 
 namespace tst_message {
 
@@ -87,6 +88,13 @@ void TestMessage::numbersAreNoData() {
              std::string("2005 <2005> <0.5> (<18446744073709551615>)"));
     QCOMPARE(Message::number(int64_t{-7}).text(inAnotherLanguage, bracketed), std::string("<-7>"));
     QVERIFY(message.arguments()[1] == Message::number(2005.0));
+    const std::pair<double, const char*> written[] = {
+        {1e-4, "0.0001"}, {-3e-4, "-0.0003"}, {1e-5, "1e-05"}, {1e5, "100000"},
+        {1e6, "1000000"}, {3e8, "3e+08"},     {0.0, "0"}};
+    for (const auto& [number, text] : written) {
+        QCOMPARE(Message::number(number).english(), std::string(text));
+        QCOMPARE(Message::number(static_cast<float>(number)).english(), std::string(text));
+    }
 }
 
 void TestMessage::partsComeBack() {

@@ -265,7 +265,7 @@ void TestGridDialog::suggestsValues() {
             ->text();
     };
     QCOMPARE(suggested("scaler.init_scale"), QStringLiteral("1, 256, 2^16, 2^24, 2^32"));
-    QCOMPARE(suggested("optimizer.lr"), QStringLiteral("1e-05, 1e-04, 0.001, 0.01, 0.1"));
+    QCOMPARE(suggested("optimizer.lr"), QStringLiteral("1e-05, 0.0001, 0.001, 0.01, 0.1"));
     QCOMPARE(suggested("model.width"), QStringLiteral("4, 8, 16, 32, 64"));
     QCOMPARE(suggested("model.depth"), QStringLiteral("0, 1, 2, 3"));
     QVERIFY(suggested("precision").contains(QStringLiteral("amp-bf16")));
