@@ -109,6 +109,10 @@ void predictInstead(RunConfig& config, const EvaluateOptions& options) {
     if (options.out.empty())
         throw InputError(Message::data(
             "evaluate: --predict needs --out, the folder that the predictions are written into"));
+    if (!predictsPictures(kind) && std::filesystem::is_directory(options.predict))
+        throw InputError(Message::data("evaluate: --predict takes a file where data.kind is " +
+                                       std::string(infoOf(kind).name) + "; " +
+                                       pathText(options.predict) + " is a folder"));
     config.task.predictFile = std::filesystem::absolute(options.predict).string();
 }
 

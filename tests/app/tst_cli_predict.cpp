@@ -427,6 +427,10 @@ void TestCliPredict::refuses_data() {
     QTest::newRow("without a column")
         << QStringList{path("out"), "--predict", table, "--out", path("none")}
         << QByteArray("there is no column \"colour\", which the network was trained on");
+    QTest::newRow("a folder") << QStringList{path("out"), "--predict", path("out"), "--out",
+                                             path("none")}
+                              << QByteArray("--predict takes a file where data.kind is csv; " +
+                                            path("out").toUtf8() + " is a folder");
     QTest::newRow("of no table")
         << QStringList{"--preset",  "moons", "--weights", path("out/weights_fp32.safetensors"),
                        "--predict", table,   "--out",     path("none")}
