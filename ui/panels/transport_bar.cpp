@@ -159,6 +159,10 @@ void TransportBar::buildButtons() {
     m_stopLabel->setBuddy(m_stopAt);
     connect(m_stopAt, &CountBox::valueChanged, this,
             [this](int value) { emit stopStepChosen(value); });
+    connect(m_stopAt, &CountBox::editingFinished, this, [this] {
+        // after Enter, all keys are the window's again, also digits and signs
+        if (m_stopAt->hasFocus() && parentWidget()) parentWidget()->setFocus();
+    });
     m_row->addSpacing(4);
     m_row->addWidget(m_stopLabel);
     m_row->addWidget(m_stopAt);
@@ -187,7 +191,7 @@ void TransportBar::buildFigures() {
     // gets shorter in a small window, rather than keeping it large
     m_speeds->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_speeds->installEventFilter(this);
-    m_speedMenu = make<QMenu>(tr("&Compare the speeds of"), this);
+    m_speedMenu = make<QMenu>(tr("&Compare the throughput of"), this);
     m_speedMenu->setObjectName(QStringLiteral("speedMenu"));
     m_speedMenu->setEnabled(false);
     connect(m_speedMenu, &QMenu::aboutToShow, this, &TransportBar::fillSpeedMenu);
@@ -306,8 +310,8 @@ void TransportBar::writeSpeeds(const RunModel& run) {
         brief << letter + tr("%1/s").arg(withPrefix(speed));
     }
     QStringList all{
-        tr("Steps per second of each lane (the median over the last five seconds), then how "
-           "much faster lane %1 is than lane %2, unless the pace makes them wait")
+        tr("Throughput of each lane (the median over the last five seconds), then how much "
+           "faster lane %1 is than lane %2, unless the pace makes them wait")
             .arg(laneLetter(other), laneLetter(base))};
     if (run.lanes() > 2) all << tr("Click to choose the two lanes that are compared.");
     for (int i = 0; i < run.lanes(); ++i)
@@ -324,7 +328,7 @@ void TransportBar::writeSpeeds(const RunModel& run) {
     if (!ratio.isEmpty()) full << ratio;
     const QString gap = QStringLiteral("&nbsp;&nbsp;");
     const QString lines = brief.join(kLineBreak);
-    const QString named = ratio.isEmpty() ? QString() : tr("speed %1").arg(ratio);
+    const QString named = ratio.isEmpty() ? QString() : tr("throughput %1").arg(ratio);
     m_speedForms = {full.join(gap), brief.join(gap), lines + gap + ratio, lines, named};
     keepRoomForSpeeds(widest.join(kLineBreak));
     keepRoomForSpeeds(lines);
@@ -394,7 +398,7 @@ void TransportBar::showSpeeds() {
         break;
     }
     if (m_speeds->text() != chosen) m_speeds->setText(chosen);
-    m_speeds->setAccessibleName(tr("Speeds: %1").arg(plainText(m_speedForms.value(0))));
+    m_speeds->setAccessibleName(tr("Throughput: %1").arg(plainText(m_speedForms.value(0))));
 }
 
 void TransportBar::setDevice(const DeviceInfo* device, const QString& tip) {

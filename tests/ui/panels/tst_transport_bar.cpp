@@ -123,7 +123,7 @@ void TestTransportBar::transportFigures() {
     const QString text = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();
     for (const char* part : {">A</b> 100 steps/s", ">B</b> 250 steps/s", "B/A ×2.50"})
         QVERIFY2(text.contains(QString::fromUtf8(part)), qPrintable(text));
-    QCOMPARE(bar.speedRatio(), QStringLiteral("speed B/A ×2.50"));
+    QCOMPARE(bar.speedRatio(), QStringLiteral("throughput B/A ×2.50"));
     bar.pace()->setPace(15); // the lanes wait: what is compared then are cold caches
     bar.setFigures(run);
     const QString slow = bar.findChild<QLabel*>(QStringLiteral("speeds"))->text();

@@ -193,6 +193,11 @@ void TestPaneKeys::keysAfterANumber() {
     stopAt->setFocus();
     QVERIFY(keysAct());
     QCOMPARE(stopAt->value(), 3);
+    stopAt->setFocus();
+    QVERIFY(stopAt->hasFocus());
+    QTest::keyClick(stopAt, Qt::Key_Return);
+    QVERIFY(!stopAt->hasFocus()); // digits and signs are the window's keys again, too
+    QVERIFY(keysAct());
 }
 
 } // namespace tst_pane_keys

@@ -415,8 +415,8 @@ void TestPresentation::tellsStateAndPace() {
     QTRY_COMPARE(state->text(), QStringLiteral("paused"));
     QTest::keyClick(&window, Qt::Key_Space);
     QTRY_COMPARE_WITH_TIMEOUT(state->text(), QStringLiteral("full speed"), kPatience);
-    QTRY_VERIFY(
-        window.findChild<TransportBar*>()->speedRatio().startsWith(QStringLiteral("speed B/A ×")));
+    QTRY_VERIFY(window.findChild<TransportBar*>()->speedRatio().startsWith(
+        QStringLiteral("throughput B/A ×")));
     window.setStopStep(window.run().step() + 1);
     QTRY_COMPARE_WITH_TIMEOUT(state->text(), QStringLiteral("finished"), kPatience);
 }
