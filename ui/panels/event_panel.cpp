@@ -94,8 +94,8 @@ EventPanel::EventPanel(EventModel& model, QWidget* parent) : QWidget(parent), m_
     column->addLayout(m_headingRow);
     column->addWidget(m_table, 1);
     column->addWidget(m_scroll);
-    m_rest = new QSpacerItem(0, 0);
-    column->addItem(m_rest);
+    column->addSpacing(0);
+    m_rest = column->itemAt(column->count() - 1)->spacerItem();
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::widenSteps);
     connect(&model, &QAbstractItemModel::modelReset, this, &EventPanel::narrowSteps);
     connect(&model, &QAbstractItemModel::rowsInserted, this, &EventPanel::updateHeading);
