@@ -90,7 +90,7 @@ private slots:
     void fullScreenByOthers();
     void eventsSayWhy();
     void sentencesInLittleRoom();
-    void adviceBeforeRows();
+    void rowsBeforeAdvice();
     void longTipsAreWrapped();
     void rateOfAScheduleWaits();
     void everythingLarger();
@@ -364,16 +364,14 @@ void TestWindowUse::sentencesInLittleRoom() {
         QCoreApplication::processEvents();
         QVERIFY(heightOf(sentence->text(), sentence->font(), sentence->width()) <=
                 sentence->height());
-        QCOMPARE(sentence->text().endsWith(QChar(0x2026)), height < 240);
-        QVERIFY(sentence->toolTip().endsWith(QStringLiteral("or a longer growth interval.")));
+        QVERIFY(sentence->text().endsWith(QStringLiteral("or a longer growth interval.")));
         // a column that is cut off would hide that there is more
         QCOMPARE(header->length(), panel.table()->viewport()->width());
     }
 }
 
-/// A few rows are enough to choose from: the advice comes before more of them, and the chosen row
-/// stays in sight.
-void TestWindowUse::adviceBeforeRows() {
+/// Five rows come before the advice, which scrolls, and the chosen row stays in sight.
+void TestWindowUse::rowsBeforeAdvice() {
     FedEvents model;
     EventPanel panel(model);
     std::vector<Event> events(30);
@@ -390,8 +388,7 @@ void TestWindowUse::adviceBeforeRows() {
     panel.choose(26); // the fourth row, as the newest comes first
     QCoreApplication::processEvents();
     const auto* sentence = panel.findChildren<QLabel*>().last();
-    const QString whole = sentence->toolTip();
-    QCOMPARE(sentence->text(), whole);
+    const QString whole = sentence->text();
     const int text = heightOf(whole, sentence->font(), sentence->width());
     const int others = panel.height() - sentence->height() - panel.table()->viewport()->height();
     const int height = others + text + 2 * panel.table()->rowHeight(0);
@@ -402,6 +399,7 @@ void TestWindowUse::adviceBeforeRows() {
     const QModelIndex chosen = panel.table()->currentIndex();
     QCOMPARE(chosen.row(), 3);
     QVERIFY(panel.table()->viewport()->rect().contains(panel.table()->visualRect(chosen)));
+    QVERIFY(panel.table()->viewport()->height() >= 5 * panel.table()->rowHeight(0));
 }
 
 void TestWindowUse::longTipsAreWrapped() {
