@@ -298,7 +298,7 @@ void TestTranslation::refusals_data() {
     row("choice", "\"adem\"", setting("optimizer.kind=adem"));
     row("key", "Optimizer", setting("optimizer.kynd=adam"));
     row("lane", "lanes.7", setting("lanes.7.scaler.floor=1"));
-    row("together", "1e+06", setting("scaler.floor=1e6"));
+    row("together", "1000000", setting("scaler.floor=1e6"));
     row("syntax", "line 1", setting("model.layers=Linear(2,"));
     row("layer", "Lineer", setting("model.layers=Lineer(2, 3)"));
     row("shape", "Linear(5, 1)", [] {
