@@ -254,10 +254,9 @@ Program prepare(const Program& program, const DeviceTraits& traits, const Source
                                .products = options.chains != Chains::Sums,
                                .keepOperands = options.keepOperands});
     countBeforeCasts(prepared);
-    if (options.chains != Chains::Unfused)
-        joinProducts(prepared, [&](const Kernel& kernel) {
-            return kindOf(prepared.graph, kernel, options) == LaunchKind::Generated;
-        });
+    joinProducts(prepared, [&](const Kernel& kernel) {
+        return kindOf(prepared.graph, kernel, options) == LaunchKind::Generated;
+    });
     prepared.memory =
         planMemory(prepared.graph, prepared.kernels, prepared.pointOfNoReturn, kApartBytes);
     return prepared;
