@@ -532,8 +532,9 @@ void TestRun::storeKeepsRuns() {
     edited.info->recorded.edits.push_back({5, -1, "optimizer.lr", 0.001});
     store.writable(a)->append(std::move(edited));
     for (size_t i = 0; i < store.size(); ++i)
-        QCOMPARE(store.differences()[i] == std::vector<std::string>{"1 live edit"},
-                 store.entries()[i].id == a);
+        QVERIFY(store.differences()[i] == (store.entries()[i].id == a
+                                               ? std::vector<std::string>{"1 live edit"}
+                                               : std::vector<std::string>{}));
 }
 
 } // namespace tst_run

@@ -294,6 +294,10 @@ void TestSkips::tooMany_data() {
         << History(65536).clean(3).lose(1).tell("forward pass of Linear 2").clean(1).tally() << true
         << "in 1 of them: the forward pass of Linear 2 reached inf or nan in step 4, before any "
            "other. If that layer computes in float16, run it in float32 or bfloat16;";
+    QTest::newRow("the output layer, and the loss is finite again")
+        << History(65536).clean(3).lose(1).tell("forward pass of output layer").clean(1).tally()
+        << true
+        << "in 1 of them: the forward pass of the output layer reached inf or nan in step 4, ";
     QTest::newRow("a gradient that is nan at any scale")
         << History(65536).clean(3).skip(1).tell("gradient of 0.weight (layer 0)").tally() << true
         << "in 1 of them: the gradients are not finite even at the smallest.";
@@ -302,14 +306,14 @@ void TestSkips::tooMany_data() {
         << History(0)
                .clean(3)
                .lose(9)
-               .tell("forward pass of Linear 2")
+               .tell("forward pass of output layer")
                .take()
                .lose(2)
                .tell("forward pass of Linear 0")
                .tally()
         << true
-        << "the forward pass of Linear 2 reached inf or nan in step 12, before any other, and the "
-           "loss is not finite from step 14 on. No loss scale can fix that. If that layer "
+        << "the forward pass of the output layer reached inf or nan in step 12, before any other, "
+           "and the loss is not finite from step 14 on. No loss scale can fix that. If that layer "
            "computes in float16, run it in float32 or bfloat16;";
     QTest::newRow("down to 1/8") << History(4).skip(6).tally() << true << "fell below 1";
     QTest::newRow("past 1") << History(1.5f).skip(2).clean(1).tally() << true << "fell below 1";
