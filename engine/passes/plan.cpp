@@ -34,6 +34,19 @@ MemoryCause causeOf(StateRole role) {
     }
 }
 
+/// Whether a member needs elements of the value other than the one at its own index: it reads with
+/// strides, or it is the product whose results the loop takes.
+bool readsElsewhere(const Graph& graph, const Kernel& kernel, NodeId load) {
+    const NodeId storage = storageOf(graph, load);
+    return std::any_of(kernel.members.begin(), kernel.members.end(), [&](NodeId member) {
+        const OpFlags flags = infoOf(graph[member].op).flags;
+        const auto& in = graph[member].in;
+        return (flags.has(OpFlag::StridedRead) || flags.has(OpFlag::Product)) &&
+               std::any_of(in.begin(), in.end(),
+                           [&](NodeId each) { return storageOf(graph, each) == storage; });
+    });
+}
+
 class Planner {
 public:
     Planner(const Graph& graph, const std::vector<Kernel>& kernels, size_t apartBytes)
@@ -87,10 +100,7 @@ private:
     /// Returns whether the kernel reads the value only at the index at which it writes.
     bool readInPlace(const Kernel& kernel, NodeId load) const {
         if (!kernel.loop || !(m_graph[load].shape == kernel.space)) return false;
-        for (NodeId id : kernel.members)
-            if (infoOf(m_graph[id].op).flags.has(OpFlag::StridedRead) &&
-                storageOf(m_graph, m_graph[id].in[0]) == storageOf(m_graph, load))
-                return false;
+        if (readsElsewhere(m_graph, kernel, load)) return false;
         // A view of the same bytes in another shape would be read at other indices.
         return std::none_of(kernel.loads.begin(), kernel.loads.end(), [&](NodeId other) {
             return other != load && storageOf(m_graph, other) == storageOf(m_graph, load);
@@ -278,11 +288,7 @@ bool mayOverlay(const Graph& graph, const Kernel& kernel, NodeId store, NodeId l
     const bool sameElements = kernel.loop && to.shape == kernel.space && from.shape == to.shape &&
                               bytesOf(to.dtype) == bytesOf(from.dtype) &&
                               !infoOf(to.op).flags.has(OpFlag::Reduction);
-    return sameElements &&
-           std::none_of(kernel.members.begin(), kernel.members.end(), [&](NodeId member) {
-               return infoOf(graph[member].op).flags.has(OpFlag::StridedRead) &&
-                      storageOf(graph, graph[member].in[0]) == storageOf(graph, load);
-           });
+    return sameElements && !readsElsewhere(graph, kernel, load);
 }
 
 /// Throws when a loop's member reads what the loop neither computes nor loads. At indices other
@@ -293,9 +299,10 @@ void checkLoads(const Graph& graph, const Kernel& kernel) {
         return std::find(list.begin(), list.end(), id) != list.end();
     };
     for (const NodeId member : kernel.members) {
-        const bool strided = infoOf(graph[member].op).flags.has(OpFlag::StridedRead);
+        const OpFlags flags = infoOf(graph[member].op).flags;
+        const bool elsewhere = flags.has(OpFlag::StridedRead) || flags.has(OpFlag::Product);
         for (const NodeId in : graph[member].in)
-            require(isIn(kernel.loads, in) || (!strided && isIn(kernel.members, in)),
+            require(isIn(kernel.loads, in) || (!elsewhere && isIn(kernel.members, in)),
                     "plan: %" + std::to_string(member) + " reads %" + std::to_string(in) +
                         ", which its loop does not load");
     }

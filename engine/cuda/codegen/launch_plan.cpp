@@ -5,6 +5,7 @@
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/chain_shape.h"
 #include "engine/cuda/codegen/hazards.h"
+#include "engine/cuda/codegen/product_loops.h"
 #include "engine/cuda/codegen/schedule.h"
 #include "engine/ops/op_info.h"
 #include "engine/passes/fuse.h"
@@ -102,7 +103,8 @@ private:
         unit.kind = kindOf(m_program.graph, kernel, m_options);
         unit.work = workOf(m_program, index);
         unit.bytes = bytesOf(kernel, unit.work);
-        unit.light = kernel.loop && kernel.members.size() <= kLightMembers;
+        unit.light = kernel.loop && kernel.members.size() <= kLightMembers &&
+                     !isProductLoop(m_program.graph, kernel);
         const int phases = isChain(kernel) ? chainPhases(m_program, index, m_traits) : 1;
         if (isChain(kernel)) unit.work = m_cost.workIn(chainTime(index));
         for (unit.phase = 0; unit.phase < phases; ++unit.phase) {
@@ -210,6 +212,8 @@ std::string nameOf(const Program& program, const Unit& unit) {
         return "copy of " + std::to_string(unit.commits.size()) + " states";
     const Kernel& kernel = program.kernels[unit.kernel];
     const std::string index = std::to_string(unit.kernel) + " ";
+    if (isProductLoop(program.graph, kernel))
+        return index + "product and loop" + kernel.space.text();
     if (kernel.loop) return index + "loop" + kernel.space.text();
     std::string name =
         index + std::string(halfscope::nameOf(program.graph[kernel.members.front()].op));
@@ -250,6 +254,9 @@ Program prepare(const Program& program, const DeviceTraits& traits, const Source
                                .products = options.chains != Chains::Sums,
                                .keepOperands = options.keepOperands});
     countBeforeCasts(prepared);
+    joinProducts(prepared, [&](const Kernel& kernel) {
+        return kindOf(prepared.graph, kernel, options) == LaunchKind::Generated;
+    });
     prepared.memory =
         planMemory(prepared.graph, prepared.kernels, prepared.pointOfNoReturn, kApartBytes);
     return prepared;

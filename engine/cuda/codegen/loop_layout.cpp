@@ -60,7 +60,7 @@ private:
             const bool direct =
                 std::any_of(m_kernel.members.begin(), m_kernel.members.end(), [&](NodeId id) {
                     const auto& in = node(id).in;
-                    return !flags(id).has(OpFlag::StridedRead) &&
+                    return !flags(id).has(OpFlag::StridedRead) && !flags(id).has(OpFlag::Product) &&
                            std::find(in.begin(), in.end(), load) != in.end();
                 });
             if (direct) addLoad(load, load, m_kernel.space.strides());
@@ -88,6 +88,11 @@ private:
     }
 
     void addMember(NodeId id) {
+        if (flags(id).has(OpFlag::Product) || flags(id).has(OpFlag::View)) {
+            m_facts.levels[id] = Level::Full; // element by element, see given
+            m_facts.given.push_back(id);
+            return;
+        }
         if (flags(id).has(OpFlag::StridedRead)) {
             addLoad(id, node(id).in[0], loadStrides(m_program.graph, id));
             return;

@@ -41,6 +41,7 @@ struct LoopFacts {
     Shape space;
     int64_t rows = 1, columns = 1;
     std::vector<LoopLoad> loads;
+    std::vector<NodeId> given;    ///< of a product loop: the product, and a view of it
     std::vector<NodeId> computed; ///< constants and elementwise members, in order
     std::vector<LoopStore> stores;
     std::vector<LoopReduction> reductions;

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/cuda/codegen/element_source.h"
 #include "engine/cuda/codegen/loop_writer.h"
+#include "engine/cuda/codegen/node_source.h"
 
 #include <algorithm>
 
@@ -64,6 +65,27 @@ KernelText writeLoop(const KernelSite& site, const DeviceTraits& traits) {
     out.line("}");
     text.function = out.text();
     return text;
+}
+
+std::string writeElementOfProduct(const KernelSite& site, const std::string& sum) {
+    const Program& program = site.program;
+    const LoopFacts facts = factsOf(program, program.kernels[site.kernel]);
+    require(!facts.given.empty(), "cuda loop: no product is behind it");
+    SourceLines out;
+    std::string value =
+        facts.node(facts.given.front()).dtype == DType::F32
+            ? sum
+            : "rounded<" + storageType(facts.node(facts.given.front()).dtype) + ">(" + sum + ")";
+    for (NodeId id : facts.given) {
+        const std::string name = "v" + std::to_string(id);
+        out.line("const float " + name + " = " + value + ";");
+        value = name;
+    }
+    LoopLayout layout;
+    layout.wideIndex = facts.elements() >= (int64_t{1} << 31);
+    KernelText none;
+    LoopWriter(site, facts, layout, out, none).writeOne();
+    return out.text();
 }
 
 } // namespace halfscope::cuda

@@ -147,12 +147,22 @@ void LoopWriter::writeFlat() {
     if (whole == m_facts.elements()) return;
     line("if (block == 0 && thread < " + text(m_facts.elements() - whole) + "u) {");
     line("const " + index() + " i = " + text(whole) + "u + thread;");
+    writeSingle();
+    m_sums.closeBatch();
+    line("}");
+}
+
+void LoopWriter::writeSingle() {
     line("constexpr int u = 0;");
     declarePacks(1);
     writeLoads(1);
     writeElements(1);
-    m_sums.closeBatch();
-    line("}");
+}
+
+void LoopWriter::writeOne() {
+    require(m_layout.flat && m_facts.reductions.empty(), "cuda loop: sums need all its elements");
+    writeValues(Place::Function, "");
+    writeSingle();
 }
 
 void LoopWriter::writeTiles() {

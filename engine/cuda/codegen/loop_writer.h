@@ -13,6 +13,8 @@ public:
     /// Raises the text's blocks, shared bytes, scratch and tickets to what the sweep needs.
     LoopWriter(const KernelSite&, const LoopFacts&, const LoopLayout&, SourceLines&, KernelText&);
     void write();
+    /// Writes what is done with element i alone, of which the given values are in variables.
+    void writeOne();
 
 private:
     /// Where in the nest of loops a value is computed.
@@ -28,6 +30,7 @@ private:
     std::string valueAt(NodeId, Place user) const;
 
     void writeFlat();
+    void writeSingle();
     void writeTiles();
     void writeRowsOfTile();
     void writeAcrossRow();

@@ -2,6 +2,8 @@
 // and op_table.cpp tells which of them writes which op.
 #include "engine/cuda/codegen/node_source.h"
 
+#include "engine/cuda/codegen/product_loops.h"
+
 #include "engine/core/error.h"
 #include "engine/cuda/codegen/element_source.h"
 #include "engine/ops/op_info.h"
@@ -92,7 +94,7 @@ int64_t powerOfTwo(int64_t x) {
 NodeSite::NodeSite(const KernelSite& site, const DeviceTraits& traits)
     : m_site(site), m_traits(traits), m_id(site.program.kernels[site.kernel].members.front()),
       m_node(site.program.graph[m_id]) {
-    require(site.program.kernels[site.kernel].members.size() == 1,
+    require(kernel().members.size() == 1 || isProductLoop(graph(), kernel()),
             "cuda text: a kernel of several nodes is no node");
 }
 
@@ -134,10 +136,12 @@ std::string NodeSite::scratch() const {
 }
 std::string NodeSite::tickets() const { return "tickets + " + std::to_string(m_site.firstTicket); }
 
-KernelText NodeSite::function(std::string_view how, std::string_view body, int64_t blocks) const {
+KernelText NodeSite::function(std::string_view how, std::string_view body, int64_t blocks,
+                              std::string_view before) const {
     std::string text = "// %" + std::to_string(m_id) + " " + std::string(nameOf(m_node.op)) + " " +
                        std::string(nameOf(m_node.dtype)) + " " + m_node.shape.text() + "\n";
     if (!how.empty()) text += "struct " + howName() + " {\n" + std::string(how) + "};\n";
+    text += before;
     text += "__device__ void " + name() +
             "(char* arena, char* scratch, unsigned* tickets, char* shared, int block) {\n" +
             std::string(body) + "}\n";

@@ -26,6 +26,8 @@ class NodeSite {
 public:
     NodeSite(const KernelSite&, const DeviceTraits&);
 
+    const KernelSite& site() const { return m_site; }
+    const Kernel& kernel() const { return m_site.program.kernels[m_site.kernel]; }
     const Graph& graph() const { return m_site.program.graph; }
     NodeId id() const { return m_id; }
     const Node& node() const { return m_node; }
@@ -51,8 +53,10 @@ public:
     size_t loadedOffset() const { return offsetOf(loaded()); }
     std::string scratch() const;
     std::string tickets() const;
-    /// Returns the kernel with this body, which may call the struct of constants "NAME_how".
-    KernelText function(std::string_view how, std::string_view body, int64_t blocks) const;
+    /// Returns the kernel with this body, which may call the struct of constants "NAME_how". What
+    /// stands `before` the function may use it, too.
+    KernelText function(std::string_view how, std::string_view body, int64_t blocks,
+                        std::string_view before = {}) const;
     /// Returns the type of indices: "int" when every place in the operands and the result fits.
     std::string indexWord() const;
     /// Returns a loop over the elements of the result by flat index i; `body` is its content.
@@ -86,6 +90,10 @@ public:
 private:
     std::string m_text;
 };
+
+/// Returns the statements that a product loop does with an element: its index i is of the type
+/// u32, or u64 from 2^31 elements on, and `sum` is the product's sum before rounding.
+std::string writeElementOfProduct(const KernelSite&, const std::string& sum);
 
 /// Returns the number of blocks that suits plain moves and arithmetic on the elements of the
 /// result.

@@ -3,6 +3,8 @@
 // blocks, so that merged and single launches give the same bits.
 #include "engine/cuda/codegen/node_source.h"
 
+#include "engine/cuda/codegen/product_loops.h"
+
 #include <algorithm>
 
 namespace halfscope::cuda {
@@ -131,6 +133,17 @@ ProductSizes addMatmul(const NodeSite& site, HowText& how) {
     return s;
 }
 
+/// Returns a struct of a product's operands that does with each result what a loop does with it.
+std::string joinedOperands(const NodeSite& site) {
+    const char* index = site.node().elements() >= (int64_t{1} << 31) ? "hs::u64" : "hs::u32";
+    return "struct " + site.name() + "_x : hs::nodes::MatmulOperands<" + site.howName() +
+           "> {\n    char* arena;\n"
+           "    HS_D void put(Index batch, Index row, Index column, float sum) const {\n"
+           "        using namespace hs;\n        const " +
+           index + " i = (static_cast<" + index + ">(batch) * m + row) * n + column;\n" +
+           writeElementOfProduct(site.site(), "sum") + "    }\n};\n";
+}
+
 /// Returns the operands' template and its pointers.
 std::string operandsOf(const NodeSite& site) {
     const auto with = [&](const char* type, std::string pointers) {
@@ -138,6 +151,8 @@ std::string operandsOf(const NodeSite& site) {
                std::move(pointers) + ", " + site.output() + "};\n";
     };
     const std::string a = site.input(0), b = site.input(1), none = "nullptr";
+    if (isProductLoop(site.graph(), site.kernel()))
+        return site.name() + "_x x{{" + a + ", " + b + ", " + none + "}, arena};\n";
     const Op op = site.node().op;
     if (op == Op::Matmul) return with("MatmulOperands", a + ", " + b);
     if (op == Op::Conv2d) return with("ConvForward", a + ", " + b + ", " + none);
@@ -145,13 +160,19 @@ std::string operandsOf(const NodeSite& site) {
     return with("ConvWeightGrad", a + ", " + none + ", " + b);
 }
 
+/// Writes the kernel that calls a template for these operands.
+KernelText callOf(const NodeSite& site, const HowText& how, const std::string& call,
+                  int64_t blocks) {
+    const bool joined = isProductLoop(site.graph(), site.kernel());
+    return site.function(how.text(),
+                         "    const " + operandsOf(site) + "    hs::nodes::" + call + ";\n", blocks,
+                         joined ? joinedOperands(site) : std::string());
+}
+
 KernelText writeLanes(const NodeSite& site, HowText& how, const ProductSizes& s, int64_t lanes) {
     const int64_t blocks = site.blocksFor(ceilDiv(s.results() * lanes, kThreads));
     how.count("blocks", blocks).count("lanes", lanes);
-    return site.function(how.text(),
-                         "    const " + operandsOf(site) + "    hs::nodes::multiplySmall<" +
-                             site.howName() + ">(x, block);\n",
-                         blocks);
+    return callOf(site, how, "multiplySmall<" + site.howName() + ">(x, block)", blocks);
 }
 
 KernelText writeWarps(const NodeSite& site, HowText& how, const ProductSizes& s) {
@@ -160,10 +181,7 @@ KernelText writeWarps(const NodeSite& site, HowText& how, const ProductSizes& s)
     how.count("blocks", blocks).count("tileN", plan.tileN);
     how.count("ways", plan.ways).count("turns", plan.turns);
     KernelText text =
-        site.function(how.text(),
-                      "    const " + operandsOf(site) + "    hs::nodes::multiplyByWarps<" +
-                          site.howName() + ">(x, shared, block);\n",
-                      blocks);
+        callOf(site, how, "multiplyByWarps<" + site.howName() + ">(x, shared, block)", blocks);
     text.compiling = kTilesCompiling;
     if (plan.ways > 1)
         text.sharedBytes = static_cast<size_t>(WarpPlan::kWarps * 16 * plan.tileN) * sizeof(float);
@@ -177,11 +195,10 @@ KernelText writeTiles(const NodeSite& site, HowText& how, const ProductSizes& s,
     how.count("tileM", plan.tileM).count("tileN", plan.tileN).count("parts", plan.parts);
     how.count("depth", plan.depth());
     how.flag("alone", site.isAlone());
-    KernelText text = site.function(
-        how.text(),
-        "    const " + operandsOf(site) + "    hs::nodes::multiplyTiles<" + site.howName() +
-            ">(x, " + site.scratch() + ", " + site.tickets() + ", shared, block);\n",
-        blocks);
+    KernelText text = callOf(site, how,
+                             "multiplyTiles<" + site.howName() + ">(x, " + site.scratch() + ", " +
+                                 site.tickets() + ", shared, block)",
+                             blocks);
     text.compiling = kTilesCompiling;
     const int64_t bytes = site.in(0).dtype == DType::F64 ? 8 : 4;
     text.sharedBytes =

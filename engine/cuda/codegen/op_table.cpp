@@ -159,7 +159,8 @@ double workOf(const Program& program, size_t kernel) {
     for (const NodeId id : k.members) {
         const Node& node = program.graph[id];
         const auto results = static_cast<double>(k.loop ? k.space.elements() : node.elements());
-        const DepthFn depth = k.loop ? nullptr : cudaOpOf(node.op).depth;
+        const bool product = infoOf(node.op).flags.has(OpFlag::Product);
+        const DepthFn depth = k.loop && !product ? nullptr : cudaOpOf(node.op).depth;
         work += results * (depth != nullptr ? depth(program.graph, node) : 1.0);
     }
     return work;

@@ -6,6 +6,7 @@
 #include "engine/cuda/codegen/chain.h"
 #include "engine/cuda/codegen/hazards.h"
 #include "engine/cuda/codegen/launch_plan.h"
+#include "engine/cuda/codegen/product_loops.h"
 #include "engine/cuda/codegen/text_parts.h"
 
 #include <algorithm>
@@ -113,7 +114,9 @@ private:
         if (isChain(kernel))
             texts = writeChain(site, m_traits);
         else
-            texts.push_back(kernel.loop ? writeLoop(site, m_traits) : writeNode(site, m_traits));
+            texts.push_back(kernel.loop && !isProductLoop(m_program.graph, kernel)
+                                ? writeLoop(site, m_traits)
+                                : writeNode(site, m_traits));
         std::string functions;
         for (const KernelText& text : texts) {
             functions += text.function + "\n";
