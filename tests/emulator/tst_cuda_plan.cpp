@@ -384,10 +384,10 @@ void TestCudaPlan::brokenPlansAreFound() {
         for (cuda::Unit& unit : plan.units)
             if (unit.kernel == cuda::Unit::kNoKernel) unit.commits.pop_back();
     });
-    // A value that lies where another one still lives.
+    // A value that lies where another one still lives: the last one that a kernel stores is read.
     Program shared = program;
-    size_t& offset = shared.memory.offset[static_cast<size_t>(shared.kernels[2].stores[0])];
-    offset = shared.memory.offset[static_cast<size_t>(shared.kernels[1].stores[0])];
+    size_t& offset = shared.memory.offset[static_cast<size_t>(shared.kernels[2].stores.back())];
+    offset = shared.memory.offset[static_cast<size_t>(shared.kernels[1].stores.back())];
     QVERIFY_THROWS_EXCEPTION(std::logic_error, test::LaunchOracle(shared, good).replay(1));
     QVERIFY(broken > 20);
 }
