@@ -4,6 +4,7 @@
 
 #include "engine/core/message.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/milestones.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -25,6 +26,8 @@ std::vector<Field> specialOptimizerFields();
 std::vector<Field> secondOptimizerFields();
 std::vector<Field> scheduleFields();
 std::vector<Field> cycleFields();
+std::vector<Field> decayFields();
+std::vector<Field> cosineFields();
 std::vector<Field> specialScheduleFields();
 std::vector<Field> gradientFields();
 std::vector<Field> scalerFields();
@@ -56,6 +59,8 @@ FieldValue toValue(const T& x) {
         return std::string(nameOf(x));
     } else if constexpr (std::is_same_v<T, uint64_t>) {
         return static_cast<int64_t>(x);
+    } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+        return milestonesText(x);
     } else {
         return x;
     }
@@ -81,6 +86,8 @@ void fromValue(T& to, const FieldValue& value) {
         to = std::get<bool>(value);
     } else if constexpr (std::is_same_v<T, std::string>) {
         to = std::get<std::string>(value);
+    } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+        to = milestonesOf(std::get<std::string>(value));
     } else if (const auto* whole = std::get_if<int64_t>(&value)) {
         to = static_cast<T>(*whole);
     } else {
@@ -106,7 +113,9 @@ Field bound(FieldScope scope, const Words& words, Access at) {
     if constexpr (std::is_integral_v<Member>) field.kind = FieldKind::Integer;
     if constexpr (std::is_same_v<Member, bool>) field.kind = FieldKind::Bool;
     if constexpr (std::is_enum_v<Member>) field.kind = FieldKind::Choice;
-    if constexpr (std::is_same_v<Member, std::string>) field.kind = FieldKind::Text;
+    if constexpr (std::is_same_v<Member, std::string> ||
+                  std::is_same_v<Member, std::vector<int64_t>>)
+        field.kind = FieldKind::Text;
     return field;
 }
 

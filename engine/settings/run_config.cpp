@@ -39,6 +39,9 @@ const char* nameOf(ScheduleKind kind) {
     case ScheduleKind::Exponential: return "exponential";
     case ScheduleKind::Cosine: return "cosine";
     case ScheduleKind::Linear: return "linear";
+    case ScheduleKind::MultiStep: return "multi-step";
+    case ScheduleKind::Polynomial: return "polynomial";
+    case ScheduleKind::WarmRestarts: return "warm-restarts";
     }
     return "";
 }

@@ -20,7 +20,17 @@ inline constexpr size_t kMaxLanes = 6;
 
 enum class Norm : uint8_t { None, BatchNorm, LayerNorm };
 enum class Activation : uint8_t { Relu, Tanh, Sigmoid, Gelu, Silu, Softplus, Sin };
-enum class ScheduleKind : uint8_t { Constant, OneCycle, Step, Exponential, Cosine, Linear };
+enum class ScheduleKind : uint8_t {
+    Constant,
+    OneCycle,
+    Step,
+    Exponential,
+    Cosine,
+    Linear,
+    MultiStep,
+    Polynomial,
+    WarmRestarts
+};
 enum class Anneal : uint8_t { Cosine, Linear };
 /// How a second network, the critic, tells what the first network makes from the targets.
 enum class Adversary : uint8_t { None, Gan, WganGp };
@@ -67,9 +77,13 @@ struct ScheduleConfig {
     bool threePhase = false;
     bool cycleMomentum = false; ///< the optimizer's momentum or beta1 moves opposite to the rate
     double baseMomentum = 0.85, maxMomentum = 0.95;
-    int64_t stepSize = 30;                   ///< Step: iterations between two decays
-    double gamma = 0.9;                      ///< Step, Exponential
-    double minLr = 0;                        ///< Cosine
+    int64_t stepSize = 30;                     ///< Step: iterations between two decays
+    std::vector<int64_t> milestones{100, 200}; ///< MultiStep: iterations that begin with a decay
+    double gamma = 0.9;                        ///< Step, MultiStep, Exponential
+    double minLr = 0;                          ///< Cosine, WarmRestarts
+    double power = 1;                          ///< Polynomial
+    int64_t period = 100;                      ///< WarmRestarts: iterations of the first fall
+    int64_t periodFactor = 1; ///< likewise: a fall's iterations over those of the one before
     double startFactor = 0.1, endFactor = 1; ///< Linear
     int64_t warmupSteps = 0; ///< updates before the course of the kind, see warmsUp()
 };

@@ -22,15 +22,17 @@ std::vector<Field> scheduleFields() {
     };
     const auto warms = [](const RunConfig& c) { return warmsUp(c.schedule); };
     return {
-        oneOf(ofRun(
-                  {"schedule.kind", phrase("Settings", "Schedule"), kNoUnit,
-                   phrase("Settings",
-                          "constant keeps the learning rate; one-cycle warms up to a peak and then "
-                          "anneals to far below the start; step, exponential and cosine let the "
-                          "learning rate fall; linear takes it from one share of it to another. "
-                          "Skipped steps count, unless scaler.hold_schedule is on.")},
-                  [](auto& c) -> auto& { return c.schedule.kind; }),
-              namesUpTo(ScheduleKind::Linear)),
+        oneOf(
+            ofRun(
+                {"schedule.kind", phrase("Settings", "Schedule"), kNoUnit,
+                 phrase("Settings",
+                        "constant keeps the learning rate; one-cycle warms up to a peak and then "
+                        "anneals to far below the start; step, multi-step, exponential, polynomial "
+                        "and cosine let the learning rate fall, and warm-restarts does so again "
+                        "and again; linear takes it from one share of it to another. "
+                        "Skipped steps count, unless scaler.hold_schedule is on.")},
+                [](auto& c) -> auto& { return c.schedule.kind; }),
+            namesUpTo(ScheduleKind::WarmRestarts)),
         when(cycle,
              in(ofRun(
                     {"schedule.max_lr", phrase("Settings", "Peak learning rate"), kNoUnit,
@@ -106,14 +108,88 @@ std::vector<Field> cycleFields() {
     };
 }
 
-/// The fields that only one kind of schedule has.
-std::vector<Field> specialScheduleFields() {
-    const auto steps = isKind(ScheduleKind::Step);
-    const auto linear = isKind(ScheduleKind::Linear);
+/// The fields of schedules that fall at some steps, or after each.
+std::vector<Field> decayFields() {
     const auto decays = [](const RunConfig& c) {
-        return c.schedule.kind == ScheduleKind::Step ||
-               c.schedule.kind == ScheduleKind::Exponential;
+        using enum ScheduleKind;
+        const ScheduleKind kind = c.schedule.kind;
+        return kind == Step || kind == MultiStep || kind == Exponential;
     };
+    Field milestones = when(
+        isKind(ScheduleKind::MultiStep),
+        ofRun(
+            {"schedule.milestones", phrase("Settings", "Milestones"), phrase("Settings", "steps"),
+             phrase("Settings", "After each of these numbers of steps the learning rate falls "
+                                "once, for example 100, 200. The steps of a warm-up do not "
+                                "count.")},
+            [](auto& c) -> auto& { return c.schedule.milestones; }));
+    milestones.check = [](const std::string& text) { milestonesOf(text); };
+    milestones.allowed = phrase("Settings", "rising whole numbers, separated by commas");
+    return {
+        when(
+            isKind(ScheduleKind::Step),
+            in(ofRun(
+                   {"schedule.step_size", phrase("Settings", "Step length"),
+                    phrase("Settings", "steps"),
+                    phrase("Settings", "The learning rate falls each time after this many steps.")},
+                   [](auto& c) -> auto& { return c.schedule.stepSize; }),
+               {1, 1e7, Bound::Closed, true})),
+        std::move(milestones),
+        when(decays, in(ofRun(
+                            {"schedule.gamma", phrase("Settings", "Decay"), kNoUnit,
+                             phrase("Settings", "The learning rate is multiplied by this: at each "
+                                                "fall (step, multi-step), or after every step "
+                                                "(exponential).")},
+                            [](auto& c) -> auto& { return c.schedule.gamma; }),
+                        {0, 1, Bound::AboveMinimum})),
+        when(
+            isKind(ScheduleKind::Polynomial),
+            in(ofRun(
+                   {"schedule.power", phrase("Settings", "Power"), kNoUnit,
+                    phrase("Settings", "The learning rate falls to 0 as this power of the share of "
+                                       "the schedule that is left: 1 is a straight line, 2 falls "
+                                       "fast at first and then slowly.")},
+                   [](auto& c) -> auto& { return c.schedule.power; }),
+               {0, 100, Bound::AboveMinimum, true})),
+    };
+}
+
+/// The fields of schedules that fall along half a cosine.
+std::vector<Field> cosineFields() {
+    const auto restarts = isKind(ScheduleKind::WarmRestarts);
+    const auto falls = [](const RunConfig& c) {
+        return c.schedule.kind == ScheduleKind::Cosine ||
+               c.schedule.kind == ScheduleKind::WarmRestarts;
+    };
+    return {
+        when(falls, in(ofRun(
+                           {"schedule.min_lr", phrase("Settings", "Lowest learning rate"), kNoUnit,
+                            phrase("Settings", "The learning rate at the end of the half cosine, "
+                                               "from where it rises again (cosine) or starts again "
+                                               "at the top (warm-restarts).")},
+                           [](auto& c) -> auto& { return c.schedule.minLr; }),
+                       {0, 1000, Bound::Closed, true})),
+        when(restarts,
+             in(ofRun(
+                    {"schedule.period", phrase("Settings", "First period"),
+                     phrase("Settings", "steps"),
+                     phrase("Settings", "Number of steps in which the learning rate falls before "
+                                        "it first starts again at the top (T_0 in PyTorch).")},
+                    [](auto& c) -> auto& { return c.schedule.period; }),
+                {1, 1e7, Bound::Closed, true})),
+        when(restarts,
+             in(ofRun(
+                    {"schedule.period_factor", phrase("Settings", "Period factor"), kNoUnit,
+                     phrase("Settings", "Each period has this many times as many steps as the one "
+                                        "before (T_mult in PyTorch).")},
+                    [](auto& c) -> auto& { return c.schedule.periodFactor; }),
+                {1, 100})),
+    };
+}
+
+/// The momentum of one-cycle, and the fields of linear.
+std::vector<Field> specialScheduleFields() {
+    const auto linear = isKind(ScheduleKind::Linear);
     return {
         when(momentumCycles,
              in(ofRun(
@@ -127,26 +203,6 @@ std::vector<Field> specialScheduleFields() {
                      phrase("Settings", "The momentum at the start and at the end of the cycle.")},
                     [](auto& c) -> auto& { return c.schedule.maxMomentum; }),
                 {0, 1, Bound::BelowMaximum})),
-        when(steps, in(ofRun(
-                           {"schedule.step_size", phrase("Settings", "Step length"),
-                            phrase("Settings", "steps"),
-                            phrase("Settings",
-                                   "The learning rate falls each time after this many steps.")},
-                           [](auto& c) -> auto& { return c.schedule.stepSize; }),
-                       {1, 1e7, Bound::Closed, true})),
-        when(decays, in(ofRun(
-                            {"schedule.gamma", phrase("Settings", "Decay"), kNoUnit,
-                             phrase("Settings", "The learning rate is multiplied by this: at each "
-                                                "fall (step), or after every step (exponential).")},
-                            [](auto& c) -> auto& { return c.schedule.gamma; }),
-                        {0, 1, Bound::AboveMinimum})),
-        when(isKind(ScheduleKind::Cosine),
-             in(ofRun(
-                    {"schedule.min_lr", phrase("Settings", "Lowest learning rate"), kNoUnit,
-                     phrase("Settings", "The learning rate at the end of the half cosine, from "
-                                        "where it rises again.")},
-                    [](auto& c) -> auto& { return c.schedule.minLr; }),
-                {0, 1000, Bound::Closed, true})),
         when(linear,
              in(ofRun(
                     {"schedule.start_factor", phrase("Settings", "Start factor"), kNoUnit,

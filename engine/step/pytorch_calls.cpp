@@ -4,6 +4,7 @@
 #include "engine/core/text.h"
 #include "engine/lang/python.h"
 #include "engine/settings/fields.h"
+#include "engine/settings/milestones.h"
 #include "engine/step/schedule.h"
 
 #include <algorithm>
@@ -122,6 +123,15 @@ std::string ownCourse(const ScheduleConfig& s, const std::string& updates) {
     case ScheduleKind::Linear:
         return start + "LinearLR(optimizer, start_factor=" + pythonReal(s.startFactor) +
                ", end_factor=" + pythonReal(s.endFactor) + ", total_iters=" + updates + ")";
+    case ScheduleKind::MultiStep:
+        return start + "MultiStepLR(optimizer, milestones=[" + milestonesText(s.milestones) +
+               "], gamma=" + pythonReal(s.gamma) + ")";
+    case ScheduleKind::Polynomial:
+        return start + "PolynomialLR(optimizer, total_iters=" + updates +
+               ", power=" + pythonReal(s.power) + ")";
+    case ScheduleKind::WarmRestarts:
+        return start + "CosineAnnealingWarmRestarts(optimizer, T_0=" + numberText(s.period) +
+               ", T_mult=" + numberText(s.periodFactor) + ", eta_min=" + pythonReal(s.minLr) + ")";
     }
     return {};
 }

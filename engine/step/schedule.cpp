@@ -82,6 +82,25 @@ double linear(const ScheduleConfig& s, double baseLr, double at) {
     return baseLr * (s.startFactor + (s.endFactor - s.startFactor) * at / total);
 }
 
+/// Returns the power of gamma by which the rate has fallen.
+int64_t passed(const std::vector<int64_t>& milestones, int64_t tick) {
+    return std::upper_bound(milestones.begin(), milestones.end(), tick) - milestones.begin();
+}
+
+/// Falls in a straight line, or as a power of it, to 0.
+double polynomial(const ScheduleConfig& s, double baseLr, double at) {
+    return baseLr * std::pow(1 - at / static_cast<double>(s.totalSteps), s.power);
+}
+
+double warmRestarts(const ScheduleConfig& s, double baseLr, int64_t tick) {
+    int64_t period = s.period;
+    if (s.periodFactor == 1) tick %= period;
+    for (; tick >= period; period *= s.periodFactor)
+        tick -= period;
+    const double share = static_cast<double>(tick) / static_cast<double>(period);
+    return s.minLr + (baseLr - s.minLr) * (1 + std::cos(std::numbers::pi * share)) / 2;
+}
+
 /// Returns the rate of a schedule that has no warm-up, or none left.
 double ownCourse(const ScheduleConfig& s, double baseLr, int64_t tick) {
     const int64_t last = std::min(tick, s.totalSteps);
@@ -94,6 +113,10 @@ double ownCourse(const ScheduleConfig& s, double baseLr, int64_t tick) {
     case ScheduleKind::Exponential: return baseLr * std::pow(s.gamma, at);
     case ScheduleKind::Cosine: return cosine(s, baseLr, tick);
     case ScheduleKind::Linear: return linear(s, baseLr, at);
+    case ScheduleKind::MultiStep:
+        return baseLr * std::pow(s.gamma, static_cast<double>(passed(s.milestones, last)));
+    case ScheduleKind::Polynomial: return polynomial(s, baseLr, at);
+    case ScheduleKind::WarmRestarts: return warmRestarts(s, baseLr, last);
     }
     failInvariant("unknown schedule");
 }
@@ -122,6 +145,9 @@ int64_t scheduleLength(const ScheduleConfig& s) {
     case ScheduleKind::Exponential:
     case ScheduleKind::Cosine:
     case ScheduleKind::Linear:
+    case ScheduleKind::MultiStep:
+    case ScheduleKind::Polynomial:
+    case ScheduleKind::WarmRestarts:
         return s.totalSteps + 1; // with the rate after all steps, which is
                                  // the last one
     }

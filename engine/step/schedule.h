@@ -12,14 +12,16 @@
 namespace halfscope {
 
 /// Returns the learning rate of iteration `tick` (0 for the first), in double, by the rules of
-/// torch.optim.lr_scheduler: OneCycleLR, StepLR, ExponentialLR, CosineAnnealingLR, LinearLR. With a
-/// warm-up of W updates the last four follow as SequentialLR lets them follow
+/// torch.optim.lr_scheduler: OneCycleLR, StepLR, MultiStepLR, ExponentialLR, PolynomialLR,
+/// CosineAnnealingLR, CosineAnnealingWarmRestarts, LinearLR. With a warm-up of W updates all but
+/// the first follow as SequentialLR lets them follow
 /// LinearLR(start_factor=1/W, total_iters=W), in what is left of the total steps. Cosine rises
 /// again after its total steps, then falls, without end. OneCycle and Linear stay at their last
 /// rate: LinearLR does so too, while OneCycleLR computes one rate beyond its end by extrapolation
-/// and then raises. StepLR and ExponentialLR have no end; here they stay at the rate after all
-/// steps. When a cycle's first phase is no longer than its first iteration (pct_start * total_steps
-/// = 1), for which PyTorch divides by zero, that iteration has the peak's rate.
+/// and then raises. Polynomial stays at 0. StepLR, MultiStepLR, ExponentialLR and
+/// CosineAnnealingWarmRestarts have no end; here they stay at the rate after all steps. When a
+/// cycle's first phase is no longer than its first iteration (pct_start * total_steps = 1), for
+/// which PyTorch divides by zero, that iteration has the peak's rate.
 double learningRate(const ScheduleConfig&, double baseLr, int64_t tick);
 
 /// Returns how many updates the warm-up takes: none where the kind has no room for one.

@@ -32,6 +32,15 @@ void setOneCycle(ScheduleConfig& config, const Golden& args) {
     config.maxMomentum = args.numberOr("max_momentum", 0.95);
 }
 
+void setWarmRestarts(ScheduleConfig& config, const Golden& args) {
+    config.kind = ScheduleKind::WarmRestarts;
+    config.period = args.at("T_0").integer();
+    config.periodFactor = args.integerOr("T_mult", 1);
+    config.minLr = args.numberOr("eta_min", 0);
+    if (config.period < 1 || config.periodFactor < 1)
+        args.fail({phrase("Verification", "%1 step is the least"), 1});
+}
+
 /// The schedule's own steps follow those of the warm-up.
 void setWarmup(ScheduleConfig& config, const Golden& args) {
     config.warmupSteps = args.at("warmup").integer();
@@ -106,6 +115,18 @@ ScheduleConfig scheduleOf(const Golden& row) {
         config.totalSteps = args.integerOr("total_iters", 5);
         config.startFactor = args.numberOr("start_factor", 1.0 / 3);
         config.endFactor = args.numberOr("end_factor", 1);
+    } else if (name == "MultiStepLR") {
+        config.kind = ScheduleKind::MultiStep;
+        config.milestones.clear();
+        for (size_t i = 0; i < args.at("milestones").size(); ++i)
+            config.milestones.push_back(args.at("milestones").at(i).integer());
+        config.gamma = args.numberOr("gamma", 0.1);
+    } else if (name == "PolynomialLR") {
+        config.kind = ScheduleKind::Polynomial;
+        config.totalSteps = args.integerOr("total_iters", 5);
+        config.power = args.numberOr("power", 1);
+    } else if (name == "CosineAnnealingWarmRestarts") {
+        setWarmRestarts(config, args);
     } else {
         row.at("schedule").fail(phrase("Verification", "no such schedule is known"));
     }

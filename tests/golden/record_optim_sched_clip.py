@@ -37,6 +37,12 @@ SCHEDULES = [  # what PyTorch takes, and how many steps
     ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 30, "warmup": 7}, 50),
     ("StepLR", {"step_size": 7, "gamma": 0.5, "warmup": 3}, 40),
     ("ExponentialLR", {"gamma": 0.9, "warmup": 1}, 40),
+    ("MultiStepLR", {"milestones": [5, 8, 30], "gamma": 0.5}, 40),
+    ("MultiStepLR", {"milestones": [5, 30], "gamma": 0.1, "warmup": 4}, 40),
+    ("PolynomialLR", {"total_iters": 30, "power": 2.0}, 40),
+    ("PolynomialLR", {"total_iters": 30, "power": 0.9, "warmup": 7}, 50),
+    ("CosineAnnealingWarmRestarts", {"T_0": 6, "T_mult": 2, "eta_min": 1e-3}, 60),
+    ("CosineAnnealingWarmRestarts", {"T_0": 9, "warmup": 5}, 40),
 ]
 
 CLIPPINGS = [("norm2", 0.5), ("norminf", 1.0), ("value", 5.0)]

@@ -52,6 +52,8 @@ std::vector<FieldValue> valuesOf(const Field& field) {
             return {std::string("Sequential( # \xC3\xBC\n\tLinear(2, 1))"), std::string()};
         if (field.key == "data.mean" || field.key == "data.std")
             return {std::string("0.5, 1,2e-3"), std::string("auto"), std::string()};
+        if (field.key == "schedule.milestones")
+            return {std::string("7"), std::string("1, 20, 10000000")};
         return {std::string("cuda:3"), std::string("cpu")};
     }
     return values;
@@ -333,6 +335,19 @@ void TestFields::wrongSettings_data() {
     row("run.steps=12x", "run.steps: \"12x\" is not allowed: a whole number from 1 to 1000000000");
     row("run.steps=99999999999999999999",
         "run.steps: 1e+20 is not allowed: a whole number from 1 to 1000000000");
+    const auto milestones = [&](const char* setting, const char* text) {
+        QTest::newRow(setting) << QByteArray(setting)
+                               << QByteArray("schedule.milestones: \"") + text +
+                                      "\" is not allowed: whole numbers from 1 to 10000000, each "
+                                      "above the one before, separated by commas";
+    };
+    milestones("schedule.milestones=", "");
+    milestones("schedule.milestones=30,", "30,");
+    milestones("schedule.milestones=30, 30", "30, 30");
+    milestones("schedule.milestones=0, 30", "0, 30");
+    milestones("schedule.milestones=30, 10000001", "30, 10000001");
+    milestones("schedule.milestones=[30, 80]", "[30, 80]");
+    milestones("schedule.milestones=1.5", "1.5");
     row("lanes.2.scaler.mode=off", "lanes.2: there is no such lane: 0 to 1");
     row("lanes.x.scaler.mode=off", "\"lanes.x.scaler.mode\" is not a lane's setting: "
                                    "lanes.INDEX.KEY, such as lanes.1.scaler.init_scale");

@@ -357,11 +357,13 @@ private slots:
 
     /// After its last step a schedule's rate stays the same.
     void schedulesEnd() {
+        using enum ScheduleKind;
         for (const ScheduleKind kind :
-             {ScheduleKind::Step, ScheduleKind::Exponential, ScheduleKind::Linear}) {
+             {Step, Exponential, Linear, MultiStep, Polynomial, WarmRestarts}) {
             ScheduleConfig config;
             config.kind = kind;
             config.totalSteps = 60;
+            config.milestones = {20, 60};
             QCOMPARE(learningRateTable(config, 1).size(), size_t{61});
             QVERIFY(learningRate(config, 1, 60) != learningRate(config, 1, 0));
             QCOMPARE(learningRate(config, 1, 6000), learningRate(config, 1, 60));
@@ -399,7 +401,7 @@ private slots:
     void ticksInTheGraph_data() {
         QTest::addColumn<int>("kind");
         QTest::addColumn<int>("warmup");
-        for (int kind = 0; kind <= static_cast<int>(ScheduleKind::Linear); ++kind)
+        for (int kind = 0; kind <= static_cast<int>(ScheduleKind::WarmRestarts); ++kind)
             for (const int warmup : {0, 1, 4}) // of one-cycle and constant it changes nothing
                 QTest::addRow("%s after %d", nameOf(ScheduleKind(kind)), warmup) << kind << warmup;
     }
@@ -410,7 +412,8 @@ private slots:
         config.kind = ScheduleKind(kind);
         config.totalSteps = 5;
         config.warmupSteps = warmup;
-        config.stepSize = 2;
+        config.stepSize = config.period = 2;
+        config.milestones = {1, 3};
         Graph graph;
         Builder b(graph);
         ScheduleEmitter schedule(b, config);

@@ -199,6 +199,17 @@ void TestPyTorchScript::settings_data() {
         {"schedule.kind=step", "schedule.step_size=7", "schedule.gamma=0.5"},
         {"    return torch.optim.lr_scheduler.StepLR(optimizer, step_size=7, gamma=0.5)",
          "    scheduler = make_scheduler(optimizer, max(2, steps))", "        scheduler.step()"});
+    row("milestones", "recipe-plain",
+        {"schedule.kind=multi-step", "schedule.milestones=20,50", "schedule.gamma=0.1"},
+        {"    return torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[20, 50], "
+         "gamma=0.1)"});
+    row("polynomial", "recipe-plain", {"schedule.kind=polynomial", "schedule.power=2"},
+        {"    return torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=updates, "
+         "power=2.0)"});
+    row("warm restarts", "recipe-plain",
+        {"schedule.kind=warm-restarts", "schedule.period=20", "schedule.period_factor=2"},
+        {"    return torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=20, "
+         "T_mult=2, eta_min=0.0)"});
     row("warm-up", "recipe-plain",
         {"schedule.kind=cosine", "schedule.warmup_steps=20", "schedule.min_lr=0.0001"},
         {"            torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=1 / 20, "

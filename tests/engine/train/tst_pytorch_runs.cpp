@@ -244,6 +244,12 @@ void TestPyTorchRuns::follows_data() {
     row("warm-up, then down to zero, beyond its end",
         {"schedule.kind=linear", "schedule.start_factor=1", "schedule.end_factor=0",
          "schedule.warmup_steps=20", "schedule.total_steps=60"});
+    row("milestones after a warm-up", {"schedule.kind=multi-step", "schedule.milestones=20, 60",
+                                       "schedule.gamma=0.1", "schedule.warmup_steps=10"});
+    row("polynomial, beyond its end",
+        {"schedule.kind=polynomial", "schedule.power=0.9", "schedule.total_steps=70"});
+    row("warm restarts", {"schedule.kind=warm-restarts", "schedule.period=15",
+                          "schedule.period_factor=2", "schedule.min_lr=1e-5"});
     row("waits", {"schedule.kind=exponential", "schedule.gamma=0.97", "scaler.hold_schedule=true",
                   "scaler.init_scale=2^24"});
     row("sgd", {"optimizer.kind=sgd", "optimizer.lr=0.01", "optimizer.dampening=0.1"});
