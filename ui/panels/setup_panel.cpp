@@ -278,24 +278,23 @@ void SetupPanel::tellIdle(std::vector<std::string> keys) {
     refreshIdle();
 }
 
-/// Names them as the file does: the window hides settings that have no effect.
+/// Names them as the form would: the window hides settings that have no effect.
 void SetupPanel::refreshIdle() {
-    QStringList keys;
+    QStringList names;
     if (!m_idleKeys.empty()) // otherwise there is nothing to look for
         for (const std::string& key : idleSettings(m_model.config()))
             if (std::find(m_idleKeys.begin(), m_idleKeys.end(), key) != m_idleKeys.end())
-                keys << QString::fromStdString(key);
-    m_idle->setVisible(!keys.isEmpty());
-    const auto textOf = [](const QStringList& names) {
+                names << translated(Message::data(key));
+    m_idle->setVisible(!names.isEmpty());
+    const auto textOf = [](const QStringList& listed) {
         return tr("Without effect beside the other settings: %1")
-            .arg(names.join(QStringLiteral(", ")));
+            .arg(listed.join(QStringLiteral(", ")));
     };
-    QStringList shown = keys.mid(0, kMostIdle);
-    if (keys.size() > kMostIdle)
-        shown.back() = tr("%n more", nullptr, static_cast<int>(keys.size() - kMostIdle + 1));
-    QString text = textOf(shown);
-    m_idle->setText(text.replace(u'.', QStringLiteral(".\u200b"))); // long keys break there
-    m_idle->setToolTip(textOf(keys));
+    QStringList shown = names.mid(0, kMostIdle);
+    if (names.size() > kMostIdle)
+        shown.back() = tr("%n more", nullptr, static_cast<int>(names.size() - kMostIdle + 1));
+    m_idle->setText(textOf(shown));
+    m_idle->setToolTip(textOf(names));
     m_idle->setAccessibleName(m_idle->toolTip());
 }
 

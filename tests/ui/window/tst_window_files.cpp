@@ -337,18 +337,24 @@ void TestWindowFiles::copiesAPyTorchProgram() {
                  qPrintable(bar->currentMessage()));
 }
 
-/// The window hides settings that have no effect: a file may name some.
+/// The window hides settings that have no effect: a file may name some. The note calls them what
+/// the form would, not by the keys that the file has.
 void TestWindowFiles::namesSettingsWithoutEffect() {
     RunConfig config = tinyConfig(20);
     config.task.loss.labelSmoothing = 0.1;
+    config.lanes[0].scaler.initScale = 1024; // of fp32
     Opened opened(config);
     MainWindow& window = opened.window;
     const auto said = [&window] {
         const auto* note = window.setup().findChild<QLabel*>("idle");
         return note->isVisible() ? note->toolTip() : QString();
     };
-    QCOMPARE(said(), QString("Without effect beside the other settings: task.label_smoothing"));
+    const QString both = "Without effect beside the other settings: \"Label smoothing\", "
+                         "\"First scale\" of lane A";
+    QCOMPARE(said(), both);
+    QCOMPARE(window.setup().findChild<QLabel*>("idle")->text(), both);
     ConfigModel& model = window.config();
+    QVERIFY(model.setData(model.index(model.rowOf("scaler.init_scale", 0)), "65536"));
     QVERIFY(model.addLane()); // the panel is made anew
     QVERIFY(!said().isEmpty());
     QVERIFY(model.setData(model.index(model.rowOf("task.label_smoothing")), "0"));
