@@ -140,6 +140,7 @@ private:
 
 RunsPanel::RunsPanel(RunListModel& model, QWidget* parent) : QWidget(parent), m_model(model) {
     setObjectName(QStringLiteral("runs"));
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum); // what it needs, and no more
     auto* column = make<QVBoxLayout>(this);
     column->setContentsMargins(6, 4, 6, 4);
     column->setSpacing(4);
@@ -206,6 +207,7 @@ void RunsPanel::buildTable() {
     // texts are broken anew
     connect(&header, &QHeaderView::sectionResized, m_table, &QTableView::resizeRowsToContents,
             Qt::QueuedConnection);
+    connect(&header, &QHeaderView::sectionResized, this, &RunsPanel::updateGeometry);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);
@@ -249,7 +251,7 @@ void RunsPanel::showDetails() {
 int RunsPanel::tableHeight(int count, int most) const {
     const QAbstractItemView& rows = *m_table;
     int height = 0;
-    for (int row = 0; row < std::min(count, m_model.rowCount()); ++row)
+    for (int row = 0; row < std::min(count, m_model.rowCount()) && height < most; ++row)
         height +=
             std::max(rows.sizeHintForRow(row), m_table->verticalHeader()->minimumSectionSize());
     return std::min(height, most) + 2 * m_table->frameWidth();
@@ -265,6 +267,14 @@ int RunsPanel::heightAround() const {
 int RunsPanel::leastTableHeight() const {
     constexpr int kMostLines = 3; // a run of many lanes is scrolled
     return tableHeight(1, kMostLines * fontMetrics().lineSpacing() + 2 * kAroundARow);
+}
+
+/// Returns room for all rows and the details, but no more than the height of the window: measuring
+/// hundreds of rows takes time.
+QSize RunsPanel::sizeHint() const {
+    constexpr int kWidth = 280;
+    const int rows = tableHeight(m_model.rowCount(), window()->height());
+    return {kWidth, heightAround() + rows + layout()->spacing() + m_details->height()};
 }
 
 /// Returns room for one row, whatever is shown now: a panel that asked for what it shows could not
@@ -285,6 +295,7 @@ void RunsPanel::fitDetails() {
     const int wanted = heightOf(m_details->text(), m_details->font(), width);
     m_details->setFixedHeight(wanted);
     m_details->setVisible(wanted <= room);
+    updateGeometry(); // the rows may need another height
 }
 
 void RunsPanel::resizeEvent(QResizeEvent* event) {

@@ -20,7 +20,7 @@ public:
     QTableView* table() const { return m_table; }
     /// Returns the chosen run; RunId::None when none is chosen.
     RunId chosen() const;
-    QSize sizeHint() const override { return {280, 220}; }
+    QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
 signals:

@@ -24,6 +24,7 @@ private slots:
     void settingsGiveWayToALesson();
     void hiddenColumnsLoseTheKeys();
     void runsBesideGradients();
+    void fewRunsLeaveRoomToEvents();
     void wordsOfEventsHaveRoom();
 };
 
@@ -155,6 +156,46 @@ void TestColumns::runsBesideGradients() {
     const int row = events.verticalHeader()->defaultSectionSize();
     QTRY_VERIFY2(events.viewport()->height() >= 3 * row,
                  qPrintable(QString::number(events.viewport()->height())));
+}
+
+/// The list of runs takes what its rows need, up to its share beside the events, which have the
+/// rest. The border that the user moved stays where it is.
+void TestColumns::fewRunsLeaveRoomToEvents() {
+    Opened opened(tinyConfig(3));
+    MainWindow& window = opened.window;
+    window.resize(1280, 800);
+    const auto* panel = window.findChild<RunsPanel*>();
+    const auto* events = window.findChild<EventPanel*>();
+    const QTableView& table = *panel->table();
+    const auto unused = [&] { // of the height of the table, in pixels
+        const int last = window.runs().rowCount() - 1;
+        return table.viewport()->height() - table.rowViewportPosition(last) - table.rowHeight(last);
+    };
+    auto* right = qobject_cast<QSplitter*>(window.findChild<QSplitter*>()->widget(2));
+    QVERIFY(right);
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::keyClick(&window, Qt::Key_F8);
+    QVERIFY(panel->isVisible());
+    QList<int> byHand;
+    for (int runs = 1; runs <= 9; ++runs) {
+        window.restart();
+        window.play();
+        QVERIFY(reaches(window, SessionState::Finished));
+        QTRY_COMPARE(window.runs().rowCount(), runs);
+        if (runs == 1) {
+            QTRY_COMPARE(unused(), 0);
+            QVERIFY(events->height() > panel->height());
+            QTest::mousePress(right->handle(1), Qt::LeftButton);
+            QTest::mouseMove(right->handle(1), right->handle(1)->rect().center() + QPoint(0, 40));
+            QTest::mouseRelease(right->handle(1), Qt::LeftButton);
+            byHand = right->sizes();
+        }
+    }
+    QTRY_VERIFY(unused() < 0); // the list is scrolled
+    QTRY_VERIFY2(
+        panel->height() > events->height(),
+        qPrintable(QStringLiteral("%1 above %2").arg(panel->height()).arg(events->height())));
+    QCOMPARE(right->sizes(), byHand);
 }
 
 /// What an edit changed, and to what, is read in the list: its column has what steps and letters of
