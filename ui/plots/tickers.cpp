@@ -22,6 +22,36 @@ double coarser(double step) {
     return power * (first < 1.99 ? 2 : first < 4.99 ? 5 : 10);
 }
 
+/// Returns the label of a round number between others that may be close to it: three digits, or as
+/// many more as it has and there is room for.
+QString tickNumber(double value) {
+    constexpr int kLeastDigits = 3, kMostDigits = 7; // a float32 has no more
+    constexpr qsizetype kRoom = 7;                   // characters, see placeMargins()
+    const auto isExact = [value](int digits) {
+        const double written = QString::number(value, 'g', digits).toDouble();
+        return std::abs(written - value) <= 1e-9 * std::abs(value);
+    };
+    int digits = kLeastDigits;
+    while (digits < kMostDigits && !isExact(digits))
+        ++digits;
+    QString text = QLocale().toString(value, 'g', digits);
+    while (digits > kLeastDigits && text.size() > kRoom)
+        text = QLocale().toString(value, 'g', --digits);
+    return text;
+}
+
+/// Writes the number before the prefix with `text`.
+QString prefixed(double value, QString (*text)(double)) {
+    constexpr std::array<const char*, 4> kPrefixes{"", "k", "M", "G"};
+    size_t prefix = 0;
+    // 999.5 would be written as "1e+03" with three digits
+    while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
+        value /= 1000;
+        ++prefix;
+    }
+    return text(value) + QLatin1String(kPrefixes[prefix]);
+}
+
 QString stepLabel(double step) {
     // the plot's own locale omits thousands separators
     return QLocale().toString(static_cast<qint64>(std::llround(step)));
@@ -30,16 +60,7 @@ QString stepLabel(double step) {
 
 QString shortNumber(double value) { return QLocale().toString(value, 'g', 3); }
 
-QString withPrefix(double value) {
-    constexpr std::array<const char*, 4> kPrefixes{"", "k", "M", "G"};
-    size_t prefix = 0;
-    // 999.5 would be written as "1e+03" with three digits
-    while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
-        value /= 1000;
-        ++prefix;
-    }
-    return shortNumber(value) + QLatin1String(kPrefixes[prefix]);
-}
+QString withPrefix(double value) { return prefixed(value, shortNumber); }
 
 QString powerOfTwo(double value) {
     int exponent = 0;
@@ -119,7 +140,7 @@ double PrefixTicker::getTickStep(const QCPRange& range) {
 
 QString PrefixTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
     // a multiple of the step that should be zero may come out as 1e-17
-    return withPrefix(std::abs(tick) < 1e-12 ? 0 : tick);
+    return prefixed(std::abs(tick) < 1e-12 ? 0 : tick, tickNumber);
 }
 
 QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
@@ -159,7 +180,7 @@ QVector<double> PowerTicker::powers(int stride, double low, double high) const {
 }
 
 QString PowerTicker::getTickLabel(double tick, const QLocale&, QChar, int) {
-    return m_base == 2 ? powerOfTwo(tick) : shortNumber(tick);
+    return m_base == 2 ? powerOfTwo(tick) : tickNumber(tick);
 }
 
 } // namespace halfscope

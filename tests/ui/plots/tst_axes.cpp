@@ -86,6 +86,10 @@ void TestAxes::tickLabels_data() {
                               << QStringList{"2^16", "2^17", "2^18"};
     QTest::newRow("below one") << "two" << 0.1 << 0.6 << QStringList{"2^-3", "2^-2", "2^-1"};
     QTest::newRow("decades") << "ten" << 0.005 << 1.5 << QStringList{"0.01", "0.1", "1"};
+    // three digits would put the label 1.33 beside its place, and write two of the next alike
+    QTest::newRow("quarters") << "ten" << 1.29 << 1.36 << QStringList{"1.3", "1.325", "1.35"};
+    QTest::newRow("close together")
+        << "ten" << 0.12341 << 0.12349 << QStringList{"0.12343", "0.12345", "0.12348"};
     QTest::newRow("skipped") << "count" << 0.0 << 1.2 << QStringList{"0", "1"};
     QTest::newRow("zero is not alone") << "low" << 0.0 << 154.0 << QStringList{"0", "100"};
     QTest::newRow("many") << "count" << 0.0 << 5e6 << QStringList{"0", "2M", "4M"};
@@ -129,6 +133,8 @@ void TestAxes::labelsInLittleRoom_data() {
     QTest::newRow("one octave") << "two" << std::exp2(15.5) << std::exp2(17.5) << 0.9
                                 << QStringList{"2^16"};
     QTest::newRow("accuracy") << "share" << 0.72 << 0.93 << 0.4 << QStringList{"0.8", "0.9"};
+    QTest::newRow("high accuracy")
+        << "share" << 0.9801 << 0.9809 << 0.3 << QStringList{"0.9804", "0.9808"};
     QTest::newRow("skipped steps") << "count" << 0.0 << 1.18 << 0.45 << QStringList{"0", "1"};
 }
 
