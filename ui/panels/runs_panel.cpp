@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
 
 namespace halfscope {
 namespace {
@@ -210,6 +211,21 @@ void RunsPanel::buildTable() {
     connect(&header, &QHeaderView::sectionResized, this, &RunsPanel::updateGeometry);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &RunsPanel::showDetails);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] { m_shown = RunId::None; });
+    // once the rows are as high as their texts
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &RunsPanel::scrollToShown,
+            Qt::QueuedConnection);
+    connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::scrollToShown,
+            Qt::QueuedConnection);
+    // its row grows when it has its first losses
+    connect(
+        m_table->verticalHeader(), &QHeaderView::sectionResized, this,
+        [this](int row) {
+            const QModelIndex index = m_model.index(row, 0);
+            const bool inSight = m_table->viewport()->rect().intersects(m_table->visualRect(index));
+            if (inSight && m_model.idAt(row) == m_shown) m_table->scrollTo(index);
+        },
+        Qt::QueuedConnection);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::rowsInserted, this, &RunsPanel::showDetails);
@@ -245,6 +261,17 @@ void RunsPanel::showDetails() {
     m_repeat->setEnabled(any);
     m_rename->setEnabled(any);
     m_delete->setEnabled(any && !current);
+}
+
+/// Brings the run that is shown into sight when it is another one, or when a reset has scrolled the
+/// table to its top.
+void RunsPanel::scrollToShown() {
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        const QModelIndex index = m_model.index(row, 0);
+        if (!index.data(RunListModel::CurrentRole).toBool()) continue;
+        if (m_model.idAt(row) != std::exchange(m_shown, m_model.idAt(row)))
+            m_table->scrollTo(index);
+    }
 }
 
 /// Returns the height of the table with its first rows, but no more than `most` of the rows.

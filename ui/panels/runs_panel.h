@@ -39,6 +39,7 @@ private:
     QPushButton* newButton(const QString& name, const QString& text, const QString& tip);
     void buildTable();
     void showDetails();
+    void scrollToShown();
     void fitDetails();
     int tableHeight(int count, int most) const;
     int leastTableHeight() const;
@@ -46,6 +47,7 @@ private:
     void askToDelete();
 
     RunListModel& m_model;
+    RunId m_shown = RunId::None;   ///< what was scrolled to
     QTableView* m_table = nullptr; ///< child, as all below
     QLabel* m_heading = nullptr;
     QLabel* m_details = nullptr;

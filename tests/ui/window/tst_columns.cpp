@@ -168,8 +168,7 @@ void TestColumns::fewRunsLeaveRoomToEvents() {
     const auto* events = window.findChild<EventPanel*>();
     const QTableView& table = *panel->table();
     const auto unused = [&] { // of the height of the table, in pixels
-        const int last = window.runs().rowCount() - 1;
-        return table.viewport()->height() - table.rowViewportPosition(last) - table.rowHeight(last);
+        return table.viewport()->height() - table.verticalHeader()->length();
     };
     auto* right = qobject_cast<QSplitter*>(window.findChild<QSplitter*>()->widget(2));
     QVERIFY(right);
@@ -196,6 +195,12 @@ void TestColumns::fewRunsLeaveRoomToEvents() {
         panel->height() > events->height(),
         qPrintable(QStringLiteral("%1 above %2").arg(panel->height()).arg(events->height())));
     QCOMPARE(right->sizes(), byHand);
+    const auto last = [&] { return table.visualRect(window.runs().index(8, 0)); };
+    QTRY_VERIFY2(table.viewport()->rect().contains(last()), // the run that is shown is in sight
+                 qPrintable(QStringLiteral("%1 to %2 in %3")
+                                .arg(last().top())
+                                .arg(last().bottom())
+                                .arg(table.viewport()->height())));
 }
 
 /// What an edit changed, and to what, is read in the list: its column has what steps and letters of
