@@ -255,7 +255,7 @@ void LaneCard::explain(FigureLabel* figure, const QString& tip) {
 }
 
 void LaneCard::addScale(QGridLayout& grid, int row) {
-    m_scale = addFigure(grid, row, tr("Next loss scale"), 1);
+    m_scale = addFigure(grid, row, tr("Next loss scale"), m_live ? 1 : 2); // beside the button
     // fitWords() shortens it before the card becomes wider than the panel
     m_scale->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("8.888e+88")));
     explain(m_scale,

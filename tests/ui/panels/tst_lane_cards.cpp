@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 namespace tst_lane_cards {
@@ -101,6 +102,26 @@ private slots:
         };
         QVERIFY(shows(2, 2, "2 (100 %)"));
         QVERIFY(shows(1000, 7, "7 (0.70 %)"));
+    }
+
+    /// The figures end at the same place, but for the scale of a lane that runs: a button is beside
+    /// it, which a saved run does not have.
+    void figuresEndBelowEachOther() {
+        for (const bool live : {false, true}) {
+            LaneFacts facts;
+            facts.scales = true;
+            facts.live = live;
+            ScalerPanel panel;
+            panel.setLanes({facts});
+            panel.resize(280, kRoomy);
+            panel.show();
+            std::map<QString, int> ends;
+            for (const QLabel* name : panel.findChildren<QLabel*>())
+                if (const QWidget* figure = name->buddy(); figure && figure->isVisible())
+                    ends[name->text()] = figure->geometry().right();
+            QVERIFY(ends.contains("Next loss scale") && ends.contains("Skipped steps"));
+            QCOMPARE(ends["Next loss scale"] == ends["Skipped steps"], !live);
+        }
     }
 
     /// An output of nan has no class at all: 0 % would be read as classes that are wrong.
