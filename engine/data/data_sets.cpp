@@ -6,7 +6,9 @@
 #include "engine/data/losses.h"
 #include "engine/data/targets.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 
 namespace halfscope {
@@ -86,6 +88,25 @@ const Standardiser& Dataset::inputScale() const {
 }
 
 const Standardiser& Dataset::targetScale() const { return Dataset::inputScale(); }
+
+std::vector<int64_t> Dataset::classCounts() const {
+    constexpr int64_t kRead = 256; // samples at a time
+    std::vector<int64_t> counts(static_cast<size_t>(tensors()[kTarget].classes));
+    const int64_t all = samples(Split::Train);
+    for (int64_t first = 0; first < all; first += kRead) {
+        std::vector<int64_t> wanted(static_cast<size_t>(std::min(kRead, all - first)));
+        std::iota(wanted.begin(), wanted.end(), first);
+        Batch batch = Batch::of(tensors(), static_cast<int64_t>(wanted.size()));
+        std::vector<bool> skipped(wanted.size());
+        for (const Unread& each : read(Split::Train, wanted, batch))
+            skipped[each.row] = true;
+        const std::span<const int32_t> labels = batch.labels(kTarget);
+        const size_t positions = labels.size() / wanted.size();
+        for (size_t i = 0; i < labels.size(); ++i)
+            if (!skipped[i / positions]) ++counts[static_cast<size_t>(labels[i])];
+    }
+    return counts;
+}
 
 DataFacts Dataset::facts() const {
     const auto specs = tensors();

@@ -67,6 +67,10 @@ public:
     /// Returns the text that indices in x stand for, when they are not those of the classes;
     /// unknown words are boxes.
     virtual std::string textOf(std::span<const int32_t> /*x*/) const { return {}; }
+    /// Returns how many labels of the samples to train on each class has, where targets are
+    /// classes. Unless a data set knows its labels, this reads the samples; those that are to be
+    /// skipped do not count.
+    virtual std::vector<int64_t> classCounts() const;
     /// Return how the inputs were standardised, and the targets, which predictions are restored
     /// with.
     virtual const Standardiser& inputScale() const;

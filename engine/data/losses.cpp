@@ -1,6 +1,7 @@
 // The table of losses. Their definitions are PyTorch's, with the reduction "mean".
 #include "engine/data/losses.h"
 
+#include "engine/data/class_weights.h"
 #include "engine/data/targets.h"
 #include "engine/ops/functional.h"
 
@@ -24,6 +25,13 @@ NodeId smoothL1(Builder& b, const LossSpec& spec, NodeId y, NodeId target) {
     return fn::smoothL1Loss(b, y, target, spec.delta);
 }
 
+/// Returns the state with the weights of the classes, which all losses of a step share.
+NodeId classWeights(Builder& b, int64_t classes) {
+    for (const StateInfo& state : b.graph().states())
+        if (state.name == kClassWeightsState) return state.node;
+    return b.state(std::string(kClassWeightsState), {classes}, DType::F32, StateRole::Setting);
+}
+
 /// Returns the loss of logits (rows, positions, classes), which are taken with their labels as one
 /// batch of all positions.
 NodeId crossEntropy(Builder& b, const LossSpec& spec, NodeId logits, NodeId labels) {
@@ -33,7 +41,8 @@ NodeId crossEntropy(Builder& b, const LossSpec& spec, NodeId logits, NodeId labe
         logits = b.reshape(logits, {all, shape[2]});
         labels = b.reshape(labels, {all});
     }
-    return fn::crossEntropy(b, logits, labels, spec.labelSmoothing);
+    const NodeId weights = weighsClasses(spec) ? classWeights(b, b.shapeOf(logits)[1]) : kNoNode;
+    return fn::crossEntropy(b, logits, labels, spec.labelSmoothing, weights);
 }
 
 NodeId bceWithLogits(Builder& b, const LossSpec&, NodeId y, NodeId target) {
@@ -73,6 +82,7 @@ constexpr std::array kLosses{
              .torchName = "cross_entropy",
              .ofLabels = true,
              .hasSmoothing = true,
+             .hasWeights = true,
              .emit = crossEntropy},
     LossInfo{.kind = LossKind::BceWithLogits,
              .name = "bce-with-logits",

@@ -21,8 +21,10 @@ struct LossInfo {
     bool hasDelta = false;       ///< LossSpec::delta acts
     const char* torchDelta = ""; ///< the name of delta in PyTorch
     bool hasSmoothing = false;   ///< LossSpec::labelSmoothing acts
+    bool hasWeights = false;     ///< LossSpec::classWeights acts
     /// Adds the mean over all elements, or over all labels, of rank 0. The prediction's dtype and
-    /// the builder's autocast policy decide the dtype of the computation.
+    /// the builder's autocast policy decide the dtype of the computation. A loss that weighs the
+    /// classes takes their weights from the state kClassWeightsState, which it adds if need be.
     NodeId (*emit)(Builder&, const LossSpec&, NodeId prediction, NodeId target) = nullptr;
 };
 

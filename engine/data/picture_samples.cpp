@@ -189,6 +189,13 @@ std::vector<ChannelScale> PictureSamples::channelScales() const {
     return scales;
 }
 
+std::vector<int64_t> PictureSamples::classCounts() const {
+    std::vector<int64_t> counts(static_cast<size_t>(m_tensors[kTarget].classes));
+    for (const int32_t stored : m_splits.train)
+        ++counts[static_cast<size_t>(labelOf(static_cast<size_t>(stored)))];
+    return counts;
+}
+
 PictureSamples::Planes PictureSamples::decoded(size_t stored) const {
     return planesOf(squareAt(stored), m_channels);
 }

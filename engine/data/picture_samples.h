@@ -44,6 +44,7 @@ class PictureSamples : public StoredData {
 public:
     bool varies() const final { return m_flip || m_crop > 0; }
     std::vector<ChannelScale> channelScales() const final;
+    std::vector<int64_t> classCounts() const final; ///< damaged pictures count, too
 
 protected:
     PictureSamples(const TaskConfig&, uint64_t seed);

@@ -16,7 +16,7 @@ bool standardisesTarget(const TaskConfig&);
 /// Whether samples are text whose target at each position is the next character.
 bool predictsEvery(const TaskConfig&);
 /// Whether e to the power of the loss is the perplexity of the text: not with smoothed targets,
-/// which are not the text's.
+/// which are not the text's, and not where some characters weigh more than others.
 bool measuresPerplexity(const TaskConfig&);
 
 } // namespace halfscope

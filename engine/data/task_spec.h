@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace halfscope {
 
@@ -35,6 +36,10 @@ struct LossSpec {
     LossKind kind = LossKind::Mse;
     double delta = 1;          ///< where Huber and smooth L1 turn from a parabola into lines
     double labelSmoothing = 0; ///< cross entropy: the target's share that all classes get
+    /// cross entropy: "balanced", a number for each class, or empty, see classWeightsOf()
+    std::string classWeights{};
+    /// Not a setting, see setFromData(): the weights by class that the former gives for the data.
+    std::vector<float> weights{};
 };
 
 /// What happens to a line of a table that lacks a value.

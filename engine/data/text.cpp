@@ -6,6 +6,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/escape.h"
+#include "engine/data/class_weights.h"
 #include "engine/data/dataset.h"
 #include "engine/data/shipped_data.h"
 #include "engine/data/targets.h"
@@ -286,7 +287,7 @@ bool predictsEvery(const TaskConfig& task) {
 }
 
 bool measuresPerplexity(const TaskConfig& task) {
-    return predictsEvery(task) && task.loss.labelSmoothing == 0;
+    return predictsEvery(task) && task.loss.labelSmoothing == 0 && !weighsClasses(task.loss);
 }
 
 extern const DataSetInfo kTextData;

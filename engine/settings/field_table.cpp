@@ -1,6 +1,7 @@
 // The one table of settings: key, label, unit, help, range, default (from the defaults of the
 // configuration), when an edit takes effect, and where its value is. Parsing, checks and messages
 // are in fields.cpp.
+#include "engine/data/class_weights.h"
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
@@ -193,10 +194,27 @@ Field layersField() {
     return field;
 }
 
+Field classWeightsField() {
+    Field field = ofRun(
+        {"task.class_weights", phrase("Settings", "Class weights"), kNoUnit,
+         phrase("Settings",
+                "How much the samples of each class count in the loss: a number for each class, in "
+                "the order of the classes, or balanced, which gives a class samples / (classes x "
+                "samples of the class), counted over those to train on. The loss is the weighted "
+                "mean over the batch, and in validation over all samples. Empty: all samples count "
+                "alike.")},
+        [](auto& c) -> auto& { return c.task.loss.classWeights; });
+    field.check = [](const std::string& text) { classWeightsOf(text); };
+    field.allowed =
+        phrase("Settings", "a number for each class, separated by commas, balanced, or nothing");
+    return field;
+}
+
 std::vector<Field> lossFields() {
     const auto plain = [](const RunConfig& c) { return !isAdversarial(c.model); };
     const auto hasDelta = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasDelta; };
     const auto smooths = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasSmoothing; };
+    const auto weighs = [](const RunConfig& c) { return infoOf(c.task.loss.kind).hasWeights; };
     return {
         when(plain, describing(losses(),
                                oneOf(ofRun(
@@ -217,6 +235,7 @@ std::vector<Field> lossFields() {
                                         "evenly over all classes.")},
                     [](auto& c) -> auto& { return c.task.loss.labelSmoothing; }),
                 {0, 1})),
+        when(weighs, classWeightsField()),
     };
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/class_weights.h"
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
 #include "engine/settings/field_parts.h"
@@ -370,11 +371,13 @@ void checkBatches(const RunConfig& config) {
             phrase("Settings", "task.batch: %1 is not allowed: at most task.samples, %2"),
             config.task.batch, config.task.samples);
     }
-    if (const auto facts = knownFactsOf(config); facts && config.task.batch > facts->train)
+    const std::optional<DataFacts> facts = knownFactsOf(config);
+    if (facts && config.task.batch > facts->train)
         throw InputError(phrase("Settings",
                                 "task.batch: %1 is not allowed: at most %2, the samples "
                                 "to train on"),
                          config.task.batch, facts->train);
+    if (facts) checkClassWeights(config.task.loss, facts->tensors[kTarget].classes);
     if (!config.model.layers.empty() || config.model.norm != Norm::BatchNorm) return;
     if (config.task.batch == 1) {
         throw InputError(phrase("Settings", "task.batch: 1 is not allowed with model.norm batch: a "

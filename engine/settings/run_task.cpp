@@ -1,6 +1,7 @@
 // Makes a task from settings.
 #include "engine/settings/run_task.h"
 
+#include "engine/data/class_weights.h"
 #include "engine/settings/model_settings.h"
 #include "engine/settings/run_length.h"
 
@@ -17,6 +18,11 @@ std::unique_ptr<Task> makeTask(const RunConfig& config) {
     return std::make_unique<Task>(std::move(data), epochPlanOf(config), config.seed,
                                   static_cast<int>(config.data.workers),
                                   config.data.shuffle ? Order::Shuffled : Order::AsStored);
+}
+
+void setFromData(RunConfig& config, const Dataset& data) {
+    config.steps = stepsOf(config);
+    config.task.loss.weights = weightsFor(config.task.loss, data);
 }
 
 } // namespace halfscope

@@ -11,5 +11,8 @@ namespace halfscope {
 TaskConfig taskOf(const RunConfig&);
 /// Makes the task. Throws InputError when a file cannot be used.
 std::unique_ptr<Task> makeTask(const RunConfig&);
+/// Sets what the samples decide: the number of steps that the epochs give, and the weights of the
+/// classes. Throws InputError as weightsFor() does.
+void setFromData(RunConfig&, const Dataset&);
 
 } // namespace halfscope

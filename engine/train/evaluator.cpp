@@ -2,6 +2,7 @@
 #include "engine/train/evaluator.h"
 
 #include "engine/core/error.h"
+#include "engine/data/class_weights.h"
 #include "engine/data/loader.h"
 #include "engine/data/targets.h"
 #include "engine/passes/compile.h"
@@ -52,6 +53,8 @@ Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const D
     : m_config(config), m_plan(plan), m_data(data), m_makeExecutor(std::move(makeExecutor)),
       m_samples(data.samples(Split::Validation)),
       m_scatters(data.view().kind == ViewKind::Scatter) {
+    if (weighsClasses(config.task.loss))
+        m_classWeights = weightsOf(config.task.loss, data.tensors()[kTarget].classes);
     const int64_t rows = rowsFor(data);
     addSize(rows);
     if (m_samples % rows != 0) addSize(m_samples % rows);
@@ -64,6 +67,7 @@ void Evaluator::addSize(int64_t rows) {
     Size size{rows, m_makeExecutor(), nullptr};
     size.program = std::make_shared<const Program>(compile(graph, size.executor->compileOptions()));
     size.executor->load(size.program);
+    uploadClassWeights(*size.executor, size.program->graph, m_config.task.loss);
     const std::lock_guard lock(m_mutex);
     m_sizes.push_back(std::move(size));
 }
@@ -166,6 +170,15 @@ void Evaluator::keep(std::span<const float> targets, std::span<const float> pred
     place(targets, all.targets);
 }
 
+/// Returns how much the loss of a batch, a mean, counts in the mean over all samples.
+double Evaluator::weightOf(const Batch& batch) const {
+    if (m_classWeights.empty()) return static_cast<double>(batch.rows());
+    double sum = 0;
+    for (const int32_t label : batch.labels(kTarget))
+        sum += double{m_classWeights[static_cast<size_t>(label)]};
+    return sum;
+}
+
 /// Returns false when it was stopped.
 bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* predictions) {
     const Graph& graph = size.program->graph;
@@ -173,7 +186,9 @@ bool Evaluator::runBatch(const Size& size, const Batch& batch, Predictions* pred
     uploadTensor(*size.executor, graph, graph.input("target"), batch.tensors[kTarget]);
     if (size.executor->run(RunMode::Captured) == RunResult::Stopped) return false;
     const float loss = downloadFloats(*size.executor, graph, graph.output("loss")).front();
-    m_loss += double{loss} * static_cast<double>(size.rows);
+    const double weight = weightOf(batch);
+    m_loss += double{loss} * weight;
+    m_weight += weight;
     m_read += size.rows;
     const bool classes = batch.tensors[kTarget].dtype == DType::I32;
     const Standardiser& scale = m_data.targetScale();
@@ -205,7 +220,7 @@ void Evaluator::refuseAll() const {
 
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
                                          Predictions* predictions) {
-    m_loss = m_error = 0;
+    m_loss = m_weight = m_error = 0;
     m_next = m_read = 0;
     m_running = {ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes))};
     m_skipped.clear();
@@ -215,7 +230,7 @@ std::optional<Validation> Evaluator::run(const Weights& weights, const std::atom
         if (stop || !runBatch(sizeFor(batch->rows(), weights), *batch, predictions))
             return std::nullopt;
     if (m_read == 0) refuseAll();
-    Validation result{m_loss / static_cast<double>(m_read)};
+    Validation result{m_loss / m_weight};
     if (measuresPerplexity(m_config.task)) result.perplexity = std::exp(result.loss);
     if (m_data.targetScale().active()) result.error = m_error / static_cast<double>(m_read);
     m_judged = std::exchange(m_running, {});

@@ -56,6 +56,7 @@ private:
     const Size& sizeFor(int64_t rows, const Weights&);
     std::optional<Batch> nextBatch();
     bool runBatch(const Size&, const Batch&, Predictions*);
+    double weightOf(const Batch&) const;
     void keep(std::span<const float> targets, std::span<const float> prediction,
               Predictions&) const;
 
@@ -74,8 +75,10 @@ private:
     int64_t m_next = 0;          ///< the sample to read next
     std::vector<int64_t> m_rows; ///< the samples of the last batch
     int64_t m_read = 0;          ///< how many samples could be read
-    double m_loss = 0;           ///< summed over the samples that were read
-    double m_error = 0;          ///< likewise, the absolute errors in the units of the data
+    std::vector<float> m_classWeights; ///< empty where all samples count alike
+    double m_loss = 0;                 ///< summed over the samples that were read, by their weights
+    double m_weight = 0;               ///< of these samples together
+    double m_error = 0;                ///< likewise, the absolute errors in the units of the data
     JudgedSamples m_judged, m_running; ///< m_running: of the samples so far
     std::vector<Message> m_skipped;
 };

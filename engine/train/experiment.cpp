@@ -49,7 +49,7 @@ Experiment::Experiment(RunConfig config, const std::stop_token& stop, std::share
     m_dataPrint = halfscope::dataPrint(m_config.task, m_task->dataset());
     checkConfig(m_config); // again, now with what the files of the data set hold
     m_epochs = epochPlanOf(m_config);
-    m_config.steps = stepsOf(m_config);
+    setFromData(m_config, m_task->dataset());
     m_scheduleSteps = scheduleOf(m_config).totalSteps;
     m_names = laneNames(m_config);
     m_hasFormula = hasFormula();

@@ -46,7 +46,7 @@ public:
     size_t stateBytes() const;
 
     /// The configuration as it is now: forked lanes are among the lanes, edits are applied to the
-    /// settings, and `steps` holds the number that the epochs give.
+    /// settings, and it holds what setFromData() sets.
     const RunConfig& config() const { return m_config; }
     /// Returns the configuration as it was at the start, with the forks and edits since then and
     /// those that are still to come. Run again, it gives the same bits on the same device.

@@ -2,6 +2,7 @@
 #include "engine/train/step_runner.h"
 
 #include "engine/core/error.h"
+#include "engine/data/class_weights.h"
 #include "engine/step/schedule.h"
 #include "engine/step/step_graph.h"
 
@@ -85,6 +86,13 @@ ScalerSlots firstScaler(const LaneConfig& lane) {
     return slotsOf(state);
 }
 
+void uploadClassWeights(Executor& executor, const Graph& graph, const LossSpec& loss) {
+    for (const StateInfo& state : graph.states())
+        if (state.name == kClassWeightsState)
+            uploadFloats(executor, graph, state.node,
+                         weightsOf(loss, graph[state.node].elements()));
+}
+
 void uploadSettings(Executor& executor, const Graph& graph, const RunConfig& config,
                     const LaneConfig& lane) {
     const ScalerSlots scaler = firstScaler(lane);
@@ -93,6 +101,7 @@ void uploadSettings(Executor& executor, const Graph& graph, const RunConfig& con
     executor.upload(graph.state("scaler.rules"), std::as_bytes(std::span(rules)));
     for (const auto& [table, values] : scheduleTables(config))
         uploadFloats(executor, graph, graph.state(table), values);
+    uploadClassWeights(executor, graph, config.task.loss);
 }
 
 StepRunner::StepRunner(const RunConfig& config, const LaneConfig& lane, const Graph& step,

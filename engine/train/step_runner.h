@@ -34,8 +34,10 @@ ScalerRules actingRules(const LaneConfig&);
 /// Returns the scaler's state when the lane begins to scale, or a scale of 1 when it does not
 /// scale.
 ScalerSlots firstScaler(const LaneConfig&);
-/// Uploads the lane's scaler and rules and the run's schedule as they are at the start of a
-/// training.
+/// Uploads the weights of the classes to a graph whose loss has them.
+void uploadClassWeights(Executor&, const Graph&, const LossSpec&);
+/// Uploads the lane's scaler and rules, and the run's schedule and class weights as they are at the
+/// start of a training.
 void uploadSettings(Executor&, const Graph&, const RunConfig&, const LaneConfig&);
 
 class StepRunner {

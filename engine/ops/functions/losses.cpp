@@ -69,6 +69,28 @@ NodeId roundedAbs(Builder& b, NodeId d, double beta) {
     return b.where(far, b.shift(size, -0.5 * beta), parabola);
 }
 
+/// Returns the cross entropy of logarithms (n, classes) and labels (n, 1) as a mean with weights.
+/// Weights may be large, so sums of 16-bit logarithms would overflow: they are taken in F32.
+NodeId weightedCrossEntropy(Builder& b, NodeId logProbability, NodeId labels, double smoothing,
+                            NodeId weights) {
+    const NodeId wide = widened(b, logProbability);
+    const Shape shape = b.shapeOf(wide);
+    const NodeId byClass = b.cast(weights, b.dtypeOf(wide));
+    const NodeId column = b.reshape(byClass, Shape{shape[1], 1});
+    const NodeId own = b.emit(Op::Gather, {column, labels}, AxisAttrs{0, 0});
+    const NodeId total = b.sumAll(own);
+    const auto meanBy = [&](NodeId factors, NodeId x) {
+        return b.neg(b.div(b.sumAll(b.mul(factors, x)), total));
+    };
+    NodeId loss = meanBy(own, b.emit(Op::Gather, {wide, labels}, AxisAttrs{1, 0}));
+    if (smoothing != 0) {
+        const NodeId all = meanBy(b.expand(b.reshape(byClass, Shape{1, shape[1]}), shape), wide);
+        const double share = smoothing / static_cast<double>(shape[1]);
+        loss = b.add(b.scale(loss, 1 - smoothing), b.scale(all, share));
+    }
+    return b.cast(loss, b.dtypeOf(logProbability));
+}
+
 } // namespace
 
 NodeId mseLoss(Builder& b, NodeId input, NodeId target) {
@@ -79,7 +101,7 @@ NodeId mseLoss(Builder& b, NodeId input, NodeId target) {
     return mean(b, b.mul(difference, difference), {});
 }
 
-NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels, double smoothing) {
+NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels, double smoothing, NodeId weights) {
     const Shape shape = b.shapeOf(logits);
     requireInput(
         shape.rank() == 2 && b.shapeOf(labels) == Shape{shape[0]} &&
@@ -87,12 +109,16 @@ NodeId crossEntropy(Builder& b, NodeId logits, NodeId labels, double smoothing) 
         {phrase("Operations",
                 "cross_entropy: logits (n, classes) and int32 labels (n) expected, not %1 and %2"),
          shape.text(), b.shapeOf(labels).text()});
+    requireInput(weights == kNoNode || b.shapeOf(weights) == Shape{shape[1]},
+                 phrase("Operations", "cross_entropy: one weight for each class expected"));
     // Listed as one op on the CPU only; elsewhere its parts are listed.
     const NodeId cast = castInputs(b, "cross_entropy", std::array{logits})[0];
     const AutocastScope inner(b, innerPolicy(b, "cross_entropy"));
     const NodeId logProbability = castInputs(b, "nll_loss", std::array{logSoftmax(b, cast, 1)})[0];
     const AutocastScope off(b, nullptr);
     const NodeId index = b.reshape(labels, Shape{shape[0], 1});
+    if (weights != kNoNode)
+        return weightedCrossEntropy(b, logProbability, index, smoothing, weights);
     const NodeId picked = b.emit(Op::Gather, {logProbability, index}, AxisAttrs{1, 0});
     const NodeId loss = b.neg(mean(b, picked, {}));
     if (smoothing == 0) return loss;

@@ -8,8 +8,10 @@ namespace halfscope::fn {
 
 NodeId mseLoss(Builder&, NodeId input, NodeId target);
 /// Takes logits (n, classes) and labels (n) as I32. With label smoothing every class has its share
-/// of each sample's target.
-NodeId crossEntropy(Builder&, NodeId logits, NodeId labels, double smoothing = 0);
+/// of each sample's target. With weights (classes) a label counts as much as its class weighs, and
+/// the mean is divided by the weights of all labels.
+NodeId crossEntropy(Builder&, NodeId logits, NodeId labels, double smoothing = 0,
+                    NodeId weights = kNoNode);
 NodeId bceWithLogits(Builder&, NodeId logits, NodeId target);
 /// Banned under CUDA policies: throws an InputError that names binary_cross_entropy_with_logits.
 NodeId bce(Builder&, NodeId probability, NodeId target);

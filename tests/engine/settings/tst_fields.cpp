@@ -54,6 +54,8 @@ std::vector<FieldValue> valuesOf(const Field& field) {
             return {std::string("0.5, 1,2e-3"), std::string("auto"), std::string()};
         if (field.key == "schedule.milestones")
             return {std::string("7"), std::string("1, 20, 10000000")};
+        if (field.key == "task.class_weights")
+            return {std::string("0.5, 1,2e-3"), std::string("balanced"), std::string()};
         return {std::string("cuda:3"), std::string("cpu")};
     }
     return values;

@@ -36,6 +36,8 @@ private slots:
         QCOMPARE(idleOf({"data.held_back=last", "data.gap=3", "data.held_back=random"}),
                  Keys{"data.gap"});
         QCOMPARE(idleOf({"task.side=8", "run.steps=8"}), Keys{"task.side"});
+        QCOMPARE(idleOf({"task.class_weights=balanced"}), Keys{"task.class_weights"}); // numbers
+        QCOMPARE(idleOf({"task.loss=cross-entropy", "task.class_weights=balanced"}), Keys{});
         QCOMPARE(idleOf({"scaler.init_scale=8"}), Keys{}); // of the second lane
         QCOMPARE(idleOf({"lanes.0.scaler.init_scale=8", "lanes.1.scaler.init_scale=8"}),
                  Keys{"lanes.0.scaler.init_scale"});
@@ -58,7 +60,8 @@ private slots:
     void areTakenOut() {
         const Keys heeded{"data.kind=csv", "data.held_back=last", "lanes.1.scaler.init_scale=8"};
         Keys all = heeded;
-        all.insert(all.end(), {"task.label_smoothing=0.1", "lanes.0.scaler.init_scale=8"});
+        all.insert(all.end(), {"task.label_smoothing=0.1", "task.class_weights=balanced",
+                               "lanes.0.scaler.init_scale=8"});
         const auto textOf = [](const Keys& settings) {
             return configText(with(defaultConfig(), settings));
         };
