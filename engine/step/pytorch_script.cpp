@@ -16,6 +16,7 @@
 #include "engine/step/pytorch_calls.h"
 #include "engine/step/pytorch_fp8.h"
 #include "engine/step/pytorch_layers.h"
+#include "engine/step/pytorch_loss.h"
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
@@ -294,16 +295,7 @@ def losses_of(real, made):
     bce, yes, no = F.binary_cross_entropy_with_logits, torch.ones_like(real), torch.zeros_like(real)
     return bce(made, yes), bce(real, yes) + bce(made, no)
 )";
-    const LossSpec& loss = m_config.task.loss;
-    const LossInfo& info = infoOf(loss.kind);
-    const bool positions = m_batch.positions > 0;
-    const std::string prediction = std::string("prediction") + (anyCast() ? ".float()" : "") +
-                                   (positions ? ".flatten(0, 1)" : "");
-    PythonArguments arguments(prediction + (positions ? ", target.flatten()" : ", target"));
-    if (info.hasDelta) arguments.add(info.torchDelta, loss.delta, 1);
-    if (info.hasSmoothing) arguments.add("label_smoothing", loss.labelSmoothing, 0);
-    return std::string("\n\ndef loss_of(prediction, target):\n    return F.") + info.torchName +
-           "(" + arguments.text() + ")\n";
+    return pythonLoss(m_config, m_batch, anyCast());
 }
 
 std::string ScriptWriter::schedule() const {
@@ -514,6 +506,7 @@ def train(lane, data, steps, weights=None):
     """Trains one lane. Returns the network, and for each step (loss, loss scale, skipped)."""
     torch.manual_seed(SEED)
 )";
+    text += pythonBalancing(m_config);
     text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
             "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)  # PyTorch: True\n";
     text += models() + helpers();

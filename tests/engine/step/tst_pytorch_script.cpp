@@ -238,6 +238,16 @@ void TestPyTorchScript::settings_data() {
     row("classes", "mnist-mlp", {"task.label_smoothing=0.1", "data.shuffle=false"},
         {"    return F.cross_entropy(prediction, target, label_smoothing=0.1)",
          "        order = torch.arange(len(x))", "    return model(x.flatten(1))"});
+    row("class weights", "mnist-mlp",
+        {"task.class_weights=1,0.5, 2,1,1,1,1,1,1,1e3", "task.label_smoothing=0.1"},
+        {"    weight = torch.tensor([1.0, 0.5, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1000.0], "
+         "device=prediction.device)",
+         "    return F.cross_entropy(prediction, target, weight=weight, label_smoothing=0.1)"});
+    row("balanced classes", "mnist-mlp", {"task.class_weights=balanced"},
+        {"    counts = torch.bincount(target.flatten(), minlength=10).double()",
+         "    CLASS_WEIGHTS = balanced(data[1])",
+         "    weight = CLASS_WEIGHTS.to(prediction.device)",
+         "    return F.cross_entropy(prediction, target, weight=weight)"});
     row("images", "checkerboard",
         {"model.layers=nn.Sequential(nn.Conv2d(2, 8, 3, padding=1), nn.Sine(), "
          "nn.Conv2d(8, 1, 1, bias=False))"},

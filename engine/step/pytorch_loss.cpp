@@ -1,0 +1,62 @@
+// Puts the call of torch.nn.functional together, and the weights of classes for it.
+#include "engine/step/pytorch_loss.h"
+
+#include "engine/data/class_weights.h"
+#include "engine/data/losses.h"
+#include "engine/lang/python.h"
+#include "engine/step/pytorch_calls.h"
+
+namespace halfscope {
+
+namespace {
+
+bool balances(const LossSpec& loss) {
+    return weighsClasses(loss) && classWeightsOf(loss.classWeights).balanced;
+}
+
+std::string balancedFunction(int64_t classes) {
+    return lang::filled(R"(
+
+CLASS_WEIGHTS = torch.ones({CLASSES})  # until train() knows the samples
+
+
+def balanced(target):
+    """Samples / (classes * samples of the class); 1 for a class without samples."""
+    counts = torch.bincount(target.flatten(), minlength={CLASSES}).double()
+    return torch.where(counts > 0, counts.sum() / ({CLASSES} * counts), 1.0).float()
+)",
+                        {{"CLASSES", std::to_string(classes)}});
+}
+
+/// Returns the line of loss_of() that sets `weight`.
+std::string weightLine(const LossSpec& loss) {
+    if (balances(loss)) return "    weight = CLASS_WEIGHTS.to(prediction.device)\n";
+    std::string numbers;
+    for (const double number : classWeightsOf(loss.classWeights).numbers)
+        numbers += (numbers.empty() ? "" : ", ") + lang::pythonReal(number);
+    return "    weight = torch.tensor([" + numbers + "], device=prediction.device)\n";
+}
+
+} // namespace
+
+std::string pythonLoss(const RunConfig& config, const BatchShape& batch, bool casts) {
+    const LossSpec& loss = config.task.loss;
+    const LossInfo& info = infoOf(loss.kind);
+    const bool positions = batch.positions > 0, weighs = weighsClasses(loss);
+    const std::string prediction =
+        std::string("prediction") + (casts ? ".float()" : "") + (positions ? ".flatten(0, 1)" : "");
+    PythonArguments arguments(prediction + (positions ? ", target.flatten()" : ", target"));
+    if (info.hasDelta) arguments.add(info.torchDelta, loss.delta, 1);
+    if (weighs) arguments.add("weight", std::string("weight"));
+    if (info.hasSmoothing) arguments.add("label_smoothing", loss.labelSmoothing, 0);
+    return (balances(loss) ? balancedFunction(batch.outputs) : std::string()) +
+           "\n\ndef loss_of(prediction, target):\n" + (weighs ? weightLine(loss) : std::string()) +
+           "    return F." + info.torchName + "(" + arguments.text() + ")\n";
+}
+
+std::string pythonBalancing(const RunConfig& config) {
+    if (!balances(config.task.loss)) return {};
+    return "    global CLASS_WEIGHTS\n    CLASS_WEIGHTS = balanced(data[1])\n";
+}
+
+} // namespace halfscope
