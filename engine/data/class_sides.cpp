@@ -48,7 +48,8 @@ std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::strin
     const auto most = std::ranges::max_element(sides.judged);
     if (static_cast<double>(*most) >= kMost * static_cast<double>(judged) && *most < judged)
         notes.push_back({phrase("Data", "Of %1 samples to validate on, %2 are %3: a network that "
-                                        "always says so has an accuracy of %4 %."),
+                                        "always says so has an accuracy of %4 %. The setting "
+                                        "task.class_weights can make the others count for more."),
                          judged, *most,
                          quotedText(classes[static_cast<size_t>(most - sides.judged.begin())]),
                          numberText(int64_t{100} * *most / judged)});
