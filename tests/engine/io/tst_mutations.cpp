@@ -72,6 +72,10 @@ FieldValue randomValue(const Field& field, Mutations& random) {
     case FieldKind::Choice: return field.choices[random.below(field.choices.size())];
     case FieldKind::Path: return std::string();
     case FieldKind::Text:
+        if (field.key == "schedule.milestones")
+            return std::string(random.below(2) == 0 ? "1" : "2, 5, 40");
+        if (field.key == "task.class_weights")
+            return std::string(random.below(2) == 0 ? "" : "balanced");
         if (field.check)
             return std::string(random.below(2) == 0
                                    ? ""

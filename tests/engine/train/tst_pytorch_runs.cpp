@@ -364,10 +364,6 @@ void TestPyTorchRuns::follows_data() {
     row("table",
         {"data.kind=csv", "data.path=" + table(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "task.label_smoothing=0.1", "run.epochs=25"});
-    row("class weights",
-        {"data.kind=csv", "data.path=" + table(), "data.validation=0", "data.shuffle=false",
-         "task.batch=16", "task.loss=cross-entropy", "task.label_smoothing=0.1", "run.epochs=25",
-         "task.class_weights=0.5, 4, 1.5"});
     row("archive",
         {"data.kind=arrays", "data.x=" + archive(), "data.validation=0", "data.shuffle=false",
          "task.batch=16", "task.loss=cross-entropy", "run.epochs=25",
