@@ -182,8 +182,8 @@ std::vector<int32_t> labelsOf(const TaskConfig& task, const Array& y,
 }
 
 /// Splits the samples to train on; none of them are held back where there is a test part.
-HeldBack splitOf(const TaskConfig& task, const ArrayInfo& x) {
-    return task.test ? HeldBack(x.shape[0], 0) : HeldBack(x.shape[0], task);
+HeldBack splitOf(const TaskConfig& task, const ArrayInfo& x, std::span<const int32_t> labels = {}) {
+    return task.test ? HeldBack(x.shape[0], 0) : HeldBack(x.shape[0], task, labels);
 }
 
 DataFacts arrayFacts(const TaskConfig& task) {
@@ -292,7 +292,7 @@ public:
         const std::optional<TestPart> test = testOf(task, m_x.info, m_y.info);
         m_labels = labelsOf(task, m_y, test);
         m_tensors = {inputSpec(task, m_x.info), targetSpec(task, m_y.info, m_labels)};
-        m_splits = splitOf(task, m_x.info);
+        m_splits = splitOf(task, m_x.info, m_labels);
         if (areIndices())
             checkIndices(task, placeOfX(task), m_x);
         else
@@ -555,7 +555,7 @@ def samples():
               {"PART", task.test ? ", part=\"_train\"" : ""},
               {"NAMES", std::string(task.test ? kPythonNames : kPythonTrainNames)},
               {"TEST", test},
-              {"HELD", task.test ? std::string(kPythonTest) : heldBackPython(task)},
+              {"HELD", task.test ? std::string(kPythonTest) : heldBackPython(task, "y")},
               {"SCALED", scaled}})},
         task);
 }
@@ -567,7 +567,7 @@ const DataSetInfo kArrayData{
     .name = "arrays",
     .about = phrase("Settings", "inputs x and targets y from .npy, .npz or .safetensors files"),
     .settings = {"data.x", "data.y", "data.standardise_x", "data.standardise_target", "data.test",
-                 "data.validation", "data.held_back", "data.gap"},
+                 "data.validation", "data.held_back", "data.gap", "data.stratify"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

@@ -3,6 +3,8 @@
 
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
+#include "engine/data/target_scale.h"
+#include "engine/data/targets.h"
 
 #include <algorithm>
 #include <numeric>
@@ -27,14 +29,16 @@ ClassSides::ClassSides(const HeldBack& splits, std::span<const int32_t> labels, 
         ++judged[classOf(sample)];
 }
 
-std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::string> classes) {
+std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::string> classes,
+                             const TaskConfig& task) {
     std::vector<Message> notes;
     std::vector<std::string> unknown, unjudged;
-    for (size_t i = 0; i < classes.size(); ++i)
-        if (sides.trained[i] == 0 && sides.judged[i] > 0)
-            unknown.push_back(classes[i]);
-        else if (sides.trained[i] > 0 && sides.judged[i] == 0)
-            unjudged.push_back(classes[i]);
+    bool divisible = false; // some of them have samples for both sides
+    for (size_t i = 0; i < classes.size(); ++i) {
+        if ((sides.trained[i] == 0) == (sides.judged[i] == 0)) continue;
+        (sides.trained[i] == 0 ? unknown : unjudged).push_back(classes[i]);
+        divisible = divisible || sides.trained[i] + sides.judged[i] > 1;
+    }
     if (!unknown.empty())
         notes.push_back({phrase("Data", "All samples of these classes are held back to validate "
                                         "on, so the network does not learn them: %1."),
@@ -45,6 +49,9 @@ std::vector<Message> notesOn(const ClassSides& sides, std::span<const std::strin
         notes.push_back({phrase("Data", "These classes have no sample to validate on, so the "
                                         "accuracy tells nothing about them: %1."),
                          someOf(unjudged)});
+    if (divisible && canStratify(task) && !task.stratify)
+        notes.push_back({phrase("Data", "To hold back the same share of each class, %1."),
+                         Message(kSetToTrue, "data.stratify")});
     const auto most = std::ranges::max_element(sides.judged);
     if (static_cast<double>(*most) >= kMost * static_cast<double>(judged) && *most < judged)
         notes.push_back({phrase("Data", "Of %1 samples to validate on, %2 are %3: a network that "

@@ -21,7 +21,8 @@ struct ClassSides {
 
 /// Returns sentences on classes that are on one side alone, since chance may hold back all samples
 /// of a class or none, and on a class that most judged samples have, since naming it always is
-/// nearly always right. `classes` are their names.
-std::vector<Message> notesOn(const ClassSides&, std::span<const std::string> classes);
+/// nearly always right. `classes` are their names. Tells of data.stratify where it would help.
+std::vector<Message> notesOn(const ClassSides&, std::span<const std::string> classes,
+                             const TaskConfig&);
 
 } // namespace halfscope

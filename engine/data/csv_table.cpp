@@ -28,7 +28,7 @@ public:
     explicit CsvData(const TaskConfig& task)
         : m_table(readCsvTable(task)), m_inputs(m_table.layout.inputs),
           m_notes(columnNotes(m_table.layout, m_table.formatted, task)) {
-        m_splits = HeldBack(m_table.samples, task);
+        m_splits = HeldBack(m_table.samples, task, m_table.labels);
         m_numbers = std::move(m_table.places);
         m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_inputs)}}, TensorSpec{"target", {1}}};
         if (!m_table.labels.empty()) {
@@ -197,7 +197,7 @@ private:
     void noteSides(const TaskConfig& task) {
         if (m_table.labels.empty() || !task.predictFile.empty()) return; // else others are judged
         const ClassSides sides(m_splits, m_table.labels, m_table.classes.size());
-        for (Message& note : notesOn(sides, m_table.classes))
+        for (Message& note : notesOn(sides, m_table.classes, task))
             m_notes.push_back(std::move(note));
     }
     void noteFilled() {
@@ -367,7 +367,7 @@ const DataSetInfo kCsvData{
     .about = phrase("Settings", "a table, one column of which is the target"),
     .settings = {"data.path", "data.header", "data.target", "data.drop", "data.missing",
                  "data.standardise", "data.standardise_target", "data.validation", "data.held_back",
-                 "data.gap"},
+                 "data.gap", "data.stratify"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

@@ -82,6 +82,16 @@ bool standardisesTarget(const TaskConfig& task) {
     return task.standardiseTarget && canStandardiseTarget(task);
 }
 
+bool canStratify(const TaskConfig& task) {
+    const DataSetInfo& info = infoOf(task.kind);
+    const bool byChance = !info.has("data.held_back") || task.held == Held::Random;
+    const bool tested = info.has("data.test") && task.test;
+    return info.has("data.stratify") && targetsAreClasses(task) && task.validation > 0 &&
+           byChance && !tested;
+}
+
+bool stratifies(const TaskConfig& task) { return task.stratify && canStratify(task); }
+
 const Standardiser& Dataset::inputScale() const {
     static const Standardiser asTheyAre;
     return asTheyAre;

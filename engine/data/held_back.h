@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,18 @@ struct HeldBack {
 
     /// Leaves at least one sample to train on. `samples` is above 0 and fits into 31 bits.
     HeldBack(int64_t samples, double share);
-    /// Does as task.validation, task.held and task.gap say. Throws InputError when the gap leaves
-    /// nothing to train on.
-    HeldBack(int64_t samples, const TaskConfig& task);
+    /// Does as task.validation, task.held, task.gap and task.stratify say. `labels` has the class
+    /// of each sample where targets are classes. Throws InputError when the gap leaves nothing to
+    /// train on.
+    HeldBack(int64_t samples, const TaskConfig& task, std::span<const int32_t> labels = {});
     HeldBack() = default;
     const std::vector<int32_t>& of(Split split) const {
         return split == Split::Train ? train : validation;
     }
+    /// Holds back the same share of each class, by the method of Sainte-Laguë: as many in all as
+    /// without classes. A class of two samples or more is on both sides where as many are held back
+    /// as there are such classes, and as many are left as there are classes.
+    static HeldBack ofClasses(std::span<const int32_t> labels, double share);
     /// Returns how many samples are held back.
     static int64_t count(int64_t samples, double share);
     /// Returns how many are left to train on. Throws InputError as the constructor does.
@@ -36,8 +42,9 @@ std::optional<Message> heldBackNote(int64_t samples, const TaskConfig& task);
 /// Returns lines of Python that set `train` and `held`, the numbers of the samples. They choose
 /// other samples than HeldBack does.
 std::string heldBackPython(double share);
-/// Does the same as task.validation, task.held and task.gap say.
-std::string heldBackPython(const TaskConfig& task);
+/// Does the same as task.validation, task.held, task.gap and task.stratify say. `labels` names the
+/// tensor of classes.
+std::string heldBackPython(const TaskConfig& task, const std::string& labels = "target");
 
 /// Throws InputError "PLACE: 0 samples are not allowed: 1 to 2147483647".
 void checkSampleCount(const std::string& place, int64_t samples);

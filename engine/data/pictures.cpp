@@ -138,11 +138,15 @@ PictureFolder checkedFolder(const TaskConfig& task) {
     return found;
 }
 
-ClassSides sidesOf(const PictureFolder& found, const HeldBack& splits) {
+std::vector<int32_t> trainedLabels(const PictureFolder& found) {
     std::vector<int32_t> labels;
     for (const PictureFile& each : found.trained)
         labels.push_back(each.label);
-    ClassSides sides(splits, labels, found.classes.size());
+    return labels;
+}
+
+ClassSides sidesOf(const PictureFolder& found, const HeldBack& splits) {
+    ClassSides sides(splits, trainedLabels(found), found.classes.size());
     for (const PictureFile& each : found.judged)
         ++sides.judged[static_cast<size_t>(each.label)];
     return sides;
@@ -152,7 +156,7 @@ std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
                              const HeldBack& splits) {
     std::vector<Message> notes;
     if (task.predictFile.empty()) // else others are judged
-        notes = notesOn(sidesOf(found, splits), found.classes);
+        notes = notesOn(sidesOf(found, splits), found.classes, task);
     if (!found.others.empty())
         notes.push_back({phrase("Data", "Pictures that are left out, because only .png and .jpg "
                                         "files are read: %1, such as %2."),
@@ -162,8 +166,9 @@ std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
 
 /// Splits the pictures to train on where none have a folder of their own to validate on.
 HeldBack splitOf(const PictureFolder& found, const TaskConfig& task) {
-    return HeldBack(static_cast<int64_t>(found.trained.size()),
-                    found.validation.empty() ? task.validation : 0);
+    const auto samples = static_cast<int64_t>(found.trained.size());
+    return found.validation.empty() ? HeldBack(samples, task, trainedLabels(found))
+                                    : HeldBack(samples, 0);
 }
 
 class PictureData final : public PictureSamples {
@@ -229,7 +234,7 @@ PythonData picturePython(const TaskConfig& task, int64_t) {
     for (const std::string& name : found.classes)
         classes += (classes.empty() ? "" : ", ") + lang::pythonText(name);
     const bool norm = normalises(task);
-    const std::string held = heldBackPython(task.validation) +
+    const std::string held = heldBackPython(task) +
                              (norm ? "    x = normalised(x[train], x)\n" : "") +
                              "    return (x[train], target[train]), (x[held], target[held])\n";
     const std::string both =
@@ -321,7 +326,7 @@ const DataSetInfo kPictureData{
     .name = "pictures",
     .about = phrase("Settings", "pictures of classes, in a folder each"),
     .settings = {"data.path", "data.side", "data.grey", "data.flip", "data.crop", "data.mean",
-                 "data.std", "data.damaged", "data.validation"},
+                 "data.std", "data.damaged", "data.validation", "data.stratify"},
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,

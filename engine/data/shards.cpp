@@ -199,7 +199,10 @@ public:
         : PictureSamples(task, seed), m_index(indexOf(task)) {
         m_tensors = pictureTensors(task, m_index->classes);
         m_view = classesView(m_index->classes);
-        m_splits = HeldBack(static_cast<int64_t>(m_index->samples.size()), task.validation);
+        std::vector<int32_t> labels;
+        for (const ShardSample& each : m_index->samples)
+            labels.push_back(each.label);
+        m_splits = HeldBack(static_cast<int64_t>(labels.size()), task, labels);
         measureAndSetTables(m_index->samples.size());
         const std::vector<int32_t> once = m_splits.train;
         for (int64_t reader = 1; reader < task.shardReaders; ++reader)
@@ -277,7 +280,7 @@ def samples():
              {"PICTURE", parts.code},
              {"DECODE", std::string(skips ? kPythonSkipping : kPythonDecode)},
              {"WHOLE", std::string(skips ? kPythonWhole : "")},
-             {"HELD", heldBackPython(task.validation)},
+             {"HELD", heldBackPython(task)},
              {"NORMALISED", normalises(task) ? "    x = normalised(x[train], x)\n" : std::string()},
              {"READERS", task.shardReaders > 1 ? "    train = train.repeat(" + readers +
                                                      ")  # each of the readers reads every shard\n"
@@ -292,7 +295,8 @@ const DataSetInfo kShardData{
     .name = "shards",
     .about = phrase("Settings", "pictures and their classes in .tar files, as WebDataset has them"),
     .settings = {"data.path", "data.side", "data.grey", "data.flip", "data.crop", "data.mean",
-                 "data.std", "data.damaged", "data.shard_readers", "data.validation"},
+                 "data.std", "data.damaged", "data.shard_readers", "data.validation",
+                 "data.stratify"},
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,

@@ -13,6 +13,11 @@ bool targetsAreClasses(const TaskConfig&);
 bool canStandardiseTarget(const TaskConfig&);
 /// Whether they are: they can be, and the settings ask for it.
 bool standardisesTarget(const TaskConfig&);
+/// Whether the samples that are held back can be chosen class by class: the data have that setting,
+/// the targets are classes, and chance chooses.
+bool canStratify(const TaskConfig&);
+/// Whether they are: they can be, and the settings ask for it.
+bool stratifies(const TaskConfig&);
 /// Whether samples are text whose target at each position is the next character.
 bool predictsEvery(const TaskConfig&);
 /// Whether e to the power of the loss is the perplexity of the text: not with smoothed targets,

@@ -116,6 +116,7 @@ struct TaskConfig {
     bool test = false;                 ///< arrays: x_test and y_test are validated on
     double validation = 0.1;  ///< arrays, csv, moons, text, ...: the share that is held back
     Held held = Held::Random; ///< arrays, csv
+    bool stratify = false;    ///< each class is held back by the same share, see stratifies()
     int64_t gap = 0; ///< likewise, with Held::Last: samples before those that are held back which
                      ///< are not used
     int64_t latent = 64;                   ///< generate: random numbers of a sample

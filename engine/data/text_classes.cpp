@@ -29,7 +29,7 @@ class TextClassData final : public StoredData {
 public:
     explicit TextClassData(const TaskConfig& task) : m_spaced(task.tokens == Tokens::Words) {
         TextTable table = readTextTable(task);
-        m_splits = HeldBack(table.samples(), task.validation);
+        m_splits = HeldBack(table.samples(), task, table.labels);
         const std::vector<int64_t> counts = countsIn(table, m_splits.train);
         m_vocabulary = Vocabulary(table.known, counts, task.vocabulary);
         const auto classes = static_cast<int64_t>(table.classes.size());
@@ -50,7 +50,7 @@ public:
         addTexts(table);
         if (task.predictFile.empty()) // else others are judged
             for (Message& note :
-                 notesOn(ClassSides(m_splits, m_labels, table.classes.size()), table.classes))
+                 notesOn(ClassSides(m_splits, m_labels, table.classes.size()), table.classes, task))
                 m_notes.push_back(std::move(note));
         if (!task.predictFile.empty()) addPredicted(task, table);
     }
@@ -250,7 +250,7 @@ PythonData textClassPython(const TaskConfig& task, int64_t) {
                           {"READ", readTablePython(task)},
                           {"TEXT", lang::pythonText(columns.text)},
                           {"COLUMN", lang::pythonText(columns.target)},
-                          {"HELD", heldBackPython(task.validation)}})};
+                          {"HELD", heldBackPython(task)}})};
 }
 
 } // namespace
@@ -261,7 +261,7 @@ const DataSetInfo kTextClassData{
     .about = phrase("Settings", "a table of texts and their classes, such as reviews and whether "
                                 "they praise"),
     .settings = {"data.path", "data.header", "data.text", "data.target", "data.tokens",
-                 "data.context", "data.vocabulary", "data.validation"},
+                 "data.context", "data.vocabulary", "data.validation", "data.stratify"},
     .targets = Targets::Classes,
     .validates = true,
     .fromFiles = true,

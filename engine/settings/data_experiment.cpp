@@ -12,6 +12,7 @@
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
 #include "engine/data/pictures.h"
+#include "engine/data/targets.h"
 #include "engine/data/text_table.h"
 #include "engine/data/window_overlap.h"
 #include "engine/io/input_file.h"
@@ -143,6 +144,13 @@ void splitByTime(TaskConfig& task) {
     if (overlap == 0 || overlap >= HeldBack::trained(samples, task)) return;
     task.held = Held::Last;
     task.gap = overlap;
+}
+
+/// Of classes, the same share of each is held back where chance chooses among the samples.
+bool stratifiesFor(TaskConfig task) {
+    if (!canStratify(task)) return false;
+    task.validation = 0;
+    return factsOf(task).validation == 0; // else some come with the data
 }
 
 /// The test part of arrays is validated on where it fits those to train on; where it does not,
@@ -306,6 +314,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     const bool chooses = info.has("data.held_back") && !config.task.test &&
                          !isGiven("data.held_back") && !isGiven("data.gap");
     if (chooses) splitByTime(config.task);
+    if (!isGiven("data.stratify")) config.task.stratify = stratifiesFor(config.task);
     const DataFacts facts = factsOf(config.task);
     if (!isGiven("task.batch")) config.task.batch = std::min(kBatch, facts.train);
     config.model = modelFor(facts);
@@ -317,6 +326,7 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
 
 RunConfig predicting(RunConfig config, const std::string& column) {
     TaskConfig& task = config.task;
+    const bool hadClasses = targetsAreClasses(task);
     task.target = column;
     if (task.textColumn == column) task.textColumn.clear(); // the longest of the others
     task.drop = dropWithout(task, column);
@@ -325,6 +335,7 @@ RunConfig predicting(RunConfig config, const std::string& column) {
     task.drop = dropFor(task);
     task.loss.kind = lossFor(task);
     task.standardiseTarget = standardisesFor(task);
+    if (!hadClasses) task.stratify = stratifiesFor(task);
     task.batch = std::min(task.batch, factsOf(task).train);
     return config;
 }

@@ -268,6 +268,14 @@ std::vector<Field> preparationFields() {
                             "less 1.")},
                     [](auto& c) -> auto& { return c.task.gap; }),
                 {0, 1e6, Bound::Closed})),
+        when([](const RunConfig& c) { return canStratify(c.task); },
+             ofRun(
+                 {"data.stratify", phrase("Settings", "Stratify"), kNoUnit,
+                  phrase("Settings",
+                         "The same share of each class is held back, so that a class of two "
+                         "samples or more is both trained on and judged. Otherwise chance may "
+                         "hold back none of a rare class, or all of it.")},
+                 [](auto& c) -> auto& { return c.task.stratify; })),
     };
 }
 

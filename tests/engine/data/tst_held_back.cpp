@@ -68,6 +68,7 @@ private:
 
 void TestHeldBack::lastOnes() {
     TaskConfig task;
+    task.kind = TaskKind::Csv; // which has the setting
     task.validation = 0.25;
     QCOMPARE(HeldBack(100, task).validation, HeldBack(100, 0.25).validation);
     QCOMPARE(HeldBack::trained(100, task), int64_t{75});
@@ -96,6 +97,7 @@ void TestHeldBack::lastOnes() {
 
 void TestHeldBack::refusesLongGaps() {
     TaskConfig task;
+    task.kind = TaskKind::Csv;
     task.validation = 0.25;
     task.held = Held::Last;
     task.gap = 75;

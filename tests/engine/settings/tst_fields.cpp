@@ -150,9 +150,11 @@ void TestFields::settingsOfDataSets() {
     for (const DataSetInfo& info : dataSets()) {
         RunConfig config;
         applySetting(config, std::string("data.kind=") + info.name);
-        config.task.held = Held::Last; // others have no gap
         for (const std::string_view setting : info.settings) {
             if (setting.empty()) continue;
+            const bool stratifies = setting == "data.stratify";
+            config.task.held = stratifies ? Held::Random : Held::Last; // else there is no gap
+            config.task.loss.kind = stratifies ? LossKind::CrossEntropy : LossKind::Mse;
             const std::string row = std::string(info.name) + ": " + std::string(setting);
             const Field* field = findField(setting);
             QVERIFY2(field, row.c_str());

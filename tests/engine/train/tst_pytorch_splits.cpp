@@ -1,0 +1,136 @@
+// Splits by class as PyTorch's programs make them: of each class, as many samples are held back as
+// by us. ./dev clients runs this.
+#include "engine/data/dataset.h"
+#include "engine/io/npy.h"
+#include "engine/settings/fields.h"
+#include "engine/settings/run_task.h"
+#include "tests/support/array_files.h"
+#include "tests/support/picture_folder.h"
+#include "tests/support/pytorch_program.h"
+
+#include <QDir>
+#include <QTest>
+
+namespace tst_pytorch_splits {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+namespace {
+
+/// Prints how many samples of each class are trained on, and how many are held back.
+const QString kCountingDriver = kImport + R"(
+import torch
+for _, target in program.samples():
+    print(*torch.bincount(target, minlength=3).tolist())
+)";
+
+/// Class 0 has most of the samples, class 1 a few, class 2 two.
+constexpr int kSamples = 64;
+int classAt(int sample) { return sample % 32 == 5 ? 2 : sample % 7 == 0 ? 1 : 0; }
+
+QString countsOf(const Dataset& data) {
+    QStringList sides;
+    for (const Split split : {Split::Train, Split::Validation}) {
+        std::vector<int> counts(3);
+        for (int64_t i = 0; i < data.samples(split); ++i) {
+            Batch batch = Batch::of(data.tensors(), 1);
+            data.read(split, {&i, 1}, batch);
+            ++counts.at(static_cast<size_t>(batch.labels(kTarget)[0]));
+        }
+        sides << QStringLiteral("%1 %2 %3").arg(counts[0]).arg(counts[1]).arg(counts[2]);
+    }
+    return sides.join('\n');
+}
+
+} // namespace
+
+class TestPyTorchSplits : public QObject {
+    Q_OBJECT
+private slots:
+    void agree_data();
+    void agree();
+
+private:
+    QString write(const char* name, const std::string& bytes) const {
+        const QString path = m_folder.filePath(QLatin1String(name));
+        writeFileAtomically(path.toStdString(), bytes);
+        return path;
+    }
+    QString table() const;
+    QString arrays() const;
+    QString texts() const;
+    QString pictures() const;
+
+    QTemporaryDir m_folder;
+};
+
+QString TestPyTorchSplits::table() const {
+    std::string text = "a,kind\n";
+    for (int i = 0; i < kSamples; ++i)
+        text += std::to_string(i) + ",c" + std::to_string(classAt(i)) + "\n";
+    return write("table.csv", text);
+}
+
+QString TestPyTorchSplits::arrays() const {
+    std::vector<float> x;
+    std::string y;
+    for (int i = 0; i < kSamples; ++i) {
+        x.push_back(static_cast<float>(i));
+        y += static_cast<char>(classAt(i));
+    }
+    write("y.npy", npy("|u1", "(" + std::to_string(kSamples) + ",)", y));
+    return write("x.npy", npyBytes(std::vector<int64_t>{kSamples, 1}, x));
+}
+
+QString TestPyTorchSplits::texts() const {
+    std::string text = "text,kind\n";
+    for (int i = 0; i < kSamples; ++i)
+        text += "the number " + std::to_string(i) + " of all,c" + std::to_string(classAt(i)) + "\n";
+    return write("texts.csv", text);
+}
+
+QString TestPyTorchSplits::pictures() const {
+    for (int i = 0; i < kSamples; ++i) {
+        const QString folder = m_folder.filePath("pictures/c%1").arg(classAt(i));
+        QDir().mkpath(folder);
+        writePng(plain(0, 0, 0), QStringLiteral("%1/%2.png").arg(folder).arg(i).toStdString());
+    }
+    return m_folder.filePath("pictures");
+}
+
+void TestPyTorchSplits::agree_data() {
+    QTest::addColumn<QStringList>("settings");
+    QTest::newRow("table") << QStringList{"data.kind=csv", "data.path=" + table()};
+    const QString x = arrays(), y = m_folder.filePath("y.npy");
+    QTest::newRow("arrays") << QStringList{"data.kind=arrays", "data.x=" + x, "data.y=" + y};
+    QTest::newRow("texts") << QStringList{
+        "data.kind=text-classes", "data.path=" + texts(), "data.context=8",
+        "model.layers=nn.Sequential(nn.Embedding(200, 4), nn.Flatten(), nn.Linear(32, 3))"};
+    QTest::newRow("pictures") << QStringList{
+        "data.kind=pictures", "data.path=" + pictures(),
+        "model.layers=nn.Sequential(nn.Flatten(), nn.Linear(3072, 3))"};
+}
+
+void TestPyTorchSplits::agree() {
+    if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(const QStringList, settings);
+    for (const char* share : {"0.05", "0.3", "0.95"}) {
+        RunConfig config = presetNamed("checkerboard").config;
+        config.lanes = parseLanes("fp32");
+        for (const QString& setting :
+             settings + QStringList{"task.loss=cross-entropy", "task.batch=1", "model.norm=none",
+                                    "data.stratify=true"})
+            applySetting(config, setting.toStdString());
+        applySetting(config, std::string("data.validation=") + share);
+        Experiment experiment(config);
+        const QString printed =
+            printedByProgram(m_folder, kCountingDriver, config, experiment.lane(0), 1);
+        QCOMPARE(printed.trimmed(), countsOf(*makeDataset(taskOf(config), 0)));
+    }
+}
+
+} // namespace tst_pytorch_splits
+
+QTEST_GUILESS_MAIN(tst_pytorch_splits::TestPyTorchSplits)
+#include "tst_pytorch_splits.moc"
