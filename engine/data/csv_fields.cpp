@@ -125,8 +125,8 @@ bool isFormattedNumber(std::string_view field) {
     return first > 0 && at == text.size() && (marked || groups);
 }
 
-CsvFile::CsvFile(std::string path, bool header)
-    : m_path(std::move(path)), m_ships(false), m_header(header),
+CsvFile::CsvFile(std::string path, bool header, BlankLines blank)
+    : m_path(std::move(path)), m_ships(false), m_header(header), m_blank(blank),
       m_reader(m_path, CsvReader::LastLine::MayLackEnd,
                lowerCase(m_path).ends_with(".tsv") ? CsvReader::Separator::TabFirst
                                                    : CsvReader::Separator::AsHeader) {}
@@ -209,8 +209,9 @@ void CsvFile::checkFollows(const Counts& counts) const {
 
 bool CsvFile::next() {
     while (std::exchange(m_isAhead, false) || m_reader.next(fields)) {
-        const auto isBlank = [](std::string_view field) { return trimmed(field).empty(); };
-        if (std::all_of(fields.begin(), fields.end(), isBlank)) continue;
+        const bool kept =
+            m_blank == BlankLines::Kept && !record().empty() && fields.size() == m_columns;
+        if (isBlank() && !kept) continue;
         checkFollows(m_counts);
         if (fields.size() != m_columns)
             throw InputError(
@@ -219,6 +220,11 @@ bool CsvFile::next() {
         return true;
     }
     return false;
+}
+
+bool CsvFile::isBlank() const {
+    return std::ranges::all_of(fields,
+                               [](std::string_view field) { return trimmed(field).empty(); });
 }
 
 bool namesTable(const std::string& path) {
@@ -231,6 +237,8 @@ CsvFile tableOf(const TaskConfig& task) {
     return ships ? CsvFile(kWordsFile, sampleWords()) : CsvFile(task.path, task.header);
 }
 
-CsvFile predictedTableOf(const TaskConfig& task) { return CsvFile(task.predictFile, task.header); }
+CsvFile predictedTableOf(const TaskConfig& task) {
+    return CsvFile(task.predictFile, task.header, CsvFile::BlankLines::Kept);
+}
 
 } // namespace halfscope

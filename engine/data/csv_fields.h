@@ -75,8 +75,10 @@ double numberOf(std::string_view text, bool commas);
 /// Reads a file from its header to its last line.
 class CsvFile {
 public:
+    /// What becomes of lines of separators alone, which spreadsheet programs write.
+    enum class BlankLines : uint8_t { LeftOut, Kept };
     /// Without a header, the first line is a sample. Throws InputError as CsvReader does.
-    explicit CsvFile(std::string path, bool header);
+    CsvFile(std::string path, bool header, BlankLines = BlankLines::LeftOut);
     /// Reads a table that comes with the program; `name` stands for it in messages.
     CsvFile(std::string name, std::string_view content);
 
@@ -90,9 +92,11 @@ public:
     const std::vector<std::string>& renamed() const { return m_renamed; }
     /// Whether the first line has all names as readHeader() returned them.
     bool hasNamesAsRead() const { return m_namesAsRead; }
-    /// Reads the next line that has a value; returns false after the last one. Throws InputError
-    /// when a line has more or fewer fields than the first one.
+    /// Reads the next line; returns false after the last one. Throws InputError when a line has
+    /// more or fewer fields than the first one. Empty lines are left out.
     bool next();
+    /// Whether all fields of the current line are empty.
+    bool isBlank() const;
 
     std::string_view text(size_t column) const { return trimmed(fields[column]); }
     bool lacks(size_t column) const { return isMissing(text(column)); }
@@ -120,8 +124,9 @@ private:
     void tellApart(std::vector<std::string>& names);
 
     std::string m_path;
-    bool m_ships;           ///< it is no file of the user's
-    bool m_header;          ///< the first line names the columns
+    bool m_ships;  ///< it is no file of the user's
+    bool m_header; ///< the first line names the columns
+    BlankLines m_blank = BlankLines::LeftOut;
     bool m_isAhead = false; ///< the next line has been read already
     CsvReader m_reader;
     size_t m_columns = 0;
@@ -137,7 +142,8 @@ bool namesTable(const std::string& path);
 inline constexpr const char* kWordsFile = "words.csv";
 /// Opens task.path. Texts with classes are those words where it is empty.
 CsvFile tableOf(const TaskConfig&);
-/// Opens task.predictFile, a table like task.path.
+/// Opens task.predictFile, a table like task.path. Its lines of separators alone are kept, so that
+/// the table with predictions has the same lines.
 CsvFile predictedTableOf(const TaskConfig&);
 
 } // namespace halfscope

@@ -42,7 +42,7 @@ public:
         m_leftOut.resize(m_table.layout.columns.size());
         m_firstFormatted.resize(m_table.layout.columns.size());
         while (m_file.next()) {
-            if (m_table.layout.drops(m_file, m_task.missing) || lacksTruths()) {
+            if (m_file.isBlank() || m_table.layout.drops(m_file, m_task.missing) || lacksTruths()) {
                 ++m_table.dropped;
                 continue;
             }

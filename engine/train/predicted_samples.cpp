@@ -28,7 +28,7 @@ namespace {
 /// A table's lines as they stand in its file.
 struct TableText {
     std::optional<std::string> header{};
-    std::vector<std::string> lines{}; ///< those that have a value
+    std::vector<std::string> lines{};
     char separator = ',';
     bool commas = false; ///< a number has a decimal comma
 };

@@ -12,6 +12,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -28,6 +29,7 @@ class TestPredictedSamples : public QObject {
 private slots:
     void wordsThatAreNoTruths();
     void classesStandBehindTheLines();
+    void linesOfSeparatorsStay();
     void tablesWithoutNames();
     void aSavedRunPredicts();
     void textsBecomeClasses();
@@ -116,6 +118,32 @@ void TestPredictedSamples::classesStandBehindTheLines() {
                  ", line 5: \"green\" in the column \"colour\". Such a column counts as none of "
                  "its words.");
     QCOMPARE(experiment->step(), int64_t{400});
+}
+
+/// As spreadsheet programs write empty rows: the lines with predictions are those of the file.
+void TestPredictedSamples::linesOfSeparatorsStay() {
+    std::string text = "size,kind\n";
+    for (int i = 0; i < 200; ++i)
+        text += std::to_string(i) + (i < 100 ? ",small\n" : ",large\n");
+    const std::string path = write("sizes.csv", text),
+                      more = write("gaps.csv", "id,size\na,10\n,\nb,190\n\n , \n");
+    for (const auto missing : {Missing::Refuse, Missing::Mean}) {
+        const auto experiment = trained(path, 300, missing);
+        const PredictedSamples predicted = *predictedSamples(*experiment, 0, more);
+        QCOMPARE(linesOf(predicted.bytes), QStringList({"id,size,kind_predicted", "a,10,small",
+                                                        ",,", "b,190,large", " , ,"}));
+        QCOMPARE(predicted.notes.at(0).english(),
+                 more + ": 2 of 4 lines lack a value and are not predicted.");
+    }
+    text = "words,mood\n";
+    for (int i = 0; i < 100; ++i)
+        text += i % 2 ? "what a good film,up\n" : "what a bad film,down\n";
+    const auto texts = trained(write("moods.csv", text), 150);
+    const std::string others =
+        write("words.csv", "id,words\n1,what a good film\n,\n2,what a bad film\n");
+    QCOMPARE(linesOf(predictedSamples(*texts, 0, others)->bytes),
+             QStringList({"id,words,mood_predicted", "1,what a good film,up", ",,",
+                          "2,what a bad film,down"}));
 }
 
 /// A table without names is predicted like one: no line of names stands in the result either.
