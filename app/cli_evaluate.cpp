@@ -128,16 +128,18 @@ std::vector<std::string> textsOf(const TaskConfig& task, const Judged& judged) {
     return textsAt(task, judged.predictions.numbers);
 }
 
-void tellPredicted(const EvaluateOptions& options, const RunConfig& config, int64_t samples) {
+/// `known` has the scores where the file has the targets.
+void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
+                   std::span<const Judged> lanes, const std::optional<KnownTargets>& known) {
+    const int64_t samples = lanes.front().samples;
     for (const Message& note : notesOnPredicted(taskOf(config)))
         printNote("Data: " + note.english() + "\n");
-    print(std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
-          pathText(options.predict) +
-          (predictsPictures(config.task.kind)
-               ? " predicted; there are no scores, because the classes are not known\nFiles: "
-               : " predicted; there are no scores, because the file's targets are not read\n"
-                 "Files: ") +
-          pathText(options.out) + "\n");
+    std::string text = std::to_string(samples) + (samples == 1 ? " sample" : " samples") + " of " +
+                       pathText(options.predict) + " predicted";
+    text += known ? "\n" : "; there are no scores, because the targets are not known\n";
+    for (size_t i = 0; known && i < lanes.size(); ++i)
+        text += known->sentence(i, lanes[i].lane).english() + "\n";
+    print(text + "Files: " + pathText(options.out) + "\n");
 }
 
 void checkCanJudge(const RunConfig& config) {
@@ -179,8 +181,8 @@ int evaluate(const EvaluateOptions& options) {
     }
     signals.setStop([] {}); // what is being written is written to its end
     if (predicts) {
-        writePredictions(OutputFolder(options.out), lanes, config.task);
-        if (!options.quiet) tellPredicted(options, config, lanes.front().samples);
+        const auto known = writePredictions(OutputFolder(options.out), lanes, config.task);
+        if (!options.quiet) tellPredicted(options, config, lanes, known);
         return 0;
     }
     if (keeps) writeScores(OutputFolder(options.out), lanes, textsOf(config.task, lanes.front()));

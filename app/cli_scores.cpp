@@ -97,6 +97,26 @@ std::string scoresJson(std::span<const Judged> lanes) {
     return json.text();
 }
 
+/// Returns what is known of samples that were predicted.
+std::string scoresJson(const KnownTargets& known, std::span<const Judged> lanes) {
+    JsonText json, list = JsonText::list();
+    json["samples"] = known.samples;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        JsonText lane;
+        lane["name"] = lanes[i].lane;
+        if (known.classes) {
+            lane["accuracy"] =
+                static_cast<double>(known.right[i]) / static_cast<double>(known.samples);
+        } else {
+            lane["mae"] = known.error[i];
+            if (!std::isnan(known.determination[i])) lane["r2"] = known.determination[i];
+        }
+        list.push_back(std::move(lane));
+    }
+    json["lanes"] = std::move(list);
+    return json.text();
+}
+
 /// Returns what each lane computes for the samples: numbers, or the number of a class for each
 /// sample.
 std::vector<std::vector<float>> valuesOf(std::span<const Judged> lanes, bool classes) {
@@ -195,18 +215,21 @@ std::string scoresTable(std::span<const Judged> lanes) {
     return text;
 }
 
-void writePredictions(const OutputFolder& folder, std::span<const Judged> lanes,
-                      const TaskConfig& task) {
+std::optional<KnownTargets> writePredictions(const OutputFolder& folder,
+                                             std::span<const Judged> lanes,
+                                             const TaskConfig& task) {
     std::vector<LanePredictions> made;
     for (const Judged& each : lanes)
         made.push_back({each.lane, each.predictions});
     const Judged& first = lanes.front();
-    const bool classes = first.counts.classes() > 0;
-    const std::string table = task.kind == TaskKind::Arrays
-                                  ? samplesCsv(lanes, {}, WithTargets::No)
-                                  : predictedTable(task, made, classes ? &first.classes : nullptr);
+    const auto* const classes = first.counts.classes() > 0 ? &first.classes : nullptr;
+    const std::string table = task.kind == TaskKind::Arrays ? samplesCsv(lanes, {}, WithTargets::No)
+                                                            : predictedTable(task, made, classes);
     writeArrays(folder, lanes);
     folder.write("samples.csv", table);
+    std::optional<KnownTargets> known = knownTargets(task, made, classes);
+    if (known) folder.write("scores.json", scoresJson(*known, lanes));
+    return known;
 }
 
 void writeScores(const OutputFolder& folder, std::span<const Judged> lanes,

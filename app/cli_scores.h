@@ -6,6 +6,7 @@
 #include "engine/data/task_spec.h"
 #include "engine/io/output_folder.h"
 #include "engine/runs/step_record.h"
+#include "engine/train/known_targets.h"
 #include "engine/train/trainer.h"
 
 #include <optional>
@@ -31,8 +32,10 @@ struct Judged {
 /// which.
 std::string scoresTable(std::span<const Judged>);
 /// Writes samples.csv and the predictions of each lane, for samples whose targets are not known: of
-/// tables and pictures, the table that the window writes, with columns for each lane.
-void writePredictions(const OutputFolder&, std::span<const Judged>, const TaskConfig&);
+/// tables and pictures, the table that the window writes, with columns for each lane. Where the
+/// file has the targets after all, writes scores.json, too, and returns them.
+std::optional<KnownTargets> writePredictions(const OutputFolder&, std::span<const Judged>,
+                                             const TaskConfig&);
 /// Writes scores.json, samples.csv and the predictions of each lane; `texts` are the samples
 /// themselves where they are texts of a table, otherwise none.
 void writeScores(const OutputFolder&, std::span<const Judged>, std::span<const std::string> texts);

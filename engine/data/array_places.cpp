@@ -165,6 +165,14 @@ std::optional<TestPart> testPartOf(const TaskConfig& task) {
     return TestPart{namedInfo(x.path, xName), namedInfo(y.path, yName)};
 }
 
+std::optional<Array> predictedTargets(const TaskConfig& task) {
+    const ArrayPlace place{"", task.predictFile, "y"};
+    if (!holdsSeveral(place.path)) return std::nullopt;
+    const std::vector<std::string> all = arrayNames(place.path);
+    if (all.size() == 1 || nameIn(all, place.name).empty()) return std::nullopt; // x alone
+    return readAt(place, infoAt(place));
+}
+
 bool opensArrays(const std::string& path, TaskConfig& task) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {

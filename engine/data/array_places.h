@@ -40,6 +40,10 @@ struct TestPart {
 /// when one of them is missing.
 std::optional<TestPart> testPartOf(const TaskConfig&);
 
+/// Returns the array y (or Y, y_train, Y_train) beside the inputs of TaskConfig::predictFile, where
+/// that file can hold several arrays; nothing when it has none. Cancellable.
+std::optional<Array> predictedTargets(const TaskConfig&);
+
 /// Returns the names of the arrays in an .npz or .safetensors file, the first few if there are
 /// many, or "none". Throws InputError when it cannot be read.
 Message listedArrays(const std::string& path);

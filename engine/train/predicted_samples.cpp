@@ -13,6 +13,7 @@
 #include "engine/data/text_table.h"
 #include "engine/io/npy.h"
 #include "engine/settings/run_task.h"
+#include "engine/train/known_targets.h"
 
 #include <algorithm>
 #include <atomic>
@@ -55,14 +56,6 @@ std::string quoted(const std::string& text, char separator) {
     for (const char c : text)
         field += c == '"' ? std::string("\"\"") : std::string(1, c);
     return field + '"';
-}
-
-std::string targetName(const TaskConfig& task) {
-    if (task.kind == TaskKind::TextClasses) return chosenColumns(task).target;
-    CsvFile file = tableOf(task);
-    for (const CsvColumn& column : csvLayout(task, file).columns)
-        if (column.use == ColumnUse::Target) return column.name;
-    return {};
 }
 
 /// Returns a field for each predicted sample: a number, or the class with the highest score.
@@ -168,12 +161,13 @@ std::optional<PredictedSamples> predictedWith(const WeightsFor& weightsFor, cons
     if (auto changed = changedSince(config.task, trained, judge.dataPrint()))
         notes.insert(notes.begin(), *std::move(changed));
     addLeftOut(trainer.skippedSamples(), notes);
+    const LanePredictions lane{judge.laneName(0), all};
+    const auto* const classes = judge.hasClasses() ? &judge.view().classes : nullptr;
+    if (const auto known = knownTargets(config.task, {&lane, 1}, classes))
+        notes.push_back(known->sentence(0));
     if (config.task.kind == TaskKind::Arrays)
         return PredictedSamples{npyBytes(all.shape(), all.values), std::move(notes)};
-    const LanePredictions lane{judge.laneName(0), all};
-    return PredictedSamples{predictedTable(config.task, {&lane, 1},
-                                           judge.hasClasses() ? &judge.view().classes : nullptr),
-                            std::move(notes)};
+    return PredictedSamples{predictedTable(config.task, {&lane, 1}, classes), std::move(notes)};
 }
 
 /// Does the same with one lane of a run's settings, for the samples in a file.
@@ -242,6 +236,14 @@ std::string predictedTable(const TaskConfig& task, std::span<const LanePredictio
     if (predictsPictures(task.kind))
         return pictureTable(newPicturesAt(task.predictFile), lanes, *classes);
     return tableWith(readTable(task), targetName(task) + "_predicted", lanes, classes);
+}
+
+std::string targetName(const TaskConfig& task) {
+    if (task.kind == TaskKind::TextClasses) return chosenColumns(task).target;
+    CsvFile file = tableOf(task);
+    for (const CsvColumn& column : csvLayout(task, file).columns)
+        if (column.use == ColumnUse::Target) return column.name;
+    return {};
 }
 
 std::vector<Message> notesOnPredicted(const TaskConfig& task) {

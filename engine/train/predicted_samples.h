@@ -41,6 +41,8 @@ struct LanePredictions {
 /// there are several. `classes` are the names of the classes; null where targets are numbers.
 std::string predictedTable(const TaskConfig&, std::span<const LanePredictions>,
                            const std::vector<std::string>* classes);
+/// Returns the name of the column that is predicted, of a table or of texts with classes.
+std::string targetName(const TaskConfig&);
 /// Returns what is known of the samples in task.predictFile beside what is known of the training
 /// data.
 std::vector<Message> notesOnPredicted(const TaskConfig&);
@@ -48,7 +50,8 @@ std::vector<Message> notesOnPredicted(const TaskConfig&);
 struct PredictedSamples {
     std::string bytes; ///< of the file
     /// What users should know about the samples, in whole sentences: words that the training data
-    /// lack, for example, or that the training data changed.
+    /// lack, for example, that the training data changed, or how good the predictions are where
+    /// the file has the targets, too.
     std::vector<Message> notes{};
 };
 

@@ -113,8 +113,8 @@ void TestCliPredict::predictsTables() {
         call({"evaluate", path("out"), "--predict", table, "--out", path("predicted")});
     QVERIFY2(outcome.code == 0, outcome.error);
     QVERIFY2(outcome.out.contains("3 samples of " + table.toUtf8() +
-                                  " predicted; there are no scores, because the file's targets "
-                                  "are not read\n"),
+                                  " predicted; there are no scores, because the targets are not "
+                                  "known\n"),
              outcome.out);
     QCOMPARE(contentOf(path("predicted/samples.csv")),
              QByteArray("size,name,colour,kind_predicted_fp32,kind_predicted_amp-fp16\n"
@@ -147,6 +147,15 @@ void TestCliPredict::predictsTables() {
     const Array held = readNpy(path("judged/predictions_fp32.npy").toStdString());
     const Array whole = readNpy(path("all/predictions_fp32.npy").toStdString());
     QCOMPARE(whole.info.shape, (std::vector<int64_t>{60, 2}));
+    // which has the targets
+    QVERIFY2(all.out.contains("60 samples of " + path("pets.csv").toUtf8() +
+                              " predicted\nfp32: Predicted right: 60 of 60 samples whose kind is "
+                              "known, an accuracy of 100 %.\namp-fp16: Predicted right: 60 of 60 "
+                              "samples whose kind is known, an accuracy of 100 %.\nFiles: "),
+             all.out);
+    QCOMPARE(contentOf(path("all/scores.json")).simplified(),
+             QByteArray(R"({ "samples": 60, "lanes": [ { "name": "fp32", "accuracy": 1.0 }, )"
+                        R"({ "name": "amp-fp16", "accuracy": 1.0 } ] })"));
     const QList<QByteArray> samples = contentOf(path("judged/samples.csv")).split('\n');
     for (int64_t row = 0; row < held.info.shape[0]; ++row) {
         const int64_t stored = samples[row + 1].split(',')[0].toLongLong();

@@ -30,6 +30,10 @@ private slots:
     void wordsThatAreNoTruths();
     void classesStandBehindTheLines();
     void linesOfSeparatorsStay();
+    void knownClassesAreScored();
+    void knownNumbersAreScored();
+    void knownFoldersAreScored();
+    void knownArraysAreScored();
     void tablesWithoutNames();
     void aSavedRunPredicts();
     void textsBecomeClasses();
@@ -144,6 +148,128 @@ void TestPredictedSamples::linesOfSeparatorsStay() {
     QCOMPARE(linesOf(predictedSamples(*texts, 0, others)->bytes),
              QStringList({"id,words,mood_predicted", "1,what a good film,up", ",,",
                           "2,what a bad film,down"}));
+}
+
+/// A table with the target has scores; a class that was never seen is never right.
+void TestPredictedSamples::knownClassesAreScored() {
+    std::string text = "size,kind\n";
+    for (int i = 0; i < 200; ++i)
+        text += std::to_string(i) + (i < 100 ? ",1\n" : ",2\n");
+    const auto experiment = trained(write("codes.csv", text), 400);
+    const std::string more = write("known.csv", "kind,size\n1,10\n2.0,190\n2,20\n3,180\n,30\n1,\n");
+    const PredictedSamples predicted = *predictedSamples(*experiment, 0, more);
+    QCOMPARE(linesOf(predicted.bytes),
+             QStringList({"kind,size,kind_predicted", "1,10,1", "2.0,190,2", "2,20,1", "3,180,2",
+                          ",30,1", "1,,"}));
+    QCOMPARE(predicted.notes.back().english(),
+             "Predicted right: 2 of 4 samples whose kind is known, an accuracy of 50 %.");
+    const std::string none = write("unknown.csv", "kind,size\n,10\n,20\n");
+    QCOMPARE(predictedSamples(*experiment, 0, none)->notes.size(), size_t{0});
+}
+
+void TestPredictedSamples::knownNumbersAreScored() {
+    std::string text = "size;price\n";
+    for (int i = 0; i < 100; ++i)
+        text += std::to_string(i) + ",5;" + std::to_string(2 * i) + ",25\n";
+    const auto experiment = trained(write("sums.csv", text), 200);
+    const PredictedSamples plain =
+        *predictedSamples(*experiment, 0, write("sizes.csv", "size;id\n10;a\n20;b\n30;c\n"));
+    QVERIFY(plain.notes.empty());
+    std::vector<double> predicted;
+    for (const QString& line : linesOf(plain.bytes).mid(1))
+        predicted.push_back(line.split(';').value(2).replace(',', '.').toDouble());
+    const std::string more = write("priced.csv", "size;price\n10;21,5\n20;41,5\n30;61,5\n30;\n");
+    const std::string note = predictedSamples(*experiment, 0, more)->notes.back().english();
+    double absolute = 0, squared = 0;
+    for (size_t i = 0; i < 3; ++i) {
+        const double error = predicted[i] - (21.5 + 20 * static_cast<double>(i));
+        absolute += std::abs(error) / 3;
+        squared += error * error;
+    }
+    const QStringList numbers = QString::fromStdString(note)
+                                    .remove("Mean absolute error over the samples whose price is "
+                                            "known (3): ")
+                                    .chopped(1)
+                                    .split("; R\u00b2 ");
+    QCOMPARE(numbers.size(), 2);
+    QVERIFY2(std::abs(numbers[0].toDouble() - absolute) <= 1e-3 * absolute, note.c_str());
+    QVERIFY2(std::abs(numbers[1].toDouble() - (1 - squared / 800)) <= 1e-3, note.c_str());
+    const std::string equal = write("equal.csv", "size;price\n10;21\n20;21\n");
+    const std::string same = predictedSamples(*experiment, 0, equal)->notes.back().english();
+    QVERIFY2(same.starts_with("Mean absolute error over the samples whose price is known (2): ") &&
+                 same.find(';') == std::string::npos,
+             same.c_str());
+}
+
+/// Pictures in folders that have the names of classes.
+void TestPredictedSamples::knownFoldersAreScored() {
+    const auto put = [this](const QString& place, float grey) {
+        const QString path = m_folder.filePath(place);
+        QDir().mkpath(QFileInfo(path).path());
+        writePng(test::plain(grey, grey, grey), path.toStdString());
+    };
+    for (int i = 0; i < 12; ++i) {
+        put(QStringLiteral("shades/dark/%1.png").arg(i), 0.02f * static_cast<float>(i));
+        put(QStringLiteral("shades/light/%1.png").arg(i), 1 - 0.02f * static_cast<float>(i));
+    }
+    const auto experiment = trained(m_folder.filePath("shades").toStdString(), 60);
+    put("found/dark/a.png", 0.1f);
+    put("found/dark/b.png", 0.9f);
+    put("found/light/c.png", 0.95f);
+    put("found/else/d.png", 0.5f);
+    const PredictedSamples predicted =
+        *predictedSamples(*experiment, 0, m_folder.filePath("found").toStdString());
+    QCOMPARE(predicted.notes.back().english(),
+             "Predicted right: 2 of 3 pictures in folders of classes, an accuracy of 66.67 %.");
+}
+
+void TestPredictedSamples::knownArraysAreScored() {
+    const auto archive = [this](const char* name, const std::vector<float>& x,
+                                const std::string& y) {
+        const auto samples = static_cast<int64_t>(x.size());
+        return write(name, zipBytes({{"x.npy", npyBytes(std::vector<int64_t>{samples, 1}, x)},
+                                     {"y.npy", y}}));
+    };
+    std::vector<float> x, targets;
+    std::string classes;
+    for (int i = 0; i < 200; ++i) {
+        x.push_back(static_cast<float>(i) / 100);
+        classes += static_cast<char>(i < 100 ? 0 : 1);
+        targets.insert(targets.end(), {x.back(), 3 - x.back()});
+    }
+    const auto ofClasses = trained(archive("classes.npz", x, npy("|u1", "(200,)", classes)), 400);
+    const std::vector<float> found{0.1f, 1.9f, 0.2f, 1.8f};
+    const std::string more =
+        archive("more.npz", found, npy("|u1", "(4,)", std::string("\0\1\1\1", 4)));
+    QCOMPARE(predictedSamples(*ofClasses, 0, more)->notes.back().english(),
+             "Predicted right: 3 of 4 samples whose y is known, an accuracy of 75 %.");
+    const std::string alone =
+        write("alone.npz", zipBytes({{"x.npy", npyBytes(std::vector<int64_t>{4, 1}, found)}}));
+    QVERIFY(predictedSamples(*ofClasses, 0, alone)->notes.empty());
+
+    const auto ofNumbers =
+        trained(archive("numbers.npz", x, npyBytes(std::vector<int64_t>{200, 2}, targets)), 20);
+    const std::vector<float> known{0, 3, 2, 1, 0.25f, 2.5f, 2, 1};
+    const PredictedSamples predicted = *predictedSamples(
+        *ofNumbers, 0, archive("known.npz", found, npyBytes(std::vector<int64_t>{4, 2}, known)));
+    const Array values = readNpy(write("values.npy", predicted.bytes));
+    double absolute = 0, squared = 0;
+    for (int64_t i = 0; i < 8; ++i) {
+        const double error = values.at(i) - double{known[static_cast<size_t>(i)]};
+        absolute += std::abs(error) / 8;
+        squared += error * error;
+    }
+    constexpr double kSpread = 3.546875 + 3.1875; // of the four known values of both outputs
+    const QString note = QString::fromStdString(predicted.notes.back().english());
+    const QStringList numbers =
+        QString(note)
+            .remove("Mean absolute error over the samples whose y is known (4): ")
+            .chopped(1)
+            .split("; R\u00b2 ");
+    QVERIFY2(numbers.size() == 2, qPrintable(note));
+    QVERIFY2(std::abs(numbers[0].toDouble() - absolute) <= 1e-3 * absolute, qPrintable(note));
+    QVERIFY2(std::abs(numbers[1].toDouble() - (1 - squared / kSpread)) <= 1e-3 * (1 + squared),
+             qPrintable(note));
 }
 
 /// A table without names is predicted like one: no line of names stands in the result either.

@@ -1,0 +1,176 @@
+// Reads the targets as texts, by the place of their sample, and compares them lane by lane.
+#include "engine/train/known_targets.h"
+
+#include "engine/core/text.h"
+#include "engine/data/array_places.h"
+#include "engine/data/csv_fields.h"
+#include "engine/data/new_pictures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace halfscope {
+
+namespace {
+
+/// Targets by the place of the sample.
+struct Targets {
+    std::string name{};
+    std::vector<std::string> texts{}; ///< of classes, or of numbers in a table; empty: not known
+    bool commas = false;              ///< a number may have a decimal comma
+    std::vector<double> numbers{};    ///< (samples, outputs); nan: not known
+};
+
+/// Returns the column of the target; its numbers are read unless targets are classes.
+std::optional<Targets> columnOf(const TaskConfig& task, bool classes) {
+    Targets targets{.name = targetName(task)};
+    CsvFile file = predictedTableOf(task);
+    const std::vector<std::string> names = file.readHeader();
+    const auto found = std::ranges::find(names, targets.name);
+    if (found == names.end()) return std::nullopt;
+    const auto column = static_cast<size_t>(found - names.begin());
+    targets.commas = file.commas();
+    while (file.next()) {
+        targets.texts.emplace_back(file.lacks(column) ? std::string_view() : file.text(column));
+        if (!classes) targets.numbers.push_back(numberOf(targets.texts.back(), targets.commas));
+    }
+    return targets;
+}
+
+/// Returns the first folders in which the pictures lie, where these are classes.
+Targets foldersOf(const TaskConfig& task, const std::vector<std::string>& classes) {
+    Targets targets;
+    for (const std::string& name : newPicturesAt(task.predictFile).names) {
+        const std::string folder = name.substr(0, name.find('/'));
+        const bool known = folder != name && std::ranges::find(classes, folder) != classes.end();
+        targets.texts.push_back(known ? folder : std::string());
+    }
+    return targets;
+}
+
+/// Returns the array of targets, if it has one for each output, or one for each class.
+std::optional<Targets> arrayOf(const TaskConfig& task, const Predictions& all, bool classes) {
+    const std::optional<Array> y = predictedTargets(task);
+    const int64_t elements = all.samples * (classes ? 1 : all.outputs);
+    if (!y || all.positions > 0 || y->info.elements() != elements) return std::nullopt;
+    Targets targets{.name = y->info.name};
+    for (int64_t i = 0; i < elements; ++i)
+        if (classes)
+            targets.texts.push_back(numberText(y->at(i)));
+        else
+            targets.numbers.push_back(y->at(i));
+    return targets;
+}
+
+/// Whether both are the same class: "1" and "1.0" are.
+bool isSame(const std::string& text, const std::string& name, bool commas) {
+    return text == name || numberOf(text, commas) == numberOf(name, commas);
+}
+
+void compareClasses(const Targets& targets, const Predictions& all,
+                    const std::vector<std::string>& classes, KnownTargets& found) {
+    const std::vector<PredictedClass> predicted = predictedClasses(all, classes);
+    int64_t samples = 0, right = 0;
+    for (size_t i = 0; i < predicted.size(); ++i) {
+        const std::string& text = targets.texts.at(static_cast<size_t>(all.numbers[i]));
+        if (text.empty() || predicted[i].name.empty()) continue;
+        ++samples;
+        right += isSame(text, predicted[i].name, targets.commas);
+    }
+    if (found.right.empty()) found.samples = samples;
+    found.right.push_back(right);
+}
+
+/// Sums over the known targets of one output.
+struct Errors {
+    int64_t count = 0;
+    double absolute = 0, squared = 0, mean = 0, spread = 0;
+
+    /// Adds one, by Welford's method.
+    void add(double target, double value) {
+        ++count;
+        absolute += std::abs(value - target);
+        squared += (value - target) * (value - target);
+        const double before = target - mean;
+        mean += before / static_cast<double>(count);
+        spread += before * (target - mean);
+    }
+};
+
+void compareNumbers(const Targets& targets, const Predictions& all, KnownTargets& found) {
+    const auto outputs = static_cast<size_t>(all.outputs);
+    std::vector<Errors> each(outputs);
+    for (size_t i = 0; i < all.values.size(); ++i) {
+        const auto sample = static_cast<size_t>(all.numbers[i / outputs]);
+        const double target = targets.numbers.at(sample * outputs + i % outputs);
+        const double value = double{all.values[i]};
+        if (std::isfinite(target) && std::isfinite(value)) each[i % outputs].add(target, value);
+    }
+    Errors sum;
+    for (const Errors& one : each) {
+        sum.count += one.count;
+        sum.absolute += one.absolute;
+        sum.squared += one.squared;
+        sum.spread += one.spread;
+    }
+    if (found.error.empty()) found.samples = sum.count / all.outputs;
+    found.error.push_back(sum.absolute / static_cast<double>(sum.count));
+    found.determination.push_back(sum.spread > 0 ? 1 - sum.squared / sum.spread
+                                                 : std::numeric_limits<double>::quiet_NaN());
+}
+
+/// Returns the number with four digits, for people.
+std::string rounded(double x) {
+    if (x == 0 || !std::isfinite(x)) return numberText(x);
+    const double step = std::pow(10, std::floor(std::log10(std::abs(x))) - 3);
+    return numberText(static_cast<float>(std::round(x / step) * step));
+}
+
+} // namespace
+
+Message KnownTargets::sentence(size_t index, const std::string& lane) const {
+    const std::string column = pathText(name);
+    Message text;
+    if (classes) {
+        const std::string percent =
+            rounded(100 * static_cast<double>(right[index]) / static_cast<double>(samples));
+        const Phrase form = name.empty()
+                                ? phrase("Training", "Predicted right: %1 of %2 pictures in "
+                                                     "folders of classes, an accuracy of %3 %.")
+                                : phrase("Training", "Predicted right: %1 of %2 samples whose %4 "
+                                                     "is known, an accuracy of %3 %.");
+        text = name.empty() ? Message(form, right[index], samples, percent)
+                            : Message(form, right[index], samples, percent, column);
+    } else if (std::isnan(determination[index])) {
+        text = {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
+                                   "%3."),
+                column, samples, rounded(error[index])};
+    } else {
+        text = {phrase("Training", "Mean absolute error over the samples whose %1 is known (%2): "
+                                   "%3; R\u00b2 %4."),
+                column, samples, rounded(error[index]), rounded(determination[index])};
+    }
+    return lane.empty() ? text : Message(phrase("Training", "%1: %2"), lane, text);
+}
+
+std::optional<KnownTargets> knownTargets(const TaskConfig& task,
+                                         std::span<const LanePredictions> lanes,
+                                         const std::vector<std::string>* classes) {
+    const std::optional<Targets> targets =
+        task.kind == TaskKind::Arrays ? arrayOf(task, lanes.front().all, classes != nullptr)
+        : predictsPictures(task.kind) ? foldersOf(task, *classes)
+                                      : columnOf(task, classes != nullptr);
+    if (!targets) return std::nullopt;
+    KnownTargets found{.name = targets->name, .classes = classes != nullptr};
+    for (const LanePredictions& lane : lanes)
+        if (classes)
+            compareClasses(*targets, lane.all, *classes, found);
+        else
+            compareNumbers(*targets, lane.all, found);
+    if (found.samples == 0) return std::nullopt;
+    return found;
+}
+
+} // namespace halfscope

@@ -1,0 +1,35 @@
+// How good predictions for other samples are, where their file has the targets, too: a column of
+// the table, an array y, or the names of the folders in which pictures lie.
+#pragma once
+
+#include "engine/train/predicted_samples.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope {
+
+/// The samples whose target is known and which were predicted, by lane, and how good that is.
+struct KnownTargets {
+    std::string name{};           ///< of the column or array; empty for pictures
+    bool classes = false;         ///< targets are classes
+    int64_t samples = 0;          ///< with a known target, and a prediction of the first lane
+    std::vector<int64_t> right{}; ///< by lane, of classes: as many have the predicted class
+    std::vector<double> error{};  ///< by lane, of numbers: the mean absolute error
+    /// By lane, of numbers: 1 - squared errors / squared distances from the mean, the coefficient
+    /// of determination; over several outputs, of their sums. nan where all targets are equal.
+    std::vector<double> determination{};
+
+    /// Returns a sentence on one lane. With `lane`, it begins with that name.
+    Message sentence(size_t index, const std::string& lane = {}) const;
+};
+
+/// Compares what lanes predict for the samples in task.predictFile with the targets in it; nothing
+/// where it has none. `classes` as for predictedTable(). A class that the network does not know
+/// counts as one that is not predicted right. Throws InputError when the file cannot be read.
+std::optional<KnownTargets> knownTargets(const TaskConfig&, std::span<const LanePredictions>,
+                                         const std::vector<std::string>* classes);
+
+} // namespace halfscope
