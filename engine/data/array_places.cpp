@@ -168,9 +168,13 @@ std::optional<TestPart> testPartOf(const TaskConfig& task) {
 std::optional<Array> predictedTargets(const TaskConfig& task) {
     const ArrayPlace place{"", task.predictFile, "y"};
     if (!holdsSeveral(place.path)) return std::nullopt;
-    const std::vector<std::string> all = arrayNames(place.path);
-    if (all.size() == 1 || nameIn(all, place.name).empty()) return std::nullopt; // x alone
-    return readAt(place, infoAt(place));
+    try {
+        const std::vector<std::string> all = arrayNames(place.path);
+        if (all.size() == 1 || nameIn(all, place.name).empty()) return std::nullopt; // x alone
+        return readAt(place, infoAt(place));
+    } catch (const InputError&) { // y may be anything, such as texts
+        return std::nullopt;
+    }
 }
 
 bool opensArrays(const std::string& path, TaskConfig& task) {

@@ -41,7 +41,7 @@ struct TestPart {
 std::optional<TestPart> testPartOf(const TaskConfig&);
 
 /// Returns the array y (or Y, y_train, Y_train) beside the inputs of TaskConfig::predictFile, where
-/// that file can hold several arrays; nothing when it has none. Cancellable.
+/// that file can hold several arrays; nothing when it has none that can be read. Cancellable.
 std::optional<Array> predictedTargets(const TaskConfig&);
 
 /// Returns the names of the arrays in an .npz or .safetensors file, the first few if there are

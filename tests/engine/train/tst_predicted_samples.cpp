@@ -246,6 +246,8 @@ void TestPredictedSamples::knownArraysAreScored() {
     const std::string alone =
         write("alone.npz", zipBytes({{"x.npy", npyBytes(std::vector<int64_t>{4, 1}, found)}}));
     QVERIFY(predictedSamples(*ofClasses, 0, alone)->notes.empty());
+    const std::string words = archive("words.npz", found, npy("<U1", "(4,)", std::string(16, 'a')));
+    QVERIFY(predictedSamples(*ofClasses, 0, words)->notes.empty());
 
     const auto ofNumbers =
         trained(archive("numbers.npz", x, npyBytes(std::vector<int64_t>{200, 2}, targets)), 20);
