@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace halfscope {
 
@@ -267,7 +268,9 @@ Picture pictureOf(const TaskView& view, const Batch& batch, std::span<const floa
 
 Picture targetPictureOf(const TaskView& view, const Batch& batch) {
     if (view.kind == ViewKind::Classes) {
-        Picture picture = classTableOf(view, batch.labels(kTarget), batch.labels(kTarget));
+        std::vector<int32_t> each(view.classes.size()); // a batch need not have them all
+        std::iota(each.begin(), each.end(), 0);
+        Picture picture = classTableOf(view, each, each);
         picture.caption = classCaption(view.classes); // the window writes them beside the table
         return picture;
     }

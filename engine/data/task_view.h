@@ -60,7 +60,8 @@ std::shared_ptr<const Batch> planeGrid(const AxisRange& across, const AxisRange&
 /// for the batch. Values outside the picture are drawn on its edge. A nan stays nan, which files
 /// and windows draw in magenta; when it has no place of its own, it goes on the lower edge.
 Picture pictureOf(const TaskView&, const Batch&, std::span<const float> prediction);
-/// Draws what predictions are compared with: the targets themselves.
+/// Draws what predictions are compared with: the targets themselves; of classes, the table of a
+/// network that is always right.
 Picture targetPictureOf(const TaskView&, const Batch&);
 
 /// Returns "y = 4.99 x² + 0.01 x + 3.00": what a network has learnt that is one Linear layer on the
