@@ -54,11 +54,18 @@ std::vector<Row> templateRows(const ModelConfig& model, int64_t inputs, int64_t 
     return rows;
 }
 
-std::string textOf(const std::vector<Row>& rows) {
+std::string textOf(const std::vector<std::string>& layers) {
     std::string text = "nn.Sequential(\n";
-    for (const Row& row : rows)
-        text += "    nn." + row.text + ",\n";
+    for (const std::string& layer : layers)
+        text += "    nn." + layer + ",\n";
     return text + ")";
+}
+
+std::string textOf(const std::vector<Row>& rows) {
+    std::vector<std::string> layers;
+    for (const Row& row : rows)
+        layers.push_back(row.text);
+    return textOf(layers);
 }
 
 /// Returns the first layer that does more than move values; null when there is none.
@@ -140,10 +147,14 @@ void checkCriticText(const std::string& text) {
     if (!text.empty()) namedCritic([&] { return readModel(text); });
 }
 
+std::string criticTemplateText(const ModelConfig& config, int64_t inputs) {
+    return textOf(std::vector<std::string>{linearText(inputs, config.width), "LeakyReLU(0.2)",
+                                           linearText(config.width, 1)});
+}
+
 ModelSpec criticOf(const ModelConfig& config, int64_t inputs) {
-    if (!config.critic.empty()) return namedCritic([&] { return readModel(config.critic); });
-    return readModel("Sequential(" + linearText(inputs, config.width) + ", LeakyReLU(0.2), " +
-                     linearText(config.width, 1) + ")");
+    if (config.critic.empty()) return readModel(criticTemplateText(config, inputs));
+    return namedCritic([&] { return readModel(config.critic); });
 }
 
 void checkScores(const ModelSpec& critic, const NodeType& in, ModelMode mode) {

@@ -32,8 +32,10 @@ void checkIndices(const ModelConfig&, const ModelSpec&, int64_t indices);
 void checkModelText(const std::string& text);
 void checkCriticText(const std::string& text);
 
-/// Returns the critic of a model that has one: model.critic or, when that is empty, one hidden
-/// layer of model.width. Throws InputError "model.critic, line 2, column 5: ...".
+/// Returns the critic that an empty model.critic means as text: one hidden layer of model.width.
+std::string criticTemplateText(const ModelConfig&, int64_t inputs);
+/// Returns the critic of a model that has one: model.critic or, when that is empty, the template's.
+/// Throws InputError "model.critic, line 2, column 5: ...".
 ModelSpec criticOf(const ModelConfig&, int64_t inputs);
 /// Checks that the critic gives each sample one score. Throws InputError likewise, or
 /// "model.critic: ...".

@@ -213,4 +213,27 @@ ModelShapes modelShapes(const RunConfig& config) {
     return shapes;
 }
 
+ModelShapes criticShapes(const RunConfig& config) {
+    ModelShapes shapes;
+    shapes.text = config.model.critic;
+    try {
+        const BatchShape batch =
+            batchShape(factsOf(taskOf(config)).tensors, epochPlanOf(config).batch);
+        const int64_t batches = config.model.adversary == Adversary::WganGp ? 3 : 2;
+        if (shapes.text.empty()) shapes.text = criticTemplateText(config.model, batch.outputs);
+        shapes.input = Shape{batches * batch.rows, batch.outputs};
+        const ModelSpec critic = criticOf(config.model, batch.outputs);
+        const NodeType in{shapes.input, DType::F32};
+        try {
+            outputOf(critic, in, &shapes.layers);
+        } catch (const InputError&) {
+            // checkScores() names the setting, too
+        }
+        checkScores(critic, in);
+    } catch (const InputError& error) {
+        shapes.error = error.message();
+    }
+    return shapes;
+}
+
 } // namespace halfscope

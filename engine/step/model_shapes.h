@@ -34,7 +34,7 @@ BatchShape knownBatch(const RunConfig&);
 ModelSpec fittingModel(const RunConfig&, const BatchShape&, DType, ModelMode = ModelMode::Train);
 
 struct ModelShapes {
-    std::string text; ///< of model.layers, or of the template
+    std::string text; ///< of the setting, or of the template
     Shape input;
     std::vector<LayerShape> layers; ///< up to the first one that refuses what it is given
     Message error;                  ///< why the network cannot be trained so; empty where it can
@@ -48,5 +48,9 @@ Message modelWarning(const RunConfig&);
 
 /// Reads no file: whether a picture's colours fit is told when the run is built.
 ModelShapes modelShapes(const RunConfig&);
+
+/// Does the same for the critic. It scores the targets and the predictions of a step as one batch,
+/// with those of wgan-gp's penalty.
+ModelShapes criticShapes(const RunConfig&);
 
 } // namespace halfscope

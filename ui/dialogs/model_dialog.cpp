@@ -33,20 +33,24 @@ namespace {
 
 constexpr int kPauseMs = 150; // the pause between two letters of a fast typist
 
-RunConfig withText(RunConfig config, const QString& text) {
-    config.model.layers = text.toStdString();
-    return config;
+/// Returns the text of a network in the settings.
+std::string& textIn(ModelConfig& model, ModelDialog::Network network) {
+    return network == ModelDialog::Network::Critic ? model.critic : model.layers;
 }
 
 } // namespace
 
-ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
-    : QDialog(parent), m_config(config) {
-    setWindowTitle(tr("Layers of the network"));
+ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* parent)
+    : QDialog(parent), m_config(config), m_network(network) {
+    const bool critic = network == Network::Critic;
+    setWindowTitle(critic ? tr("Layers of the critic") : tr("Layers of the network"));
     resize(900, 520);
     auto* about = make<QLabel>(
-        tr("Write the network as in PyTorch, or paste what print(model) shows. For a batch of the "
-           "task, the shape after each layer stands at the right."),
+        critic ? tr("Write the critic as in PyTorch, or paste what print(model) shows. It gives a "
+                    "score to each target and each prediction, which it sees as one batch. The "
+                    "shape after each layer stands at the right.")
+               : tr("Write the network as in PyTorch, or paste what print(model) shows. For a "
+                    "batch of the task, the shape after each layer stands at the right."),
         this);
     about->setWordWrap(true);
     auto* column = make<QVBoxLayout>(this);
@@ -64,8 +68,8 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     column->addWidget(m_error);
     buildButtons();
     m_waits = factsPending(taskOf(config));
-    m_template = QString::fromStdString(modelShapes(withText(config, {})).text);
-    const QString own = QString::fromStdString(config.model.layers);
+    m_template = templateText();
+    const QString own = QString::fromStdString(textIn(m_config.model, network));
     m_text->setPlainText(own.isEmpty() ? m_template : own);
     m_begun = text();
     auto* pause = make<QTimer>(this);
@@ -76,6 +80,14 @@ ModelDialog::ModelDialog(const RunConfig& config, QWidget* parent)
     connect(pause, &QTimer::timeout, this, &ModelDialog::refresh);
     refresh();
 }
+
+ModelShapes ModelDialog::shapesOf(const QString& text) const {
+    RunConfig config = m_config;
+    textIn(config.model, m_network) = text.toStdString();
+    return m_network == Network::Critic ? criticShapes(config) : modelShapes(config);
+}
+
+QString ModelDialog::templateText() const { return QString::fromStdString(shapesOf({}).text); }
 
 void ModelDialog::buildRow() {
     auto* row = make<QSplitter>(Qt::Horizontal, this);
@@ -103,9 +115,12 @@ void ModelDialog::buildButtons() {
     auto* buttons = make<QDialogButtonBox>(QDialogButtonBox::Ok | QDialogButtonBox::Cancel, this);
     m_use = buttons->button(QDialogButtonBox::Ok);
     m_use->setText(tr("&Use this network"));
-    auto* reset = buttons->addButton(tr("&From width and depth"), QDialogButtonBox::ResetRole);
-    reset->setToolTip(tr("The network that width, hidden layers, normalisation and activation "
-                         "describe"));
+    const bool critic = m_network == Network::Critic;
+    auto* reset = buttons->addButton(critic ? tr("&From width") : tr("&From width and depth"),
+                                     QDialogButtonBox::ResetRole);
+    reset->setToolTip(critic ? tr("A critic with one hidden layer of the network's width")
+                             : tr("The network that width, hidden layers, normalisation and "
+                                  "activation describe"));
     connect(reset, &QPushButton::clicked, this, [this] { m_text->setPlainText(m_template); });
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
@@ -129,7 +144,7 @@ void ModelDialog::lookForData() {
     if (!m_waits || factsPending(taskOf(m_config))) return;
     m_waits = false;
     const bool untouched = text().isEmpty();
-    m_template = QString::fromStdString(modelShapes(withText(m_config, {})).text);
+    m_template = templateText();
     if (untouched) m_text->setPlainText(m_template);
     refresh();
 }
@@ -141,7 +156,7 @@ void ModelDialog::refresh() {
 }
 
 void ModelDialog::showLayers() {
-    const ModelShapes shapes = modelShapes(withText(m_config, text()));
+    const ModelShapes shapes = shapesOf(text());
     const QLocale locale;
     m_layers->clear();
     const auto add = [this](const QString& name, const Shape& shape, const QString& parameters) {

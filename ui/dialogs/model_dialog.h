@@ -1,10 +1,12 @@
-// The network as text of several lines, with the shape that each layer makes of a batch, as it is
-// typed.
+// The network, or its critic, as text of several lines, with the shape that each layer makes of a
+// batch, as it is typed.
 #pragma once
 
 #include "engine/settings/run_config.h"
 
 #include <QDialog>
+
+#include <cstdint>
 
 class QLabel;
 class QPlainTextEdit;
@@ -13,11 +15,15 @@ class QTreeWidget;
 
 namespace halfscope {
 
+struct ModelShapes;
+
 class ModelDialog : public QDialog {
     Q_OBJECT
 public:
+    enum class Network : uint8_t { Model, Critic };
+
     /// Begins with the text of the configuration's network, or of its template when it has none.
-    explicit ModelDialog(const RunConfig&, QWidget* parent = nullptr);
+    explicit ModelDialog(const RunConfig&, Network = Network::Model, QWidget* parent = nullptr);
 
     /// Returns the text; empty when it is the template's.
     QString text() const;
@@ -30,6 +36,8 @@ public:
     void reject() override;
 
 private:
+    ModelShapes shapesOf(const QString& text) const;
+    QString templateText() const;
     void buildRow();
     void buildButtons();
     /// Reads the text again.
@@ -38,6 +46,7 @@ private:
     void markError();
 
     RunConfig m_config;
+    Network m_network;
     bool m_waits = false;             ///< waits for the data, whose shape decides the template
     QString m_reason;                 ///< why the text cannot be used, in English
     QString m_begun;                  ///< the text at the beginning

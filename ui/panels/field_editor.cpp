@@ -45,6 +45,7 @@ constexpr double kSmall = 0.8;  // of the font, for the texts beside the setting
 constexpr int kMostOfName = 48; // characters of a column's name in the menu
 constexpr std::string_view kLayersKey = "precision.layers";
 constexpr std::string_view kModelKey = "model.layers";
+constexpr std::string_view kCriticKey = "model.critic";
 constexpr char kDataKey[] = "data.path";
 constexpr char kTargetKey[] = "data.target";
 constexpr char kDropKey[] = "data.drop";
@@ -144,7 +145,8 @@ void FieldEditor::buildLineEdit(const Field& field) {
         }
         endTyping();
     });
-    const bool layers = field.key == kLayersKey, model = field.key == kModelKey;
+    const bool layers = field.key == kLayersKey, critic = field.key == kCriticKey;
+    const bool model = critic || field.key == kModelKey;
     const bool column = field.key == kTargetKey;
     if (!path && !layers && !model && !column) return;
     const QString name = translated(field.label);
@@ -156,7 +158,8 @@ void FieldEditor::buildLineEdit(const Field& field) {
                                 : layers || column ? tr("Choose %1").arg(name)
                                                    : tr("Choose a file for %1").arg(name));
     m_browse->setToolTip(
-        model    ? tr("Write or paste a network, and see the shape after each of its layers")
+        critic   ? tr("Write or paste a critic, and see the shape after each of its layers")
+        : model  ? tr("Write or paste a network, and see the shape after each of its layers")
         : layers ? tr("Choose, for each layer of the network, the type in which it computes")
         : column
             ? tr("Choose the column to predict. The loss follows: cross-entropy where the column "
@@ -402,7 +405,10 @@ void FieldEditor::showColumns(const QStringList& columns) {
 }
 
 void FieldEditor::editModel() {
-    auto* dialog = make<ModelDialog>(m_model.config(), this);
+    const bool critic = m_index.data(ConfigModel::KeyRole).toString().toStdString() == kCriticKey;
+    auto* dialog = make<ModelDialog>(
+        m_model.config(), critic ? ModelDialog::Network::Critic : ModelDialog::Network::Model,
+        this);
     connect(&m_model, &ConfigModel::edited, dialog, &ModelDialog::lookForData);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->text()); });

@@ -20,6 +20,8 @@
 #include <QToolButton>
 #include <QTreeWidget>
 
+#include <algorithm>
+
 namespace tst_model_dialog {
 
 using namespace halfscope;
@@ -43,6 +45,17 @@ QStringList rowsOf(const ModelDialog& dialog) {
     return rows;
 }
 
+RunConfig drawingDigits(Adversary adversary) {
+    const std::span<const Preset> all = presets();
+    RunConfig config = std::find_if(all.begin(), all.end(), [](const Preset& preset) {
+                           return preset.name == "wgan-gp";
+                       })->config;
+    config.task.batch = 4;
+    config.model.adversary = adversary;
+    config.model.width = 8;
+    return config;
+}
+
 QPushButton* useOf(const ModelDialog& dialog) {
     return dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
 }
@@ -60,6 +73,10 @@ private slots:
     void wrapsALongLine();
     void asksBeforeItLosesText();
     void comesIntoTheSettings();
+    void showsTheCritic();
+    void refusesCritics_data();
+    void refusesCritics();
+    void criticComesIntoTheSettings();
 };
 
 void TestModelDialog::showsTheTemplate() {
@@ -192,6 +209,74 @@ void TestModelDialog::comesIntoTheSettings() {
     QVERIFY(reaches(window, SessionState::Finished));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t(20), kPatience);
     QCOMPARE(window.bannerText(), QString());
+}
+
+/// The critic of nothing but a width, whose batch holds targets and predictions, and with wgan-gp
+/// as many points between them.
+void TestModelDialog::showsTheCritic() {
+    for (const Adversary adversary : {Adversary::Gan, Adversary::WganGp}) {
+        RunConfig config = drawingDigits(adversary);
+        config.model.critic.clear();
+        const ModelDialog dialog(config, ModelDialog::Network::Critic);
+        const QString rows = adversary == Adversary::Gan ? QStringLiteral("8") : "12";
+        QCOMPARE(rowsOf(dialog).size(), qsizetype(4));
+        QCOMPARE(rowsOf(dialog).front(), QStringLiteral("input|(%1, 784)|").arg(rows));
+        const QString first = QStringLiteral("|(%1, 8)|6280").arg(rows);
+        QVERIFY2(rowsOf(dialog).at(1).endsWith(first), qPrintable(rowsOf(dialog).at(1)));
+        QVERIFY(rowsOf(dialog).back().endsWith(QStringLiteral("|(%1, 1)|9").arg(rows)));
+        QVERIFY(dialog.editor()->toPlainText().contains(QStringLiteral("LeakyReLU(0.2)")));
+        QCOMPARE(dialog.text(), QString()); // nothing was written
+        QCOMPARE(dialog.errorText(), QString());
+    }
+}
+
+void TestModelDialog::refusesCritics_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("part");
+    QTest::addColumn<qsizetype>("rows"); ///< the layers up to the one that refuses its input
+    QTest::newRow("first layer") << "nn.Linear(3, 1)"
+                                 << ", line 1, column 1: " << qsizetype(1);
+    QTest::newRow("later layer") << "nn.Sequential(\n    nn.Linear(784, 8),\n    nn.Linear(9, 1))"
+                                 << ", line 3, column 5: " << qsizetype(2);
+    QTest::newRow("two scores") << "nn.Linear(784, 2)"
+                                << ": the critic makes (12, 2) of (12, 784)" << qsizetype(2);
+    QTest::newRow("no text") << "nn."
+                             << ", line 1, column " << qsizetype(1);
+}
+
+void TestModelDialog::refusesCritics() {
+    QFETCH(const QString, text);
+    QFETCH(const QString, part);
+    QFETCH(const qsizetype, rows);
+    ModelDialog dialog(drawingDigits(Adversary::WganGp), ModelDialog::Network::Critic);
+    dialog.editor()->setPlainText(text);
+    QTRY_VERIFY(!dialog.errorText().isEmpty());
+    const QString field = labelInWindow(*findField("model.critic"));
+    QVERIFY2(dialog.errorText().startsWith(field + part), qPrintable(dialog.errorText()));
+    QVERIFY(!useOf(dialog)->isEnabled());
+    QCOMPARE(rowsOf(dialog).size(), rows);
+}
+
+/// Its button writes the critic, and leaves the first network alone.
+void TestModelDialog::criticComesIntoTheSettings() {
+    ConfigModel model;
+    model.load(drawingDigits(Adversary::Gan));
+    SetupPanel panel(model);
+    FieldEditor* field = panel.editor("model.critic");
+    QVERIFY(field && field->applies());
+    auto* edit = field->findChild<QToolButton*>(QStringLiteral("browse"));
+    QVERIFY(edit);
+    QCOMPARE(edit->accessibleName(), QStringLiteral("Edit Critic"));
+    edit->click();
+    auto* dialog = panel.findChild<ModelDialog*>();
+    QVERIFY(dialog);
+    QVERIFY(dialog->windowTitle().contains(QStringLiteral("critic")));
+    const std::string layers = model.config().model.layers;
+    dialog->editor()->setPlainText(QStringLiteral("nn.Linear(784, 1)"));
+    QTRY_VERIFY(useOf(*dialog)->isEnabled());
+    useOf(*dialog)->click();
+    QCOMPARE(model.config().model.critic, std::string("nn.Linear(784, 1)"));
+    QCOMPARE(model.config().model.layers, layers);
 }
 
 } // namespace tst_model_dialog
