@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
 namespace halfscope {
 
@@ -19,15 +19,17 @@ RunListModel::RunListModel(RunStore& store, QObject* parent)
 
 void RunListModel::refresh() {
     if (!m_taken || m_changes != m_store.changes()) takeStore();
-    const bool compared = takeDifferences();
-    int first = compared ? 0 : rowCount(), last = compared ? rowCount() - 1 : -1;
+    takeDifferences();
+    int first = rowCount(), last = -1;
     for (int i = 0; i < rowCount(); ++i) {
         Row& row = m_rows[static_cast<size_t>(i)];
         const uint64_t version = row.entry.run->version() + 1; // so that 0 means that the run was
                                                                // not looked at
-        if (row.version == version) continue;
-        row.version = version;
-        row.losses = lossesOf(row.entry.run->now());
+        if (std::exchange(row.version, version) != version) {
+            row.losses = lossesOf(row.entry.run->now());
+            row.told = false;
+        }
+        if (std::exchange(row.told, true)) continue;
         first = std::min(first, i);
         last = std::max(last, i);
     }
@@ -35,59 +37,66 @@ void RunListModel::refresh() {
     if (last >= 0) emit dataChanged(index(first, 0), index(last, Columns - 1));
 }
 
+/// Takes the runs of the store one by one: who shows them keeps what is chosen, and its place.
 void RunListModel::takeStore() {
     m_taken = true;
     m_changes = m_store.changes();
     const auto entries = m_store.entries();
-    const bool same = std::equal(
-        m_rows.begin(), m_rows.end(), entries.begin(), entries.end(),
-        [](const Row& row, const RunStore::Entry& entry) { return row.entry.id == entry.id; });
-    if (same) { // only names, visibility or the run that is shown may have changed
-        for (size_t i = 0; i < m_rows.size(); ++i)
-            m_rows[i].entry = entries[i];
-        takeDifferences();
-        if (!m_rows.empty()) emit dataChanged(index(0, 0), index(rowCount() - 1, Columns - 1));
-        return;
+    for (int row = rowCount() - 1; row >= 0; --row) {
+        if (m_store.find(idAt(row))) continue;
+        beginRemoveRows({}, row, row);
+        m_rows.erase(m_rows.begin() + row);
+        m_compared = false;
+        endRemoveRows();
     }
-    beginResetModel();
-    std::map<RunId, Row> before;
-    for (Row& row : m_rows)
-        before.emplace(row.entry.id, std::move(row));
-    m_rows.clear();
-    for (const RunStore::Entry& entry : entries) {
-        Row row = before[entry.id];
-        if (row.entry.run != entry.run) row = {};
-        row.entry = entry;
-        m_rows.push_back(std::move(row));
+    for (int row = 0; row < static_cast<int>(entries.size()); ++row) {
+        const RunStore::Entry& entry = entries[static_cast<size_t>(row)];
+        const auto place = m_rows.begin() + row;
+        if (const int before = rowOf(entry.id); before < 0) {
+            beginInsertRows({}, row, row);
+            m_rows.insert(place, Row())->entry = entry;
+            m_compared = false;
+            endInsertRows();
+        } else if (before != row) { // its place is further down: all before it are taken
+            beginMoveRows({}, before, before, {}, row);
+            std::rotate(place, m_rows.begin() + before, m_rows.begin() + before + 1);
+            endMoveRows();
+        }
+        // only its name, its visibility or its being shown may have changed
+        Row& taken = m_rows[static_cast<size_t>(row)];
+        const bool current = entry.id == m_store.current();
+        taken.told = taken.told && taken.entry.name == entry.name &&
+                     taken.entry.visible == entry.visible && taken.current == current;
+        taken.current = current;
+        taken.entry = entry;
     }
-    takeDifferences();
-    endResetModel();
 }
 
 /// Compares the runs anew when other runs are there or settings of one have changed, as by a live
-/// edit; returns whether it did.
-bool RunListModel::takeDifferences() {
-    bool same = m_differences.size() == m_rows.size();
+/// edit.
+void RunListModel::takeDifferences() {
+    bool same = std::exchange(m_compared, true);
     for (Row& row : m_rows) {
         const std::shared_ptr<const RunInfo>& info = row.entry.run->now().sharedInfo();
         same = same && row.info == info;
         row.info = info;
     }
-    if (same) return false;
-    m_differences.clear();
-    for (const std::vector<std::string>& texts : m_store.differences(nameInTitles)) {
-        QStringList& shown = m_differences.emplace_back();
-        for (const std::string& each : texts)
+    if (same) return;
+    const auto differences = m_store.differences(nameInTitles);
+    for (size_t i = 0; i < m_rows.size(); ++i) {
+        QStringList shown;
+        for (const std::string& each : differences[i])
             shown << safeText(each, kMostMessage);
+        Row& row = m_rows[i];
+        if (std::exchange(row.differences, shown) != shown) row.told = false;
     }
-    return true;
 }
 
 /// Returns the differences of a run. Lines end between two settings, not between a setting and its
 /// value; only longer texts, such as those of networks, are broken.
 QString RunListModel::differencesOf(int row) const {
     constexpr qsizetype kSpaces = 2; // "B: Growth interval 20", whose name is one word
-    QStringList texts = m_differences[static_cast<size_t>(row)];
+    QStringList texts = m_rows[static_cast<size_t>(row)].differences;
     for (QString& each : texts)
         if (each.count(u' ') <= kSpaces) each.replace(QChar(u' '), QChar(QChar::Nbsp));
     return texts.join(QStringLiteral(", "));

@@ -48,19 +48,21 @@ private:
         RunStore::Entry entry;
         uint64_t version = 0;
         std::shared_ptr<const RunInfo> info; ///< with the settings that were compared
-        QStringList losses;
+        QStringList differences, losses;
+        bool current = false; ///< the run that is shown
+        bool told = false;    ///< no text has changed since it was last told
     };
     void takeStore();
-    bool takeDifferences();
+    void takeDifferences();
     QString differencesOf(int row) const;
     static QStringList lossesOf(const RunSnapshot&);
     QString spokenOf(const Row&) const;
 
     RunStore& m_store;
     std::vector<Row> m_rows;
-    std::vector<QStringList> m_differences;
     uint64_t m_changes = 0;
     bool m_taken = false;
+    bool m_compared = false; ///< whether all rows tell their differences from each other
 };
 
 } // namespace halfscope

@@ -211,10 +211,7 @@ void RunsPanel::buildTable() {
     connect(&header, &QHeaderView::sectionResized, this, &RunsPanel::updateGeometry);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this,
             &RunsPanel::showDetails);
-    connect(&m_model, &QAbstractItemModel::modelReset, this, [this] { m_shown = RunId::None; });
     // once the rows are as high as their texts
-    connect(&m_model, &QAbstractItemModel::modelReset, this, &RunsPanel::scrollToShown,
-            Qt::QueuedConnection);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::scrollToShown,
             Qt::QueuedConnection);
     // its row grows when it has its first losses
@@ -227,8 +224,8 @@ void RunsPanel::buildTable() {
         },
         Qt::QueuedConnection);
     connect(&m_model, &QAbstractItemModel::dataChanged, this, &RunsPanel::showDetails);
-    connect(&m_model, &QAbstractItemModel::modelReset, this, &RunsPanel::showDetails);
     connect(&m_model, &QAbstractItemModel::rowsInserted, this, &RunsPanel::showDetails);
+    connect(&m_model, &QAbstractItemModel::rowsRemoved, this, &RunsPanel::showDetails);
     connect(m_table, &QTableView::doubleClicked, this, [this] { emit bringBackAsked(chosen()); });
     const auto key = [this](const QKeySequence& keys, auto action) {
         auto* shortcut = make<QShortcut>(keys, m_table);
@@ -263,8 +260,7 @@ void RunsPanel::showDetails() {
     m_delete->setEnabled(any && !current);
 }
 
-/// Brings the run that is shown into sight when it is another one, or when a reset has scrolled the
-/// table to its top.
+/// Brings the run that is shown into sight when it is another one.
 void RunsPanel::scrollToShown() {
     for (int row = 0; row < m_model.rowCount(); ++row) {
         const QModelIndex index = m_model.index(row, 0);

@@ -16,6 +16,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QTableView>
 #include <QTest>
 #include <QTimer>
@@ -116,6 +117,7 @@ private slots:
     void differencesTakeTwoLines();
     void linesAreDrawn();
     void littleRoom();
+    void theChosenRunStays();
 };
 
 void TestRunsPanel::listKeepsTheRules() {
@@ -143,8 +145,14 @@ void TestRunsPanel::listKeepsTheRules() {
     store.setCurrent(second);
     list.refresh();
     QVERIFY(!list.setData(list.index(1, 0), Qt::Unchecked, Qt::CheckStateRole)); // it is shown
+    const QPersistentModelIndex kept = list.index(1, 0);
+    store.move(second, 0);
+    list.refresh();
+    QCOMPARE(kept.row(), 0);
+    QCOMPARE(list.idAt(1), first);
     store.remove(first);
     list.refresh();
+    QCOMPARE(kept.row(), 0);
     QCOMPARE(list.rowCount(), 1);
     QCOMPARE(list.idAt(0), second);
     QCOMPARE(list.idAt(7), RunId::None);
@@ -464,6 +472,40 @@ void TestRunsPanel::littleRoom() {
                      qPrintable(QString::number(height)));
     }
     QCOMPARE(seen.size(), size_t{2});
+}
+
+/// Runs that come and go take neither the chosen run nor the place to which the list was scrolled.
+void TestRunsPanel::theChosenRunStays() {
+    RunStore store;
+    for (int i = 0; i < 20; ++i)
+        addSixtySteps(store, [](int) { return 1.0f; });
+    store.setCurrent(store.entries()[9].id);
+    RunListModel model(store);
+    model.refresh();
+    RunsPanel panel(model);
+    panel.resize(280, 300);
+    panel.show();
+    constexpr int kSettles = 50; // ms, in which what is queued is done
+    QTest::qWait(kSettles);
+    QTableView& table = *panel.table();
+    table.setCurrentIndex(model.index(12, 0));
+    const RunId chosen = panel.chosen();
+    const int scrolled = table.verticalScrollBar()->value();
+    QVERIFY(scrolled > 0);
+    addSixtySteps(store, [](int) { return 1.0f; });
+    model.refresh();
+    QTest::qWait(kSettles);
+    QCOMPARE(panel.chosen(), chosen);
+    QCOMPARE(table.verticalScrollBar()->value(), scrolled);
+    store.remove(store.entries()[16].id);
+    model.refresh();
+    QTest::qWait(kSettles);
+    QCOMPARE(table.verticalScrollBar()->value(), scrolled);
+    store.remove(store.entries()[0].id);
+    model.refresh();
+    QCOMPARE(panel.chosen(), chosen);
+    QCOMPARE(table.currentIndex().row(), 11); // the same run, not the same place
+    QCOMPARE(table.selectionModel()->selectedRows().size(), qsizetype(1));
 }
 
 } // namespace tst_runs_panel
