@@ -3,6 +3,8 @@
 
 namespace halfscope {
 
+CountBox::CountBox(QWidget* parent) : QSpinBox(parent) { setGroupSeparatorShown(true); }
+
 void CountBox::setWords(const QString& words) {
     if (words == m_words) return;
     m_words = words;

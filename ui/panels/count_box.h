@@ -1,4 +1,5 @@
-// A spin box whose number may not be known yet: it shows words instead until it is.
+// A spin box that groups the digits of its number like the texts around it, "32,000", and shows
+// words while the number is not known yet.
 #pragma once
 
 #include <QSpinBox>
@@ -9,7 +10,7 @@ namespace halfscope {
 class CountBox : public QSpinBox {
     Q_OBJECT
 public:
-    using QSpinBox::QSpinBox;
+    explicit CountBox(QWidget* parent = nullptr);
 
     /// Sets the words shown instead of the number, which cannot be changed meanwhile; empty: shows
     /// the number again.

@@ -38,6 +38,8 @@ private slots:
     void transportFiguresInLittleRoom();
     void showsSpeedsOnAProjector();
     void playStaysUnderThePointer();
+    void digitsAreGrouped_data();
+    void digitsAreGrouped();
 };
 
 void TestTransportBar::transportStates_data() {
@@ -338,6 +340,45 @@ void TestTransportBar::playStaysUnderThePointer() {
         QCoreApplication::processEvents();
         QCOMPARE(play->geometry(), before);
     }
+}
+
+void TestTransportBar::digitsAreGrouped_data() {
+    QTest::addColumn<QString>("language");
+    QTest::addColumn<QString>("typed");
+    QTest::addColumn<QString>("shown");
+    QTest::addColumn<int>("value");
+    QTest::newRow("typed without") << "en_US"
+                                   << "32000"
+                                   << "32,000" << 32000;
+    QTest::newRow("typed with") << "en_US"
+                                << "4,500,000"
+                                << "4,500,000" << 4500000;
+    QTest::newRow("German") << "de_DE"
+                            << "4500000"
+                            << "4.500.000" << 4500000;
+    QTest::newRow("small") << "en_US"
+                           << "250"
+                           << "250" << 250;
+}
+
+/// The last step is written like the step beside it, and typed with or without separators.
+void TestTransportBar::digitsAreGrouped() {
+    QFETCH(const QString, language);
+    QFETCH(const QString, typed);
+    QFETCH(const QString, shown);
+    QFETCH(const int, value);
+    TransportBar bar;
+    bar.setLocale(QLocale(language));
+    bar.show();
+    auto* stopAt = bar.findChild<QSpinBox*>(QStringLiteral("stopAt"));
+    const QSignalSpy chosen(&bar, &TransportBar::stopStepChosen);
+    stopAt->setFocus();
+    stopAt->selectAll();
+    QTest::keyClicks(stopAt, typed);
+    QTest::keyClick(stopAt, Qt::Key_Return);
+    QCOMPARE(stopAt->value(), value);
+    QCOMPARE(stopAt->text(), shown);
+    QCOMPARE(chosen.size(), 1); // none while it was typed
 }
 
 } // namespace tst_transport_bar

@@ -54,14 +54,16 @@ QString stepsOf(MainWindow& window) {
     return window.config().text(window.config().rowOf("run.steps"));
 }
 
-/// Whether both boxes show this as the last step; only a number can be changed.
+/// Whether both boxes show this as the last step; only a number, whose digits are grouped, can be
+/// changed.
 bool saysOfSteps(MainWindow& window, const QString& expected) {
     const auto* setting = qobject_cast<QSpinBox*>(window.setup().editor("run.steps")->control());
     const auto* bar = window.findChild<QSpinBox*>(QStringLiteral("stopAt"));
     for (const QSpinBox* box : {setting, bar}) {
         const QString unit = box == setting ? QStringLiteral(" steps") : QString();
-        const bool number = expected[0].isDigit();
-        const QString text = number ? expected + unit : expected;
+        bool number = false;
+        const int steps = expected.toInt(&number);
+        const QString text = number ? box->locale().toString(steps) + unit : expected;
         if (box->text() == text && box->isReadOnly() != number) continue;
         qWarning() << box->text() << box->isReadOnly();
         return false;
