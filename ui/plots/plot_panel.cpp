@@ -201,13 +201,22 @@ bool PlotPanel::update(double from, double to, int pixels) {
     for (Behind& behind : m_behind)
         take(behind.curve, behind.points, true);
     fitRange(lowest, highest);
-    // as many labels as fit without touching
-    const int line = QFontMetrics(m_plot.font()).height();
-    m_ticker->setTickCount(std::clamp(m_rect.height() * 2 / (3 * line), 1, 5));
-    m_ticker->setLabelShare(static_cast<double>(line) / std::max(1, m_rect.height()));
+    placeLabels();
     drawLanes(from, to, pixels);
     drawOverlays(pixels);
     return complete;
+}
+
+/// Leaves room for as many labels as fit without touching. In a low plot they are closer together,
+/// so that there are two: what a line has above and below its digits stays empty.
+void PlotPanel::placeLabels() {
+    constexpr int kGap = 3; // pixels between the digits of two labels
+    const QFontMetrics metrics(m_plot.font());
+    const int digits = metrics.tightBoundingRect(QStringLiteral("0123456789")).height();
+    const int height = std::max(1, m_rect.height());
+    const bool low = height < 3 * metrics.height();
+    m_ticker->setTickCount(std::clamp(height * 2 / (3 * metrics.height()), 1, 5));
+    m_ticker->setLabelShare(static_cast<double>(low ? digits + kGap : metrics.height()) / height);
 }
 
 bool PlotPanel::isDrawn(const Lane& lane) const {

@@ -115,6 +115,7 @@ private:
     void removeOverlays();
     void addBehind(const Overlay&, int index, int lane);
     void setUpAxis();
+    void placeLabels();
     void drawLanes(double from, double to, int pixels);
     void drawOverlays(int pixels);
     void placeTags();

@@ -8,11 +8,12 @@
 namespace halfscope {
 
 namespace {
-/// Returns the next smaller of the steps 1, 2 and 5 times a power of ten.
+/// Returns the next smaller of the steps 1, 2 and 5 times a power of ten; for 2.5 that is 1, as 2
+/// would hardly give more ticks.
 double finer(double step) {
     const double power = std::pow(10, std::floor(std::log10(step) + 1e-9));
     const double first = step / power;
-    return power * (first > 5.01 ? 5 : first > 2.01 ? 2 : first > 1.01 ? 1 : 0.5);
+    return power * (first > 5.01 ? 5 : first > 2.51 ? 2 : first > 1.01 ? 1 : 0.5);
 }
 
 /// Returns the next larger of these steps.
@@ -27,6 +28,9 @@ double coarser(double step) {
 QString tickNumber(double value) {
     constexpr int kLeastDigits = 3, kMostDigits = 7; // a float32 has no more
     constexpr qsizetype kRoom = 7;                   // characters, see placeMargins()
+    // not 5e+04 below a header that says 52,340
+    if (std::abs(value) >= 1e3 && std::abs(value) < 1e6 && value == std::round(value))
+        return QLocale().toString(value, 'f', 0);
     const auto isExact = [value](int digits) {
         const double written = QString::number(value, 'g', digits).toDouble();
         return std::abs(written - value) <= 1e-9 * std::abs(value);
@@ -109,7 +113,7 @@ QVector<double> SpacedTicker::spaced(const QVector<double>& ticks, const QCPRang
 
 template <class Ticks>
 QVector<double> SpacedTicker::atLeastTwo(double step, double least, Ticks ticks) {
-    constexpr int kTries = 2; // yet smaller steps have labels that nobody expects
+    constexpr int kTries = 3; // yet smaller steps have labels that nobody expects
     QVector<double> best = ticks(step);
     for (int i = 0; i < kTries && best.size() < 2; ++i) {
         step = finer(step);
@@ -149,14 +153,27 @@ QVector<double> PowerTicker::createTickVector(double, const QCPRange& range) {
     const double logBase = std::log(m_base);
     const double low = std::log(range.lower) / logBase, high = std::log(range.upper) / logBase;
     if (m_base == 10 && high - low < 1) {
-        // inside a decade: even steps read better than a single power
-        return atLeastTwo(QCPAxisTicker::getTickStep(range), 0, [&](double step) {
-            return spaced(QCPAxisTicker::createTickVector(step, range), range, Keep::Lowest, place);
-        });
+        // inside a decade: even steps read better than a single power, but all of them may lie near
+        // the upper end
+        const auto spread = [](const QVector<double>& ticks) {
+            return ticks.isEmpty() ? 0 : std::log(ticks.back() / ticks.front());
+        };
+        const QVector<double> even =
+            atLeastTwo(QCPAxisTicker::getTickStep(range), 0, [&](double step) {
+                return spaced(QCPAxisTicker::createTickVector(step, range), range, Keep::Lowest,
+                              place);
+            });
+        const QVector<double> round = spaced(powers(1, low, high), range, Keep::Lowest, place);
+        return spread(round) > spread(even) + 1e-9 ? round : even;
     }
     QVector<double> best;
-    const int coarsest = std::max(1, static_cast<int>(std::ceil((high - low) / tickCount())));
-    for (int stride = coarsest; stride > 0 && best.size() < 2; --stride)
+    const double coarsest = (high - low) / tickCount();
+    // of two, every 2nd, 4th, 8th or 16th power: nobody counts in seventeens
+    const bool doubles = m_base == 2;
+    int stride = 1;
+    while (stride < coarsest)
+        stride = doubles ? 2 * stride : stride + 1;
+    for (; stride > 0 && best.size() < 2; stride = doubles ? stride / 2 : stride - 1)
         if (const QVector<double> ticks =
                 spaced(powers(stride, low, high), range, Keep::Lowest, place);
             ticks.size() > best.size())

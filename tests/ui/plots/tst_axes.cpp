@@ -86,6 +86,10 @@ void TestAxes::tickLabels_data() {
                               << QStringList{"2^16", "2^17", "2^18"};
     QTest::newRow("below one") << "two" << 0.1 << 0.6 << QStringList{"2^-3", "2^-2", "2^-1"};
     QTest::newRow("decades") << "ten" << 0.005 << 1.5 << QStringList{"0.01", "0.1", "1"};
+    const auto whole = [](int number) { return QLocale().toString(number); };
+    QTest::newRow("errors in euros")
+        << "ten" << 7000.0 << 120000.0
+        << QStringList{whole(10000), whole(20000), whole(50000), whole(100000)};
     // three digits would put the label 1.33 beside its place, and write two of the next alike
     QTest::newRow("quarters") << "ten" << 1.29 << 1.36 << QStringList{"1.3", "1.325", "1.35"};
     QTest::newRow("close together")
@@ -125,14 +129,22 @@ void TestAxes::labelsInLittleRoom_data() {
     QTest::addColumn<double>("share"); // of the axis, which a label needs
     QTest::addColumn<QStringList>("labels");
     QTest::newRow("validation loss") << "ten" << 0.53 << 0.92 << 0.9 << QStringList{"0.6"};
+    QTest::newRow("low validation loss")
+        << "ten" << 0.53 << 0.92 << 0.7 << QStringList{"0.6", "0.9"};
+    QTest::newRow("most of a decade")
+        << "ten" << 0.27 << 2.4 << 0.25 << QStringList{"0.5", "1", "2"};
     QTest::newRow("two fit") << "ten" << 0.53 << 0.92 << 0.45 << QStringList{"0.6", "0.8"};
     QTest::newRow("a staircase") << "two" << std::exp2(10.5) << std::exp2(24.5) << 0.45
-                                 << QStringList{"2^12", "2^24"};
+                                 << QStringList{"2^16", "2^24"};
+    QTest::newRow("far apart") << "two" << std::exp2(-12.0) << std::exp2(18.0) << 0.3
+                               << QStringList{"2^0", "2^16"};
     QTest::newRow("scales held fixed")
         << "two" << std::exp2(-10.5) << std::exp2(16.5) << 0.45 << QStringList{"2^0", "2^16"};
     QTest::newRow("one octave") << "two" << std::exp2(15.5) << std::exp2(17.5) << 0.9
                                 << QStringList{"2^16"};
     QTest::newRow("accuracy") << "share" << 0.72 << 0.93 << 0.4 << QStringList{"0.8", "0.9"};
+    QTest::newRow("low accuracy") << "share" << 0.705 << 0.862 << 0.7
+                                  << QStringList{"0.74", "0.86"};
     QTest::newRow("high accuracy")
         << "share" << 0.9801 << 0.9809 << 0.3 << QStringList{"0.9804", "0.9808"};
     QTest::newRow("skipped steps") << "count" << 0.0 << 1.18 << 0.45 << QStringList{"0", "1"};

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <vector>
 
 namespace tst_plot_layout {
 
@@ -20,6 +22,16 @@ using namespace halfscope;
 
 namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// Returns the places of the labels beside a plot, in pixels from above to below.
+std::vector<double> labelPlaces(const QCPAxisRect& rect) {
+    const QCPAxis* axis = rect.axis(QCPAxis::atLeft);
+    std::vector<double> places;
+    for (const double tick : axis->tickVector())
+        if (axis->range().contains(tick)) places.push_back(axis->coordToPixel(tick));
+    std::sort(places.begin(), places.end());
+    return places;
+}
 } // namespace
 
 class TestPlotLayout : public QObject, private ShownPlots {
@@ -28,6 +40,7 @@ private slots:
     void init() { makeStack(); }
     void marksAtTheEdgesAreWhole();
     void tickLabelsNeverTouch();
+    void lowPlotsHaveTwoLabels();
     void stepLabelsNeverTouch();
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
@@ -83,20 +96,45 @@ void TestPlotLayout::tickLabelsNeverTouch() {
     for (const int height : {220, 260, 330, 420, 700, 1400}) {
         show(500, height);
         QCustomPlot& plot = plotOf(*m_stack);
-        const int line = QFontMetrics(plot.font()).height();
+        const int digits =
+            QFontMetrics(plot.font()).tightBoundingRect(QStringLiteral("0123456789")).height();
         for (int i = 0; i < 4; ++i) {
             if (!plot.axisRect(i)->visible()) continue; // only its header is shown
-            const QCPAxis* axis = plot.axisRect(i)->axis(QCPAxis::atLeft);
-            std::vector<double> places;
-            for (const double tick : axis->tickVector())
-                if (axis->range().contains(tick)) places.push_back(axis->coordToPixel(tick));
+            const std::vector<double> places = labelPlaces(*plot.axisRect(i));
             QVERIFY2(!places.empty(), qPrintable(QString::number(i)));
-            std::sort(places.begin(), places.end());
             for (size_t k = 1; k < places.size(); ++k)
-                QVERIFY2(places[k] - places[k - 1] >= line - 1,
+                QVERIFY2(places[k] - places[k - 1] > digits + 1,
                          qPrintable(QStringLiteral("plot %1, height %2").arg(i).arg(height)));
         }
     }
+}
+
+/// One label would not say how far apart two values are.
+void TestPlotLayout::lowPlotsHaveTwoLabels() {
+    for (int i = 1; i <= 400; ++i) {
+        const float loss = 0.5f + 0.4f * std::abs(std::sin(static_cast<float>(i)));
+        m_stack->append(0, record(i, 0, loss));
+        m_stack->append(1, record(i, 1, loss, std::ldexp(1.0f, i % 30), i / 30));
+    }
+    std::set<int> lowest;
+    for (int height = 200; height <= 420; height += 6) {
+        show(500, height);
+        const QCustomPlot& plot = plotOf(*m_stack);
+        for (int i = 0; i < 4; ++i) {
+            const QCPAxisRect& rect = *plot.axisRect(i);
+            if (!rect.visible()) continue;
+            lowest.insert(rect.height());
+            QVERIFY2(labelPlaces(rect).size() >= 2,
+                     qPrintable(QStringLiteral("plot %1: %2 pixels, %3 to %4")
+                                    .arg(i)
+                                    .arg(rect.height())
+                                    .arg(rect.axis(QCPAxis::atLeft)->range().lower)
+                                    .arg(rect.axis(QCPAxis::atLeft)->range().upper)));
+        }
+    }
+    // not only in plots of two lines
+    QVERIFY2(*lowest.begin() < 1.5 * QFontMetrics(plotOf(*m_stack).font()).height(),
+             qPrintable(QString::number(*lowest.begin())));
 }
 
 void TestPlotLayout::stepLabelsNeverTouch() {
