@@ -81,19 +81,24 @@ public:
                 if (namesake) amongNamesakes[slot] = true;
             }
         }
-        std::vector<std::pair<size_t, std::string>> found;
+        struct Found {
+            size_t nearest, alike; ///< alike: how many others have the same
+            std::string text;
+        };
+        std::vector<Found> found;
         for (size_t slot = 0; slot < m_slots.size(); ++slot) {
             const std::string& text = m_entries[slot][own].text;
             const bool named =
                 m_preset[own] && !amongNamesakes[slot] && !differ(slot, own, *m_preset[own]);
             if (nearest[slot] != kAlike && !text.empty() && !named)
-                found.emplace_back(nearest[slot], text);
+                found.push_back({nearest[slot], alike(slot, own), text});
         }
-        std::stable_sort(found.begin(), found.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+            return std::pair(a.nearest, a.alike) < std::pair(b.nearest, b.alike);
+        });
         std::vector<std::string> texts;
-        for (auto& each : found)
-            texts.push_back(std::move(each.second));
+        for (Found& each : found)
+            texts.push_back(std::move(each.text));
         return texts;
     }
 
@@ -142,6 +147,14 @@ private:
         const std::string &one = m_scalers[a][lane], &other = m_scalers[b][lane];
         const bool named = one != other && one != kCustomScaler && other != kCustomScaler;
         return named == (key == kScalerPreset);
+    }
+
+    /// Returns how many other configurations do not differ from one in a slot.
+    size_t alike(size_t slot, size_t own) const {
+        size_t count = 0;
+        for (size_t other = 0; other < m_count; ++other)
+            if (other != own && !differ(slot, own, other)) ++count;
+        return count;
     }
 
     /// Returns the slots in which two configurations differ and that say something of one of them.

@@ -70,6 +70,10 @@ void TestSettingDifferences::differences_data() {
     row("the most alike first",
         {"optimizer.lr=0.1;model.width=64;run.seed=1", "optimizer.lr=0.1;model.width=64", ""},
         {"seed 1, width 64, lr 0.1", "seed 0, width 64, lr 0.1", "width 128, lr 0.001, seed 0"});
+    row("one change each: the rare value first",
+        {"optimizer.lr=0.1", "model.width=64", "run.seed=1", "model.depth=2"},
+        {"lr 0.1, width 128, depth 3, seed 0", "width 64, depth 3, lr 0.001, seed 0",
+         "seed 1, width 128, depth 3, lr 0.001", "depth 2, width 128, lr 0.001, seed 0"});
     row("presets by their names alone", {"preset=overflow", "preset=gan", "preset=languages"},
         {"", "", ""});
     row("and what was changed in one of them",
