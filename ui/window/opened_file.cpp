@@ -1,6 +1,7 @@
 // Decides by name and content what a file is, and reads it with what lies beside it.
 #include "ui/window/opened_file.h"
 
+#include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/runs/run_folder.h"
@@ -13,6 +14,7 @@
 #include "engine/train/state_dict.h"
 #include "ui/models/safe_text.h"
 
+#include <QCollator>
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
@@ -87,6 +89,58 @@ OpenedFile readArrays(const QString& path, const RunConfig& settings) {
     return {.path = path, .weights = true};
 }
 
+QString titled(const QString& title, const QString& name) {
+    return QCoreApplication::translate("OpenedFile", "%1 (%2)").arg(title, name);
+}
+
+/// Returns those folders in a folder that hold saved runs, as a person orders them: 2 before 10.
+QStringList runsIn(const QString& folder) {
+    QStringList found;
+    const QDir dir(folder);
+    for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+        checkCancelled();
+        if (isSavedRun(dir.filePath(name + u'/' + kExperimentFile)) &&
+            QFileInfo::exists(dir.filePath(name + u'/' + kExperimentFile)))
+            found << dir.filePath(name);
+    }
+    QCollator order(QLocale::English); // the locale C would order numbers by their digits
+    order.setNumericMode(true);
+    std::sort(found.begin(), found.end(), order);
+    return found;
+}
+
+/// The names of their folders tell runs apart that have the same title.
+OpenedRun readRunIn(const QString& folder) {
+    const OpenedFile opened = readExperiment(QDir(folder).filePath(kExperimentFile));
+    const QString name = safeText(QDir(folder).dirName().toStdString());
+    const QString title = safeText(opened.config->title);
+    OpenedRun read{
+        title.isEmpty() ? name : titled(title, name),
+        readRun(folder.toStdString(), *opened.config, [](double) { return !isCancelled(); })};
+    checkCancelled();
+    if (opened.begun) {
+        RunBatch batch;
+        batch.checkpoint = opened.begun->now().checkpoint();
+        read.run->append(std::move(batch));
+    }
+    return read;
+}
+
+/// Reads the runs of a folder. One that cannot be read is left out; throws InputError when none
+/// can.
+OpenedFile readRuns(const QString& path, const QStringList& folders) {
+    OpenedFile opened{path};
+    for (const QString& folder : folders) {
+        try {
+            opened.runs.push_back(readRunIn(folder));
+        } catch (const InputError& error) {
+            if (opened.problem.empty()) opened.problem = error.message();
+        }
+    }
+    if (opened.runs.empty()) throw InputError(opened.problem);
+    return opened;
+}
+
 } // namespace
 
 /// Decodes the picture now, because an error is better reported here than when the run is built.
@@ -122,6 +176,8 @@ OpenedFile readAny(const QString& path, const RunConfig& settings) {
         return readExperiment(QDir(path).filePath(kExperimentFile));
     if (file.fileName() == QLatin1String(kStepsFile))
         return readExperiment(file.dir().filePath(kExperimentFile));
+    if (const QStringList runs = file.isDir() ? runsIn(path) : QStringList(); !runs.isEmpty())
+        return readRuns(path, runs); // their pictures are no data set
     if (namesPicture(path.toStdString())) return checkPicture(path);
     if (auto onData = experimentOn(path.toStdString())) return {path, false, std::move(onData)};
     if (file.isDir()) throw nothingInFolder(path.toStdString());
@@ -148,8 +204,7 @@ QString titleOf(const OpenedFile& opened) {
     if (!preset) return title;
     const QFileInfo file(opened.path);
     const QString name = opened.savedRun ? file.absoluteDir().dirName() : file.fileName();
-    return QCoreApplication::translate("OpenedFile", "%1 (%2)")
-        .arg(title, safeText(name.toStdString()));
+    return titled(title, safeText(name.toStdString()));
 }
 
 } // namespace halfscope

@@ -16,6 +16,12 @@
 
 namespace halfscope {
 
+/// A run of a folder with several.
+struct OpenedRun {
+    QString title;
+    std::shared_ptr<Run> run;
+};
+
 /// A file that was read and can be shown.
 struct OpenedFile {
     QString path;
@@ -27,7 +33,9 @@ struct OpenedFile {
     std::shared_ptr<const ExperimentState> from{};
     std::shared_ptr<Run> begun{};
     std::vector<std::string> idle{}; ///< keys of its settings that have no effect
-    Message problem{};               ///< why a run cannot go on from the checkpoint beside it
+    /// Why a run cannot go on from the checkpoint beside it, or why one of several is left out.
+    Message problem{};
+    std::vector<OpenedRun> runs{}; ///< of a folder that holds folders of saved runs
 };
 
 /// Reads an experiment, and what its run can continue from when that lies beside it. Throws

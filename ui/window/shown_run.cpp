@@ -319,11 +319,12 @@ void ShownRun::keep() {
             "The previous run is kept. Edit > Restore the previous run (Shift+R) shows it again."));
 }
 
-RunId ShownRun::adopt(const RunPtr& run, const QString& title) {
+RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows) {
     Shown other;
     other.run = run;
     other.preset = QString::fromStdString(run->info().preset);
     other.title = title;
+    other.savedRows = savedRows;
     other.id = m_models.store.add(run, title.toStdString());
     m_models.store.setVisible(other.id, false); // is drawn behind another run only when asked for
     m_before = other.id;

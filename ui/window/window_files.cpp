@@ -145,6 +145,7 @@ void WindowFiles::openPreset(const QString& name) {
 void WindowFiles::show(const OpenedFile& opened) {
     if (opened.picture) return showPicture(opened.path);
     if (opened.weights) return startFrom(opened.path);
+    if (!opened.runs.empty()) return showRuns(opened);
     emit used(opened.savedRun ? QFileInfo(opened.path).path() : opened.path);
     const RunConfig& config = opened.from ? opened.from->recorded : *opened.config;
     const QString title = titleOf(opened);
@@ -159,6 +160,18 @@ void WindowFiles::show(const OpenedFile& opened) {
                           opened.begun ? opened.begun->now().checkpoint() : nullptr);
         if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
     }
+}
+
+/// Lists the runs and shows the last one.
+void WindowFiles::showRuns(const OpenedFile& opened) {
+    emit used(opened.path);
+    RunId last = RunId::None;
+    for (const OpenedRun& each : opened.runs)
+        last = m_shown.adopt(each.run, each.title, rowsOf(each.run->now()));
+    m_shown.bringBack(last);
+    emit told(tr("%n saved runs were opened. F8 shows the list of runs.", nullptr,
+                 static_cast<int>(opened.runs.size())));
+    if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
 }
 
 void WindowFiles::showPicture(const QString& path) {
@@ -222,10 +235,8 @@ void WindowFiles::choose() {
 }
 
 void WindowFiles::chooseFolder() {
-    const QString path = chooseSourceFolder(
-        &m_window, FilesOf::Runs,
-        tr("Open a saved run, or a folder with data: a folder of pictures for each "
-           "class, MNIST's files, a pair of arrays, or shards"));
+    const QString path =
+        chooseSourceFolder(&m_window, FilesOf::Runs, tr("Open a folder with saved runs or data"));
     if (!path.isEmpty()) tryOpen(path);
 }
 

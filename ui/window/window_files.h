@@ -41,7 +41,8 @@ public:
     /// Makes a PNG or JPEG file the picture that the networks paint.
     void openPicture(const QString& path);
     /// Opens an experiment or a picture, by the name's ending. For a folder or its steps.csv it
-    /// opens the run saved there; from a checkpoint it continues; from weights it starts.
+    /// opens the run saved there, and for a folder of such folders all their runs; from a
+    /// checkpoint it continues; from weights it starts.
     void open(const QString& path);
     /// Does the same, but shows an error's sentence in the banner: then nothing is opened and it
     /// returns false. A file that takes long to read is read on another thread, and opened or
@@ -56,7 +57,7 @@ public:
     QStringList saveResults(const QString& folder);
 
     void choose();
-    /// Asks for a folder: a saved run, or data.
+    /// Asks for a folder: a saved run, several of them, or data.
     void chooseFolder();
     void chooseExperiment();
     void chooseCheckpoint();
@@ -109,6 +110,7 @@ signals:
 
 private:
     void show(const OpenedFile&);
+    void showRuns(const OpenedFile&);
     void showPicture(const QString& path);
     void lookAtLiveBoard();
     void startFrom(const QString& weights);

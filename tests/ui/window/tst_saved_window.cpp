@@ -51,6 +51,7 @@ private slots:
     void resetMakesItTheRunBefore();
     void editsCountFromTheFirstStep();
     void ofTheCommandLine();
+    void aFolderOfRunsListsThem();
     void withoutTheOtherTables();
     void anExperimentAloneIsNoRun();
     void badFilesLeaveTheSettings_data();
@@ -263,6 +264,29 @@ void TestSavedWindow::ofTheCommandLine() {
     QVERIFY(trains(opened.window));
     opened.window.saveResults(folder);
     QVERIFY(contentOf(folder, "summary.json") != summary); // other times
+}
+
+/// Folders with pictures in each of them would else be taken for a data set of pictures.
+void TestSavedWindow::aFolderOfRunsListsThem() {
+    QTemporaryDir folder;
+    for (const char* name : {"run 10", "run 2", "damaged"})
+        QVERIFY(!copyOf(m_results, folder.filePath(QLatin1String(name))).isEmpty());
+    put(folder.filePath(QStringLiteral("damaged")), "steps.csv", "abc\n1\n");
+    Opened opened(tinyConfig(20));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.tryFile(folder.path());
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 2, kPatience);
+    const auto nameOf = [&](int row) { return window.runs().index(row, 0).data().toString(); };
+    QVERIFY2(nameOf(0).contains(QStringLiteral("run 2")), qPrintable(nameOf(0)));
+    QVERIFY2(nameOf(1).contains(QStringLiteral("run 10")), qPrintable(nameOf(1)));
+    QVERIFY(window.runs().index(1, 0).data(RunListModel::CurrentRole).toBool());
+    QVERIFY(window.showsSaved());
+    QTRY_COMPARE_WITH_TIMEOUT(pointsOf(window, "Loss/A fp32"), m_losses, kPatience);
+    QVERIFY2(window.bannerText().contains(QStringLiteral("damaged")),
+             qPrintable(window.bannerText()));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QVERIFY(window.close()); // there is nothing to save, so nothing is asked
 }
 
 void TestSavedWindow::withoutTheOtherTables() {
