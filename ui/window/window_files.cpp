@@ -169,8 +169,10 @@ void WindowFiles::showRuns(const OpenedFile& opened) {
     for (const OpenedRun& each : opened.runs)
         last = m_shown.adopt(each.run, each.title, rowsOf(each.run->now()));
     m_shown.bringBack(last);
-    emit told(tr("%n saved runs were opened. F8 shows the list of runs.", nullptr,
-                 static_cast<int>(opened.runs.size())));
+    const auto runs = static_cast<int>(opened.runs.size());
+    emit told(runs == 1
+                  ? tr("1 saved run was opened. F8 shows the list of runs.")
+                  : tr("%n saved runs were opened. F8 shows the list of runs.", nullptr, runs));
     if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
 }
 
