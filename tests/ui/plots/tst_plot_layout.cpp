@@ -1,5 +1,5 @@
-// How the plots are laid out: marks at the edges, tick labels, headers that say as much as there is
-// room for, and sizes too small for anything.
+// How the plots are laid out: marks at the edges, labels of steps, headers that say as much as
+// there is room for, and sizes too small for anything.
 #include "tests/support/shown_plots.h"
 #include "ui/plots/plots_menu.h"
 #include "ui/plots/readout_item.h"
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 namespace tst_plot_layout {
 
@@ -21,16 +20,6 @@ using namespace halfscope;
 
 namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-/// Returns the places of the labels beside a plot, in pixels from above to below.
-std::vector<double> labelPlaces(const QCPAxisRect& rect) {
-    const QCPAxis* axis = rect.axis(QCPAxis::atLeft);
-    std::vector<double> places;
-    for (const double tick : axis->tickVector())
-        if (axis->range().contains(tick)) places.push_back(axis->coordToPixel(tick));
-    std::sort(places.begin(), places.end());
-    return places;
-}
 } // namespace
 
 class TestPlotLayout : public QObject, private ShownPlots {
@@ -38,8 +27,6 @@ class TestPlotLayout : public QObject, private ShownPlots {
 private slots:
     void init() { makeStack(); }
     void marksAtTheEdgesAreWhole();
-    void tickLabelsNeverTouch();
-    void lowPlotsHaveTwoLabels();
     void stepLabelsNeverTouch();
     void littleRoomFoldsPlots();
     void speedFoldsBeforeSkips();
@@ -84,60 +71,6 @@ void TestPlotLayout::marksAtTheEdgesAreWhole() {
         QVERIFY(axis->coordToPixel(1) - rect.left() >= kHalfAMark);
         QVERIFY(rect.right() - axis->coordToPixel(5000) >= kHalfAMark);
     }
-}
-
-void TestPlotLayout::tickLabelsNeverTouch() {
-    for (int i = 1; i <= 400; ++i) {
-        const float loss = 80 + 75 * std::abs(std::sin(static_cast<float>(i)));
-        m_stack->append(0, record(i, 0, loss));
-        m_stack->append(1, record(i, 1, loss, std::ldexp(1.0f, i % 30), i / 30));
-    }
-    for (const int height : {220, 260, 330, 420, 700, 1400}) {
-        show(500, height);
-        QCustomPlot& plot = plotOf(*m_stack);
-        const int digits =
-            QFontMetrics(plot.font()).tightBoundingRect(QStringLiteral("0123456789")).height();
-        for (int i = 0; i < 4; ++i) {
-            if (!plot.axisRect(i)->visible()) continue; // only its header is shown
-            const std::vector<double> places = labelPlaces(*plot.axisRect(i));
-            QVERIFY2(!places.empty(), qPrintable(QString::number(i)));
-            for (size_t k = 1; k < places.size(); ++k)
-                QVERIFY2(places[k] - places[k - 1] > digits + 1,
-                         qPrintable(QStringLiteral("plot %1, height %2").arg(i).arg(height)));
-        }
-    }
-}
-
-/// One label would not say how far apart two values are.
-void TestPlotLayout::lowPlotsHaveTwoLabels() {
-    for (int i = 1; i <= 400; ++i) {
-        const float loss = 0.5f + 0.4f * std::abs(std::sin(static_cast<float>(i)));
-        m_stack->append(0, record(i, 0, loss));
-        m_stack->append(1, record(i, 1, loss, std::ldexp(1.0f, i % 30), i / 30));
-    }
-    const int line = QFontMetrics(plotOf(*m_stack).font()).height();
-    int lowest = line * 9;
-    double closest = lowest;
-    for (int height = 200; height <= 420; height += 6) {
-        show(500, height);
-        const QCustomPlot& plot = plotOf(*m_stack);
-        for (int i = 0; i < 4; ++i) {
-            const QCPAxisRect& rect = *plot.axisRect(i);
-            if (!rect.visible()) continue;
-            lowest = std::min(lowest, rect.height());
-            const std::vector<double> places = labelPlaces(rect);
-            if (places.size() >= 2) closest = std::min(closest, places[1] - places[0]);
-            QVERIFY2(places.size() >= 2,
-                     qPrintable(QStringLiteral("plot %1: %2 pixels, %3 to %4")
-                                    .arg(i)
-                                    .arg(rect.height())
-                                    .arg(rect.axis(QCPAxis::atLeft)->range().lower)
-                                    .arg(rect.axis(QCPAxis::atLeft)->range().upper)));
-        }
-    }
-    // not only in plots of two lines: labels may be as close as their digits allow
-    QVERIFY2(lowest < 1.5 * line, qPrintable(QString::number(lowest)));
-    QVERIFY2(closest < line - 1, qPrintable(QString::number(closest)));
 }
 
 void TestPlotLayout::stepLabelsNeverTouch() {

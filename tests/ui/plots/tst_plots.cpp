@@ -1,6 +1,6 @@
-// The plots: no line gets a value that is not finite, axes stay sane, marks of events, what screen
-// readers hear, export and themes. Mouse and keys are in tst_plot_use, the layout in
-// tst_plot_layout.
+// The plots: no line gets a value that is not finite, axes stay sane, labels of their values, marks
+// of events, what screen readers hear, export and themes. Mouse and keys are in tst_plot_use, the
+// layout in tst_plot_layout.
 #include "tests/support/shown_plots.h"
 #include "ui/look/text_fit.h"
 
@@ -13,8 +13,10 @@
 #include <QtTest>
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace tst_plots {
 
@@ -37,12 +39,23 @@ bool hasPixel(const QImage& image, const QRect& area, QRgb color) {
     return false;
 }
 
+/// Returns the places of the labels beside a plot, in pixels from above to below.
+std::vector<double> labelPlaces(const QCPAxisRect& rect) {
+    const QCPAxis* axis = rect.axis(QCPAxis::atLeft);
+    std::vector<double> places;
+    for (const double tick : axis->tickVector())
+        if (axis->range().contains(tick)) places.push_back(axis->coordToPixel(tick));
+    std::sort(places.begin(), places.end());
+    return places;
+}
 } // namespace
 
 class TestPlots : public QObject, private ShownPlots {
     Q_OBJECT
 private slots:
     void init() { makeStack(); }
+    void tickLabelsNeverTouch();
+    void lowPlotsHaveTwoLabels();
     void lossesThatAreNotFinite_data();
     void lossesThatAreNotFinite();
     void scaleRange_data();
@@ -402,6 +415,60 @@ void TestPlots::themesRecolourEverything() {
         QCOMPARE(image.pixel(1, 1), colors.background.rgb());
         QVERIFY(hasPixel(image, plot.axisRect(0)->rect(), colors.lane(0).rgb()));
     }
+}
+
+void TestPlots::tickLabelsNeverTouch() {
+    for (int i = 1; i <= 400; ++i) {
+        const float loss = 80 + 75 * std::abs(std::sin(static_cast<float>(i)));
+        m_stack->append(0, record(i, 0, loss));
+        m_stack->append(1, record(i, 1, loss, std::ldexp(1.0f, i % 30), i / 30));
+    }
+    for (const int height : {220, 260, 330, 420, 700, 1400}) {
+        show(500, height);
+        QCustomPlot& plot = plotOf(*m_stack);
+        const int digits =
+            QFontMetrics(plot.font()).tightBoundingRect(QStringLiteral("0123456789")).height();
+        for (int i = 0; i < 4; ++i) {
+            if (!plot.axisRect(i)->visible()) continue; // only its header is shown
+            const std::vector<double> places = labelPlaces(*plot.axisRect(i));
+            QVERIFY2(!places.empty(), qPrintable(QString::number(i)));
+            for (size_t k = 1; k < places.size(); ++k)
+                QVERIFY2(places[k] - places[k - 1] > digits + 1,
+                         qPrintable(QStringLiteral("plot %1, height %2").arg(i).arg(height)));
+        }
+    }
+}
+
+/// One label would not say how far apart two values are.
+void TestPlots::lowPlotsHaveTwoLabels() {
+    for (int i = 1; i <= 400; ++i) {
+        const float loss = 0.5f + 0.4f * std::abs(std::sin(static_cast<float>(i)));
+        m_stack->append(0, record(i, 0, loss));
+        m_stack->append(1, record(i, 1, loss, std::ldexp(1.0f, i % 30), i / 30));
+    }
+    const int line = QFontMetrics(plotOf(*m_stack).font()).height();
+    int lowest = line * 9;
+    double closest = lowest;
+    for (int height = 200; height <= 420; height += 6) {
+        show(500, height);
+        const QCustomPlot& plot = plotOf(*m_stack);
+        for (int i = 0; i < 4; ++i) {
+            const QCPAxisRect& rect = *plot.axisRect(i);
+            if (!rect.visible()) continue;
+            lowest = std::min(lowest, rect.height());
+            const std::vector<double> places = labelPlaces(rect);
+            if (places.size() >= 2) closest = std::min(closest, places[1] - places[0]);
+            QVERIFY2(places.size() >= 2,
+                     qPrintable(QStringLiteral("plot %1: %2 pixels, %3 to %4")
+                                    .arg(i)
+                                    .arg(rect.height())
+                                    .arg(rect.axis(QCPAxis::atLeft)->range().lower)
+                                    .arg(rect.axis(QCPAxis::atLeft)->range().upper)));
+        }
+    }
+    // not only in plots of two lines: labels may be as close as their digits allow
+    QVERIFY2(lowest < 1.5 * line, qPrintable(QString::number(lowest)));
+    QVERIFY2(closest < line - 1, qPrintable(QString::number(closest)));
 }
 
 } // namespace tst_plots
