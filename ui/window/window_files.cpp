@@ -169,10 +169,7 @@ void WindowFiles::showRuns(const OpenedFile& opened) {
     for (const OpenedRun& each : opened.runs)
         last = m_shown.adopt(each.run, each.title, rowsOf(each.run->now()));
     m_shown.bringBack(last);
-    const auto runs = static_cast<int>(opened.runs.size());
-    emit told(runs == 1
-                  ? tr("1 saved run was opened. F8 shows the list of runs.")
-                  : tr("%n saved runs were opened. F8 shows the list of runs.", nullptr, runs));
+    emit told(tr("Saved runs opened: %1. F8 shows the list of runs.").arg(opened.runs.size()));
     if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
 }
 
