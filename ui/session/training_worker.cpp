@@ -84,6 +84,7 @@ void TrainingWorker::turn() {
     if (!m_saves.empty() && m_run && !m_midway) save();
     if (m_keeps && !m_midway) keep();
     if (delivered && busy() && wait() <= 0) advance();
+    if (m_looks) look();
 }
 
 std::chrono::milliseconds TrainingWorker::patience(bool delivered) const {
@@ -118,7 +119,7 @@ void TrainingWorker::obey(Command& command) {
                           [this](const KeepCommand& keep) { m_keeps = keep.number; },
                           [this](LookCommand) {
                               m_counted = false; // a glance may have been all that was made of it
-                              look();
+                              m_looks = true;
                           }},
                command);
 }
@@ -138,7 +139,7 @@ void TrainingWorker::pause() {
     } catch (const std::exception&) {
         return fail();
     }
-    look();
+    m_looks = true;
 }
 
 void TrainingWorker::build(const ResetCommand& reset) {
@@ -176,7 +177,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         showPicture();
         setState(SessionState::Ready);
         checkFinished();
-        look();
+        m_looks = true;
     } catch (const std::exception&) {
         fail();
     }
@@ -201,7 +202,7 @@ void TrainingWorker::edit(const EditCommand& change) {
         publishChange();
         checkFinished();
         keepChange();
-        look(); // the gradients of the next step have another scale
+        m_looks = true; // the gradients of the next step have another scale
     } catch (const InputError& error) {
         tell(RefusedNotice{error.message()});
     } catch (const std::exception&) {
@@ -217,7 +218,7 @@ void TrainingWorker::fork() {
         publishChange();
         showPicture();
         keepChange();
-        look();
+        m_looks = true;
     } catch (const InputError& error) {
         tell(RefusedNotice{error.message()});
     } catch (const EngineError& error) { // the lane does not fit into memory: the others continue
@@ -320,7 +321,7 @@ void TrainingWorker::advance() {
             setState(SessionState::Finished);
         else if (onlyOne)
             setState(SessionState::Paused);
-        if (done || onlyOne) look();
+        m_looks |= done || onlyOne;
     } catch (const std::exception&) {
         fail();
     }
@@ -411,6 +412,7 @@ bool TrainingWorker::showGradients() {
 }
 
 void TrainingWorker::look() {
+    m_looks = false;
     if (!m_run || busy() || m_midway) return;
     endErrors();
     if (m_counted) return;
@@ -420,6 +422,7 @@ void TrainingWorker::look() {
         // requests to stop the training may be left over, one for each lane
         for (size_t i = 0; i <= kMaxLanes && !m_channel->commandWaits(); ++i)
             if (showGradients()) return;
+        m_looks = m_channel->commandWaits(); // once that is obeyed
     } catch (const std::exception&) {
         fail();
     }
