@@ -43,6 +43,7 @@ std::string& textIn(ModelConfig& model, ModelDialog::Network network) {
 ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* parent)
     : QDialog(parent), m_config(config), m_network(network) {
     const bool critic = network == Network::Critic;
+    const bool slopes = critic && config.model.adversary == Adversary::WganGp;
     setWindowTitle(critic ? tr("Layers of the critic") : tr("Layers of the network"));
     resize(900, 520);
     auto* about = make<QLabel>(
@@ -52,6 +53,11 @@ ModelDialog::ModelDialog(const RunConfig& config, Network network, QWidget* pare
                : tr("Write the network as in PyTorch, or paste what print(model) shows. For a "
                     "batch of the task, the shape after each layer stands at the right."),
         this);
+    if (slopes) // else its rows look too many
+        about->setText(tr("%1 A third of the rows are points between a target and its prediction, "
+                          "for the gradient penalty.")
+                           .arg(about->text()));
+    about->setObjectName(QStringLiteral("about"));
     about->setWordWrap(true);
     auto* column = make<QVBoxLayout>(this);
     column->addWidget(about);

@@ -9,6 +9,7 @@
 
 #include <QApplication>
 #include <QDialogButtonBox>
+#include <QLabel>
 #include <QLocale>
 #include <QMessageBox>
 #include <QPlainTextEdit>
@@ -212,7 +213,7 @@ void TestModelDialog::comesIntoTheSettings() {
 }
 
 /// The critic of nothing but a width, whose batch holds targets and predictions, and with wgan-gp
-/// as many points between them.
+/// as many points between them, which the dialog explains.
 void TestModelDialog::showsTheCritic() {
     for (const Adversary adversary : {Adversary::Gan, Adversary::WganGp}) {
         RunConfig config = drawingDigits(adversary);
@@ -227,6 +228,10 @@ void TestModelDialog::showsTheCritic() {
         QVERIFY(dialog.editor()->toPlainText().contains(QStringLiteral("LeakyReLU(0.2)")));
         QCOMPARE(dialog.text(), QString()); // nothing was written
         QCOMPARE(dialog.errorText(), QString());
+        const auto* about = dialog.findChild<QLabel*>(QStringLiteral("about"));
+        QVERIFY(about);
+        QCOMPARE(about->text().contains(QStringLiteral("A third of the rows are points between")),
+                 adversary == Adversary::WganGp);
     }
 }
 
