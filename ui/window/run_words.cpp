@@ -45,6 +45,12 @@ QString RunWords::savedRun(const Run& run, bool back) {
                              : tr("Saved run of %1; missing: %2.").arg(steps, missing);
 }
 
+QString RunWords::openedRuns(size_t count, const Message& problem) {
+    const QString opened = tr("Saved runs opened: %1. F8 shows the list of runs.").arg(count);
+    return problem.empty() ? opened
+                           : tr("%1 Not all could be read: %2").arg(opened, translated(problem));
+}
+
 QString RunWords::over(const State& state) {
     if (state.step < 1) return {};
     if (state.session == SessionState::Finished) return tr("Finished.");

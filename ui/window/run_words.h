@@ -34,6 +34,9 @@ public:
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
     static QString savedRun(const Run&, bool back);
+    /// Says how many saved runs of a folder were opened. `problem` tells why others were not; empty
+    /// when all were.
+    static QString openedRuns(size_t count, const Message& problem);
     /// Says that the training is over; empty as long as it is not, and before a first row.
     static QString over(const State&);
     /// Returns the sentence for the status bar. `saved` is what savedRun() returned, or empty.

@@ -325,6 +325,7 @@ RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows
     other.preset = QString::fromStdString(run->info().preset);
     other.title = title;
     other.savedRows = savedRows;
+    other.listed = !run->info().folder.empty(); // those of another session are in no folder
     other.id = m_models.store.add(run, title.toStdString());
     m_models.store.setVisible(other.id, false); // is drawn behind another run only when asked for
     m_before = other.id;
@@ -541,11 +542,6 @@ void ShownRun::invite() {
                         : ended                           ? Press::Continue
                                                           : Press::Play;
     m_figures.invite(RunWords::invitation(now, lanes, about), press, says ? m_title : QString());
-}
-
-QString ShownRun::lead() const {
-    return showsSaved() ? RunWords::savedRun(*m_shown.run, m_shown.back)
-                        : RunWords::over(stateNow());
 }
 
 RunWords::State ShownRun::stateNow() const {

@@ -103,7 +103,10 @@ public:
     /// been trained yet.
     bool showsSaved() const { return m_shown.run && (m_shown.back || m_shown.run != m_current); }
     /// Returns a sentence about a run that is over; otherwise empty.
-    QString lead() const;
+    QString lead() const {
+        return showsSaved() ? RunWords::savedRun(*m_shown.run, m_shown.back && !m_shown.listed)
+                            : RunWords::over(stateNow());
+    }
     /// Returns what to know before Play or Continue is pressed for the saved run that is shown; may
     /// be empty.
     QString warning() const {
@@ -148,6 +151,7 @@ private:
         int64_t savedRows = 0;        ///< how many of them are on disk
         int experiment = 0;           ///< the number of the experiment as m_experiment counts them
         bool back = false;            ///< it was brought back
+        bool listed = false; ///< it was opened with others of its folder: it is saved, not restored
     };
 
     void connectSession();

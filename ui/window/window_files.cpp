@@ -50,8 +50,7 @@ const QString kBoardName = QStringLiteral("runs"); // where TensorBoard looks by
 constexpr int kBeforeDialog = 300;                 // ms: short runs are saved by then
 constexpr int kBeforeLeaving = 10000;              // ms: until the user may give up on a folder
 constexpr int kBetweenLooks = 250;                 // ms
-constexpr std::chrono::milliseconds kAtOnce{50};   // reading that takes longer continues on another
-                                                   // thread
+constexpr std::chrono::milliseconds kAtOnce{50};   // reading that takes longer goes on aside
 
 /// Returns the name of a folder for the results of a run with this title.
 QString folderNameFor(const QString& title) {
@@ -69,8 +68,8 @@ WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, Sh
     : m_models(models), m_controller(controller), m_shown(shown), m_parts(parts), m_window(window) {
     connect(&m_boardTimer, &QTimer::timeout, this, &WindowFiles::lookAtLiveBoard);
     connect(&m_controller, &ExperimentController::stateChanged, this, [this](SessionState state) {
-        // who trains something else does not wait for the file that was refused
-        if (state == SessionState::Running && m_parts.banner->text() == m_refusal)
+        // who trains does not wait for a file that was refused, and has seen what was opened
+        if (state == SessionState::Running && m_parts.banner->text() == m_news)
             m_parts.banner->dismiss();
     });
     connect(&m_controller, &ExperimentController::saved, this,
@@ -162,15 +161,16 @@ void WindowFiles::show(const OpenedFile& opened) {
     }
 }
 
-/// Lists the runs and shows the last one.
+/// Lists the runs and shows the last one, of which the state tells; the banner tells of all.
 void WindowFiles::showRuns(const OpenedFile& opened) {
     emit used(opened.path);
     RunId last = RunId::None;
     for (const OpenedRun& each : opened.runs)
         last = m_shown.adopt(each.run, each.title, rowsOf(each.run->now()));
     m_shown.bringBack(last);
-    emit told(tr("Saved runs opened: %1. F8 shows the list of runs.").arg(opened.runs.size()));
-    if (!opened.problem.empty()) m_parts.banner->showText(translated(opened.problem));
+    m_news = RunWords::openedRuns(opened.runs.size(), opened.problem);
+    if (!m_parts.banner->isHidden()) return emit told(m_news); // the last one cannot be trained
+    opened.problem.empty() ? m_parts.banner->showNotice(m_news) : m_parts.banner->showText(m_news);
 }
 
 void WindowFiles::showPicture(const QString& path) {
@@ -215,11 +215,12 @@ bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
     m_opened.reset();
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
     emit told({}); // nothing is being read any more
+    m_news.clear();
     const bool good = guarded(*m_parts.banner, [&] {
         job->result();
         show(*opened);
     });
-    m_refusal = good ? QString() : m_parts.banner->text();
+    if (!good) m_news = m_parts.banner->text();
     emit ended(good);
     return good;
 }

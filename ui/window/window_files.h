@@ -157,7 +157,9 @@ private:
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;
     std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into
-    QString m_refusal; ///< why the file that was opened last was not; empty when it was
+    /// What the banner says of what was opened last, until a training starts: why it was refused,
+    /// or how many runs it held; else empty.
+    QString m_news;
     std::unique_ptr<FileJob> m_job;    ///< reads a file; null otherwise
     std::unique_ptr<FileJob> m_script; ///< writes the program for PyTorch; null otherwise
 };
