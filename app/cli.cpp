@@ -168,6 +168,9 @@ struct Commands {
                    "folder, instead, which need no targets: predictions without scores; columns "
                    "are found by their names",
                    "FILE", "the path of a file or folder");
+        evaluate->add_flag("--test", evaluateOptions.test,
+                           "Judge the samples that data.test_share keeps for a test, instead of "
+                           "those to validate on");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
                                           "ended without saving them");

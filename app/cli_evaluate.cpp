@@ -36,35 +36,43 @@ std::string validatedSets() {
     return text;
 }
 
-Judged judge(Experiment& experiment, int lane, const std::string& weights, bool keeps) {
+/// What is asked of an evaluation.
+struct Asked {
+    bool test = false;  ///< judge the samples of the test, not those to validate on
+    bool keeps = false; ///< keep what is predicted of each sample
+};
+
+Judged judge(Experiment& experiment, int lane, const std::string& weights, Asked asked) {
     Judged judged;
     judged.lane = experiment.laneName(lane);
     judged.weights = weights;
     Trainer& trainer = experiment.lane(lane);
     const std::atomic<bool> stop{false};
+    Predictions* const predictions = asked.keeps ? &judged.predictions : nullptr;
     const std::optional<Validation> found =
-        trainer.evaluate(stop, keeps ? &judged.predictions : nullptr);
+        asked.test ? trainer.test(stop, predictions) : trainer.evaluate(stop, predictions);
     require(found.has_value(), "nobody asked the evaluation to stop");
     judged.validation = *found;
+    judged.test = asked.test;
     judged.counts = trainer.judged().counts;
     judged.classes = experiment.view().classes;
     judged.data = experiment.dataPrint();
     judged.leftOut = trainer.skippedSamples();
-    judged.samples = trainer.validationSamples() - static_cast<int64_t>(judged.leftOut.size());
+    judged.samples = trainer.judgedSamples() - static_cast<int64_t>(judged.leftOut.size());
     return judged;
 }
 
 /// Judges all lanes with the weights of the settings.
-std::vector<Judged> judgeAll(const RunConfig& config, bool keeps) {
+std::vector<Judged> judgeAll(const RunConfig& config, Asked asked) {
     Experiment experiment(config);
     std::vector<Judged> judged;
     for (int lane = 0; lane < experiment.lanes(); ++lane)
-        judged.push_back(judge(experiment, lane, config.model.weights, keeps));
+        judged.push_back(judge(experiment, lane, config.model.weights, asked));
     return judged;
 }
 
 /// Judges each lane with the weights that it came to in a saved run, one lane after the other.
-std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, bool keeps) {
+std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, Asked asked) {
     std::vector<Judged> judged;
     for (size_t lane = 0; lane < own.lanes().size(); ++lane) {
         RunConfig alone = config;
@@ -72,7 +80,7 @@ std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, bo
         Experiment experiment(alone);
         Trainer& trainer = experiment.lane(0);
         trainer.setWeights(own.of(lane, trainer.program().graph));
-        judged.push_back(judge(experiment, 0, own.fileOf(lane), keeps));
+        judged.push_back(judge(experiment, 0, own.fileOf(lane), asked));
         judged.back().lane = own.lanes()[lane];
     }
     return judged;
@@ -142,7 +150,7 @@ void tellPredicted(const EvaluateOptions& options, const RunConfig& config,
     print(text + "Files: " + pathText(options.out) + "\n");
 }
 
-void checkCanJudge(const RunConfig& config) {
+void checkCanJudge(const RunConfig& config, const EvaluateOptions& options) {
     if (!infoOf(config.task.kind).validates)
         throw InputError(
             Message::data(std::string("data.kind: ") + infoOf(config.task.kind).name +
@@ -150,6 +158,15 @@ void checkCanJudge(const RunConfig& config) {
     if (factsOf(taskOf(config)).validation == 0)
         throw InputError(
             Message::data("data.validation: 0 is not allowed: there are no samples to judge by"));
+    if (!options.test) return;
+    if (!options.predict.empty())
+        throw InputError(Message::data("evaluate: --test and --predict exclude each other"));
+    if (factsOf(taskOf(config)).test == 0)
+        throw InputError(
+            Message::data("evaluate: --test: " + std::string(infoOf(config.task.kind).name) +
+                          " keeps no samples for a test; data.test_share, now " +
+                          numberText(config.task.testShare) +
+                          ", sets the share of the samples to validate on that are kept for it"));
 }
 
 } // namespace
@@ -168,11 +185,12 @@ int evaluate(const EvaluateOptions& options) {
                                        "lanes"));
     const bool predicts = !options.predict.empty();
     if (predicts) predictInstead(config, options);
-    checkCanJudge(config);
+    checkCanJudge(config, options);
     SignalWatch signals; // before the engine starts threads; ends the program while it judges
     const bool keeps = !options.out.empty();
+    const Asked asked{options.test, keeps};
     const std::vector<Judged> lanes =
-        own ? judgeEach(config, *own, keeps) : judgeAll(config, keeps);
+        own ? judgeEach(config, *own, asked) : judgeAll(config, asked);
     tellLeftOut(lanes.front().leftOut);
     if (!options.quiet) {
         if (own) tellSource(*own);
@@ -187,7 +205,8 @@ int evaluate(const EvaluateOptions& options) {
     }
     if (keeps) writeScores(OutputFolder(options.out), lanes, textsOf(config.task, lanes.front()));
     if (options.quiet) return 0;
-    print(std::to_string(lanes.front().samples) + " validation samples\n" + scoresTable(lanes));
+    print(std::to_string(lanes.front().samples) +
+          (options.test ? " test samples\n" : " validation samples\n") + scoresTable(lanes));
     if (keeps) print("Files: " + pathText(options.out) + "\n");
     return 0;
 }

@@ -12,6 +12,7 @@ struct EvaluateOptions {
     ExperimentOptions experiment;
     std::string out;     ///< folder of predictions and scores; empty: none
     std::string predict; ///< a file of inputs; empty: samples are judged
+    bool test = false;   ///< the samples of the test are judged
     bool quiet = false;  ///< only errors
 };
 

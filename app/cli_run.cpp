@@ -1,6 +1,7 @@
 // Implements the run command: the loop over steps, its stop by a signal, and the closing table.
 #include "app/cli_run.h"
 
+#include "app/cli_closing.h"
 #include "app/cli_gradients.h"
 #include "app/cli_output.h"
 #include "app/cli_progress.h"
@@ -17,7 +18,6 @@
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_writer.h"
 #include "engine/runs/tensorboard.h"
-#include "engine/settings/lane_titles.h"
 #include "engine/settings/run_task.h"
 #include "engine/step/model_shapes.h"
 #include "engine/train/checkpoint.h"
@@ -66,113 +66,6 @@ std::string epochText(const Experiment& experiment) {
     if (!epochs.hasBatches() || experiment.step() == 0) return {};
     return " (epoch " + std::to_string(epochs.epochOf(experiment.step())) + " of " +
            std::to_string(epochs.epochOf(experiment.config().steps)) + ")";
-}
-
-size_t nameWidth(const Experiment& experiment) {
-    size_t width = 4; // "lane"
-    for (int i = 0; i < experiment.lanes(); ++i)
-        width = std::max(width, experiment.laneName(i).size());
-    return width;
-}
-
-/// What the steps of one lane add up to.
-struct LaneSums {
-    LaneTotals totals;
-    RecentTimes times;
-    LatestLosses losses;
-
-    void add(const StepRow& row) {
-        totals.add(row);
-        times.add(row.deviceSeconds());
-        losses.add(static_cast<double>(row.loss()));
-    }
-    double milliseconds() const { return 1000 * times.median(); } ///< of a step
-};
-
-/// Returns empty sums of so many lanes.
-std::vector<LaneSums> noSums(const Experiment& experiment, size_t lanes) {
-    const LaneTotals none(experiment.config().gradients.accumulate);
-    return std::vector<LaneSums>(lanes, {none, {}, {}});
-}
-
-std::string closingTable(Experiment& experiment, std::span<const LaneSums> lanes) {
-    const size_t width = nameWidth(experiment);
-    constexpr size_t kLoss = 12, kAccuracy = 10;
-    const bool judged = lanes.front().totals.validationLoss().has_value();
-    const bool classes = lanes.front().totals.accuracy().has_value();
-    const bool errs = lanes.front().totals.validationError().has_value();
-    std::string text = padded("lane", width) + "  final loss  ";
-    if (judged) text += padded("val. loss", kLoss);
-    if (classes) text += padded("accuracy", kAccuracy);
-    if (errs) text += padded("val. MAE", kLoss);
-    text += "skipped  scale     ms/step  peak\n";
-    const std::vector<LaneInfo> infos = lanesOf(experiment.recorded());
-    const std::vector<LaneTitle> titles = laneTitleParts(experiment.config(), parentsOf(infos));
-    for (int i = 0; i < experiment.lanes(); ++i) {
-        const LaneTotals& lane = lanes[static_cast<size_t>(i)].totals;
-        const StepRow& last = lane.last();
-        const LaneConfig& config = experiment.config().lanes[static_cast<size_t>(i)];
-        text += padded(experiment.laneName(i), width) + "  " +
-                padded(shortNumber(static_cast<double>(last.loss()), 6), kLoss);
-        const auto loss = lane.validationLoss(), accuracy = lane.accuracy();
-        if (judged) text += padded(loss ? shortNumber(*loss, 6) : "", kLoss);
-        if (classes)
-            text += padded(accuracy ? shortNumber(100 * *accuracy, 4) + " %" : "", kAccuracy);
-        const auto error = lane.validationError();
-        if (errs) text += padded(error ? shortNumber(*error, 6) : "", kLoss);
-        text += padded(std::to_string(last.skippedSoFar()), 9) +
-                padded(scalesLoss(config) ? scaleText(lane.scaleAfter()) : "-", 10) +
-                padded(shortNumber(lanes[static_cast<size_t>(i)].milliseconds(), 3), 9);
-        const std::string peak = bytesText(experiment.lane(i).memory().peakBytes);
-        const LaneTitle& title = titles[static_cast<size_t>(i)];
-        std::string apart = differencesText(title);
-        if (title.parent >= 0)
-            apart += (apart.empty() ? "from " : ", from ") + experiment.laneName(title.parent);
-        text += apart.empty() ? peak + "\n" : padded(peak, 10) + apart + "\n";
-    }
-    return text;
-}
-
-/// Says for each lane that skipped steps whether that is normal, and why it skipped one of them;
-/// and where a lane's gradients were lost.
-std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes) {
-    std::string text;
-    for (size_t i = 0; i < lanes.size(); ++i) {
-        const LaneConfig& lane = experiment.config().lanes[i];
-        const LaneTotals& totals = lanes[i].totals;
-        const bool dynamic = lane.scaler.rules.mode == ScalerMode::Dynamic;
-        const std::string name = experiment.laneName(static_cast<int>(i));
-        if (const Message& lost = totals.lastUnderflow(); !lost.empty())
-            text += name + ": " + lost.english() + "\n";
-        const std::string sentence = totals.skips().sentence(dynamic).english();
-        if (sentence.empty()) continue;
-        text += name + ": " + sentence + "\n";
-        if (const Message& telling = totals.tellingOverflow(); !telling.empty())
-            text += padded("", name.size()) + "  " + telling.english() + "\n";
-    }
-    return text;
-}
-
-/// Returns the table of the lanes of a sweep, from the best to the worst.
-std::string rankingOf(const Experiment& experiment, std::span<const Sweep> sweeps,
-                      std::span<const LaneSums> lanes, std::span<const GradientRange> ranges) {
-    std::vector<RankedLane> table;
-    for (size_t i = 0; i < lanes.size(); ++i) {
-        const LaneTotals& lane = lanes[i].totals;
-        const StepRow& last = lane.last();
-        RankedLane each{
-            experiment.laneName(static_cast<int>(i)),
-            sweptText(experiment.config(), i, sweeps),
-            {lane.accuracy(), lane.validationLoss(), lanes[i].losses.median(), last.skippedSoFar()},
-            static_cast<double>(last.loss()),
-            scalesLoss(experiment.config().lanes[i]) ? scaleText(lane.scaleAfter()) : "-"};
-        if (i < ranges.size() && ranges[i].total() > 0)
-            each.zeros =
-                static_cast<double>(ranges[i].zeros()) / static_cast<double>(ranges[i].total());
-        each.milliseconds = lanes[i].milliseconds();
-        table.push_back(std::move(each));
-    }
-    return rankingTable(table);
 }
 
 RunOutcome outcomeOf(const Experiment& experiment) {
@@ -297,7 +190,7 @@ public:
         if (m_hasRows) {
             print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
             print(learntText());
-            print(laneNotes(m_experiment, m_lanes));
+            print(testLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes));
             if (m_countEvery > 0) print(gradientTables(m_experiment, lastRanges(outcome)));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");

@@ -74,6 +74,7 @@ std::string scoresJson(std::span<const Judged> lanes) {
     const bool shared = std::all_of(lanes.begin(), lanes.end(), sameWeights);
     if (shared) json["weights"] = first.weights;
     json["samples"] = first.samples;
+    if (first.test) json["test"] = true;
     if (!first.leftOut.empty()) json["left_out"] = first.leftOut.size();
     if (hasClasses) {
         JsonText names = JsonText::list();
@@ -228,7 +229,10 @@ std::optional<KnownTargets> writePredictions(const OutputFolder& folder,
     writeArrays(folder, lanes);
     folder.write("samples.csv", table);
     std::optional<KnownTargets> known = knownTargets(task, made, classes);
-    if (known) folder.write("scores.json", scoresJson(*known, lanes));
+    if (known)
+        folder.write("scores.json", scoresJson(*known, lanes));
+    else
+        folder.remove("scores.json"); // of other samples
     return known;
 }
 

@@ -24,6 +24,7 @@ struct Judged {
     std::vector<std::string> classes; ///< their names
     std::string data{};               ///< Experiment::dataPrint() of the training data as they are
     int64_t samples = 0;              ///< how many could be read
+    bool test = false;                ///< whether they are those of the test
     std::vector<Message> leftOut;     ///< why others could not be read
     Predictions predictions;          ///< empty when nobody asked for them
 };

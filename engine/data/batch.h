@@ -105,6 +105,8 @@ public:
 
     /// Returns the data set if it has samples to validate on, else nullptr.
     virtual const Dataset* validation() const { return nullptr; }
+    /// Returns Dataset::test() of the data set.
+    virtual const Dataset* test() const { return nullptr; }
 
     BatchShape shape() const { return shape(rows()); }
     BatchShape shape(int64_t rows) const;

@@ -5,6 +5,7 @@
 #include "engine/data/known_facts.h"
 #include "engine/data/losses.h"
 #include "engine/data/targets.h"
+#include "engine/data/test_split.h"
 
 #include <algorithm>
 #include <array>
@@ -126,10 +127,12 @@ DataFacts Dataset::facts() const {
             notes(),
             targetScale(),
             inputScale(),
-            inputNames()};
+            inputNames(),
+            test() ? test()->samples(Split::Validation) : 0};
 }
 
-DataFacts factsOf(const TaskConfig& task) {
+/// Returns the facts without a test; see factsOf().
+static DataFacts wholeFactsOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     if (!info.fromFiles) return info.facts(task);
     auto known = knownFacts().find(task);
@@ -150,6 +153,8 @@ DataFacts factsOf(const TaskConfig& task) {
     }
 }
 
+DataFacts factsOf(const TaskConfig& task) { return testedFacts(wholeFactsOf(task), task); }
+
 ViewKind viewKindOf(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     const bool table = info.targets == Targets::AsTheLoss && targetsAreClasses(task);
@@ -168,7 +173,7 @@ std::unique_ptr<Dataset> makeDataset(const TaskConfig& task, uint64_t seed) {
     }
     require(made->view().kind == viewKindOf(task), "a data set is shown as its row says");
     if (info.fromFiles) knownFacts().put(task, {made->facts(), {}, files});
-    return made;
+    return withTest(std::move(made), task);
 }
 
 } // namespace halfscope

@@ -78,6 +78,12 @@ public:
     /// Returns the names of the values of x where they have names: "colour" for a column of
     /// numbers, "colour_red" for a word of one of words.
     virtual std::vector<std::string> inputNames() const { return {}; }
+    /// Returns the class of each sample to validate on, where the same share of each class was held
+    /// back; otherwise nothing.
+    virtual std::vector<int32_t> heldLabels() const { return {}; }
+    /// Returns the data set whose samples to validate on are those that are kept for a test; null
+    /// when there are none.
+    virtual const Dataset* test() const { return nullptr; }
     /// Returns how predictions on it are shown; its kind is viewKindOf() of the task.
     virtual TaskView view() const = 0;
     DataFacts facts() const;
@@ -91,6 +97,7 @@ struct DataFacts {
     Standardiser targetScale{};   ///< see Dataset::targetScale()
     Standardiser inputScale{};    ///< likewise; of arrays only once their samples were read
     std::vector<std::string> inputNames{}; ///< see Dataset::inputNames()
+    int64_t test = 0;                      ///< samples of Dataset::test()
 };
 
 enum class Targets : uint8_t {

@@ -89,7 +89,10 @@ HeldBack::HeldBack(int64_t samples, double share) {
 }
 
 HeldBack HeldBack::ofClasses(std::span<const int32_t> labels, double share) {
-    return divided(byTurns(labels), count(static_cast<int64_t>(labels.size()), share));
+    HeldBack split = divided(byTurns(labels), count(static_cast<int64_t>(labels.size()), share));
+    for (const int32_t sample : split.validation)
+        split.heldLabels.push_back(labels[static_cast<size_t>(sample)]);
+    return split;
 }
 
 HeldBack::HeldBack(int64_t samples, const TaskConfig& task, std::span<const int32_t> labels) {

@@ -15,6 +15,8 @@ namespace halfscope {
 /// settings and on how many there are, so that runs of any seed are judged on the same samples.
 struct HeldBack {
     std::vector<int32_t> train, validation;
+    /// The classes of the samples to validate on, where ofClasses() chose them.
+    std::vector<int32_t> heldLabels;
 
     /// Leaves at least one sample to train on. `samples` is above 0 and fits into 31 bits.
     HeldBack(int64_t samples, double share);

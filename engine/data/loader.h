@@ -88,6 +88,7 @@ public:
     const Dataset* validation() const override {
         return m_dataset->samples(Split::Validation) > 0 ? m_dataset.get() : nullptr;
     }
+    const Dataset* test() const override { return m_dataset->test(); }
     const Dataset& dataset() const { return *m_dataset; }
     /// Returns the number of batches in memory and being read.
     size_t held() const;

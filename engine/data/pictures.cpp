@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/data/class_sides.h"
 #include "engine/data/picture_samples.h"
+#include "engine/data/targets.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -182,6 +183,7 @@ public:
         m_files = std::move(found.trained);
         for (PictureFile& each : found.judged) { // none unless they have a folder of their own
             m_splits.validation.push_back(static_cast<int32_t>(m_files.size()));
+            if (stratifies(task)) m_splits.heldLabels.push_back(each.label);
             m_files.push_back(std::move(each));
         }
         measureAndSetTables(m_files.size());

@@ -35,6 +35,7 @@ std::vector<Unread> StoredData::read(Pass pass, std::span<const int64_t> samples
 }
 
 void StoredData::judgeFrom(int64_t first) {
+    m_splits.heldLabels.clear();
     m_splits.validation.resize(m_numbers.size() - static_cast<size_t>(first));
     std::iota(m_splits.validation.begin(), m_splits.validation.end(), static_cast<int32_t>(first));
 }

@@ -32,6 +32,7 @@ public:
     /// Skips a sample that cannot be read if m_damaged says so.
     std::vector<Unread> read(Pass, std::span<const int64_t> samples,
                              const BatchRows& out) const final;
+    std::vector<int32_t> heldLabels() const final { return m_splits.heldLabels; }
     TaskView view() const final { return m_view; }
     const Standardiser& inputScale() const final { return m_inputScale; }
     const Standardiser& targetScale() const final { return m_targetScale; }

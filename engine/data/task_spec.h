@@ -114,6 +114,7 @@ struct TaskConfig {
     bool standardiseTarget = false;
     Missing missing = Missing::Refuse; ///< csv
     bool test = false;                 ///< arrays: x_test and y_test are validated on
+    double testShare = 0;     ///< of the samples to validate on, kept for a test, see test_split.h
     double validation = 0.1;  ///< arrays, csv, moons, text, ...: the share that is held back
     Held held = Held::Random; ///< arrays, csv
     bool stratify = false;    ///< each class is held back by the same share, see stratifies()

@@ -113,6 +113,11 @@ void OutputFolder::removeLeftovers() const {
             ::unlinkat(number(), entry->d_name, 0);
 }
 
+void OutputFolder::remove(const std::string& name) const {
+    if (::unlinkat(number(), name.c_str(), 0) != 0 && errno != ENOENT)
+        failFile(pathOf(name), phrase("Files", "%1: cannot remove: %2"), errno);
+}
+
 void OutputFolder::write(const std::string& name, std::string_view content) const {
     write(name, std::span(&content, 1));
 }

@@ -30,6 +30,9 @@ public:
     void write(const std::string& name, std::span<const std::string_view> parts,
                const std::string& before = {}) const;
 
+    /// Removes a file, if it is there. Throws RunError.
+    void remove(const std::string& name) const;
+
 private:
     void lock();
     void removeLeftovers() const;

@@ -8,10 +8,12 @@ namespace halfscope {
 void LaneTotals::add(const StepRow& row) {
     m_skips.add(row);
     m_last = row;
+    m_test.reset(); // the run goes on
     for (const MetricId id :
          {metric::ValidationLoss, metric::Accuracy, metric::TrainingAccuracy,
           metric::ValidationError, metric::Perplexity, metric::UnchangedWeights,
-          metric::UnchangedCopies, metric::WeightDistance, metric::GradientError})
+          metric::UnchangedCopies, metric::WeightDistance, metric::GradientError, metric::TestLoss,
+          metric::TestAccuracy, metric::TestPerplexity, metric::TestError})
         if (row.measured(id)) addValue(id, row[id]);
 }
 
@@ -54,6 +56,10 @@ void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::UnchangedCopies) m_unchangedCopies = value;
     if (id == metric::WeightDistance) m_weightDistance = value;
     if (id == metric::GradientError) m_gradientError = value;
+    if (id == metric::TestLoss) m_test = Validation{value}; // the first of a test's values
+    if (id == metric::TestAccuracy && m_test) m_test->accuracy = value;
+    if (id == metric::TestPerplexity && m_test) m_test->perplexity = value;
+    if (id == metric::TestError && m_test) m_test->error = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
     m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);

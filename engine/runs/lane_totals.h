@@ -4,6 +4,7 @@
 #include "engine/runs/events.h"
 #include "engine/runs/skips.h"
 #include "engine/runs/step_row.h"
+#include "engine/runs/validation.h"
 
 #include <cstdint>
 #include <optional>
@@ -47,6 +48,8 @@ public:
     /// See Validation::error and perplexity.
     std::optional<double> validationError() const { return m_validationError; }
     std::optional<double> perplexity() const { return m_perplexity; }
+    /// Of the test after the newest step; nothing when there was none.
+    const std::optional<Validation>& test() const { return m_test; }
     /// The last value on the training batches; nothing when there was none.
     std::optional<double> trainingAccuracy() const { return m_trainingAccuracy; }
     /// The last values where weights were watched, see WeightChange and StepRecord::weightDistance.
@@ -65,6 +68,7 @@ private:
     StepRow m_last;
     std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
     std::optional<double> m_validationError, m_perplexity;
+    std::optional<Validation> m_test;
     std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance, m_gradientError;
     Message m_overflow, m_lastUnderflow;
     bool m_isHelpless = false; ///< whether that is said of m_overflow

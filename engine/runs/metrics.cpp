@@ -119,6 +119,22 @@ std::span<const Metric> knownMetrics() {
                 "by the norm of that. A gradient of zeros has 1; above it, the difference is "
                 "larger than the gradient itself."),
          Log10, Steps, Float64, false},
+        {"test_loss", phrase("Metrics", "Test loss"), phrase("Metrics", "Test loss"), kNoUnit,
+         phrase("Metrics", "The loss at the end of the run on samples that neither the training "
+                           "nor a validation saw."),
+         None, Steps, Float64, false},
+        {"test_accuracy", phrase("Metrics", "Test accuracy"), phrase("Metrics", "Test acc."),
+         kNoUnit,
+         phrase("Metrics", "The share of the test samples whose class has the highest output of "
+                           "the network at the end of the run."),
+         None, Steps, Float64, false},
+        {"test_perplexity", phrase("Metrics", "Test perplexity"), phrase("Metrics", "Test perpl."),
+         kNoUnit, phrase("Metrics", "e to the power of the test loss."), None, Steps, Float64,
+         false},
+        {"test_mae", phrase("Metrics", "Test error"), phrase("Metrics", "Test error"), kNoUnit,
+         phrase("Metrics", "The mean absolute error on the test samples at the end of the run, in "
+                           "the units of the data."),
+         None, Steps, Float64, false},
     }};
     return kMetrics;
 }

@@ -41,6 +41,10 @@ enum Known : MetricId {
     UnchangedCopies,
     WeightDistance,
     GradientError,
+    TestLoss,
+    TestAccuracy,
+    TestPerplexity,
+    TestError,
     kKnown ///< how many there are
 };
 } // namespace metric

@@ -59,6 +59,7 @@ double valueOf(const TableReader& table, const StepColumns::Column& column) {
     case metric::SkippedSoFar: return static_cast<double>(table.whole(column.place, 0, kMostSteps));
     case metric::Accuracy:
     case metric::TrainingAccuracy:
+    case metric::TestAccuracy:
     case metric::UnchangedWeights:
     case metric::UnchangedCopies:
     case metric::GradientError:

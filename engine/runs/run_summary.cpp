@@ -57,6 +57,12 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
         lane["accuracy"] = jsonNumber(*accuracy);
         lane["best_accuracy"] = jsonNumber(*totals.bestAccuracy());
     }
+    if (const auto& test = totals.test()) {
+        lane["test_loss"] = jsonNumber(test->loss);
+        if (test->error) lane["test_mae"] = jsonNumber(*test->error);
+        if (test->perplexity) lane["test_perplexity"] = jsonNumber(*test->perplexity);
+        if (test->accuracy) lane["test_accuracy"] = jsonNumber(*test->accuracy);
+    }
     if (const auto training = totals.trainingAccuracy())
         lane["training_accuracy"] = jsonNumber(*training);
     if (const auto unchanged = totals.unchangedWeights())

@@ -3,19 +3,11 @@
 
 #include "engine/runs/events.h"
 #include "engine/runs/step_row.h"
+#include "engine/runs/validation.h"
 
 #include <optional>
 
 namespace halfscope {
-
-struct Validation {
-    double loss = 0;                  ///< the mean over the samples
-    std::optional<double> accuracy{}; ///< share of samples; nothing where targets are numbers
-    /// e to the power of the loss; nothing where measuresPerplexity() says so.
-    std::optional<double> perplexity{};
-    /// The mean absolute error in the units of the data, where targets are standardised.
-    std::optional<double> error{};
-};
 
 /// What a step did to the weights; all values are measured where the step is watched.
 struct WeightChange {
@@ -40,6 +32,8 @@ struct StepRecord {
     double wallSeconds = 0;   ///< since the experiment started, pauses left out
     int64_t skippedSoFar = 0;
     std::optional<Validation> validation{};     ///< where the lane was validated after the step
+    std::optional<Validation> test{};           ///< where it was tested, on samples that neither
+                                                ///< the training nor a validation saw
     std::optional<double> trainingAccuracy{};   ///< of the epoch so far, where it is measured
     std::optional<WeightChange> weightChange{}; ///< where it is watched; not of a skipped step
     std::optional<double> weightDistance{};     ///< from the first lane, likewise watched
@@ -60,21 +54,28 @@ inline StepRow rowOf(const StepRecord& record) {
         .set(metric::WallSeconds, record.wallSeconds);
     if (record.epoch > 0)
         row.set(metric::Epoch, int64_t{record.epoch}).set(metric::Batch, int64_t{record.batch});
-    if (record.validation) {
-        row.set(metric::ValidationLoss, record.validation->loss);
-        if (record.validation->accuracy) row.set(metric::Accuracy, *record.validation->accuracy);
-        if (record.validation->perplexity)
-            row.set(metric::Perplexity, *record.validation->perplexity);
-        if (record.validation->error) row.set(metric::ValidationError, *record.validation->error);
+    const auto set = [&row](MetricId id, const std::optional<double>& value) {
+        if (value) row.set(id, *value);
+    };
+    if (const auto& validation = record.validation) {
+        row.set(metric::ValidationLoss, validation->loss);
+        set(metric::Accuracy, validation->accuracy);
+        set(metric::Perplexity, validation->perplexity);
+        set(metric::ValidationError, validation->error);
+    }
+    if (const auto& test = record.test) {
+        row.set(metric::TestLoss, test->loss);
+        set(metric::TestAccuracy, test->accuracy);
+        set(metric::TestPerplexity, test->perplexity);
+        set(metric::TestError, test->error);
     }
     if (record.weightChange) {
         row.set(metric::UnchangedWeights, record.weightChange->unchanged);
-        if (record.weightChange->unchangedCopies)
-            row.set(metric::UnchangedCopies, *record.weightChange->unchangedCopies);
+        set(metric::UnchangedCopies, record.weightChange->unchangedCopies);
     }
-    if (record.weightDistance) row.set(metric::WeightDistance, *record.weightDistance);
-    if (record.gradientError) row.set(metric::GradientError, *record.gradientError);
-    if (record.trainingAccuracy) row.set(metric::TrainingAccuracy, *record.trainingAccuracy);
+    set(metric::WeightDistance, record.weightDistance);
+    set(metric::GradientError, record.gradientError);
+    set(metric::TrainingAccuracy, record.trainingAccuracy);
     return row;
 }
 

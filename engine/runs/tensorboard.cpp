@@ -161,6 +161,10 @@ std::string_view tensorBoardTag(MetricId id) {
     case metric::ValidationError: return "validation/mae";
     case metric::TrainingAccuracy: return "accuracy";
     case metric::Perplexity: return "validation/perplexity";
+    case metric::TestLoss: return "test/loss";
+    case metric::TestAccuracy: return "test/accuracy";
+    case metric::TestPerplexity: return "test/perplexity";
+    case metric::TestError: return "test/mae";
     case metric::UnchangedWeights: return "weights/unchanged";
     case metric::UnchangedCopies: return "weights/unchanged_copies";
     case metric::WeightDistance: return "weights/distance";

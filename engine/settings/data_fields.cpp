@@ -3,6 +3,7 @@
 #include "engine/data/channel_values.h"
 #include "engine/data/dataset.h"
 #include "engine/data/targets.h"
+#include "engine/data/test_split.h"
 #include "engine/settings/field_parts.h"
 
 namespace halfscope {
@@ -273,9 +274,20 @@ std::vector<Field> preparationFields() {
                  {"data.stratify", phrase("Settings", "Stratify"), kNoUnit,
                   phrase("Settings",
                          "The same share of each class is held back, so that a class of two "
-                         "samples or more is both trained on and judged. Otherwise chance may "
-                         "hold back none of a rare class, or all of it.")},
+                         "samples or more is both trained on and judged, unless fewer samples are "
+                         "held back than there are such classes. Otherwise chance may hold back "
+                         "none of a rare class, or all of it.")},
                  [](auto& c) -> auto& { return c.task.stratify; })),
+        when([](const RunConfig& c) { return canTest(c.task); },
+             in(ofRun(
+                    {"data.test_share", phrase("Settings", "Of these, for a test"), kNoUnit,
+                     phrase("Settings",
+                            "The share of the samples to validate on that is kept for a test: no "
+                            "validation sees them, and each lane is judged on them once, at the "
+                            "end of the run. Validation looks too good once settings have been "
+                            "chosen by it; the test does not.")},
+                    [](auto& c) -> auto& { return c.task.testShare; }),
+                {0, 1, Bound::BelowMaximum})),
     };
 }
 

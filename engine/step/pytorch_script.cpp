@@ -7,6 +7,7 @@
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
 #include "engine/data/losses.h"
+#include "engine/data/test_split.h"
 #include "engine/lang/python.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/model_settings.h"
@@ -52,7 +53,8 @@ public:
         return head() + constants() + lanes() + "\n" + m_samples.code + m_samples.varied +
                (anyFp8() ? std::string("\n") + pythonFp8() : "") +
                (anyLayers() ? pythonLayers(anyFp8()) : "") + batches() + network() + forward() +
-               lossFunction() + schedule() + train() + evaluate() + main();
+               lossFunction() + schedule() + train() +
+               (tests() ? testPython(taskOf(m_config)) : "") + evaluate() + main();
     }
 
 private:
@@ -61,6 +63,7 @@ private:
     bool takesTurns() const { return m_parts.optimizers.front().every > 1; }
     bool judged() const { return isAdversarial(m_config.model); }
     bool validates() const { return m_data.validates && !judged(); }
+    bool tests() const { return validates() && halfscope::tests(m_config.task); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
     const char* shownLoss() const {
         return slopes() ? "-losses[1]" : judged() ? "losses[1]" : two() ? "sum(losses)" : "loss";
@@ -523,16 +526,19 @@ std::string ScriptWriter::evaluate() const {
     std::string text = filled(R"(
 
 @torch.no_grad()
-def evaluate(lane, model, x, target):
+def evaluate(lane, model, x, target{NAME}):
     """What the network makes of samples that it was not trained on."""
     autocast = lane.get("autocast")
     x, target = {TO}, target.to(DEVICE)
     model.eval()
     {WITH}
         prediction = forward(model, x)
-        text = f"validation loss {loss_of(prediction, target).item():.6g}"
+        text = f"{WORD} loss {loss_of(prediction, target).item():.6g}"
 )",
-                              {{"TO", moved()}, {"WITH", underAutocast()}});
+                              {{"TO", moved()},
+                               {"WITH", underAutocast()},
+                               {"NAME", tests() ? ", name=\"validation\"" : ""},
+                               {"WORD", tests() ? "{name}" : "validation"}});
     if (classes)
         text += "        right = (prediction.argmax(-1) == target).float().mean().item()\n"
                 "        text += f\", accuracy {100 * right:.2f} %\"\n";
@@ -557,7 +563,7 @@ def main():
 
         weights = load_file(path)
     data, {VALIDATION} = samples()
-    steps = {STEPS}
+{TEST}    steps = {STEPS}
     for name, lane in LANES.items():
         model, rows = train(lane, data, steps, weights)
         for step in range(0, steps, max(1, steps // 10)):
@@ -567,10 +573,14 @@ def main():
 )",
         {{"WEIGHTS", m_config.model.weights.empty() ? "None" : pythonText(m_config.model.weights)},
          {"VALIDATION", validates() ? "validation" : "_"},
+         {"TEST", tests() ? "    validation, test = with_test(*validation)\n" : ""},
          {"STEPS", steps}});
     if (validates())
         text += "        if len(validation[0]):\n"
                 "            print(f\"{name}: {evaluate(lane, model, *validation)}\")\n";
+    if (tests())
+        text += "        if len(test[0]):\n"
+                "            print(f\"{name}: {evaluate(lane, model, *test, 'test')}\")\n";
     return text + "\n\nif __name__ == \"__main__\":\n    main()\n";
 }
 

@@ -57,7 +57,12 @@ Evaluator::Evaluator(const RunConfig& config, const PrecisionPlan& plan, const D
         m_classWeights = weightsOf(config.task.loss, data.tensors()[kTarget].classes);
     const int64_t rows = rowsFor(data);
     addSize(rows);
-    if (m_samples % rows != 0) addSize(m_samples % rows);
+    const int64_t last = m_samples % rows;
+    if (last != 0) addSize(last);
+    if (const Dataset* test = data.test()) {
+        const int64_t lastOfTest = test->samples(Split::Validation) % rows;
+        if (lastOfTest != 0 && lastOfTest != last) addSize(lastOfTest);
+    }
     m_usualSizes = m_sizes.size();
 }
 
@@ -120,7 +125,7 @@ std::optional<Batch> Evaluator::nextBatch() {
         std::iota(samples.begin(), samples.end(), m_next);
         m_next += wanted;
         Batch read = Batch::of(m_data.tensors(), wanted);
-        const std::vector<Unread> unread = readTogether(m_data, Split::Validation, samples, read,
+        const std::vector<Unread> unread = readTogether(*m_judges, Split::Validation, samples, read,
                                                         m_sizes.front().executor->pool());
         if (unread.empty() && wanted == rows) {
             m_rows = std::move(samples);
@@ -164,7 +169,7 @@ void Evaluator::keep(std::span<const float> targets, std::span<const float> pred
         all.positions = shape.positions;
         all.outputs = shape.outputs;
         for (int64_t sample = 0; sample < m_samples; ++sample)
-            all.numbers.push_back(m_data.number(Split::Validation, sample));
+            all.numbers.push_back(m_judges->number(Split::Validation, sample));
     }
     place(prediction, all.values);
     place(targets, all.targets);
@@ -219,7 +224,9 @@ void Evaluator::refuseAll() const {
 }
 
 std::optional<Validation> Evaluator::run(const Weights& weights, const std::atomic<bool>& stop,
-                                         Predictions* predictions) {
+                                         Predictions* predictions, const Dataset* test) {
+    m_judges = test ? test : &m_data;
+    m_samples = m_judges->samples(Split::Validation);
     m_loss = m_weight = m_error = 0;
     m_next = m_read = 0;
     m_running = {ClassCounts(static_cast<size_t>(m_data.tensors()[kTarget].classes))};

@@ -24,8 +24,8 @@ struct Predictions;
 
 class Evaluator {
 public:
-    /// Compiles for whole batches and for the last one. The settings, the plan and the data set
-    /// must outlive this object; the data set has validation samples.
+    /// Compiles for whole batches and for the last ones of validation and test. The settings, the
+    /// plan and the data set must outlive this object; the data set has validation samples.
     Evaluator(const RunConfig&, const PrecisionPlan&, const Dataset&,
               std::function<std::unique_ptr<Executor>()> makeExecutor);
 
@@ -33,10 +33,13 @@ public:
     /// has. Samples that cannot be read are left out of all counts. Returns nothing when it was
     /// stopped; throws RunError when no sample can be read.
     using Weights = std::function<void(Executor&, const Graph&)>;
-    /// `predictions` receives what the network predicts; it may be null.
+    /// `predictions` receives what the network predicts; it may be null. `test`, which may be null,
+    /// is Dataset::test(); then its samples are judged.
     std::optional<Validation> run(const Weights& weights, const std::atomic<bool>& stop,
-                                  Predictions* predictions = nullptr);
-    int64_t samples() const { return m_samples; } ///< including those that cannot be read
+                                  Predictions* predictions = nullptr,
+                                  const Dataset* test = nullptr);
+    /// The samples that were judged last, including those that cannot be read.
+    int64_t samples() const { return m_samples; }
     /// What the last run that was not stopped predicted.
     const JudgedSamples& judged() const { return m_judged; }
     /// The reasons why the last run left samples out.
@@ -65,12 +68,13 @@ private:
     const RunConfig& m_config;
     const PrecisionPlan& m_plan;
     const Dataset& m_data;
+    const Dataset* m_judges = nullptr; ///< the data set whose validation samples are judged
     const std::function<std::unique_ptr<Executor>()> m_makeExecutor;
-    const int64_t m_samples;
+    int64_t m_samples;           ///< of m_judges
     const bool m_scatters;       ///< whether pictures show the numbers that are predicted
     mutable std::mutex m_mutex;  ///< guards m_sizes: requestStop() may come at any time
-    std::list<Size> m_sizes;     ///< for whole batches, the last one, and one smaller size that
-                                 ///< unreadable samples leave
+    std::list<Size> m_sizes;     ///< for whole batches, the last one, that of the test, and one
+                                 ///< smaller size that unreadable samples leave
     size_t m_usualSizes = 0;     ///< how many sizes the constructor made
     int64_t m_next = 0;          ///< the sample to read next
     std::vector<int64_t> m_rows; ///< the samples of the last batch

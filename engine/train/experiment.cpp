@@ -84,10 +84,7 @@ void Experiment::resume(const ExperimentState& state) {
     m_toldDamaged = state.damaged;
     m_step = state.step;
     m_wallSeconds = state.wallSeconds;
-    if (!isValidatedAfter(m_step)) return;
-    for (const auto& lane : m_lanes) // for the pictures: rows have it already
-        if (!lane->evaluate(m_stop)) return;
-    keepValidation(m_step);
+    if (isValidatedAfter(m_step)) m_judge.look(m_lanes, m_step, m_stop); // rows have it already
 }
 
 /// Applies the recorded forks and edits up to a step, each at its own step, without training in
@@ -179,7 +176,7 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
             m_pending.push_back(*record);
         }
     }
-    const bool done = m_pending.size() == m_lanes.size() && validateLanes();
+    const bool done = m_pending.size() == m_lanes.size() && judgeLanes();
     m_wallSeconds += secondsSince(start);
     if (!done) return false;
     m_midway = false;
@@ -196,9 +193,8 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
 /// Reports the damaged samples of the step that all lanes have done and of their validation, each
 /// sample once.
 void Experiment::tellDamaged(std::vector<Event>& events) {
-    if (m_config.task.damaged == Damaged::Refuse) return;
     const int64_t step = m_step + 1;
-    const auto tell = [&](const std::vector<Message>& reasons, Phrase sentence) {
+    const auto tell = [&](std::span<const Message> reasons, Phrase sentence) {
         for (const Message& why : reasons) {
             if (!m_toldDamaged.insert(damagedKey(why)).second) continue;
             Event event;
@@ -209,11 +205,14 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
             events.push_back(std::move(event));
         }
     };
+    if (isValidatedAfter(step) && !m_judge.testProblem().empty())
+        tell({&m_judge.testProblem(), 1}, phrase("Events", "Step %1: %2. So there is no test."));
+    if (m_config.task.damaged == Damaged::Refuse) return;
     tell(m_task->load(step)->skipped,
          phrase("Events", "Step %1: %2. Another sample took its place."));
-    if (isValidatedAfter(step))
-        tell(m_lanes.front()->skippedSamples(),
-             phrase("Events", "Step %1: %2. Validation leaves it out."));
+    if (!isValidatedAfter(step)) return;
+    tell(m_judge.leftOut(), phrase("Events", "Step %1: %2. Validation leaves it out."));
+    tell(m_judge.leftOutOfTest(), phrase("Events", "Step %1: %2. The test leaves it out."));
 }
 
 bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
@@ -249,24 +248,16 @@ void Experiment::measureDistances() {
         m_pending[i].weightDistance = m_lanes[i]->distanceFrom(*m_lanes.front());
 }
 
-/// Validates after the step that all lanes have done. Returns false when a stop request came in
-/// between.
-bool Experiment::validateLanes() {
-    if (!isValidatedAfter(m_step + 1)) return true;
-    for (size_t i = 0; i < m_lanes.size(); ++i) {
-        if (!m_pending[i].validation) m_pending[i].validation = m_lanes[i]->evaluate(m_stop);
-        if (!m_pending[i].validation) return false;
-    }
-    keepValidation(m_step + 1);
+/// Validates after the step that all lanes have done, and tests after the last one. Returns false
+/// when a stop request came in between.
+bool Experiment::judgeLanes() {
+    const int64_t step = m_step + 1;
+    if (!isValidatedAfter(step)) return true;
+    if (!m_judge.validate(m_lanes, step, m_pending, m_stop)) return false;
+    if (tests() && step == m_config.steps) return m_judge.test(m_lanes, m_pending, m_stop);
+    for (StepRecord& row : m_pending) // the end has moved while the test was interrupted
+        row.test.reset();
     return true;
-}
-
-/// Keeps what was predicted: another evaluation of a lane, for its predictions, judges anew.
-void Experiment::keepValidation(int64_t step) {
-    m_validated = step;
-    m_judged.clear();
-    for (const auto& lane : m_lanes)
-        m_judged.push_back(lane->judged());
 }
 
 /// Applies the recorded forks and edits whose step comes next.
@@ -349,7 +340,7 @@ int Experiment::fork(int parent, LaneConfig lane, std::vector<Event>& events) {
     try {
         checkLaneFits(index);
         m_lanes.back()->continueFrom(*m_lanes[static_cast<size_t>(parent)]);
-        if (!m_judged.empty()) m_judged.push_back(m_judged[static_cast<size_t>(parent)]);
+        m_judge.addLane(static_cast<size_t>(parent));
     } catch (...) {
         m_lanes.pop_back();
         throw;
@@ -534,18 +525,8 @@ Snapshot Experiment::snapshot(const std::stop_token& stop) {
             m_task->picture(*prediction, std::max<int64_t>(1, snapshot.step)));
         if (m_hasFormula) snapshot.outputs.back().caption = formula(*m_lanes[i]);
     }
-    if (m_validated > 0) showValidation(snapshot);
+    m_judge.show(view(), snapshot);
     return snapshot;
-}
-
-/// Shows the last validation in place of the batch.
-void Experiment::showValidation(Snapshot& snapshot) {
-    std::vector<Picture> pictures;
-    for (const JudgedSamples& judged : m_judged)
-        if (auto picture = pictureOf(view(), judged)) pictures.push_back(std::move(*picture));
-    if (pictures.size() < m_lanes.size()) return; // they are no such samples
-    snapshot.outputs = std::move(pictures);
-    snapshot.validated = m_validated;
 }
 
 void Experiment::addGalleries(Snapshot& snapshot) {

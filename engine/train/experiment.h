@@ -8,6 +8,7 @@
 #include "engine/runs/lane_pictures.h"
 #include "engine/settings/fields.h"
 #include "engine/train/experiment_state.h"
+#include "engine/train/lane_judge.h"
 #include "engine/train/trainer.h"
 
 #include <atomic>
@@ -71,6 +72,8 @@ public:
     const Message& dataChange() const { return m_dataChange; }
     /// True when lanes are judged on samples that they do not train on.
     bool validates() const { return m_lanes.front()->validates(); }
+    /// True when they are judged on samples of their own at the end, too.
+    bool tests() const { return m_lanes.front()->tests(); }
     /// True when targets are classes; accuracies are measured then.
     bool hasClasses() const;
     /// True when targets are standardised; errors in the units of the data are measured then.
@@ -145,14 +148,12 @@ private:
     bool endsEpoch(int64_t step) const;
     void measureTrainingAccuracy();
     void measureDistances();
-    bool validateLanes();
+    bool judgeLanes();
     void tellDamaged(std::vector<Event>& events);
     void applyEdits();
     void applyTo(int lane, FieldApply);
     int64_t nextFreeStep() const;
     void setScale(int lane, const FieldValue&, std::vector<Event>& events);
-    void keepValidation(int64_t step);
-    void showValidation(Snapshot&);
     bool hasFormula() const;
     std::string formula(Trainer& lane) const;
     void addEditEvent(int lane, std::string_view key, const Message& change,
@@ -171,9 +172,8 @@ private:
     std::shared_ptr<Task> m_task;
     std::string m_dataPrint;
     Message m_dataChange;
-    bool m_tellsChange = false;          ///< true until there is an event with it
-    int64_t m_validated = 0;             ///< the last step after which all lanes were validated
-    std::vector<JudgedSamples> m_judged; ///< in that validation, by lane
+    bool m_tellsChange = false; ///< true until there is an event with it
+    LaneJudge m_judge;
     bool m_hasFormula = false; ///< true when lanes learn coefficients that a caption can give
     std::vector<std::unique_ptr<Trainer>> m_lanes;
     std::vector<std::string> m_names;

@@ -33,6 +33,12 @@ std::vector<MetricId> extraMetrics(const Experiment& experiment) {
         extra.push_back(metric::Perplexity);
     if (experiment.scalesTargets() && experiment.validates())
         extra.push_back(metric::ValidationError);
+    if (experiment.tests()) {
+        extra.push_back(metric::TestLoss);
+        if (experiment.hasClasses()) extra.push_back(metric::TestAccuracy);
+        if (measuresPerplexity(experiment.config().task)) extra.push_back(metric::TestPerplexity);
+        if (experiment.scalesTargets()) extra.push_back(metric::TestError);
+    }
     if (experiment.config().watchWeights > 0) {
         extra.insert(extra.end(), {metric::UnchangedWeights, metric::UnchangedCopies});
         if (experiment.lanes() > 1 || !experiment.recorded().forks.empty())

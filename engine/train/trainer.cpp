@@ -487,19 +487,30 @@ std::optional<std::vector<int32_t>> Trainer::write(std::span<const int32_t> prom
 
 bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
 
-std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop,
-                                            Predictions* predictions) {
+/// `data` is that of the test, or null.
+std::optional<Validation> Trainer::judge(const Dataset* data, const std::atomic<bool>& stop,
+                                         Predictions* predictions) {
     require(validates(), "there are samples to validate on");
     return m_impl->evaluator->run(
         [this](Executor& executor, const Graph& graph) {
             uploadWeights(executor, graph, weights(), {});
         },
-        stop, predictions);
+        stop, predictions, data);
 }
 
-int64_t Trainer::validationSamples() const {
-    return validates() ? m_impl->evaluator->samples() : 0;
+std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop,
+                                            Predictions* predictions) {
+    return judge(nullptr, stop, predictions);
 }
+
+bool Trainer::tests() const { return m_impl->source.test() != nullptr; }
+
+std::optional<Validation> Trainer::test(const std::atomic<bool>& stop, Predictions* predictions) {
+    require(tests(), "samples are kept for a test");
+    return judge(m_impl->source.test(), stop, predictions);
+}
+
+int64_t Trainer::judgedSamples() const { return validates() ? m_impl->evaluator->samples() : 0; }
 
 JudgedSamples Trainer::judged() const {
     return validates() ? m_impl->evaluator->judged() : JudgedSamples();

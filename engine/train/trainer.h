@@ -110,8 +110,16 @@ public:
     /// receives what is predicted; it may be null.
     std::optional<Validation> evaluate(const std::atomic<bool>& stop,
                                        Predictions* predictions = nullptr);
-    int64_t validationSamples() const; ///< including those that cannot be read
-    /// Returns what the last evaluate() that was not stopped predicted; nothing before the first.
+    /// Whether test() has samples: some are kept for a test.
+    bool tests() const;
+    /// Does what evaluate() does with the samples of the test.
+    std::optional<Validation> test(const std::atomic<bool>& stop,
+                                   Predictions* predictions = nullptr);
+    /// The samples that were judged last, including those that cannot be read; those to validate on
+    /// before any were.
+    int64_t judgedSamples() const;
+    /// Returns what the last evaluate() or test() that was not stopped predicted; nothing before
+    /// the first.
     JudgedSamples judged() const;
     /// The reasons why the last evaluation left samples out.
     const std::vector<Message>& skippedSamples() const;
@@ -150,6 +158,7 @@ public:
 private:
     struct Impl;
     void rebuild(const LaneConfig&);
+    std::optional<Validation> judge(const Dataset*, const std::atomic<bool>& stop, Predictions*);
     std::vector<float> forward(int64_t step, const std::stop_token& stop);
     std::string m_name;
     std::unique_ptr<Impl> m_impl;

@@ -27,6 +27,7 @@ private slots:
     void initTestCase();
     void dataGiveTheTitle();
     void closingTableHasBoth();
+    void testsAtTheEnd();
     void predictsTables();
     void predictsFromACheckpoint();
     void predictsArrays();
@@ -106,9 +107,40 @@ void TestCliPredict::closingTableHasBoth() {
     }
 }
 
+/// Its samples are neither trained on nor validated on: the line after the table, and an evaluation
+/// of the saved weights.
+void TestCliPredict::testsAtTheEnd() {
+    const Outcome trained =
+        call({"run", path("pets.csv"), "--device", "cpu", "--set", "optimizer.lr=0.01", "--set",
+              "data.validation=0.5", "--set", "data.test_share=0.4", "--out", path("tested")});
+    QVERIFY2(trained.code == 0, trained.error);
+    QVERIFY2(
+        trained.error.contains("Data: Of the 30 samples to judge by, 12 are kept for the test at "
+                               "the end; validation does not see them.\n"),
+        trained.error);
+    QVERIFY2(trained.out.contains("\nTest: accuracy 100 % (fp32), 100 % (amp-fp16)\n"),
+             trained.out);
+    QVERIFY(!m_trained.out.contains("Test:"));
+    const Outcome judged =
+        call({"evaluate", path("tested"), "--test", "--out", path("test-scores")});
+    QVERIFY2(judged.code == 0, judged.error);
+    QVERIFY2(judged.out.startsWith("12 test samples\n"), judged.out);
+    QCOMPARE(contentOf(path("test-scores/samples.csv")).count('\n'), qsizetype{13});
+    QVERIFY(contentOf(path("test-scores/scores.json")).contains("\"test\": true"));
+    QVERIFY(call({"evaluate", path("tested")}).out.startsWith("18 validation samples\n"));
+    const Outcome none = call({"evaluate", path("out"), "--test"});
+    QCOMPARE(none.code, 2);
+    QCOMPARE(none.error.trimmed(),
+             QByteArray("halfscope-cli: evaluate: --test: csv keeps no samples for a test; "
+                        "data.test_share, now "
+                        "0, sets the share of the samples to validate on that are kept for it"));
+}
+
 /// The table to predict has other separators, another order of columns and no target.
 void TestCliPredict::predictsTables() {
     const QString table = file("new.csv", "size,name,colour\n3.5,a,red\n4,b,blue\n9.25,c,red\n");
+    QVERIFY(QDir().mkpath(path("predicted")));
+    file("predicted/scores.json", "{}"); // of earlier samples
     const Outcome outcome =
         call({"evaluate", path("out"), "--predict", table, "--out", path("predicted")});
     QVERIFY2(outcome.code == 0, outcome.error);

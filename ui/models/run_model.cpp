@@ -119,6 +119,18 @@ QString LaneStatus::accuracyText() const {
                          : RunModel::tr("%1 %").arg(QLocale().toString(100 * *accuracy, 'f', 2));
 }
 
+QString LaneStatus::judgedText() const {
+    const auto shown = [](const std::optional<double>& share, const std::optional<double>& error,
+                          const std::optional<double>& loss) {
+        if (share) return RunModel::tr("%1 %").arg(QLocale().toString(100 * *share, 'f', 2));
+        return error ? shownNumber(*error) : loss ? shownNumber(*loss) : QString();
+    };
+    const QString judged =
+        accuracy ? accuracyText() : shown(std::nullopt, validationError, validationLoss);
+    if (!test || outputIsNan()) return judged;
+    return RunModel::tr("%1, test %2").arg(judged, shown(test->accuracy, test->error, test->loss));
+}
+
 void RunModel::setRun(std::shared_ptr<const Run> run) {
     beginResetModel();
     m_run = std::move(run);
@@ -165,6 +177,7 @@ void RunModel::update(int index, Lane& lane) {
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
     status.validationError = totals.validationError();
+    status.test = totals.test();
     status.unchangedWeights = totals.unchangedWeights();
     status.unchangedCopies = totals.unchangedCopies();
     status.underflowStep = totals.underflowStep();

@@ -54,6 +54,7 @@ struct LaneStatus {
     SkipTally skips;
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     std::optional<double> validationError;          ///< likewise, see Validation::error
+    std::optional<Validation> test;                 ///< see LaneTotals::test()
     /// When the weights were last watched, see WeightChange.
     std::optional<double> unchangedWeights, unchangedCopies;
     std::optional<ZeroGradients> zeros; ///< nothing before they are counted
@@ -61,6 +62,9 @@ struct LaneStatus {
     bool exact = true;         ///< the scale grows only when the clean steps equal the interval
     /// The accuracy at the last validation as a text: "97.31 %". Empty before a validation.
     QString accuracyText() const;
+    /// What the card shows of the last validation, and behind it of the test: "97.31 %, test
+    /// 96.80 %". Empty before a validation.
+    QString judgedText() const;
     /// Whether the output was nan at the last validation: then no sample has a class, and an
     /// accuracy of 0 % would be read as one of wrong classes.
     bool outputIsNan() const;

@@ -77,29 +77,30 @@ LaneCard::LaneCard(int lane, const LaneFacts& facts, QWidget* parent)
 void LaneCard::addJudged(QGridLayout& grid, LaneFacts::Judged by) {
     if (by == LaneFacts::Judged::ByError) {
         m_judged = addFigure(grid, kJudgedRow, tr("Validation error"));
-        explain(m_judged, tr("The mean absolute error on validation samples, which the lane does "
-                             "not train on, at the last validation, in the units of the data"));
+        m_judgedTip = tr("The mean absolute error on validation samples, which the lane does not "
+                         "train on, at the last validation, in the units of the data");
+        explain(m_judged, m_judgedTip);
         return;
     }
     const bool accuracy = by == LaneFacts::Judged::ByAccuracy;
     m_judged = addFigure(grid, kJudgedRow, accuracy ? tr("Accuracy") : tr("Validation loss"));
-    explain(m_judged, accuracy
-                          ? tr("The share of validation samples, which the lane does not train "
-                               "on, whose class it found at the last validation. A lane whose "
-                               "output is not a number (nan) finds no class at all.")
-                          : tr("The loss on validation samples, which the lane does not train "
-                               "on, at the last validation"));
+    m_judgedTip = accuracy ? tr("The share of validation samples, which the lane does not train "
+                                "on, whose class it found at the last validation. A lane whose "
+                                "output is not a number (nan) finds no class at all.")
+                           : tr("The loss on validation samples, which the lane does not train "
+                                "on, at the last validation");
+    explain(m_judged, m_judgedTip);
 }
 
-/// Shows the value of the last validation, if there was one.
+/// Shows the value of the last validation, and of a test, if there was one.
 void LaneCard::showJudged(const LaneStatus& status) {
-    if (!m_judged) return;
-    if (status.accuracy)
-        m_judged->showFigure(status.accuracyText());
-    else if (status.validationError)
-        m_judged->showFigure(shownNumber(*status.validationError));
-    else if (status.validationLoss)
-        m_judged->showFigure(shownNumber(*status.validationLoss));
+    const QString judged = status.judgedText();
+    if (!m_judged || judged.isEmpty()) return;
+    m_judged->showFigure(judged);
+    explain(m_judged, status.test ? tr("%1\nTest: the same on samples that neither the training "
+                                       "nor a validation saw, at the end of the run")
+                                        .arg(m_judgedTip)
+                                  : m_judgedTip);
 }
 
 void LaneCard::addZeros(QGridLayout& grid) {

@@ -77,6 +77,7 @@ private:
                                       ///< has none
     FigureLabel* m_loss = nullptr;
     FigureLabel* m_judged = nullptr; ///< null when nothing is validated
+    QString m_judgedTip;             ///< its tool tip, without the test
     FigureLabel* m_zeros = nullptr;  ///< null when gradients are not 16 bits, or not counted here
     FigureLabel* m_unchanged = nullptr; ///< null when weights are not watched
     FigureLabel* m_scale = nullptr;

@@ -183,8 +183,12 @@ QString RunWords::data(const RunConfig& config) {
                          : classes > 0 ? tr("There are %1 classes.").arg(number(classes))
                                        : QString();
     const QString samples =
-        facts.validation > 0 ? tr("The networks train on %1 samples and are validated on %2.")
-                                   .arg(number(facts.train), number(facts.validation))
+        facts.test > 0
+            ? tr("The networks train on %1 samples and are validated on %2; %3 are kept for the "
+                 "test at the end.")
+                  .arg(number(facts.train), number(facts.validation), number(facts.test))
+        : facts.validation > 0 ? tr("The networks train on %1 samples and are validated on %2.")
+                                     .arg(number(facts.train), number(facts.validation))
         : facts.train == 1 ? tr("There is only one sample to train on, which the networks can only "
                                 "learn by heart: training needs at least two.")
                            : tr("The networks train on %1 samples.").arg(number(facts.train));

@@ -149,7 +149,7 @@ void TestLanguageModel::countsEveryPosition() {
         }
     }
     QCOMPARE(records[4].trainingAccuracy.value(), static_cast<double>(right) / (3 * 4 * 4));
-    const int64_t samples = lane.validationSamples(), positions = samples * 4;
+    const int64_t samples = lane.judgedSamples(), positions = samples * 4;
     QCOMPARE(samples, int64_t{(3515 - 1) / 4}); // a batch of 500, and a smaller one
     QCOMPARE(lane.judged().counts.samples(), positions);
 

@@ -1,5 +1,5 @@
-// Splits by class as PyTorch's programs make them: of each class, as many samples are held back as
-// by us. ./dev clients runs this.
+// Splits by class as PyTorch's programs make them: of each class, as many samples are held back,
+// and as many of these kept for a test, as by us. ./dev clients runs this.
 #include "engine/data/dataset.h"
 #include "engine/io/npy.h"
 #include "engine/settings/fields.h"
@@ -18,10 +18,11 @@ using namespace halfscope::test;
 
 namespace {
 
-/// Prints how many samples of each class are trained on, and how many are held back.
+/// Prints how many samples of each class are trained on, validated on and kept for the test.
 const QString kCountingDriver = kImport + R"(
 import torch
-for _, target in program.samples():
+training, held = program.samples()
+for _, target in training, *program.with_test(*held):
     print(*torch.bincount(target, minlength=3).tolist())
 )";
 
@@ -31,15 +32,18 @@ int classAt(int sample) { return sample % 32 == 5 ? 2 : sample % 7 == 0 ? 1 : 0;
 
 QString countsOf(const Dataset& data) {
     QStringList sides;
-    for (const Split split : {Split::Train, Split::Validation}) {
+    const auto add = [&sides](const Dataset& of, Split split) {
         std::vector<int> counts(3);
-        for (int64_t i = 0; i < data.samples(split); ++i) {
-            Batch batch = Batch::of(data.tensors(), 1);
-            data.read(split, {&i, 1}, batch);
+        for (int64_t i = 0; i < of.samples(split); ++i) {
+            Batch batch = Batch::of(of.tensors(), 1);
+            of.read(split, {&i, 1}, batch);
             ++counts.at(static_cast<size_t>(batch.labels(kTarget)[0]));
         }
         sides << QStringLiteral("%1 %2 %3").arg(counts[0]).arg(counts[1]).arg(counts[2]);
-    }
+    };
+    add(data, Split::Train);
+    add(data, Split::Validation);
+    if (data.test()) add(*data.test(), Split::Validation);
     return sides.join('\n');
 }
 
@@ -120,7 +124,7 @@ void TestPyTorchSplits::agree() {
         config.lanes = parseLanes("fp32");
         for (const QString& setting :
              settings + QStringList{"task.loss=cross-entropy", "task.batch=1", "model.norm=none",
-                                    "data.stratify=true"})
+                                    "data.stratify=true", "data.test_share=0.5"})
             applySetting(config, setting.toStdString());
         applySetting(config, std::string("data.validation=") + share);
         Experiment experiment(config);

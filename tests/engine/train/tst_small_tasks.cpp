@@ -248,7 +248,7 @@ void TestSmallTasks::mapsShowWhatIsLearnt() {
 /// errors of that share.
 void TestSmallTasks::languagesAreTold() {
     Experiment experiment(presetOnCpu("languages"));
-    const auto words = static_cast<double>(experiment.lane(0).validationSamples());
+    const auto words = static_cast<double>(experiment.lane(0).judgedSamples());
     const double wanted = 2.0 / 3, error = std::sqrt(wanted * (1 - wanted) / words);
     const std::vector<StepRecord> records = train(experiment);
     for (size_t lane = 0; lane < 2; ++lane) {

@@ -143,6 +143,34 @@ private slots:
                  QStringLiteral("25.00 %")); // of some samples
     }
 
+    /// The test stands behind the validation, and goes when the run goes on.
+    void tellsTheTest() {
+        LaneFacts facts;
+        facts.judged = LaneFacts::Judged::ByAccuracy;
+        LaneCard card(0, facts, nullptr);
+        const QLabel* figure = nullptr;
+        for (const QLabel* name : card.findChildren<QLabel*>())
+            if (name->text() == QStringLiteral("Accuracy"))
+                figure = static_cast<const QLabel*>(name->buddy());
+        QVERIFY(figure);
+        LaneStatus status = judged(0.5, 1.25);
+        status.test = Validation{1.5, 0.375, {}, {}};
+        card.show(status);
+        QCOMPARE(figure->text(), QStringLiteral("50.00 %, test 37.50 %"));
+        QVERIFY(figure->toolTip().contains("neither the training nor a validation"));
+        status.test.reset();
+        card.show(status);
+        QCOMPARE(figure->text(), QStringLiteral("50.00 %"));
+        QVERIFY(!figure->toolTip().contains("neither"));
+        status.accuracy.reset();
+        status.validationError = 2.5;
+        status.test = Validation{1.5, {}, {}, 3.25};
+        QCOMPARE(status.judgedText(), QStringLiteral("2.5, test 3.25"));
+        status.validationError.reset();
+        status.test = Validation{1.5, {}, {}, {}};
+        QCOMPARE(status.judgedText(), QStringLiteral("1.25, test 1.5"));
+    }
+
     /// AMP's card tells two shares, in as many words as there is room for; its tool tip has all.
     void tellsUnchangedWeights() {
         LaneFacts facts;

@@ -6,6 +6,7 @@
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
+#include "ui/window/run_words.h"
 
 #include <QDragEnterEvent>
 #include <QDropEvent>
@@ -312,6 +313,12 @@ void TestWindowDrops::pricesAreStandardised() {
     QCOMPARE(window.findChild<QLabel*>(QStringLiteral("headline"))->accessibleName(),
              QStringLiteral("The column price is predicted, as a number. The networks train on "
                             "180 samples and are validated on 20. Press Play."));
+    RunConfig tested = window.config().config();
+    tested.task.testShare = 0.5;
+    QCOMPARE(RunWords::data(tested),
+             QStringLiteral("The column price is predicted, as a number. The networks train on "
+                            "180 samples and are validated on 10; 10 are kept for the test at the "
+                            "end."));
     QCOMPARE(
         window.findChild<SetupPanel*>()->findChild<QScrollArea*>()->verticalScrollBar()->value(),
         0);

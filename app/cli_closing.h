@@ -1,0 +1,42 @@
+// What a run's lanes add up to on the command line, and the tables at its end.
+#pragma once
+
+#include "engine/runs/lane_ranking.h"
+#include "engine/runs/lane_totals.h"
+#include "engine/settings/sweep.h"
+#include "engine/train/experiment.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace halfscope::cli {
+
+/// What the steps of one lane add up to.
+struct LaneSums {
+    LaneTotals totals;
+    RecentTimes times;
+    LatestLosses losses;
+
+    void add(const StepRow& row) {
+        totals.add(row);
+        times.add(row.deviceSeconds());
+        losses.add(static_cast<double>(row.loss()));
+    }
+    double milliseconds() const { return 1000 * times.median(); } ///< of a step
+};
+
+/// Returns empty sums of so many lanes.
+std::vector<LaneSums> noSums(const Experiment&, size_t lanes);
+/// Returns a table with a row for each lane.
+std::string closingTable(Experiment&, std::span<const LaneSums>);
+/// Returns a line with what the test at the end has found; empty where there was none.
+std::string testLine(const Experiment&, std::span<const LaneSums>);
+/// Says for each lane that skipped steps whether that is normal, and why it skipped one of them;
+/// and where a lane's gradients were lost.
+std::string laneNotes(const Experiment&, std::span<const LaneSums>);
+/// Returns the table of the lanes of a sweep, from the best to the worst.
+std::string rankingOf(const Experiment&, std::span<const Sweep>, std::span<const LaneSums>,
+                      std::span<const GradientRange>);
+
+} // namespace halfscope::cli

@@ -1,0 +1,71 @@
+// Keeps what was predicted: another evaluation of a lane, for its predictions, judges anew.
+#include "engine/train/lane_judge.h"
+
+#include "engine/core/error.h"
+
+#include <optional>
+#include <utility>
+
+namespace halfscope {
+
+bool LaneJudge::validate(Lanes lanes, int64_t step, std::span<StepRecord> rows,
+                         const std::atomic<bool>& stop) {
+    if (m_step == step) return true; // the test was interrupted
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        if (!rows[i].validation) rows[i].validation = lanes[i]->evaluate(stop);
+        if (!rows[i].validation) return false;
+    }
+    keep(lanes, step);
+    return true;
+}
+
+bool LaneJudge::test(Lanes lanes, std::span<StepRecord> rows, const std::atomic<bool>& stop) {
+    for (size_t i = 0; i < lanes.size() && m_testProblem.empty(); ++i) {
+        if (rows[i].test) continue;
+        try {
+            rows[i].test = lanes[i]->test(stop);
+        } catch (const EngineError&) { // of the device
+            throw;
+        } catch (const ReportedError& error) {
+            m_testProblem = error.message();
+            for (StepRecord& row : rows)
+                row.test.reset();
+            return true;
+        }
+        if (!rows[i].test) return false;
+        if (i == 0) m_leftOutOfTest = lanes[i]->skippedSamples();
+    }
+    return true;
+}
+
+void LaneJudge::look(Lanes lanes, int64_t step, const std::atomic<bool>& stop) {
+    for (const auto& lane : lanes)
+        if (!lane->evaluate(stop)) return;
+    keep(lanes, step);
+}
+
+void LaneJudge::addLane(size_t parent) {
+    if (!m_judged.empty()) m_judged.push_back(m_judged[parent]);
+}
+
+void LaneJudge::keep(Lanes lanes, int64_t step) {
+    m_step = step;
+    m_judged.clear();
+    for (const auto& lane : lanes)
+        m_judged.push_back(lane->judged());
+    m_leftOut = lanes.front()->skippedSamples();
+    m_leftOutOfTest.clear();
+    m_testProblem = {};
+}
+
+void LaneJudge::show(const TaskView& view, LanePictures& shown) const {
+    if (m_step == 0) return;
+    std::vector<Picture> pictures;
+    for (const JudgedSamples& judged : m_judged)
+        if (auto picture = pictureOf(view, judged)) pictures.push_back(std::move(*picture));
+    if (pictures.size() < m_judged.size()) return; // they are no such samples
+    shown.outputs = std::move(pictures);
+    shown.validated = m_step;
+}
+
+} // namespace halfscope

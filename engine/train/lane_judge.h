@@ -1,0 +1,51 @@
+// Judges the lanes of an experiment together: on the samples to validate on, and at the end on
+// those of the test. Keeps what was predicted in the last validation, for pictures of it.
+#pragma once
+
+#include "engine/data/judged_samples.h"
+#include "engine/runs/lane_pictures.h"
+#include "engine/runs/step_record.h"
+#include "engine/train/trainer.h"
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace halfscope {
+
+class LaneJudge {
+public:
+    using Lanes = std::span<const std::unique_ptr<Trainer>>;
+
+    /// Fills StepRecord::validation of all rows, which are those of `step`. Returns false when a
+    /// stop request came in between; the next call goes on with the lanes that are left.
+    bool validate(Lanes, int64_t step, std::span<StepRecord> rows, const std::atomic<bool>& stop);
+    /// Does the same with StepRecord::test, after validate(). A lane has none where the samples
+    /// cannot be read, see testProblem(): a run must not be lost at its last step.
+    bool test(Lanes, std::span<StepRecord> rows, const std::atomic<bool>& stop);
+    /// Validates for pictures alone, after the step with which a run goes on.
+    void look(Lanes, int64_t step, const std::atomic<bool>& stop);
+    /// Lets the last lane, which is new, have predicted what its parent did.
+    void addLane(size_t parent);
+
+    /// The last step after which all lanes were validated; 0 when there was none.
+    int64_t validated() const { return m_step; }
+    /// The reasons why the last validation, and the test after it, left samples out.
+    const std::vector<Message>& leftOut() const { return m_leftOut; }
+    const std::vector<Message>& leftOutOfTest() const { return m_leftOutOfTest; }
+    /// Why there was no test after the last validation; empty when there was one, or none was due.
+    const Message& testProblem() const { return m_testProblem; }
+    /// Shows the last validation in place of the batch, where there was one.
+    void show(const TaskView&, LanePictures&) const;
+
+private:
+    void keep(Lanes, int64_t step);
+
+    int64_t m_step = 0;
+    std::vector<JudgedSamples> m_judged; ///< in that validation, by lane
+    std::vector<Message> m_leftOut, m_leftOutOfTest;
+    Message m_testProblem;
+};
+
+} // namespace halfscope
