@@ -79,7 +79,8 @@ std::string Progress::text(std::span<const StepRecord> records) const {
 void Progress::tell(std::span<const Event> events) {
     for (const Event& event : events) {
         const bool damaged = event.kind == EventKind::Damaged && ++m_damaged <= kToldDamaged;
-        if (!damaged && event.kind != EventKind::Underflow) continue;
+        const bool told = event.kind == EventKind::Underflow || event.kind == EventKind::RateFall;
+        if (!damaged && !told) continue;
         endLine();
         const std::string who = damaged ? "Data" : m_lanes[static_cast<size_t>(event.lane)];
         printNote(who + ": " + event.text.english() + "\n");

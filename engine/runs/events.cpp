@@ -25,6 +25,7 @@ const char* nameOf(EventKind kind) {
     case EventKind::Edit: return "edit";
     case EventKind::Damaged: return "damaged-sample";
     case EventKind::Underflow: return "underflow";
+    case EventKind::RateFall: return "rate-fall";
     case EventKind::Other: break;
     }
     return "";

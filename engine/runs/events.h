@@ -18,9 +18,10 @@ enum class EventKind : uint8_t {
     Edit,
     Damaged,
     Underflow,
+    RateFall,
     Other ///< of a later version; Event::otherKind has its name
 };
-inline constexpr int kEventKinds = 8;
+inline constexpr int kEventKinds = 9;
 /// The name in files and on the command line: "loss-not-finite"; empty for Other.
 const char* nameOf(EventKind);
 /// Whether a kind of another version may have this name: lower-case letters, digits and hyphens.
@@ -38,6 +39,15 @@ inline constexpr Phrase kForkOfScale =
                      "scale of %2, %4, is not used.");
 /// Whether a sentence has one of the two formats about forks.
 bool tellsFork(const Message& text);
+/// A learning rate that follows the validation: the step, how many validations have not improved,
+/// the rate before and after.
+inline constexpr Phrase kRateFell =
+    phrase("Events", "Step %1: The validation loss has not improved in %2 validations in a row, so "
+                     "the learning rate falls from %3 to %4.");
+/// The same for one validation.
+inline constexpr Phrase kRateFellAtOnce = phrase(
+    "Events",
+    "Step %1: The validation loss has not improved, so the learning rate falls from %2 to %3.");
 /// A change of the current loss scale; for changes of settings, see edit_words.h.
 inline constexpr Phrase kScaleSet = phrase("Events", "Loss scale set to %1");
 

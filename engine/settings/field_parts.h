@@ -28,6 +28,7 @@ std::vector<Field> scheduleFields();
 std::vector<Field> cycleFields();
 std::vector<Field> decayFields();
 std::vector<Field> cosineFields();
+std::vector<Field> plateauFields();
 std::vector<Field> specialScheduleFields();
 std::vector<Field> gradientFields();
 std::vector<Field> scalerFields();

@@ -520,6 +520,7 @@ std::vector<Field> makeTable() {
     add(phrase("Settings", "Schedule"), specialScheduleFields());
     add(phrase("Settings", "Schedule"), decayFields());
     add(phrase("Settings", "Schedule"), cosineFields());
+    add(phrase("Settings", "Schedule"), plateauFields());
     add(phrase("Settings", "Gradients"), gradientFields());
     add(phrase("Settings", "Run"), runFields());
     add(phrase("Settings", "Precision and scaler"), {precisionField()});

@@ -12,6 +12,7 @@
 #include "engine/settings/precision_plan.h"
 #include "engine/settings/run_length.h"
 #include "engine/settings/scaler_checks.h"
+#include "engine/settings/schedule_checks.h"
 
 #include <algorithm>
 #include <charconv>
@@ -325,34 +326,6 @@ Assignment parseAssignment(std::string_view assignment) {
 
 namespace {
 
-/// Checks lengths: a schedule of one update has no end that differs from its start, and one as long
-/// as the run must fit into the table of rates.
-void checkLengths(const RunConfig& config) {
-    constexpr int64_t kMostSteps = 1000000000;
-    const int64_t perEpoch = epochPlanOf(config).stepsPerEpoch();
-    if (config.epochs > kMostSteps / perEpoch)
-        throw InputError(
-            phrase("Settings",
-                   "run.epochs: %1 is not allowed: at most %2, for an epoch has %3 steps"),
-            config.epochs, kMostSteps / perEpoch, perEpoch);
-    if (config.schedule.kind == ScheduleKind::Constant) return;
-    if (config.schedule.totalSteps == 1)
-        throw InputError(phrase("Settings", "schedule.total_steps: 1 is not allowed: 0, for as "
-                                            "many as the run has, or at least 2"));
-    const int64_t length = scheduleOf(config).totalSteps;
-    const auto longest = static_cast<int64_t>(kLongestSchedule);
-    if (length > longest)
-        throw InputError(phrase("Settings", "schedule.total_steps: 0 is not allowed for a run of "
-                                            "%1 updates: a schedule has at most %2"),
-                         length, longest);
-    // A run that is too short for a warm-up ends in it.
-    const int64_t own = config.schedule.totalSteps;
-    if (own > 0 && warmsUp(config.schedule) && config.schedule.warmupSteps >= own)
-        throw InputError(phrase("Settings", "schedule.warmup_steps: %1 is not allowed: at most "
-                                            "%2, because schedule.total_steps is %3"),
-                         config.schedule.warmupSteps, own - 1, own);
-}
-
 /// Checks the last batch of an epoch, which has its own number of samples: a single sample has no
 /// variance.
 void checkBatches(const RunConfig& config) {
@@ -400,6 +373,7 @@ void checkTraining(const RunConfig& config) {
         throw InputError(phrase(
             "Settings", "optimizer.nesterov: true is not allowed without optimizer.momentum or "
                         "with optimizer.dampening: a momentum above 0 and a dampening of 0"));
+    checkFollowing(config);
     const ScheduleConfig& schedule = config.schedule;
     if (schedule.kind == ScheduleKind::OneCycle && schedule.threePhase && schedule.pctStart > 0.5)
         throw InputError(phrase("Settings",

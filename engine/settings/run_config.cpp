@@ -42,6 +42,7 @@ const char* nameOf(ScheduleKind kind) {
     case ScheduleKind::MultiStep: return "multi-step";
     case ScheduleKind::Polynomial: return "polynomial";
     case ScheduleKind::WarmRestarts: return "warm-restarts";
+    case ScheduleKind::Plateau: return "plateau";
     }
     return "";
 }

@@ -29,7 +29,8 @@ enum class ScheduleKind : uint8_t {
     Linear,
     MultiStep,
     Polynomial,
-    WarmRestarts
+    WarmRestarts,
+    Plateau ///< falls when the validation loss stops improving, see plateau.h
 };
 enum class Anneal : uint8_t { Cosine, Linear };
 /// How a second network, the critic, tells what the first network makes from the targets.
@@ -79,12 +80,15 @@ struct ScheduleConfig {
     double baseMomentum = 0.85, maxMomentum = 0.95;
     int64_t stepSize = 30;                     ///< Step: iterations between two decays
     std::vector<int64_t> milestones{100, 200}; ///< MultiStep: iterations that begin with a decay
-    double gamma = 0.9;                        ///< Step, MultiStep, Exponential
-    double minLr = 0;                          ///< Cosine, WarmRestarts
+    double gamma = 0.9;                        ///< Step, MultiStep, Exponential, Plateau
+    double minLr = 0;                          ///< Cosine, WarmRestarts, Plateau
     double power = 1;                          ///< Polynomial
     int64_t period = 100;                      ///< WarmRestarts: iterations of the first fall
     int64_t periodFactor = 1; ///< likewise: a fall's iterations over those of the one before
     double startFactor = 0.1, endFactor = 1; ///< Linear
+    int64_t patience = 10;   ///< Plateau: validations without an improvement that pass
+    double threshold = 1e-4; ///< likewise: the share by which a loss must be lower to count
+    int64_t cooldown = 0;    ///< likewise: validations after a fall that do not count
     int64_t warmupSteps = 0; ///< updates before the course of the kind, see warmsUp()
 };
 inline bool isAdversarial(const ModelConfig& model) { return model.adversary != Adversary::None; }
@@ -96,9 +100,13 @@ inline int64_t networksOf(const ModelConfig& model) {
 inline bool cyclesMomentum(const ScheduleConfig& s) {
     return s.kind == ScheduleKind::OneCycle && s.cycleMomentum;
 }
+/// Whether the rate follows a course over the steps that is known in advance.
+inline bool hasCourse(const ScheduleConfig& s) {
+    return s.kind != ScheduleKind::Constant && s.kind != ScheduleKind::Plateau;
+}
 /// Whether the rate may rise in a straight line before it takes the course of its kind.
 inline bool warmsUp(const ScheduleConfig& s) {
-    return s.kind != ScheduleKind::Constant && s.kind != ScheduleKind::OneCycle;
+    return hasCourse(s) && s.kind != ScheduleKind::OneCycle;
 }
 struct LaneConfig {
     Precision precision = Precision::Fp32;

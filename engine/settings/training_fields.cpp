@@ -17,9 +17,7 @@ auto isKind(ScheduleKind kind) {
 
 std::vector<Field> scheduleFields() {
     const auto cycle = isKind(ScheduleKind::OneCycle);
-    const auto changes = [](const RunConfig& c) {
-        return c.schedule.kind != ScheduleKind::Constant;
-    };
+    const auto changes = [](const RunConfig& c) { return hasCourse(c.schedule); };
     const auto warms = [](const RunConfig& c) { return warmsUp(c.schedule); };
     return {
         oneOf(
@@ -29,10 +27,11 @@ std::vector<Field> scheduleFields() {
                         "constant keeps the learning rate; one-cycle warms up to a peak and then "
                         "anneals to far below the start; step, multi-step, exponential, polynomial "
                         "and cosine let the learning rate fall, and warm-restarts does so again "
-                        "and again; linear takes it from one share of it to another. "
+                        "and again; linear takes it from one share of it to another; plateau "
+                        "lets each lane's fall when its validation loss stops improving. "
                         "Skipped steps count, unless scaler.hold_schedule is on.")},
                 [](auto& c) -> auto& { return c.schedule.kind; }),
-            namesUpTo(ScheduleKind::WarmRestarts)),
+            namesUpTo(ScheduleKind::Plateau)),
         when(cycle,
              in(ofRun(
                     {"schedule.max_lr", phrase("Settings", "Peak learning rate"), kNoUnit,
@@ -113,7 +112,7 @@ std::vector<Field> decayFields() {
     const auto decays = [](const RunConfig& c) {
         using enum ScheduleKind;
         const ScheduleKind kind = c.schedule.kind;
-        return kind == Step || kind == MultiStep || kind == Exponential;
+        return kind == Step || kind == MultiStep || kind == Exponential || kind == Plateau;
     };
     Field milestones = when(
         isKind(ScheduleKind::MultiStep),
@@ -135,13 +134,14 @@ std::vector<Field> decayFields() {
                    [](auto& c) -> auto& { return c.schedule.stepSize; }),
                {1, 1e7, Bound::Closed, true})),
         std::move(milestones),
-        when(decays, in(ofRun(
-                            {"schedule.gamma", phrase("Settings", "Decay"), kNoUnit,
-                             phrase("Settings", "The learning rate is multiplied by this: at each "
-                                                "fall (step, multi-step), or after every step "
-                                                "(exponential).")},
-                            [](auto& c) -> auto& { return c.schedule.gamma; }),
-                        {0, 1, Bound::AboveMinimum})),
+        when(decays,
+             in(ofRun(
+                    {"schedule.gamma", phrase("Settings", "Decay"), kNoUnit,
+                     phrase("Settings", "The learning rate is multiplied by this: at each "
+                                        "fall (step, multi-step, plateau; the latter has 0.1 in "
+                                        "PyTorch), or after every step (exponential).")},
+                    [](auto& c) -> auto& { return c.schedule.gamma; }),
+                {0, 1, Bound::AboveMinimum})),
         when(
             isKind(ScheduleKind::Polynomial),
             in(ofRun(
@@ -159,14 +159,16 @@ std::vector<Field> cosineFields() {
     const auto restarts = isKind(ScheduleKind::WarmRestarts);
     const auto falls = [](const RunConfig& c) {
         return c.schedule.kind == ScheduleKind::Cosine ||
-               c.schedule.kind == ScheduleKind::WarmRestarts;
+               c.schedule.kind == ScheduleKind::WarmRestarts ||
+               c.schedule.kind == ScheduleKind::Plateau;
     };
     return {
         when(falls, in(ofRun(
                            {"schedule.min_lr", phrase("Settings", "Lowest learning rate"), kNoUnit,
                             phrase("Settings", "The learning rate at the end of the half cosine, "
                                                "from where it rises again (cosine) or starts again "
-                                               "at the top (warm-restarts).")},
+                                               "at the top (warm-restarts); with plateau, the rate "
+                                               "falls no further than this.")},
                            [](auto& c) -> auto& { return c.schedule.minLr; }),
                        {0, 1000, Bound::Closed, true})),
         when(restarts,
@@ -184,6 +186,35 @@ std::vector<Field> cosineFields() {
                                         "before (T_mult in PyTorch).")},
                     [](auto& c) -> auto& { return c.schedule.periodFactor; }),
                 {1, 100})),
+    };
+}
+
+/// The fields of the schedule that follows the validation.
+std::vector<Field> plateauFields() {
+    const auto plateau = isKind(ScheduleKind::Plateau);
+    return {
+        when(plateau,
+             in(ofRun(
+                    {"schedule.patience", phrase("Settings", "Patience"),
+                     phrase("Settings", "validations"),
+                     phrase("Settings", "How many validations in a row may pass without a lower "
+                                        "loss; after one more, the learning rate falls.")},
+                    [](auto& c) -> auto& { return c.schedule.patience; }),
+                {0, 1e6, Bound::Closed, true})),
+        when(plateau,
+             in(ofRun(
+                    {"schedule.threshold", phrase("Settings", "Least improvement"), kNoUnit,
+                     phrase("Settings", "A validation loss counts as lower if it is below the "
+                                        "lowest so far by more than this share of it.")},
+                    [](auto& c) -> auto& { return c.schedule.threshold; }),
+                {0, 1, Bound::BelowMaximum, true})),
+        when(plateau,
+             in(ofRun(
+                    {"schedule.cooldown", phrase("Settings", "Cooldown"),
+                     phrase("Settings", "validations"),
+                     phrase("Settings", "How many validations after a fall are not counted.")},
+                    [](auto& c) -> auto& { return c.schedule.cooldown; }),
+                {0, 1e6, Bound::Closed, true})),
     };
 }
 

@@ -132,6 +132,15 @@ std::string ownCourse(const ScheduleConfig& s, const std::string& updates) {
     case ScheduleKind::WarmRestarts:
         return start + "CosineAnnealingWarmRestarts(optimizer, T_0=" + numberText(s.period) +
                ", T_mult=" + numberText(s.periodFactor) + ", eta_min=" + pythonReal(s.minLr) + ")";
+    case ScheduleKind::Plateau: {
+        PythonArguments arguments("optimizer");
+        arguments.add("factor", s.gamma, 0.1);
+        arguments.add("patience", numberText(s.patience));
+        arguments.add("threshold", s.threshold, 1e-4);
+        if (s.cooldown > 0) arguments.add("cooldown", numberText(s.cooldown));
+        arguments.add("min_lr", s.minLr, 0);
+        return start + "ReduceLROnPlateau(" + arguments.text() + ")";
+    }
     }
     return {};
 }

@@ -18,6 +18,7 @@
 #include "engine/step/pytorch_fp8.h"
 #include "engine/step/pytorch_layers.h"
 #include "engine/step/pytorch_loss.h"
+#include "engine/step/pytorch_plateau.h"
 #include "engine/step/step_parts.h"
 
 #include <algorithm>
@@ -53,16 +54,18 @@ public:
         return head() + constants() + lanes() + "\n" + m_samples.code + m_samples.varied +
                (anyFp8() ? std::string("\n") + pythonFp8() : "") +
                (anyLayers() ? pythonLayers(anyFp8()) : "") + batches() + network() + forward() +
-               lossFunction() + schedule() + train() +
+               lossFunction() + schedule() +
+               (follows() ? pythonMeanLoss(moved(), underAutocast()) : "") + train() +
                (tests() ? testPython(taskOf(m_config)) : "") + evaluate() + main();
     }
 
 private:
     bool hasSchedule() const { return m_config.schedule.kind != ScheduleKind::Constant; }
+    bool follows() const { return m_config.schedule.kind == ScheduleKind::Plateau; }
     bool two() const { return m_parts.optimizers.size() > 1; }
     bool takesTurns() const { return m_parts.optimizers.front().every > 1; }
     bool judged() const { return isAdversarial(m_config.model); }
-    bool validates() const { return m_data.validates && !judged(); }
+    bool validates() const { return m_data.validates && !two(); }
     bool tests() const { return validates() && halfscope::tests(m_config.task); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
     const char* shownLoss() const {
@@ -213,7 +216,8 @@ std::string ScriptWriter::laneText(const Lane& lane) const {
         }
         entries.add("scaler", "dict(" + scaler.text() + ")");
         if (isStatic(config)) entries.add("static", pythonTruth(true));
-        entries.add("hold_schedule", config.scaler.holdSchedule && hasSchedule(), false);
+        entries.add("hold_schedule", config.scaler.holdSchedule && hasCourse(m_config.schedule),
+                    false);
     }
     return "    " + pythonText(lane.name) + ": dict(" + entries.text() + "),\n";
 }
@@ -488,7 +492,7 @@ std::string ScriptWriter::update() const {
     text += takesTurns() ? "        skipped = len(taken) < len(stepping)\n"
             : two()      ? "        skipped = len(taken) < len(optimizers)\n"
                          : "        skipped = not taken\n";
-    if (!hasSchedule()) return text;
+    if (!hasSchedule() || follows()) return text;
     std::string condition;
     if (any(holdsSchedule)) condition = "not (skipped and lane.get(\"hold_schedule\"))";
     if (m_config.schedule.kind == ScheduleKind::OneCycle) { // OneCycleLR raises beyond its end
@@ -503,18 +507,20 @@ std::string ScriptWriter::update() const {
 }
 
 std::string ScriptWriter::train() const {
-    std::string text = R"(
+    std::string text = filled(R"(
 
-def train(lane, data, steps, weights=None):
+def train(lane, data, steps, weights=None{VALIDATION}):
     """Trains one lane. Returns the network, and for each step (loss, loss scale, skipped)."""
     torch.manual_seed(SEED)
-)";
+)",
+                              {{"VALIDATION", follows() ? ", validation=None" : ""}});
     text += pythonBalancing(m_config);
     text += "    torch.backends.cuda.matmul.allow_tf32 = lane.get(\"tf32\", False)\n"
             "    torch.backends.cudnn.allow_tf32 = lane.get(\"tf32\", False)  # PyTorch: True\n";
     text += models() + helpers();
     text += "    for step, (x, target) in zip(range(steps), batches(*data)):\n"
             "        scale = scaler.get_scale()\n";
+    if (follows()) text += pythonFollow(m_config);
     text += losses() + penalty() + backward() + optimize() + update();
     return text + "        rows.append((" + shownLoss() +
            ".item(), scale, skipped))\n    return model, rows\n";
@@ -565,7 +571,7 @@ def main():
     data, {VALIDATION} = samples()
 {TEST}    steps = {STEPS}
     for name, lane in LANES.items():
-        model, rows = train(lane, data, steps, weights)
+        model, rows = train(lane, data, steps, weights{FOLLOWED})
         for step in range(0, steps, max(1, steps // 10)):
             loss, scale, skipped = rows[step]
             print(f"{name}: step {step + 1}, loss {loss:.6g}, scale {scale:g}" + ", skipped" * skipped)
@@ -574,6 +580,7 @@ def main():
         {{"WEIGHTS", m_config.model.weights.empty() ? "None" : pythonText(m_config.model.weights)},
          {"VALIDATION", validates() ? "validation" : "_"},
          {"TEST", tests() ? "    validation, test = with_test(*validation)\n" : ""},
+         {"FOLLOWED", follows() ? ", validation" : ""},
          {"STEPS", steps}});
     if (validates())
         text += "        if len(validation[0]):\n"

@@ -106,7 +106,8 @@ double ownCourse(const ScheduleConfig& s, double baseLr, int64_t tick) {
     const int64_t last = std::min(tick, s.totalSteps);
     const auto at = static_cast<double>(last);
     switch (s.kind) {
-    case ScheduleKind::Constant: return baseLr;
+    case ScheduleKind::Constant:
+    case ScheduleKind::Plateau: return baseLr; // it falls by events, see plateau.h
     case ScheduleKind::OneCycle: return oneCycle(s, Cycled::LearningRate, tick);
     case ScheduleKind::Step:
         return baseLr * std::pow(s.gamma, static_cast<double>(last / s.stepSize));
@@ -139,7 +140,8 @@ double cycledMomentum(const ScheduleConfig& s, int64_t tick) {
 
 int64_t scheduleLength(const ScheduleConfig& s) {
     switch (s.kind) {
-    case ScheduleKind::Constant: return 1;
+    case ScheduleKind::Constant:
+    case ScheduleKind::Plateau: return 1;
     case ScheduleKind::OneCycle: return s.totalSteps;
     case ScheduleKind::Step:
     case ScheduleKind::Exponential:

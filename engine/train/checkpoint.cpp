@@ -61,6 +61,11 @@ JsonText laneText(const LaneState& lane) {
         json["floor_scale"] = double{lane.atFloor->scale};
     }
     if (lane.vanished > 0) json["vanished_step"] = lane.vanished;
+    if (lane.plateau == Plateau{}) return json;
+    if (std::isfinite(lane.plateau.best)) json["plateau_best"] = lane.plateau.best;
+    json["plateau_without"] = lane.plateau.without;
+    json["plateau_cooldown"] = lane.plateau.cooldown;
+    json["plateau_rate"] = lane.plateau.rate;
     return json;
 }
 
@@ -165,6 +170,11 @@ LaneState laneOf(const Json& json, const std::string& path, const std::string& p
         lane.atFloor = {reader.whole("floor_step", 1, step),
                         static_cast<float>(reader.real("floor_scale"))};
     if (reader.has("vanished_step")) lane.vanished = reader.whole("vanished_step", 1, step);
+    if (!reader.has("plateau_without")) return lane;
+    if (reader.has("plateau_best")) lane.plateau.best = reader.real("plateau_best");
+    lane.plateau.without = reader.whole("plateau_without", 0, step);
+    lane.plateau.cooldown = reader.whole("plateau_cooldown", 0, 1'000'000);
+    lane.plateau.rate = reader.real("plateau_rate");
     return lane;
 }
 

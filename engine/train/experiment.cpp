@@ -183,6 +183,7 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     measureTrainingAccuracy();
     measureDistances();
     tellDamaged(events);
+    followValidation(events);
     records.insert(records.end(), m_pending.begin(), m_pending.end());
     m_pending.clear();
     ++m_step;
@@ -223,11 +224,36 @@ bool Experiment::endsEpoch(int64_t step) const { return step % stepsPerEpoch() =
 
 bool Experiment::isValidatedAfter(int64_t step) const {
     if (!validates()) return false;
+    return step == m_config.steps || isScheduled(step);
+}
+
+/// Returns whether lanes are validated after a step wherever the run ends.
+bool Experiment::isScheduled(int64_t step) const {
     const ValidationConfig& when = m_config.validation;
     const bool epochsDone =
         when.epochs > 0 && endsEpoch(step) && step / stepsPerEpoch() % when.epochs == 0;
     const bool stepsDone = when.steps > 0 && step % when.steps == 0;
-    return step == m_config.steps || epochsDone || stepsDone;
+    return epochsDone || stepsDone;
+}
+
+/// Lets rates follow the validation after the step that all lanes have done. The one at the end of
+/// a run alone does not count: a run that goes on would else differ from one that was longer.
+void Experiment::followValidation(std::vector<Event>& events) {
+    if (m_config.schedule.kind != ScheduleKind::Plateau || !validates()) return;
+    if (!isScheduled(m_step + 1)) return;
+    for (size_t i = 0; i < m_lanes.size(); ++i) {
+        const auto fall = m_lanes[i]->followValidation(m_pending[i].validation->loss);
+        if (!fall) continue;
+        Event event;
+        event.kind = EventKind::RateFall;
+        event.step = m_step + 1;
+        event.lane = static_cast<int32_t>(i);
+        event.scaleBefore = event.scaleAfter = static_cast<float>(m_lanes[i]->scaler().scale);
+        const int64_t without = m_config.schedule.patience + 1;
+        event.text = {kRateFell, event.step, without, fall->first, fall->second};
+        if (without == 1) event.text = {kRateFellAtOnce, event.step, fall->first, fall->second};
+        events.push_back(std::move(event));
+    }
 }
 
 /// Measures after the step that all lanes have done: at each validation and at the end of each

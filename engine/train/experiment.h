@@ -149,6 +149,8 @@ private:
     void measureTrainingAccuracy();
     void measureDistances();
     bool judgeLanes();
+    bool isScheduled(int64_t step) const;
+    void followValidation(std::vector<Event>& events);
     void tellDamaged(std::vector<Event>& events);
     void applyEdits();
     void applyTo(int lane, FieldApply);

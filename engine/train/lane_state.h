@@ -6,6 +6,7 @@
 #include "engine/core/message.h"
 #include "engine/core/typed_bytes.h"
 #include "engine/exec/executor.h"
+#include "engine/step/plateau.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,7 @@ struct LaneState {
     std::optional<FloorStop> atFloor;
     int64_t vanished = 0; ///< the last step whose gradients were all zero, see UnderflowWatch
     SeenSamples seen;     ///< of the epoch so far, where targets are classes
+    Plateau plateau;      ///< where the rate follows the validation
 
     bool operator==(const LaneState&) const = default;
 };

@@ -72,6 +72,7 @@ struct Trainer::Impl {
     bool lossWasBad = false;
     UnderflowWatch underflow;
     SeenSamples seen; ///< of the epoch so far
+    Plateau plateau;
     StateCopy moving; ///< from one of the sizes to the other
 
     Impl(const RunConfig& runConfig, int index, const BatchSource& batches)
@@ -91,6 +92,12 @@ struct Trainer::Impl {
         const Graph graph = graphFor(rows);
         throwIfStopped(stop);
         sizes.push_back(std::make_unique<LaneStep>(std::move(executor), graph, rows, source, stop));
+    }
+
+    void uploadRates(const RunConfig& with) {
+        const Graph& graph = at->graph();
+        for (const auto& [table, values] : scheduleTables(with))
+            uploadFloats(at->executor(), graph, graph.state(table), values);
     }
 
     LaneStep& sizeFor(int64_t step) const {
@@ -312,6 +319,7 @@ LaneState Trainer::state() const {
     state.atFloor = m_atFloor;
     state.vanished = impl.underflow.lastStep();
     state.seen = impl.seen;
+    state.plateau = impl.plateau;
     return state;
 }
 
@@ -339,6 +347,7 @@ void Trainer::restore(const LaneState& state) {
     impl.culprit = state.culprit;
     impl.underflow.setLastStep(state.vanished);
     impl.seen = state.seen;
+    impl.plateau = state.plateau;
     m_skipped = state.skipped;
     m_atFloor = state.atFloor;
 }
@@ -586,9 +595,21 @@ void Trainer::setLearningRates(double first, double second) {
     Impl& impl = *m_impl;
     impl.config.optimizer.lr = first;
     impl.config.second.lr = second;
-    const Graph& graph = impl.at->graph();
-    for (const auto& [table, values] : scheduleTables(impl.config))
-        uploadFloats(impl.at->executor(), graph, graph.state(table), values);
+    impl.plateau.rate = 0;
+    impl.uploadRates(impl.config);
+}
+
+std::optional<std::pair<double, double>> Trainer::followValidation(double loss) {
+    Impl& impl = *m_impl;
+    const ScheduleConfig& schedule = impl.config.schedule;
+    if (schedule.kind != ScheduleKind::Plateau || !fallsAfter(schedule, loss, impl.plateau))
+        return std::nullopt;
+    RunConfig now = impl.config;
+    const double before = impl.plateau.rate > 0 ? impl.plateau.rate : now.optimizer.lr;
+    now.optimizer.lr = impl.plateau.rate = rateAfterFall(schedule, before);
+    if (impl.plateau.rate == before) return std::nullopt;
+    impl.uploadRates(now);
+    return std::pair(before, impl.plateau.rate);
 }
 
 void Trainer::setTraining(const RunConfig& config) {

@@ -19,6 +19,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -148,6 +149,10 @@ public:
     /// Sets the numbers of the optimizers, the clip limit and the penalty, and compiles the lane's
     /// step again. States are kept; a moment that the lane did not have before starts at zero.
     void setTraining(const RunConfig&);
+    /// Takes the loss of a validation after the last step, where the rate follows the validation,
+    /// and lets the rate of the steps that come fall when it is time. Returns the one before and
+    /// after that; nothing when it has not changed.
+    std::optional<std::pair<double, double>> followValidation(double loss);
     ScalerState scaler();
     int64_t skipped() const { return m_skipped; }
     /// Returns why the lane must not go on: its scale reached the floor and its rules ask to stop

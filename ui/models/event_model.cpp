@@ -98,6 +98,7 @@ QVariant eventAlignment(int column) {
 int gravity(EventKind kind) {
     switch (kind) {
     case EventKind::Edit:
+    case EventKind::RateFall:
     case EventKind::Other: break;
     case EventKind::Growth:
     case EventKind::Damaged: return 1;
@@ -192,6 +193,7 @@ QString EventModel::whatText(const Event& event) {
     case EventKind::Edit: return powersAlone(editText(event));
     case EventKind::Damaged: return tr("Damaged sample");
     case EventKind::Underflow: return tr("All gradients zero");
+    case EventKind::RateFall: return tr("Learning rate fell");
     case EventKind::Other: return QString::fromStdString(event.otherKind);
     }
     return {};
@@ -290,6 +292,7 @@ QString EventModel::whyText(const Event& event) {
                tr("What to do: set a larger loss scale. A scaler that may grow also raises it by "
                   "itself, but only after enough clean steps. Where the loss is not scaled, "
                   "switch the scaler on; the precision fp16 has none, amp-fp16 has one.");
+    case EventKind::RateFall: break; // its sentence says why
     case EventKind::Edit:
         if (event.tensor != kDataEdit) break;
         return tr("What it means: the curves before this step belong to other data than those "

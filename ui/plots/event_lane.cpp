@@ -26,8 +26,9 @@ constexpr double kSquareSize = 7;   // of a kind that only another version knows
 constexpr double kPickDistance = 9; // pixels
 constexpr double kThinning = 2;     // pixels per drawn mark
 constexpr EventKind kAllKinds[] = {
-    EventKind::Growth, EventKind::Backoff, EventKind::Overflow, EventKind::LossNotFinite,
-    EventKind::Other,  EventKind::Damaged, EventKind::Edit,     EventKind::Underflow};
+    EventKind::Growth,        EventKind::Backoff,   EventKind::Overflow,
+    EventKind::LossNotFinite, EventKind::Other,     EventKind::Damaged,
+    EventKind::Edit,          EventKind::Underflow, EventKind::RateFall};
 
 /// Draws the marks of all steps in view as a whole, beyond the plot's edge as well.
 class MarkGraph : public QCPGraph {
@@ -87,6 +88,9 @@ QCPScatterStyle styleOf(EventKind kind, const Colors& colors, double size) {
     case EventKind::Underflow:
         return QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(colors.error, 2 * size), Qt::NoBrush,
                                kRingSize * size);
+    case EventKind::RateFall:
+        return QCPScatterStyle(QCPScatterStyle::ssTriangleInverted, QPen(colors.text, 2 * size),
+                               Qt::NoBrush, kDiamondSize * size);
     case EventKind::Other:
         return QCPScatterStyle(QCPScatterStyle::ssSquare, QPen(colors.text, 2 * size), Qt::NoBrush,
                                kSquareSize * size);
@@ -121,6 +125,9 @@ EventLegend::Entry entryOf(EventKind kind, QCPScatterStyle mark) {
     case EventKind::Underflow:
         return entry(QT_TRANSLATE_NOOP("EventLane", "underflow: all gradients zero"),
                      QT_TRANSLATE_NOOP("EventLane", "underflow"));
+    case EventKind::RateFall:
+        return entry(QT_TRANSLATE_NOOP("EventLane", "learning rate fell"),
+                     QT_TRANSLATE_NOOP("EventLane", "rate"));
     case EventKind::Other:
         return entry(QT_TRANSLATE_NOOP("EventLane", "event of another version"),
                      QT_TRANSLATE_NOOP("EventLane", "other"));

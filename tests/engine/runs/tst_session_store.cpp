@@ -144,12 +144,13 @@ void TestSessionStore::kindsOfOtherVersions() {
         return kinds;
     };
     const std::string known =
-        "overflow growth backoff loss-not-finite edit damaged-sample underflow ";
+        "overflow growth backoff loss-not-finite edit damaged-sample underflow rate-fall ";
     const std::string two = "overflow overflow ";
     QCOMPARE(kindsNow(), known + "plateau nan-guard " + two);
     const Database database(path, Database::Access::Create);
     database.run("UPDATE event_kinds SET name = 'slow-step' WHERE name = 'underflow'");
     QCOMPARE(kindsNow(), "overflow growth backoff loss-not-finite edit damaged-sample slow-step "
+                         "rate-fall "
                          "plateau nan-guard " +
                              two);
     database.run("DROP TABLE event_kinds");
@@ -159,7 +160,7 @@ void TestSessionStore::kindsOfOtherVersions() {
     database.run("UPDATE events SET step = -3 WHERE kind = 2");
     database.run("UPDATE events SET step = 9000000000000000000 WHERE kind = 3");
     database.run("UPDATE events SET lane = 4294967296 WHERE kind = 4");
-    QCOMPARE(kindsNow(), "overflow damaged-sample underflow " + two);
+    QCOMPARE(kindsNow(), "overflow damaged-sample underflow rate-fall " + two);
 }
 
 void TestSessionStore::aSessionInUseIsNotLeft() {

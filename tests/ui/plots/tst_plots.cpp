@@ -158,12 +158,14 @@ void TestPlots::everyMarkIsNamed() {
     m_stack->setFont(scaledFont(m_stack->font(), size));
     m_stack->append(1, record(100000, 1, 0.5f)); // the axis tells how many steps a pixel has
     int step = 0;
-    for (const EventKind kind : {EventKind::Overflow, EventKind::Growth, EventKind::Backoff,
-                                 EventKind::LossNotFinite, EventKind::Edit, EventKind::Underflow})
+    for (const EventKind kind :
+         {EventKind::Overflow, EventKind::Growth, EventKind::Backoff, EventKind::LossNotFinite,
+          EventKind::Edit, EventKind::Underflow, EventKind::RateFall})
         m_stack->addEvent(eventOf(kind, step += 10000, 1));
     const QStringList brief{QStringLiteral("overflow"), QStringLiteral("growth"),
                             QStringLiteral("fall"),     QStringLiteral("not finite"),
-                            QStringLiteral("edit"),     QStringLiteral("underflow")};
+                            QStringLiteral("edit"),     QStringLiteral("underflow"),
+                            QStringLiteral("rate")};
     static const QRegularExpression kText(
         QStringLiteral("<text [^>]* x=\"([-0-9.]+)\" y=\"([-0-9.]+)\"[^>]*>([^<]+)</text>"));
     const auto* button = m_stack->findChild<QToolButton*>(QStringLiteral("foldedPlots"));

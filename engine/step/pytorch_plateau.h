@@ -1,0 +1,17 @@
+// The parts of a program for PyTorch in which the learning rate follows the validation.
+#pragma once
+
+#include "engine/settings/run_config.h"
+
+#include <string>
+
+namespace halfscope {
+
+/// Returns the function mean_loss(lane, model, x, target). `moved` is x on the device, `with` the
+/// line that begins autocast.
+std::string pythonMeanLoss(const std::string& moved, const std::string& with);
+/// Returns the lines that begin a step of train(): after those that are validated, the scheduler
+/// takes the loss. The end of a run alone is no such step.
+std::string pythonFollow(const RunConfig&);
+
+} // namespace halfscope
