@@ -119,7 +119,7 @@ void TrainingWorker::obey(Command& command) {
                           [this](const KeepCommand& keep) { m_keeps = keep.number; },
                           [this](LookCommand) {
                               m_counted = false; // a glance may have been all that was made of it
-                              m_looks = true;
+                              look();
                           }},
                command);
 }
@@ -139,7 +139,7 @@ void TrainingWorker::pause() {
     } catch (const std::exception&) {
         return fail();
     }
-    m_looks = true;
+    look();
 }
 
 void TrainingWorker::build(const ResetCommand& reset) {
@@ -177,7 +177,7 @@ void TrainingWorker::build(const ResetCommand& reset) {
         showPicture();
         setState(SessionState::Ready);
         checkFinished();
-        m_looks = true;
+        look();
     } catch (const std::exception&) {
         fail();
     }
@@ -202,7 +202,7 @@ void TrainingWorker::edit(const EditCommand& change) {
         publishChange();
         checkFinished();
         keepChange();
-        m_looks = true; // the gradients of the next step have another scale
+        look(); // the gradients of the next step have another scale
     } catch (const InputError& error) {
         tell(RefusedNotice{error.message()});
     } catch (const std::exception&) {
@@ -218,7 +218,7 @@ void TrainingWorker::fork() {
         publishChange();
         showPicture();
         keepChange();
-        m_looks = true;
+        look();
     } catch (const InputError& error) {
         tell(RefusedNotice{error.message()});
     } catch (const EngineError& error) { // the lane does not fit into memory: the others continue
@@ -321,7 +321,7 @@ void TrainingWorker::advance() {
             setState(SessionState::Finished);
         else if (onlyOne)
             setState(SessionState::Paused);
-        m_looks |= done || onlyOne;
+        if (done || onlyOne) look();
     } catch (const std::exception&) {
         fail();
     }

@@ -96,7 +96,7 @@ private:
     GradientPace m_counts;
     bool m_hasErrors = false; ///< the run may hold what the errors of layers need
     bool m_counted = false;   ///< the gradients of the next step have been counted as they are
-    bool m_looks = false;     ///< look() comes next, once no command waits
+    bool m_looks = false;     ///< look() gave way to a command, and is called again
     double m_stepSeconds = 0; ///< what the last step took
     StepPace m_steps;
     Message m_outOfMemory;             ///< the sentence, made while there is memory
