@@ -50,7 +50,7 @@ Judged judge(Experiment& experiment, int lane, const std::string& weights, Asked
     const std::atomic<bool> stop{false};
     Predictions* const predictions = asked.keeps ? &judged.predictions : nullptr;
     const std::optional<Validation> found =
-        asked.test ? trainer.test(stop, predictions) : trainer.evaluate(stop, predictions);
+        trainer.evaluate(stop, predictions, asked.test ? JudgedOn::Test : JudgedOn::Validation);
     require(found.has_value(), "nobody asked the evaluation to stop");
     judged.validation = *found;
     judged.test = asked.test;

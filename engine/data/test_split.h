@@ -27,5 +27,9 @@ DataFacts testedFacts(DataFacts facts, const TaskConfig&);
 
 /// Returns the function with_test(x, target) as Python: what is left to validate on, and the test.
 std::string testPython(const TaskConfig&);
+/// The lines of main() that judge a lane on the test.
+inline constexpr const char* kPythonTested = R"(        if len(test[0]):
+            print(f"{name}: {evaluate(lane, model, *test, 'test')}")
+)";
 
 } // namespace halfscope

@@ -585,9 +585,7 @@ def main():
     if (validates())
         text += "        if len(validation[0]):\n"
                 "            print(f\"{name}: {evaluate(lane, model, *validation)}\")\n";
-    if (tests())
-        text += "        if len(test[0]):\n"
-                "            print(f\"{name}: {evaluate(lane, model, *test, 'test')}\")\n";
+    if (tests()) text += kPythonTested;
     return text + "\n\nif __name__ == \"__main__\":\n    main()\n";
 }
 

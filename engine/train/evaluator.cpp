@@ -78,9 +78,15 @@ void Evaluator::addSize(int64_t rows) {
 }
 
 MemoryUse Evaluator::memory() const {
+    std::vector<MemoryUse> uses;
+    for (const Size& size : m_sizes)
+        uses.push_back(memoryUse(*size.executor, *size.program));
+    return sumOf(uses);
+}
+
+MemoryUse sumOf(std::span<const MemoryUse> uses) {
     MemoryUse sum;
-    for (const Size& size : m_sizes) {
-        const MemoryUse use = memoryUse(*size.executor, *size.program);
+    for (const MemoryUse& use : uses) {
         sum.bytes += use.bytes;
         sum.peakBytes += use.peakBytes;
         for (size_t i = 0; i < sum.peakByCause.size(); ++i)

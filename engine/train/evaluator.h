@@ -87,4 +87,7 @@ private:
     std::vector<Message> m_skipped;
 };
 
+/// Returns what several programs take together.
+MemoryUse sumOf(std::span<const MemoryUse>);
+
 } // namespace halfscope

@@ -183,7 +183,9 @@ bool Experiment::advance(std::vector<StepRecord>& records, std::vector<Event>& e
     measureTrainingAccuracy();
     measureDistances();
     tellDamaged(events);
-    followValidation(events);
+    // the one at the end of a run alone does not count: a longer run would not have it
+    if (m_config.schedule.kind == ScheduleKind::Plateau && isScheduled(m_step + 1))
+        LaneJudge::follow(m_lanes, m_config.schedule, m_pending, events);
     records.insert(records.end(), m_pending.begin(), m_pending.end());
     m_pending.clear();
     ++m_step;
@@ -216,6 +218,8 @@ void Experiment::tellDamaged(std::vector<Event>& events) {
     tell(m_judge.leftOutOfTest(), phrase("Events", "Step %1: %2. The test leaves it out."));
 }
 
+bool Experiment::tests() const { return m_task->test() != nullptr; }
+
 bool Experiment::hasClasses() const { return m_task->tensors()[kTarget].dtype == DType::I32; }
 
 bool Experiment::scalesTargets() const { return m_task->dataset().targetScale().active(); }
@@ -234,26 +238,6 @@ bool Experiment::isScheduled(int64_t step) const {
         when.epochs > 0 && endsEpoch(step) && step / stepsPerEpoch() % when.epochs == 0;
     const bool stepsDone = when.steps > 0 && step % when.steps == 0;
     return epochsDone || stepsDone;
-}
-
-/// Lets rates follow the validation after the step that all lanes have done. The one at the end of
-/// a run alone does not count: a run that goes on would else differ from one that was longer.
-void Experiment::followValidation(std::vector<Event>& events) {
-    if (m_config.schedule.kind != ScheduleKind::Plateau || !validates()) return;
-    if (!isScheduled(m_step + 1)) return;
-    for (size_t i = 0; i < m_lanes.size(); ++i) {
-        const auto fall = m_lanes[i]->followValidation(m_pending[i].validation->loss);
-        if (!fall) continue;
-        Event event;
-        event.kind = EventKind::RateFall;
-        event.step = m_step + 1;
-        event.lane = static_cast<int32_t>(i);
-        event.scaleBefore = event.scaleAfter = static_cast<float>(m_lanes[i]->scaler().scale);
-        const int64_t without = m_config.schedule.patience + 1;
-        event.text = {kRateFell, event.step, without, fall->first, fall->second};
-        if (without == 1) event.text = {kRateFellAtOnce, event.step, fall->first, fall->second};
-        events.push_back(std::move(event));
-    }
 }
 
 /// Measures after the step that all lanes have done: at each validation and at the end of each
@@ -278,12 +262,12 @@ void Experiment::measureDistances() {
 /// when a stop request came in between.
 bool Experiment::judgeLanes() {
     const int64_t step = m_step + 1;
+    const bool ends = tests() && step == m_config.steps;
+    for (StepRecord& row : m_pending) // the end may have moved while the test was interrupted
+        if (!ends) row.test.reset();
     if (!isValidatedAfter(step)) return true;
-    if (!m_judge.validate(m_lanes, step, m_pending, m_stop)) return false;
-    if (tests() && step == m_config.steps) return m_judge.test(m_lanes, m_pending, m_stop);
-    for (StepRecord& row : m_pending) // the end has moved while the test was interrupted
-        row.test.reset();
-    return true;
+    return m_judge.validate(m_lanes, step, m_pending, m_stop) &&
+           (!ends || m_judge.test(m_lanes, m_pending, m_stop));
 }
 
 /// Applies the recorded forks and edits whose step comes next.

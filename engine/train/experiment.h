@@ -73,7 +73,7 @@ public:
     /// True when lanes are judged on samples that they do not train on.
     bool validates() const { return m_lanes.front()->validates(); }
     /// True when they are judged on samples of their own at the end, too.
-    bool tests() const { return m_lanes.front()->tests(); }
+    bool tests() const;
     /// True when targets are classes; accuracies are measured then.
     bool hasClasses() const;
     /// True when targets are standardised; errors in the units of the data are measured then.
@@ -150,7 +150,6 @@ private:
     void measureDistances();
     bool judgeLanes();
     bool isScheduled(int64_t step) const;
-    void followValidation(std::vector<Event>& events);
     void tellDamaged(std::vector<Event>& events);
     void applyEdits();
     void applyTo(int lane, FieldApply);

@@ -2,6 +2,7 @@
 #include "engine/train/lane_judge.h"
 
 #include "engine/core/error.h"
+#include "engine/core/text.h"
 
 #include <optional>
 #include <utility>
@@ -23,7 +24,7 @@ bool LaneJudge::test(Lanes lanes, std::span<StepRecord> rows, const std::atomic<
     for (size_t i = 0; i < lanes.size() && m_testProblem.empty(); ++i) {
         if (rows[i].test) continue;
         try {
-            rows[i].test = lanes[i]->test(stop);
+            rows[i].test = lanes[i]->evaluate(stop, nullptr, JudgedOn::Test);
         } catch (const EngineError&) { // of the device
             throw;
         } catch (const ReportedError& error) {
@@ -36,6 +37,26 @@ bool LaneJudge::test(Lanes lanes, std::span<StepRecord> rows, const std::atomic<
         if (i == 0) m_leftOutOfTest = lanes[i]->skippedSamples();
     }
     return true;
+}
+
+void LaneJudge::follow(Lanes lanes, const ScheduleConfig& schedule,
+                       std::span<const StepRecord> rows, std::vector<Event>& events) {
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        if (!rows[i].validation) continue;
+        const auto fall = lanes[i]->followValidation(rows[i].validation->loss);
+        if (!fall) continue;
+        Event event;
+        event.kind = EventKind::RateFall;
+        event.step = rows[i].step;
+        event.lane = static_cast<int32_t>(i);
+        event.scaleBefore = event.scaleAfter = static_cast<float>(lanes[i]->scaler().scale);
+        const int64_t without = schedule.patience + 1;
+        const std::string from = numberText(static_cast<float>(fall->first)), // as the device has
+            to = numberText(static_cast<float>(fall->second));                // them
+        event.text = {kRateFell, event.step, without, from, to};
+        if (without == 1) event.text = {kRateFellAtOnce, event.step, from, to};
+        events.push_back(std::move(event));
+    }
 }
 
 void LaneJudge::look(Lanes lanes, int64_t step, const std::atomic<bool>& stop) {

@@ -24,6 +24,9 @@ public:
     /// Does the same with StepRecord::test, after validate(). A lane has none where the samples
     /// cannot be read, see testProblem(): a run must not be lost at its last step.
     bool test(Lanes, std::span<StepRecord> rows, const std::atomic<bool>& stop);
+    /// Lets the lanes' learning rates follow the validation that rows have, and tells of each fall.
+    static void follow(Lanes, const ScheduleConfig&, std::span<const StepRecord> rows,
+                       std::vector<Event>& events);
     /// Validates for pictures alone, after the step with which a run goes on.
     void look(Lanes, int64_t step, const std::atomic<bool>& stop);
     /// Lets the last lane, which is new, have predicted what its parent did.

@@ -55,6 +55,15 @@ void uploadStates(Executor& executor, const Graph& graph, const StateValues& sta
     }
 }
 
+StateValues sharedStates(StateValues values, const Graph& graph) {
+    std::erase_if(values, [&](const auto& value) {
+        const auto& states = graph.states();
+        return std::none_of(states.begin(), states.end(),
+                            [&](const StateInfo& each) { return each.name == value.first; });
+    });
+    return values;
+}
+
 void StateCopy::run(Executor& from, const Graph& fromGraph, Executor& to, const Graph& toGraph) {
     const auto &states = fromGraph.states(), &others = toGraph.states();
     require(states.size() == others.size(), "steps of one lane have the same states");

@@ -71,6 +71,9 @@ StateValues downloadStates(Executor&, const Graph&, WhichStates);
 /// step does not have, another shape, or a number of bytes that does not fit the shape.
 void uploadStates(Executor&, const Graph&, const StateValues&);
 
+/// Returns the values of those states that the graph has, too.
+StateValues sharedStates(StateValues, const Graph&);
+
 /// Copies the states of one step to another that has the same, such as the step for another batch
 /// size. An epoch whose last batch is smaller does so twice, so the memory on the way is kept.
 class StateCopy {

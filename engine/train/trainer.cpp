@@ -30,16 +30,6 @@ std::span<const std::byte> bytesOfAll(const T& values) {
     return std::as_bytes(std::span(values));
 }
 
-/// Returns the states that a step has.
-StateValues sharedStates(StateValues values, const Graph& graph) {
-    std::erase_if(values, [&](const auto& value) {
-        const auto& states = graph.states();
-        return std::none_of(states.begin(), states.end(),
-                            [&](const StateInfo& each) { return each.name == value.first; });
-    });
-    return values;
-}
-
 } // namespace
 
 struct Trainer::Impl {
@@ -271,18 +261,11 @@ const DeviceInfo& Trainer::device() const { return m_impl->sizes.front()->execut
 bool Trainer::worksAhead() const { return m_impl->sizes.front()->executor().worksAhead(); }
 
 MemoryUse Trainer::memory() const {
-    MemoryUse sum;
     std::vector<MemoryUse> uses;
     for (const auto& size : m_impl->sizes)
         uses.push_back(memoryUse(size->executor(), *size->program()));
     if (m_impl->evaluator) uses.push_back(m_impl->evaluator->memory());
-    for (const MemoryUse& use : uses) {
-        sum.bytes += use.bytes;
-        sum.peakBytes += use.peakBytes;
-        for (size_t i = 0; i < sum.peakByCause.size(); ++i)
-            sum.peakByCause[i] += use.peakByCause[i];
-    }
-    return sum;
+    return sumOf(uses);
 }
 
 size_t Trainer::instrumentBytes() const { return m_impl->gradientError.bytes(); }
@@ -496,27 +479,14 @@ std::optional<std::vector<int32_t>> Trainer::write(std::span<const int32_t> prom
 
 bool Trainer::validates() const { return m_impl->evaluator != nullptr; }
 
-/// `data` is that of the test, or null.
-std::optional<Validation> Trainer::judge(const Dataset* data, const std::atomic<bool>& stop,
-                                         Predictions* predictions) {
-    require(validates(), "there are samples to validate on");
+std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop, Predictions* predictions,
+                                            JudgedOn on) {
+    require(validates() && (on == JudgedOn::Validation || m_impl->source.test()), "has samples");
     return m_impl->evaluator->run(
         [this](Executor& executor, const Graph& graph) {
             uploadWeights(executor, graph, weights(), {});
         },
-        stop, predictions, data);
-}
-
-std::optional<Validation> Trainer::evaluate(const std::atomic<bool>& stop,
-                                            Predictions* predictions) {
-    return judge(nullptr, stop, predictions);
-}
-
-bool Trainer::tests() const { return m_impl->source.test() != nullptr; }
-
-std::optional<Validation> Trainer::test(const std::atomic<bool>& stop, Predictions* predictions) {
-    require(tests(), "samples are kept for a test");
-    return judge(m_impl->source.test(), stop, predictions);
+        stop, predictions, on == JudgedOn::Test ? m_impl->source.test() : nullptr);
 }
 
 int64_t Trainer::judgedSamples() const { return validates() ? m_impl->evaluator->samples() : 0; }

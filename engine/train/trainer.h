@@ -24,6 +24,9 @@
 
 namespace halfscope {
 
+/// Which samples a lane is judged on.
+enum class JudgedOn : uint8_t { Validation, Test };
+
 /// What a lane predicts for the validation samples, in their order.
 struct Predictions {
     int64_t samples = 0, outputs = 0;
@@ -106,21 +109,16 @@ public:
 
     /// Whether evaluate() has samples: the batches' data set has some to validate on.
     bool validates() const;
-    /// Judges the present weights on the validation samples. Returns nothing when `stop` or
-    /// requestStop() came before all were seen. No state of the training changes. `predictions`
-    /// receives what is predicted; it may be null.
+    /// Judges the present weights on the validation samples, or on those of the test. Returns
+    /// nothing when `stop` or requestStop() came before all were seen. No state of the training
+    /// changes. `predictions` receives what is predicted; it may be null.
     std::optional<Validation> evaluate(const std::atomic<bool>& stop,
-                                       Predictions* predictions = nullptr);
-    /// Whether test() has samples: some are kept for a test.
-    bool tests() const;
-    /// Does what evaluate() does with the samples of the test.
-    std::optional<Validation> test(const std::atomic<bool>& stop,
-                                   Predictions* predictions = nullptr);
+                                       Predictions* predictions = nullptr,
+                                       JudgedOn on = JudgedOn::Validation);
     /// The samples that were judged last, including those that cannot be read; those to validate on
     /// before any were.
     int64_t judgedSamples() const;
-    /// Returns what the last evaluate() or test() that was not stopped predicted; nothing before
-    /// the first.
+    /// Returns what the last evaluate() that was not stopped predicted; nothing before the first.
     JudgedSamples judged() const;
     /// The reasons why the last evaluation left samples out.
     const std::vector<Message>& skippedSamples() const;
@@ -163,7 +161,6 @@ public:
 private:
     struct Impl;
     void rebuild(const LaneConfig&);
-    std::optional<Validation> judge(const Dataset*, const std::atomic<bool>& stop, Predictions*);
     std::vector<float> forward(int64_t step, const std::stop_token& stop);
     std::string m_name;
     std::unique_ptr<Impl> m_impl;

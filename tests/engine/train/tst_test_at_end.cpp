@@ -88,7 +88,7 @@ void TestTestAtEnd::judgesOtherSamples() {
     for (int lane = 0; lane < 2; ++lane) {
         Trainer& trainer = experiment.lane(lane);
         Predictions all;
-        const Validation found = trainer.test(goesOn, &all).value();
+        const Validation found = trainer.evaluate(goesOn, &all, JudgedOn::Test).value();
         QCOMPARE(trainer.judgedSamples(), int64_t{150});
         QCOMPARE(all.samples, int64_t{150});
         const auto taken = highestClasses(all.values, 10);
@@ -208,7 +208,7 @@ void TestTestAtEnd::errorsInUnitsOfTheData() {
     const std::vector<StepRecord> records = train(experiment);
     Predictions all;
     const std::atomic<bool> goesOn{false};
-    experiment.lane(0).test(goesOn, &all);
+    experiment.lane(0).evaluate(goesOn, &all, JudgedOn::Test);
     double error = 0;
     for (size_t i = 0; i < all.values.size(); ++i)
         error += std::abs(double{all.values[i]} - double{all.targets[i]});
