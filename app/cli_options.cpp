@@ -51,12 +51,11 @@ void deviceOption(CLI::App& command, std::string& to) {
 }
 
 void ExperimentOptions::addTo(CLI::App& command, Trains trains) {
-    textOption(
-        command, "experiment", file,
-        "An experiment file (JSON), the folder of a saved run, or data to train on: a csv "
-        "table, .npy, .npz or .safetensors arrays, a folder of pictures, MNIST, a text; or a "
-        "picture to paint; without it, the preset",
-        "FILE", "the path of an experiment file, a run or data");
+    textOption(command, "experiment", file,
+               "An experiment file (JSON), the folder of a saved run, or data to train on: a csv "
+               "table, .npy, .npz or .safetensors arrays, a folder of pictures, MNIST, CIFAR, a "
+               "text; or a picture to paint; without it, the preset",
+               "FILE", "the path of an experiment file, a run or data");
     textOption(command, "--preset", preset, "The name of a preset (default: checkerboard)", "NAME",
                "the name of a preset, such as checkerboard");
     textOption(command, "--lanes", lanes,

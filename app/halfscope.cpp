@@ -119,9 +119,10 @@ Options parse(QApplication& app) {
     parser.addPositionalArgument(
         QStringLiteral("file"),
         QCoreApplication::translate(
-            "Program", "An experiment file, the folder of a saved run, a checkpoint, data to "
-                       "train on (a csv table, arrays, a folder of pictures, MNIST, a text), or "
-                       "a PNG or JPEG picture for the networks to paint."),
+            "Program",
+            "An experiment file, the folder of a saved run, a checkpoint, data to "
+            "train on (a csv table, arrays, a folder of pictures, MNIST, CIFAR, a text), or "
+            "a PNG or JPEG picture for the networks to paint."),
         QStringLiteral("[experiment|data|picture]"));
     if (!parser.parse(app.arguments()))
         throw InputError(Message::data(parser.errorText().toStdString()));

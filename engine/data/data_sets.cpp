@@ -16,13 +16,14 @@ namespace halfscope {
 
 extern const DataSetInfo kCheckerboardData, kImageData, kRegressionData, kMnistData, kArrayData,
     kCsvData, kCurveData, kLineData, kMoonData, kSpiralData, kCircleData, kPictureData, kShardData,
-    kGenerateData, kTextData, kTextClassData;
+    kGenerateData, kTextData, kTextClassData, kCifarData;
 
 std::span<const DataSetInfo> dataSets() {
-    static const std::array rows{
-        kCheckerboardData, kImageData,    kRegressionData, kMnistData,    kArrayData,  kCsvData,
-        kCurveData,        kLineData,     kMoonData,       kSpiralData,   kCircleData, kPictureData,
-        kShardData,        kGenerateData, kTextData,       kTextClassData}; // by TaskKind
+    static const std::array rows{kCheckerboardData, kImageData,    kRegressionData, kMnistData,
+                                 kArrayData,        kCsvData,      kCurveData,      kLineData,
+                                 kMoonData,         kSpiralData,   kCircleData,     kPictureData,
+                                 kShardData,        kGenerateData, kTextData,       kTextClassData,
+                                 kCifarData}; // by TaskKind
     return rows;
 }
 

@@ -15,8 +15,14 @@ namespace {
 constexpr uint64_t kLatentStream = 1;
 constexpr int64_t kShown = 64; // pictures in a view
 
+/// Returns settings of the pictures as they are in the files, whatever other data sets make of
+/// theirs.
 TaskConfig picturesOf(TaskConfig task) {
     task.kind = TaskKind::Mnist;
+    task.flip = false;
+    task.crop = 0;
+    task.mean.clear();
+    task.deviation.clear();
     return task;
 }
 

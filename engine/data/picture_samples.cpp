@@ -2,9 +2,7 @@
 #include "engine/data/picture_samples.h"
 
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
 #include "engine/core/text.h"
-#include "engine/data/channel_values.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
@@ -18,29 +16,8 @@ namespace halfscope {
 namespace {
 
 constexpr size_t kMostKept = size_t{512} << 20; // bytes of decoded pictures that are kept
-constexpr size_t kMeasured = 1000;              // samples that are measured
-
-/// The epoch is added to this; it lies between the streams of the sampler and those of the starting
-/// weights.
-constexpr uint64_t kChanceStream = uint64_t{1} << 31;
-
-constexpr const char *kMeanKey = "data.mean", *kDeviationKey = "data.std";
 
 int channelsOf(const TaskConfig& task) { return task.grey ? 1 : 3; }
-
-void checkCount(const char* key, const ChannelValues& values, int channels) {
-    const size_t count = values.numbers.size();
-    if (count > 1 && count != static_cast<size_t>(channels))
-        throw InputError(phrase("Data",
-                                "%1: %2 numbers are not allowed: one for all channels, or as many "
-                                "as there are channels (%3)"),
-                         key, count, channels);
-}
-
-void put(std::array<float, 3>& to, const ChannelValues& from) {
-    for (size_t c = 0; c < to.size() && !from.numbers.empty(); ++c)
-        to[c] = from.numbers[std::min(c, from.numbers.size() - 1)];
-}
 
 } // namespace
 
@@ -78,8 +55,7 @@ void refuseUnread(const std::string& folder, int error) {
 
 std::vector<TensorSpec> pictureTensors(const TaskConfig& task, int64_t classes) {
     const int64_t side = task.pictureSide;
-    checkCount(kMeanKey, channelValuesOf(kMeanKey, task.mean), channelsOf(task));
-    checkCount(kDeviationKey, channelValuesOf(kDeviationKey, task.deviation), channelsOf(task));
+    checkChannelCounts(task, channelsOf(task));
     if (task.crop > side / 2)
         throw InputError(
             phrase("Data", "data.crop: %1 is not allowed: at most half of data.side, %2"),
@@ -107,20 +83,15 @@ std::vector<uint8_t> planesOf(const Picture& picture, int channels) {
 }
 
 PictureSamples::PictureSamples(const TaskConfig& task, uint64_t seed)
-    : m_meanText(task.mean), m_deviationText(task.deviation), m_seed(seed), m_flip(task.flip),
-      m_crop(task.crop), m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)),
-      m_new(task.predictFile.empty() ? NewPictures() : newPicturesAt(task.predictFile)) {
+    : m_side(static_cast<int>(task.pictureSide)), m_channels(channelsOf(task)),
+      m_new(task.predictFile.empty() ? NewPictures() : newPicturesAt(task.predictFile)),
+      m_pixels(task, seed, {m_channels, m_side, m_side}) {
     m_damaged = task.damaged;
 }
 
-void PictureSamples::measureAndSetTables(size_t stored) {
+void PictureSamples::measureAndPredict(size_t stored) {
     m_kept.resize(stored + m_new.paths.size());
-    const ChannelValues mean = channelValuesOf(kMeanKey, m_meanText);
-    const ChannelValues deviation = channelValuesOf(kDeviationKey, m_deviationText);
-    put(m_mean, mean);
-    put(m_deviation, deviation);
-    if (mean.measured || deviation.measured) measure(mean.measured, deviation.measured);
-    setTables();
+    if (m_pixels.measures()) measure();
     if (!m_new.paths.empty()) addPredicted(stored);
 }
 
@@ -140,53 +111,16 @@ Picture PictureSamples::squareAt(size_t stored) const {
                                : readSquare(m_new.paths[stored - m_firstNew], m_side);
 }
 
-void PictureSamples::setTables() {
-    for (size_t c = 0; c < m_values.size(); ++c)
-        for (size_t byte = 0; byte < m_values[c].size(); ++byte)
-            m_values[c][byte] = (static_cast<float>(byte) / 255 - m_mean[c]) / m_deviation[c];
-}
-
-/// Measures samples that are spread evenly over those to train on; whole numbers add up exactly.
-void PictureSamples::measure(bool mean, bool deviation) {
-    const auto& train = m_splits.train;
-    const size_t count = std::min(kMeasured, train.size());
-    std::array<uint64_t, 3> sums{}, squares{};
-    uint64_t pixels = 0;
-    for (size_t i = 0; i < count; ++i)
+void PictureSamples::measure() {
+    const std::vector<size_t> places = PixelValues::measuredAmong(m_splits.train.size());
+    for (const size_t place : places)
         try {
-            const auto stored = static_cast<size_t>(train[i * train.size() / count]);
-            withPlanes(stored, [&](const Planes& planes) {
-                const size_t plane = planes.size() / static_cast<size_t>(m_channels);
-                pixels += plane;
-                for (size_t at = 0; at < planes.size(); ++at) {
-                    const uint64_t byte = planes[at];
-                    sums[at / plane] += byte;
-                    squares[at / plane] += byte * byte;
-                }
-            });
+            withPlanes(static_cast<size_t>(m_splits.train[place]),
+                       [&](const Planes& planes) { m_pixels.measure(planes); });
         } catch (const InputError&) {
             if (m_damaged == Damaged::Refuse) throw;
         }
-    if (pixels == 0)
-        throw InputError(phrase("Data",
-                                "data.mean, data.std: none of %1 pictures could be decoded, so "
-                                "nothing was measured"),
-                         count);
-    for (size_t c = 0; c < static_cast<size_t>(m_channels); ++c) {
-        const double all = static_cast<double>(pixels), sum = static_cast<double>(sums[c]);
-        const double variance = static_cast<double>(squares[c]) / all - sum / all * (sum / all);
-        if (mean) m_mean[c] = static_cast<float>(sum / all / 255);
-        // at least one step of a byte: a plain picture has no deviation
-        if (deviation)
-            m_deviation[c] = static_cast<float>(std::sqrt(std::max(variance, 1.0)) / 255);
-    }
-}
-
-std::vector<ChannelScale> PictureSamples::channelScales() const {
-    std::vector<ChannelScale> scales;
-    for (size_t c = 0; c < static_cast<size_t>(m_channels); ++c)
-        scales.push_back({m_mean[c], m_deviation[c]});
-    return scales;
+    m_pixels.endMeasuring(places.size());
 }
 
 std::vector<int64_t> PictureSamples::classCounts() const {
@@ -218,104 +152,14 @@ void PictureSamples::withPlanes(size_t stored, Use use) const {
     m_kept[stored] = std::move(planes);
 }
 
-PictureSamples::Chance PictureSamples::chanceOf(int32_t stored, int64_t epoch) const {
-    if (epoch == 0 || !varies()) return {};
-    const Philox random(m_seed, kChanceStream + static_cast<uint64_t>(epoch));
-    const uint64_t index = 3 * static_cast<uint64_t>(stored);
-    const auto moved = [&](uint64_t at) {
-        return static_cast<int64_t>(random.below(at, static_cast<uint64_t>(2 * m_crop + 1))) -
-               m_crop;
-    };
-    return {m_flip && random.below(index, 2) == 1, moved(index + 1), moved(index + 2)};
-}
-
-void PictureSamples::fill(std::span<float> to, const Planes& from, Chance chance) const {
-    const auto side = int64_t{m_side};
-    const auto plane = static_cast<size_t>(side * side);
-    for (size_t c = 0; c < static_cast<size_t>(m_channels); ++c) {
-        const std::array<float, 256>& values = m_values[c];
-        const uint8_t* bytes = from.data() + c * plane;
-        float* out = to.data() + c * plane;
-        if (!chance.flip && chance.right == 0 && chance.down == 0) {
-            for (size_t i = 0; i < plane; ++i)
-                out[i] = values[bytes[i]];
-            continue;
-        }
-        for (int64_t y = 0; y < side; ++y)
-            for (int64_t x = 0; x < side; ++x) {
-                const int64_t fromY = y - chance.down, shifted = x - chance.right;
-                const int64_t fromX = chance.flip ? side - 1 - shifted : shifted;
-                const bool inside = fromY >= 0 && fromY < side && fromX >= 0 && fromX < side;
-                *out++ = values[inside ? bytes[fromY * side + fromX] : 0];
-            }
-    }
-}
-
 void PictureSamples::readStored(int32_t stored, int64_t epoch, const SamplePlace& place) const {
     const auto at = static_cast<size_t>(stored);
     withPlanes(
-        at, [&](const Planes& planes) { fill(place.floats(kX), planes, chanceOf(stored, epoch)); });
+        at, [&](const Planes& planes) { m_pixels.fill(place.floats(kX), planes, stored, epoch); });
     place.label() = at < m_firstNew ? labelOf(at) : 0; // any class will do for a new picture
 }
 
-namespace {
-
-/// Returns a tensor of (channels, 1, 1), or the code that measures it.
-std::string pythonValues(const ChannelValues& values, const char* none, const char* measured) {
-    if (values.measured) return measured;
-    std::string numbers;
-    for (const float number : values.numbers)
-        numbers += (numbers.empty() ? "" : ", ") + numberText(number);
-    return values.isSet() ? "torch.tensor([" + numbers + "])[:, None, None]"
-                          : std::string("torch.tensor(") + none + ")";
-}
-
-std::string normalisedPython(const TaskConfig& task) {
-    return lang::filled(
-        R"(
-
-def normalised(train, x):
-    """By mean and deviation; what is measured is that of train."""
-    global BLACK
-    mean = {MEAN}
-    deviation = {STD}
-    BLACK = -mean / deviation
-    return (x - mean) / deviation
-)",
-        {{"MEAN", pythonValues(channelValuesOf(kMeanKey, task.mean), "0.0",
-                               "train.mean((0, 2, 3))[:, None, None]")},
-         {"STD", pythonValues(channelValuesOf(kDeviationKey, task.deviation), "1.0",
-                              "train.std((0, 2, 3), correction=0)[:, None, None]")}});
-}
-
-std::string variedPython(const TaskConfig& task) {
-    std::string text = R"(
-
-def varied(x):
-    """Samples as an epoch has them; others than Halfscope draws."""
-)";
-    if (task.flip)
-        text += "    flip = torch.rand(len(x), 1, 1, 1) < 0.5\n"
-                "    x = torch.where(flip, x.flip(3), x)\n";
-    if (task.crop > 0)
-        text +=
-            lang::filled(R"(    padded = torch.nn.functional.pad(x - BLACK, ({CROP},) * 4) + BLACK
-    at = torch.randint(2 * {CROP} + 1, (len(x), 2)).tolist()
-    x = torch.stack([p[:, r : r + SIDE, c : c + SIDE] for p, (r, c) in zip(padded, at)])
-)",
-                         {{"CROP", numberText(task.crop)}});
-    return text + "    return x\n";
-}
-
-} // namespace
-
-bool normalises(const TaskConfig& task) {
-    return channelValuesOf(kMeanKey, task.mean).isSet() ||
-           channelValuesOf(kDeviationKey, task.deviation).isSet();
-}
-
 PythonData pictureParts(const TaskConfig& task) {
-    const bool varies = task.flip || task.crop > 0;
     return {"import numpy\nfrom PIL import Image, ImageOps\n",
             lang::filled(R"(SIDE = {SIDE}
 BLACK = 0
@@ -330,8 +174,8 @@ def picture(file):
 {NORMALISED})",
                          {{"SIDE", numberText(task.pictureSide)},
                           {"MODE", task.grey ? "L" : "RGB"},
-                          {"NORMALISED", normalises(task) ? normalisedPython(task) : ""}}),
-            varies ? variedPython(task) : std::string()};
+                          {"NORMALISED", normalisedPython(task)}}),
+            variedPython(task, "SIDE", "SIDE")};
 }
 
 } // namespace halfscope

@@ -1,13 +1,13 @@
-// Samples made from pictures in files, wherever the files are: decodes them, keeps some in memory,
-// measures mean and deviation, and mirrors and moves the samples to train on at random.
+// Samples made from pictures in files, wherever the files are: decodes them and keeps some in
+// memory; PixelValues makes floats of them.
 #pragma once
 
 #include "engine/data/new_pictures.h"
+#include "engine/data/pixel_values.h"
 #include "engine/data/stored_data.h"
 #include "engine/io/open_folder.h"
 #include "engine/io/picture.h"
 
-#include <array>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -42,15 +42,15 @@ std::vector<uint8_t> planesOf(const Picture&, int channels);
 /// cannot be decoded are skipped, as in the prediction of tables lines are that lack a value.
 class PictureSamples : public StoredData {
 public:
-    bool varies() const final { return m_flip || m_crop > 0; }
-    std::vector<ChannelScale> channelScales() const final;
+    bool varies() const final { return m_pixels.varies(); }
+    std::vector<ChannelScale> channelScales() const final { return m_pixels.scales(); }
     std::vector<int64_t> classCounts() const final; ///< damaged pictures count, too
 
 protected:
     PictureSamples(const TaskConfig&, uint64_t seed);
     /// Ends the constructor of a data set after its members are set: measures what is "auto", and
     /// puts the pictures to predict behind the others.
-    void measureAndSetTables(size_t stored);
+    void measureAndPredict(size_t stored);
 
     /// Returns the middle square of a stored picture, `side` pixels wide. Throws InputError that
     /// names the file.
@@ -61,42 +61,25 @@ private:
     /// The small picture as planes of bytes, like those of a file: the same whether it is kept or
     /// not.
     using Planes = std::vector<uint8_t>;
-    /// What chance makes of a sample in an epoch.
-    struct Chance {
-        bool flip = false;
-        int64_t right = 0, down = 0; ///< pixels by which it is moved
-    };
-
     void readStored(int32_t stored, int64_t epoch, const SamplePlace&) const final;
-    Chance chanceOf(int32_t stored, int64_t epoch) const;
     Planes decoded(size_t stored) const;
     template <class Use>
     void withPlanes(size_t stored, Use) const;
-    void fill(std::span<float> to, const Planes& from, Chance) const;
-    void measure(bool mean, bool deviation);
-    void setTables();
+    void measure();
     void addPredicted(size_t stored);
     Picture squareAt(size_t stored) const;
 
-    const std::string m_meanText, m_deviationText;
-    const uint64_t m_seed;
-    const bool m_flip;
-    const int64_t m_crop;
     const int m_side, m_channels;
     const NewPictures m_new; ///< those of task.predictFile
+    PixelValues m_pixels;
     size_t m_firstNew = SIZE_MAX;
-    std::array<float, 3> m_mean{0, 0, 0}, m_deviation{1, 1, 1}; ///< by channel
-    std::array<std::array<float, 256>, 3> m_values{};           ///< of each byte, by channel
     mutable std::mutex m_mutex;
     mutable std::vector<Planes> m_kept; ///< by stored sample; empty until it is decoded
     mutable size_t m_keptBytes = 0;
 };
 
-/// Whether the mean or the deviation is set.
-bool normalises(const TaskConfig&);
-/// Returns the Python for what this file does: picture(), which takes a path or an open file; if
-/// the task normalises, normalised(train, x), which measures "auto" on train; and
-/// PythonData::varied.
+/// Returns the Python for what this file does: picture(), which takes a path or an open file,
+/// normalisedPython() and variedPython().
 PythonData pictureParts(const TaskConfig&);
 
 } // namespace halfscope

@@ -186,7 +186,7 @@ public:
             if (stratifies(task)) m_splits.heldLabels.push_back(each.label);
             m_files.push_back(std::move(each));
         }
-        measureAndSetTables(m_files.size());
+        measureAndPredict(m_files.size());
     }
 
     std::vector<std::string> files() const override {

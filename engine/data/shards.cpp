@@ -203,7 +203,7 @@ public:
         for (const ShardSample& each : m_index->samples)
             labels.push_back(each.label);
         m_splits = HeldBack(static_cast<int64_t>(labels.size()), task, labels);
-        measureAndSetTables(m_index->samples.size());
+        measureAndPredict(m_index->samples.size());
         const std::vector<int32_t> once = m_splits.train;
         for (int64_t reader = 1; reader < task.shardReaders; ++reader)
             m_splits.train.insert(m_splits.train.end(), once.begin(), once.end());

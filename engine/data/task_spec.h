@@ -24,7 +24,8 @@ enum class TaskKind : uint8_t {
     Shards,
     Generate,
     Text,
-    TextClasses
+    TextClasses,
+    Cifar
 };
 const char* nameOf(TaskKind); ///< empty for values beyond the last row
 
@@ -86,26 +87,27 @@ struct TaskConfig {
     int64_t batch = 64;                       ///< samples in a step
     double targetMean = 10, targetSpread = 5; ///< regression: targets are spread * N(0,1) + mean
     double noise = 0.1;   ///< line, moons, circles: standard deviation; spirals: the most
-    std::string path{};   ///< mnist, pictures: folder; csv, text ...: file; shards: either
+    std::string path{};   ///< mnist, cifar, pictures: folder; csv, text ...: file; shards: either
     std::string x{}, y{}; ///< arrays: files
     /// csv, text-classes: name of the target's column; empty for the last one that can be it
     std::string target{};
     bool header = true;       ///< likewise: the first line names the columns
     std::string textColumn{}; ///< text-classes: name of the column of texts; empty for the longest
     std::string drop{};       ///< csv: names of the columns to leave out, see droppedColumns()
-    /// Not a setting. csv, arrays, text-classes: a file of inputs without targets; mnist, pictures,
-    /// shards: a picture or a folder of them. Its samples are the ones to validate on. What is
-    /// learnt from the other samples (means, words) is applied to them.
+    /// Not a setting. csv, arrays, text-classes: a file of inputs without targets; mnist, cifar,
+    /// pictures, shards: a picture or a folder of them. Its samples are the ones to validate on.
+    /// What is learnt from the other samples (means, words) is applied to them.
     std::string predictFile{};
     /// Not a setting, see taskOf(). arrays: the whole numbers of x are indices from 0 to indices -
     /// 1; 0: all numbers of x are numbers.
     int64_t indices = 0;
     int64_t pictureSide = 32; ///< pictures, shards: pixels of a sample's side
     bool grey = false;        ///< likewise: one channel in place of three
-    bool flip = false;        ///< likewise: half of those to train on are mirrored
-    int64_t crop = 0;         ///< likewise: pixels by which those are moved at most
-    std::string mean{};       ///< likewise: subtracted; a number, one a channel, "auto" or empty
-    std::string deviation{};  ///< likewise: divided by
+    /// pictures, shards, mnist, cifar: half of those to train on are mirrored
+    bool flip = false;
+    int64_t crop = 0;        ///< likewise: pixels by which those are moved at most
+    std::string mean{};      ///< likewise: subtracted; a number, one a channel, "auto" or empty
+    std::string deviation{}; ///< likewise: divided by
     Damaged damaged = Damaged::Refuse;
     int64_t shardReaders = 1;  ///< shards: how many readers there are; each reads every shard
     bool standardise = true;   ///< csv: inputs to mean 0 and deviation 1

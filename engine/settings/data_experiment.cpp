@@ -178,8 +178,9 @@ std::string convolutions(const Shape& picture, int64_t classes) {
            number(left) + ", 64), nn.ReLU(),\n    nn.Linear(64, " + number(classes) + "))";
 }
 
-/// Returns an encoder for characters; convolutions for pictures or, when so many pictures would
-/// take long, one wide layer; and two narrow layers for columns.
+/// Returns an encoder for characters; convolutions for pictures or, when so many grey pictures
+/// would take long, one wide layer; and two narrow layers for columns. Of colour pictures, a wide
+/// layer would have nearly half the products of the convolutions and learn much less.
 ModelConfig modelFor(const DataFacts& facts) {
     constexpr int64_t kMany = 20'000, kLeastSide = 8;
     const Shape& sample = facts.tensors[kX].shape;
@@ -194,7 +195,8 @@ ModelConfig modelFor(const DataFacts& facts) {
     model.norm = Norm::None;
     const bool large = picture && std::min(sample[1], sample[2]) >= kLeastSide;
     const int64_t classes = facts.tensors[kTarget].classes;
-    if (large && classes > 0 && facts.train < kMany) model.layers = convolutions(sample, classes);
+    const bool quick = facts.train < kMany || sample[0] == 3;
+    if (large && classes > 0 && quick) model.layers = convolutions(sample, classes);
     return model;
 }
 
@@ -358,6 +360,10 @@ void checkCanBeExperiment(const std::string& path) {
         throw InputError(phrase("Files", "%1: one of the four files of MNIST; open the folder that "
                                          "holds them"),
                          pathText(path));
+    if (ending == ".bin" && (name.starts_with("data_batch_") || name == "test_batch.bin"))
+        throw InputError(phrase("Files", "%1: one of the six files of CIFAR-10; open the folder "
+                                         "that holds them"),
+                         pathText(path));
     for (const OtherFile& other : kOtherFiles)
         if (ending == other.ending) throw InputError(other.help, pathText(path));
     constexpr std::string_view kStartsJson = "{ \t\r\n\xEF"; // \xEF begins a byte order mark
@@ -391,9 +397,10 @@ InputError nothingInFolder(const std::string& path) {
         if (names.size() > kMostNamed) names.erase(std::prev(names.end()));
     }
     constexpr Phrase kLacks =
-        phrase("Files", "%1: the folder holds no saved run (experiment.json), no files of MNIST, "
-                        "no pair of arrays (x.npy and y.npy), no shards (.tar) and no folders of "
-                        "pictures");
+        phrase("Files",
+               "%1: the folder holds no saved run (experiment.json), no files of MNIST "
+               "or CIFAR, no pair of arrays (x.npy and y.npy), no shards (.tar) and no folders of "
+               "pictures");
     if (names.empty()) return InputError(kLacks, pathText(path));
     std::string listed;
     for (const std::string& name : names)

@@ -43,8 +43,9 @@ std::vector<Field> fileFields() {
                  "Settings",
                  "mnist: the folder with the four files of MNIST or Fashion-MNIST, plain "
                  "or .gz; empty: 2,000 digits to train on and 500 to validate on, which "
-                 "come with the program. csv: the table, in which commas, semicolons, "
-                 "tabs or spaces stand between the columns. text-classes: "
+                 "come with the program. cifar: the folder with the files of CIFAR-10 or CIFAR-100 "
+                 "in the binary form, such as data_batch_1.bin. csv: the table, in which commas, "
+                 "semicolons, tabs or spaces stand between the columns. text-classes: "
                  "likewise; empty: words of six languages, which come with the program. "
                  "pictures: a folder that has a folder of pictures for each class, or "
                  "folders train and val with those. shards: a .tar file, or a folder of them, in "

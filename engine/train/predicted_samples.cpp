@@ -197,7 +197,8 @@ std::optional<PredictedSamples> predictedBy(const WeightsFor& weightsFor, RunCon
 } // namespace
 
 bool predictsPictures(TaskKind kind) {
-    return kind == TaskKind::Pictures || kind == TaskKind::Shards || kind == TaskKind::Mnist;
+    return kind == TaskKind::Pictures || kind == TaskKind::Shards || kind == TaskKind::Mnist ||
+           kind == TaskKind::Cifar;
 }
 
 bool canPredictFile(TaskKind kind) {

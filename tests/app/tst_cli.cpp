@@ -69,8 +69,9 @@ void TestCli::wrongUsage_data() {
         "an experiment file and --preset: give one of them");
     row("missing file", {"run", "no/such.json"}, "no/such.json: cannot read: ");
     row("folder without a run", {"run", "/usr"},
-        "/usr: the folder holds no saved run (experiment.json), no files of MNIST, no pair of "
-        "arrays (x.npy and y.npy), no shards (.tar) and no folders of pictures");
+        "/usr: the folder holds no saved run (experiment.json), no files of MNIST or CIFAR, no "
+        "pair "
+        "of arrays (x.npy and y.npy), no shards (.tar) and no folders of pictures");
     row("program", {"run", "/bin/sh"}, "/bin/sh: neither an experiment (JSON) nor data");
     row("steps", {"run", "--steps", "many"},
         "run.steps: \"many\" is not allowed: a whole number from 1 to 1000000000");

@@ -359,11 +359,12 @@ void FieldEditor::getMnist() {
     dialog->open(); // training goes on
 }
 
-/// Asks for a folder for MNIST and pictures, and for a file for other data sets.
+/// Asks for a folder for MNIST, CIFAR and pictures, and for a file for other data sets.
 void FieldEditor::browseData(const QString& key) {
     const TaskKind kind = m_model.config().task.kind;
     const bool folder =
-        key == QLatin1String(kDataKey) && (kind == TaskKind::Mnist || kind == TaskKind::Pictures);
+        key == QLatin1String(kDataKey) &&
+        (kind == TaskKind::Mnist || kind == TaskKind::Cifar || kind == TaskKind::Pictures);
     const QString path =
         folder ? chooseSourceFolder(this, FilesOf::Data, tr("Choose the folder with the data"),
                                     m_line->text())

@@ -85,8 +85,8 @@ void TestDrawnData::rowsNameTheirViews() {
             continue; // tst_file_data tests some of these
         }
         if (task.kind == TaskKind::Pictures || task.kind == TaskKind::Shards ||
-            task.kind == TaskKind::TextClasses)
-            continue; // tst_pictures, tst_shards and tst_text_classes test these
+            task.kind == TaskKind::TextClasses || task.kind == TaskKind::Cifar)
+            continue; // tst_pictures, tst_shards, tst_text_classes and tst_cifar test these
         if (infoOf(task.kind).targets == Targets::Classes) task.loss.kind = LossKind::CrossEntropy;
         QCOMPARE(makeDataset(task, 1)->view().kind, viewKindOf(task));
         seen.insert(viewKindOf(task));
@@ -121,6 +121,11 @@ void TestDrawnData::generate() {
     for (const size_t sample : {size_t{0}, size_t{1999}, size_t{2000}, size_t{4099}})
         for (size_t i = 0; i < 784; ++i)
             QCOMPARE(target[sample * 784 + i], pixels[sample % 2000 * 784 + i]);
+    task.mean = "0.5"; // settings that other data sets have
+    task.flip = true;
+    task.crop = 20;
+    const Batch same = allOf(*makeDataset(task, 5));
+    QVERIFY(std::ranges::equal(same.floats(kTarget), target));
     const TaskView view = data->view();
     QCOMPARE(view.width, 28);
     QCOMPARE(view.height, 28);

@@ -1,7 +1,8 @@
-// The data set of MNIST: its files under all their usual names, what is refused, and the sample
-// that comes with the program.
+// The data set of MNIST: its files under all their usual names, what the settings of pictures make
+// of them, what is refused, and the sample that comes with the program.
 #include "engine/core/error.h"
 #include "engine/data/dataset.h"
+#include "engine/data/gallery.h"
 #include "engine/io/picture.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/run_length.h"
@@ -16,6 +17,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -66,6 +68,14 @@ private slots:
     void reads();
     void predictsPictures();
     void everyByte();
+    void meanAndDeviation_data();
+    void meanAndDeviation();
+    void mirrorsAndMoves_data();
+    void mirrorsAndMoves();
+    void chanceIsOfTheSeed();
+    void showsPixels();
+    void refusesSettings_data();
+    void refusesSettings();
     void refuses_data();
     void refuses();
     void sample();
@@ -162,6 +172,185 @@ void TestMnist::everyByte() {
     for (int byte = 0; byte < kBytes; ++byte) // as PyTorch's division gives it, bit for bit
         QCOMPARE(std::bit_cast<uint32_t>(batch.floats(kX)[static_cast<size_t>(byte)]),
                  std::bit_cast<uint32_t>(static_cast<float>(byte) / 255.0F));
+}
+
+void TestMnist::meanAndDeviation_data() {
+    QTest::addColumn<QString>("mean");
+    QTest::addColumn<QString>("deviation");
+    QTest::addColumn<double>("subtracted");
+    QTest::addColumn<double>("divisor");
+    // the 12 bytes to train on, from 0 to 255
+    constexpr double kMean = 370.0 / 12, kSquares = (14 + 534 + 66'350) / 12.0;
+    const double measured = std::sqrt(kSquares - kMean * kMean) / 255;
+    const auto row = [](const char* name, const char* mean, const char* deviation,
+                        double subtracted, double divisor) {
+        QTest::newRow(name) << QString(mean) << QString(deviation) << subtracted << divisor;
+    };
+    row("as PyTorch's example has them", "0.1307", "0.3081", 0.1307, 0.3081);
+    row("mean alone", "-1", "", -1, 1);
+    row("deviation alone", "", "0.5", 0, 0.5);
+    row("measured", "auto", "auto", kMean / 255, measured);
+}
+
+/// Samples to validate on do not count for what is measured, but are scaled like the others.
+void TestMnist::meanAndDeviation() {
+    QFETCH(const QString, mean);
+    QFETCH(const QString, deviation);
+    QFETCH(const double, subtracted);
+    QFETCH(const double, divisor);
+    const QTemporaryDir folder;
+    Files().write(folder.path(), "");
+    TaskConfig task = taskOf(folder.path());
+    task.mean = mean.toStdString();
+    task.deviation = deviation.toStdString();
+    const auto data = makeDataset(task, 0);
+    const Batch trained = allOf(*data), judged = allOf(*data, Split::Validation);
+    const std::array<int, 12> bytes{0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 255};
+    const auto isValue = [&](float value, int byte) {
+        return std::abs(double{value} - (byte / 255.0 - subtracted) / divisor) < 1e-5;
+    };
+    for (size_t i = 0; i < bytes.size(); ++i)
+        QVERIFY2(isValue(trained.floats(kX)[i], bytes[i]), qPrintable(QString::number(i)));
+    QVERIFY(isValue(judged.floats(kX)[0], 0));
+    QVERIFY(isValue(judged.floats(kX)[7], 255));
+    QVERIFY(!data->varies());
+}
+
+void TestMnist::mirrorsAndMoves_data() {
+    QTest::addColumn<bool>("flip");
+    QTest::addColumn<int>("crop");
+    QTest::newRow("neither") << false << 0;
+    QTest::newRow("mirror") << true << 0;
+    QTest::newRow("move") << false << 2;
+    QTest::newRow("both") << true << 1;
+}
+
+/// Pictures that are wider than high. Every sample to train on is one of those that chance can make
+/// of it, all of these occur, and samples to validate on do not change.
+void TestMnist::mirrorsAndMoves() {
+    QFETCH(const bool, flip);
+    QFETCH(const int, crop);
+    constexpr int kHigh = 4, kWide = 6, kPixels = kHigh * kWide;
+    std::string pixels(kPixels, '\0');
+    std::iota(pixels.begin(), pixels.end(), '\1'); // no pixel is as dark as the edge
+    const std::string image = idxBytes({1, kHigh, kWide}, pixels), label = idxBytes({1}, "\2");
+    const QTemporaryDir folder;
+    Files{image, label, image, label}.write(folder.path(), "");
+    TaskConfig task = taskOf(folder.path());
+    task.flip = flip;
+    task.crop = crop;
+    const auto data = makeDataset(task, 3);
+    QCOMPARE(data->varies(), flip || crop > 0);
+    using Values = std::vector<int>;
+    std::set<Values> possible, seen;
+    for (const bool mirrored : {false, true})
+        for (int right = -crop; right <= crop; ++right)
+            for (int down = -crop; down <= crop && (flip || !mirrored); ++down) {
+                Values values;
+                for (int y = 0; y < kHigh; ++y)
+                    for (int x = 0; x < kWide; ++x) {
+                        const int fromY = y - down, shifted = x - right;
+                        const bool in =
+                            fromY >= 0 && fromY < kHigh && shifted >= 0 && shifted < kWide;
+                        const int fromX = mirrored ? kWide - 1 - shifted : shifted;
+                        values.push_back(in ? fromY * kWide + fromX + 1 : 0);
+                    }
+                possible.insert(values);
+            }
+    Batch batch = Batch::of(data->tensors(), 1);
+    const auto valuesIn = [&](Pass pass) {
+        data->read(pass, std::array<int64_t, 1>{0}, batch);
+        Values values;
+        for (const float value : batch.floats(kX))
+            values.push_back(static_cast<int>(std::lround(255 * value)));
+        return values;
+    };
+    for (int64_t epoch = 1; epoch <= 300; ++epoch)
+        seen.insert(valuesIn({Split::Train, epoch}));
+    QCOMPARE(seen, possible);
+    const Values stored = valuesIn(Split::Train);
+    QCOMPARE(stored.front(), 1);
+    QCOMPARE(stored.back(), kPixels);
+    for (int64_t epoch = 1; epoch <= 20; ++epoch)
+        QCOMPARE(valuesIn({Split::Validation, epoch}), stored);
+}
+
+/// Batches are the same with any number of workers, and others with another seed.
+void TestMnist::chanceIsOfTheSeed() {
+    RunConfig config = presetNamed("mnist-mlp").config;
+    config.task.flip = true;
+    config.task.crop = 3;
+    config.data.shuffle = false; // the seed changes the samples, not merely their order
+    const auto bytesOf = [&config](int64_t step) {
+        return makeTask(config)->load(step)->tensors[kX].bytes;
+    };
+    const auto first = bytesOf(1), nextEpoch = bytesOf(1 + epochPlanOf(config).stepsPerEpoch());
+    QVERIFY(first != nextEpoch);
+    config.data.workers = 3;
+    QCOMPARE(bytesOf(1), first);
+    config.seed += 1;
+    QVERIFY(bytesOf(1) != first);
+}
+
+/// The grid of samples shows pixels as they are in the files, whatever is subtracted.
+void TestMnist::showsPixels() {
+    const QTemporaryDir folder;
+    Files files;
+    files.testImages = idxBytes({2, 2, 2}, std::string("\63\0\0\0\146\377\377\377", 8));
+    files.write(folder.path(), "");
+    TaskConfig task = taskOf(folder.path());
+    QVERIFY(makeDataset(task, 0)->channelScales().empty()); // the print of saved runs has none
+    task.mean = "0.5";
+    task.deviation = "0.25";
+    const auto data = makeDataset(task, 0);
+    QCOMPARE(data->channelScales().size(), size_t{1});
+    const auto gallery = galleryOf(*data);
+    QVERIFY(gallery);
+    std::vector<float> scores(20); // of ten classes; both are right, so nothing is drawn over them
+    scores[1] = scores[12] = 1;
+    const Picture shown = galleryWithMistakes(*gallery, scores, {});
+    constexpr int kMargin = 2, kCell = 2 + 2 * kMargin; // samples lie one below the other
+    const auto lightness = [&](int sample) {
+        const int at = (sample * kCell + kMargin) * shown.width + kMargin;
+        return shown.values[static_cast<size_t>(at) * 3];
+    };
+    QVERIFY(std::abs(lightness(0) - 0.2F) < 1e-5F);
+    QVERIFY(std::abs(lightness(1) - 0.4F) < 1e-5F);
+}
+
+void TestMnist::refusesSettings_data() {
+    QTest::addColumn<QString>("mean");
+    QTest::addColumn<QString>("deviation");
+    QTest::addColumn<int>("crop");
+    QTest::addColumn<QString>("refused");
+    QTest::newRow("mean") << "1,1,1"
+                          << "" << 0
+                          << "data.mean: 3 numbers are not allowed: one for all channels, or as "
+                             "many as there are channels (1)";
+    QTest::newRow("deviation") << ""
+                               << "1,2,3" << 0
+                               << "data.std: 3 numbers are not allowed: one for all channels, or "
+                                  "as many as there are channels (1)";
+    QTest::newRow("move") << ""
+                          << "" << 2
+                          << "data.crop: 2 is not allowed: at most half of the shorter side of "
+                             "the pictures, 1";
+}
+
+/// Both when the settings are looked at and when the samples are read.
+void TestMnist::refusesSettings() {
+    QFETCH(const QString, mean);
+    QFETCH(const QString, deviation);
+    QFETCH(const int, crop);
+    QFETCH(const QString, refused);
+    const QTemporaryDir folder;
+    Files().write(folder.path(), "");
+    TaskConfig task = taskOf(folder.path());
+    task.mean = mean.toStdString();
+    task.deviation = deviation.toStdString();
+    task.crop = crop;
+    QCOMPARE(thrownBy<InputError>([&] { factsOf(task); }), refused.toStdString());
+    QCOMPARE(thrownBy<InputError>([&] { makeDataset(task, 0); }), refused.toStdString());
 }
 
 void TestMnist::refuses_data() {

@@ -8,6 +8,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/step/model_shapes.h"
 #include "tests/support/array_files.h"
+#include "tests/support/cifar_files.h"
 #include "tests/support/ordinary_user.h"
 #include "tests/support/thrown.h"
 
@@ -29,6 +30,7 @@ private slots:
     void arrays();
     void digits();
     void pictures();
+    void cifar();
     void closedFolder_data();
     void closedFolder();
     void texts();
@@ -179,6 +181,38 @@ void TestDataExperiment::pictures() {
     QVERIFY(config->model.layers.find("nn.Conv2d(3, 16, 3, padding=1)") != std::string::npos);
     QVERIFY(config->model.layers.find("nn.Linear(64, 3)") != std::string::npos);
     checkConfig(*config);
+}
+
+/// The folder is known by its files; only their sizes are looked at. Convolutions learn it, however
+/// many samples there are.
+void TestDataExperiment::cifar() {
+    test::writeCifar10(m_folder.filePath("ten"));
+    test::writeCifar100(m_folder.filePath("hundred/cifar-100-binary"));
+    constexpr int64_t kMany = 20'001;
+    QVERIFY(QFile::resize(m_folder.filePath("ten/data_batch_5.bin"), kMany * 3073));
+    for (const auto& [folder, classes] : {std::pair("ten", 10), std::pair("hundred", 100)}) {
+        const auto config = experimentOn(path(folder));
+        QVERIFY(config);
+        QCOMPARE(config->task.kind, TaskKind::Cifar);
+        QCOMPARE(config->task.loss.kind, LossKind::CrossEntropy);
+        QCOMPARE(config->title, std::string(folder));
+        const std::string last = "nn.Linear(64, " + std::to_string(classes) + ")";
+        QVERIFY(config->model.layers.find("nn.Conv2d(3, 16, 3, padding=1)") != std::string::npos);
+        QVERIFY(config->model.layers.find(last) != std::string::npos);
+        QCOMPARE(modelShapes(*config).error.english(), std::string());
+        checkConfig(*config);
+    }
+    for (const char* file : {"ten/data_batch_1.bin", "ten/test_batch.bin"})
+        QCOMPARE(thrownBy<InputError>([&] { checkCanBeExperiment(path(file)); }),
+                 path(file) +
+                     ": one of the six files of CIFAR-10; open the folder that holds them");
+    QDir().mkpath(m_folder.filePath("torch/cifar-10-batches-py"));
+    writeBytes(path("torch/cifar-10-batches-py/data_batch_1"), "\x80\x02");
+    QVERIFY(isAbout(thrownBy<InputError>([&] { experimentOn(path("torch")); }), "data.path",
+                    "the binary form is read"));
+    QDir().mkpath(m_folder.filePath("language")); // others call their files so, too
+    writeBytes(path("language/train.bin"), "abc");
+    QVERIFY(!experimentOn(path("language")));
 }
 
 void TestDataExperiment::closedFolder_data() {

@@ -85,8 +85,11 @@ void TestPyTorchScript::everyDataSet() {
 
 void TestPyTorchScript::changingPictures_data() {
     QTest::addColumn<int>("kind");
-    QTest::newRow("pictures") << int(TaskKind::Pictures);
-    QTest::newRow("shards") << int(TaskKind::Shards);
+    QTest::addColumn<QString>("path");
+    QTest::newRow("pictures") << int(TaskKind::Pictures) << "folder";
+    QTest::newRow("shards") << int(TaskKind::Shards) << "folder";
+    QTest::newRow("mnist") << int(TaskKind::Mnist) << ""; // the digits of the program
+    QTest::newRow("cifar") << int(TaskKind::Cifar) << "folder";
 }
 
 /// Pictures that change from epoch to epoch are requested batch by batch, and only when that is
@@ -95,7 +98,8 @@ void TestPyTorchScript::changingPictures() {
     QFETCH(const int, kind);
     TaskConfig task;
     task.kind = TaskKind(kind);
-    task.path = "folder";
+    QFETCH(const QString, path);
+    task.path = path.toStdString();
     PythonData python = infoOf(task.kind).python(task, 2);
     QVERIFY(python.varied.empty());
     QVERIFY(python.code.find("normalised") == std::string::npos);
@@ -106,12 +110,15 @@ void TestPyTorchScript::changingPictures() {
     QVERIFY(python.varied.find("x.flip(3)") != std::string::npos);
     QVERIFY(python.varied.find("pad(") == std::string::npos);
     QVERIFY(python.code.find("mean = torch.tensor([0.25])[:, None, None]") != std::string::npos);
+    QVERIFY(python.code.find("(normalised(x") != std::string::npos ||
+            python.code.find("x = normalised(x") != std::string::npos);
     task.flip = false;
     task.crop = 3;
     task.deviation = "auto";
     python = infoOf(task.kind).python(task, 2);
     QVERIFY(python.varied.find("(3,) * 4") != std::string::npos);
     QVERIFY(python.varied.find("flip") == std::string::npos);
+    QVERIFY(python.code.find("BLACK = 0\n") != std::string::npos); // varied() uses it
     QVERIFY(python.code.find("deviation = train.std(") != std::string::npos);
     QVERIFY2(!hasGap(python.code) && !hasGap(python.varied), python.code.c_str());
 }
