@@ -225,7 +225,9 @@ constexpr uint64_t kDeflateRatio = 1032; // 258 bytes from two bits
 // A block of 8 x 8 samples takes at least one bit in each of up to four planes; a plane may have a
 // quarter of the rows and of the columns.
 constexpr uint64_t kJpegRatio = 8 * 64 * 16;
-// For a picture that is read as a whole: one bit of a file may become a pixel of three floats.
+// For a picture that is read as a whole: one bit of a file may become a pixel of three floats. A
+// blank JPEG has fewer samples than kDeflateRatio for each of its bytes, too: with colours at half
+// the size, 768 of them take six blocks of at least one bit.
 constexpr uint64_t kFreeSamples = uint64_t{1} << 26;
 
 /// Refuses a file that is too short for its own header, before memory is allocated for it. `bytes`
@@ -299,6 +301,7 @@ public:
         layout.width = m_jpeg.image_width;
         layout.height = m_jpeg.image_height;
         layout.channels = m_jpeg.num_components;
+        m_several = jpeg_has_multiple_scans(&m_jpeg) != 0;
         return true;
     }
     bool start(Layout& layout) {
@@ -325,6 +328,8 @@ public:
         jpeg_finish_decompress(&m_jpeg);
         return true;
     }
+    /// Whether rows come only after several scans, until which libjpeg holds the whole picture.
+    bool severalScans() const { return m_several; }
     const char* error() const { return m_errors.text; }
 
 private:
@@ -368,6 +373,7 @@ private:
     Errors m_errors{};
     uint64_t m_left;       ///< blocks that may still be decoded
     bool m_starts = false; ///< while scans are read
+    bool m_several = false;
     jpeg_progress_mgr m_progress{};
     jpeg_decompress_struct m_jpeg{};
 };
@@ -382,7 +388,9 @@ Picture readJpeg(const Source& source, Rows rows) {
     };
     check(reader.readSize(source.file, layout));
     checkSize(source.path, layout.width, layout.height);
-    checkBytes(source, kDamagedJpeg, uint64_t{layout.rowBytes()} * layout.height, kJpegRatio);
+    const uint64_t samples = uint64_t{layout.rowBytes()} * layout.height;
+    checkBytes(source, kDamagedJpeg, samples, kJpegRatio);
+    if (rows.whole() || reader.severalScans()) checkMemory(source, layout, samples);
     check(reader.start(layout));
     rows.start(layout);
     std::vector<uint8_t> row(layout.rowBytes());

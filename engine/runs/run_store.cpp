@@ -5,6 +5,8 @@
 #include "engine/runs/setting_differences.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace halfscope {
@@ -28,12 +30,11 @@ RunId RunStore::add(std::shared_ptr<Run> run, const std::string& name) {
     Entry entry;
     entry.id = static_cast<RunId>(++m_lastId);
     entry.name = freeName(name, RunId::None);
-    const auto taken = [this](int color) {
-        return std::any_of(m_entries.begin(), m_entries.end(),
-                           [color](const Entry& each) { return each.color == color; });
-    };
-    while (taken(entry.color))
-        ++entry.color;
+    std::vector<bool> taken(m_entries.size() + 1); // one of so many colours is free
+    for (const Entry& each : m_entries)
+        if (const auto color = static_cast<size_t>(each.color); color < taken.size())
+            taken[color] = true;
+    entry.color = static_cast<int>(std::ranges::find(taken, false) - taken.begin());
     entry.run = run;
     m_entries.push_back(std::move(entry));
     m_runs.push_back(std::move(run));
@@ -128,18 +129,16 @@ std::vector<std::vector<std::string>> RunStore::differences(const SettingName& n
 }
 
 std::string RunStore::freeName(const std::string& wanted, RunId except) const {
-    const auto taken = [&](const std::string& name) {
-        return std::any_of(m_entries.begin(), m_entries.end(), [&](const Entry& each) {
-            return each.id != except && each.name == name;
-        });
-    };
-    if (!taken(wanted)) return wanted;
+    std::unordered_set<std::string_view> taken; // there may be thousands of one name
+    for (const Entry& each : m_entries)
+        if (each.id != except) taken.insert(each.name);
+    if (!taken.contains(wanted)) return wanted;
     const std::string plain = withoutNumber(wanted);
     std::string name;
     int number = 2;
     do
         name = plain + " (" + std::to_string(number++) + ")";
-    while (taken(name));
+    while (taken.contains(name));
     return name;
 }
 

@@ -5,6 +5,7 @@
 #include "engine/runs/tensorboard.h"
 #include "engine/settings/fields.h"
 #include "engine/train/checkpoint.h"
+#include "tests/support/array_files.h"
 #include "tests/support/cli.h"
 #include "tests/support/python.h"
 #include "tests/support/thrown.h"
@@ -157,6 +158,7 @@ private slots:
     void writesRecords();
     void tensorBoardReadsThem_data();
     void tensorBoardReadsThem();
+    void testsAreThere();
     void everyMetricIsDecided();
     void aForkHasItsOwnSteps();
     void newRunReplacesFiles();
@@ -203,6 +205,55 @@ void TestCliTensorBoard::tensorBoardReadsThem() {
     const QString found = python(kCompare, {path("out"), board});
     bool number = false;
     QVERIFY2(found.toInt(&number) > 2 * 60 * 10 && number, qPrintable(found));
+}
+
+/// What a run measures on samples that are kept for a test comes at its last step, and only there.
+void TestCliTensorBoard::testsAreThere() {
+    std::string table = "height,weight,kind\n";
+    for (int i = 0; i < 60; ++i)
+        table +=
+            std::to_string(i % 7) + "," + std::to_string(i % 11) + (i % 2 ? ",cat\n" : ",dog\n");
+    const std::string file = writeBytes(path("pets.csv").toStdString(), table);
+    const QString words = "--device cpu --threads 1 --steps 12 --set data.validation=0.5 --set "
+                          "data.test_share=0.4";
+    const Outcome outcome =
+        call(QStringList{"run", QString::fromStdString(file)} + words.split(' ') +
+             QStringList{"--tensorboard", path("tested"), "--out", path("tested-out")});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    saveTensorBoard(readRun(path("tested-out").toStdString())->snapshot(),
+                    path("tested-saved").toStdString());
+    for (const QString& lane : kLanes) {
+        for (const char* tag : {"test/loss", "test/accuracy"}) {
+            QCOMPARE(eventsOf(path("tested"), lane).count(tag), qsizetype{1});
+            QCOMPARE(eventsOf(path("tested-saved"), lane).count(tag), qsizetype{1});
+        }
+        QVERIFY(!eventsOf(path("board"), lane).contains("test/"));
+    }
+    if (lacksPython()) QSKIP(lacksPython());
+    const QString script = QStringLiteral(R"(
+import csv, sys
+import numpy as np
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+tags = {"test_loss": "test/loss", "test_accuracy": "test/accuracy",
+        "validation_loss": "validation/loss", "accuracy": "validation/accuracy"}
+compared = 0
+for board in sys.argv[2:]:
+    for lane in ("fp32", "amp-fp16"):
+        events = EventAccumulator(board + "/" + lane, size_guidance={"scalars": 0})
+        events.Reload()
+        rows = [r for r in csv.DictReader(open(sys.argv[1])) if r["lane"] == lane]
+        for column, tag in tags.items():
+            wanted = [(int(r["step"]), np.float32(r[column])) for r in rows if r[column]]
+            found = [(e.step, np.float32(e.value)) for e in events.Scalars(tag)]
+            assert found == wanted and found[-1][0] == 12, (tag, found, wanted)
+            assert not tag.startswith("test/") or len(found) == 1, (tag, found)
+            compared += 1
+        others = {t for t in events.Tags()["scalars"] if t.startswith("test/")} - set(tags.values())
+        assert not others, others
+print(compared)
+)");
+    QCOMPARE(python(script, {path("tested-out/steps.csv"), path("tested"), path("tested-saved")}),
+             QString("16"));
 }
 
 /// Every plotted metric has a tag, and no tag occurs twice.

@@ -342,6 +342,21 @@ void TestPicture::sizeBombs() {
     };
     QVERIFY(isAbout(textOf(withSize("\x40\x00\x40\x00")), path("bomb"), "the file is cut off"));
     QVERIFY(isAbout(textOf(withSize("\x40\x01\x00\x08")), path("bomb"), "8 x 16385 pixels"));
+    // As many bytes as so large a JPEG may have, but gigabytes as a whole, or in several scans.
+    const std::string large("\x10\x00\x20\x00", 4), filler(13000, '\0');
+    const auto refused = [&](const std::string& text) {
+        return isAbout(text, path("bomb"), "8192 x 4096 pixels in") &&
+               text.ends_with("such a file may have 67108864 samples");
+    };
+    QVERIFY(refused(textOf(withSize(large.data()) + filler)));
+    QVERIFY(thrownBy<InputError>([&] { readSquare(path("bomb"), 4); }).find("damaged JPEG") !=
+            std::string::npos);
+    std::string scans = someJpeg(true);
+    const size_t progressive = scans.find("\xFF\xC2");
+    QVERIFY(progressive != std::string::npos);
+    scans.replace(progressive + 5, 4, large);
+    QVERIFY(refused(textOf(scans + filler)));
+    QVERIFY(refused(thrownBy<InputError>([&] { readSquare(path("bomb"), 4); })));
 
     // A PNG of 16384 x 16384 without its data: only the header, with the header's checksum.
     std::string header = somePng().substr(0, 33);

@@ -3,10 +3,12 @@
 #include "engine/core/error.h"
 #include "engine/io/database.h"
 #include "engine/runs/left_session.h"
+#include "engine/runs/run_store.h"
 #include "engine/runs/session_file.h"
 #include "engine/runs/session_store.h"
 #include "tests/support/growth_limit.h"
 #include "tests/support/session_run.h"
+#include "tests/support/under_sanitizer.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -64,6 +66,7 @@ class TestSessionStore : public QObject {
     Q_OBJECT
 private slots:
     void aLeftSessionComesBack();
+    void thousandsOfRuns();
     void kindsOfOtherVersions();
     void aSessionInUseIsNotLeft();
     void nothingStaysOfADiscardedSession();
@@ -122,6 +125,58 @@ void TestSessionStore::aLeftSessionComesBack() {
     QCOMPARE(back->now().pictures().outputs[1].caption, std::string());
     watch.goesOn = [](double) { return false; };
     QVERIFY(!left[0].read(left[0].runs()[0], watch));
+}
+
+/// Thousands of runs are open at once, and all of them come back, each with its own settings and
+/// values.
+void TestSessionStore::thousandsOfRuns() {
+    constexpr int kRuns = test::kUnderSanitizer ? 300 : 2000;
+    constexpr int64_t kSteps = 3;
+    const auto lossOf = [](int run, int64_t step, int lane) {
+        return static_cast<double>(100 * run + 10 * lane) + static_cast<double>(step);
+    };
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    RunStore list;
+    {
+        SessionStore store({sessions});
+        for (int i = 0; i < kRuns; ++i) {
+            RunConfig config = defaultConfig();
+            config.seed = static_cast<uint64_t>(i);
+            const auto run = std::make_shared<Run>(cpuRunInfo(config), lanesOf(config));
+            RunBatch batch;
+            for (int64_t step = 1; step <= kSteps; ++step)
+                for (int lane = 0; lane < 2; ++lane)
+                    batch.rows.push_back(
+                        StepRow(step, lane).set(metric::Loss, lossOf(i, step, lane)));
+            run->append(std::move(batch));
+            const RunId id = list.add(run, "Small");
+            store.watch(run, list.find(id)->name);
+        }
+        store.flush();
+        QCOMPARE(store.problem().english(), std::string());
+    }
+    QCOMPARE(list.size(), size_t{kRuns});
+    QCOMPARE(list.entries().back().name, "Small (" + std::to_string(kRuns) + ")");
+    QCOMPARE(list.entries().back().color, kRuns - 1);
+    const auto differences = list.differences();
+    const std::vector<LeftSession> left = leftSessions(sessions);
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().size(), size_t{kRuns});
+    for (size_t i = 0; i < list.size(); ++i) {
+        QCOMPARE(left[0].runs()[i].name, list.entries()[i].name);
+        QCOMPARE(left[0].runs()[i].steps, kSteps);
+        QCOMPARE(differences[i], std::vector<std::string>{"seed " + std::to_string(i)});
+    }
+    for (const int i : {0, 123, kRuns - 1}) {
+        const std::shared_ptr<Run> back = left[0].read(left[0].runs()[static_cast<size_t>(i)]);
+        QCOMPARE(back->info().config.seed, static_cast<uint64_t>(i));
+        QCOMPARE(back->step(), kSteps);
+        for (int lane = 0; lane < 2; ++lane)
+            for (int64_t step = 1; step <= kSteps; ++step)
+                QCOMPARE(back->now().column(lane, metric::Loss).at(step).value_or(-1),
+                         lossOf(i, step, lane));
+    }
 }
 
 /// Earlier versions gave kinds no names; a later one may have given a number another name.

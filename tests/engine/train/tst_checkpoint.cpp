@@ -17,6 +17,7 @@
 #include "engine/train/run_info.h"
 #include "engine/train/saved_run.h"
 #include "engine/train/state_dict.h"
+#include "tests/support/resumed_run.h"
 #include "tests/support/thrown.h"
 #include "tests/support/training.h"
 
@@ -38,18 +39,7 @@ using namespace halfscope::test;
 
 namespace {
 
-struct Run {
-    std::unique_ptr<Experiment> experiment;
-    std::vector<StepRecord> records;
-    std::vector<Event> events;
-
-    explicit Run(const RunConfig& config) : experiment(std::make_unique<Experiment>(config)) {}
-    explicit Run(const ExperimentState& state) : Run(state.recorded) { experiment->resume(state); }
-    void to(int64_t step) {
-        while (experiment->step() < step)
-            QVERIFY(experiment->advance(records, events));
-    }
-};
+using Run = ResumedRun;
 
 RunConfig small(const QStringList& settings = {}) {
     RunConfig config = skippingRegression();
@@ -120,26 +110,8 @@ void TestCheckpoint::compare(Run& whole, const Run& part, int64_t from, int64_t 
     QCOMPARE(rest.experiment->step(), from);
     rest.to(end);
     whole.to(end);
-    const size_t before = part.records.size();
-    QCOMPARE(before + rest.records.size(), whole.records.size());
-    for (size_t i = 0; i < rest.records.size(); ++i)
-        QVERIFY2(sameButTimes(rest.records[i], whole.records[before + i]),
-                 qPrintable(QString("step %1").arg(rest.records[i].step)));
-    QCOMPARE(part.events.size() + rest.events.size(), whole.events.size());
-    for (size_t i = 0; i < rest.events.size(); ++i)
-        QCOMPARE(rest.events[i].text, whole.events[part.events.size() + i].text);
-    if (!part.records.empty()) // the clock goes on, too
-        QVERIFY(rest.records.front().wallSeconds > part.records.back().wallSeconds);
-    const ExperimentState a = rest.experiment->state(), b = whole.experiment->state();
-    QCOMPARE(a.lanes.size(), b.lanes.size());
-    size_t bytes = 0;
-    for (size_t i = 0; i < a.lanes.size(); ++i) {
-        QVERIFY2(a.lanes[i] == b.lanes[i], qPrintable(QString("lane %1").arg(i)));
-        for (const auto& [name, values] : a.lanes[i].states)
-            bytes += values.bytes.size();
-    }
-    QCOMPARE(rest.experiment->stateBytes(), bytes);
-    QCOMPARE(configText(a.recorded), configText(b.recorded));
+    compareRest(rest, whole, part);
+    QCOMPARE(configText(rest.experiment->recorded()), configText(whole.experiment->recorded()));
 }
 
 void TestCheckpoint::goesOnWithTheSameBits_data() {

@@ -1,6 +1,7 @@
 // Results that the window saves contain the run's checkpoint: opened again, the folder's run
 // continues, and its networks are those that were trained.
 #include "engine/io/input_file.h"
+#include "engine/io/picture.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/train/checkpoint.h"
 #include "tests/support/file_menu.h"
@@ -36,6 +37,23 @@ RunConfig digits(int64_t steps) {
     return config;
 }
 
+/// Writes pictures, 16 of them to train on in epochs of 8 steps, and returns a training on them.
+RunConfig onPictures(const QString& folder, int64_t steps) {
+    for (int i = 0; i < 20; ++i) {
+        const QString part = folder + (i < 16 ? "/train/" : "/val/") + QString::number(i % 2);
+        QDir().mkpath(part);
+        writePng(Picture{4, 4, 3, std::vector<float>(48, static_cast<float>(i) / 20)},
+                 QStringLiteral("%1/%2.png").arg(part).arg(i).toStdString());
+    }
+    RunConfig config = digits(steps);
+    config.task.kind = TaskKind::Pictures;
+    config.task.path = folder.toStdString();
+    config.task.pictureSide = 4;
+    config.task.batch = 2;
+    config.model.layers = "nn.Sequential(nn.Flatten(), nn.Linear(48, 2))";
+    return config;
+}
+
 ExperimentState checkpointIn(const QString& folder) {
     return readCheckpoint(QDir(folder).filePath(kName).toStdString());
 }
@@ -61,6 +79,7 @@ private slots:
     void savedAgainItGoesOn();
     void gradientsGoOnToo();
     void withoutItsData();
+    void itsDataVanish();
     void anOpenedCheckpointIsSavedWithItsRows();
     void aForkOfASavedRun();
     void aFullDiskLosesNothing();
@@ -220,6 +239,48 @@ void TestSavedCheckpoint::withoutItsData() {
     QVERIFY(reaches(window, SessionState::Finished)); // as it was saved
     QVERIFY(trainsTo(window, 11));
     QCOMPARE(window.shown().run()->now().firstStep(), int64_t{1});
+}
+
+/// The folder of its pictures is gone before all of them were read: the run ends and names the
+/// first that is missed. What it has stays, is saved, and goes on once the folder is back.
+void TestSavedCheckpoint::itsDataVanish() {
+    const QString pictures = path("pictures"), away = path("away");
+    const RunConfig config = onPictures(pictures, 12);
+    {
+        Opened opened(config);
+        MainWindow& window = opened.window;
+        QVERIFY(reaches(window, SessionState::Ready));
+        window.controller().glanceAtGradients(false); // it would read the next step's pictures
+        QVERIFY(stepsTo(window, 3));
+        QVERIFY(QDir().rename(pictures, away));
+        window.play();
+        QVERIFY(reaches(window, SessionState::Failed));
+        const auto told = [&] { return window.bannerText().remove(u'\u200b'); };
+        QTRY_VERIFY2_WITH_TIMEOUT(
+            told().startsWith(pictures + "/train/") &&
+                told().contains(".png: cannot read: No such file or directory; to go on"),
+            qPrintable(told()), kPatience);
+        QVERIFY2(!told().contains('\n'), qPrintable(told()));
+        const auto* headline = window.findChild<QLabel*>(QStringLiteral("headline"));
+        QTRY_VERIFY2_WITH_TIMEOUT(headline->toolTip().startsWith("Ended by an error. After step 3"),
+                                  qPrintable(headline->toolTip()), kPatience);
+        QCOMPARE(window.run().step(), int64_t{3});
+        QVERIFY(window.saveResults(path("lost")).contains(kName));
+    }
+    QCOMPARE(readRun(path("lost").toStdString())->step(), int64_t{3});
+    QCOMPARE(checkpointIn(path("lost")).step, int64_t{3});
+    QVERIFY(QDir().rename(away, pictures));
+    Opened whole(config);
+    QVERIFY(reaches(whole.window, SessionState::Ready));
+    QVERIFY(trainsTo(whole.window, 12));
+    whole.window.saveResults(path("never stopped"));
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(path("lost")));
+    QVERIFY(showsSaved(other.window));
+    QVERIFY(trainsTo(other.window, 12));
+    other.window.saveResults(path("found again"));
+    QVERIFY(contentOf(path("found again"), "steps.csv") ==
+            contentOf(path("never stopped"), "steps.csv"));
 }
 
 /// It is saved in another folder and in its own, where its checkpoint must not be removed as an

@@ -1,21 +1,30 @@
 // Files that come to the window from outside: dropped on it and on its boxes, and folders of saved
 // runs.
+#include "engine/data/dataset.h"
+#include "engine/io/picture.h"
 #include "tests/support/array_files.h"
 #include "tests/support/file_menu.h"
 #include "tests/support/opened_window.h"
+#include "tests/support/pictures.h"
+#include "tests/support/tar_files.h"
 #include "ui/panels/field_editor.h"
 #include "ui/panels/scaler_panel.h"
 #include "ui/panels/setup_panel.h"
 #include "ui/window/run_words.h"
 
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QDropEvent>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMap>
 #include <QMimeData>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QUrl>
+
+#include <utility>
 
 namespace tst_window_drops {
 
@@ -49,6 +58,57 @@ QLineEdit* lineOf(MainWindow& window, bool withArrows) {
         if (line->isVisible() && inSpin == withArrows) return line;
     }
     return nullptr;
+}
+
+/// Returns the arrays x and y of 40 samples of two classes.
+std::string tensors() {
+    std::string x, y;
+    for (int i = 0; i < 40; ++i) {
+        x += bytesOfValues<float>({0.1f * static_cast<float>(i), static_cast<float>(i * i % 7)});
+        y += bytesOfValues<int64_t>({i % 2});
+    }
+    return safetensorsBytes(R"({"x":{"dtype":"F32","shape":[40,2],"data_offsets":[0,320]},)"
+                            R"("y":{"dtype":"I64","shape":[40],"data_offsets":[320,640]}})",
+                            x + y);
+}
+
+/// Returns an archive with 12 pictures of two classes.
+std::string shard() {
+    std::string bytes;
+    for (int i = 0; i < 12; ++i) {
+        const std::string sample = std::to_string(100 + i);
+        bytes += tarFile(sample + ".png", pngBytes(pattern(8, 8, 3))) +
+                 tarFile(sample + ".cls", std::to_string(i % 2));
+    }
+    return bytes + tarEnd();
+}
+
+/// Returns the files of a folder "pets" with a folder of six pictures for each of two classes.
+QMap<QString, QByteArray> classFolders() {
+    QMap<QString, QByteArray> files;
+    for (int i = 0; i < 12; ++i)
+        files[QString("pets/%1/%2.png").arg(i % 2 == 0 ? "cat" : "dog").arg(i)] =
+            QByteArray::fromStdString(pngBytes(pattern(8, 8, 3)));
+    return files;
+}
+
+/// Returns the files of a folder "pets" as torchvision names them: 20 pictures to train on, 4 to
+/// validate on.
+QMap<QString, QByteArray> mnistFiles() {
+    QMap<QString, QByteArray> files;
+    for (const auto& [part, count] : {std::pair("train", 20), std::pair("t10k", 4)}) {
+        std::string labels, pixels;
+        for (int i = 0; i < count; ++i) {
+            labels += static_cast<char>(i % 10);
+            pixels += std::string(64, static_cast<char>(6 * i));
+        }
+        const QString start = QString("pets/MNIST/raw/") + part;
+        const auto number = static_cast<uint32_t>(count);
+        files[start + "-images-idx3-ubyte"] =
+            QByteArray::fromStdString(idxBytes({number, 8, 8}, pixels));
+        files[start + "-labels-idx1-ubyte"] = QByteArray::fromStdString(idxBytes({number}, labels));
+    }
+    return files;
 }
 
 } // namespace
@@ -187,62 +247,74 @@ void TestWindowDrops::aSavedRunIsItsFolder() {
 }
 
 void TestWindowDrops::dataBecomesAnExperiment_data() {
-    QTest::addColumn<QString>("name");
-    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("name"); // of what is dropped
+    QTest::addColumn<QMap<QString, QByteArray>>("files");
+    QTest::addColumn<QString>("kind"); // data.kind
     QTest::addColumn<QString>("note");
+    const auto row = [](const char* what, const char* name, const char* kind,
+                        const std::string& bytes, const char* note = "") {
+        QTest::newRow(what) << QString(name)
+                            << QMap<QString, QByteArray>{{name, QByteArray::fromStdString(bytes)}}
+                            << QString(kind) << QString::fromUtf8(note);
+    };
     const auto lines = [](const char* header, const auto& lineOf) {
         std::string text = header;
         for (int i = 0; i < 40; ++i)
             text += lineOf(std::to_string(i), i % 2 == 0) + "\n";
-        return QByteArray::fromStdString(text);
+        return text;
     };
-    QTest::newRow("commas") << "pets.csv"
-                            << lines("height,weight,kind\n",
-                                     [](const std::string& i, bool even) {
-                                         return i + "0,7" + (even ? ",cat" : ",dog");
-                                     })
-                            << "The column kind is predicted, as one of 2 classes.";
-    QTest::newRow("tabs, words and an index")
-        << "pets.tsv"
-        << lines("\tcolour\tweight\tkind\n",
-                 [](const std::string& i, bool even) {
-                     return i + (even ? "\tred\t" : "\tblue\t") + i + "0" +
-                            (even ? "\tcat" : "\tdog");
-                 })
-        << "• The column kind is predicted, as one of 2 classes.\n"
-           "• The columns are separated by tabs.\n"
-           "• A column without a name is left out: pandas writes the numbers of lines into one.\n"
-           "• Columns of words became an input of 0 and 1 for each word: colour (2).";
-    QTest::newRow("Excel in Europe")
-        << "pets.csv"
-        << lines("\xEF\xBB\xBFweight;tame;kind\r\n",
-                 [](const std::string& i, bool even) {
-                     return i + ",5" + (even ? ";yes;cat" : ";no;dog") + "\r";
-                 })
-        << "• The column kind is predicted, as one of 2 classes.\n"
-           "• The columns are separated by semicolons, and numbers have decimal commas.\n"
-           "• True and yes are 1, false and no are 0, "
-           "in the columns: tame.";
+    row("commas", "pets.csv", "csv",
+        lines("height,weight,kind\n",
+              [](const std::string& i, bool even) { return i + "0,7" + (even ? ",cat" : ",dog"); }),
+        "The column kind is predicted, as one of 2 classes.");
+    row("tabs, words and an index", "pets.tsv", "csv",
+        lines("\tcolour\tweight\tkind\n",
+              [](const std::string& i, bool even) {
+                  return i + (even ? "\tred\t" : "\tblue\t") + i + "0" + (even ? "\tcat" : "\tdog");
+              }),
+        "• The column kind is predicted, as one of 2 classes.\n"
+        "• The columns are separated by tabs.\n"
+        "• A column without a name is left out: pandas writes the numbers of lines into one.\n"
+        "• Columns of words became an input of 0 and 1 for each word: colour (2).");
+    row("Excel in Europe", "pets.csv", "csv",
+        lines("\xEF\xBB\xBFweight;tame;kind\r\n",
+              [](const std::string& i, bool even) {
+                  return i + ",5" + (even ? ";yes;cat" : ";no;dog") + "\r";
+              }),
+        "• The column kind is predicted, as one of 2 classes.\n"
+        "• The columns are separated by semicolons, and numbers have decimal commas.\n"
+        "• True and yes are 1, false and no are 0, "
+        "in the columns: tame.");
     const std::string x = npyBytes("{'descr': '>f4', 'fortran_order': True, 'shape': (40, 2)}",
                                    std::string(320, '\0'));
     const std::string y = npy("|b1", "(40,)", std::string(20, '\0') + std::string(20, '\1'));
-    QTest::newRow("archive") << "pets.npz"
-                             << QByteArray::fromStdString(
-                                    zipBytes({{"x.npy", x, true}, {"y.npy", y}}))
-                             << "";
+    row("archive", "pets.npz", "arrays", zipBytes({{"x.npy", x, true}, {"y.npy", y}}));
+    row("tensors", "pets.safetensors", "arrays", tensors());
+    row("a shard", "pets.tar", "shards", shard());
+    QTest::newRow("folders of pictures") << "pets" << classFolders() << "pictures"
+                                         << "";
+    QTest::newRow("the files of MNIST") << "pets" << mnistFiles() << "mnist"
+                                        << "";
 }
 
 /// Once data are dropped on the window, Play is all that is needed.
 void TestWindowDrops::dataBecomesAnExperiment() {
+    using Files = QMap<QString, QByteArray>;
     QFETCH(const QString, name);
-    QFETCH(const QByteArray, bytes);
+    QFETCH(const Files, files);
+    QFETCH(const QString, kind);
     QFETCH(const QString, note);
     Opened opened(tinyConfig(20));
     MainWindow& window = opened.window;
     QVERIFY(reaches(window, SessionState::Ready));
-    QVERIFY(dropFile(window, write(opened.folder, name, bytes.toStdString())));
+    for (auto each = files.begin(); each != files.end(); ++each) {
+        QVERIFY(QDir().mkpath(QFileInfo(opened.folder.filePath(each.key())).path()));
+        QVERIFY(!write(opened.folder, each.key(), each.value().toStdString()).isEmpty());
+    }
+    QVERIFY(dropFile(window, opened.folder.filePath(name)));
     QTRY_COMPARE(window.windowTitle(), QStringLiteral("pets – Halfscope"));
     QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
+    QCOMPARE(QString(infoOf(window.config().config().task.kind).name), kind);
     QCOMPARE(window.config().config().task.loss.kind, LossKind::CrossEntropy);
     QVERIFY(reaches(window, SessionState::Ready));
     if (const FieldEditor* editor = window.setup().editor("data.path"); editor && !note.isEmpty())
@@ -251,6 +323,7 @@ void TestWindowDrops::dataBecomesAnExperiment() {
     window.play();
     QTRY_VERIFY_WITH_TIMEOUT(window.run().step() >= 20, kPatience);
     window.pause();
+    QVERIFY2(window.bannerText().isEmpty(), qPrintable(window.bannerText()));
 }
 
 /// Whole numbers are indices once the network begins with an Embedding, and a note says that they
