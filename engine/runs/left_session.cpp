@@ -78,6 +78,22 @@ private:
     std::optional<Point> m_next;
 };
 
+bool hasTable(const Database& database, std::string_view table) {
+    Statement row = database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1");
+    row.bind(1, table);
+    return row.next();
+}
+
+bool isMarkedKept(const Database& database) {
+    try {
+        if (!hasTable(database, "kept")) return false;
+        Statement row = database.prepare("SELECT 1 FROM kept");
+        return row.next();
+    } catch (const RunError&) { // the mark is damaged, but runs may be readable
+        return false;
+    }
+}
+
 /// Reads one run.
 class Restoring {
 public:
@@ -133,7 +149,7 @@ private:
         std::map<int64_t, std::string> names;
         for (int kind = 0; kind < static_cast<int>(EventKind::Other); ++kind)
             names[kind] = nameOf(EventKind(kind));
-        if (!has("event_kinds")) return names;
+        if (!hasTable(m_database, "event_kinds")) return names;
         Statement row = m_database.prepare("SELECT kind, name FROM event_kinds");
         while (row.next())
             names[row.whole(0)] = row.text(1);
@@ -256,7 +272,7 @@ private:
             found.outputs.push_back(unpackedPicture(row.bytes(1)));
         }
         if (found.outputs.size() != m_run->lanes().size()) return {};
-        if (!has("galleries")) return found;
+        if (!hasTable(m_database, "galleries")) return found;
         row = m_database.prepare("SELECT data FROM galleries WHERE run = ?1 ORDER BY place");
         row.bind(1, m_key);
         while (row.next())
@@ -266,7 +282,7 @@ private:
 
     /// Returns the checkpoint; its bytes are read when they are asked for.
     std::shared_ptr<const RunCheckpoint> checkpoint() const {
-        if (!has("checkpoints")) return nullptr;
+        if (!hasTable(m_database, "checkpoints")) return nullptr;
         Statement row = m_database.prepare("SELECT step FROM checkpoints WHERE run = ?1");
         row.bind(1, m_key);
         if (!row.next()) return nullptr;
@@ -279,12 +295,6 @@ private:
                 const std::span<const std::byte> bytes = found.bytes(0);
                 return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
             });
-    }
-
-    bool has(std::string_view table) const {
-        Statement row = m_database.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1");
-        row.bind(1, table);
-        return row.next();
     }
 
     const Database& m_database;
@@ -341,6 +351,7 @@ LeftSession::LeftSession(SessionLock lock, std::string name)
         if (run.steps > 0) m_runs.push_back(std::move(run));
     }
     if (m_runs.empty() && !m_damage.empty()) throw RunError(m_damage);
+    m_kept = isMarkedKept(database);
 }
 
 std::shared_ptr<Run> LeftSession::read(const LeftRun& run, const RestoreWatch& watch) const {

@@ -1,4 +1,5 @@
-// A session that its program left behind because it crashed, was killed, or the power failed.
+// A session that its program left behind because it crashed, was killed, or the power failed, or
+// because its user wanted to keep it.
 #pragma once
 
 #include "engine/runs/run.h"
@@ -38,6 +39,8 @@ public:
     /// Reads a run with everything that reached the disk; its events and curves end where its
     /// session last looked at it. Throws RunError, and InputError for a file that is damaged.
     std::shared_ptr<Run> read(const LeftRun&, const RestoreWatch& = {}) const;
+    /// Whether the user closed the window and chose to keep its runs, so that nothing went wrong.
+    bool wasKept() const { return m_kept; }
     /// Says that a part of the session cannot be read, and names its file; empty while nothing is
     /// known of it. read() may find more.
     const Message& damage() const { return m_damage; }
@@ -51,6 +54,7 @@ private:
     SessionLock m_lock;
     std::string m_name;
     std::vector<LeftRun> m_runs;
+    bool m_kept = false;
     mutable Message m_damage;
 };
 

@@ -11,9 +11,11 @@ inline constexpr const char* kSessionEnding = ".session";
 /// stored once, and each lane names them. Among the chunks lie the spans that the program made of
 /// many chunks when memory ran short, see ColumnNode; nothing else reads them. `checkpoints` has
 /// the newest checkpoint of each run; sessions of earlier versions have no such table. `galleries`
-/// goes by place, see LanePictures; earlier versions lack it, too. `event_kinds` names the kinds of
-/// `events`; where it is missing, they are the numbers of EventKind. `tails` has the values behind
-/// the last full chunk. Blobs are in this machine's byte order; see ChunkValues::packed().
+/// goes by place, see LanePictures; earlier versions lack it, too. `kept` has a row where the user
+/// chose to keep the session, see LeftSession::wasKept(); it may be missing as well. `event_kinds`
+/// names the kinds of `events`; where it is missing, they are the numbers of EventKind. `tails` has
+/// the values behind the last full chunk. Blobs are in this machine's byte order; see
+/// ChunkValues::packed().
 inline constexpr const char* kSessionTables = R"(
 CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT, preset TEXT, experiment TEXT,
                   summary TEXT, steps INTEGER, target BLOB);
@@ -34,6 +36,7 @@ CREATE TABLE IF NOT EXISTS checkpoints(run INTEGER PRIMARY KEY, step INTEGER, da
 CREATE TABLE IF NOT EXISTS galleries(run INTEGER, place INTEGER, data BLOB,
                                      PRIMARY KEY(run, place)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS event_kinds(kind INTEGER PRIMARY KEY, name TEXT UNIQUE);
+CREATE TABLE IF NOT EXISTS kept(kept INTEGER);
 )";
 /// The tables, besides `runs`, that have rows for a run.
 inline constexpr const char* kTablesOfRuns[] = {"columns",  "tails",       "events",   "gradients",

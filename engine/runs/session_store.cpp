@@ -171,6 +171,7 @@ public:
         return true;
     }
     void discard() { m_discards = true; }
+    void setKept(bool kept) { m_keeps = kept; }
     void setBudget(size_t bytes) {
         const std::lock_guard lock(m_mutex);
         m_options.budgetBytes = bytes;
@@ -224,10 +225,11 @@ private:
     bool m_noMemory = false;       ///< the last turn lacked memory
     const Message m_memoryProblem; ///< made in advance, while there is memory
     std::atomic<size_t> m_resident{0};
-    std::atomic<bool> m_full{false}, m_discards{false};
+    std::atomic<bool> m_full{false}, m_discards{false}, m_keeps{false};
 
     std::vector<Watched> m_runs;   ///< this and what follows belong to the thread
     std::vector<int64_t> m_erased; ///< the keys of forgotten runs that the file still has
+    bool m_marked = false;         ///< the file says that it is kept
     Clock::time_point m_failed{};  ///< last
     std::vector<std::pair<const ColumnSpan*, int64_t>> m_stored; ///< in the open transaction
     std::vector<ColumnSpanPtr> m_unwritten; ///< spans of chunks, which the next turn writes
@@ -315,7 +317,11 @@ void SessionStore::Writer::look(bool all) {
             write(each, all);
         for (const ColumnSpanPtr& each : m_unwritten)
             writeSpan(*each);
+        const bool kept = m_keeps;
+        if (kept != m_marked)
+            m_database.run(kept ? "INSERT INTO kept VALUES(1)" : "DELETE FROM kept");
         m_database.run("COMMIT");
+        m_marked = kept;
         m_erased.clear();
     } catch (const std::exception& error) {
         m_runs = std::move(before);
@@ -573,6 +579,7 @@ bool SessionStore::flush(std::chrono::milliseconds patience) { return m_writer->
 uint64_t SessionStore::askToWrite() { return m_writer->ask(); }
 bool SessionStore::isWritten(uint64_t asked) const { return m_writer->isWritten(asked); }
 void SessionStore::discard() { m_writer->discard(); }
+void SessionStore::setKept(bool kept) { m_writer->setKept(kept); }
 void SessionStore::setBudget(size_t bytes) { m_writer->setBudget(bytes); }
 Message SessionStore::problem() const { return m_writer->problem(); }
 size_t SessionStore::residentBytes() const { return m_writer->residentBytes(); }

@@ -51,6 +51,8 @@ public:
     bool isWritten(uint64_t asked) const;
     /// Lets nothing of the session remain after the store is destroyed.
     void discard();
+    /// Sets whether the session stays because its user wants it to, which the next write records.
+    void setKept(bool);
     void setBudget(size_t bytes);
 
     /// Returns why nothing is stored at present: "PATH: database or disk is full"; empty while all

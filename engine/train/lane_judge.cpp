@@ -2,7 +2,6 @@
 #include "engine/train/lane_judge.h"
 
 #include "engine/core/error.h"
-#include "engine/core/text.h"
 
 #include <optional>
 #include <utility>
@@ -51,8 +50,8 @@ void LaneJudge::follow(Lanes lanes, const ScheduleConfig& schedule,
         event.lane = static_cast<int32_t>(i);
         event.scaleBefore = event.scaleAfter = static_cast<float>(lanes[i]->scaler().scale);
         const int64_t without = schedule.patience + 1;
-        const std::string from = numberText(static_cast<float>(fall->first)), // as the device has
-            to = numberText(static_cast<float>(fall->second));                // them
+        // as the device has them
+        const auto from = static_cast<float>(fall->first), to = static_cast<float>(fall->second);
         event.text = {kRateFell, event.step, without, from, to};
         if (without == 1) event.text = {kRateFellAtOnce, event.step, from, to};
         events.push_back(std::move(event));

@@ -18,6 +18,7 @@ private slots:
     void initTestCase();
     void init();
     void lists();
+    void listsWhatAUserKept();
     void shows();
     void exports();
     void exportsNetworks();
@@ -86,6 +87,20 @@ void TestCliRuns::lists() {
                      refused.error.contains(wrong.toUtf8()),
                  refused.error);
     }
+}
+
+void TestCliRuns::listsWhatAUserKept() {
+    {
+        SessionStore store({sessions().toStdString()});
+        store.watch(readRun(path("short").toStdString()), "Kept");
+        store.setKept(true);
+        store.flush();
+    }
+    const Outcome outcome = runs({});
+    QCOMPARE(outcome.code, 0);
+    QVERIFY2(outcome.out.trimmed().endsWith(" Kept"), outcome.out);
+    QCOMPARE(names().size(), 3);
+    QVERIFY2(runs({"show", names().last()}).out.contains("\n12 steps of "), outcome.out);
 }
 
 void TestCliRuns::shows() {

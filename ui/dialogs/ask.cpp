@@ -111,6 +111,14 @@ QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
     return chosenIn(dialog, dialog.exec());
 }
 
+QString folderNameFor(const QString& title) {
+    QString name = title.toLower();
+    for (QChar& c : name)
+        if (!c.isLetterOrNumber() && !c.isSurrogate()) c = u' ';
+    name = name.simplified().replace(u' ', u'-');
+    return name.isEmpty() ? QStringLiteral("results") : name;
+}
+
 QString chooseTargetFolder(QWidget* parent, const QString& title, const QString& name) {
     FolderDialog dialog(parent, title, name);
     return chosenIn(dialog, dialog.exec());

@@ -30,6 +30,9 @@ QString chooseSourceFolder(QWidget* parent, FilesOf, const QString& title, const
 QString chooseTarget(QWidget* parent, const QString& title, const QString& name,
                      const QString& filter);
 
+/// Returns the name of a folder for the results of a run with this title.
+QString folderNameFor(const QString& title);
+
 /// Asks for a folder to save in: one that exists, or a new one, whose name may be typed. The name
 /// of a new one, `name`, is proposed. Returns an empty text when the user thought better of it. The
 /// folder is not created.

@@ -5,13 +5,31 @@
 #include <QKeyEvent>
 
 namespace halfscope {
+namespace {
 
-LeftRunsBox::LeftRunsBox(const QStringList& runs, QWidget* parent)
+QString sentence(LeftRunsBox::Why why, int runs) {
+    const bool one = runs == 1;
+    switch (why) {
+    case LeftRunsBox::Why::Kept:
+        return one ? LeftRunsBox::tr("You kept this run when you closed Halfscope:")
+                   : LeftRunsBox::tr("You kept these %n runs when you closed Halfscope:", nullptr,
+                                     runs);
+    case LeftRunsBox::Why::Both:
+        return LeftRunsBox::tr("These %n runs of earlier windows were not saved. You kept some of "
+                               "them; Halfscope ended unexpectedly while the others were open:",
+                               nullptr, runs);
+    case LeftRunsBox::Why::Crashed: break;
+    }
+    return one ? LeftRunsBox::tr("Halfscope ended unexpectedly. This run was not saved:")
+               : LeftRunsBox::tr(
+                     "Halfscope ended unexpectedly. These %n runs were not saved:", nullptr, runs);
+}
+
+} // namespace
+
+LeftRunsBox::LeftRunsBox(const QStringList& runs, Why why, QWidget* parent)
     : QMessageBox(QMessageBox::Question, tr("Halfscope"),
-                  runs.size() == 1
-                      ? tr("Halfscope ended unexpectedly. This run was not saved:")
-                      : tr("Halfscope ended unexpectedly. These %n runs were not saved:", nullptr,
-                           static_cast<int>(runs.size())),
+                  sentence(why, static_cast<int>(runs.size())),
                   QMessageBox::Open | QMessageBox::Discard | QMessageBox::Cancel, parent) {
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(QStringLiteral("leftRuns"));

@@ -1,5 +1,6 @@
-// Asks what to do with the runs of a window that ended without being closed. It comes up by itself,
-// so keys that were meant for the window must not answer it.
+// Asks what to do with the runs of a window that ended without being closed, or whose user kept
+// them for the next time. It comes up by itself, so keys that were meant for the window must not
+// answer it.
 #pragma once
 
 #include <QElapsedTimer>
@@ -10,9 +11,12 @@ namespace halfscope {
 class LeftRunsBox : public QMessageBox {
     Q_OBJECT
 public:
+    /// Why there are runs to be restored.
+    enum class Why { Crashed, Kept, Both };
+
     /// `runs` has a line for each run; the first few are shown. Open, which Enter chooses, restores
     /// them; Discard deletes them; Cancel, which Esc chooses, leaves them for the next start.
-    LeftRunsBox(const QStringList& runs, QWidget* parent);
+    LeftRunsBox(const QStringList& runs, Why, QWidget* parent);
 
     /// How long the box ignores keys after it appears: its user has not read it yet.
     static constexpr int kUnreadMs = 800;

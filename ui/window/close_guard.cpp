@@ -1,11 +1,17 @@
 // The question before the window closes.
 #include "ui/window/close_guard.h"
 
+#include "engine/runs/run_store.h"
+#include "ui/models/run_facts.h"
+#include "ui/models/safe_text.h"
+#include "ui/window/session_keeper.h"
 #include "ui/window/shown_run.h"
 #include "ui/window/window_files.h"
 
-#include <QAbstractButton>
 #include <QMessageBox>
+#include <QPushButton>
+
+#include <algorithm>
 
 namespace halfscope {
 namespace {
@@ -27,27 +33,73 @@ QString durationText(double seconds) {
 
 } // namespace
 
-CloseGuard::CloseGuard(ShownRun& shown, WindowFiles& files, QWidget& window, double askAfterSeconds)
-    : m_shown(shown), m_files(files), m_window(window), m_askAfterSeconds(askAfterSeconds) {}
+CloseGuard::CloseGuard(const RunStore& store, ShownRun& shown, WindowFiles& files,
+                       SessionKeeper* keeper, QWidget& window, double askAfterSeconds)
+    : m_store(store), m_shown(shown), m_files(files), m_keeper(keeper), m_window(window),
+      m_askAfterSeconds(askAfterSeconds) {}
 
-bool CloseGuard::mayClose() {
-    const double trained = m_shown.trainedSeconds();
-    if (!m_shown.hasUnsavedRows() || trained < m_askAfterSeconds) return true;
-    QMessageBox box(
-        QMessageBox::Question, tr("Close Halfscope"),
-        tr("This run has trained for %1 and has not been saved.").arg(durationText(trained)),
-        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, &m_window);
+QString CloseGuard::question(const std::vector<RunPtr>& unsaved, double seconds) const {
+    const QString duration = durationText(seconds);
+    if (unsaved.size() > 1)
+        return tr("%n runs trained for %1 in all and have not been saved.", nullptr,
+                  static_cast<int>(unsaved.size()))
+            .arg(duration);
+    if (unsaved.front() == m_shown.run())
+        return tr("This run has trained for %1 and has not been saved.").arg(duration);
+    const RunStore::Entry* entry = m_store.find(m_store.idOf(unsaved.front().get()));
+    return tr("The run “%1” has trained for %2 and has not been saved.")
+        .arg(entry ? safeText(entry->name) : QString(), duration);
+}
+
+CloseGuard::Answer CloseGuard::ask() {
+    const std::vector<RunPtr> unsaved = m_shown.unsavedRuns();
+    double seconds = 0;
+    for (const RunPtr& run : unsaved)
+        seconds += trainedSeconds(run->now());
+    if (unsaved.empty() || seconds < m_askAfterSeconds) return Answer::Close;
+    const bool one = unsaved.size() == 1, shown = one && unsaved.front() == m_shown.run();
+    const bool keeps = m_keeper && m_keeper->canKeep();
+    QMessageBox box(QMessageBox::Question, tr("Close Halfscope"), question(unsaved, seconds),
+                    QMessageBox::Discard | QMessageBox::Cancel, &m_window);
     box.setTextFormat(Qt::PlainText);
-    box.setInformativeText(
-        tr("Its tables, plots and pictures will be lost when the window closes."));
-    box.button(QMessageBox::Save)->setText(tr("&Save results…"));
+    const QString kept =
+        one ? tr("If you keep it, the next start of Halfscope offers to restore it. Otherwise its "
+                 "tables, plots and pictures will be lost when the window closes.")
+            : tr("If you keep them, the next start of Halfscope offers to restore them. Otherwise "
+                 "their tables, plots and pictures will be lost when the window closes.");
+    const QString lost =
+        one ? tr("Its tables, plots and pictures will be lost when the window closes.")
+            : tr("Their tables, plots and pictures will be lost when the window closes.");
+    box.setInformativeText(keeps ? kept : lost);
     box.button(QMessageBox::Discard)->setText(tr("Close &without saving"));
-    box.setDefaultButton(QMessageBox::Save);
+    if (keeps) box.addButton(QMessageBox::SaveAll)->setText(tr("&Keep for next time"));
+    if (shown) box.addButton(QMessageBox::Save)->setText(tr("&Save results…"));
+    // Enter must lose nothing
+    box.setDefaultButton(keeps   ? QMessageBox::SaveAll
+                         : shown ? QMessageBox::Save
+                                 : QMessageBox::Cancel);
     switch (box.exec()) {
-    case QMessageBox::Save: return m_files.chooseResultsFolder();
-    case QMessageBox::Discard: return true;
-    default: return false;
+    case QMessageBox::SaveAll: return Answer::Keep;
+    case QMessageBox::Save: return m_files.chooseResultsFolder() ? Answer::Close : Answer::Stay;
+    case QMessageBox::Discard: return Answer::Close;
+    default: return Answer::Stay;
     }
+}
+
+bool CloseGuard::mayLoseNetworks() {
+    const std::vector<RunPtr> unsaved = m_shown.unsavedRuns();
+    const bool lost = !m_shown.isKept() &&
+                      std::find(unsaved.begin(), unsaved.end(), m_shown.trained()) != unsaved.end();
+    if (!lost) return true;
+    QMessageBox box(QMessageBox::Question, tr("Close Halfscope"),
+                    tr("The networks of this run are too large to be kept: it can be restored, but "
+                       "not trained further."),
+                    QMessageBox::Discard | QMessageBox::Cancel, &m_window);
+    box.setTextFormat(Qt::PlainText);
+    box.setInformativeText(tr("To keep the networks, too, cancel and save a checkpoint first."));
+    box.button(QMessageBox::Discard)->setText(tr("Close &without the networks"));
+    box.setDefaultButton(QMessageBox::Cancel);
+    return box.exec() == QMessageBox::Discard;
 }
 
 } // namespace halfscope

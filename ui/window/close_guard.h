@@ -3,25 +3,46 @@
 
 #include <QCoreApplication>
 
+#include <memory>
+#include <vector>
+
 class QWidget;
 
 namespace halfscope {
 
+class Run;
+class RunStore;
+class SessionKeeper;
 class ShownRun;
 class WindowFiles;
 
 class CloseGuard {
     Q_DECLARE_TR_FUNCTIONS(CloseGuard)
 public:
-    /// Asks only about an unsaved run that has trained for at least `askAfterSeconds`.
-    CloseGuard(ShownRun&, WindowFiles&, QWidget& window, double askAfterSeconds);
+    enum class Answer {
+        Stay,  ///< the window must stay open
+        Close, ///< nothing need be kept
+        Keep,  ///< the next start is to offer the runs that are not saved
+    };
 
-    /// Asks when a run would be lost; returns false when the window must stay open.
-    bool mayClose();
+    /// Asks only when the unsaved runs of the session have trained for at least `askAfterSeconds`
+    /// in all. `keeper` is null when nothing is kept on disk.
+    CloseGuard(const RunStore&, ShownRun&, WindowFiles&, SessionKeeper* keeper, QWidget& window,
+               double askAfterSeconds);
+
+    /// Asks when runs would be lost.
+    Answer ask();
+    /// Asks when the runs can be kept, but without the networks of the training, which rests.
+    /// Returns false when the window must stay open.
+    bool mayLoseNetworks();
 
 private:
+    QString question(const std::vector<std::shared_ptr<Run>>& unsaved, double seconds) const;
+
+    const RunStore& m_store;
     ShownRun& m_shown;
     WindowFiles& m_files;
+    SessionKeeper* m_keeper;
     QWidget& m_window;
     double m_askAfterSeconds;
 };

@@ -52,6 +52,7 @@ namespace {
 // Raised when the layout changes: older saved layouts are then forgotten.
 constexpr int kLayoutVersion = 1;
 constexpr size_t kWindowReserve = size_t{1} << 20;
+constexpr int kBetweenLooks = 20;                      // ms, at a training that is to rest
 constexpr std::chrono::milliseconds kForSettings{300}; // how long closing waits for the settings
 } // namespace
 
@@ -78,7 +79,8 @@ MainWindow::MainWindow(WindowOptions options)
     m_menus = std::make_unique<WindowMenus>(m_models, *m_controller, *m_shown, *m_files, m_recent,
                                             m_parts, *this, m_options.remember, m_keeper.get());
     m_frames = std::make_unique<FrameLoop>(*m_parts.rate);
-    m_closing = std::make_unique<CloseGuard>(*m_shown, *m_files, *this, m_options.askAfterSeconds);
+    m_closing = std::make_unique<CloseGuard>(m_models.store, *m_shown, *m_files, m_keeper.get(),
+                                             *this, m_options.askAfterSeconds);
     m_keys = std::make_unique<KeyRouter>(*this);
     make<PaneKeys>(m_parts, *this);
     connectParts();
@@ -343,8 +345,16 @@ void MainWindow::saveLayout() const {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (!m_ends && !m_closing->mayClose()) return event->ignore();
-    if (m_keeper && !m_ends) m_keeper->discard();
+    if (!m_ends) {
+        m_keeps = false; // the question is asked again
+        const CloseGuard::Answer answer = m_closing->ask();
+        m_keeps = answer == CloseGuard::Answer::Keep;
+        if (m_keeps) // later: a window cannot close while it is being closed
+            QTimer::singleShot(0, this, &MainWindow::keepAndClose);
+        if (answer != CloseGuard::Answer::Close) return event->ignore();
+        if (m_keeper) m_keeper->discard();
+        m_ends = true;
+    }
     m_frames->stop();
     m_menus->endPresentation();
     if (m_options.remember) saveLayout();
@@ -388,7 +398,6 @@ Message MainWindow::endSession() {
 /// Closes the window and keeps its runs for the next one. A training pauses first, so that its last
 /// steps and its networks are kept, too.
 void MainWindow::startAgain() {
-    constexpr int kBetweenLooks = 20; // ms
     if (!m_controller->rest()) {
         QTimer::singleShot(kBetweenLooks, this, &MainWindow::startAgain);
         return;
@@ -414,6 +423,27 @@ void MainWindow::startAgain() {
     close();
 }
 
+/// Closes the window once the training rests and all unsaved runs are on disk; the window stays
+/// open when they cannot be kept.
+void MainWindow::keepAndClose() {
+    if (m_ends || !m_keeps) return; // the user has decided again while the training came to rest
+    if (m_controller->state() != SessionState::Failed && !m_controller->rest()) {
+        tell(tr("Halfscope closes when the step in progress is done."));
+        QTimer::singleShot(kBetweenLooks, this, &MainWindow::keepAndClose);
+        return;
+    }
+    m_keeps = false;
+    m_shown->frame();
+    if (!m_closing->mayLoseNetworks()) return;
+    const Message problem = m_keeper->keepForNextTime();
+    if (!problem.empty())
+        return m_parts.banner->showText(
+            tr("Halfscope stays open, because the runs could not be kept: %1")
+                .arg(translated(problem)));
+    m_ends = true;
+    close();
+}
+
 void MainWindow::editAsBefore() {
     if (m_options.left.shown || m_options.left.edits.isEmpty()) return; // see SessionKeeper
     guarded(*m_parts.banner, [this] { m_shown->editOnceBuilt(takeEdits(m_options.left.edits)); });
@@ -431,15 +461,15 @@ void MainWindow::dropEvent(QDropEvent* event) {
     if (urls.isEmpty()) return;
     event->setDropAction(Qt::CopyAction); // after a move, the other program may delete its file
     event->accept();
-    const QUrl& url = urls.front();
-    if (urls.size() > 1)
-        m_parts.banner->showText(tr("%n files were dropped; drop one file or one folder", nullptr,
-                                    static_cast<int>(urls.size())));
-    else if (!url.isLocalFile())
-        m_parts.banner->showText(tr("%1: not a file on this computer; save it to one and drop that")
-                                     .arg(safeText(url.toDisplayString().toStdString())));
-    else
-        m_files->tryOpen(url.toLocalFile());
+    QStringList paths;
+    for (const QUrl& url : urls) {
+        if (!url.isLocalFile())
+            return m_parts.banner->showText(
+                tr("%1: not a file on this computer; save it to one and drop that")
+                    .arg(safeText(url.toDisplayString().toStdString())));
+        paths << url.toLocalFile();
+    }
+    m_files->tryOpenAll(paths);
 }
 
 QString MainWindow::bannerText() const {

@@ -30,7 +30,8 @@ struct WindowOptions {
     bool remember = false;
     Theme theme = Theme::Auto;
     RunFactory factory = makeExperimentRun;
-    /// Closing asks before it loses an unsaved run that has trained for at least so many seconds.
+    /// Closing asks before it loses unsaved runs that have trained for at least so many seconds in
+    /// all.
     double askAfterSeconds = 60;
     /// The folder where runs are kept on disk while they train; empty: they are not kept.
     QString sessions{};
@@ -126,10 +127,12 @@ private:
     void restoreLayout();
     void saveLayout() const;
     void startAgain();
+    void keepAndClose();
     Message keepLastSteps();
 
     WindowOptions m_options;
-    bool m_ends = false; ///< closing asks nothing any more
+    bool m_ends = false;  ///< closing asks nothing any more
+    bool m_keeps = false; ///< the window closes once the training rests and its runs are kept
     std::optional<QStringList> m_startsAgain;
     RunModels m_models;
     FactsReader m_facts; ///< of the data that the settings name

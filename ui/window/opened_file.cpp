@@ -93,24 +93,33 @@ QString titled(const QString& title, const QString& name) {
     return QCoreApplication::translate("OpenedFile", "%1 (%2)").arg(title, name);
 }
 
-/// Returns those folders in a folder that hold saved runs, as a person orders them: 2 before 10.
+bool holdsRun(const QString& folder) {
+    const QString experiment = QDir(folder).filePath(kExperimentFile);
+    return isSavedRun(experiment) && QFileInfo::exists(experiment);
+}
+
+/// Orders folders as a person does: 2 before 10.
+QStringList inOrder(QStringList folders) {
+    QCollator order(QLocale::English); // the locale C would order numbers by their digits
+    order.setNumericMode(true);
+    std::sort(folders.begin(), folders.end(), order);
+    return folders;
+}
+
+/// Returns those folders in a folder that hold saved runs.
 QStringList runsIn(const QString& folder) {
     QStringList found;
     const QDir dir(folder);
     for (const QString& name : dir.entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
         checkCancelled();
-        if (isSavedRun(dir.filePath(name + u'/' + kExperimentFile)) &&
-            QFileInfo::exists(dir.filePath(name + u'/' + kExperimentFile)))
-            found << dir.filePath(name);
+        if (holdsRun(dir.filePath(name))) found << dir.filePath(name);
     }
-    QCollator order(QLocale::English); // the locale C would order numbers by their digits
-    order.setNumericMode(true);
-    std::sort(found.begin(), found.end(), order);
-    return found;
+    return inOrder(std::move(found));
 }
 
-/// The names of their folders tell runs apart that have the same title.
-OpenedRun readRunIn(const QString& folder) {
+/// The names of their folders tell runs apart that have the same title. Adds to `lost` why the run
+/// cannot go on from the checkpoint beside it.
+OpenedRun readRunIn(const QString& folder, std::vector<Message>& lost) {
     const OpenedFile opened = readExperiment(QDir(folder).filePath(kExperimentFile));
     const QString name = safeText(QDir(folder).dirName().toStdString());
     const QString title = safeText(opened.config->title);
@@ -123,6 +132,7 @@ OpenedRun readRunIn(const QString& folder) {
         batch.checkpoint = opened.begun->now().checkpoint();
         read.run->append(std::move(batch));
     }
+    if (!opened.problem.empty()) lost.push_back(opened.problem);
     return read;
 }
 
@@ -132,7 +142,7 @@ OpenedFile readRuns(const QString& path, const QStringList& folders) {
     OpenedFile opened{path};
     for (const QString& folder : folders) {
         try {
-            opened.runs.push_back(readRunIn(folder));
+            opened.runs.push_back(readRunIn(folder, opened.lost));
         } catch (const InputError& error) {
             if (opened.problem.empty()) opened.problem = error.message();
         }
@@ -168,6 +178,18 @@ OpenedFile readExperiment(const QString& path) {
         opened.problem = error.message();
     }
     return opened;
+}
+
+OpenedFile readSavedRuns(const QStringList& folders) {
+    for (const QString& folder : folders) {
+        checkCancelled();
+        if (!holdsRun(folder))
+            throw InputError(phrase("Files",
+                                    "%1: not a folder of a saved run; only such folders can be "
+                                    "dropped together, anything else must be dropped by itself"),
+                             pathText(folder.toStdString()));
+    }
+    return readRuns({}, inOrder(folders));
 }
 
 OpenedFile readAny(const QString& path, const RunConfig& settings) {

@@ -8,6 +8,7 @@
 #include "engine/train/experiment_state.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <memory>
 #include <optional>
@@ -16,7 +17,7 @@
 
 namespace halfscope {
 
-/// A run of a folder with several.
+/// One of several runs that are opened at once.
 struct OpenedRun {
     QString title;
     std::shared_ptr<Run> run;
@@ -35,7 +36,10 @@ struct OpenedFile {
     std::vector<std::string> idle{}; ///< keys of its settings that have no effect
     /// Why a run cannot go on from the checkpoint beside it, or why one of several is left out.
     Message problem{};
-    std::vector<OpenedRun> runs{}; ///< of a folder that holds folders of saved runs
+    /// Several saved runs: of a folder that holds their folders, or those of separate folders,
+    /// which have no common path.
+    std::vector<OpenedRun> runs{};
+    std::vector<Message> lost{}; ///< why some of them cannot go on from the checkpoints beside them
 };
 
 /// Reads an experiment, and what its run can continue from when that lies beside it. Throws
@@ -45,6 +49,9 @@ OpenedFile readExperiment(const QString& path);
 OpenedFile checkPicture(const QString& path);
 /// Reads a file of any kind, or a folder. Weights must fit the network of `settings`.
 OpenedFile readAny(const QString& path, const RunConfig& settings);
+
+/// Reads the saved runs in these folders. Throws InputError when one of them holds none.
+OpenedFile readSavedRuns(const QStringList& folders);
 
 /// Returns a short title on one line, whatever the file is called.
 QString titleOf(const QString& path);

@@ -9,6 +9,8 @@
 #include <QLocale>
 #include <QStringList>
 
+#include <algorithm>
+
 namespace halfscope {
 
 namespace {
@@ -45,8 +47,15 @@ QString RunWords::savedRun(const Run& run, bool back) {
                              : tr("Saved run of %1; missing: %2.").arg(steps, missing);
 }
 
-QString RunWords::openedRuns(size_t count, const Message& problem) {
-    const QString opened = tr("Saved runs opened: %1. F8 shows the list of runs.").arg(count);
+QString RunWords::openedRuns(size_t count, const std::vector<Message>& lost,
+                             const Message& problem) {
+    constexpr size_t kMost = 3;
+    QString opened = tr("Saved runs opened: %1. F8 shows the list of runs.").arg(count);
+    for (size_t i = 0; i < std::min(lost.size(), kMost); ++i)
+        opened = tr("%1 A checkpoint cannot be used: %2.").arg(opened, translated(lost[i]));
+    if (lost.size() > kMost)
+        opened = tr("%1 So it is with %n more.", nullptr, static_cast<int>(lost.size() - kMost))
+                     .arg(opened);
     return problem.empty() ? opened
                            : tr("%1 Not all could be read: %2").arg(opened, translated(problem));
 }

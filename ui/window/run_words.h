@@ -8,6 +8,7 @@
 #include <QString>
 
 #include <optional>
+#include <vector>
 
 namespace halfscope {
 
@@ -34,9 +35,10 @@ public:
 
     /// Says which run of the past is shown. `back` tells that it was brought back from the list.
     static QString savedRun(const Run&, bool back);
-    /// Says how many saved runs of a folder were opened. `problem` tells why others were not; empty
-    /// when all were.
-    static QString openedRuns(size_t count, const Message& problem);
+    /// Says how many saved runs were opened. `lost` tells of their checkpoints that cannot be used,
+    /// and `problem` why other runs were not opened; empty when all were.
+    static QString openedRuns(size_t count, const std::vector<Message>& lost,
+                              const Message& problem);
     /// Says that the training is over; empty as long as it is not, and before a first row.
     static QString over(const State&);
     /// Returns the sentence for the status bar. `saved` is what savedRun() returned, or empty.

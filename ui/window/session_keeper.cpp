@@ -254,7 +254,8 @@ Message SessionKeeper::keep() {
     } catch (const std::bad_alloc&) {
         lacks = true;
     }
-    return lacks ? std::exchange(m_noMemory, Message()) : Message();
+    return lacks ? (m_noMemory.empty() ? noMemory() : std::exchange(m_noMemory, Message()))
+                 : Message();
 }
 
 void SessionKeeper::discard() {
@@ -262,6 +263,35 @@ void SessionKeeper::discard() {
     m_search.reset();
     m_job.reset();
     m_discards = true;
+}
+
+bool SessionKeeper::canKeep() {
+    try {
+        look();
+        if (m_making && m_making->isDone(kKeeping)) look();
+        return m_store && m_store->problem().empty();
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+Message SessionKeeper::keepForNextTime() {
+    const std::vector<RunPtr> unsaved = m_shown.unsavedRuns();
+    m_store->setKept(true);
+    if (const Message problem = keep(); !problem.empty()) {
+        m_store->setKept(false); // the window goes on, and its banner tells why
+        m_told = m_store->problem();
+        return problem;
+    }
+    removeRestored();
+    m_timer.stop();
+    m_search.reset();
+    m_job.reset();
+    // saved ones lie in their folders: offered, they would look like runs that nobody has saved
+    for (const auto& [run, holder] : m_watched)
+        if (std::find(unsaved.begin(), unsaved.end(), holder) == unsaved.end())
+            m_store->forget(run);
+    return {};
 }
 
 void SessionKeeper::offerLeft(const LeftRuns& asked) {
@@ -323,13 +353,19 @@ void SessionKeeper::tellUnreadable(const std::vector<UnreadableSession>& session
 }
 
 void SessionKeeper::offer(const LeftSessions& left) {
+    using Why = LeftRunsBox::Why;
     QStringList runs;
+    const auto kept = std::count_if(left.begin(), left.end(),
+                                    [](const auto& session) { return session->wasKept(); });
+    const Why why = kept == 0                                     ? Why::Crashed
+                    : kept == static_cast<ptrdiff_t>(left.size()) ? Why::Kept
+                                                                  : Why::Both;
     for (const auto& session : left)
         for (const LeftRun& run : session->runs())
             runs << tr("%1, %2 steps")
                         .arg(QString::fromStdString(run.name),
                              QLocale().toString(static_cast<qlonglong>(run.steps)));
-    auto* box = make<LeftRunsBox>(runs, &m_window);
+    auto* box = make<LeftRunsBox>(runs, why, &m_window);
     connect(box, &QMessageBox::finished, this, [this, left](int button) {
         m_offered = button == QMessageBox::Open;
         for (const auto& session : left) {

@@ -1,5 +1,5 @@
 // Keeps the window's runs on disk while they train, restores those of a window that ended without
-// being closed, and stops a training that memory has no room for.
+// being closed or whose user kept them, and stops a training that memory has no room for.
 #pragma once
 
 #include "engine/runs/run_store.h"
@@ -43,9 +43,10 @@ public:
     /// alone.
     ~SessionKeeper() override;
 
-    /// Looks for runs of windows that ended without being closed, on a thread of its own, because a
-    /// folder may hold many or lie on a slow disk. Asks what to do with them when they are found,
-    /// but for those that are restored without a question; names sessions that cannot be read once.
+    /// Looks for runs that earlier windows left or whose users kept them, on a thread of its own,
+    /// because a folder may hold many or lie on a slow disk. Asks what to do with them when they
+    /// are found, but for those that are restored without a question; names sessions that cannot be
+    /// read once.
     void offerLeft(const LeftRuns&);
     /// Writes what the window has to disk before it returns, for the next start. Returns why it
     /// could not; empty when it could.
@@ -54,6 +55,11 @@ public:
     QString session() const;
     /// Called when the user closes the window: nothing will be offered at the next start.
     void discard();
+    /// Whether keepForNextTime() may be called: the disk takes what is trained.
+    bool canKeep();
+    /// Called when the user closes the window and wants to go on another time. Does what keep()
+    /// does, and the next start offers the runs that are not saved as those that the user kept.
+    Message keepForNextTime();
     /// Returns the most bytes that the values of runs may take in memory, from the user's settings.
     static size_t budget();
     /// Asks the user for another budget.

@@ -198,7 +198,7 @@ void ShownRun::play() {
 bool ShownRun::restart() {
     m_parts.banner->dismiss();
     m_stays = false;
-    const auto& [recorded, from] = m_tried = std::exchange(m_next, Plan());
+    const auto& [recorded, from, before] = m_tried = std::exchange(m_next, Plan());
     try {
         RunConfig config = m_models.config.config();
         // a recorded run's forks and edits are repeated when it is opened, not at a reset
@@ -248,7 +248,8 @@ void ShownRun::showBuilt() {
     const SessionInfo& info = *m_controller.info();
     m_current = runOf(info, m_preset.toStdString());
     m_feed.emplace(m_current);
-    m_tried = {};           // checkpoints are large
+    m_goesOnFrom = std::exchange(m_tried, {}).before; // checkpoints are large
+    if (!info.begun) m_goesOnFrom.reset();            // its checkpoint could not be read
     if (info.goesOnAfter) { // first its settings at the beginning, then as they are now
         RunConfig begun = info.recorded;
         begun.forks.clear();
@@ -261,7 +262,9 @@ void ShownRun::showBuilt() {
     }
     applyEdits();
     updateCurrent(); // edits that were made meanwhile
-    if (!m_stays) return show(ofExperiment(m_current, rowsOf(m_current->now())));
+    // the rows of a run that was not saved are not saved as those of another one either
+    if (!m_stays)
+        return show(ofExperiment(m_current, m_goesOnFrom.expired() ? rowsOf(m_current->now()) : 0));
     updateTarget();
     updateGradients();
     showDevice();
@@ -368,6 +371,7 @@ void ShownRun::bringBack(RunId id) {
 void ShownRun::buildAgain(const Shown& back) {
     const RunSnapshot now = back.run->snapshot();
     prepare(now.info().recorded, back.preset, back.title, back.about);
+    if (now.checkpoint() && now.checkpoint()->step() == now.step()) m_next.before = back.run;
     if (now.checkpoint())
         m_next.from = [now, name = back.title.toStdString()] {
             const RunCheckpoint& kept = *now.checkpoint();

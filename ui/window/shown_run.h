@@ -15,8 +15,10 @@
 #include <QElapsedTimer>
 #include <QObject>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <vector>
 
 namespace halfscope {
 
@@ -120,17 +122,35 @@ public:
     /// Whether trained() can continue from its last step later: its networks are kept with it.
     bool isKept() const {
         const bool trained = m_current && m_current->step() > 0;
-        if (!trained || m_controller.state() == SessionState::Failed) return true;
+        const bool there = m_controller.info() && m_controller.state() != SessionState::Failed;
+        if (!trained || !there) return true;
         const auto& checkpoint = m_current->now().checkpoint();
         return checkpoint && checkpoint->step() == m_current->step();
     }
     /// Whether rows are shown that are not on disk.
-    bool hasUnsavedRows() const {
-        return m_shown.run && m_shown.run->step() > 0 &&
-               m_shown.savedRows < rowsOf(m_shown.run->now());
+    bool hasUnsavedRows() const { return m_shown.isUnsaved(); }
+    /// Returns all runs of the session that have rows that are not on disk: the one that is shown
+    /// and those of the list, but for those that another one went on from, as it has their rows.
+    std::vector<RunPtr> unsavedRuns() const {
+        std::vector<const Shown*> all{&m_shown};
+        for (const auto& [id, other] : m_others)
+            all.push_back(&other);
+        std::vector<RunPtr> unsaved;
+        for (const Shown* each : all) {
+            const auto goesOn = [each](const Shown* other) {
+                return other->run && other->before.lock() == each->run;
+            };
+            if (each->isUnsaved() && std::none_of(all.begin(), all.end(), goesOn))
+                unsaved.push_back(each->run);
+        }
+        return unsaved;
     }
-    /// Records what the run that is shown contained when it was saved.
-    void markSaved(const RunSnapshot& saved) { m_shown.savedRows = rowsOf(saved); }
+    /// Records what a run contained when it was saved.
+    void markSaved(const RunPtr& run, const RunSnapshot& saved) {
+        if (m_shown.run == run) m_shown.savedRows = rowsOf(saved);
+        for (auto& [id, other] : m_others) // another one may be shown by now
+            if (other.run == run) other.savedRows = rowsOf(saved);
+    }
     /// Sets how long a run must have trained to be worth mentioning when it is replaced, in
     /// seconds.
     void setWorth(double seconds) { m_worthSeconds = seconds; }
@@ -152,6 +172,9 @@ private:
         int experiment = 0;           ///< the number of the experiment as m_experiment counts them
         bool back = false;            ///< it was brought back
         bool listed = false; ///< it was opened with others of its folder: it is saved, not restored
+        std::weak_ptr<const Run> before{}; ///< whose rows, all of them, it begins with; often null
+
+        bool isUnsaved() const { return run && run->step() > 0 && savedRows < rowsOf(run->now()); }
     };
 
     void connectSession();
@@ -189,7 +212,9 @@ private:
     void buildAgain(const Shown&);
     /// Describes `run` as a run of the experiment that is loaded.
     Shown ofExperiment(const RunPtr& run, int64_t savedRows) const {
-        return {run, RunId::None, m_preset, m_title, m_about, savedRows, m_experiment, false};
+        Shown made{run, RunId::None, m_preset, m_title, m_about, savedRows, m_experiment, false};
+        if (run == m_current) made.before = m_goesOnFrom;
+        return made;
     }
     void show(Shown);
     void keep();
@@ -225,14 +250,16 @@ private:
     struct Plan {
         std::optional<RunConfig> recorded{}; ///< whose forks and edits are repeated
         BeginningReader from{};              ///< what it continues from; null: nothing
+        std::weak_ptr<const Run> before{};   ///< the run whose last step that is; often null
     };
     Plan m_next;                       ///< of the next build
     Plan m_tried;                      ///< of the present one, until it has succeeded
     std::optional<RunConfig> m_blamed; ///< the settings when a build failed; nothing after others
     std::optional<KeptEdits> m_edits;  ///< wait for the networks that are being built
     RunWords::Begins m_begins = RunWords::Begins::Anew; ///< of the last or present build
-    RunPtr m_current;              ///< of the networks that were built last; null before
-    std::optional<RunFeed> m_feed; ///< feeds m_current
+    RunPtr m_current;                      ///< of the networks that were built last; null before
+    std::weak_ptr<const Run> m_goesOnFrom; ///< Shown::before of m_current
+    std::optional<RunFeed> m_feed;         ///< feeds m_current
     Shown m_shown;
     bool m_stays = false;            ///< the shown run stays until a training takes a step
     bool m_replaces = false;         ///< it has, and the next frame shows it

@@ -52,15 +52,6 @@ constexpr int kBeforeLeaving = 10000;              // ms: until the user may giv
 constexpr int kBetweenLooks = 250;                 // ms
 constexpr std::chrono::milliseconds kAtOnce{50};   // reading that takes longer goes on aside
 
-/// Returns the name of a folder for the results of a run with this title.
-QString folderNameFor(const QString& title) {
-    QString name = title.toLower();
-    for (QChar& c : name)
-        if (!c.isLetterOrNumber() && !c.isSurrogate()) c = u' ';
-    name = name.simplified().replace(u' ', u'-');
-    return name.isEmpty() ? QStringLiteral("results") : name;
-}
-
 } // namespace
 
 WindowFiles::WindowFiles(RunModels& models, ExperimentController& controller, ShownRun& shown,
@@ -163,14 +154,17 @@ void WindowFiles::show(const OpenedFile& opened) {
 
 /// Lists the runs and shows the last one, of which the state tells; the banner tells of all.
 void WindowFiles::showRuns(const OpenedFile& opened) {
-    emit used(opened.path);
+    if (!opened.path.isEmpty()) emit used(opened.path);
     RunId last = RunId::None;
-    for (const OpenedRun& each : opened.runs)
+    for (const OpenedRun& each : opened.runs) {
+        if (opened.path.isEmpty()) emit used(QString::fromStdString(each.run->info().folder));
         last = m_shown.adopt(each.run, each.title, rowsOf(each.run->now()));
+    }
     m_shown.bringBack(last);
-    m_news = RunWords::openedRuns(opened.runs.size(), opened.problem);
+    m_news = RunWords::openedRuns(opened.runs.size(), opened.lost, opened.problem);
     if (!m_parts.banner->isHidden()) return emit told(m_news); // the last one cannot be trained
-    opened.problem.empty() ? m_parts.banner->showNotice(m_news) : m_parts.banner->showText(m_news);
+    const bool good = opened.problem.empty() && opened.lost.empty();
+    good ? m_parts.banner->showNotice(m_news) : m_parts.banner->showText(m_news);
 }
 
 void WindowFiles::showPicture(const QString& path) {
@@ -195,17 +189,17 @@ void WindowFiles::openPicture(const QString& path) { show(checkPicture(path)); }
 
 void WindowFiles::open(const QString& path) { show(readAny(path, m_models.config.config())); }
 
-bool WindowFiles::tryOpen(const QString& path) {
-    rememberFolder(FilesOf::Runs, path);
+bool WindowFiles::tryOpenAll(const QStringList& paths) {
+    rememberFolder(FilesOf::Runs, paths.front());
     const auto opened = std::make_shared<OpenedFile>();
-    const auto read = [path, opened, settings = m_models.config.config()] {
-        *opened = readAny(path, settings);
+    const auto read = [paths, opened, settings = m_models.config.config()] {
+        *opened = paths.size() == 1 ? readAny(paths.front(), settings) : readSavedRuns(paths);
     };
     const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
     if (!guarded(*m_parts.banner, start)) return false;
     m_opened = opened;
     if (m_job->isDone(kAtOnce)) return conclude(opened);
-    emit told(tr("Reading %1…").arg(safeText(path.toStdString())));
+    emit told(tr("Reading %1…").arg(safeText(paths.front().toStdString())));
     connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
     return !m_job->isDone() || conclude(opened); // the signal may have come before
 }
@@ -484,7 +478,7 @@ QStringList WindowFiles::saveResults(const QString& folder) {
     QStringList written;
     for (const std::string& name : files.names)
         written << QString::fromStdString(name);
-    if (run == m_shown.run()) m_shown.markSaved(now);
+    m_shown.markSaved(run, now);
     emit used(folder);
     m_leftOut =
         translated(files.settingsError.empty() ? files.checkpointError : files.settingsError);

@@ -47,7 +47,9 @@ public:
     /// Does the same, but shows an error's sentence in the banner: then nothing is opened and it
     /// returns false. A file that takes long to read is read on another thread, and opened or
     /// refused later; opening another file cancels that.
-    bool tryOpen(const QString& path);
+    bool tryOpen(const QString& path) { return tryOpenAll({path}); }
+    /// Does the same for one file or folder, or for folders of saved runs, which it lists all.
+    bool tryOpenAll(const QStringList& paths);
     /// Whether a file is being read; ended() will follow.
     bool opens() const { return m_job != nullptr; }
     /// Saves the settings as they are. Throws InputError when the file could not be opened again,

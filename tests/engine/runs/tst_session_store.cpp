@@ -70,6 +70,7 @@ private slots:
     void kindsOfOtherVersions();
     void aSessionInUseIsNotLeft();
     void nothingStaysOfADiscardedSession();
+    void aKeptSessionSaysSo();
     void memoryKeepsToItsBudget();
     void aLongRunTakesLittleMemory();
     void aFinishedRunTakesLittleMemory();
@@ -250,6 +251,30 @@ void TestSessionStore::nothingStaysOfADiscardedSession() {
         store.discard();
     }
     QVERIFY(std::filesystem::is_empty(sessions));
+}
+
+/// What its user wants to keep is told apart from what a crash has left.
+void TestSessionStore::aKeptSessionSaysSo() {
+    const QTemporaryDir folder;
+    const std::string sessions = folder.path().toStdString();
+    const auto leave = [&](const std::vector<bool>& kept) {
+        SessionStore store({sessions});
+        store.watch(madeRun(5100), "one");
+        store.flush();
+        for (const bool each : kept) {
+            store.setKept(each);
+            store.flush();
+        }
+    };
+    for (const std::vector<bool>& kept :
+         {std::vector<bool>{}, {true}, {true, false}, {true, false, true}}) {
+        leave(kept);
+        std::vector<LeftSession> left = leftSessions(sessions);
+        QCOMPARE(left.size(), size_t{1});
+        QCOMPARE(left[0].wasKept(), !kept.empty() && kept.back());
+        QCOMPARE(left[0].runs().size(), size_t{1});
+        left[0].remove();
+    }
 }
 
 void TestSessionStore::memoryKeepsToItsBudget() {

@@ -74,6 +74,7 @@ private slots:
     void likePyTorch_data();
     void likePyTorch();
     void fallsAfterValidations();
+    void tellsBothRatesInOneForm();
     void theEndAloneIsNone();
     void checkpointsAndForks();
     void editsSetAnotherRate();
@@ -174,6 +175,21 @@ void TestPlateau::fallsAfterValidations() {
     for (const StepRecord& each : made.records)
         if (each.validation && each.step < 45)
             QCOMPARE(fallsAfter(rule, each.validation->loss, plateau), each.step > 10);
+}
+
+/// Both rates are written as people write them, where "9e-04" would be shorter.
+void TestPlateau::tellsBothRatesInOneForm() {
+    for (const int patience : {0, 1}) {
+        RunConfig config = digits(35);
+        config.optimizer.lr = 0.001;
+        config.schedule.gamma = 0.9;
+        config.schedule.patience = patience;
+        Experiment experiment(config);
+        const Trained made = train(experiment);
+        QVERIFY(!made.events.empty());
+        const std::string text = made.events[0].text.english();
+        QVERIFY2(text.ends_with(" falls from 0.001 to 0.0009."), text.c_str());
+    }
 }
 
 /// A run that ends and goes on is the same as one that was longer from the start.

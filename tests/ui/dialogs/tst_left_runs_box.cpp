@@ -21,13 +21,15 @@ private slots:
     void keysAnswerOnceItIsRead_data();
     void keysAnswerOnceItIsRead();
     void speaksOfOneRunOrMore();
+    void speaksOfNoAccidentWhereRunsWereKept();
 };
 
 namespace {
 
 /// A shown box, and what it was answered; 0: nothing yet.
 struct Asked {
-    LeftRunsBox* box = new LeftRunsBox({QStringLiteral("Overflow, 227 steps")}, nullptr);
+    LeftRunsBox* box = new LeftRunsBox({QStringLiteral("Overflow, 227 steps")},
+                                       LeftRunsBox::Why::Crashed, nullptr);
     QSignalSpy answers{box, &QDialog::finished};
 
     Asked() { box->open(); }
@@ -102,13 +104,27 @@ void TestLeftRunsBox::keysAnswerOnceItIsRead() {
 }
 
 void TestLeftRunsBox::speaksOfOneRunOrMore() {
-    LeftRunsBox one({QStringLiteral("Overflow, 227 steps")}, nullptr);
+    using Why = LeftRunsBox::Why;
+    LeftRunsBox one({QStringLiteral("Overflow, 227 steps")}, Why::Crashed, nullptr);
     QVERIFY2(one.text().contains(QStringLiteral("This run was")), qPrintable(one.text()));
     QCOMPARE(one.button(QMessageBox::Discard)->text(), QStringLiteral("&Delete it"));
-    LeftRunsBox many(QStringList(9, QStringLiteral("Overflow, 227 steps")), nullptr);
+    LeftRunsBox many(QStringList(9, QStringLiteral("Overflow, 227 steps")), Why::Crashed, nullptr);
     QVERIFY2(many.text().contains(QStringLiteral("runs were")), qPrintable(many.text()));
     QCOMPARE(many.button(QMessageBox::Discard)->text(), QStringLiteral("&Delete them"));
     QCOMPARE(many.informativeText().count(u'\n'), qsizetype(6)); // the last tells of more
+}
+
+void TestLeftRunsBox::speaksOfNoAccidentWhereRunsWereKept() {
+    using Why = LeftRunsBox::Why;
+    const QString run = QStringLiteral("Overflow, 227 steps");
+    QCOMPARE(LeftRunsBox({run}, Why::Kept, nullptr).text(),
+             QStringLiteral("You kept this run when you closed Halfscope:"));
+    const QString many = LeftRunsBox({run, run}, Why::Kept, nullptr).text();
+    QVERIFY2(many.startsWith(QStringLiteral("You kept these ")), qPrintable(many));
+    const QString both = LeftRunsBox({run, run}, Why::Both, nullptr).text();
+    QVERIFY2(both.contains(QStringLiteral("You kept some")) &&
+                 both.contains(QStringLiteral("unexpectedly")),
+             qPrintable(both));
 }
 
 } // namespace tst_left_runs_box

@@ -85,6 +85,7 @@ private slots:
     void aFullDiskLosesNothing();
     void oneThatIsGoneIsTold();
     void oneOfItsOwnIsTold();
+    void ofSeveralRunsTheDamagedOnesAreTold();
 
 private:
     QString path(const char* name) const { return m_folder.filePath(QString::fromUtf8(name)); }
@@ -344,6 +345,35 @@ void TestSavedCheckpoint::oneOfItsOwnIsTold() {
     QTRY_VERIFY2_WITH_TIMEOUT(stateOf(other.window).contains("continue after step 7"),
                               qPrintable(stateOf(other.window)), kPatience);
     QVERIFY2(other.window.bannerText().isEmpty(), qPrintable(other.window.bannerText()));
+}
+
+/// One sentence names them all; the other runs go on.
+void TestSavedCheckpoint::ofSeveralRunsTheDamagedOnesAreTold() {
+    Opened opened(skippingConfig(20));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(stepsTo(opened.window, 5));
+    const QDir several(path("several"));
+    QVERIFY(QDir().mkpath(several.path()));
+    for (const char* name : {"run 1", "run 2", "run 3", "run 4"})
+        opened.window.saveResults(several.filePath(QLatin1String(name)));
+    for (const char* name : {"run 2", "run 3"}) {
+        const QString file = several.filePath(QLatin1String(name) + u'/' + kName);
+        QVERIFY(QFile::resize(file, QFileInfo(file).size() / 2));
+    }
+    Opened other(tinyConfig(5));
+    QVERIFY(other.window.tryFile(several.path()));
+    QTRY_COMPARE_WITH_TIMEOUT(other.window.runs().rowCount(), 4, kPatience);
+    QTRY_VERIFY2_WITH_TIMEOUT(stateOf(other.window).contains("continue after step 5"),
+                              qPrintable(stateOf(other.window)), kPatience);
+    const QString banner = other.window.bannerText();
+    QVERIFY2(banner.startsWith(QStringLiteral("Saved runs opened: 4. F8 shows the list of runs. "
+                                              "A checkpoint cannot be used: ")),
+             qPrintable(banner));
+    for (const char* name : {"run 1", "run 2", "run 3", "run 4"}) {
+        const bool damaged = name[4] == '2' || name[4] == '3';
+        const QString file = QLatin1String(name) + u'/' + kName;
+        QVERIFY2(banner.contains(file) == damaged, qPrintable(banner));
+    }
 }
 
 /// The networks of an opened run get a lane that the run does not have; their gradients, which are

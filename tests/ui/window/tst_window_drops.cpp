@@ -121,6 +121,7 @@ private slots:
     void textGoesIntoTheBox();
     void aDropTakesACopy();
     void severalFilesAreRefused();
+    void savedRunsAreOpenedTogether();
     void aSavedRunIsItsFolder();
     void foldersAreChosenFromTheMenu();
     void dataBecomesAnExperiment_data();
@@ -212,14 +213,47 @@ void TestWindowDrops::severalFilesAreRefused() {
     QLineEdit* line = lineOf(window, false);
     for (QWidget* widget : {static_cast<QWidget*>(&window), static_cast<QWidget*>(line)}) {
         QVERIFY(drop(*widget, two));
-        QCOMPARE(window.bannerText(),
-                 QStringLiteral("2 files were dropped; drop one file or one folder"));
+        QTRY_COMPARE_WITH_TIMEOUT(
+            window.bannerText(),
+            QStringLiteral("/a.json: not a folder of a saved run; only such folders can be dropped "
+                           "together, anything else must be dropped by itself"),
+            kPatience);
         QVERIFY(drop(*widget, page));
         QCOMPARE(window.bannerText(),
                  QStringLiteral("https://example.org/a.json: not a file on this computer; save it "
                                 "to one and drop that"));
     }
     QCOMPARE(window.windowTitle(), before);
+}
+
+void TestWindowDrops::savedRunsAreOpenedTogether() {
+    Opened opened(tinyConfig(7));
+    QVERIFY(reaches(opened.window, SessionState::Ready));
+    QVERIFY(trainsTo(opened.window, 7));
+    const QString two = opened.folder.filePath(QStringLiteral("run 2")),
+                  ten = opened.folder.filePath(QStringLiteral("run 10"));
+    for (const QString& folder : {two, ten})
+        opened.window.saveResults(folder);
+    Opened other(tinyConfig(20));
+    MainWindow& window = other.window;
+    QMimeData runs, mixed;
+    runs.setUrls({QUrl::fromLocalFile(ten), QUrl::fromLocalFile(two)});
+    mixed.setUrls({QUrl::fromLocalFile(two), QUrl::fromLocalFile(opened.folder.path())});
+    QVERIFY(drop(window, mixed)); // all or none
+    QTRY_VERIFY_WITH_TIMEOUT(
+        window.bannerText().startsWith(opened.folder.path() +
+                                       QStringLiteral(": not a folder of a saved run; ")),
+        kPatience);
+    QCOMPARE(window.runs().rowCount(), 0);
+    QVERIFY(drop(window, runs));
+    QTRY_COMPARE_WITH_TIMEOUT(window.runs().rowCount(), 2, kPatience);
+    const auto nameOf = [&](int row) { return window.runs().index(row, 0).data().toString(); };
+    QVERIFY2(nameOf(0).contains(QStringLiteral("run 2")), qPrintable(nameOf(0)));
+    QVERIFY2(nameOf(1).contains(QStringLiteral("run 10")), qPrintable(nameOf(1)));
+    QTRY_COMPARE_WITH_TIMEOUT(window.bannerText(),
+                              QStringLiteral("Saved runs opened: 2. F8 shows the list of runs."),
+                              kPatience);
+    QVERIFY(window.showsSaved());
 }
 
 void TestWindowDrops::aSavedRunIsItsFolder() {

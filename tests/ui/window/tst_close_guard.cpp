@@ -1,0 +1,339 @@
+// What closing asks about: all runs of the session that are not saved, whichever is shown. What is
+// kept is there at the next start.
+#include "engine/runs/left_session.h"
+#include "tests/support/growth_limit.h"
+#include "tests/support/opened_window.h"
+#include "ui/models/run_list_model.h"
+#include "ui/plots/plot_stack.h"
+
+#include <QApplication>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTimer>
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tst_close_guard {
+
+using namespace halfscope;
+
+namespace {
+
+constexpr int64_t kFirst = 25, kSecond = 30; // steps
+
+/// A training with events: the loss scale overflows.
+RunConfig config() {
+    RunConfig overflows = tinyConfig(kFirst);
+    overflows.title = "Mine";
+    overflows.lanes[1].scaler.initScale = 1e30;
+    return overflows;
+}
+
+/// Asks about every run that is not saved, however short.
+WindowOptions asking(const QTemporaryDir& sessions) {
+    WindowOptions options = keeping(sessions);
+    options.askAfterSeconds = 0;
+    return options;
+}
+
+std::vector<std::string> namesIn(const QTemporaryDir& sessions) {
+    return sessionsIn(keeping(sessions).sessions.toStdString());
+}
+
+/// Trains networks that have just been built.
+bool trains(MainWindow& window, int64_t steps) {
+    if (!reaches(window, SessionState::Ready) ||
+        !QTest::qWaitFor([&] { return window.run().step() == 0; }, kPatience))
+        return false;
+    window.setStopStep(steps);
+    window.play();
+    return reaches(window, SessionState::Finished) &&
+           QTest::qWaitFor([&] { return window.run().step() == steps; }, kPatience);
+}
+
+/// Trains two runs after each other; the second one is shown.
+bool trainsTwo(MainWindow& window) {
+    if (!trains(window, kFirst)) return false;
+    window.restart();
+    return trains(window, kSecond);
+}
+
+/// What was asked when a window was to be closed.
+struct Question {
+    QString text; ///< empty: nothing was asked
+    bool keeps = false, saves = false;
+    QMessageBox::StandardButton enter = QMessageBox::NoButton; ///< what Enter chooses
+};
+
+/// Closes a window and answers; without an answer, presses Enter.
+Question closes(MainWindow& window, std::optional<QMessageBox::StandardButton> answer = {}) {
+    Question asked;
+    QTimer::singleShot(0, &window, [&] {
+        auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+        if (!box) return;
+        asked = {box->text(), box->button(QMessageBox::SaveAll) != nullptr,
+                 box->button(QMessageBox::Save) != nullptr,
+                 box->standardButton(box->defaultButton())};
+        if (answer)
+            box->button(*answer)->click();
+        else
+            QTest::keyClick(box, Qt::Key_Return);
+        if (box->isVisible()) box->reject(); // the test must not hang
+    });
+    window.close();
+    QTest::qWait(50); // the timer must not outlive what it writes to
+    return asked;
+}
+
+bool isClosed(MainWindow& window) {
+    return QTest::qWaitFor([&] { return !window.isVisible(); }, kPatience);
+}
+
+QMessageBox* offer(MainWindow& window) {
+    QMessageBox* box = nullptr;
+    (void)QTest::qWaitFor(
+        [&] {
+            box = window.findChild<QMessageBox*>(QStringLiteral("leftRuns"));
+            return box && box->isVisible();
+        },
+        kPatience);
+    return box;
+}
+
+/// Their bits: a loss may be nan.
+std::vector<uint32_t> lossesOf(const Run& run) {
+    std::vector<uint32_t> losses;
+    for (int lane = 0; lane < run.now().laneCount(); ++lane)
+        for (int64_t step = 1; step <= run.step(); ++step)
+            losses.push_back(std::bit_cast<uint32_t>(run.now().row(lane, step).loss()));
+    return losses;
+}
+
+std::vector<std::pair<int64_t, std::string>> eventsOf(const Run& run) {
+    std::vector<std::pair<int64_t, std::string>> events;
+    for (const Event& event : run.events())
+        events.emplace_back(event.step, event.text.english());
+    return events;
+}
+
+} // namespace
+
+class TestCloseGuard : public QObject {
+    Q_OBJECT
+private slots:
+    void asksAboutARunThatIsNotShown();
+    void countsThem();
+    void countsWhatGoesOnOnce();
+    void asksForNoSavedRun();
+    void keptRunsComeBack();
+    void keepsTheLastSteps();
+    void discardedRunsAreGone();
+    void staysOpenWhereNothingCanBeKept();
+    void offersNoKeepingOnAFullDisk();
+};
+
+void TestCloseGuard::asksAboutARunThatIsNotShown() {
+    const QTemporaryDir sessions;
+    Opened opened(config(), asking(sessions));
+    MainWindow& window = opened.window;
+    QVERIFY(trainsTwo(window));
+    window.saveResults(opened.folder.filePath(QStringLiteral("saved")));
+    const Question asked = closes(window, QMessageBox::Cancel);
+    QVERIFY2(asked.text.startsWith(QStringLiteral("The run “Mine” has trained for ")) &&
+                 asked.text.endsWith(QStringLiteral(" and has not been saved.")),
+             qPrintable(asked.text));
+    QVERIFY(asked.keeps);
+    QVERIFY(!asked.saves); // it would save the run that is shown
+    QCOMPARE(asked.enter, QMessageBox::SaveAll);
+    QVERIFY(window.isVisible());
+    window.bringBack(); // now it is shown
+    QVERIFY(QTest::qWaitFor([&] { return window.run().step() == kFirst; }, kPatience));
+    const Question shown = closes(window, QMessageBox::Cancel);
+    QVERIFY2(shown.text.startsWith(QStringLiteral("This run has trained for ")),
+             qPrintable(shown.text));
+    QVERIFY(shown.keeps && shown.saves);
+}
+
+/// None of the runs is worth a question by itself.
+void TestCloseGuard::countsThem() {
+    FakeScript script; // a millisecond a step
+    WindowOptions options = played(script);
+    options.askAfterSeconds = 3.0;
+    Opened opened(tinyConfig(1050), options);
+    MainWindow& window = opened.window;
+    for (int run = 0; run < 3; ++run) {
+        if (run > 0) window.restart();
+        QVERIFY(trains(window, 1050));
+    }
+    const Question asked = closes(window, QMessageBox::Cancel);
+    QCOMPARE(asked.text,
+             QStringLiteral("3 runs trained for 3 seconds in all and have not been saved."));
+    QVERIFY(!asked.keeps && !asked.saves); // nothing is kept on disk here
+    QCOMPARE(asked.enter, QMessageBox::Cancel);
+    QVERIFY(window.isVisible());
+}
+
+/// A run that is brought back and trained on is another one, with the rows of the first: saving it
+/// saves them all.
+void TestCloseGuard::countsWhatGoesOnOnce() {
+    const QTemporaryDir sessions;
+    Opened opened(config(), asking(sessions));
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window, kFirst));
+    window.restart();
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.bringBack();
+    QVERIFY(reaches(window, SessionState::Finished));
+    QVERIFY(closes(window, QMessageBox::Cancel).text.startsWith("This run has trained for "));
+    QVERIFY(trainsTo(window, kFirst + 1)); // as many steps again
+    QCOMPARE(window.runs().rowCount(), 2);
+    const QString asked = closes(window, QMessageBox::Cancel).text;
+    QVERIFY2(asked.startsWith("This run has trained for "), qPrintable(asked));
+    window.saveResults(sessions.filePath("saved"));
+    QVERIFY(closes(window).text.isEmpty());
+    QVERIFY(isClosed(window));
+}
+
+void TestCloseGuard::asksForNoSavedRun() {
+    const QTemporaryDir sessions;
+    Opened opened(config(), asking(sessions));
+    MainWindow& window = opened.window;
+    QVERIFY(trains(window, kFirst));
+    window.saveResults(opened.folder.filePath(QStringLiteral("first")));
+    window.restart();
+    QVERIFY(trains(window, kSecond));
+    window.saveResults(opened.folder.filePath(QStringLiteral("second")));
+    QCOMPARE(closes(window).text, QString());
+    QVERIFY(!window.isVisible());
+}
+
+void TestCloseGuard::keptRunsComeBack() {
+    const QTemporaryDir sessions;
+    std::vector<uint32_t> losses;
+    std::vector<std::pair<int64_t, std::string>> events;
+    {
+        Opened opened(config(), asking(sessions));
+        MainWindow& window = opened.window;
+        QVERIFY(trains(window, kFirst));
+        const RunPtr first = window.shown().run();
+        window.restart();
+        QVERIFY(trains(window, kSecond));
+        window.saveResults(opened.folder.filePath(QStringLiteral("saved")));
+        losses = lossesOf(*first);
+        events = eventsOf(*first);
+        QVERIFY(!events.empty());
+        QVERIFY(closes(window).keeps); // Enter
+        QVERIFY(isClosed(window));
+    }
+    QCOMPARE(namesIn(sessions).size(), size_t{1});
+    Opened opened(tinyConfig(7), keeping(sessions));
+    MainWindow& window = opened.window;
+    QMessageBox* box = offer(window);
+    QVERIFY(box);
+    QCOMPARE(box->text(), QStringLiteral("You kept this run when you closed Halfscope:"));
+    QCOMPARE(box->informativeText(), QStringLiteral("Mine, 25 steps")); // the other one is saved
+    window.openPreset(QStringLiteral("overflow"));
+    QVERIFY(reaches(window, SessionState::Ready));
+    QTest::mouseClick(box->button(QMessageBox::Open), Qt::LeftButton);
+    QVERIFY(QTest::qWaitFor([&] { return window.showsSaved(); }, kPatience));
+    QCOMPARE(window.runs().rowCount(), 1);
+    QVERIFY(lossesOf(*window.shown().run()) == losses);
+    QVERIFY(eventsOf(*window.shown().run()) == events);
+    QTRY_COMPARE_WITH_TIMEOUT(window.plots().lastStep(), kFirst, kPatience);
+    QVERIFY(reaches(window, SessionState::Finished)); // its networks, after its last step
+    QCOMPARE(window.controller().info()->goesOnAfter.value_or(0), kFirst);
+    QCOMPARE(window.networks().size(), qsizetype{2});
+}
+
+/// The training rests before the window closes, and its networks are kept after its last step.
+void TestCloseGuard::keepsTheLastSteps() {
+    const QTemporaryDir sessions;
+    RunConfig endless = tinyConfig(100'000'000);
+    endless.pace = 500;
+    int64_t trained = 0;
+    {
+        Opened opened(endless, asking(sessions));
+        MainWindow& window = opened.window;
+        QVERIFY(reaches(window, SessionState::Ready));
+        window.play();
+        QVERIFY(QTest::qWaitFor([&] { return window.run().step() > 20; }, kPatience));
+        QCOMPARE(closes(window).enter, QMessageBox::SaveAll);
+        QVERIFY(isClosed(window));
+        trained = window.shown().run()->step();
+    }
+    const std::vector<LeftSession> left = leftSessions(keeping(sessions).sessions.toStdString());
+    QCOMPARE(left.size(), size_t{1});
+    QVERIFY(left[0].wasKept());
+    QCOMPARE(left[0].runs().at(0).steps, trained);
+    const std::shared_ptr<Run> run = left[0].read(left[0].runs()[0]);
+    QVERIFY(run->now().checkpoint());
+    QCOMPARE(run->now().checkpoint()->step(), trained);
+}
+
+void TestCloseGuard::discardedRunsAreGone() {
+    const QTemporaryDir sessions;
+    {
+        Opened opened(config(), asking(sessions));
+        QVERIFY(trainsTwo(opened.window));
+        QVERIFY(QTest::qWaitFor([&] { return namesIn(sessions).size() == 1; }, kPatience));
+        const Question asked = closes(opened.window, QMessageBox::Discard);
+        QVERIFY2(asked.text.startsWith(QStringLiteral("2 runs trained for ")),
+                 qPrintable(asked.text));
+        QVERIFY(!opened.window.isVisible());
+    }
+    QVERIFY(QTest::qWaitFor([&] { return namesIn(sessions).empty(); }, kPatience));
+}
+
+/// A disk that has become full must not take the runs with it.
+void TestCloseGuard::staysOpenWhereNothingCanBeKept() {
+    const QTemporaryDir sessions;
+    {
+        Opened opened(config(), asking(sessions));
+        MainWindow& window = opened.window;
+        QVERIFY(trainsTwo(window));
+        QVERIFY(window.keepSession().empty());
+        {
+            const GrowthLimit full(1);
+            QVERIFY(closes(window, QMessageBox::SaveAll).keeps);
+            const auto told = [&window] { // the store may tell of the disk first
+                return window.bannerText().startsWith(
+                    QStringLiteral("Halfscope stays open, because the runs could not be kept: "));
+            };
+            QVERIFY2(QTest::qWaitFor(told, kPatience), qPrintable(window.bannerText()));
+        }
+        QVERIFY(window.isVisible());
+    }
+    // the window has gone without being closed: nobody has kept its runs
+    const std::vector<LeftSession> left = leftSessions(keeping(sessions).sessions.toStdString());
+    QCOMPARE(left.size(), size_t{1});
+    QCOMPARE(left[0].runs().size(), size_t{2});
+    QVERIFY(!left[0].wasKept());
+}
+
+void TestCloseGuard::offersNoKeepingOnAFullDisk() {
+    const QTemporaryDir sessions;
+    RunConfig endless = tinyConfig(100'000'000);
+    endless.pace = 200;
+    Opened opened(endless, asking(sessions));
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    window.play();
+    QVERIFY(QTest::qWaitFor([&] { return !namesIn(sessions).empty(); }, kPatience));
+    const GrowthLimit full(1);
+    QVERIFY(QTest::qWaitFor(
+        [&] { return window.bannerText().contains(QStringLiteral("only in memory")); }, kPatience));
+    const Question asked = closes(window, QMessageBox::Cancel);
+    QVERIFY(!asked.text.isEmpty() && !asked.keeps);
+    QCOMPARE(asked.enter, QMessageBox::Save);
+}
+
+} // namespace tst_close_guard
+
+QTEST_MAIN(tst_close_guard::TestCloseGuard)
+#include "tst_close_guard.moc"
