@@ -129,7 +129,7 @@ DataFacts Dataset::facts() const {
             targetScale(),
             inputScale(),
             inputNames(),
-            test() ? test()->samples(Split::Validation) : 0};
+            test() ? test()->samples(Split::Validation) : ownTest()};
 }
 
 /// Returns the facts without a test; see factsOf().

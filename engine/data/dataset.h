@@ -81,6 +81,9 @@ public:
     /// Returns the class of each sample to validate on, where the same share of each class was held
     /// back; otherwise nothing.
     virtual std::vector<int32_t> heldLabels() const { return {}; }
+    /// Returns how many samples the data keep for a test by themselves, unless a share of others is
+    /// kept. They are the last ones to validate on, until withTest() makes them those of test().
+    virtual int64_t ownTest() const { return 0; }
     /// Returns the data set whose samples to validate on are those that are kept for a test; null
     /// when there are none.
     virtual const Dataset* test() const { return nullptr; }
@@ -97,7 +100,8 @@ struct DataFacts {
     Standardiser targetScale{};   ///< see Dataset::targetScale()
     Standardiser inputScale{};    ///< likewise; of arrays only once their samples were read
     std::vector<std::string> inputNames{}; ///< see Dataset::inputNames()
-    int64_t test = 0;                      ///< samples of Dataset::test()
+    /// Samples of Dataset::test(); before testedFacts(), those of Dataset::ownTest().
+    int64_t test = 0;
 };
 
 enum class Targets : uint8_t {
@@ -110,7 +114,7 @@ enum class Targets : uint8_t {
 struct PythonData {
     std::string imports; ///< lines that go above those of torch
     /// Constants, then functions. samples() returns (x, target) to train on and (x, target) to
-    /// validate on; the second pair may be None.
+    /// validate on; the second pair may be None. If it `tests`, a third pair is the test.
     std::string code;
     /// varied(x), which varies a batch to train on, if samples differ from epoch to epoch; else
     /// empty.
@@ -118,6 +122,7 @@ struct PythonData {
     /// Lines of evaluate() that add to `text` what else tells how good a prediction is; often
     /// empty.
     std::string judged{};
+    bool tests = false;
 };
 
 /// A row of the table of data sets, which is indexed by TaskKind.

@@ -6,12 +6,16 @@
 #include "engine/data/class_sides.h"
 #include "engine/data/picture_samples.h"
 #include "engine/data/targets.h"
+#include "engine/data/test_split.h"
 #include "engine/lang/python.h"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <system_error>
+#include <utility>
 
 namespace halfscope {
 
@@ -22,7 +26,8 @@ namespace fs = std::filesystem;
 constexpr size_t kLeastClasses = 2, kMostClasses = kMostPictureClasses;
 constexpr std::array<std::string_view, 6> kParts{"train", "training",   "val",
                                                  "valid", "validation", "test"};
-constexpr size_t kTrainParts = 2; // the other parts are for validation
+constexpr size_t kTrainParts = 2;                 // the other parts are for validation
+constexpr std::string_view kTest = kParts.back(); // where no other part is; else for a test
 
 struct PictureFile {
     std::string path;
@@ -31,8 +36,12 @@ struct PictureFile {
 
 struct PictureFolder {
     std::string train, validation; ///< `validation` is empty when samples are held back
+    std::string test;              ///< empty unless it is there beside `validation`
     std::vector<std::string> classes;
     std::vector<PictureFile> trained, judged;
+    std::vector<PictureFile> tested; ///< once, at the end of a run
+    std::string unknown;             ///< a class of `test` that is not trained on: none are tested
+    int untested = 0;                ///< why a folder in `test` cannot be listed: none are tested
     std::string unread; ///< the first folder that cannot be listed; its class would be missing
     int error = 0;      ///< the reason, as from namesIn()
     std::vector<std::string> others; ///< pictures in formats that are not read
@@ -75,22 +84,43 @@ void readTrained(PictureFolder& found) {
     }
 }
 
-void readJudged(PictureFolder& found) {
-    for (const std::string& folder : found.foldersIn(found.validation)) {
+/// Returns the pictures of the classes to train on in another folder; sets `unknown` to the first
+/// class that is none of them.
+std::vector<PictureFile> readOthers(PictureFolder& found, const std::string& within,
+                                    std::string& unknown) {
+    std::vector<PictureFile> others;
+    for (const std::string& folder : found.foldersIn(within)) {
         const std::vector<std::string> paths = found.picturesIn(folder);
         if (paths.empty()) continue;
         const std::string name = fs::path(folder).filename().string();
         const auto known = std::find(found.classes.begin(), found.classes.end(), name);
-        if (known == found.classes.end())
-            throw InputError(
-                phrase("Data", "%1: the class %2 is not among those to train on, in %3"),
-                pathText(found.validation), quotedText(name), pathText(found.train));
+        if (known == found.classes.end()) {
+            unknown = name;
+            return others;
+        }
         for (const std::string& path : paths)
-            found.judged.push_back({path, static_cast<int32_t>(known - found.classes.begin())});
+            others.push_back({path, static_cast<int32_t>(known - found.classes.begin())});
     }
+    return others;
 }
 
-/// Looks into a folder that has other folders for training and perhaps for validation.
+void readJudged(PictureFolder& found) {
+    std::string unknown;
+    found.judged = readOthers(found, found.validation, unknown);
+    if (!unknown.empty())
+        throw InputError(phrase("Data", "%1: the class %2 is not among those to train on, in %3"),
+                         pathText(found.validation), quotedText(unknown), pathText(found.train));
+}
+
+/// Reads what is to be tested. Its classes may be others, as where they are to be found out.
+void readTested(PictureFolder& found, const std::string& folder) {
+    found.test = folder;
+    found.tested = readOthers(found, folder, found.unknown);
+    if (found.error != 0) found.untested = std::exchange(found.error, 0);
+    if (!found.unknown.empty() || found.untested != 0) found.tested.clear();
+}
+
+/// Looks into a folder that has other folders for training and perhaps for validation and a test.
 PictureFolder lookIntoParts(const fs::path& folder) {
     PictureFolder found;
     const auto isThere = [&](std::string_view part) {
@@ -108,7 +138,11 @@ PictureFolder lookIntoParts(const fs::path& folder) {
         if (!isThere(part)) continue;
         found.validation = (folder / part).string();
         readJudged(found);
-        if (!found.judged.empty()) return found;
+        if (found.judged.empty()) continue;
+        // a folder that cannot be listed is refused, so that the test's alone is told of
+        if (part != kTest && isThere(kTest) && found.error == 0)
+            readTested(found, (folder / kTest).string());
+        return found;
     }
     found.validation.clear(); // none has classes, so a share of the others is held back
     return found;
@@ -153,11 +187,39 @@ ClassSides sidesOf(const PictureFolder& found, const HeldBack& splits) {
     return sides;
 }
 
+/// Whether the folder for a test is used: a share of the pictures to validate on takes its place,
+/// and nothing is tested where new pictures are predicted.
+bool usesTest(const PictureFolder& found, const TaskConfig& task) {
+    return !found.tested.empty() && !tests(task) && task.predictFile.empty();
+}
+
+/// Tells what becomes of the folder for a test, if there is one.
+std::optional<Message> testNote(const PictureFolder& found, const TaskConfig& task) {
+    if (!found.unknown.empty())
+        return Message(phrase("Data", "The pictures in %1 are not used for a test: the class %2 is "
+                                      "not among those to train on."),
+                       pathText(found.test), quotedText(found.unknown));
+    if (found.untested != 0)
+        return Message(phrase("Data", "The pictures in %1 are not used for a test: a folder there "
+                                      "cannot be read (%2)."),
+                       pathText(found.test), std::generic_category().message(found.untested));
+    if (found.tested.empty()) return std::nullopt;
+    if (!usesTest(found, task))
+        return Message(phrase("Data", "The pictures in %1 are not used: data.test_share keeps "
+                                      "others for the test. Set to 0, it leaves the test to them."),
+                       pathText(found.test));
+    return Message(phrase("Data", "The pictures in %1, %2 of them, are kept for the test at the "
+                                  "end; validation does not see them."),
+                   pathText(found.test), found.tested.size());
+}
+
 std::vector<Message> notesOn(const PictureFolder& found, const TaskConfig& task,
                              const HeldBack& splits) {
     std::vector<Message> notes;
-    if (task.predictFile.empty()) // else others are judged
+    if (task.predictFile.empty()) { // else others are judged
         notes = notesOn(sidesOf(found, splits), found.classes, task);
+        if (auto note = testNote(found, task)) notes.push_back(*std::move(note));
+    }
     if (!found.others.empty())
         notes.push_back({phrase("Data", "Pictures that are left out, because only .png and .jpg "
                                         "files are read: %1, such as %2."),
@@ -181,23 +243,32 @@ public:
         m_tensors = pictureTensors(task, static_cast<int64_t>(found.classes.size()));
         m_view = classesView(m_tensors[kTarget].classes, found.classes);
         m_files = std::move(found.trained);
-        for (PictureFile& each : found.judged) { // none unless they have a folder of their own
-            m_splits.validation.push_back(static_cast<int32_t>(m_files.size()));
-            if (stratifies(task)) m_splits.heldLabels.push_back(each.label);
-            m_files.push_back(std::move(each));
+        addJudged(std::move(found.judged), task); // none unless they have a folder of their own
+        if (usesTest(found, task)) {
+            m_tested = found.tested.size();
+            addJudged(std::move(found.tested), task);
         }
         measureAndPredict(m_files.size());
     }
 
+    /// Without those of the test: what a training depends on.
     std::vector<std::string> files() const override {
         std::vector<std::string> paths;
-        for (const PictureFile& each : m_files)
+        for (const PictureFile& each : std::span(m_files).first(m_files.size() - m_tested))
             paths.push_back(each.path);
         return paths;
     }
     std::vector<Message> notes() const override { return m_notes; }
+    int64_t ownTest() const override { return static_cast<int64_t>(m_tested); }
 
 private:
+    void addJudged(std::vector<PictureFile> files, const TaskConfig& task) {
+        for (PictureFile& each : files) {
+            m_splits.validation.push_back(static_cast<int32_t>(m_files.size()));
+            if (stratifies(task)) m_splits.heldLabels.push_back(each.label);
+            m_files.push_back(std::move(each));
+        }
+    }
     Picture squareOf(size_t stored, int side) const override {
         return readSquare(m_files[stored].path, side);
     }
@@ -205,6 +276,7 @@ private:
 
     std::vector<PictureFile> m_files;
     std::vector<Message> m_notes;
+    size_t m_tested = 0; ///< how many of the files, the last ones
 };
 
 DataFacts pictureFacts(const TaskConfig& task) {
@@ -212,9 +284,14 @@ DataFacts pictureFacts(const TaskConfig& task) {
     const auto trained = static_cast<int64_t>(found.trained.size());
     const bool split = !found.validation.empty();
     const int64_t held = split ? 0 : HeldBack::count(trained, task.validation);
-    return {pictureTensors(task, static_cast<int64_t>(found.classes.size())), trained - held,
-            predictedOr(task, split ? static_cast<int64_t>(found.judged.size()) : held),
-            notesOn(found, task, splitOf(found, task))};
+    const auto tested =
+        usesTest(found, task) ? static_cast<int64_t>(found.tested.size()) : int64_t{0};
+    DataFacts facts{
+        pictureTensors(task, static_cast<int64_t>(found.classes.size())), trained - held,
+        predictedOr(task, split ? static_cast<int64_t>(found.judged.size()) + tested : held),
+        notesOn(found, task, splitOf(found, task))};
+    facts.test = tested;
+    return facts;
 }
 
 constexpr std::string_view kPythonStack =
@@ -231,7 +308,7 @@ constexpr std::string_view kPythonSkipping = R"(    x, labels = [], []
 
 PythonData picturePython(const TaskConfig& task, int64_t) {
     const PictureFolder found = lookInto(task.path);
-    const bool split = !found.validation.empty();
+    const bool split = !found.validation.empty(), tested = usesTest(found, task);
     std::string classes;
     for (const std::string& name : found.classes)
         classes += (classes.empty() ? "" : ", ") + lang::pythonText(name);
@@ -239,12 +316,19 @@ PythonData picturePython(const TaskConfig& task, int64_t) {
     const std::string held = heldBackPython(task) +
                              (norm ? "    x = normalised(x[train], x)\n" : "") +
                              "    return (x[train], target[train]), (x[held], target[held])\n";
-    const std::string both =
-        norm ? "    y, labels = pictures(VALIDATION)\n"
-               "    return (normalised(x, x), target), (normalised(x, y), labels)\n"
-             : "    return (x, target), pictures(VALIDATION)\n";
+    const char* const of = norm ? "(normalised(x, {X}), {Y})" : "({X}, {Y})";
+    const auto pair = [&](const char* x, const char* y) {
+        return lang::filled(of, {{"X", x}, {"Y", y}});
+    };
+    const std::string both = std::string("    y, labels = pictures(VALIDATION)\n") +
+                             (tested ? "    z, tested = pictures(TEST)\n" : "") + "    return " +
+                             pair("x", "target") + ", " + pair("y", "labels") +
+                             (tested ? ", " + pair("z", "tested") : "") + "\n";
     PythonData parts = pictureParts(task);
-    return {
+    const auto part = [](const std::string& name, const std::string& folder) {
+        return name + " = pathlib.Path(" + lang::pythonText(folder) + ")\n";
+    };
+    PythonData python{
         "import pathlib\n" + parts.imports,
         lang::filled(
             R"(TRAIN = pathlib.Path({TRAIN})
@@ -268,14 +352,15 @@ def samples():
     x, target = pictures(TRAIN)
 {RETURN})",
             {{"TRAIN", lang::pythonText(found.train)},
-             {"VALIDATION",
-              split ? "VALIDATION = pathlib.Path(" + lang::pythonText(found.validation) + ")\n"
-                    : std::string()},
+             {"VALIDATION", (split ? part("VALIDATION", found.validation) : std::string()) +
+                                (tested ? part("TEST", found.test) : std::string())},
              {"CLASSES", classes},
              {"PICTURE", parts.code},
              {"STACK", std::string(task.damaged == Damaged::Skip ? kPythonSkipping : kPythonStack)},
              {"RETURN", split ? both : held}}),
         parts.varied};
+    python.tests = tested;
+    return python;
 }
 
 /// Returns the first folder in each of `folders` that has pictures; empty when one of them has no

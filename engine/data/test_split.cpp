@@ -5,6 +5,7 @@
 #include "engine/data/held_back.h"
 #include "engine/data/targets.h"
 
+#include <numeric>
 #include <utility>
 
 namespace halfscope {
@@ -64,10 +65,10 @@ public:
     PartHeld(std::shared_ptr<const Dataset> whole, std::vector<int32_t> held)
         : m_whole(std::move(whole)), m_held(std::move(held)) {}
 
-    /// Makes `test` the samples that are judged at the end.
-    void add(std::unique_ptr<const Dataset> test, const TaskConfig& task) {
+    /// Makes `test` the samples that are judged at the end; `note` tells of them.
+    void add(std::unique_ptr<const Dataset> test, std::optional<Message> note) {
         m_test = std::move(test);
-        m_note = noteOf(m_whole->samples(Split::Validation), task);
+        m_note = std::move(note);
     }
 
     std::span<const TensorSpec> tensors() const override { return m_whole->tensors(); }
@@ -111,6 +112,18 @@ private:
     std::optional<Message> m_note;
 };
 
+/// Divides the samples to validate on where the data do so: behind the first `left` is the test.
+std::unique_ptr<Dataset> withOwnTest(std::unique_ptr<Dataset> whole, int64_t left) {
+    std::vector<int32_t> rest(static_cast<size_t>(left));
+    std::vector<int32_t> test(static_cast<size_t>(whole->ownTest()));
+    std::iota(rest.begin(), rest.end(), 0);
+    std::iota(test.begin(), test.end(), static_cast<int32_t>(left));
+    const std::shared_ptr<const Dataset> shared = std::move(whole);
+    auto judged = std::make_unique<PartHeld>(shared, std::move(rest));
+    judged->add(std::make_unique<PartHeld>(shared, std::move(test)), std::nullopt);
+    return judged;
+}
+
 } // namespace
 
 bool canTest(const TaskConfig& task) {
@@ -122,7 +135,8 @@ bool canTest(const TaskConfig& task) {
 bool tests(const TaskConfig& task) { return task.testShare > 0 && canTest(task); }
 
 std::unique_ptr<Dataset> withTest(std::unique_ptr<Dataset> whole, const TaskConfig& task) {
-    const int64_t held = whole->samples(Split::Validation);
+    const int64_t held = whole->samples(Split::Validation), own = whole->ownTest();
+    if (own > 0) return withOwnTest(std::move(whole), held - own);
     if (!tests(task) || held == 0) return whole;
     leftOf(held, task); // refuses what leaves nothing
     TaskConfig of = settingsOfTest(task);
@@ -134,11 +148,12 @@ std::unique_ptr<Dataset> withTest(std::unique_ptr<Dataset> whole, const TaskConf
     auto test = parts.validation.empty()
                     ? nullptr
                     : std::make_unique<PartHeld>(shared, std::move(parts.validation));
-    rest->add(std::move(test), task);
+    rest->add(std::move(test), noteOf(held, task));
     return rest;
 }
 
 DataFacts testedFacts(DataFacts facts, const TaskConfig& task) {
+    facts.validation -= facts.test; // those that the data keep
     if (!tests(task) || facts.validation == 0) return facts;
     const int64_t held = facts.validation;
     facts.validation = leftOf(held, task);

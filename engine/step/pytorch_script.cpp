@@ -56,7 +56,7 @@ public:
                (anyLayers() ? pythonLayers(anyFp8()) : "") + batches() + network() + forward() +
                lossFunction() + schedule() +
                (follows() ? pythonMeanLoss(moved(), underAutocast()) : "") + train() +
-               (tests() ? testPython(taskOf(m_config)) : "") + evaluate() + main();
+               (keepsShare() ? testPython(taskOf(m_config)) : "") + evaluate() + main();
     }
 
 private:
@@ -66,7 +66,8 @@ private:
     bool takesTurns() const { return m_parts.optimizers.front().every > 1; }
     bool judged() const { return isAdversarial(m_config.model); }
     bool validates() const { return m_data.validates && !two(); }
-    bool tests() const { return validates() && halfscope::tests(m_config.task); }
+    bool keepsShare() const { return validates() && halfscope::tests(m_config.task); }
+    bool tests() const { return keepsShare() || (validates() && m_samples.tests); }
     bool slopes() const { return m_config.model.adversary == Adversary::WganGp; }
     const char* shownLoss() const {
         return slopes() ? "-losses[1]" : judged() ? "losses[1]" : two() ? "sum(losses)" : "loss";
@@ -578,13 +579,12 @@ def main():
         print(f"{name}: loss {rows[-1][0]:.6g} at the end, {sum(row[2] for row in rows)} steps skipped")
 )",
         {{"WEIGHTS", m_config.model.weights.empty() ? "None" : pythonText(m_config.model.weights)},
-         {"VALIDATION", validates() ? "validation" : "_"},
-         {"TEST", tests() ? "    validation, test = with_test(*validation)\n" : ""},
+         {"VALIDATION",
+          std::string(validates() ? "validation" : "_") + (m_samples.tests ? ", test" : "")},
+         {"TEST", keepsShare() ? "    validation, test = with_test(*validation)\n" : ""},
          {"FOLLOWED", follows() ? ", validation" : ""},
          {"STEPS", steps}});
-    if (validates())
-        text += "        if len(validation[0]):\n"
-                "            print(f\"{name}: {evaluate(lane, model, *validation)}\")\n";
+    if (validates()) text += kPythonValidated;
     if (tests()) text += kPythonTested;
     return text + "\n\nif __name__ == \"__main__\":\n    main()\n";
 }

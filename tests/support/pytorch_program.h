@@ -23,7 +23,7 @@ spec = importlib.util.spec_from_file_location("program", sys.argv[1])
 program = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(program)
 program.DEVICE = "cpu"
-data, _ = program.samples()
+data, *_ = program.samples()
 weights = load_file(sys.argv[2])
 )";
 

@@ -47,9 +47,6 @@ class TestPictures : public QObject, PictureFolder {
 private slots:
     void init() { renew(); }
     void classesAreFolders();
-    void splitFolders_data();
-    void splitFolders();
-    void unlabelledTestFolder();
     void values_data();
     void values();
     void heldBack();
@@ -98,43 +95,6 @@ void TestPictures::classesAreFolders() {
     const DataFacts facts = infoOf(task().kind).facts(task());
     QCOMPARE(facts.train, int64_t{4});
     QCOMPARE(facts.tensors[kX].shape, (Shape{3, kPictureSide, kPictureSide}));
-}
-
-void TestPictures::splitFolders_data() {
-    QTest::addColumn<QString>("judged");
-    for (const char* name : {"val", "valid", "validation", "test"})
-        QTest::newRow(name) << name;
-}
-
-void TestPictures::splitFolders() {
-    QFETCH(const QString, judged);
-    for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/1.png"})
-        put(name, picture(3));
-    put(judged + "/b/9.png", picture(3));
-    TaskConfig config = task();
-    config.validation = 0.9; // for folders without a split of their own
-    const auto data = makeDataset(config, 0);
-    QCOMPARE(data->samples(Split::Train), int64_t{3});
-    QCOMPARE(data->samples(Split::Validation), int64_t{1});
-    QCOMPARE(allOf(*data, Split::Validation).labels(kTarget)[0], 1);
-    QCOMPARE(infoOf(config.kind).facts(config).validation, int64_t{1});
-    put(judged + "/new/1.png", picture(3));
-    const std::string error = thrownBy<InputError>([&] { makeDataset(config, 0); });
-    QVERIFY2(error.find("the class \"new\" is not among those to train on") != std::string::npos,
-             error.c_str());
-}
-
-/// When the test folder has no classes to judge by, as in a test set without labels, a share of the
-/// training pictures is held back.
-void TestPictures::unlabelledTestFolder() {
-    for (const char* name : {"train/a/1.png", "train/a/2.png", "train/b/1.png", "test/3.png"})
-        put(name, picture(3));
-    TaskConfig config = task();
-    config.validation = 0.34;
-    const auto data = makeDataset(config, 0);
-    QCOMPARE(data->view().classes, (std::vector<std::string>{"a", "b"}));
-    QCOMPARE(data->samples(Split::Train), int64_t{2});
-    QCOMPARE(data->samples(Split::Validation), int64_t{1});
 }
 
 /// New pictures take the place of those to validate on; what is measured comes from the others.

@@ -11,6 +11,8 @@
 #include <QDir>
 #include <QTest>
 
+#include <array>
+
 namespace tst_pytorch_splits {
 
 using namespace halfscope;
@@ -23,6 +25,13 @@ const QString kCountingDriver = kImport + R"(
 import torch
 training, held = program.samples()
 for _, target in training, *program.with_test(*held):
+    print(*torch.bincount(target, minlength=3).tolist())
+)";
+
+/// Prints the same where the data keep a test by themselves.
+const QString kDividedDriver = kImport + R"(
+import torch
+for _, target in program.samples():
     print(*torch.bincount(target, minlength=3).tolist())
 )";
 
@@ -54,6 +63,8 @@ class TestPyTorchSplits : public QObject {
 private slots:
     void agree_data();
     void agree();
+    void folderForTheTest_data();
+    void folderForTheTest();
 
 private:
     QString write(const char* name, const std::string& bytes) const {
@@ -65,6 +76,7 @@ private:
     QString arrays() const;
     QString texts() const;
     QString pictures() const;
+    QString dividedPictures() const;
 
     QTemporaryDir m_folder;
 };
@@ -132,6 +144,54 @@ void TestPyTorchSplits::agree() {
             printedByProgram(m_folder, kCountingDriver, config, experiment.lane(0), 1);
         QCOMPARE(printed.trimmed(), countsOf(*makeDataset(taskOf(config), 0)));
     }
+}
+
+/// Writes a folder to train on, one to validate on and one to test on, with other counts in each.
+QString TestPyTorchSplits::dividedPictures() const {
+    const auto write = [this](const char* part, const std::array<int, 3>& counts) {
+        for (size_t kind = 0; kind < counts.size(); ++kind)
+            for (int i = 0; i < counts[kind]; ++i) {
+                const QString folder =
+                    m_folder.filePath("divided/%1/c%2").arg(QLatin1String(part)).arg(kind);
+                QDir().mkpath(folder);
+                writePng(plain(1, 0, 0),
+                         QStringLiteral("%1/%2.png").arg(folder).arg(i).toStdString());
+            }
+    };
+    write("train", {7, 5, 3});
+    write("val", {2, 1, 4});
+    write("test", {1, 6, 2});
+    return m_folder.filePath("divided");
+}
+
+void TestPyTorchSplits::folderForTheTest_data() {
+    QTest::addColumn<QString>("mean");
+    QTest::newRow("as they are") << "";
+    QTest::newRow("normalised") << "auto";
+}
+
+/// The whole program runs as well, and judges the test.
+void TestPyTorchSplits::folderForTheTest() {
+    if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(const QString, mean);
+    RunConfig config = presetNamed("checkerboard").config;
+    config.lanes = parseLanes("fp32");
+    const std::string path = dividedPictures().toStdString();
+    for (const std::string& setting :
+         {std::string("data.kind=pictures"), "data.path=" + path, std::string("task.batch=4"),
+          std::string("task.loss=cross-entropy"), std::string("model.norm=none"),
+          "data.mean=" + mean.toStdString(),
+          std::string("model.layers=nn.Sequential(nn.Flatten(), nn.Linear(3072, 3))")})
+        applySetting(config, setting);
+    Experiment experiment(config);
+    const QString printed =
+        printedByProgram(m_folder, kDividedDriver, config, experiment.lane(0), 1);
+    QCOMPARE(printed.trimmed(), countsOf(*makeDataset(taskOf(config), 0)));
+    const QString said =
+        printedByProgram(m_folder, kImport + "sys.argv = sys.argv[:1]\nprogram.main()\n", config,
+                         experiment.lane(0), 1);
+    QVERIFY2(said.contains("fp32: validation loss "), qUtf8Printable(said));
+    QVERIFY2(said.contains("fp32: test loss "), qUtf8Printable(said));
 }
 
 } // namespace tst_pytorch_splits
