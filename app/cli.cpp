@@ -140,6 +140,10 @@ struct Commands {
                     "Write DIR/checkpoint.safetensors every N steps, at the end, and when the run "
                     "is interrupted; the one before is kept as checkpoint-before.safetensors",
                     1, 1000000000);
+        run->add_flag("--keep-best", runOptions.keepBest,
+                      "Write DIR/best_LANE.safetensors, the weights after the best validation of "
+                      "each lane: the highest accuracy, or else the lowest loss; evaluate DIR "
+                      "--best judges them");
         writesFolder(textOption(
             *run, "--tensorboard", runOptions.tensorboard,
             "Write event files for TensorBoard into DIR/LANE while the run trains: every "
@@ -169,8 +173,11 @@ struct Commands {
                    "are found by their names",
                    "FILE", "the path of a file or folder");
         evaluate->add_flag("--test", evaluateOptions.test,
-                           "Judge the samples that data.test_share keeps for a test, instead of "
-                           "those to validate on");
+                           "Judge the samples that are kept for a test, by data.test_share or in "
+                           "a folder of their own, instead of those to validate on");
+        evaluate->add_flag("--best", evaluateOptions.best,
+                           "Take the weights after the best validation of each lane, which run "
+                           "--keep-best has written, instead of those at the end");
         evaluate->add_flag("--quiet", evaluateOptions.quiet, "Print errors only");
         runs = app.add_subcommand("runs", "List, show, export or delete the runs of windows that "
                                           "ended without saving them");

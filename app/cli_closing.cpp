@@ -79,6 +79,24 @@ std::string testLine(const Experiment& experiment, std::span<const LaneSums> lan
     return text.empty() ? text : text + "\n";
 }
 
+std::string bestLine(const Experiment& experiment, std::span<const LaneSums> lanes) {
+    std::string text, what;
+    bool wasBetter = false;
+    for (size_t i = 0; i < lanes.size(); ++i) {
+        const LaneTotals& totals = lanes[i].totals;
+        const bool classes = totals.bestAccuracy().has_value();
+        const auto& best = totals.best();
+        if (!best) continue;
+        what = classes ? "accuracy " : "loss ";
+        wasBetter |= best->value != (classes ? totals.accuracy() : totals.validationLoss());
+        text += (text.empty() ? "" : ", ") +
+                (classes ? shortNumber(100 * best->value, 4) + " %" : shortNumber(best->value, 6)) +
+                " after step " + std::to_string(best->step) + " (" +
+                experiment.laneName(static_cast<int>(i)) + ")";
+    }
+    return wasBetter ? "Best validation: " + what + text + "\n" : std::string();
+}
+
 std::string laneNotes(const Experiment& experiment, std::span<const LaneSums> lanes) {
     std::string text;
     for (size_t i = 0; i < lanes.size(); ++i) {

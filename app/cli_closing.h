@@ -30,6 +30,9 @@ struct LaneSums {
 std::vector<LaneSums> noSums(const Experiment&, size_t lanes);
 /// Returns a table with a row for each lane.
 std::string closingTable(Experiment&, std::span<const LaneSums>);
+/// Returns a line about the best validation of each lane, by accuracy or else by loss; empty where
+/// the last one of every lane is as good.
+std::string bestLine(const Experiment&, std::span<const LaneSums>);
 /// Returns a line with what the test at the end has found; empty where there was none.
 std::string testLine(const Experiment&, std::span<const LaneSums>);
 /// Says for each lane that skipped steps whether that is normal, and why it skipped one of them;

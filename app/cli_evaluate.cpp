@@ -86,16 +86,22 @@ std::vector<Judged> judgeEach(const RunConfig& config, const RunWeights& own, As
     return judged;
 }
 
-/// Says which of a run's files has the weights.
-void tellSource(const RunWeights& own) {
+/// Says which of a run's files has the weights, and after which step a lane had them; and which
+/// lanes have none.
+void tellSource(const RunWeights& own, bool best) {
     std::string files;
-    for (size_t lane = 0; lane < own.lanes().size(); ++lane)
-        if (const std::string file = pathText(own.fileOf(lane)); files.find(file) == files.npos)
-            files += (files.empty() ? "" : ", ") + file;
+    for (size_t lane = 0; lane < own.lanes().size(); ++lane) {
+        const std::string file = pathText(own.fileOf(lane));
+        if (files.find(file) != std::string::npos) continue;
+        files += (files.empty() ? "" : ", ") + file;
+        if (best) files += " (after step " + own.stepOf(lane) + ")";
+    }
     const std::optional<int64_t> step = own.checkpointStep();
     printNote("Weights: " + files +
               (step ? ", each lane's own after step " + std::to_string(*step) : std::string()) +
               "\n");
+    for (const std::string& lane : own.lacking())
+        printNote(lane + " is left out: it has no weights after a best validation\n");
 }
 
 void tellLeftOut(std::span<const Message> reasons) {
@@ -176,7 +182,12 @@ int evaluate(const EvaluateOptions& options) {
     const std::string folder =
         options.experiment.givesWeights() ? std::string() : options.experiment.runFolder();
     std::optional<RunWeights> own;
-    if (!folder.empty()) config = own.emplace(folder, config).settings();
+    if (options.best && folder.empty())
+        throw InputError(Message::data("evaluate: --best needs the folder of a run, without "
+                                       "--weights; halfscope-cli run --keep-best writes the "
+                                       "weights after the best validation into it"));
+    const WeightsAt at = options.best ? WeightsAt::Best : WeightsAt::End;
+    if (!folder.empty()) config = own.emplace(folder, config, at).settings();
     config.forks.clear(); // nothing is trained
     config.edits.clear();
     if (config.model.weights.empty() && !own)
@@ -193,7 +204,7 @@ int evaluate(const EvaluateOptions& options) {
         own ? judgeEach(config, *own, asked) : judgeAll(config, asked);
     tellLeftOut(lanes.front().leftOut);
     if (!options.quiet) {
-        if (own) tellSource(*own);
+        if (own) tellSource(*own, options.best);
         tellChanged(config, own ? own->dataPrint() : dataPrintIn(config.model.weights),
                     lanes.front());
     }

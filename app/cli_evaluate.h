@@ -13,6 +13,7 @@ struct EvaluateOptions {
     std::string out;     ///< folder of predictions and scores; empty: none
     std::string predict; ///< a file of inputs; empty: samples are judged
     bool test = false;   ///< the samples of the test are judged
+    bool best = false;   ///< with the weights after each lane's best validation
     bool quiet = false;  ///< only errors
 };
 

@@ -1,6 +1,7 @@
 // Implements the run command: the loop over steps, its stop by a signal, and the closing table.
 #include "app/cli_run.h"
 
+#include "app/cli_best.h"
 #include "app/cli_closing.h"
 #include "app/cli_gradients.h"
 #include "app/cli_output.h"
@@ -135,6 +136,7 @@ public:
         if (!options.out.empty())
             m_files.emplace(options.out, runInfo(experiment, HALFSCOPE_VERSION), m_infos,
                             experiment.target(), extraMetrics(experiment), past);
+        beginBest(options, past);
         if (!options.tensorboard.empty()) {
             m_board.emplace(options.tensorboard, m_infos, experiment.step());
             m_pictureEvery = std::max<int64_t>(1, experiment.config().steps / kBoardPictures);
@@ -188,9 +190,11 @@ public:
                   std::to_string(m_experiment.config().steps) +
                   "; --steps or --epochs sets a later end\n");
         if (m_hasRows) {
+            continueForks(); // those that were to go on from the last step
             print(m_sweeps.empty() ? closingTable(m_experiment, m_lanes) : ranking(outcome));
             print(learntText());
-            print(testLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes));
+            print((m_sweeps.empty() ? bestLine(m_experiment, m_lanes) : std::string()) +
+                  testLine(m_experiment, m_lanes) + laneNotes(m_experiment, m_lanes));
             if (m_countEvery > 0) print(gradientTables(m_experiment, lastRanges(outcome)));
         }
         if (m_files) print("Files: " + pathText(options.out) + "\n");
@@ -235,6 +239,40 @@ private:
         m_saved = state.step;
     }
 
+    /// Begins to keep the best weights where that is asked for, or a run goes on that did.
+    void beginBest(const RunOptions& options, const RunPast* past) {
+        if (!m_files) return;
+        const std::vector<LaneInfo> all = lanesOf(m_experiment.recorded()); // with forks to come
+        bool keeps = options.keepBest;
+        for (const LaneInfo& lane : all)
+            keeps = keeps || (past && BestFiles::has(options.out, lane.name));
+        if (!keeps) return;
+        m_best.emplace(*m_files, options.out);
+        continueForks(); // those that begin after the step of the checkpoint
+        for (size_t i = 0; past && i < all.size(); ++i) {
+            const bool begun = i < m_lanes.size();
+            const Message lost =
+                m_best->goOn(past->folder, all[i].name, begun ? m_lanes[i].totals : LaneTotals());
+            if (!lost.empty() && !options.quiet) printNote(lost.english() + "\n");
+        }
+    }
+
+    /// A fork begins with what its parent has after their last common step, which may be that of
+    /// the rows that come with it.
+    void keepBest(const RunBatch& batch) {
+        const auto fork = [this, &batch](bool fromRows) {
+            for (const LaneInfo& lane : batch.lanes)
+                if (lane.parent >= 0 && fromRows == (batch.rows.front().step <= lane.forkStep))
+                    m_best->fork(m_infos[static_cast<size_t>(lane.parent)].name, lane.name);
+        };
+        if (batch.rows.empty()) return;
+        fork(false);
+        for (const StepRow& row : batch.rows)
+            m_best->add(m_experiment.laneName(row.lane), row,
+                        [this, &row] { return weightsOf(row.lane).content; });
+        fork(true);
+    }
+
     /// Passes on the rows of a step, one for each lane, and its events.
     void take(const RunBatch& batch) {
         if (!batch.lanes.empty() && m_progress) m_progress->setLanes(m_experiment.config());
@@ -242,6 +280,7 @@ private:
         if (m_board) m_board->append(batch);
         if (!m_files) return;
         m_files->append(batch);
+        if (m_best) keepBest(batch);
         const bool free = !m_experiment.view().probe; // a probe costs a pass of its own
         if (seconds >= kSlowStepSeconds && free) m_pictures = m_experiment.snapshot();
     }
@@ -260,14 +299,18 @@ private:
         if (drawn) m_board->append(batch);
     }
 
-    /// Adds to what the closing table shows; returns how many seconds the devices worked on it.
-    double add(const RunBatch& batch) {
-        m_infos.insert(m_infos.end(), batch.lanes.begin(), batch.lanes.end());
-        m_lanes.resize(m_infos.size(), noSums(m_experiment, 1).front());
+    void continueForks() {
         for (size_t i = 0; i < m_infos.size(); ++i)
             if (const LaneInfo& lane = m_infos[i]; lane.parent >= 0)
                 m_lanes[i].totals.continueFrom(m_lanes[static_cast<size_t>(lane.parent)].totals,
                                                lane.forkStep, static_cast<int32_t>(i));
+    }
+
+    /// Adds to what the closing table shows; returns how many seconds the devices worked on it.
+    double add(const RunBatch& batch) {
+        m_infos.insert(m_infos.end(), batch.lanes.begin(), batch.lanes.end());
+        m_lanes.resize(m_infos.size(), noSums(m_experiment, 1).front());
+        continueForks();
         double seconds = 0;
         m_hasRows = m_hasRows || !batch.rows.empty();
         for (const StepRow& row : batch.rows) {
@@ -279,13 +322,16 @@ private:
         return seconds;
     }
 
+    MadeFile weightsOf(int lane) const {
+        return {run_file::weights(m_experiment.laneName(lane)),
+                stateDictBytes(m_experiment.lane(lane), modelShapes(m_experiment.config()).text,
+                               HALFSCOPE_VERSION, m_experiment.dataPrint())};
+    }
+
     std::vector<MadeFile> weights() const {
         std::vector<MadeFile> files;
-        const std::string model = modelShapes(m_experiment.config()).text;
         for (int i = 0; i < m_experiment.lanes(); ++i)
-            files.push_back({run_file::weights(m_experiment.laneName(i)),
-                             stateDictBytes(m_experiment.lane(i), model, HALFSCOPE_VERSION,
-                                            m_experiment.dataPrint())});
+            files.push_back(weightsOf(i));
         return files;
     }
 
@@ -367,6 +413,7 @@ private:
     std::vector<GradientRange> m_ranges; // the last ones that were counted
     int64_t m_counted = -1;              // the step after which they were counted; -1: none
     std::optional<RunWriter> m_files;
+    std::optional<BestFiles> m_best; ///< where the best weights are kept
     std::optional<TensorBoardWriter> m_board;
     int64_t m_pictureEvery = 0; ///< in steps, for TensorBoard; 0: never
     /// Pictures of the last step, when steps are slow: an interrupted run must not compute another
@@ -442,6 +489,17 @@ std::unique_ptr<Experiment> experimentOf(const Start& start) {
     }
 }
 
+/// Throws InputError where no weights can be the best.
+void checkKeepsBest(const RunOptions& options, const Experiment& experiment) {
+    if (options.out.empty())
+        throw InputError(Message::data(
+            "--keep-best: --out is missing, the folder that the weights are written into"));
+    if (factsOf(taskOf(experiment.config())).validation == 0)
+        throw InputError(
+            Message::data("--keep-best: there are no samples to validate on; data.validation "
+                          "holds back a share of some kinds of data"));
+}
+
 /// Applies the settings that change something, as edits of the next step.
 std::vector<Event> edit(Experiment& experiment, const std::vector<Assignment>& edits) {
     std::vector<Event> events;
@@ -470,6 +528,7 @@ int run(const RunOptions& options) {
     const std::unique_ptr<Experiment> made = experimentOf(start);
     Experiment& experiment = *made;
     if (!options.onnx.empty()) checkOnnxTargets(options, experiment);
+    if (options.keepBest) checkKeepsBest(options, experiment);
     std::vector<Event> events = edit(experiment, start.edits);
     struct Release {
         SignalWatch& signals;

@@ -14,6 +14,7 @@ struct RunOptions {
     int countGradients = 0;  ///< count every so many steps; 0: never
     std::string resume;      ///< a checkpoint, or the folder of a run that has one; empty: none
     int checkpointEvery = 0; ///< steps; 0: no checkpoints
+    bool keepBest = false;   ///< write the weights after each lane's best validation
     std::string tensorboard; ///< folder of event files; empty: none
     std::string onnx;        ///< file of the trained networks; empty: none
 };

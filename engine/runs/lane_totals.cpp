@@ -2,6 +2,7 @@
 #include "engine/runs/lane_totals.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halfscope {
 
@@ -14,7 +15,7 @@ void LaneTotals::add(const StepRow& row) {
           metric::ValidationError, metric::Perplexity, metric::UnchangedWeights,
           metric::UnchangedCopies, metric::WeightDistance, metric::GradientError, metric::TestLoss,
           metric::TestAccuracy, metric::TestPerplexity, metric::TestError})
-        if (row.measured(id)) addValue(id, row[id]);
+        if (row.measured(id)) addValue(row.step, id, row[id]);
 }
 
 void LaneTotals::add(const Event& event) {
@@ -34,7 +35,7 @@ void LaneTotals::add(const Event& event) {
 
 void LaneTotals::add(int64_t step, MetricId id, double value) {
     if (step == m_last.step && id < metric::kKnown) m_last.set(id, value);
-    addValue(id, value);
+    addValue(step, id, value);
 }
 
 LaneTotals LaneTotals::ofLane(int32_t lane) const {
@@ -47,8 +48,12 @@ void LaneTotals::continueFrom(const LaneTotals& parent, int64_t forkStep, int32_
     if (m_last.step == 0 && parent.m_last.step == forkStep) *this = parent.ofLane(lane);
 }
 
-void LaneTotals::addValue(MetricId id, double value) {
-    if (id == metric::ValidationLoss) m_validationLoss = value;
+void LaneTotals::addValue(int64_t step, MetricId id, double value) {
+    if (id == metric::ValidationLoss) {
+        m_validationLoss = value;
+        if (std::isfinite(value) && (!m_bestLoss || value < m_bestLoss->value))
+            m_bestLoss = Best{value, step};
+    }
     if (id == metric::TrainingAccuracy) m_trainingAccuracy = value;
     if (id == metric::ValidationError) m_validationError = value;
     if (id == metric::Perplexity) m_perplexity = value;
@@ -62,7 +67,7 @@ void LaneTotals::addValue(MetricId id, double value) {
     if (id == metric::TestError && m_test) m_test->error = value;
     if (id != metric::Accuracy) return;
     m_accuracy = value;
-    m_bestAccuracy = std::max(m_bestAccuracy.value_or(value), value);
+    if (!m_bestAccuracy || value > m_bestAccuracy->value) m_bestAccuracy = Best{value, step};
 }
 
 double medianOf(std::vector<float> values) {

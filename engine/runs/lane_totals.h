@@ -58,15 +58,25 @@ public:
     std::optional<double> weightDistance() const { return m_weightDistance; }
     /// The last value where it was measured, see StepRecord::gradientError.
     std::optional<double> gradientError() const { return m_gradientError; }
-    /// The highest accuracy so far.
-    std::optional<double> bestAccuracy() const { return m_bestAccuracy; }
+    /// A value of a validation, and the step after which it was measured; the first one of equals.
+    struct Best {
+        double value;
+        int64_t step;
+        bool operator==(const Best&) const = default;
+    };
+    /// The highest accuracy so far, and the lowest validation loss that is finite.
+    const std::optional<Best>& bestAccuracy() const { return m_bestAccuracy; }
+    const std::optional<Best>& bestLoss() const { return m_bestLoss; }
+    /// The best validation: by accuracy where there is one, else by loss.
+    const std::optional<Best>& best() const { return m_bestAccuracy ? m_bestAccuracy : m_bestLoss; }
 
 private:
-    void addValue(MetricId, double value);
+    void addValue(int64_t step, MetricId, double value);
 
     SkipTally m_skips;
     StepRow m_last;
-    std::optional<double> m_validationLoss, m_accuracy, m_bestAccuracy, m_trainingAccuracy;
+    std::optional<double> m_validationLoss, m_accuracy, m_trainingAccuracy;
+    std::optional<Best> m_bestAccuracy, m_bestLoss;
     std::optional<double> m_validationError, m_perplexity;
     std::optional<Validation> m_test;
     std::optional<double> m_unchangedWeights, m_unchangedCopies, m_weightDistance, m_gradientError;

@@ -17,6 +17,15 @@
 namespace halfscope {
 namespace {
 
+/// Returns the names of all lanes that a run without forks can have.
+std::vector<std::string> allLanes() {
+    std::vector<std::string> lanes;
+    for (const PrecisionPreset& preset : precisionPresets())
+        for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number)
+            lanes.push_back(laneName(preset.precision, number));
+    return lanes;
+}
+
 /// Returns the names of a run's result files. The first ones tell that a run is whole, because a
 /// part of a run must not pass for all of it. The pictures are those of all lanes that a run
 /// without forks can have.
@@ -24,13 +33,19 @@ std::vector<std::string> resultNames() {
     std::vector<std::string> names{run_file::kManifest, run_file::kSummary, run_file::kSteps,
                                    run_file::kEvents,   run_file::kTiming,  run_file::kGradients,
                                    run_file::kTarget,   run_file::kSamples, run_file::kPlots};
-    for (const PrecisionPreset& preset : precisionPresets())
-        for (int number = 1; number <= static_cast<int>(kMaxLanes); ++number) {
-            const std::string lane = laneName(preset.precision, number);
-            names.push_back(run_file::output(lane));
-            names.push_back(run_file::samples(lane));
-            names.push_back(run_file::weights(lane));
-        }
+    for (const std::string& lane : allLanes()) {
+        names.push_back(run_file::output(lane));
+        names.push_back(run_file::samples(lane));
+        names.push_back(run_file::weights(lane));
+    }
+    return names;
+}
+
+/// Returns the names of the files that a run writes while it trains, and with which it goes on.
+std::vector<std::string> keptNames() {
+    std::vector<std::string> names{run_file::kCheckpoint, run_file::kEarlierCheckpoint};
+    for (const std::string& lane : allLanes())
+        names.push_back(run_file::best(lane));
     return names;
 }
 
@@ -130,7 +145,7 @@ void replaceRun(const OutputFolder& folder, std::span<GrowingFile* const> files,
     for (const std::string& name : resultNames())
         (goesOn && isNew(name)) ? swap.keep(name) : swap.take(name);
     if (!goesOn)
-        for (const char* name : {run_file::kCheckpoint, run_file::kEarlierCheckpoint})
+        for (const std::string& name : keptNames())
             swap.take(name);
     isNew(run_file::kExperiment) ? swap.keep(run_file::kExperiment)
                                  : swap.take(run_file::kExperiment);

@@ -30,6 +30,9 @@ inline std::string samples(const std::string& lane) { return "samples_" + lane +
 inline constexpr const char* kSamples = "samples_target.png"; ///< samples with their true classes
 /// For example "weights_amp-fp16.safetensors", in a run that the command line trained.
 inline std::string weights(const std::string& lane) { return "weights_" + lane + ".safetensors"; }
+/// For example "best_amp-fp16.safetensors": the weights after the lane's best validation, see
+/// LaneTotals::best(). Written while a run trains; one that goes on keeps them.
+inline std::string best(const std::string& lane) { return "best_" + lane + ".safetensors"; }
 inline constexpr const char* kCheckpoint = "checkpoint.safetensors";
 inline constexpr const char* kEarlierCheckpoint = "checkpoint-before.safetensors";
 } // namespace run_file

@@ -51,11 +51,16 @@ JsonText laneJson(const LaneInfo& info, const LaneTotals& totals, double medianS
     lane["steps"] = last.step;
     lane["final_loss"] = last.step > 0 ? jsonNumber(last.loss()) : JsonText();
     if (const auto loss = totals.validationLoss()) lane["validation_loss"] = jsonNumber(*loss);
+    if (const auto& best = totals.bestLoss()) {
+        lane["best_validation_loss"] = jsonNumber(best->value);
+        lane["best_validation_loss_step"] = best->step;
+    }
     if (const auto mae = totals.validationError()) lane["validation_mae"] = jsonNumber(*mae);
     if (const auto perplexity = totals.perplexity()) lane["perplexity"] = jsonNumber(*perplexity);
     if (const auto accuracy = totals.accuracy()) {
         lane["accuracy"] = jsonNumber(*accuracy);
-        lane["best_accuracy"] = jsonNumber(*totals.bestAccuracy());
+        lane["best_accuracy"] = jsonNumber(totals.bestAccuracy()->value);
+        lane["best_accuracy_step"] = totals.bestAccuracy()->step;
     }
     if (const auto& test = totals.test()) {
         lane["test_loss"] = jsonNumber(test->loss);

@@ -142,13 +142,17 @@ void RunWriter::append(const RunBatch& batch) {
     }
 }
 
-void RunWriter::take(const RunBatch& batch) {
-    for (const LaneInfo& lane : batch.lanes)
-        addLane(lane);
+void RunWriter::continueForks() {
     for (size_t i = 0; i < m_lanes.size(); ++i)
         if (const LaneInfo& lane = m_lanes[i]; lane.parent >= 0)
             m_totals[i].continueFrom(m_totals[static_cast<size_t>(lane.parent)], lane.forkStep,
                                      static_cast<int32_t>(i));
+}
+
+void RunWriter::take(const RunBatch& batch) {
+    for (const LaneInfo& lane : batch.lanes)
+        addLane(lane);
+    continueForks();
     for (const StepRow& row : batch.rows) {
         m_steps.append(row);
         m_timing.append(row);
@@ -262,6 +266,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     const std::vector<LaneInfo> lanes = lanesOf(info.recorded);
     for (size_t i = 0; i < std::min(lanes.size(), m_lanes.size()); ++i)
         m_lanes[i].title = lanes[i].title;
+    continueForks(); // those that were to go on from the last step
     std::vector<double> medians;
     for (const RecentTimes& times : m_times)
         medians.push_back(times.median());

@@ -78,6 +78,8 @@ private:
     void openGradients();
     void startGradients();
     void placeNew(const Picture& target, Checkpoints);
+    /// Lets forks without rows of their own have what their parents add up to.
+    void continueForks();
     void take(const RunBatch&);
     void flushTables();
     void cutAtCommonStep() noexcept;

@@ -51,29 +51,13 @@ std::vector<std::string> namesIn(const ExperimentState& state) {
 
 } // namespace
 
-RunWeights::RunWeights(const std::string& folder, RunConfig recorded) : m_folder(folder) {
-    const std::optional<RunManifest> manifest = manifestAt(pathOf(run_file::kManifest));
-    const bool kept =
-        exists(pathOf(run_file::kCheckpoint)) || exists(pathOf(run_file::kEarlierCheckpoint));
-    const std::vector<std::string> wanted = laneNames(settingsAtEnd(recorded));
-    const auto lacking = std::find_if(wanted.begin(), wanted.end(), [&](const std::string& lane) {
-        const std::string file = run_file::weights(lane);
-        // what somebody has put there may be of any step
-        const bool foreign = kept && manifest && !manifest->files.contains(file);
-        return foreign || !exists(pathOf(file));
-    });
-    if (lacking != wanted.end()) {
-        if (!kept)
-            throw InputError(phrase("Files",
-                                    "%1: neither %2 nor %3 is there, so what this run learnt is "
-                                    "gone; train it again and save its results"),
-                             pathText(folder), run_file::weights(*lacking), run_file::kCheckpoint);
-        readCheckpointOf(manifest ? manifest->run : std::string());
-        keepForks(recorded, *m_state);
-    }
+RunWeights::RunWeights(const std::string& folder, RunConfig recorded, WeightsAt at)
+    : m_folder(folder), m_at(at) {
+    if (at == WeightsAt::End) find(recorded);
     m_settings = settingsAtEnd(std::move(recorded));
     m_settings.model.weights.clear();
     m_names = laneNames(m_settings);
+    if (at == WeightsAt::Best) leaveOutLacking();
     if (!m_state) return;
     const std::vector<std::string> there = namesIn(*m_state);
     for (const std::string& lane : m_names) {
@@ -83,6 +67,43 @@ RunWeights::RunWeights(const std::string& folder, RunConfig recorded) : m_folder
                              pathText(m_checkpoint), lane, someOf(there));
         m_places.push_back(static_cast<size_t>(found - there.begin()));
     }
+}
+
+void RunWeights::leaveOutLacking() {
+    std::vector<std::string> there;
+    std::vector<LaneConfig> lanes;
+    for (size_t lane = 0; lane < m_names.size(); ++lane) {
+        const bool has = exists(fileOf(lane));
+        (has ? there : m_lacking).push_back(m_names[lane]);
+        if (has) lanes.push_back(m_settings.lanes[lane]);
+    }
+    if (there.empty())
+        throw InputError(phrase("Files", "%1: %2 is not there; halfscope-cli run --keep-best "
+                                         "writes it after the first validation that gives a "
+                                         "number"),
+                         pathText(m_folder), run_file::best(m_names.front()));
+    m_names = std::move(there);
+    m_settings.lanes = std::move(lanes);
+}
+
+void RunWeights::find(RunConfig& recorded) {
+    const std::vector<std::string> wanted = laneNames(settingsAtEnd(recorded));
+    const std::optional<RunManifest> manifest = manifestAt(pathOf(run_file::kManifest));
+    const bool kept =
+        exists(pathOf(run_file::kCheckpoint)) || exists(pathOf(run_file::kEarlierCheckpoint));
+    const auto lacking = std::find_if(wanted.begin(), wanted.end(), [&](const std::string& lane) {
+        const std::string file = run_file::weights(lane);
+        // what somebody has put there may be of any step
+        const bool foreign = kept && manifest && !manifest->files.contains(file);
+        return foreign || !exists(pathOf(file));
+    });
+    if (lacking == wanted.end()) return;
+    if (!kept)
+        throw InputError(phrase("Files", "%1: neither %2 nor %3 is there, so what this run learnt "
+                                         "is gone; train it again and save its results"),
+                         pathText(m_folder), run_file::weights(*lacking), run_file::kCheckpoint);
+    readCheckpointOf(manifest ? manifest->run : std::string());
+    keepForks(recorded, *m_state);
 }
 
 void RunWeights::readCheckpointOf(const std::string& run) {
@@ -128,7 +149,9 @@ Weights RunWeights::of(size_t lane, const Graph& step) const {
 }
 
 std::string RunWeights::fileOf(size_t lane) const {
-    return m_state ? m_checkpoint : pathOf(run_file::weights(m_names.at(lane)));
+    const std::string& name = m_names.at(lane);
+    if (m_state) return m_checkpoint;
+    return pathOf(m_at == WeightsAt::Best ? run_file::best(name) : run_file::weights(name));
 }
 
 std::optional<int64_t> RunWeights::checkpointStep() const {

@@ -12,6 +12,11 @@
 
 namespace halfscope {
 
+enum class WeightsAt : uint8_t {
+    End,  ///< what each lane came to
+    Best, ///< after its best validation, see run_file::best()
+};
+
 class RunWeights {
 public:
     /// `recorded` are the settings that the run began with, or others with lanes of the same names.
@@ -19,11 +24,15 @@ public:
     /// of weights is missing or, by the manifest, none that the run has written; can be cancelled,
     /// see core/cancel.h. Throws InputError when both are missing, and for a checkpoint that is
     /// damaged, is another run's or lacks a lane.
-    RunWeights(const std::string& folder, RunConfig recorded);
+    /// The best weights are never in a checkpoint: lanes without a file are left out, and there is
+    /// an InputError where no lane has one.
+    RunWeights(const std::string& folder, RunConfig recorded, WeightsAt = WeightsAt::End);
 
     /// The settings of the lanes that have weights, without forks, edits and model.weights.
     const RunConfig& settings() const { return m_settings; }
     const std::vector<std::string>& lanes() const { return m_names; } ///< their names
+    /// The names of lanes that are left out, because they have no best weights.
+    const std::vector<std::string>& lacking() const { return m_lacking; }
     /// Returns the index of a lane. Throws InputError when it has no weights.
     size_t indexOf(const std::string& lane) const;
     /// Returns the weights of a lane for the network of its step. Throws InputError when they do
@@ -39,13 +48,17 @@ public:
     std::string dataPrint() const;
 
 private:
+    /// Looks for what each lane came to.
+    void find(RunConfig& recorded);
+    void leaveOutLacking();
     /// `run` is the id that its run must have; empty when that is not known.
     void readCheckpointOf(const std::string& run);
     std::string pathOf(const std::string& name) const;
 
     std::string m_folder;
+    WeightsAt m_at;
     RunConfig m_settings;
-    std::vector<std::string> m_names;
+    std::vector<std::string> m_names, m_lacking;
     std::string m_checkpoint;               ///< its path; empty when it is not used
     std::optional<ExperimentState> m_state; ///< what the checkpoint holds
     std::vector<size_t> m_places;           ///< of the lanes, in the checkpoint

@@ -131,6 +131,16 @@ QString LaneStatus::judgedText() const {
     return RunModel::tr("%1, test %2").arg(judged, shown(test->accuracy, test->error, test->loss));
 }
 
+QString LaneStatus::bestText() const {
+    if (!best) return {};
+    const QLocale locale;
+    const QString value = accuracy
+                              ? RunModel::tr("%1 %").arg(locale.toString(100 * best->value, 'f', 2))
+                              : shownNumber(best->value);
+    return RunModel::tr("Best: %1 after step %2")
+        .arg(value, locale.toString(static_cast<qlonglong>(best->step)));
+}
+
 void RunModel::setRun(std::shared_ptr<const Run> run) {
     beginResetModel();
     m_run = std::move(run);
@@ -177,6 +187,7 @@ void RunModel::update(int index, Lane& lane) {
     status.accuracy = totals.accuracy();
     status.validationLoss = totals.validationLoss();
     status.validationError = totals.validationError();
+    status.best = totals.best();
     status.test = totals.test();
     status.unchangedWeights = totals.unchangedWeights();
     status.unchangedCopies = totals.unchangedCopies();

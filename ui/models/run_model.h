@@ -55,6 +55,7 @@ struct LaneStatus {
     std::optional<double> accuracy, validationLoss; ///< of the last validation
     std::optional<double> validationError;          ///< likewise, see Validation::error
     std::optional<Validation> test;                 ///< see LaneTotals::test()
+    std::optional<LaneTotals::Best> best;           ///< of all validations: accuracy, else the loss
     /// When the weights were last watched, see WeightChange.
     std::optional<double> unchangedWeights, unchangedCopies;
     std::optional<ZeroGradients> zeros; ///< nothing before they are counted
@@ -65,6 +66,8 @@ struct LaneStatus {
     /// What the card shows of the last validation, and behind it of the test: "97.31 %, test
     /// 96.80 %". Empty before a validation.
     QString judgedText() const;
+    /// The best validation: "Best: 97.42 % after step 1,200". Empty before a validation.
+    QString bestText() const;
     /// Whether the output was nan at the last validation: then no sample has a class, and an
     /// accuracy of 0 % would be read as one of wrong classes.
     bool outputIsNan() const;

@@ -97,10 +97,14 @@ void LaneCard::showJudged(const LaneStatus& status) {
     const QString judged = status.judgedText();
     if (!m_judged || judged.isEmpty()) return;
     m_judged->showFigure(judged);
-    explain(m_judged, status.test ? tr("%1\nTest: the same on samples that neither the training "
-                                       "nor a validation saw, at the end of the run")
-                                        .arg(m_judgedTip)
-                                  : m_judgedTip);
+    QStringList lines{m_judgedTip};
+    // a mean absolute error is shown in place of the loss, of which the best is kept
+    if (!status.validationError) lines << status.bestText();
+    if (status.test)
+        lines << tr("Test: the same on samples that neither the training nor a validation saw, at "
+                    "the end of the run");
+    lines.removeAll(QString());
+    explain(m_judged, lines.join(u'\n'));
 }
 
 void LaneCard::addZeros(QGridLayout& grid) {

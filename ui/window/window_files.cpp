@@ -396,7 +396,8 @@ QStringList WindowFiles::resultNames() const {
         names << QString::fromStdString(name);
     for (const LaneInfo& lane : m_shown.run()->lanes()) // written for runs that the command line
                                                         // trained
-        names << QString::fromStdString(run_file::weights(lane.name));
+        names << QString::fromStdString(run_file::weights(lane.name))
+              << QString::fromStdString(run_file::best(lane.name));
     return names << QLatin1String(run_file::kPlots) << QLatin1String(run_file::kCheckpoint)
                  << QLatin1String(run_file::kEarlierCheckpoint);
 }

@@ -172,7 +172,17 @@ void TestRun::totals() {
     late.append(std::move(judged));
     QVERIFY(!late.now().totals(0).last().measured(metric::WallSeconds));
     QCOMPARE(late.now().totals(0).accuracy(), std::optional(0.625));
-    QCOMPARE(late.now().totals(0).bestAccuracy(), std::optional(0.75));
+    QCOMPARE(late.now().totals(0).bestAccuracy(), (LaneTotals::Best{0.75, 3}));
+    // the first of equal losses; inf and nan are none
+    QVERIFY(!late.now().totals(0).bestLoss());
+    for (const auto& [step, loss] :
+         {std::pair(5, HUGE_VAL), {6, 2.0}, {7, 1.5}, {8, 1.5}, {9, std::nan("")}}) {
+        RunBatch next;
+        next.rows = {StepRow(step, 0).set(metric::ValidationLoss, loss)};
+        late.append(std::move(next));
+    }
+    QCOMPARE(late.now().totals(0).bestLoss(), (LaneTotals::Best{1.5, 7}));
+    QVERIFY(std::isnan(late.now().totals(0).validationLoss().value()));
 }
 
 void TestRun::snapshotsStay() {
@@ -284,7 +294,8 @@ bool sameTotals(const LaneTotals& a, const LaneTotals& b) {
            a.skips().skipped() == b.skips().skipped() &&
            a.skips().atStart() == b.skips().atStart() && a.scaleAfter() == b.scaleAfter() &&
            a.validationLoss() == b.validationLoss() && a.accuracy() == b.accuracy() &&
-           a.bestAccuracy() == b.bestAccuracy() && a.underflowStep() == b.underflowStep();
+           a.bestAccuracy() == b.bestAccuracy() && a.bestLoss() == b.bestLoss() &&
+           a.underflowStep() == b.underflowStep();
 }
 
 /// Returns rows with a validation now and then, and a backoff and an underflow at step 4500.

@@ -162,6 +162,11 @@ private slots:
         card.show(status);
         QCOMPARE(figure->text(), QStringLiteral("50.00 %"));
         QVERIFY(!figure->toolTip().contains("neither"));
+        QVERIFY(!figure->toolTip().contains("Best"));
+        status.best = LaneTotals::Best{0.75, 120};
+        card.show(status);
+        QVERIFY2(figure->toolTip().endsWith("\nBest: 75.00 % after step 120"),
+                 qUtf8Printable(figure->toolTip()));
         status.accuracy.reset();
         status.validationError = 2.5;
         status.test = Validation{1.5, {}, {}, 3.25};

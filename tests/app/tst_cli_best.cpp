@@ -1,0 +1,251 @@
+// The best validation of a run from outside: what the closing line tells, and the weights that
+// --keep-best keeps.
+#include "engine/io/atomic_file.h"
+#include "tests/support/array_files.h"
+#include "tests/support/cli.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+namespace tst_cli_best {
+
+using namespace halfscope;
+using namespace halfscope::test;
+
+class TestCliBest : public QObject {
+    Q_OBJECT
+
+private slots:
+    void initTestCase();
+    void isTold();
+    void isKept();
+    void goesOn();
+    void nothingBetterComes();
+    void othersAreNotTaken();
+    void forksBeginWithIt();
+    void lanesWithoutNumbers();
+    void refuses_data();
+    void refuses();
+
+private:
+    QString path(const char* name) const { return m_folder.filePath(name); }
+    QString file(const char* name, const std::string& bytes) const {
+        return QString::fromStdString(writeBytes(path(name).toStdString(), bytes));
+    }
+    /// Returns a run of FP32 into a folder, with validations after every second step.
+    QStringList runInto(const QString& out, const QStringList& more) const {
+        return QStringList{"run",
+                           m_table,
+                           "--device",
+                           "cpu",
+                           "--lanes",
+                           "fp32",
+                           "--set",
+                           "validation.steps=2",
+                           "--set",
+                           "validation.epochs=0",
+                           "--checkpoint-every",
+                           "2",
+                           "--keep-best",
+                           "--out",
+                           out} +
+               more;
+    }
+    /// Steps that are too large: the loss becomes worse and worse.
+    const QStringList m_diverging{"--set", "optimizer.kind=sgd", "--set", "optimizer.lr=0.5"};
+    QTemporaryDir m_folder;
+    QString m_table;
+};
+
+namespace {
+
+QString bestOf(const QString& folder) { return folder + "/best_fp32.safetensors"; }
+
+QJsonValue laneIn(const QString& json) {
+    return QJsonDocument::fromJson(contentOf(json))["lanes"][0];
+}
+
+} // namespace
+
+void TestCliBest::initTestCase() {
+    std::string text = "a,price\n";
+    for (int i = 0; i < 60; ++i)
+        text += std::to_string(i) + "," + std::to_string(100 * i + i % 7) + "\n";
+    m_table = file("prices.csv", text);
+}
+
+void TestCliBest::isTold() {
+    const Outcome outcome = call(runInto(path("told"), m_diverging + QStringList{"--steps", "4"}));
+    QVERIFY2(outcome.code == 0, outcome.error);
+    const QJsonValue lane = laneIn(path("told/summary.json"));
+    QCOMPARE(lane["best_validation_loss_step"].toInt(), 2);
+    const double loss = lane["best_validation_loss"].toDouble();
+    QVERIFY(loss > 0 && loss < lane["validation_loss"].toDouble());
+    const QRegularExpression line("\nBest validation: loss (\\S+) after step 2 \\(fp32\\)\n");
+    const auto best = line.match(QString::fromUtf8(outcome.out));
+    QVERIFY2(best.hasMatch(), outcome.out);
+    QVERIFY2(std::abs(best.captured(1).toDouble() / loss - 1) < 1e-5, outcome.out); // six digits
+    const Outcome converging =
+        call({"run", m_table, "--device", "cpu", "--set", "validation.steps=2", "--set",
+              "validation.epochs=0", "--steps", "2"});
+    QVERIFY2(converging.code == 0, converging.error);
+    QVERIFY2(!converging.out.contains("Best"), converging.out); // the last one is the best
+}
+
+/// The file has the weights of the validation that the line tells.
+void TestCliBest::isKept() {
+    const QString folder = path("told");
+    QVERIFY(QFileInfo::exists(bestOf(folder)));
+    const auto lossOf = [&](const QStringList& more) {
+        const QString out = path("scores");
+        const Outcome judged = call(QStringList{"evaluate", folder, "--out", out} + more);
+        if (judged.code != 0) return std::nan("");
+        if (!more.isEmpty() && !judged.error.contains("best_fp32.safetensors (after step 2)\n"))
+            return std::nan("");
+        return laneIn(out + "/scores.json")["loss"].toDouble();
+    };
+    const QJsonValue lane = laneIn(folder + "/summary.json");
+    QCOMPARE(lossOf({"--best"}), lane["best_validation_loss"].toDouble());
+    QCOMPARE(lossOf({}), lane["validation_loss"].toDouble());
+}
+
+/// A run that goes on in its folder replaces the weights by better ones, also without being asked.
+void TestCliBest::goesOn() {
+    const QString folder = path("better");
+    const Outcome first = call(runInto(folder, {"--steps", "4", "--set", "optimizer.lr=0.001"}));
+    QVERIFY2(first.code == 0, first.error);
+    const QByteArray early = contentOf(bestOf(folder));
+    QVERIFY(!early.isEmpty());
+    const Outcome second = call({"run", "--resume", folder, "--out", folder, "--steps", "12"});
+    QVERIFY2(second.code == 0, second.error);
+    QVERIFY(contentOf(bestOf(folder)) != early);
+    QCOMPARE(laneIn(folder + "/summary.json")["best_validation_loss_step"].toInt(), 12);
+    QVERIFY(call({"evaluate", folder, "--best"}).error.contains("(after step 12)"));
+    // a new run in the same folder begins without them
+    const Outcome fresh = call(
+        {"run", m_table, "--device", "cpu", "--lanes", "fp32", "--steps", "2", "--out", folder});
+    QVERIFY2(fresh.code == 0, fresh.error);
+    QVERIFY(!QFileInfo::exists(bestOf(folder)));
+}
+
+/// They stay as they are, and go with the run into another folder.
+void TestCliBest::nothingBetterComes() {
+    const QString folder = path("told"), other = path("elsewhere");
+    const QByteArray best = contentOf(bestOf(folder));
+    for (const QString& out : {other, folder}) {
+        const Outcome more =
+            call({"run", "--resume", folder, "--out", out, "--keep-best", "--steps", "6"});
+        QVERIFY2(more.code == 0, more.error);
+        QVERIFY2(more.out.contains(" after step 2 (fp32)\n"), more.out);
+        QCOMPARE(contentOf(bestOf(out)), best);
+    }
+}
+
+/// Weights of another step, or no weights at all, are not this run's.
+void TestCliBest::othersAreNotTaken() {
+    const QString folder = path("others");
+    const Outcome first = call(runInto(folder, m_diverging + QStringList{"--steps", "4"}));
+    QVERIFY2(first.code == 0, first.error);
+    const QByteArray last = contentOf(folder + "/weights_fp32.safetensors");
+    for (const QByteArray& foreign : {last, QByteArray("no weights")}) {
+        writeFileAtomically(bestOf(folder).toStdString(), foreign.toStdString());
+        const Outcome again = call({"run", "--resume", folder, "--out", folder});
+        QVERIFY2(again.code == 0, again.error);
+        QVERIFY2(again.error.contains("best_fp32.safetensors: the weights after the best "
+                                      "validation so far, that of step 2, are not there; it "
+                                      "begins with the next one.\n"),
+                 again.error);
+        QVERIFY(!QFileInfo::exists(bestOf(folder)));
+    }
+}
+
+/// A fork that never is better than its parent was before has the weights of its parent.
+void TestCliBest::forksBeginWithIt() {
+    QJsonObject json = QJsonDocument::fromJson(contentOf(path("told/experiment.json"))).object();
+    json["forks"] = QJsonArray{
+        QJsonObject{{"step", 3}, {"parent", 0}, {"lane", QJsonObject{{"precision", "fp32"}}}}};
+    const QString out = path("forked");
+    const Outcome outcome =
+        call({"run", file("fork.json", QJsonDocument(json).toJson().toStdString()), "--keep-best",
+              "--out", out});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY2(outcome.out.contains(" after step 2 (fp32-2)\n"), outcome.out);
+    const QByteArray best = contentOf(bestOf(out));
+    QVERIFY(!best.isEmpty());
+    const QString forks = out + "/best_fp32-2.safetensors";
+    QCOMPARE(contentOf(forks), best);
+    // a checkpoint at the last common step has the fork, but none of its rows
+    QDir(out).removeRecursively();
+    const Outcome early =
+        call({"run", file("fork.json", QJsonDocument(json).toJson().toStdString()), "--keep-best",
+              "--out", out, "--checkpoint-every", "2", "--steps", "2"});
+    QVERIFY2(early.code == 0, early.error);
+    const Outcome late = call({"run", "--resume", out, "--out", out, "--steps", "4"});
+    QVERIFY2(late.code == 0, late.error);
+    QVERIFY2(late.out.contains(" after step 2 (fp32-2)\n"), late.out);
+    QVERIFY2(!late.error.contains("not there"), late.error);
+    QCOMPARE(contentOf(bestOf(out)), best);
+    QCOMPARE(contentOf(forks), best);
+}
+
+/// A lane that never came to a number is left out, by its name.
+void TestCliBest::lanesWithoutNumbers() {
+    const QString out = path("nan");
+    const Outcome outcome =
+        call({"run", m_table, "--device", "cpu", "--lanes", "fp32,fp16", "--steps", "4", "--set",
+              "validation.steps=2", "--set", "validation.epochs=0", "--set", "optimizer.lr=3",
+              "--set", "optimizer.kind=sgd", "--keep-best", "--out", out});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    QVERIFY(QFileInfo::exists(bestOf(out)));
+    QVERIFY(!QFileInfo::exists(out + "/best_fp16.safetensors"));
+    const Outcome judged = call({"evaluate", out, "--best"});
+    QVERIFY2(judged.code == 0, judged.error);
+    QVERIFY2(judged.error.contains("fp16 is left out: it has no weights after a best validation\n"),
+             judged.error);
+    QVERIFY2(!judged.out.contains("fp16"), judged.out);
+}
+
+void TestCliBest::refuses_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("message");
+    QTest::newRow("no folder") << QStringList{"run", "--preset", "mnist-mlp", "--keep-best"}
+                               << "--keep-best: --out is missing, the folder that the weights are "
+                                  "written into";
+    QTest::newRow("no validation")
+        << QStringList{"run", "--preset", "checkerboard", "--keep-best", "--out", path("none")}
+        << "--keep-best: there are no samples to validate on; data.validation holds back a share "
+           "of some kinds of data";
+    QTest::newRow("not kept")
+        << QStringList{"evaluate", path("plain"), "--best"}
+        << path("plain") + ": best_fp32.safetensors is not there; halfscope-cli run --keep-best "
+                           "writes it after the first validation that gives a number";
+    QTest::newRow("no run") << QStringList{"evaluate", "--preset", "mnist-mlp", "--best"}
+                            << "evaluate: --best needs the folder of a run, without --weights; "
+                               "halfscope-cli run --keep-best writes the weights after the best "
+                               "validation into it";
+}
+
+void TestCliBest::refuses() {
+    QFETCH(const QStringList, arguments);
+    QFETCH(const QString, message);
+    if (arguments.contains(path("plain")))
+        QCOMPARE(
+            call({"run", m_table, "--device", "cpu", "--steps", "2", "--out", path("plain")}).code,
+            0);
+    const Outcome outcome = call(arguments);
+    QCOMPARE(outcome.code, 2);
+    QCOMPARE(QString::fromUtf8(outcome.error.trimmed()), "halfscope-cli: " + message);
+}
+
+} // namespace tst_cli_best
+
+QTEST_GUILESS_MAIN(tst_cli_best::TestCliBest)
+#include "tst_cli_best.moc"
