@@ -244,13 +244,11 @@ void FigureMenu::save(const QString& path) {
             writeFileAtomically(to, content);
         },
         FileJob::Leaving::Abandons);
-    // through the queue, because the handler destroys the job
-    connect(m_job.get(), &FileJob::done, this, &FigureMenu::conclude, Qt::QueuedConnection);
+    connect(m_job.get(), &FileJob::done, this, &FigureMenu::conclude);
 }
 
 void FigureMenu::conclude() {
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
-    if (!job || !job->isDone()) return;
     try {
         job->result();
         tellBelow(m_owner, tr("Saved as %1").arg(safeText(m_path.toStdString())));

@@ -120,12 +120,10 @@ void GetMnistDialog::start() {
         return end(error.message());
     }
     connect(m_job.get(), &FileJob::done, this, &GetMnistDialog::conclude);
-    if (m_job->isDone()) conclude(); // it may have ended before the signal was connected
 }
 
 void GetMnistDialog::conclude() {
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
-    if (!job) return;
     try {
         job->result();
         accept();

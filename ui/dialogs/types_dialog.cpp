@@ -21,7 +21,6 @@
 #include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QTableView>
-#include <QTimer>
 #include <QVBoxLayout>
 
 #include <algorithm>
@@ -231,12 +230,7 @@ void TypesDialog::read() {
         m_problem = translated(error);
         return take();
     }
-    const auto conclude = [this, found = m_found] {
-        if (m_found == found) take(); // else it was concluded before
-    };
-    // through the queue: the thread may be done by now, and it cannot join itself
-    connect(m_job.get(), &FileJob::done, this, conclude, Qt::QueuedConnection);
-    if (m_job->isDone()) QTimer::singleShot(0, m_job.get(), conclude);
+    connect(m_job.get(), &FileJob::done, this, &TypesDialog::take);
 }
 
 void TypesDialog::take() {

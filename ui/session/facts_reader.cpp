@@ -98,17 +98,12 @@ void FactsReader::startNext() {
 void FactsReader::start(const TaskConfig& task) {
     const FactsKey key = factsKeyOf(task);
     auto job = std::make_unique<Job>(task, std::make_shared<bool>(false));
-    // through the queue, even when the work is done by now
-    connect(
-        &job->file, &FileJob::done, this, [this, key] { conclude(key); }, Qt::QueuedConnection);
-    const bool done = job->file.isDone();
+    connect(&job->file, &FileJob::done, this, [this, key] { conclude(key); });
     m_jobs[key] = std::move(job);
-    if (done) QTimer::singleShot(0, this, [this, key] { conclude(key); });
 }
 
 void FactsReader::conclude(const FactsKey& key) {
     const auto found = m_jobs.find(key);
-    if (found == m_jobs.end() || !found->second->file.isDone()) return; // concluded, or asked anew
     const std::unique_ptr<Job> job = std::move(found->second);
     m_jobs.erase(found);
     if (!m_waiting.empty() && !m_timer.isActive()) m_timer.start(0);

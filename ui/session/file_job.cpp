@@ -36,7 +36,7 @@ FileJob::FileJob(std::function<void()> work, Leaving leaving)
         m_thread = std::jthread([shared = m_shared](const std::stop_token& stop) {
             shared->task(stop);
             emitLast([&] { return stop.stop_requested(); },
-                     [&] { shared->job.call([](FileJob& job) { emit job.done(); }); });
+                     [&] { shared->job.call([](FileJob& job) { job.tell(); }); });
         });
     } catch (const std::system_error& error) {
         throw RunError(phrase("Files", "Cannot start a thread to read a file: %1"), error.what());
@@ -56,6 +56,9 @@ bool FileJob::isDone(std::chrono::milliseconds patience) const {
     if (!m_result.valid()) return true; // the result has been taken
     return m_result.wait_for(patience) == std::future_status::ready;
 }
+
+/// Through the queue: whoever made the job may not have connected yet, and a handler destroys it.
+void FileJob::tell() { QMetaObject::invokeMethod(this, &FileJob::done, Qt::QueuedConnection); }
 
 void FileJob::result() { m_result.get(); }
 

@@ -38,10 +38,14 @@ public:
     void result();
 
 signals:
-    /// Emitted also when the work threw.
+    /// Emitted also when the work threw. It comes from the event loop of the thread that made the
+    /// job, so it is heard by whoever connects before going back there, and never once the job is
+    /// gone. A handler may destroy the job.
     void done();
 
 private:
+    void tell();
+
     struct Shared;
     Leaving m_leaving;
     std::shared_ptr<Shared> m_shared; ///< shared with the thread

@@ -45,14 +45,11 @@ void SavedRunJob::start() {
         return;
     }
     m_looks.start(kBetweenReports);
-    // through the queue, even when the work is done by now
-    connect(m_job.get(), &FileJob::done, this, &SavedRunJob::conclude, Qt::QueuedConnection);
-    if (m_job->isDone()) QTimer::singleShot(0, this, &SavedRunJob::conclude);
+    connect(m_job.get(), &FileJob::done, this, &SavedRunJob::conclude);
 }
 
 void SavedRunJob::conclude() {
     const std::unique_ptr<FileJob> job = std::move(m_job);
-    if (!job) return; // already concluded
     m_looks.stop();
     try {
         job->result();

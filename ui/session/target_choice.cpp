@@ -23,14 +23,12 @@ void TargetChoice::start(const std::function<void()>& work, const std::function<
         work();
         return then();
     }
-    const auto conclude = [this, job = m_job.get(), then] {
-        if (m_job.get() != job) return; // concluded, or a newer question came
-        m_job.release()->deleteLater(); // it may be the one that calls
+    const auto conclude = [this, then] {
+        const std::unique_ptr<FileJob> ended = std::move(m_job);
         then();
     };
     if (m_job->isDone(kAtOnce)) return conclude();
-    connect(m_job.get(), &FileJob::done, this, conclude, Qt::QueuedConnection);
-    if (m_job->isDone()) conclude(); // the signal may have come before
+    connect(m_job.get(), &FileJob::done, this, conclude);
 }
 
 void TargetChoice::readNames() {

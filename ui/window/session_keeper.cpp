@@ -304,18 +304,12 @@ void SessionKeeper::offerLeft(const LeftRuns& asked) {
                     found->sessions.push_back(std::make_shared<LeftSession>(std::move(each)));
             },
             FileJob::Leaving::Abandons);
-        // through the queue: the thread may be done by now, and it cannot join itself
-        connect(
-            m_search.get(), &FileJob::done, this, [this, found] { conclude(found); },
-            Qt::QueuedConnection);
-        if (m_search->isDone())
-            QTimer::singleShot(0, m_search.get(), [this, found] { conclude(found); });
+        connect(m_search.get(), &FileJob::done, this, [this, found] { conclude(found); });
     });
 }
 
 void SessionKeeper::conclude(const std::shared_ptr<Found>& found) {
     const std::unique_ptr<FileJob> search = std::move(m_search);
-    if (!search) return; // already concluded
     LeftSessions left = std::move(found->sessions);
     try {
         search->result();

@@ -197,16 +197,13 @@ bool WindowFiles::tryOpenAll(const QStringList& paths) {
     };
     const auto start = [&] { m_job = std::make_unique<FileJob>(read, FileJob::Leaving::Abandons); };
     if (!guarded(*m_parts.banner, start)) return false;
-    m_opened = opened;
     if (m_job->isDone(kAtOnce)) return conclude(opened);
     emit told(tr("Reading %1…").arg(safeText(paths.front().toStdString())));
     connect(m_job.get(), &FileJob::done, this, [this, opened] { conclude(opened); });
-    return !m_job->isDone() || conclude(opened); // the signal may have come before
+    return true;
 }
 
 bool WindowFiles::conclude(const std::shared_ptr<OpenedFile>& opened) {
-    if (m_opened != opened) return true; // another file came, or this one is concluded
-    m_opened.reset();
     const std::unique_ptr<FileJob> job = std::exchange(m_job, nullptr);
     emit told({}); // nothing is being read any more
     m_news.clear();
@@ -262,12 +259,10 @@ void WindowFiles::copyAsPyTorch() {
     if (m_script->isDone(kAtOnce)) return copyScript(*program);
     emit told(tr("Reading the data…"));
     connect(m_script.get(), &FileJob::done, this, [this, program] { copyScript(*program); });
-    if (m_script->isDone()) copyScript(*program); // the signal may have come before
 }
 
 void WindowFiles::copyScript(const std::string& program) {
     const std::unique_ptr<FileJob> job = std::exchange(m_script, nullptr);
-    if (!job) return; // it is copied already
     guarded(*m_parts.banner, [&] {
         job->result();
         QGuiApplication::clipboard()->setText(QString::fromStdString(program));
@@ -427,8 +422,7 @@ void WindowFiles::waitFor(const Errand& errand, const std::function<void()>& wor
     } catch (const RunError&) {
         return work(); // the system has no thread to give
     }
-    QEventLoop waits;
-    connect(job.get(), &FileJob::done, &waits, [] {}); // wakes the loop
+    QEventLoop waits; // woken when the job is done
     QTimer looks;
     looks.start(kBetweenLooks);
     QElapsedTimer clock, closed;

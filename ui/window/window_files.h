@@ -158,7 +158,6 @@ private:
     QString m_leftOut; ///< why the last results lack experiment.json or the checkpoint; or empty
     std::unique_ptr<LiveBoard> m_board; ///< null when trainings are not written for TensorBoard
     QTimer m_boardTimer;
-    std::shared_ptr<OpenedFile> m_opened; ///< what the job reads into
     /// What the banner says of what was opened last, until a training starts: why it was refused,
     /// or how many runs it held; else empty.
     QString m_news;
