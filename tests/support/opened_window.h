@@ -17,6 +17,14 @@ inline bool reaches(MainWindow& window, SessionState state) {
     return QTest::qWaitFor([&] { return window.controller().state() == state; }, kPatience);
 }
 
+/// Gives the window the keyboard, as a window manager does when a dialog closes: one that saving
+/// shows when it is slow has taken it, or takes it away with its next event.
+inline bool takesKeys(MainWindow& window) {
+    QCoreApplication::processEvents();
+    window.activateWindow();
+    return QTest::qWaitForWindowActive(&window, kPatience);
+}
+
 /// Trains to a step by single steps.
 inline bool stepsTo(MainWindow& window, int64_t step) {
     while (window.run().step() < step) {

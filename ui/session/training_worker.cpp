@@ -89,7 +89,7 @@ void TrainingWorker::turn() {
 
 std::chrono::milliseconds TrainingWorker::patience(bool delivered) const {
     if (!delivered) return 1ms;
-    if (!busy()) return m_failure ? kAfterFailure : 1000ms;
+    if (!busy()) return m_failure || m_keeps ? kAfterFailure : 1000ms;
     // no longer than a new pace may take to act
     constexpr double kLongest = 0.05;
     return std::chrono::milliseconds(std::lround(std::ceil(1e3 * std::min(wait(), kLongest))));
@@ -264,11 +264,13 @@ void TrainingWorker::saveLane(const SaveCommand& asked) {
     tell(SavedNotice{asked.path, m_run->step(), true, file->note});
 }
 
+/// Answers also when there is no run any more. When the run fails here, the next turn answers: a
+/// window that closes waits for that.
 void TrainingWorker::keep() {
-    const KeptNotice kept{*std::exchange(m_keeps, std::nullopt)};
     try {
         keepState();
-        tell(kept); // also when there is no run any more
+        tell(KeptNotice{*m_keeps});
+        m_keeps.reset();
     } catch (const std::exception&) {
         fail();
     }

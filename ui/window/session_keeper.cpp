@@ -402,12 +402,14 @@ void SessionKeeper::restoreNext() {
     m_job = std::make_unique<RestoreJob>(m_left.front(), stored ? m_store : nullptr);
     connect(m_job.get(), &RestoreJob::read, this,
             [this](const RunPtr& run, const QString& name, bool watched) {
+                if (!m_job) return; // it was on its way when the window gave up restoring
                 if (watched) m_watched[run.get()] = run;
                 m_newest = m_shown.adopt(run, name);
                 if (m_shows == m_place++) m_back = m_newest;
                 ++m_restored;
             });
     connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {
+        if (!m_job) return;
         if (reason.empty()) {
             watchRuns();
             if (m_shows) m_shown.bringBack(m_back);

@@ -173,9 +173,9 @@ void ShownRun::readSaved(const QString& folder, const RunConfig& config,
         m_parts.banner->showText(tr("%1. The settings were opened without the curves of the run.")
                                      .arg(translated(reason)));
     };
-    // through the queue, because the handlers destroy the job
-    connect(m_savedJob.get(), &SavedRunJob::done, this, shows, Qt::QueuedConnection);
-    connect(m_savedJob.get(), &SavedRunJob::failed, this, tells, Qt::QueuedConnection);
+    // through its own queue: the handlers destroy the job, and must not come once it is gone
+    connect(m_savedJob.get(), &SavedRunJob::done, m_savedJob.get(), shows, Qt::QueuedConnection);
+    connect(m_savedJob.get(), &SavedRunJob::failed, m_savedJob.get(), tells, Qt::QueuedConnection);
     m_savedJob->start();
 }
 

@@ -34,6 +34,7 @@ private slots:
     void aResetLeavesNoFileOut();
     void restWaitsNoLongerThanItIsTold();
     void restsAnewAfterSteps();
+    void restEndsWhenKeepingFails();
     void largeStatesAreNotCopied();
     void pauseDoesNotWaitForItsCheckpoint();
     void closeReachesALongStep();
@@ -301,6 +302,17 @@ void TestSession::restsAnewAfterSteps() {
     QCOMPARE(session.seen.keptStep, script.steps.load());
 }
 
+/// A window that closes asks until it is answered.
+void TestSession::restEndsWhenKeepingFails() {
+    FakeScript script;
+    script.stateBytes = 1;
+    script.copyState = [] { throw EngineError(Message::data("the device is gone")); };
+    DrivenSession session(script);
+    QVERIFY(session.isReady(tinyConfig(10)));
+    QVERIFY(session.meets([&] { return session.rest(); }));
+    QCOMPARE(session.state(), SessionState::Failed);
+}
+
 /// A run without a state is not asked for one either. A user who could lose a network is told so,
 /// once.
 void TestSession::largeStatesAreNotCopied() {
@@ -349,7 +361,7 @@ void TestSession::pauseDoesNotWaitForItsCheckpoint() {
     session.pause();
     QVERIFY(session.meets([&] { return copies.load(); }));
     const bool answered =
-        QTest::qWaitFor([&] { return session.state() == SessionState::Paused; }, 1000);
+        QTest::qWaitFor([&] { return session.state() == SessionState::Paused; }, 20000);
     released = true;
     QVERIFY(answered);
 }

@@ -329,8 +329,9 @@ void TestPresentation::endsAsItBegan() {
     for (const int key : keys)
         QTest::keyClick(&window, static_cast<Qt::Key>(key));
     QSplitter* columns = window.findChild<QSplitter*>();
-    QTest::qWait(300);
-    const QStringList before = seenIn(window);
+    QStringList before; // once what the last frames bring is there, however late they are
+    for (; before != seenIn(window); QTest::qWait(300))
+        before = seenIn(window);
     const QList<int> widths = columns->sizes();
     present(window);
     QTest::qWait(100);

@@ -200,15 +200,18 @@ void TestSavedWindow::playMayComeBeforeIt() {
 /// What is trained then waits until the saved run has been seen.
 void TestSavedWindow::playMayComeWhileItIsRead() {
     const QString folder = longResults(200000);
+    bool seen = false; // only for a moment
     FakeScript script; // built and trained in no time
     Opened opened(tinyConfig(7), played(script));
     MainWindow& window = opened.window;
     window.shown().showBefore(true);
     QVERIFY(reaches(window, SessionState::Ready));
     QTest::qWait(300); // its first frames are long ones
+    connect(&window.shown(), &ShownRun::stirred, &window,
+            [&] { seen = seen || window.showsSaved(); });
     window.openFile(folder);
     window.play();
-    QTRY_VERIFY_WITH_TIMEOUT(window.showsSaved(), kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(seen, kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(!window.showsSaved() && window.run().step() == kTrained, kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(!pointsOf(window, "Loss/before A").empty(), kPatience);
     QCOMPARE(pointsOf(window, "Loss/A fp32").at(1), 1.0); // the loss of a FakeRun's first step
@@ -228,6 +231,12 @@ void TestSavedWindow::playAtTheEndCountsTrainedSteps() {
     bool sawSaved = false;
     connect(&window.controller(), &ExperimentController::stateChanged, &window,
             [&](SessionState state) {
+                // hears of the end before a frame can take the rows
+                while (state == SessionState::Running && !sawSaved &&
+                       window.controller().running()) {
+                    QThread::msleep(1);
+                    QCoreApplication::sendPostedEvents(&window.controller());
+                }
                 if (state != SessionState::Finished || sawSaved) return;
                 sawSaved = window.showsSaved() && window.run().step() == kSteps;
                 window.play();

@@ -292,7 +292,8 @@ void TestWindowCauses::continuesFromACheckpoint() {
     QVERIFY(reaches(window, SessionState::Ready));
     QTRY_COMPARE_WITH_TIMEOUT(window.run().step(), int64_t{13}, kPatience);
     QTest::qWait(300); // figures are shown some times a second
-    QCOMPARE(headlineOf(window), QStringLiteral("This run continues after step 13. Press Play."));
+    QTRY_COMPARE(headlineOf(window),
+                 QStringLiteral("This run continues after step 13. Press Play."));
     QVERIFY(trainsTo(window, 40));
     QTRY_VERIFY(headlineOf(window).startsWith(QStringLiteral("Finished.")));
 }

@@ -162,9 +162,8 @@ void TestWindowUse::smallScreen() {
         QVERIFY(seen.left() >= 0 && seen.right() < area->width());
     }
     opened.window.resize(1280, 800);
-    QTest::qWait(100);
-    QVERIFY(!area->horizontalScrollBar()->isVisible());
-    QVERIFY(!area->verticalScrollBar()->isVisible());
+    QTRY_VERIFY(!area->horizontalScrollBar()->isVisible());
+    QTRY_VERIFY(!area->verticalScrollBar()->isVisible());
 }
 
 void TestWindowUse::everythingSeenIsTold() {
