@@ -81,6 +81,7 @@ constexpr const char* kExport = "runs export 20261121-173455-1/2 --out out";
 constexpr const char* kDescribe = "describe --preset checkerboard --lane amp-fp16";
 constexpr const char* kPyTorch = "pytorch --preset recipe-clip > train.py";
 constexpr const char* kGet = "get mnist data/mnist";
+constexpr const char* kGetUsual = "get fashion-mnist";
 constexpr const char* kVerify = "verify --device cpu";
 
 struct Commands {
@@ -223,12 +224,12 @@ struct Commands {
         pytorch = app.add_subcommand(
             "pytorch", "Print the experiment as a Python program that trains it with PyTorch");
         pytorchOptions.addTo(*pytorch);
-        get = app.add_subcommand("get", "Download a data set from its public mirrors: mnist");
-        textOption(*get, "name", getOptions.name, "The data set: mnist", "NAME", "mnist")
-            .required();
+        get = app.add_subcommand("get",
+                                 "Download a data set from its public mirrors: " + dataNames());
+        textOption(*get, "name", getOptions.name, "The data set", "NAME", dataNames()).required();
         writesFolder(
             textOption(*get, "folder", getOptions.folder,
-                       "Where its files go (default: halfscope/mnist in the user's data folder)",
+                       "Where its files go (default: halfscope/NAME in the user's data folder)",
                        "FOLDER", "the path of a folder"));
         textOption(*get, "--from", getOptions.from, "Another server that has the files", "ADDRESS",
                    "an address such as https://host/folder/");
@@ -242,7 +243,7 @@ struct Commands {
         bench->footer(footer({"bench --only checkerboard-64 --lanes fp32,amp-fp16"}));
         describe->footer(footer({kDescribe, "describe --dot | dot -Tsvg -o step.svg"}));
         pytorch->footer(footer({kPyTorch}));
-        get->footer(footer({kGet}));
+        get->footer(footer({kGet, kGetUsual}));
         for (CLI::App* each : {presets, devices, settings})
             each->footer(footer({}));
         app.require_subcommand(0, 1); // a second command is one argument too many

@@ -5,11 +5,10 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text.h"
-#include "engine/data/get_mnist.h"
+#include "engine/data/public_data.h"
 
 #include <chrono>
 #include <iostream>
-#include <vector>
 
 namespace halfscope::cli {
 
@@ -28,13 +27,13 @@ bool agrees(const std::string& question) {
 }
 
 /// Redraws the progress on a terminal; prints nothing elsewhere, because a log needs no bar.
-void showProgress(int64_t have) {
+void showProgress(int64_t have, int64_t all) {
     static std::chrono::steady_clock::time_point shown{};
     constexpr auto kPause = std::chrono::milliseconds(100);
     if (!noteIsTerminal() || std::chrono::steady_clock::now() - shown < kPause) return;
     shown = std::chrono::steady_clock::now();
-    const double share = static_cast<double>(have) / static_cast<double>(mnistBytes());
-    redrawNote(barText(share, 30) + " " + megabytes(have) + " of " + megabytes(mnistBytes()));
+    const double share = static_cast<double>(have) / static_cast<double>(all);
+    redrawNote(barText(share, 30) + " " + megabytes(have) + " of " + megabytes(all));
 }
 
 void endProgress() {
@@ -43,34 +42,38 @@ void endProgress() {
 
 } // namespace
 
+std::string dataNames() {
+    std::string names;
+    for (const PublicData& each : publicData())
+        names += (names.empty() ? "" : " or ") + each.name;
+    return names;
+}
+
 int get(const GetOptions& options) {
-    if (options.name != "mnist")
-        throw InputError(
-            Message::data(quotedText(options.name) + " cannot be downloaded; mnist can"));
-    const std::string folder = options.folder.empty() ? usualMnistFolder() : options.folder;
+    PublicData data = publicDataNamed(options.name);
+    const std::string folder = options.folder.empty() ? usualFolder(data) : options.folder;
     if (folder.empty())
         throw InputError(Message::data("get: --out is missing: without a home folder there is no "
                                        "usual one"));
-    std::vector<std::string> addresses(mnistAddresses().begin(), mnistAddresses().end());
     if (!options.from.empty())
-        addresses = {options.from.ends_with('/') ? options.from : options.from + "/"};
-    const std::string question = "Download MNIST, " + megabytes(mnistBytes()) +
-                                 " in four files, from " + pathText(addresses.front()) + " into " +
-                                 pathText(folder) + "?";
+        data.addresses = {options.from.ends_with('/') ? options.from : options.from + "/"};
+    const std::string question = "Download " + data.title + ", " + megabytes(data.bytes()) +
+                                 " in four files, from " + pathText(data.addresses.front()) +
+                                 " into " + pathText(folder) + "?";
     if (!options.yes && !agrees(question)) {
         printNote("\nNothing was downloaded; --yes does it without asking.\n");
         return 0;
     }
     try {
-        getMnist(folder, mnistFiles(), addresses, showProgress);
+        getData(data, folder, [&data](int64_t have) { showProgress(have, data.bytes()); });
     } catch (...) {
         endProgress();
         throw;
     }
     endProgress();
-    print("MNIST is in " + pathText(folder) +
-          ". To train on it:\nhalfscope-cli run --preset mnist-mlp --set data.path=" +
-          pathText(folder) + "\n");
+    print(data.title + " is in " + pathText(folder) +
+          ". To train on it:\nhalfscope-cli run --preset " + data.preset +
+          " --set data.path=" + pathText(folder) + "\n");
     return 0;
 }
 

@@ -134,6 +134,16 @@ std::vector<std::string> presetsFirst(std::vector<std::string> settings) {
     return settings;
 }
 
+/// Returns a line about the data that a preset takes in place of its own, which are not here; empty
+/// when they are, or when others were given.
+std::string missingText(const std::string& preset, const RunConfig& config) {
+    if (preset.empty()) return {};
+    const Preset& named = presetNamed(preset);
+    const bool same = config.task.kind == named.config.task.kind && config.task.path.empty();
+    return same && !named.otherAbout.empty() ? named.otherAbout.text() + std::string("\n")
+                                             : std::string();
+}
+
 /// Returns a line about the settings of --set and, where there is one, of the experiment's file
 /// that have no effect; empty when all have one.
 std::string idleText(const RunConfig& config, const std::vector<std::string>& settings,
@@ -200,7 +210,7 @@ RunConfig ExperimentOptions::config(std::string* note) const {
     if (config.task.kind != titled) config.title = titleOfData(config.task);
     applySweeps(config, swept());
     checkConfig(config);
-    if (note) *note += idleText(config, settings, read);
+    if (note) *note += missingText(preset, config) + idleText(config, settings, read);
     return config;
 }
 

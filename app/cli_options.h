@@ -36,7 +36,8 @@ struct ExperimentOptions {
     /// Returns the configuration of the file or preset, changed by --lanes, then by the named
     /// options, then by --set and then by --sweep, from left to right. Checks the whole; throws
     /// InputError. `note`, unless it is null, takes lines about settings that --lanes has dropped,
-    /// and about settings of the file or of --set that have no effect.
+    /// about data that the preset lacks here, and about settings of the file or of --set that have
+    /// no effect.
     RunConfig config(std::string* note = nullptr) const;
     std::vector<Sweep> swept() const { return parsed(sweeps, SweptBy::Lanes); }
     /// Reads sweeps beside which --set gives settings of the scaler: their presets leave these.

@@ -1,16 +1,13 @@
-// The experiments that come with the program, and lanes by name ("fp32,amp-fp16").
+// The experiments that come with the program.
 #include "engine/core/error.h"
 #include "engine/core/text.h"
 #include "engine/data/dataset.h"
+#include "engine/data/public_data.h"
 #include "engine/settings/data_experiment.h"
-#include "engine/settings/field_parts.h"
 #include "engine/settings/recipes.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <map>
-#include <system_error>
 
 namespace halfscope {
 
@@ -24,13 +21,6 @@ constexpr Phrase kScaling = phrase("Presets", "Loss scaling");
 constexpr int64_t kOftenWatched = 5;
 /// Likewise; each time takes two more passes.
 constexpr int64_t kOftenMeasured = 10;
-
-/// Returns the folder of Debian's Fashion-MNIST package; empty when it is not installed.
-std::string installedFashion() {
-    constexpr const char* kFolder = "/usr/share/datasets/fashion-mnist";
-    std::error_code ignored;
-    return std::filesystem::is_directory(kFolder, ignored) ? kFolder : "";
-}
 
 Preset preset(const char* name, Phrase group, Phrase title, Phrase about, std::string_view lanes) {
     Preset made{name, group, title, about, defaultConfig()};
@@ -271,24 +261,24 @@ Preset mnistCnn() {
     return made;
 }
 
-/// Uses the digits when Debian's package is not installed, so that the preset always runs.
-Preset fashionCnn() {
+/// Uses the digits when the folder of Fashion-MNIST is empty, so that the preset always runs.
+Preset fashionCnn(const std::string& folder) {
     Preset made = mnistCnn();
     made.name = "fashion-cnn";
-    made.config.task.path = installedFashion();
+    made.config.task.path = folder;
     made.title = phrase("Presets", "Clothes, convolutions");
-    if (made.config.task.path.empty()) {
+    if (folder.empty()) {
         made.otherTitle = phrase("Presets", "Clothes (digits here)");
         made.otherAbout =
-            phrase("Presets", "Convolutions learn the digits that come with the program, "
-                              "because Fashion-MNIST is not installed (Debian's package "
-                              "dataset-fashion-mnist).");
+            phrase("Presets", "Convolutions learn the digits that come with the program; Get data "
+                              "in the window, or halfscope-cli get fashion-mnist, brings "
+                              "Fashion-MNIST.");
     }
     made.config.title = made.titleHere().text();
     made.about =
-        phrase("Presets", "Convolutions with batch norm and dropout learn Fashion-MNIST, "
-                          "where Debian's package dataset-fashion-mnist is installed, else "
-                          "the digits that come with the program.");
+        phrase("Presets", "Convolutions with batch norm and dropout learn Fashion-MNIST, where "
+                          "halfscope-cli get fashion-mnist has brought it, else the digits that "
+                          "come with the program.");
     made.config.model.layers = R"(nn.Sequential(
     nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
     nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
@@ -303,7 +293,7 @@ Preset fashionCnn() {
 /// small pictures with one block for each of its three sizes, and projections as shortcuts; here it
 /// follows a pooling, as in section 4.1.
 Preset resnetSmall() {
-    Preset made = fashionCnn();
+    Preset made = fashionCnn({});
     made.name = "resnet-small";
     made.title = phrase("Presets", "Residual blocks");
     made.config.title = made.title.text();
@@ -524,62 +514,49 @@ Preset picture() {
     return made;
 }
 
+/// Fashion-MNIST is in a folder, or not here when that is empty.
+std::vector<Preset> presetsWith(const std::string& fashion) {
+    std::vector<Preset> list{checkerboard(),
+                             checkerboardSeed(),
+                             regression(),
+                             oneCycle(),
+                             curveFit(),
+                             lineFit(),
+                             moons(),
+                             spirals(),
+                             mnistMlp(),
+                             mnistCnn(),
+                             fashionCnn(fashion),
+                             resnetSmall(),
+                             transformerTiny(),
+                             transformerLm(),
+                             languages(),
+                             picture(),
+                             siren(),
+                             fourier(),
+                             gan(),
+                             wganGp(),
+                             bfloat16(),
+                             pureFp16(),
+                             masterWeights(),
+                             fp8(),
+                             policies(),
+                             apexLevels(),
+                             overflow(),
+                             staticScales()};
+    for (Preset& recipe : recipePresets())
+        list.push_back(std::move(recipe));
+    return list;
+}
+
 } // namespace
 
-std::vector<LaneConfig> parseLanes(std::string_view list, std::span<const LaneConfig> before) {
-    const Field& field = *findField("precision");
-    std::vector<LaneConfig> lanes;
-    std::map<Precision, size_t> taken; // how far into `before` each precision has got
-    for (const std::string_view name : partsOf(list, ',')) {
-        Precision precision{};
-        field_parts::fromValue(precision, parseValue(field, name));
-        const auto has = [precision](const LaneConfig& lane) {
-            return lane.precision == precision;
-        };
-        size_t& next = taken[precision];
-        const auto found =
-            std::find_if(before.begin() + static_cast<std::ptrdiff_t>(next), before.end(), has);
-        if (found != before.end()) {
-            next = static_cast<size_t>(found - before.begin()) + 1;
-            lanes.push_back(*found);
-        } else {
-            lanes.push_back(next > 0 ? before[next - 1] : defaultLane(precision));
-        }
-    }
-    return lanes;
-}
-
-LostScaler lostScaler(std::span<const LaneConfig> before, std::span<const LaneConfig> after) {
-    const auto lacks = [](std::span<const LaneConfig> lanes, Precision precision) {
-        return std::none_of(lanes.begin(), lanes.end(), [precision](const LaneConfig& lane) {
-            return lane.precision == precision;
-        });
-    };
-    for (const LaneConfig& old : before) {
-        const bool usual = old.scaler == defaultLane(old.precision).scaler;
-        if (usual || !lacks(after, old.precision)) continue;
-        for (const LaneConfig& lane : after)
-            if (scalesLoss(lane) && lacks(before, lane.precision))
-                return {nameOf(old.precision), nameOf(lane.precision)};
-    }
-    return {};
-}
-
 std::span<const Preset> presets() {
-    static const std::vector<Preset> all = [] {
-        std::vector<Preset> list{
-            checkerboard(),    checkerboardSeed(), regression(),    oneCycle(),
-            curveFit(),        lineFit(),          moons(),         spirals(),
-            mnistMlp(),        mnistCnn(),         fashionCnn(),    resnetSmall(),
-            transformerTiny(), transformerLm(),    languages(),     picture(),
-            siren(),           fourier(),          gan(),           wganGp(),
-            bfloat16(),        pureFp16(),         masterWeights(), fp8(),
-            policies(),        apexLevels(),       overflow(),      staticScales()};
-        for (Preset& recipe : recipePresets())
-            list.push_back(std::move(recipe));
-        return list;
-    }();
-    return all;
+    const std::string fashion = localFolder(publicDataNamed("fashion-mnist"));
+    static const std::vector<Preset> without = presetsWith({});
+    if (fashion.empty()) return without;
+    static const std::vector<Preset> with = presetsWith(fashion);
+    return with;
 }
 
 const Preset& presetNamed(std::string_view name) {

@@ -3,7 +3,9 @@
 #include "engine/core/vector_set.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/settings/fields.h"
+#include "tests/support/array_files.h"
 #include "tests/support/cli.h"
+#include "tests/support/http_server.h"
 
 #include <QtTest>
 
@@ -30,6 +32,10 @@ private slots:
     void vectorSets();
     void presetsOfScalers();
     void noQt();
+    void asksBeforeItDownloads();
+    void takesTheServerItIsTold();
+    void presetLooksForItsData_data();
+    void presetLooksForItsData();
 };
 
 void TestCli::wrongUsage_data() {
@@ -43,7 +49,8 @@ void TestCli::wrongUsage_data() {
         "describe, "
         "pytorch, get or settings");
     row("nothing to get", {"get"}, "name is required");
-    row("unknown data", {"get", "imagenet"}, "\"imagenet\" cannot be downloaded; mnist can");
+    row("unknown data", {"get", "imagenet"},
+        "\"imagenet\" is not a data set that can be downloaded; there are: mnist, fashion-mnist\n");
     row("command", {"rum"},
         "\"rum\" is not a command: run, sweep, evaluate, runs, verify, bench, presets, devices");
     row("option", {"run", "--stepps=3"},
@@ -343,6 +350,82 @@ void TestCli::noQt() {
     QVERIFY(binary.startsWith("\x7f"
                               "ELF"));
     QVERIFY2(!binary.contains("libQt6"), "runs where no Qt is installed");
+}
+
+/// The end of the input counts as no. Each data set has a folder of its own.
+void TestCli::asksBeforeItDownloads() {
+    const QTemporaryDir home;
+    const auto asked = [&home](const QString& name) {
+        const Outcome outcome = callShell("XDG_DATA_HOME=\"$1\" exec \"$0\" get \"$2\" </dev/null",
+                                          {home.path(), name});
+        return outcome.code == 0 && outcome.out.isEmpty() ? outcome.error : QByteArray("failed");
+    };
+    const QByteArray folder = home.path().toUtf8() + "/halfscope/";
+    const QByteArray end = "? [y/N] \nNothing was downloaded; --yes does it without asking.\n";
+    QCOMPARE(asked("mnist"), "Download MNIST, 11.6 MB in four files, from "
+                             "https://ossci-datasets.s3.amazonaws.com/mnist/ into " +
+                                 folder + "mnist" + end);
+    QCOMPARE(asked("fashion-mnist"),
+             "Download Fashion-MNIST, 30.9 MB in four files, from "
+             "https://github.com/zalandoresearch/fashion-mnist/raw/master/data/fashion/ into " +
+                 folder + "fashion-mnist" + end);
+    QVERIFY(QDir(home.path()).isEmpty());
+}
+
+/// It has other files than those that were published.
+void TestCli::takesTheServerItIsTold() {
+    const QTemporaryDir folder;
+    HttpServer server;
+    server.put("train-images-idx3-ubyte.gz", {"x"});
+    const QString address = QString::fromStdString(server.address());
+    for (const auto& [name, bytes] : {std::pair("mnist", 9912422), {"fashion-mnist", 26421880}}) {
+        const Outcome outcome =
+            call({"get", name, folder.filePath(name), "--from", address.chopped(1), "--yes"});
+        QCOMPARE(outcome.code, 1);
+        const QString told =
+            QStringLiteral("halfscope-cli: %1train-images-idx3-ubyte.gz: the server "
+                           "sent a different file (1 bytes in place of %2); it was "
+                           "discarded\n")
+                .arg(address)
+                .arg(bytes);
+        QCOMPARE(outcome.error, told.toUtf8());
+    }
+}
+
+void TestCli::presetLooksForItsData_data() {
+    QTest::addColumn<QString>("missing");
+    QTest::newRow("all files") << QString();
+    QTest::newRow("one is missing") << QStringLiteral("t10k-labels-idx1-ubyte");
+}
+
+/// What was fetched into the usual folder is found, if it is complete; otherwise a line says how to
+/// get it.
+void TestCli::presetLooksForItsData() {
+    QFETCH(const QString, missing);
+    const QTemporaryDir home;
+    const QString folder = home.filePath("halfscope/fashion-mnist");
+    QVERIFY(QDir().mkpath(folder));
+    constexpr uint32_t kCount = 256, kSide = 28;
+    for (const char* start : {"train", "t10k"}) {
+        const std::string base = folder.toStdString() + "/" + start;
+        writeBytes(
+            base + "-images-idx3-ubyte.gz",
+            gzipBytes(idxBytes({kCount, kSide, kSide}, std::string(kCount * kSide * kSide, '\1'))));
+        writeBytes(base + "-labels-idx1-ubyte.gz",
+                   gzipBytes(idxBytes({kCount}, std::string(kCount, '\1'))));
+    }
+    if (!missing.isEmpty()) QVERIFY(QFile::remove(folder + "/" + missing + ".gz"));
+    const QString out = home.filePath("out");
+    const Outcome outcome = callShell(
+        "XDG_DATA_HOME=\"$1\" exec \"$0\" run --preset fashion-cnn --steps 1 --device cpu "
+        "--out \"$2\"",
+        {home.path(), out});
+    QVERIFY2(outcome.code == 0, outcome.error);
+    const QByteArray used = contentOf(out + "/experiment.json");
+    QCOMPARE(used.contains(folder.toUtf8()), missing.isEmpty());
+    const bool installed = QFile::exists("/usr/share/datasets/fashion-mnist");
+    QCOMPARE(outcome.error.count("halfscope-cli get fashion-mnist, brings Fashion-MNIST.\n"),
+             missing.isEmpty() || installed ? 0 : 1);
 }
 
 } // namespace tst_cli

@@ -7,7 +7,7 @@
 #include "engine/settings/run_length.h"
 #include "engine/settings/run_task.h"
 #include "ui/dialogs/ask.h"
-#include "ui/dialogs/get_mnist_dialog.h"
+#include "ui/dialogs/get_data_dialog.h"
 #include "ui/dialogs/model_dialog.h"
 #include "ui/dialogs/types_dialog.h"
 #include "ui/look/icons.h"
@@ -175,10 +175,10 @@ void FieldEditor::buildLineEdit(const Field& field) {
     }
     if (field.key != kDataKey) return;
     m_get = make<QToolButton>(this);
-    m_get->setObjectName(QStringLiteral("getMnist"));
-    m_get->setText(tr("Get MNIST…"));
-    m_get->setToolTip(tr("Download the 70,000 digits of MNIST and train on them"));
-    connect(m_get, &QToolButton::clicked, this, &FieldEditor::getMnist);
+    m_get->setObjectName(QStringLiteral("getData"));
+    m_get->setText(tr("Get data…"));
+    m_get->setToolTip(tr("Download MNIST or Fashion-MNIST and train on it"));
+    connect(m_get, &QToolButton::clicked, this, &FieldEditor::getData);
 }
 
 void FieldEditor::buildRow(const Field& field) {
@@ -292,8 +292,8 @@ void FieldEditor::browse() {
     if (!path.isEmpty()) m_model.setData(m_index, path);
 }
 
-/// Whether MNIST can be downloaded: while no folder is named.
-bool FieldEditor::mayGetMnist() const {
+/// Whether data can be downloaded: those of MNIST's kind, while no folder is named.
+bool FieldEditor::mayGetData() const {
     const TaskConfig& task = m_model.config().task;
     return task.kind == TaskKind::Mnist && task.path.empty();
 }
@@ -352,9 +352,13 @@ QString FieldEditor::noteText() const {
     return notes.join(u'\n');
 }
 
-void FieldEditor::getMnist() {
-    auto* dialog = make<GetMnistDialog>(this);
+/// Proposes the data that the preset is about.
+void FieldEditor::getData() {
+    auto* dialog = make<GetDataDialog>(publicData(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
+    for (const PublicData& each : publicData())
+        if (presetNamed(each.preset).config.title == m_model.config().title)
+            dialog->choose(each.name);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { commit(dialog->folder()); });
     dialog->open(); // training goes on
 }
@@ -444,7 +448,7 @@ void FieldEditor::refresh() {
     if (refused.isEmpty()) shown.replace(u'/', QStringLiteral("/\u200b")); // long paths break there
     m_error->setText(shown);
     m_error->setVisible(!error.isEmpty());
-    if (m_get) m_get->setVisible(mayGetMnist());
+    if (m_get) m_get->setVisible(mayGetData());
     const QString note = error.isEmpty() ? noteText() : QString();
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty());

@@ -53,8 +53,8 @@ private:
     void endTyping();
     void browse();
     void browseData(const QString& key);
-    void getMnist();
-    bool mayGetMnist() const;
+    void getData();
+    bool mayGetData() const;
     bool namesData() const;
     QString problemText() const;
     QString noteText() const;
@@ -84,7 +84,7 @@ private:
     QLabel* m_note = nullptr;         ///< child; what the setting does to the data
     QToolButton* m_revert = nullptr;  ///< child
     QToolButton* m_browse = nullptr;  ///< child; only for a path, for layers, or for a column
-    QToolButton* m_get = nullptr;     ///< child; only for the path of MNIST
+    QToolButton* m_get = nullptr;     ///< child; only for the path of data
     TargetChoice* m_target = nullptr; ///< child; only for the column to predict
 };
 

@@ -18,10 +18,8 @@ PresetBox::PresetBox(QWidget* parent) : QComboBox(parent) {
     setMinimumContentsLength(14);
     // a click must not take Space away from Play
     setFocusPolicy(Qt::TabFocus);
-    for (const Preset& preset : presets()) {
-        addItem(translated(preset.titleHere()), QString::fromStdString(preset.name));
-        setItemData(count() - 1, translated(preset.aboutHere()), Qt::ToolTipRole);
-    }
+    for (const Preset& preset : presets())
+        addItem(QString(), QString::fromStdString(preset.name));
     buildMenu();
     connect(this, &QComboBox::activated, this, [this](int index) {
         const QString name = itemData(index).toString();
@@ -53,19 +51,33 @@ void PresetBox::buildMenu() {
         }
         addTo(*into, static_cast<int>(i));
     }
+    connect(m_menu, &QMenu::aboutToShow, this, &PresetBox::tellPresets);
     // the arrow returns to its normal state
     connect(m_menu, &QMenu::aboutToHide, this, [this] { QComboBox::hidePopup(); });
 }
 
 void PresetBox::addTo(QMenu& menu, int index) {
-    QAction* action = menu.addAction(itemText(index).replace(u'&', QStringLiteral("&&")));
-    action->setToolTip(itemData(index, Qt::ToolTipRole).toString());
+    QAction* action = menu.addAction(QString());
     action->setCheckable(true);
     m_actions->addAction(action);
     connect(action, &QAction::triggered, this, [this, index] {
         setCurrentIndex(index);
         emit activated(index);
     });
+}
+
+/// Tells of each preset what it is called and does here, which changes when its data arrive.
+void PresetBox::tellPresets() {
+    int index = 0;
+    for (const Preset& preset : presets()) {
+        const QString title = translated(preset.titleHere()),
+                      about = translated(preset.aboutHere());
+        setItemText(index, title);
+        setItemData(index, about, Qt::ToolTipRole);
+        QAction* action = m_actions->actions().at(index++);
+        action->setText(QString(title).replace(u'&', QStringLiteral("&&")));
+        action->setToolTip(about);
+    }
 }
 
 void PresetBox::showPopup() {
@@ -78,6 +90,7 @@ void PresetBox::showPopup() {
 }
 
 void PresetBox::showExperiment(const QString& preset, const QString& title) {
+    tellPresets();
     int index = preset.isEmpty() ? -1 : findData(preset);
     const int own = findData(QString());
     if (index < 0 && own < 0) addItem(title, QString());

@@ -31,6 +31,7 @@ protected:
 
 private:
     void buildMenu();
+    void tellPresets();
     void addTo(QMenu&, int index);
 
     QMenu* m_menu = nullptr;           ///< child

@@ -3,7 +3,7 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/sha256.h"
-#include "engine/data/get_mnist.h"
+#include "engine/io/download.h"
 #include "engine/io/open_folder.h"
 #include "tests/support/array_files.h"
 #include "tests/support/growth_limit.h"
@@ -17,7 +17,6 @@
 #include <QTest>
 
 #include <algorithm>
-#include <array>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -56,9 +55,7 @@ private slots:
     void refuses();
     void noNetwork();
     void fullDisk();
-    void noFolder();
     void stopped();
-    void mnist();
 
 private:
     QString path(const char* name) const { return m_folder->filePath(name); }
@@ -241,13 +238,6 @@ void TestDownload::fullDisk() {
     QCOMPARE(bytesOf("data.gz"), QByteArray::fromStdString(kContent));
 }
 
-void TestDownload::noFolder() {
-    writeBytes(path("file").toStdString(), "");
-    const std::string folder = path("file/mnist").toStdString();
-    QCOMPARE(thrownBy<RunError>([&] { getMnist(folder, {}, {}, {}); }),
-             folder + ": cannot make the folder: Not a directory");
-}
-
 void TestDownload::stopped() {
     HttpServer server;
     server.put("data.gz", {kContent, 200, 100'000, true, true});
@@ -265,44 +255,6 @@ void TestDownload::stopped() {
     QFile::remove(path("data.gz.part"));
     QVERIFY_EXCEPTION_THROWN(fetch({server.address()}), Cancelled); // before anything has arrived
     QVERIFY(QDir(m_folder->path()).isEmpty());
-}
-
-/// The names and sizes are those that the data set expects; the files of another set stand in.
-void TestDownload::mnist() {
-    const auto published = mnistFiles();
-    QCOMPARE(published.size(), size_t{4});
-    QCOMPARE(mnistBytes(), int64_t{9912422 + 28881 + 1648877 + 4542});
-    for (const RemoteFile& file : published)
-        QCOMPARE(file.sha256.size(), size_t{64});
-    for (const std::string& address : mnistAddresses())
-        QVERIFY(address.starts_with("https://") && address.ends_with('/'));
-    HttpServer server;
-    std::vector<RemoteFile> files;
-    int64_t all = 0;
-    for (size_t i = 0; i < published.size(); ++i) {
-        const std::string bytes = kContent.substr(0, 1000 * (i + 1));
-        server.put(published[i].name, {bytes});
-        files.push_back({published[i].name, static_cast<int64_t>(bytes.size()), sha256(bytes)});
-        all += files.back().bytes;
-    }
-    std::vector<int64_t> told;
-    const std::array addresses{server.address()};
-    getMnist(path("new/mnist").toStdString(), files, addresses,
-             [&](int64_t have) { told.push_back(have); });
-    QVERIFY(std::is_sorted(told.begin(), told.end()));
-    QCOMPARE(told.back(), all);
-    QCOMPARE(QDir(path("new/mnist")).entryList(QDir::Files).size(), 4);
-    qputenv("XDG_DATA_HOME", "/some/data");
-    QCOMPARE(usualMnistFolder(), std::string("/some/data/halfscope/mnist"));
-    qputenv("XDG_DATA_HOME", "relative"); // the standard says to ignore it
-    qputenv("HOME", "/a/home");
-    QCOMPARE(usualMnistFolder(), std::string("/a/home/.local/share/halfscope/mnist"));
-    for (const char* none : {"", "relative"}) { // then the account's folder is used
-        qputenv("HOME", none);
-        const std::string folder = usualMnistFolder();
-        QVERIFY2(folder.empty() || (folder.starts_with('/') && !folder.starts_with("/.local")),
-                 folder.c_str());
-    }
 }
 
 } // namespace tst_download

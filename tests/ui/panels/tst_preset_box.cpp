@@ -1,5 +1,6 @@
 // The box of experiments: a menu in groups, by mouse and by keys, that reports what was chosen.
 #include "engine/settings/fields.h"
+#include "tests/support/stand_in_data.h"
 #include "ui/panels/preset_box.h"
 
 #include <QAbstractItemModel>
@@ -8,6 +9,7 @@
 #include <QSignalSpy>
 #include <QStyle>
 #include <QStyleOptionComboBox>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QWheelEvent>
 
@@ -47,7 +49,10 @@ QWidget* popup() { return QApplication::activePopupWidget(); }
 
 class TestPresetBox : public QObject {
     Q_OBJECT
+    QTemporaryDir m_home;
+
 private slots:
+    void initTestCase() { qputenv("XDG_DATA_HOME", m_home.path().toUtf8()); }
     void groups();
     void everyEntryChoosesItsPreset();
     void keysReachEveryGroup();
@@ -56,6 +61,7 @@ private slots:
     void marksWhatIsOpen();
     void foreignExperiments();
     void wheelChangesNothing();
+    void tellsWhatHasArrived(); // last: the data stay
 };
 
 /// Examples are listed at once, the other groups in submenus of their names, each entry with its
@@ -204,6 +210,32 @@ void TestPresetBox::wheelChangesNothing() {
     QCoreApplication::sendEvent(&box, &down);
     QCOMPARE(box.currentIndex(), 0);
     QVERIFY(chosen.isEmpty());
+}
+
+/// A preset that lacked its data has another name and sentence once they were fetched.
+void TestPresetBox::tellsWhatHasArrived() {
+    const auto about = [] { return text(presetNamed("fashion-cnn").aboutHere()); };
+    const QString without = about();
+    if (presetNamed("fashion-cnn").otherTitle.empty()) QSKIP("Debian's package is installed");
+    PresetBox box;
+    box.show();
+    QVERIFY(QTest::qWaitForWindowActive(&box));
+    QAction* action = placeOf(box, presetNamed("fashion-cnn")).action;
+    QCOMPARE(action->text(), QStringLiteral("Clothes (digits here)"));
+    HttpServer server;
+    const PublicData clothes = standIn("fashion-mnist", "clothes", server);
+    serve(server, clothes, {"clothes"});
+    getData(clothes, usualFolder(clothes), {});
+    QVERIFY(about() != without);
+    box.showPopup();
+    QTRY_COMPARE(popup(), box.menu());
+    QCOMPARE(action->text(), QStringLiteral("Clothes, convolutions"));
+    QCOMPARE(action->toolTip(), about());
+    QTest::keyClick(popup(), Qt::Key_Escape);
+    QTRY_VERIFY(!popup());
+    box.showExperiment(QStringLiteral("fashion-cnn"), QStringLiteral("Clothes, convolutions"));
+    QCOMPARE(box.currentText(), QStringLiteral("Clothes, convolutions"));
+    QCOMPARE(box.accessibleDescription(), about());
 }
 
 } // namespace tst_preset_box

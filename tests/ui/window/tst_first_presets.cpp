@@ -38,7 +38,8 @@ void TestFirstPresets::play_data() {
     const bool fashion = !presetNamed("fashion-cnn").config.task.path.empty(); // else digits
     const Preset& clothes = presetNamed("fashion-cnn");
     const std::string_view told = clothes.aboutHere().text(); // which data it has
-    QCOMPARE(told.find("Fashion-MNIST is not installed") == std::string_view::npos, fashion);
+    QCOMPARE(told.find("halfscope-cli get fashion-mnist, brings") == std::string_view::npos,
+             fashion);
     QCOMPARE(clothes.titleHere().text() == std::string_view(clothes.title.text()), fashion);
     QTest::newRow("fashion-cnn") << (fashion ? "predicted class. 0 T-shirt/top, 1 Trouser"
                                              : "predicted digit");
