@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/some_of.h"
 #include "engine/core/text.h"
+#include "engine/data/own_files.h"
 #include "engine/io/npy.h"
 #include "engine/io/npz.h"
 #include "engine/io/open_folder.h"
@@ -20,6 +21,13 @@ namespace halfscope {
 namespace {
 
 constexpr std::string_view kTrain = "_train", kTest = "_test";
+constexpr std::array<std::string_view, 3> kValidationEndings{"_val", "_valid", "_validation"};
+constexpr std::array<std::string_view, 1> kTestEndings{kTest};
+
+std::span<const std::string_view> endingsOf(OwnPart part) {
+    if (part == OwnPart::Test) return kTestEndings;
+    return kValidationEndings;
+}
 
 bool isArray(const std::string& path) { return lowerCase(path).ends_with(".npy"); }
 bool isArchive(const std::string& path) { return lowerCase(path).ends_with(".npz"); }
@@ -42,17 +50,36 @@ bool contains(const std::vector<std::string>& all, const std::string& name) {
 
 /// Returns the names that an array may have beside others, most wanted first: Keras' MNIST has
 /// x_train.
-std::array<std::string, 4> namesFor(std::string_view name) {
-    const std::string lower(name), upper(1, static_cast<char>(name.front() - 'a' + 'A'));
-    return {lower, upper, lower + std::string(kTrain), upper + std::string(kTrain)};
+std::vector<std::string> namesFor(const ArrayPlace& place) {
+    const std::string& lower = place.name;
+    const std::string upper(1, static_cast<char>(lower.front() - 'a' + 'A'));
+    if (place.endings.empty())
+        return {lower, upper, lower + std::string(kTrain), upper + std::string(kTrain)};
+    std::vector<std::string> names;
+    for (const std::string_view ending : place.endings)
+        for (const std::string& name : {lower, upper})
+            names.push_back(name + std::string(ending));
+    if (!place.besideTrained) names.insert(names.end(), {lower, upper});
+    return names;
 }
 
 /// Returns the name that the array has among these; empty when there are several arrays and none
 /// has one of the names.
-std::string nameIn(const std::vector<std::string>& all, std::string_view name) {
-    for (const std::string& each : namesFor(name))
+std::string nameIn(const std::vector<std::string>& all, const ArrayPlace& place) {
+    for (const std::string& each : namesFor(place))
         if (contains(all, each)) return each;
-    return all.size() == 1 ? all.front() : std::string();
+    return all.size() == 1 && !place.besideTrained ? all.front() : std::string();
+}
+std::string nameIn(const std::vector<std::string>& all, const char* name) {
+    return nameIn(all, ArrayPlace{"", {}, name});
+}
+
+/// Whether the file has both arrays of a part, beside those to train on.
+bool holdsPart(const std::string& path, OwnPart part) {
+    const std::vector<std::string> all = arrayNames(path);
+    const ArrayPlace x{"", path, "x", endingsOf(part), true};
+    const ArrayPlace y{"", path, "y", endingsOf(part), true};
+    return !nameIn(all, x).empty() && !nameIn(all, y).empty();
 }
 
 /// Returns what the header says of the array of this very name.
@@ -67,7 +94,7 @@ ArrayInfo namedInfo(const std::string& path, const std::string& name) {
 std::string testNameOf(const ArrayPlace& place) {
     if (place.path.empty() || !holdsSeveral(place.path)) return {};
     const std::vector<std::string> all = arrayNames(place.path);
-    std::string name = nameIn(all, place.name);
+    std::string name = nameIn(all, place);
     if (name.ends_with(kTrain)) name.resize(name.size() - kTrain.size());
     name += kTest;
     return contains(all, name) ? name : std::string();
@@ -105,19 +132,48 @@ bool holdsBoth(const std::string& path) {
     }
 }
 
-/// Returns the only pair in a folder; nothing when there are several, or when not all of the folder
-/// can be listed.
-std::pair<std::string, std::string> pairIn(const std::filesystem::path& folder) {
-    std::pair<std::string, std::string> pair;
+using Pair = std::pair<std::string, std::string>;
+
+/// Returns the pairs of arrays in a folder; nothing when not all of it can be listed.
+std::vector<Pair> pairsIn(const std::filesystem::path& folder) {
+    std::vector<Pair> pairs;
     for (const std::string& name : namesIn(folder.string(), Entries::Files)) {
         const bool inputs = name.starts_with('x') || name.starts_with('X');
         if (!inputs || !isArray(name)) continue;
-        const std::string partner = partnerOf(folder / name, "xX", "yY");
-        if (partner.empty()) continue;
-        if (!pair.first.empty()) return {};
-        pair = {(folder / name).string(), partner};
+        if (std::string partner = partnerOf(folder / name, "xX", "yY"); !partner.empty())
+            pairs.emplace_back((folder / name).string(), std::move(partner));
     }
-    return pair;
+    return pairs;
+}
+
+/// Takes the pair whose name ends as that of a part does, such as x_val.npy; nothing when there are
+/// several.
+std::optional<Pair> takePart(std::vector<Pair>& pairs, OwnPart part) {
+    const auto isPart = [part](const Pair& pair) {
+        const std::string stem = lowerCase(std::filesystem::path(pair.first).stem().string());
+        return std::ranges::any_of(
+            endingsOf(part), [&stem](std::string_view ending) { return stem.ends_with(ending); });
+    };
+    const auto found = std::ranges::find_if(pairs, isPart);
+    if (std::ranges::count_if(pairs, isPart) != 1) return std::nullopt;
+    Pair taken = std::move(*found);
+    pairs.erase(found);
+    return taken;
+}
+
+/// Sets the arrays of a folder: the only pair or, of several, the one beside those to validate on
+/// and those of the test.
+bool opensPairs(const std::string& folder, TaskConfig& task) {
+    std::vector<Pair> pairs = pairsIn(folder);
+    if (pairs.size() > 1) {
+        if (auto judged = takePart(pairs, OwnPart::Validation))
+            std::tie(task.xVal, task.yVal) = *std::move(judged);
+        if (auto tested = takePart(pairs, OwnPart::Test))
+            std::tie(task.xTest, task.yTest) = *std::move(tested);
+    }
+    if (pairs.size() != 1) return false;
+    std::tie(task.x, task.y) = pairs.front();
+    return true;
 }
 
 } // namespace
@@ -135,6 +191,19 @@ ArrayPlace placeOfX(const TaskConfig& task) { return {"data.x", task.x, "x"}; }
 ArrayPlace placeOfY(const TaskConfig& task) {
     return {"data.y", task.y.empty() && holdsSeveral(task.x) ? task.x : task.y, "y"};
 }
+ArrayPlace placeOfX(const TaskConfig& task, OwnPart part) {
+    const bool judged = part == OwnPart::Validation;
+    const std::string& path = judged ? task.xVal : task.xTest;
+    return {judged ? "data.x_val" : "data.x_test", path, "x", endingsOf(part),
+            isSameFile(path, task.x)};
+}
+ArrayPlace placeOfY(const TaskConfig& task, OwnPart part) {
+    const bool judged = part == OwnPart::Validation;
+    const std::string &x = judged ? task.xVal : task.xTest, &y = judged ? task.yVal : task.yTest;
+    const std::string& path = y.empty() && holdsSeveral(x) ? x : y;
+    return {judged ? "data.y_val" : "data.y_test", path, "y", endingsOf(part),
+            isSameFile(path, placeOfY(task).path)};
+}
 ArrayPlace placeOfPredicted(const TaskConfig& task) { return {"", task.predictFile, "x"}; }
 
 ArrayInfo infoAt(const ArrayPlace& place) {
@@ -144,9 +213,13 @@ ArrayInfo infoAt(const ArrayPlace& place) {
             place.key);
     if (!holdsSeveral(place.path)) return npyInfo(place.path);
     const std::vector<std::string> all = arrayNames(place.path);
-    const std::string name = nameIn(all, place.name);
+    const std::string name = nameIn(all, place);
     if (!name.empty()) return namedInfo(place.path, name);
-    const auto names = namesFor(place.name);
+    const auto names = namesFor(place);
+    if (!place.endings.empty())
+        throw InputError(phrase("Data", "%1: it has the arrays %2; the one to use must have one of "
+                                        "the names %3"),
+                         place.shown(), listedArrays(place.path), someOf(names));
     throw InputError(phrase("Data", "%1: it has the arrays %2; the one to use must be called %3, "
                                     "%4, %5 or %6"),
                      place.shown(), listedArrays(place.path), names[0], names[1], names[2],
@@ -170,7 +243,7 @@ std::optional<Array> predictedTargets(const TaskConfig& task) {
     if (!holdsSeveral(place.path)) return std::nullopt;
     try {
         const std::vector<std::string> all = arrayNames(place.path);
-        if (all.size() == 1 || nameIn(all, place.name).empty()) return std::nullopt; // x alone
+        if (all.size() == 1 || nameIn(all, place).empty()) return std::nullopt; // x alone
         return readAt(place, infoAt(place));
     } catch (const InputError&) { // y may be anything, such as texts
         return std::nullopt;
@@ -180,13 +253,17 @@ std::optional<Array> predictedTargets(const TaskConfig& task) {
 bool opensArrays(const std::string& path, TaskConfig& task) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
-        std::tie(task.x, task.y) = pairIn(path);
-        return !task.x.empty();
+        return opensPairs(path, task);
     }
     if (holdsSeveral(path)) {
         task.x = path;
         task.y.clear();
-        return holdsBoth(path);
+        if (!holdsBoth(path)) return false;
+        if (holdsPart(path, OwnPart::Validation)) { // else data.test may have the other part
+            task.xVal = path;
+            if (holdsPart(path, OwnPart::Test)) task.xTest = path;
+        }
+        return true;
     }
     if (!isArray(path)) return false;
     task.x = path;

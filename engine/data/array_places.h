@@ -5,8 +5,11 @@
 #include "engine/data/task_spec.h"
 #include "engine/io/array.h"
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace halfscope {
 
@@ -15,6 +18,10 @@ struct ArrayPlace {
     const char* key; ///< "data.x"; empty where no setting names the file
     std::string path;
     std::string name; ///< "x"
+    /// What follows the name where the samples are not those to train on: "_val".
+    std::span<const std::string_view> endings{};
+    /// The file has the samples to train on, too, so that the name must have an ending.
+    bool besideTrained = false;
     /// Returns "data.x: PATH", or "PATH" without a key, for messages.
     std::string shown() const;
 };
@@ -23,11 +30,17 @@ ArrayPlace placeOfX(const TaskConfig&);
 /// Returns where y is: without a setting of its own, in the file of x if that can hold several
 /// arrays.
 ArrayPlace placeOfY(const TaskConfig&);
+/// Return the same for samples to validate on, and for those of the test, that have files of their
+/// own: a setting without a path stands for no file.
+enum class OwnPart : uint8_t { Validation, Test };
+ArrayPlace placeOfX(const TaskConfig&, OwnPart);
+ArrayPlace placeOfY(const TaskConfig&, OwnPart);
 /// Returns where the inputs of TaskConfig::predictFile are.
 ArrayPlace placeOfPredicted(const TaskConfig&);
 
 /// Returns what the header says of the array with the place's name: x, X, x_train or X_train, or
-/// the only one of the file. Throws InputError when there is none.
+/// the only one of the file; of a place with endings, x_val or X_val, or else x or X or the only
+/// one. Throws InputError when there is none.
 ArrayInfo infoAt(const ArrayPlace&);
 /// Reads an array that infoAt() found. Cancellable.
 Array readAt(const ArrayPlace&, const ArrayInfo&);

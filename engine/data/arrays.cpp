@@ -3,16 +3,19 @@
 #include "engine/core/cancel.h"
 #include "engine/core/error.h"
 #include "engine/core/text.h"
+#include "engine/data/array_parts.h"
 #include "engine/data/array_places.h"
+#include "engine/data/array_python.h"
 #include "engine/data/losses.h"
+#include "engine/data/own_files.h"
 #include "engine/data/stored_data.h"
 #include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
 #include "engine/data/window_overlap.h"
-#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -24,17 +27,6 @@ namespace halfscope {
 namespace {
 
 constexpr int64_t kMostClasses = 100'000;
-
-/// Returns the shape of one sample; a plain number is a list of one.
-Shape sampleShape(const ArrayPlace& place, const ArrayInfo& info) {
-    constexpr size_t kMostAxes = kMaxRank - 1; // a batch has one more
-    if (info.shape.empty() || info.shape.size() - 1 > kMostAxes || info.elements() == 0)
-        throw InputError(phrase("Data", "%1: the shape %2 is not allowed: samples first, at most "
-                                        "%3 axes after them, and no extent of 0"),
-                         place.shown(), info.shapeText(), kMostAxes);
-    if (info.shape.size() == 1) return {1};
-    return Shape(std::span(info.shape).subspan(1));
-}
 
 void checkBoth(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
     sampleShape(placeOfX(task), x);
@@ -61,11 +53,6 @@ std::vector<int32_t> labelsOf(const ArrayPlace& place, const Array& y) {
         labels.push_back(static_cast<int32_t>(label));
     }
     return labels;
-}
-
-/// Whether an array of inputs holds indices for the Embedding with which the network begins.
-bool holdsIndices(const TaskConfig& task, const ArrayInfo& x) {
-    return task.indices > 0 && isWhole(x.type) && x.type != ElementType::Bool;
 }
 
 TensorSpec inputSpec(const TaskConfig& task, const ArrayInfo& x) {
@@ -126,8 +113,6 @@ ArrayInfo predictedInfo(const TaskConfig& task, const ArrayInfo& x) {
     return info;
 }
 
-bool wantsClasses(const TaskConfig& task) { return infoOf(task.loss.kind).ofLabels; }
-
 Standardiser scaleOf(const Array& array, const Shape& sample, std::span<const int32_t> train) {
     return Standardiser::of(sample, train, [&array](int32_t stored, std::span<float> values) {
         array.toFloats(int64_t{stored} * static_cast<int64_t>(values.size()), values);
@@ -137,7 +122,7 @@ Standardiser scaleOf(const Array& array, const Shape& sample, std::span<const in
 /// Returns the arrays to validate on, where the settings ask for them. Throws InputError when they
 /// are missing or do not fit the others.
 std::optional<TestPart> testOf(const TaskConfig& task, const ArrayInfo& x, const ArrayInfo& y) {
-    if (!task.test) return std::nullopt;
+    if (!validatesTestArrays(task)) return std::nullopt;
     std::optional<TestPart> test = testPartOf(task);
     if (!test)
         throw InputError(phrase("Data", "data.test: true needs arrays x_test and y_test beside "
@@ -181,9 +166,20 @@ std::vector<int32_t> labelsOf(const TaskConfig& task, const Array& y,
     return labels;
 }
 
-/// Splits the samples to train on; none of them are held back where there is a test part.
+/// Returns the class numbers of samples that are not trained on, which must be among the `classes`.
+std::vector<int32_t> labelsOf(const ArrayPlace& place, const Array& y, int64_t classes) {
+    std::vector<int32_t> labels = labelsOf(place, y);
+    const auto other = std::ranges::find_if(labels, [=](int32_t each) { return each >= classes; });
+    if (other != labels.end())
+        throw InputError(phrase("Data", "%1: sample %2 has the label %3, which is not among those "
+                                        "to train on: 0 to %4 are allowed"),
+                         place.shown(), other - labels.begin(), *other, classes - 1);
+    return labels;
+}
+
+/// Splits the samples to train on; none of them are held back where others are validated on.
 HeldBack splitOf(const TaskConfig& task, const ArrayInfo& x, std::span<const int32_t> labels = {}) {
-    return task.test ? HeldBack(x.shape[0], 0) : HeldBack(x.shape[0], task, labels);
+    return validatesOwn(task) ? HeldBack(x.shape[0], 0) : HeldBack(x.shape[0], task, labels);
 }
 
 DataFacts arrayFacts(const TaskConfig& task) {
@@ -192,13 +188,21 @@ DataFacts arrayFacts(const TaskConfig& task) {
     const std::optional<TestPart> test = testOf(task, x, y);
     std::vector<int32_t> labels;
     if (wantsClasses(task)) labels = labelsOf(task, readAt(placeOfY(task), y), test);
-    const int64_t held = test ? 0 : HeldBack::count(x.shape[0], task.validation);
-    const bool predicts = !task.predictFile.empty();
     DataFacts facts{{inputSpec(task, x), targetSpec(task, y, labels)},
-                    test ? x.shape[0] : HeldBack::trained(x.shape[0], task),
-                    predicts ? predictedInfo(task, x).shape[0]
-                    : test   ? test->x.shape[0]
-                             : held};
+                    validatesOwn(task) ? x.shape[0] : HeldBack::trained(x.shape[0], task)};
+    if (!task.predictFile.empty()) {
+        facts.validation = predictedInfo(task, x).shape[0];
+    } else {
+        facts.validation = test                 ? test->x.shape[0]
+                           : validatesOwn(task) ? 0
+                                                : HeldBack::count(x.shape[0], task.validation);
+        for (const ArrayPart& part : ownPartsOf(task, x, y)) {
+            if (wantsClasses(task))
+                labelsOf(part.yPlace, readAt(part.yPlace, part.y), facts.tensors[kTarget].classes);
+            facts.validation += part.x.shape[0];
+            if (part.of == OwnPart::Test) facts.test = part.x.shape[0];
+        }
+    }
     if (!standardisesTarget(task)) return facts;
     const Array values = readAt(placeOfY(task), y);
     checkSame(placeOfY(task), values, y);
@@ -304,14 +308,18 @@ public:
         }
         setView();
         noteTest(task, test);
-        if (!test) noteHeldBack(task);
+        if (!validatesOwn(task)) noteHeldBack(task);
         if (!task.predictFile.empty())
             addPredicted(task);
         else if (test)
             addTest(task, *test);
+        else
+            for (const ArrayPart& part : ownPartsOf(task, m_x.info, m_y.info))
+                addOwn(task, part);
     }
 
     std::vector<Message> notes() const override { return m_notes; }
+    int64_t ownTest() const override { return m_tested; }
 
     /// Returns the indices as numbers: which words they stand for is not in the file.
     std::string textOf(std::span<const int32_t> x) const override {
@@ -336,42 +344,84 @@ private:
     }
     /// Appends the samples of task.predictFile, whose targets are unknown.
     void addPredicted(const TaskConfig& task) {
-        m_moreX = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
-        checkPredicted(task, m_x.info, m_moreX.info); // the file may have changed since
-        if (areIndices()) checkIndices(task, placeOfPredicted(task), m_moreX);
-        judgeMore();
+        Array x = readAt(placeOfPredicted(task), predictedInfo(task, m_x.info));
+        checkPredicted(task, m_x.info, x.info); // the file may have changed since
+        if (areIndices()) checkIndices(task, placeOfPredicted(task), x);
+        append(std::move(x), {});
+        judgeFrom(m_x.info.shape[0]);
     }
     void addTest(const TaskConfig& task, const TestPart& test) {
-        m_moreX = readAt(placeOfX(task), test.x);
-        m_moreY = readAt(placeOfY(task), test.y);
-        checkSame(placeOfX(task), m_moreX, test.x);
-        checkSame(placeOfY(task), m_moreY, test.y);
-        if (areIndices())
-            checkIndices(task, placeOfX(task), m_moreX);
-        else
-            noteNotFinite(extremesOf(m_moreX), "x_test");
-        if (m_labels.empty()) noteNotFinite(extremesOf(m_moreY), "y_test");
-        judgeMore();
+        addKnown(task, placeOfX(task), test.x, placeOfY(task), test.y);
+        judgeFrom(m_x.info.shape[0]);
     }
-    /// Numbers the samples of m_moreX behind the others; from then on, only they are judged.
-    void judgeMore() {
-        const int64_t first = m_x.info.shape[0];
-        m_numbers.resize(static_cast<size_t>(first + m_moreX.info.shape[0]));
-        std::iota(m_numbers.begin(), m_numbers.begin() + first, int64_t{0});
-        std::iota(m_numbers.begin() + first, m_numbers.end(), int64_t{0});
-        judgeFrom(first);
+    /// Appends samples that have arrays of their own.
+    void addOwn(const TaskConfig& task, const ArrayPart& part) {
+        addKnown(task, part.xPlace, part.x, part.yPlace, part.y);
+        const Array& y = m_more.back().y;
+        if (!m_labels.empty())
+            std::ranges::copy(labelsOf(part.yPlace, y, m_tensors[kTarget].classes),
+                              std::back_inserter(m_labels));
+        const int64_t samples = part.x.shape[0];
+        const bool tested = part.of == OwnPart::Test;
+        if (tested) m_tested = samples;
+        const std::string file = pathText(part.xPlace.path);
+        const Message place = part.x.name.empty()
+                                  ? Message::data(file)
+                                  : Message(phrase("Data", "%1 in %2"), part.x.name, file);
+        m_notes.push_back(tested ? ownTestNote(samples, place) : ownValidationNote(samples, place));
+    }
+    /// Appends samples whose targets are known.
+    void addKnown(const TaskConfig& task, const ArrayPlace& xPlace, const ArrayInfo& xInfo,
+                  const ArrayPlace& yPlace, const ArrayInfo& yInfo) {
+        Array x = readAt(xPlace, xInfo), y = readAt(yPlace, yInfo);
+        checkSame(xPlace, x, xInfo);
+        checkSame(yPlace, y, yInfo);
+        const auto nameOf = [](const ArrayPlace& place, const ArrayInfo& info) {
+            return info.name.empty() ? pathText(place.path) : info.name; // of an .npy file
+        };
+        if (areIndices())
+            checkIndices(task, xPlace, x);
+        else
+            noteNotFinite(extremesOf(x), nameOf(xPlace, xInfo));
+        if (m_labels.empty()) noteNotFinite(extremesOf(y), nameOf(yPlace, yInfo));
+        append(std::move(x), std::move(y));
+    }
+    /// Numbers samples behind all others; they are judged.
+    void append(Array x, Array y) {
+        if (m_numbers.empty()) {
+            m_numbers.resize(static_cast<size_t>(m_x.info.shape[0]));
+            std::iota(m_numbers.begin(), m_numbers.end(), int64_t{0});
+        }
+        const auto first = static_cast<int64_t>(m_numbers.size());
+        for (int64_t i = 0; i < x.info.shape[0]; ++i) {
+            m_numbers.push_back(i);
+            m_splits.validation.push_back(static_cast<int32_t>(first + i));
+        }
+        m_more.push_back({std::move(x), std::move(y), first});
+    }
+
+    /// Samples that are not trained on; without targets where these are to be predicted.
+    struct Block {
+        Array x, y;
+        int64_t first = 0; ///< the number of the first one among all that are stored
+    };
+    /// Returns null for a sample of those to train on.
+    const Block* blockOf(int64_t stored) const {
+        const Block* found = nullptr;
+        for (const Block& block : m_more)
+            if (stored >= block.first) found = &block;
+        return found;
     }
 
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
-        const int64_t first = m_x.info.shape[0];
-        const bool more = stored >= first;
-        const int64_t at = more ? stored - first : stored;
-        const bool known = !more || !m_moreY.bytes.empty();
-        readInputs(more ? m_moreX : m_x, at, place);
+        const Block* const more = blockOf(stored);
+        const int64_t at = more ? stored - more->first : stored;
+        const bool known = !more || !more->y.bytes.empty();
+        readInputs(more ? more->x : m_x, at, place);
         if (!m_labels.empty()) {
             place.label() = known ? m_labels[static_cast<size_t>(stored)] : 0;
         } else if (known) {
-            copy(more ? m_moreY : m_y, at, place.floats(kTarget));
+            copy(more ? more->y : m_y, at, place.floats(kTarget));
             m_targetScale.standardise(place.floats(kTarget));
         } else {
             std::ranges::fill(place.floats(kTarget), 0.0f); // any value will do
@@ -397,7 +447,7 @@ private:
         if (standardisesTarget(task)) m_targetScale = scale;
     }
     /// Notes values that no training survives, with the first sample that has one.
-    void noteNotFinite(const Extremes& values, const char* name) {
+    void noteNotFinite(const Extremes& values, const std::string& name) {
         if (values.notFinite > 0)
             m_notes.push_back({phrase("Data", "Values of %1 that are inf or nan as float32: %2, "
                                               "the first in sample %3 (counted from 0). The loss "
@@ -422,7 +472,8 @@ private:
                                               "back a part of the others instead, %4."),
                                test->x.name, test->y.name, test->x.shape[0],
                                Message(kSetToFalse, "data.test")});
-        else if (const auto unused = testPartOf(task); unused && !unused->x.shape.empty())
+        if (test || validatesOwn(task) || testsOwn(task)) return;
+        if (const auto unused = testPartOf(task); unused && !unused->x.shape.empty())
             m_notes.push_back({phrase("Data", "%1 and %2, %3 samples, are not used. To validate on "
                                               "them, %4."),
                                unused->x.name, unused->y.name, unused->x.shape[0],
@@ -486,79 +537,11 @@ private:
     }
 
     Array m_x, m_y;
-    Array m_moreX, m_moreY; ///< samples that are judged; no targets where they are to be predicted
+    std::vector<Block> m_more;
+    int64_t m_tested = 0;          ///< samples of the test's own arrays, the last ones
     std::vector<int32_t> m_labels; ///< where targets are classes
     std::vector<Message> m_notes;
 };
-
-constexpr std::string_view kPythonTrainNames =
-    R"([name, name.upper(), name + "_train", name.upper() + "_train", *arrays])";
-constexpr std::string_view kPythonNames =
-    R"([name + part, name.upper() + part]
-    if part == "_train":
-        names = [name, name.upper(), *names, *arrays])";
-constexpr std::string_view kPythonTest = R"(    train = torch.arange(len(x) - len(more))
-    held = torch.arange(len(train), len(x))
-)";
-
-PythonData arrayPython(const TaskConfig& task, int64_t) {
-    const auto isTensors = [](const std::string& path) {
-        return lowerCase(path).ends_with(".safetensors");
-    };
-    const bool tensors = isTensors(task.x) || isTensors(task.y);
-    const bool indices = task.indices > 0 && holdsIndices(task, infoAt(placeOfX(task)));
-    const std::string inputs = indices ? ".long()" : ".float()";
-    const std::string test =
-        task.test ? lang::filled(
-                        R"(    more = array(X, "x", "_test"){INPUTS}
-    x, y = torch.cat([x, more]), torch.cat([y, array(Y, "y", "_test"){TYPE}])
-)",
-                        {{"INPUTS", inputs}, {"TYPE", wantsClasses(task) ? ".long()" : ".float()"}})
-                  : std::string();
-    std::string scaled; // needs the shapes, which are known by then
-    if (task.standardiseX) scaled = standardisePython("x", factsOf(task).tensors[kX].shape);
-    if (standardisesTarget(task))
-        scaled += scaleTargetPython(task, "y", factsOf(task).tensors[kTarget].shape);
-    return withTargetScale(
-        {std::string("import numpy\n") +
-             (tensors ? "from safetensors.torch import load_file\n" : ""),
-         lang::filled(
-             R"(X = {X}
-Y = {Y}
-
-
-def tensor(array):  # in the byte order of this machine
-    return torch.from_numpy(array.astype(array.dtype.newbyteorder("=")))
-
-
-def array(path, name{PART}):
-    if path.lower().endswith(".npy"):
-        return tensor(numpy.load(path))
-    archive = path.lower().endswith(".npz")
-    arrays = numpy.load(path) if archive else load_file(path)
-    names = {NAMES}
-    found = next(arrays[each] for each in names if each in arrays)
-    return tensor(found) if archive else found
-
-
-def samples():
-    x, y = array(X, "x"){INPUTS}, array(Y, "y"){TYPE}
-{TEST}    x = x[:, None] if x.dim() == 1 else x
-    y = {SHAPED}
-{HELD}{SCALED}    return (x[train], y[train]), (x[held], y[held])
-)",
-             {{"X", lang::pythonText(task.x)},
-              {"Y", lang::pythonText(placeOfY(task).path)},
-              {"INPUTS", inputs},
-              {"TYPE", wantsClasses(task) ? ".long()" : ".float()"},
-              {"SHAPED", wantsClasses(task) ? "y.flatten()" : "y[:, None] if y.dim() == 1 else y"},
-              {"PART", task.test ? ", part=\"_train\"" : ""},
-              {"NAMES", std::string(task.test ? kPythonNames : kPythonTrainNames)},
-              {"TEST", test},
-              {"HELD", task.test ? std::string(kPythonTest) : heldBackPython(task, "y")},
-              {"SCALED", scaled}})},
-        task);
-}
 
 } // namespace
 
@@ -567,7 +550,8 @@ const DataSetInfo kArrayData{
     .name = "arrays",
     .about = phrase("Settings", "inputs x and targets y from .npy, .npz or .safetensors files"),
     .settings = {"data.x", "data.y", "data.standardise_x", "data.standardise_target", "data.test",
-                 "data.validation", "data.held_back", "data.gap", "data.stratify"},
+                 "data.x_val", "data.y_val", "data.x_test", "data.y_test", "data.validation",
+                 "data.held_back", "data.gap", "data.stratify"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,

@@ -3,6 +3,7 @@
 #include "engine/data/csv_samples.h"
 
 #include "engine/core/error.h"
+#include "engine/core/some_of.h"
 #include "engine/core/text.h"
 #include "engine/data/csv_classes.h"
 #include "engine/data/csv_fields.h"
@@ -33,6 +34,13 @@ public:
         m_table.layout = std::move(layout);
     }
 
+    /// Makes the only classes those of a table that was read before, with their numbers.
+    void takeClassesOf(const CsvTable& trained) {
+        m_trained = &trained;
+        for (const std::string& name : trained.classes)
+            m_indices.emplace(name, static_cast<int32_t>(m_indices.size()));
+    }
+
     /// Where the layout has its words from.
     enum class Words : uint8_t { NotKnown, ThisFile, TrainingData };
     /// Returns nothing when a column of numbers holds a word and the words are not known yet.
@@ -51,7 +59,7 @@ public:
         }
         m_table.layout.decimalComma = m_mark == ',';
         setHints();
-        if (m_classes) {
+        if (m_classes && !m_trained) {
             CsvClasses classes = sortClasses(m_indices, m_file.commas(), m_table.labels);
             m_table.classes = std::move(classes.names);
             m_table.wholeClasses = classes.whole;
@@ -262,6 +270,7 @@ private:
             throw InputError(phrase("Data", "%1: the column %2 is empty; it must name a class; "
                                             "data.missing drop would leave such lines out"),
                              m_file.place(), quotedText(nameOf(column)));
+        if (m_trained) return trainedClassAt(column);
         const auto [at, added] = m_indices.try_emplace(std::string(text(column)),
                                                        static_cast<int32_t>(m_indices.size()));
         if (added && m_indices.size() > kMostClasses)
@@ -272,9 +281,28 @@ private:
         return at->second;
     }
 
+    int32_t trainedClassAt(size_t column) const {
+        const std::string name(text(column));
+        const auto found = m_indices.find(name);
+        if (found == m_indices.end()) {
+            const std::string nearest = nearestOf(name, m_trained->classes);
+            constexpr size_t kLongest = 100; // longer names take long to compare
+            const bool near = name.size() <= kLongest && isNear(name, nearest);
+            throw InputError(phrase("Data", "%1: the class %2 in the column %3 is not among those "
+                                            "to train on, in %4%5"),
+                             m_file.place(), quotedText(name), quotedText(nameOf(column)),
+                             pathText(m_task.path),
+                             near ? Message(kNearest, nearest)
+                                  : Message(phrase("Data", "; there are: %1"),
+                                            someOf(m_trained->classes))); // of perhaps many
+        }
+        return found->second;
+    }
+
     const TaskConfig& m_task;
     CsvFile& m_file;
     bool m_classes;
+    const CsvTable* m_trained = nullptr; ///< the table whose classes are the only ones
     Words m_words = Words::NotKnown;
     bool m_metWord = false;
     char m_mark = 0;                          ///< of the numbers so far, in a table with semicolons
@@ -284,6 +312,40 @@ private:
     std::vector<SeenFields> m_leftOut;     ///< by column
     std::vector<Message> m_firstFormatted; ///< by column
 };
+
+/// Which columns of another table are read.
+enum class Wanted : uint8_t { Inputs, TargetToo };
+
+/// Returns the columns of another table, at `path`: those with the names of `like` are what they
+/// are there, and all others are left out.
+CsvLayout layoutLike(const CsvLayout& like, CsvFile& file, const std::string& path,
+                     Wanted wantedColumns) {
+    const std::vector<std::string> names = file.readHeader();
+    CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
+    for (const std::string& name : names)
+        layout.columns.push_back({name, ColumnUse::LeftOut});
+    std::multimap<std::string_view, size_t> places; // several columns may have no name
+    for (size_t i = 0; i < names.size(); ++i)
+        places.emplace(names[i], i);
+    for (const CsvColumn& wanted : like.columns) {
+        const bool target = wanted.use == ColumnUse::Target && wantedColumns == Wanted::TargetToo;
+        if (wanted.inputs() == 0 && !target) continue;
+        const auto found = places.lower_bound(wanted.name);
+        if (found == places.end() || found->first != wanted.name)
+            throw InputError(target ? phrase("Data", "%1: there is no column %2, which is to be "
+                                                     "predicted%3")
+                                    : phrase("Data", "%1: there is no column %2, which the network "
+                                                     "was trained on%3"),
+                             pathText(path), quotedText(wanted.name),
+                             nearestHint(wanted.name, names));
+        layout.columns[found->second] = wanted;
+        places.erase(found);
+    }
+    return layout;
+}
+
+constexpr Phrase kUntrue = phrase("Data", "%1 is not allowed: true, false, yes, no, 1 or 0, as the "
+                                          "training data have it there");
 
 CsvTable readSamples(const TaskConfig& task) {
     CsvFile file = tableOf(task);
@@ -316,36 +378,40 @@ CsvTable readCsvTable(const TaskConfig& task) {
     return table;
 }
 
+CsvTable readCsvLike(const TaskConfig& task, const std::string& path, const CsvTable& trained) {
+    CsvFile file(path, task.header);
+    CsvLayout layout = layoutLike(trained.layout, file, path, Wanted::TargetToo);
+    if (!task.header && layout.columns.size() != trained.layout.columns.size())
+        throw InputError(phrase("Data", "%1: %2 columns do not fit the %3 of %4: without names in "
+                                        "the first line, columns are told by their places"),
+                         pathText(path), layout.columns.size(), trained.layout.columns.size(),
+                         pathText(task.path));
+    CsvSamples samples(task, file, std::move(layout));
+    samples.takeClassesOf(trained);
+    CsvTable table = *samples.read(CsvSamples::Words::TrainingData);
+    if (table.untrue > 0) throw InputError(kUntrue, table.firstUntrue);
+    if (table.samples == 0)
+        throw InputError(table.dropped == 0 ? kNoLines
+                         : task.missing == Missing::Mean
+                             ? phrase("Data", "%1: every line lacks its target, so data.missing "
+                                              "%2 leaves no samples")
+                             : phrase("Data", "%1: every line lacks a value, so data.missing %2 "
+                                              "leaves no samples"),
+                         pathText(path), nameOf(task.missing));
+    checkSampleCount(pathText(path), table.samples);
+    return table;
+}
+
 CsvTable readCsvInputs(const TaskConfig& task, const CsvLayout& like) {
     CsvFile file = predictedTableOf(task);
-    const std::vector<std::string> names = file.readHeader();
-    CsvLayout layout{.separator = file.separator(), .inputs = like.inputs};
-    for (const std::string& name : names)
-        layout.columns.push_back({name, ColumnUse::LeftOut});
-    std::multimap<std::string_view, size_t> places; // several columns may have no name
-    for (size_t i = 0; i < names.size(); ++i)
-        places.emplace(names[i], i);
-    for (const CsvColumn& wanted : like.columns) {
-        if (wanted.inputs() == 0) continue;
-        const auto found = places.lower_bound(wanted.name);
-        if (found == places.end() || found->first != wanted.name)
-            throw InputError(phrase("Data", "%1: there is no column %2, which the network was "
-                                            "trained on%3"),
-                             pathText(task.predictFile), quotedText(wanted.name),
-                             nearestHint(wanted.name, names));
-        layout.columns[found->second] = wanted;
-        places.erase(found);
-    }
+    CsvLayout layout = layoutLike(like, file, task.predictFile, Wanted::Inputs);
     TaskConfig inputs = task;
     inputs.loss.kind = LossKind::Mse; // so that no classes are sorted
     // a network that is trained must not be trained again for a gap in another table
     if (inputs.missing == Missing::Refuse) inputs.missing = Missing::Drop;
     CsvTable table =
         *CsvSamples(inputs, file, std::move(layout)).read(CsvSamples::Words::TrainingData);
-    if (table.samples == 0 && table.untrue > 0)
-        throw InputError(phrase("Data", "%1 is not allowed: true, false, yes, no, 1 or 0, as the "
-                                        "training data have it there"),
-                         table.firstUntrue);
+    if (table.samples == 0 && table.untrue > 0) throw InputError(kUntrue, table.firstUntrue);
     if (table.samples == 0)
         throw InputError(table.dropped > 0
                              ? phrase("Data", "%1: every line lacks a value, so none is predicted")

@@ -29,6 +29,11 @@ struct CsvTable {
 
 /// Reads task.path. Cancellable. Throws InputError with the path and the line.
 CsvTable readCsvTable(const TaskConfig&);
+/// Reads the samples of another file from the columns with the names in the layout of `trained`, a
+/// table without lines to predict; their targets are known, and classes have its numbers. Throws
+/// InputError, with the path, when a column is missing, and for values that do not fit: classes
+/// that `trained` lacks, and what readCsvTable() refuses. Words that it lacks are counted.
+CsvTable readCsvLike(const TaskConfig&, const std::string& path, const CsvTable& trained);
 /// Reads the inputs of another file, task.predictFile, from the columns with the names in `like`;
 /// no target is needed. Throws InputError when a column is missing. Words that `like` does not have
 /// are counted, and so are lines that lack a value, which are left out unless means fill them.

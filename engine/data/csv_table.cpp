@@ -5,14 +5,15 @@
 #include "engine/data/class_sides.h"
 #include "engine/data/csv_fields.h"
 #include "engine/data/csv_header.h"
+#include "engine/data/csv_python.h"
 #include "engine/data/csv_samples.h"
 #include "engine/data/losses.h"
+#include "engine/data/own_files.h"
 #include "engine/data/stored_data.h"
 #include "engine/data/target_scale.h"
 #include "engine/data/targets.h"
 #include "engine/data/text_table.h"
 #include "engine/data/window_overlap.h"
-#include "engine/lang/python.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,8 @@ public:
     explicit CsvData(const TaskConfig& task)
         : m_table(readCsvTable(task)), m_inputs(m_table.layout.inputs),
           m_notes(columnNotes(m_table.layout, m_table.formatted, task)) {
-        m_splits = HeldBack(m_table.samples, task, m_table.labels);
+        m_splits = validatesOwn(task) ? HeldBack(m_table.samples, 0)
+                                      : HeldBack(m_table.samples, task, m_table.labels);
         m_numbers = std::move(m_table.places);
         m_tensors = {TensorSpec{"x", {static_cast<int64_t>(m_inputs)}}, TensorSpec{"target", {1}}};
         if (!m_table.labels.empty()) {
@@ -39,18 +41,23 @@ public:
         noteTarget();
         scaleTarget(task);
         noteEncoding(task);
-        setView();
         noteDropped();
         noteFilled();
         noteHeldBack(task);
-        noteSides(task);
-        if (!task.predictFile.empty()) addPredicted(task);
+        if (!task.predictFile.empty()) {
+            setView();
+            addPredicted(task);
+        } else {
+            addOwn(task);
+            setView();
+        }
         if (m_table.filled > 0) fill(task.path);
         if (task.standardise) standardiseInputs();
     }
 
     std::vector<Message> notes() const override { return m_notes; }
     std::vector<std::string> inputNames() const override { return m_table.layout.inputNames(); }
+    int64_t ownTest() const override { return m_tested; }
 
 private:
     void readStored(int32_t stored, int64_t, const SamplePlace& place) const override {
@@ -78,20 +85,13 @@ private:
             m_table.labels.resize(all, 0);
         m_numbers.insert(m_numbers.end(), more.places.begin(), more.places.end());
         m_table.filled += more.filled;
-        if (!more.unknown.empty())
-            m_notes.push_back({phrase("Data", "Samples with words that the training data lack: %1 "
-                                              "of %2, the first in %3. Such a column counts as "
-                                              "none of its words."),
-                               more.unknown.size(), more.samples, more.firstUnknown});
+        noteUnknown(more);
         if (more.untrue > 0)
             m_notes.push_back({phrase("Data", "Words where the training data have only true and "
                                               "false count as missing values: %1, the first in "
                                               "%2."),
                                more.untrue, more.firstUntrue});
-        if (more.filled > 0)
-            m_notes.push_back({phrase("Data", "%1: %2 missing values are replaced by the mean of "
-                                              "their column over the training samples."),
-                               pathText(task.predictFile), more.filled});
+        noteFilledIn(task.predictFile, more);
         if (more.dropped > 0)
             m_notes.push_back(
                 {more.dropped == 1
@@ -99,6 +99,57 @@ private:
                      : phrase("Data", "%1: %2 of %3 lines lack a value and are not predicted."),
                  pathText(task.predictFile), more.dropped, more.dropped + more.samples});
         judgeFrom(first);
+    }
+
+    /// Appends the samples of tables of their own: those to validate on, then those of the test.
+    void addOwn(const TaskConfig& task) {
+        checkOwnFiles(task);
+        if (validatesOwn(task)) {
+            const int64_t samples =
+                append(task.validationPath, readCsvLike(task, task.validationPath, m_table));
+            m_notes.push_back(
+                ownValidationNote(samples, Message::data(pathText(task.validationPath))));
+        }
+        noteSides(task);
+        if (!testsOwn(task)) return;
+        m_tested = append(task.testPath, readCsvLike(task, task.testPath, m_table));
+        m_notes.push_back(ownTestNote(m_tested, Message::data(pathText(task.testPath))));
+    }
+    /// Returns how many samples there are in the table, which are judged.
+    int64_t append(const std::string& path, CsvTable more) {
+        const auto first = static_cast<int32_t>(m_table.samples);
+        m_table.samples += more.samples;
+        checkSampleCount(pathText(path), m_table.samples);
+        m_targetScale.standardise(more.numbers);
+        m_table.x.insert(m_table.x.end(), more.x.begin(), more.x.end());
+        m_table.numbers.insert(m_table.numbers.end(), more.numbers.begin(), more.numbers.end());
+        m_table.labels.insert(m_table.labels.end(), more.labels.begin(), more.labels.end());
+        m_numbers.insert(m_numbers.end(), more.places.begin(), more.places.end());
+        m_table.filled += more.filled;
+        for (int64_t i = 0; i < more.samples; ++i)
+            m_splits.validation.push_back(first + static_cast<int32_t>(i));
+        noteUnknown(more);
+        noteFilledIn(path, more);
+        if (more.dropped > 0)
+            m_notes.push_back(
+                {more.dropped == 1
+                     ? phrase("Data", "%1: %2 of %3 lines lacks a value and is left out.")
+                     : phrase("Data", "%1: %2 of %3 lines lack a value and are left out."),
+                 pathText(path), more.dropped, more.dropped + more.samples});
+        return more.samples;
+    }
+    void noteUnknown(const CsvTable& more) {
+        if (!more.unknown.empty())
+            m_notes.push_back({phrase("Data", "Samples with words that the training data lack: %1 "
+                                              "of %2, the first in %3. Such a column counts as "
+                                              "none of its words."),
+                               more.unknown.size(), more.samples, more.firstUnknown});
+    }
+    void noteFilledIn(const std::string& path, const CsvTable& more) {
+        if (more.filled > 0)
+            m_notes.push_back({phrase("Data", "%1: %2 missing values are replaced by the mean of "
+                                              "their column over the training samples."),
+                               pathText(path), more.filled});
     }
 
     /// Puts first what the network learns: which column was chosen, and as what, is seen nowhere
@@ -185,6 +236,7 @@ private:
                                m_table.dropped, m_table.dropped + m_table.samples});
     }
     void noteHeldBack(const TaskConfig& task) {
+        if (validatesOwn(task)) return;
         if (auto note = heldBackNote(m_table.samples, task)) m_notes.push_back(*std::move(note));
         if (task.held != Held::Random || m_splits.validation.empty()) return;
         const int64_t overlap =
@@ -195,7 +247,7 @@ private:
         if (overlap > 0) m_notes.push_back(overlapNote(overlap));
     }
     void noteSides(const TaskConfig& task) {
-        if (m_table.labels.empty() || !task.predictFile.empty()) return; // else others are judged
+        if (m_table.labels.empty()) return;
         const ClassSides sides(m_splits, m_table.labels, m_table.classes.size());
         for (Message& note : notesOn(sides, m_table.classes, task))
             m_notes.push_back(std::move(note));
@@ -252,112 +304,13 @@ private:
     }
 
     CsvTable m_table;
-    size_t m_inputs; ///< of a sample
+    size_t m_inputs;      ///< of a sample
+    int64_t m_tested = 0; ///< samples of the test's own table, the last ones
     std::vector<Message> m_notes;
 };
 
 /// Reads the whole table, which the facts need.
 DataFacts csvFacts(const TaskConfig& task) { return CsvData(task).facts(); }
-
-/// Returns the words as a Python set.
-std::string pythonSet(std::span<const std::string_view> words) {
-    std::string text;
-    for (const std::string_view word : words)
-        text += (text.empty() ? "" : ", ") + lang::pythonText(std::string(word));
-    return "{" + text + "}";
-}
-
-constexpr std::string_view kPythonColumns = R"(
-TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
-
-
-def columns(fields, number):
-    """Whether they are words, and the columns: numbers as one, words as one of 0 and 1 for each."""
-    words = sorted(set(fields) - MISSING)
-    try:
-        tables = [{word: number(word) for word in words}]
-    except ValueError:
-        if not all(word.lower() in TRUTH for word in words):
-            tables = [{word: float(word == each) for word in words} for each in words]
-            return True, [[table.get(field, math.nan) for field in fields] for table in tables]
-        tables = [{word: TRUTH[word.lower()] for word in words}]
-    return False, [[tables[0].get(field, math.nan) for field in fields]]
-)";
-
-constexpr std::string_view kPythonDrop =
-    R"(    rows = [row for row in rows if not any(row[i] in MISSING for i in [at, *kept])]
-)";
-constexpr std::string_view kPythonFill =
-    R"(    rows = [row for row in rows if row[at] not in MISSING]
-)";
-constexpr std::string_view kPythonMean = R"(    x = x.where(~x.isnan(), x[train].nanmean(0))
-)";
-
-constexpr std::string_view kPythonClasses = R"(
-    words = [row[at] for row in rows]
-    classes = sorted(set(words))
-    try:
-        classes.sort(key=number)
-    except ValueError:
-        pass
-    target = torch.tensor([classes.index(word) for word in words])
-)";
-constexpr std::string_view kPythonNumbers = R"(
-    target = torch.tensor([[number(row[at])] for row in rows])
-)";
-constexpr std::string_view kPythonTruths = R"(
-    target = torch.tensor(columns([row[at] for row in rows], number)[1]).T
-)";
-
-constexpr std::string_view kPythonStandardise =
-    R"(    mean, deviation = x[train].mean(0), x[train].std(0, correction=0)
-    same = (x[train] == x[train][0]).all(0)
-    x = (x - mean) / deviation.where(~same, torch.inf)
-)";
-
-constexpr std::string_view kPythonSamples = R"(
-
-def samples():
-{READ}
-    kept = [i for i, name in enumerate(names) if name not in DROP]
-    named = [i for i in kept if not re.fullmatch(r"(Unnamed: \d+)?", names[i])]
-    at = {COLUMN}
-    kept = [i for i in named if i != at] or [i for i in kept if i != at]
-{MISSING}    parts = [columns([row[i] for row in rows], number) for i in kept]
-    parts.sort(key=lambda part: part[0])  # words stand behind numbers
-    inputs = [column for _, part in parts for column in part]
-    x = torch.tensor(inputs, dtype=torch.float64).T{TARGET}{HELD}{MEAN}{STANDARDISE}{SCALED}    x = x.float()
-    return (x[train], target[train]), (x[held], target[held])
-)";
-
-PythonData csvPython(const TaskConfig& task, int64_t) {
-    const bool classes = infoOf(task.loss.kind).ofLabels;
-    const bool drops = task.missing == Missing::Drop, fills = task.missing == Missing::Mean;
-    const std::vector<std::string> dropped = droppedColumns(task.drop);
-    const std::vector<std::string_view> names(dropped.begin(), dropped.end());
-    const std::string samples = lang::filled(
-        kPythonSamples,
-        {{"COLUMN", task.target.empty() ? "(named or kept)[-1]"
-                                        : "names.index(" + lang::pythonText(task.target) + ")"},
-         {"READ", readTablePython(task)},
-         {"TARGET", std::string(classes                                     ? kPythonClasses
-                                : task.loss.kind == LossKind::BceWithLogits ? kPythonTruths
-                                                                            : kPythonNumbers)},
-         {"MISSING", std::string(drops   ? kPythonDrop
-                                 : fills ? kPythonFill
-                                         : "")},
-         {"MEAN", std::string(fills ? kPythonMean : "")},
-         {"HELD", heldBackPython(task)},
-         {"STANDARDISE", std::string(task.standardise ? kPythonStandardise : "")},
-         {"SCALED", scaleTargetPython(task, "target", {1})}});
-    const bool refuses = task.missing == Missing::Refuse;
-    return withTargetScale({"import csv\nimport math\nimport re\n",
-                            "TABLE = " + lang::pythonText(task.path) +
-                                "\nDROP = " + (names.empty() ? "set()" : pythonSet(names)) +
-                                "\nMISSING = " + (refuses ? "set()" : pythonSet(kMissingWords)) +
-                                std::string(kPythonColumns) + samples},
-                           task);
-}
 
 } // namespace
 
@@ -365,18 +318,21 @@ extern const DataSetInfo kCsvData;
 const DataSetInfo kCsvData{
     .name = "csv",
     .about = phrase("Settings", "a table, one column of which is the target"),
-    .settings = {"data.path", "data.header", "data.target", "data.drop", "data.missing",
-                 "data.standardise", "data.standardise_target", "data.validation", "data.held_back",
-                 "data.gap", "data.stratify"},
+    .settings = {"data.path", "data.validation_path", "data.test_path", "data.header",
+                 "data.target", "data.drop", "data.missing", "data.standardise",
+                 "data.standardise_target", "data.validation", "data.held_back", "data.gap",
+                 "data.stratify"},
     .targets = Targets::AsTheLoss,
     .validates = true,
     .fromFiles = true,
     .opens =
         [](const std::string& path, TaskConfig& task) {
-            task.path = path;
-            if (!namesTable(path)) return false;
-            task.header = namesColumns(path);
-            return !textColumnsOf(path, task.header);
+            if (!findTables(path, task)) {
+                if (!namesTable(path)) return false;
+                task.path = path;
+            }
+            task.header = namesColumns(task.path);
+            return !textColumnsOf(task.path, task.header);
         },
     .facts = csvFacts,
     .make = [](const TaskConfig& task, uint64_t) -> std::unique_ptr<Dataset> {

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/sha256.h"
 #include "engine/core/text.h"
+#include "engine/data/own_files.h"
 #include "engine/io/input_file.h"
 
 #include <algorithm>
@@ -80,6 +81,18 @@ std::string seenOfFiles(const std::string& given, std::vector<std::string> paths
     return seen;
 }
 
+/// Returns the files of samples to validate on beside a table or arrays; none of the test, on which
+/// no training depends.
+std::vector<std::string> ownValidation(const TaskConfig& task) {
+    if (!validatesOwn(task) || !task.predictFile.empty()) return {};
+    const bool table = infoOf(task.kind).has("data.validation_path");
+    if (table) return {task.validationPath};
+    std::vector<std::string> paths;
+    for (const std::string* path : {&task.xVal, &task.yVal})
+        if (!path->empty()) paths.push_back(*path);
+    return paths;
+}
+
 bool differ(std::string_view print, std::string_view other) {
     const size_t common = std::min(print.size(), other.size());
     return print.substr(0, common) != other.substr(0, common);
@@ -98,6 +111,9 @@ std::string dataPrint(const TaskConfig& task, const Dataset& data) {
             for (const std::string* path : {&task.path, &task.x, &task.y})
                 if (!path->empty()) seen += contentOf(*path, kOfTable) + "\n";
         if (!table) samples = seenOfFiles(given, data.files());
+        if (table)
+            for (const std::string& path : ownValidation(task))
+                samples += contentOf(path, kOfTable) + "\n";
     } catch (const InputError&) {
         return {};
     }
@@ -110,7 +126,7 @@ std::string dataPrint(const TaskConfig& task, const Dataset& data) {
     }
     for (const ChannelScale& each : data.channelScales())
         seen += numberText(each.mean) + " " + numberText(each.deviation) + "\n";
-    return sha256(seen) + (table ? std::string() : sha256(samples));
+    return sha256(seen) + (table && samples.empty() ? std::string() : sha256(samples));
 }
 
 std::string shownPlaceOfData(const TaskConfig& task) { return pathText(givenPath(task)); }
@@ -122,8 +138,10 @@ bool predictsOtherwise(const std::string& print, const std::string& other) {
 
 Message changeSince(const std::string& began, const std::string& now, const TaskConfig& task) {
     if (!differ(began, now)) return {};
+    const std::vector<std::string> own = ownValidation(task);
+    const bool judged = !own.empty() && !predictsOtherwise(began, now);
     return {phrase("Data", "%1 has changed since the training began, and is used as it is now"),
-            shownPlaceOfData(task)};
+            judged ? pathText(own.front()) : shownPlaceOfData(task)};
 }
 
 } // namespace halfscope

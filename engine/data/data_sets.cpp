@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/data/known_facts.h"
 #include "engine/data/losses.h"
+#include "engine/data/own_files.h"
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
 
@@ -87,9 +88,8 @@ bool standardisesTarget(const TaskConfig& task) {
 bool canStratify(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
     const bool byChance = !info.has("data.held_back") || task.held == Held::Random;
-    const bool tested = info.has("data.test") && task.test;
     return info.has("data.stratify") && targetsAreClasses(task) && task.validation > 0 &&
-           byChance && !tested;
+           byChance && !validatesOwn(task);
 }
 
 bool stratifies(const TaskConfig& task) { return task.stratify && canStratify(task); }

@@ -130,7 +130,7 @@ struct DataSetInfo {
     const char* name; ///< the value of data.kind: "checkerboard"
     Phrase about;     ///< what follows the name in tool tips and the manual
     /// The settings of this data set that not every data set has: "data.path".
-    std::array<std::string_view, 12> settings{};
+    std::array<std::string_view, 16> settings{};
     /// Every step sees all samples, and task.batch has no effect.
     bool wholeSet = false;
     Targets targets = Targets::Numbers;

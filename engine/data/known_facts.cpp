@@ -2,6 +2,7 @@
 #include "engine/data/known_facts.h"
 
 #include "engine/core/text.h"
+#include "engine/data/test_split.h"
 #include "engine/io/open_folder.h"
 
 #include <algorithm>
@@ -37,6 +38,13 @@ FactsKey factsKeyOf(const TaskConfig& task) {
             task.path,
             task.x,
             task.y,
+            task.validationPath,
+            task.testPath,
+            task.xVal,
+            task.yVal,
+            task.xTest,
+            task.yTest,
+            tests(task) ? "tested" : "",
             task.target,
             task.header ? "" : "no header",
             task.textColumn,
@@ -95,11 +103,14 @@ bool namesFiles(const TaskConfig& task) { return !pathOf(task).empty(); }
 
 /// Returns a hash, because many are kept.
 size_t filesOf(const TaskConfig& task) {
-    std::string stamps = stampOf(task.path) + "\n" + stampOf(task.x) + "\n" + stampOf(task.y) +
-                         "\n" + stampOf(task.predictFile);
+    std::string stamps;
+    for (const std::string* path :
+         {&task.path, &task.x, &task.y, &task.validationPath, &task.testPath, &task.xVal,
+          &task.yVal, &task.xTest, &task.yTest, &task.predictFile})
+        stamps += stampOf(*path) + "\n";
     for (const DataSetInfo& info : dataSets()) // of every kind: generate reads the files of mnist
         for (const std::string_view folder : info.folders)
-            stamps += "\n" + stampOf(std::filesystem::path(task.path) / folder);
+            stamps += stampOf(std::filesystem::path(task.path) / folder) + "\n";
     return std::hash<std::string>()(stamps);
 }
 

@@ -89,6 +89,10 @@ struct TaskConfig {
     double noise = 0.1;   ///< line, moons, circles: standard deviation; spirals: the most
     std::string path{};   ///< mnist, cifar, pictures: folder; csv, text ...: file; shards: either
     std::string x{}, y{}; ///< arrays: files
+    /// csv: the tables of the samples to validate on and of those for the test at the end; empty
+    /// where they are shares of the others, see own_files.h
+    std::string validationPath{}, testPath{};
+    std::string xVal{}, yVal{}, xTest{}, yTest{}; ///< arrays: likewise
     /// csv, text-classes: name of the target's column; empty for the last one that can be it
     std::string target{};
     bool header = true;       ///< likewise: the first line names the columns

@@ -3,6 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/held_back.h"
+#include "engine/data/own_files.h"
 #include "engine/data/targets.h"
 
 #include <numeric>
@@ -13,11 +14,12 @@ namespace {
 
 /// Returns settings that divide the samples held back: what is held back of them is the test.
 TaskConfig settingsOfTest(const TaskConfig& task) {
-    const DataSetInfo& info = infoOf(task.kind);
     TaskConfig of = task;
     of.validation = task.testShare;
-    if (info.has("data.test") && task.test) { // they come with the data, in any order
+    if (validatesOwn(task)) { // they come with the data, in any order
         of.test = of.stratify = false;
+        of.validationPath.clear();
+        of.xVal.clear();
         of.held = Held::Random;
     }
     if (task.kind == TaskKind::Text) { // samples that begin one character after the other overlap
@@ -128,8 +130,9 @@ std::unique_ptr<Dataset> withOwnTest(std::unique_ptr<Dataset> whole, int64_t lef
 
 bool canTest(const TaskConfig& task) {
     const DataSetInfo& info = infoOf(task.kind);
-    const bool comes = !info.has("data.validation") || (info.has("data.test") && task.test);
-    return info.validates && (comes || task.validation > 0) && task.predictFile.empty();
+    const bool comes = !info.has("data.validation") || validatesOwn(task);
+    return info.validates && (comes || task.validation > 0) && !testsOwn(task) &&
+           task.predictFile.empty();
 }
 
 bool tests(const TaskConfig& task) { return task.testShare > 0 && canTest(task); }

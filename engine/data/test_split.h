@@ -10,7 +10,8 @@
 
 namespace halfscope {
 
-/// Whether a run on these data can keep samples for a test: there are samples to validate on.
+/// Whether a run on these data can keep a share of samples for a test: there are samples to
+/// validate on, and the test has no file of its own.
 bool canTest(const TaskConfig&);
 /// Whether it keeps a share of them.
 bool tests(const TaskConfig&);

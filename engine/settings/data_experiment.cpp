@@ -11,6 +11,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/held_back.h"
 #include "engine/data/known_facts.h"
+#include "engine/data/own_files.h"
 #include "engine/data/pictures.h"
 #include "engine/data/targets.h"
 #include "engine/data/text_table.h"
@@ -128,7 +129,9 @@ Missing missingFor(const TaskConfig& task, bool drops) {
 /// which none overlaps with them, as forecasts are; DataFacts::notes tells so.
 void splitByTime(TaskConfig& task) {
     TaskConfig all = task;
-    all.validation = 0; // in their order
+    all.validation = 0;   // in their order
+    all.testPath.clear(); // it needs samples to validate on
+    all.xTest.clear();
     all.standardise = all.standardiseX = all.standardiseTarget = false;
     const std::unique_ptr<Dataset> data = makeDataset(all, 0);
     const auto tensors = data->tensors();
@@ -150,6 +153,8 @@ void splitByTime(TaskConfig& task) {
 bool stratifiesFor(TaskConfig task) {
     if (!canStratify(task)) return false;
     task.validation = 0;
+    task.testPath.clear(); // it needs samples to validate on
+    task.xTest.clear();
     return factsOf(task).validation == 0; // else some come with the data
 }
 
@@ -159,6 +164,45 @@ bool testsFor(TaskConfig task) {
     task.test = testPartOf(task).has_value();
     return task.test && (factsWith(task, LossKind::CrossEntropy) || factsWith(task, LossKind::Mse));
 }
+
+/// The settings of files beside those to train on.
+class OtherFiles {
+public:
+    /// Takes them out of the settings: what the training data alone say is decided first.
+    explicit OtherFiles(TaskConfig& task) : m_task(task) {
+        for (const auto& part : {kValidation, kTest})
+            for (std::string TaskConfig::*each : part)
+                (task.*each).clear();
+    }
+    /// Puts them back. What was found in a folder and does not fit is left out where it is the
+    /// test, such as one whose targets are to be found out. Lines that lack a value are dropped
+    /// where only the samples to validate on have them.
+    void putBackInto(TaskConfig& task, bool testIsGiven, bool missingIsGiven) const {
+        putBack(task, kValidation);
+        if (!fits(task) && !missingIsGiven && task.missing == Missing::Refuse) {
+            task.missing = Missing::Drop;
+            if (!fits(task)) task.missing = Missing::Refuse;
+        }
+        putBack(task, kTest);
+        if (testIsGiven || fits(task)) return;
+        for (std::string TaskConfig::*each : kTest)
+            (task.*each).clear();
+    }
+
+private:
+    using Part = std::array<std::string TaskConfig::*, 3>;
+    static constexpr Part kValidation{&TaskConfig::validationPath, &TaskConfig::xVal,
+                                      &TaskConfig::yVal};
+    static constexpr Part kTest{&TaskConfig::testPath, &TaskConfig::xTest, &TaskConfig::yTest};
+
+    void putBack(TaskConfig& task, const Part& part) const {
+        for (std::string TaskConfig::*each : part)
+            task.*each = m_task.*each;
+    }
+    static bool fits(const TaskConfig& task) { return factsWith(task, task.loss.kind).has_value(); }
+
+    TaskConfig m_task; ///< as it was
+};
 
 /// Targets of very large or small numbers are standardised, because a network does not reach them
 /// in a thousand steps; DataFacts::notes tells how to undo it.
@@ -301,7 +345,9 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
             key.starts_with("data.") || key.starts_with("task."))
             setField(config, each.lane, key, each.value);
     const DataSetInfo& info = infoOf(config.task.kind); // another row where data.kind is given
-    if (!isGiven("data.test") && info.has("data.test")) config.task.test = testsFor(config.task);
+    if (!isGiven("data.test") && canValidateTestArrays(config.task))
+        config.task.test = testsFor(config.task);
+    const OtherFiles others(config.task);
     if (!isGiven("data.context") && info.has("data.tokens"))
         config.task.context = contextFor(config.task);
     if (!isGiven("data.target") && config.task.target.empty() && info.has("data.target"))
@@ -313,7 +359,9 @@ std::optional<RunConfig> experimentOn(const std::string& path, std::span<const A
     if (!isGiven("task.loss")) config.task.loss.kind = lossFor(config.task);
     if (!isGiven("data.standardise_target"))
         config.task.standardiseTarget = standardisesFor(config.task);
-    const bool chooses = info.has("data.held_back") && !config.task.test &&
+    others.putBackInto(config.task, isGiven("data.test_path") || isGiven("data.x_test"),
+                       isGiven("data.missing"));
+    const bool chooses = info.has("data.held_back") && !validatesOwn(config.task) &&
                          !isGiven("data.held_back") && !isGiven("data.gap");
     if (chooses) splitByTime(config.task);
     if (!isGiven("data.stratify")) config.task.stratify = stratifiesFor(config.task);

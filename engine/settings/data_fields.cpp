@@ -2,6 +2,7 @@
 // made.
 #include "engine/data/channel_values.h"
 #include "engine/data/dataset.h"
+#include "engine/data/own_files.h"
 #include "engine/data/targets.h"
 #include "engine/data/test_split.h"
 #include "engine/settings/field_parts.h"
@@ -33,6 +34,10 @@ Field channelValues(const Words& words, Access at) {
     return field;
 }
 
+bool hasOwn(const RunConfig& c, const char* key, const std::string& path) {
+    return infoOf(c.task.kind).has(key) && !path.empty();
+}
+
 } // namespace
 
 std::vector<Field> fileFields() {
@@ -55,6 +60,24 @@ std::vector<Field> fileFields() {
                  "the experiment file.")},
             [](auto& c) -> auto& { return c.task.path; }),
         pathField(
+            {"data.validation_path", phrase("Settings", "Validation data"), kNoUnit,
+             phrase("Settings", "A table of the samples to validate on, with the columns of the "
+                                "table to train on, told by their names; what is learnt from that "
+                                "table, such as classes and means, is applied to it. Empty: a "
+                                "share of the samples to train on is held back.")},
+            [](auto& c) -> auto& { return c.task.validationPath; }),
+        pathField(
+            {"data.test_path", phrase("Settings", "Test data"), kNoUnit,
+             phrase("Settings", "Likewise, a table of samples that no validation sees; each lane "
+                                "is judged on them once, at the end of the run. Empty: the share "
+                                "data.test_share of the samples to validate on, or no test.")},
+            [](auto& c) -> auto& { return c.task.testPath; }),
+    };
+}
+
+std::vector<Field> arrayFields() {
+    return {
+        pathField(
             {"data.x", phrase("Settings", "Inputs"), kNoUnit,
              phrase("Settings", "An .npy file whose first axis counts the samples, or an .npz or "
                                 ".safetensors file: its array x, or the only one.")},
@@ -66,6 +89,32 @@ std::vector<Field> fileFields() {
                     "0 for each sample, its class. Empty: in the same .npz or .safetensors "
                     "file.")},
             [](auto& c) -> auto& { return c.task.y; }),
+        pathField(
+            {"data.x_val", phrase("Settings", "Validation inputs"), kNoUnit,
+             phrase("Settings", "The inputs of samples to validate on: an .npy file, or an .npz or "
+                                ".safetensors file, which may be that of data.x: its array x_val, "
+                                "x_valid or x_validation or, in a file of its own, x or the only "
+                                "one. Empty: a share of the samples to train on is held back.")},
+            [](auto& c) -> auto& { return c.task.xVal; }),
+        when([](const RunConfig& c) { return hasOwn(c, "data.x_val", c.task.xVal); },
+             pathField(
+                 {"data.y_val", phrase("Settings", "Validation targets"), kNoUnit,
+                  phrase("Settings", "Likewise, their targets y_val. Empty: in the .npz or "
+                                     ".safetensors file of data.x_val.")},
+                 [](auto& c) -> auto& { return c.task.yVal; })),
+        pathField(
+            {"data.x_test", phrase("Settings", "Test inputs"), kNoUnit,
+             phrase("Settings", "Likewise, the inputs x_test of samples that no validation sees; "
+                                "each lane is judged on them once, at the end of the run. Empty: "
+                                "the share data.test_share of the samples to validate on, or no "
+                                "test.")},
+            [](auto& c) -> auto& { return c.task.xTest; }),
+        when([](const RunConfig& c) { return hasOwn(c, "data.x_test", c.task.xTest); },
+             pathField(
+                 {"data.y_test", phrase("Settings", "Test targets"), kNoUnit,
+                  phrase("Settings", "Likewise, their targets y_test. Empty: in the .npz or "
+                                     ".safetensors file of data.x_test.")},
+                 [](auto& c) -> auto& { return c.task.yTest; })),
     };
 }
 
@@ -197,8 +246,7 @@ std::vector<Field> pictureFields() {
 namespace {
 
 bool holdsBack(const RunConfig& c) {
-    const DataSetInfo& data = infoOf(c.task.kind);
-    return data.has("data.validation") && !(c.task.test && data.has("data.test"));
+    return infoOf(c.task.kind).has("data.validation") && !validatesOwn(c.task);
 }
 
 bool choosesHeld(const RunConfig& c) {
@@ -238,11 +286,13 @@ std::vector<Field> preparationFields() {
                          "deviation 1 over the training samples. The loss then has no unit; mean "
                          "absolute errors and predictions are in the units of the data.")},
                  [](auto& c) -> auto& { return c.task.standardiseTarget; })),
-        ofDataSets(ofRun(
-            {"data.test", phrase("Settings", "Validate on test arrays"), kNoUnit,
-             phrase("Settings", "The arrays x_test and y_test of an .npz or .safetensors file are "
-                                "the samples to validate on, and none are held back.")},
-            [](auto& c) -> auto& { return c.task.test; })),
+        when([](const RunConfig& c) { return canValidateTestArrays(c.task); },
+             ofRun(
+                 {"data.test", phrase("Settings", "Validate on test arrays"), kNoUnit,
+                  phrase("Settings", "The arrays x_test and y_test of an .npz or .safetensors "
+                                     "file are the samples to validate on, and none are held "
+                                     "back.")},
+                 [](auto& c) -> auto& { return c.task.test; })),
         when(holdsBack, in(ofRun(
                                {"data.validation", phrase("Settings", "Held back"), kNoUnit,
                                 phrase("Settings",

@@ -17,6 +17,7 @@ inline constexpr double kLongestSchedule = 8e6;
 /// Returns the rows of the group "Task" for samples from files: where they come from, and how they
 /// are made.
 std::vector<Field> fileFields();
+std::vector<Field> arrayFields();
 std::vector<Field> sampleFields();
 std::vector<Field> pictureFields();
 std::vector<Field> preparationFields();

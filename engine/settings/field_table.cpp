@@ -504,6 +504,7 @@ std::vector<Field> makeTable() {
     };
     add(phrase("Settings", "Task"), taskFields());
     add(phrase("Settings", "Task"), fileFields());
+    add(phrase("Settings", "Task"), arrayFields());
     add(phrase("Settings", "Task"), sampleFields());
     add(phrase("Settings", "Task"), pictureFields());
     add(phrase("Settings", "Task"), preparationFields());

@@ -34,6 +34,7 @@
 #include <QStyleOptionComboBox>
 #include <QToolButton>
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -309,22 +310,27 @@ bool FieldEditor::namesData() const {
 QString FieldEditor::problemText() const {
     const TaskConfig& task = m_model.config().task;
     const QString key = m_index.data(ConfigModel::KeyRole).toString();
-    const bool column = key == QLatin1String(kTargetKey) || key == QLatin1String(kDropKey);
-    if (!column && (!namesData() || !namesFiles(task))) return {};
+    constexpr std::array<const char*, 8> kToldThere{
+        kTargetKey,   kDropKey,     "data.validation_path", "data.test_path",
+        "data.x_val", "data.y_val", "data.x_test",          "data.y_test"};
+    const bool own = std::ranges::any_of(
+        kToldThere, [&key](const char* each) { return key == QLatin1String(each); });
+    if (!own && (!namesData() || !namesFiles(task))) return {};
     if (!applies()) return {};
     const std::optional<Message> problem = factsProblem(taskOf(m_model.config()));
     if (!problem) return {};
-    // a wrong name of a column is told where it was typed
+    // a wrong name of a column, or of another file, is told where it was typed
     const QString english = QString::fromStdString(problem->english());
     const auto blames = [&english](const QString& setting) {
         return english.startsWith(setting + QLatin1String(": "));
     };
-    const bool elsewhere =
-        !column && (blames(QLatin1String(kTargetKey)) || blames(QLatin1String(kDropKey)));
-    if (elsewhere || (column && !blames(key))) return {};
+    const bool elsewhere = !own && std::ranges::any_of(kToldThere, [&](const char* each) {
+        return blames(QLatin1String(each));
+    });
+    if (elsewhere || (own && !blames(key))) return {};
     const QString text = translated(*problem);
-    const Field* own = findField(key.toStdString());
-    const QString name = own ? labelInWindow(*own) + QLatin1String(": ") : QString();
+    const Field* field = findField(key.toStdString());
+    const QString name = field ? labelInWindow(*field) + QLatin1String(": ") : QString();
     return text.startsWith(name) ? text.mid(name.size()) : text;
 }
 
@@ -375,7 +381,7 @@ void FieldEditor::browseData(const QString& key) {
                : chooseSource(this, FilesOf::Data, tr("Choose a file with data"),
                               kind == TaskKind::Shards ? tr("Shards (*.tar);;All files (*)")
                               : kind == TaskKind::Text ? tr("Texts (*.txt);;All files (*)")
-                              : key == QLatin1String(kDataKey)
+                              : key.endsWith(QLatin1String("path"))
                                   ? tr("Tables (*.csv *.tsv *.data);;All files (*)")
                                   : tr("Arrays (*.npy *.npz *.safetensors);;All files (*)"),
                               m_line->text());

@@ -331,7 +331,22 @@ void TestDataExperiment::foldersOfArrays() {
     QVERIFY(experimentOn(path("pair")));
     for (const char* name : {"pair/x_test.npy", "pair/y_test.npy"})
         write(name);
-    QVERIFY(!experimentOn(path("pair")));
+    const auto tested = experimentOn(path("pair"));
+    QVERIFY(tested);
+    QCOMPARE(tested->task.x, path("pair/x.npy"));
+    QCOMPARE(tested->task.xTest, path("pair/x_test.npy"));
+    QCOMPARE(tested->task.yTest, path("pair/y_test.npy"));
+    QVERIFY(tested->task.xVal.empty() && !tested->task.test);
+    for (const char* name : {"pair/X_valid.npy", "pair/Y_valid.npy"})
+        write(name);
+    const auto judged = experimentOn(path("pair"));
+    QVERIFY(judged);
+    QCOMPARE(judged->task.xVal, path("pair/X_valid.npy"));
+    QCOMPARE(judged->task.yVal, path("pair/Y_valid.npy"));
+    QCOMPARE(factsOf(judged->task).validation, int64_t{4});
+    for (const char* name : {"pair/x_more.npy", "pair/y_more.npy"})
+        write(name);
+    QVERIFY(!experimentOn(path("pair"))); // which of them are to be trained on?
 }
 
 void TestDataExperiment::titles() {

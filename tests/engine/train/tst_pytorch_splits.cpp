@@ -63,6 +63,8 @@ class TestPyTorchSplits : public QObject {
 private slots:
     void agree_data();
     void agree();
+    void ownTables_data();
+    void ownTables();
     void folderForTheTest_data();
     void folderForTheTest();
 
@@ -144,6 +146,86 @@ void TestPyTorchSplits::agree() {
             printedByProgram(m_folder, kCountingDriver, config, experiment.lane(0), 1);
         QCOMPARE(printed.trimmed(), countsOf(*makeDataset(taskOf(config), 0)));
     }
+}
+
+void TestPyTorchSplits::ownTables_data() {
+    QTest::addColumn<QStringList>("settings");
+    const QString train = write("train.csv", "a;colour;dry;kind\n1;red;yes;low\n3;blue;no;high\n"
+                                             "1;red;no;mid\n3,5;blue;yes;low\n5;red;no;low\n"
+                                             "6;blue;no;high\n7;red;no;mid\n"),
+                  valid =
+                      write("valid.csv", "kind,x,a,dry,colour\nmid,q,2,0,red\nlow,q,NA,yes,teal\n"
+                                         ",,,,\nlow,q,4.5,yes,blue\n"),
+                  test = write("test.csv", "colour\ta\tdry\tkind\nblue\t3\tno\thigh\n"
+                                           "red\t5\tyes\tlow\n");
+    const QString kind = "data.kind=csv", path = "data.path=" + train,
+                  judged = "data.validation_path=" + valid, tested = "data.test_path=" + test;
+    QTest::newRow("all") << QStringList{kind, path, judged, tested, "data.missing=mean"};
+    QTest::newRow("lines left out") << QStringList{kind, path, judged, tested, "data.missing=drop"};
+    QTest::newRow("validation") << QStringList{kind, path, judged, "data.missing=mean"};
+    // the last ones, because chance chooses others in a program
+    QTest::newRow("test") << QStringList{
+        kind, path, tested, "data.validation=0.3", "data.held_back=last", "data.test_share=0.5"};
+    const auto array = [](const std::vector<float>& values) {
+        return npyBytes(std::vector<int64_t>{static_cast<int64_t>(values.size()) / 2, 2}, values);
+    };
+    const auto labels = [](const std::string& bytes) {
+        return npy("|u1", "(" + std::to_string(bytes.size()) + ",)", bytes);
+    };
+    using namespace std::string_literals;
+    const QString archive =
+        write("all.npz", zipBytes({{"x.npy", array({1, 10, 2, 30, 4, 20, 8, 50, 9, 60})},
+                                   {"y.npy", labels("\0\1\2\1\0"s)},
+                                   {"x_valid.npy", array({5, 5, 7, 7})},
+                                   {"y_valid.npy", labels("\2\1"s)}}));
+    const QString x = write("x_test.npy", array({3, 3, 6, 6, 9, 9})),
+                  y = write("y_test.npy", labels("\0\0\2"s));
+    const QStringList arrays{"data.kind=arrays", "data.x=" + archive, "data.standardise_x=true"},
+        tests{"data.x_test=" + x, "data.y_test=" + y};
+    QTest::newRow("arrays") << arrays + tests + QStringList{"data.x_val=" + archive};
+    QTest::newRow("arrays to validate on") << arrays + QStringList{"data.x_val=" + archive};
+    QTest::newRow("arrays to test on")
+        << arrays + tests + QStringList{"data.validation=0.4", "data.held_back=last"};
+}
+
+/// Programs have the same numbers in each part, with the scale and the classes of the training.
+void TestPyTorchSplits::ownTables() {
+    if (lacksPython()) QSKIP(lacksPython());
+    QFETCH(const QStringList, settings);
+    RunConfig config = presetNamed("checkerboard").config;
+    config.lanes = parseLanes("fp32");
+    for (const QString& setting : settings + QStringList{"task.loss=cross-entropy", "task.batch=2"})
+        applySetting(config, setting.toStdString());
+    Experiment experiment(config);
+    const QString driver = kImport + R"(
+for x, target in program.samples():
+    for row, label in zip(x.tolist(), target.tolist()):
+        print(label, *(f"{value:.4f}" for value in row))
+    print("end")
+)";
+    const QString printed = printedByProgram(m_folder, driver, config, experiment.lane(0), 1);
+    QString ours;
+    const auto add = [&ours](const Dataset& of, Split split) {
+        for (int64_t i = 0; i < of.samples(split); ++i) {
+            Batch batch = Batch::of(of.tensors(), 1);
+            of.read(split, {&i, 1}, batch);
+            ours += QString::number(batch.labels(kTarget)[0]);
+            for (const float value : batch.floats(kX))
+                ours += " " + QString::number(double{value}, 'f', 4);
+            ours += '\n';
+        }
+        ours += "end\n";
+    };
+    const auto data = makeDataset(taskOf(config), 0);
+    add(*data, Split::Train);
+    add(*data, Split::Validation);
+    if (data->test()) add(*data->test(), Split::Validation);
+    QCOMPARE(printed.trimmed(), ours.trimmed());
+    const QString said =
+        printedByProgram(m_folder, kImport + "sys.argv = sys.argv[:1]\nprogram.main()\n", config,
+                         experiment.lane(0), 1);
+    QVERIFY2(said.contains("fp32: validation loss "), qUtf8Printable(said));
+    QCOMPARE(said.contains("fp32: test loss "), data->test() != nullptr);
 }
 
 /// Writes a folder to train on, one to validate on and one to test on, with other counts in each.

@@ -87,6 +87,7 @@ private slots:
     void theWindowGoesOn();
     void wrongPathsAreToldBesideThem();
     void closesMeanwhile();
+    void otherTables();
     void refusesAtTheRestart();
     void theNetworkWaitsForItsShape();
     void copiesTheProgramLater();
@@ -154,6 +155,37 @@ void TestDataPaths::wrongPathsAreToldBesideThem() {
     QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window)));
     QVERIFY(QTest::qWaitFor([&] { return tellsOfTable(window); }, kPatience));
     QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window)));
+}
+
+/// A table to validate on has a row of its own, where it is told when it is the wrong one; a share
+/// has none beside it.
+void TestDataPaths::otherTables() {
+    constexpr const char *kOther = "data.validation_path", *kShare = "data.validation";
+    Opened opened(ofTables());
+    MainWindow& window = opened.window;
+    QVERIFY(reaches(window, SessionState::Ready));
+    const QString path = table(1000);
+    choose(window, path);
+    QVERIFY(QTest::qWaitFor([&] { return tellsOfTable(window); }, kPatience));
+    const FieldEditor* editor = window.setup().editor(kOther);
+    QVERIFY(editor->applies());
+    QVERIFY(window.setup().editor("data.test_path")->applies());
+    QVERIFY(window.setup().editor(kShare)->applies());
+    QCOMPARE(editor->control()->accessibleName(), QStringLiteral("Validation data"));
+    const auto error = [&] { return editor->errorText().remove(u'\u200b'); };
+    type(window, kOther, path);
+    const QString refused = path + QStringLiteral(" is not allowed: it is the file of ");
+    QVERIFY2(QTest::qWaitFor([&] { return error().startsWith(refused); }, kPatience),
+             qPrintable(error()));
+    QVERIFY2(errorOf(window).isEmpty(), qPrintable(errorOf(window))); // told where it was typed
+    type(window, kOther, table(500));
+    QVERIFY(QTest::qWaitFor(
+        [&] { return noteOf(window).contains(QStringLiteral(", 500, are validated on")); },
+        kPatience));
+    QVERIFY2(error().isEmpty(), qPrintable(error()));
+    QVERIFY(!window.setup().editor(kShare)->applies());
+    type(window, "data.kind", QStringLiteral("moons"));
+    QVERIFY(!editor->applies());
 }
 
 /// Neither another path nor the end of the window waits for the first path.

@@ -1,0 +1,11 @@
+// A csv table as Python, for a program that trains with PyTorch.
+#pragma once
+
+#include "engine/data/dataset.h"
+
+namespace halfscope {
+
+/// DataSetInfo::python of tables.
+PythonData csvPython(const TaskConfig&, int64_t outputs);
+
+} // namespace halfscope
