@@ -10,6 +10,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <new>
+#include <span>
 
 #include <png.h>
 
@@ -17,6 +18,7 @@ namespace halfscope {
 namespace {
 
 constexpr const char* kCaptionKey = "Description"; // a keyword of the PNG specification
+constexpr const char* kSharesKey = "Shares";
 
 size_t index(const Picture& picture, int x, int y) {
     return (static_cast<size_t>(y) * static_cast<size_t>(picture.width) + static_cast<size_t>(x)) *
@@ -100,11 +102,6 @@ Picture resizedColumns(const Picture& picture, int height) {
     return result;
 }
 
-uint8_t byteFrom(float value) {
-    const float clamped = std::min(std::max(value, 0.0F), 1.0F);
-    return static_cast<uint8_t>(clamped * 255.0F + 0.5F);
-}
-
 // Returns 8-bit samples; a pixel with a nan in any channel is magenta.
 std::vector<uint8_t> samplesOf(const Picture& picture, int channels) {
     constexpr std::array<uint8_t, 3> kMagenta{255, 0, 255};
@@ -116,7 +113,7 @@ std::vector<uint8_t> samplesOf(const Picture& picture, int channels) {
         const bool bad =
             std::any_of(values, values + stored, [](float v) { return std::isnan(v); });
         for (size_t c = 0; c < static_cast<size_t>(channels); ++c)
-            samples.push_back(bad ? kMagenta[c] : byteFrom(values[std::min(c, stored - 1)]));
+            samples.push_back(bad ? kMagenta[c] : byteOf(values[std::min(c, stored - 1)]));
     }
     return samples;
 }
@@ -138,7 +135,8 @@ public:
     PngWriter& operator=(const PngWriter&) = delete;
 
     /// Returns false on an error, for which error() has the words.
-    bool encode(const uint8_t* samples, int width, int height, int channels, png_textp caption) {
+    bool encode(const uint8_t* samples, int width, int height, int channels,
+                std::span<const png_text> texts) {
         if (setjmp(png_jmpbuf(m_png)) != 0) return false;
         const size_t rowBytes = static_cast<size_t>(width) * static_cast<size_t>(channels);
         png_set_write_fn(m_png, this, onData, onFlush);
@@ -146,7 +144,8 @@ public:
                      static_cast<png_uint_32>(height), 8,
                      channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                      PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-        if (caption != nullptr) png_set_text(m_png, m_info, caption, 1);
+        if (!texts.empty())
+            png_set_text(m_png, m_info, texts.data(), static_cast<int>(texts.size()));
         png_write_info(m_png, m_info);
         for (int y = 0; y < height; ++y)
             png_write_row(m_png, samples + static_cast<size_t>(y) * rowBytes);
@@ -207,21 +206,31 @@ Picture centreSquare(Picture picture) {
     return square;
 }
 
-std::string pngBytes(const Picture& picture) {
+uint8_t byteOf(float value) {
+    const float clamped = std::min(std::max(value, 0.0F), 1.0F);
+    return static_cast<uint8_t>(clamped * 255.0F + 0.5F);
+}
+
+std::string pngBytes(const Picture& picture, const std::string& shares) {
     checkPicture(picture);
     const bool holdsNan = std::any_of(picture.values.begin(), picture.values.end(),
                                       [](float value) { return std::isnan(value); });
     const int channels = holdsNan ? 3 : picture.channels;
     const std::vector<uint8_t> samples = samplesOf(picture, channels);
-    std::string key = kCaptionKey, caption = picture.caption; // libpng wants them not const
-    png_text text{};
-    text.compression = PNG_ITXT_COMPRESSION_NONE;
-    text.key = key.data();
-    text.text = caption.data();
-    text.itxt_length = caption.size();
+    std::vector<png_text> texts;
+    const auto add = [&texts](const char* key, const std::string& content, int compression) {
+        if (content.empty()) return;
+        png_text& text = texts.emplace_back();
+        text.compression = compression;
+        text.key = const_cast<char*>(key); // libpng copies both
+        text.text = const_cast<char*>(content.data());
+        (compression == PNG_ITXT_COMPRESSION_NONE ? text.itxt_length : text.text_length) =
+            content.size();
+    };
+    add(kCaptionKey, picture.caption, PNG_ITXT_COMPRESSION_NONE);
+    add(kSharesKey, shares, PNG_TEXT_COMPRESSION_zTXt);
     PngWriter writer;
-    if (!writer.encode(samples.data(), picture.width, picture.height, channels,
-                       caption.empty() ? nullptr : &text))
+    if (!writer.encode(samples.data(), picture.width, picture.height, channels, texts))
         throw RunError(phrase("Files", "a picture cannot be made a PNG: %1"), writer.error());
     return writer.bytes();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace halfscope {
@@ -22,6 +23,9 @@ struct Picture {
 /// that expands to more than 2^26 samples. The caption is a PNG's text "Description" if it is one
 /// short line.
 Picture readPicture(const std::string& path);
+/// Does the same, and returns the text "Shares" of a PNG besides, as it is; empty when there is
+/// none, or when it takes more than 16 MiB.
+std::pair<Picture, std::string> readWithShares(const std::string& path);
 /// Returns resized(centreSquare(readPicture(path)), side, side) bit for bit, in little more memory
 /// than the result takes.
 Picture readSquare(const std::string& path, int side);
@@ -30,9 +34,12 @@ Picture readSquare(const std::string& name, std::string_view bytes, int side);
 /// Resizes with a box filter.
 Picture resized(const Picture&, int width, int height);
 Picture centreSquare(Picture);
+/// Returns a value as files of 8 bits hold it; those outside [0, 1] are clamped.
+uint8_t byteOf(float value);
 /// Returns the bytes of an 8-bit PNG file. nan is drawn magenta, for which grey pictures become
-/// RGB. The caption is its text "Description".
-std::string pngBytes(const Picture&);
+/// RGB. The caption is its text "Description". What its 8 bits cannot tell may stand in a text of
+/// ASCII, "Shares".
+std::string pngBytes(const Picture&, const std::string& shares = {});
 /// Writes the same as a file, atomically. Throws RunError with path and reason when it cannot.
 void writePng(const Picture&, const std::string& path);
 

@@ -15,6 +15,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -155,6 +156,8 @@ public:
             png_destroy_read_struct(&m_png, nullptr, nullptr);
             throw std::bad_alloc();
         }
+        png_set_chunk_malloc_max(m_png, kMostText);
+        png_set_chunk_cache_max(m_png, kMostTexts + 2); // libpng keeps two fewer
     }
     ~PngReader() { png_destroy_read_struct(&m_png, &m_info, nullptr); }
     PngReader(const PngReader&) = delete;
@@ -196,18 +199,31 @@ public:
     /// Returns the caption from the texts before the pixels.
     std::string caption() const {
         constexpr size_t kMostBytes = 200;
-        png_textp texts = nullptr;
-        const int count = png_get_text(m_png, m_info, &texts, nullptr);
-        for (int i = 0; i < count; ++i) {
-            if (std::string_view(texts[i].key) != "Description" || !texts[i].text) continue;
-            const std::string_view text = texts[i].text;
+        for (const png_text& each : texts()) {
+            if (std::string_view(each.key) != "Description" || !each.text) continue;
+            const std::string_view text = each.text;
             if (text.size() <= kMostBytes && isPlainText(text)) return std::string(text);
         }
+        return {};
+    }
+    /// Returns the first text "Shares" likewise, whatever it holds.
+    std::string shares() const {
+        for (const png_text& each : texts())
+            if (std::string_view(each.key) == "Shares" && each.text) return each.text;
         return {};
     }
     const char* error() const { return m_error.data(); }
 
 private:
+    // A file of a few MiB may have a thousand texts that expand to gigabytes together.
+    static constexpr size_t kMostText = size_t{16} << 20; // the shares of 1000 classes take 12
+    static constexpr uint32_t kMostTexts = 14;
+
+    std::span<const png_text> texts() const {
+        png_textp first = nullptr;
+        const int count = png_get_text(m_png, m_info, &first, nullptr);
+        return {first, static_cast<size_t>(std::max(count, 0))};
+    }
     static void onError(png_structp png, png_const_charp text) {
         auto* self = static_cast<PngReader*>(png_get_error_ptr(png));
         std::snprintf(self->m_error.data(), self->m_error.size(), "%s", text);
@@ -247,7 +263,8 @@ void checkMemory(const Source& source, const Layout& layout, uint64_t samples) {
                   layout.width, layout.height, source.bytes, most});
 }
 
-Picture readPng(const Source& source, Rows rows) {
+/// `shares` takes the text of this name unless it is null.
+Picture readPng(const Source& source, Rows rows, std::string* shares) {
     PngReader reader;
     Layout layout;
     const auto check = [&](bool good) {
@@ -273,6 +290,7 @@ Picture readPng(const Source& source, Rows rows) {
     check(reader.finish());
     Picture picture = rows.result();
     picture.caption = reader.caption();
+    if (shares) *shares = reader.shares();
     return picture;
 }
 
@@ -403,7 +421,7 @@ Picture readJpeg(const Source& source, Rows rows) {
     return rows.result();
 }
 
-Picture readRows(const Source& source, Rows rows) {
+Picture readRows(const Source& source, Rows rows, std::string* shares = nullptr) {
     const std::string& path = source.path;
     const auto fail = [&path] {
         failRead(path, {phrase("Files", "cannot read: %1"),
@@ -416,7 +434,7 @@ Picture readRows(const Source& source, Rows rows) {
     if (count == 0 && std::ferror(source.file) != 0) fail();
     if (std::fseek(source.file, 0, SEEK_SET) != 0) fail();
     try {
-        if (start == kPngStart) return readPng(source, std::move(rows));
+        if (start == kPngStart) return readPng(source, std::move(rows), shares);
         if (std::equal(kJpegStart.begin(), kJpegStart.end(), start.begin()))
             return readJpeg(source, std::move(rows));
     } catch (const std::bad_alloc&) {
@@ -426,16 +444,22 @@ Picture readRows(const Source& source, Rows rows) {
                               : phrase("Files", "neither a PNG nor a JPEG picture"));
 }
 
-Picture readRows(const std::string& path, Rows rows) {
+Picture readRows(const std::string& path, Rows rows, std::string* shares = nullptr) {
     InputFile input(path);
     const auto size = static_cast<uint64_t>(input.size());
     const auto file = input.stream();
-    return readRows(Source{path, file.get(), size}, std::move(rows));
+    return readRows(Source{path, file.get(), size}, std::move(rows), shares);
 }
 
 } // namespace
 
 Picture readPicture(const std::string& path) { return readRows(path, Rows(std::nullopt)); }
+
+std::pair<Picture, std::string> readWithShares(const std::string& path) {
+    std::pair<Picture, std::string> read;
+    read.first = readRows(path, Rows(std::nullopt), &read.second);
+    return read;
+}
 
 Picture readSquare(const std::string& path, int side) {
     require(side > 0, "a picture read to nothing");

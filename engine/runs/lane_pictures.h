@@ -19,7 +19,8 @@ struct LanePictures {
     /// behind them a last one with the true classes. Empty when the samples are no such pictures,
     /// and when a file lacks them.
     std::vector<Picture> galleries{};
-    /// Whether the outputs come from PNG files: they are rounded to 8 bits and cut off at 0 and 1.
+    /// Whether the outputs come from PNG files: they are rounded to 8 bits and cut off at 0 and 1,
+    /// apart from tables of classes, which are exact (see output_file.h).
     /// An error computed from them is not that of the network.
     bool fromFiles = false;
 };

@@ -10,6 +10,7 @@ Message MissingPart::text() const {
     case Kind::Rows: return {phrase("Files", "%1 after step %2"), name, step};
     case Kind::LastLine: return {phrase("Files", "the last line of %1"), name};
     case Kind::RunEnd: return phrase("Files", "the end of the run");
+    case Kind::Shares: return {phrase("Files", "the exact shares in %1"), name};
     }
     return {};
 }

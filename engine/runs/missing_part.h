@@ -15,6 +15,7 @@ struct MissingPart {
         Rows,     ///< of a table, after some step
         LastLine, ///< of a file, which was cut off in that line
         RunEnd,   ///< of the run, which was killed or could not be written to its end
+        Shares,   ///< of a table of classes, whose picture tells them in 8 bits only
     };
     Kind kind = Kind::All;
     std::string name{}; ///< of the file or column

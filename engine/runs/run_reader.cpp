@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
+#include "engine/runs/output_file.h"
 #include "engine/runs/run_folder.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
@@ -185,6 +186,18 @@ private:
     Picture pictureOf(const std::string& name) {
         try {
             return readPicture(pathTo(name));
+        } catch (const InputError&) {
+            lacks(name);
+            return {};
+        }
+    }
+
+    /// Does the same for what a lane has drawn.
+    Picture outputOf(const std::string& name) {
+        try {
+            OutputFile file = readOutput(m_run->info().config.task, pathTo(name));
+            if (file.damagedShares) lacks({MissingPart::Kind::Shares, name});
+            return std::move(file.picture);
         } catch (const InputError&) {
             lacks(name);
             return {};
@@ -447,7 +460,7 @@ private:
         LanePictures all{m_run->step(), {}, std::nullopt, {}};
         for (const std::string& lane : names()) {
             if (!exists(run_file::output(lane))) return std::nullopt;
-            all.outputs.push_back(pictureOf(run_file::output(lane)));
+            all.outputs.push_back(outputOf(run_file::output(lane)));
             if (all.outputs.back().width == 0) return std::nullopt;
         }
         all.galleries = galleries();

@@ -4,6 +4,7 @@
 
 #include "engine/core/error.h"
 #include "engine/runs/gradient_file.h"
+#include "engine/runs/output_file.h"
 #include "engine/runs/run_summary.h"
 #include "engine/runs/run_tables.h"
 #include "engine/settings/fields.h"
@@ -196,7 +197,7 @@ private:
         const std::vector<Picture>& outputs = m_run.pictures().outputs;
         for (size_t i = 0; i < outputs.size(); ++i)
             if (outputs[i].width > 0) // painted already
-                add(run_file::output(m_names[i]), pngBytes(outputs[i]));
+                add(run_file::output(m_names[i]), outputPng(m_run.info().config.task, outputs[i]));
         const std::vector<Picture>& galleries = m_run.pictures().galleries;
         const std::vector<std::string> names = galleryNames(m_names);
         for (size_t i = 0; galleries.size() == names.size() && i < names.size(); ++i)

@@ -5,22 +5,34 @@
 #include "engine/runs/setting_differences.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 namespace halfscope {
 
 namespace {
 
-/// Returns "Run" for "Run (2)", and other names as they are.
-std::string withoutNumber(const std::string& name) {
+struct Numbered {
+    std::string plain;
+    uint64_t number; ///< UINT64_MAX also for larger ones
+};
+
+/// Returns "Run" and 2 for "Run (2)", and nothing for other names.
+std::optional<Numbered> numberedName(const std::string& name) {
     constexpr std::string_view kDigits = "0123456789";
-    if (!name.ends_with(')')) return name;
+    if (name.size() < 2 || !name.ends_with(')')) return std::nullopt;
     const size_t before = name.find_last_not_of(kDigits, name.size() - 2);
-    const bool numbered = before != name.npos && before + 2 < name.size() && before > 1 &&
-                          name[before] == '(' && name[before - 1] == ' ';
-    return numbered ? name.substr(0, before - 1) : name;
+    if (before == name.npos || before + 2 >= name.size() || before < 1 || name[before] != '(' ||
+        name[before - 1] != ' ')
+        return std::nullopt;
+    Numbered numbered{name.substr(0, before - 1), UINT64_MAX};
+    std::from_chars(name.data() + before + 1, name.data() + name.size() - 1, numbered.number);
+    return numbered;
+}
+
+std::string withNumber(const std::string& plain, uint64_t number) {
+    return plain + " (" + std::to_string(number) + ")";
 }
 
 } // namespace
@@ -29,15 +41,12 @@ RunId RunStore::add(std::shared_ptr<Run> run, const std::string& name) {
     require(run != nullptr, "a store holds runs only");
     Entry entry;
     entry.id = static_cast<RunId>(++m_lastId);
-    entry.name = freeName(name, RunId::None);
-    std::vector<bool> taken(m_entries.size() + 1); // one of so many colours is free
-    for (const Entry& each : m_entries)
-        if (const auto color = static_cast<size_t>(each.color); color < taken.size())
-            taken[color] = true;
-    entry.color = static_cast<int>(std::ranges::find(taken, false) - taken.begin());
+    entry.name = takeName(name);
+    entry.color = takeColor();
     entry.run = run;
     m_entries.push_back(std::move(entry));
     m_runs.push_back(std::move(run));
+    m_places[m_entries.back().id] = m_entries.size() - 1;
     ++m_changes;
     return m_entries.back().id;
 }
@@ -46,8 +55,12 @@ void RunStore::remove(RunId id) {
     const Entry* const found = find(id);
     if (!found) return;
     const auto at = found - m_entries.data();
+    m_freeColors.insert(found->color);
+    giveName(found->name);
+    m_places.erase(id);
     m_entries.erase(m_entries.begin() + at);
     m_runs.erase(m_runs.begin() + at);
+    placeAnew(static_cast<size_t>(at), m_entries.size());
     if (m_current == id) m_current = RunId::None;
     ++m_changes;
 }
@@ -55,7 +68,8 @@ void RunStore::remove(RunId id) {
 void RunStore::rename(RunId id, const std::string& name) {
     Entry* const found = entry(id);
     if (!found || found->name == name) return;
-    found->name = freeName(name, id);
+    giveName(found->name); // it may be the new one
+    found->name = takeName(name);
     ++m_changes;
 }
 
@@ -80,6 +94,7 @@ void RunStore::move(RunId id, size_t index) {
     };
     shift(m_entries);
     shift(m_runs);
+    placeAnew(std::min(from, to), std::max(from, to) + 1);
     ++m_changes;
 }
 
@@ -91,9 +106,8 @@ void RunStore::setCurrent(RunId id) {
 }
 
 const RunStore::Entry* RunStore::find(RunId id) const {
-    const auto found = std::find_if(m_entries.begin(), m_entries.end(),
-                                    [id](const Entry& each) { return each.id == id; });
-    return found == m_entries.end() ? nullptr : &*found;
+    const auto found = m_places.find(id);
+    return found == m_places.end() ? nullptr : &m_entries[found->second];
 }
 
 RunStore::Entry* RunStore::entry(RunId id) { return const_cast<Entry*>(find(id)); }
@@ -128,18 +142,32 @@ std::vector<std::vector<std::string>> RunStore::differences(const SettingName& n
     return texts;
 }
 
-std::string RunStore::freeName(const std::string& wanted, RunId except) const {
-    std::unordered_set<std::string_view> taken; // there may be thousands of one name
-    for (const Entry& each : m_entries)
-        if (each.id != except) taken.insert(each.name);
-    if (!taken.contains(wanted)) return wanted;
-    const std::string plain = withoutNumber(wanted);
-    std::string name;
-    int number = 2;
-    do
-        name = plain + " (" + std::to_string(number++) + ")";
-    while (taken.contains(name));
-    return name;
+std::string RunStore::takeName(const std::string& wanted) {
+    if (m_names.insert(wanted).second) return wanted;
+    const std::optional<Numbered> numbered = numberedName(wanted);
+    const std::string plain = numbered && !numbered->plain.empty() ? numbered->plain : wanted;
+    uint64_t& number = m_numbers.try_emplace(plain, 2).first->second;
+    while (!m_names.insert(withNumber(plain, number)).second)
+        ++number;
+    return withNumber(plain, number);
+}
+
+void RunStore::giveName(const std::string& name) {
+    m_names.erase(name);
+    const std::optional<Numbered> numbered = numberedName(name);
+    if (!numbered || numbered->number < 2) return;
+    if (const auto found = m_numbers.find(numbered->plain); found != m_numbers.end())
+        found->second = std::min(found->second, numbered->number);
+}
+
+int RunStore::takeColor() {
+    if (m_freeColors.empty()) return m_colors++;
+    return m_freeColors.extract(m_freeColors.begin()).value();
+}
+
+void RunStore::placeAnew(size_t from, size_t to) {
+    for (size_t i = from; i < to; ++i)
+        m_places[m_entries[i].id] = i;
 }
 
 } // namespace halfscope

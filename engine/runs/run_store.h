@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace halfscope {
@@ -60,10 +63,22 @@ public:
 
 private:
     Entry* entry(RunId);
-    std::string freeName(const std::string& wanted, RunId except) const;
+    /// Returns the name, or the one with the smallest number that is free, and takes it.
+    std::string takeName(const std::string& wanted);
+    void giveName(const std::string&);
+    int takeColor();
+    /// Notes the places of the entries between two that have moved.
+    void placeAnew(size_t from, size_t to);
 
     std::vector<Entry> m_entries;
     std::vector<std::shared_ptr<Run>> m_runs; ///< the runs of the entries
+    // there may be thousands of entries, many of one name
+    std::unordered_map<RunId, size_t> m_places;
+    std::unordered_set<std::string> m_names;
+    /// By name without number: all numbers from 2 up to this one are taken.
+    std::unordered_map<std::string, uint64_t> m_numbers;
+    std::set<int> m_freeColors; ///< those below m_colors that no entry has
+    int m_colors = 0;
     RunId m_current = RunId::None;
     uint32_t m_lastId = 0;
     uint64_t m_changes = 0;

@@ -5,6 +5,7 @@
 #include "engine/data/dataset.h"
 #include "engine/io/input_file.h"
 #include "engine/runs/gradient_file.h"
+#include "engine/runs/output_file.h"
 #include "engine/runs/run_manifest.h"
 #include "engine/runs/run_summary.h"
 #include "engine/settings/fields.h"
@@ -256,7 +257,7 @@ void RunWriter::finish(const RunInfo& info, const LanePictures& pictures,
     const std::string settings = configText(portableConfig(info.recorded));
     if (settings != m_settings) write(run_file::kExperiment, settings);
     for (size_t i = 0; i < pictures.outputs.size(); ++i)
-        write(run_file::output(m_names[i]), pngBytes(pictures.outputs[i]));
+        write(run_file::output(m_names[i]), outputPng(info.config.task, pictures.outputs[i]));
     const std::vector<std::string> galleries = galleryNames(m_names);
     for (size_t i = 0; pictures.galleries.size() == galleries.size() && i < galleries.size(); ++i)
         write(galleries[i], pngBytes(pictures.galleries[i]));

@@ -1,15 +1,20 @@
-// Every pair of runs is compared by itself: runs of one preset differ in a growth interval, say,
+// What counts are the runs most like a run: runs of one preset differ in a growth interval, say,
 // and that is what their rows have to tell, whatever other presets have in the place of theirs.
 #include "engine/runs/setting_differences.h"
 
+#include "engine/runs/nearest_rows.h"
 #include "engine/scaler/scaler_presets.h"
 #include "engine/settings/fields.h"
 #include "engine/settings/precision.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace halfscope {
@@ -26,11 +31,8 @@ struct Slot {
     bool ofLane() const { return field && field->scope == FieldScope::Lane; }
 };
 
-/// What a configuration has in a slot.
-struct Entry {
-    int value = -1;   ///< the same for the same value; -1 for a lane that is not there
-    std::string text; ///< empty when there is nothing to say
-};
+/// What decides with which others a lane is compared: its precision, and its scaler's rule by name.
+using Kind = std::pair<Precision, std::string>;
 
 std::string precisionsOf(const RunConfig& config) {
     std::string text;
@@ -45,6 +47,33 @@ const RunConfig* presetWithTitle(const std::string& title) {
     return nullptr;
 }
 
+/// Counts the rows that differ from one in a slot, by the kinds of rows that there are.
+class SlotTally {
+public:
+    void add(int kind, int value) {
+        if (value < 0) return;
+        ByValue& tally = m_kinds[kind];
+        ++tally.all;
+        ++tally.values[value];
+    }
+    size_t countOthers(int value, const std::function<bool(int)>& comparable) const {
+        size_t count = 0;
+        for (const auto& [kind, tally] : m_kinds)
+            if (value >= 0 && comparable(kind)) {
+                const auto same = tally.values.find(value);
+                count += tally.all - (same == tally.values.end() ? 0 : same->second);
+            }
+        return count;
+    }
+
+private:
+    struct ByValue {
+        size_t all = 0;
+        std::unordered_map<int, size_t> values;
+    };
+    std::map<int, ByValue> m_kinds;
+};
+
 class Comparison {
 public:
     /// The configurations, and behind them those of the presets that they are named after.
@@ -58,7 +87,7 @@ public:
             }
         for (const RunConfig* each : m_configs)
             m_lanes = std::max(m_lanes, each->lanes.size());
-        takeScalers();
+        takeKinds();
         addSlot({}, name);
         for (const Field& field : fieldTable()) {
             if (field.apply == FieldApply::Pace) continue; // no result depends on it
@@ -68,123 +97,159 @@ public:
         }
     }
 
-    /// Returns the texts of a configuration, the most telling first.
-    std::vector<std::string> textsOf(size_t own) const {
-        constexpr size_t kAlike = std::numeric_limits<size_t>::max();
-        std::vector<size_t> nearest(m_slots.size(), kAlike); // how far the nearest is that differs
-        std::vector<bool> amongNamesakes(m_slots.size());
-        for (size_t other = 0; other < m_count; ++other) {
-            const std::vector<size_t> apart = slotsApart(own, other);
-            const bool namesake = m_configs[own]->title == m_configs[other]->title;
-            for (const size_t slot : apart) {
-                nearest[slot] = std::min(nearest[slot], apart.size());
-                if (namesake) amongNamesakes[slot] = true;
-            }
-        }
-        struct Found {
-            size_t nearest, alike; ///< alike: how many others have the same
-            std::string text;
-        };
-        std::vector<Found> found;
-        for (size_t slot = 0; slot < m_slots.size(); ++slot) {
-            const std::string& text = m_entries[slot][own].text;
-            const bool named =
-                m_preset[own] && !amongNamesakes[slot] && !differ(slot, own, *m_preset[own]);
-            if (nearest[slot] != kAlike && !text.empty() && !named)
-                found.push_back({nearest[slot], alike(slot, own), text});
-        }
-        std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-            return std::pair(a.nearest, a.alike) < std::pair(b.nearest, b.alike);
+    /// Returns the texts by configuration, the most telling first.
+    std::vector<std::vector<std::string>> texts() const {
+        std::vector<std::vector<Found>> found(m_count);
+        const auto nearest = nearestRows(m_cells, m_count, [this](size_t slot, int a, int b) {
+            return areComparable(slot, a, b);
         });
-        std::vector<std::string> texts;
-        for (Found& each : found)
-            texts.push_back(std::move(each.text));
+        for (size_t slot = 0; slot < m_slots.size(); ++slot)
+            find(slot, nearest, found);
+        std::vector<std::vector<std::string>> texts(m_count);
+        for (size_t own = 0; own < m_count; ++own) {
+            std::stable_sort(
+                found[own].begin(), found[own].end(), [](const Found& a, const Found& b) {
+                    return std::pair(a.nearest, a.alike) < std::pair(b.nearest, b.alike);
+                });
+            for (const Found& each : found[own])
+                texts[own].push_back(*each.text);
+        }
         return texts;
     }
 
 private:
-    void takeScalers() {
+    struct Found {
+        uint32_t nearest; ///< how far the nearest is that differs
+        size_t alike;     ///< how many others have the same
+        const std::string* text;
+    };
+
+    void takeKinds() {
+        std::map<Kind, int> known;
         for (const RunConfig* each : m_configs) {
-            std::vector<std::string>& names = m_scalers.emplace_back();
-            for (const LaneConfig& lane : each->lanes)
-                names.push_back(presetOf(lane.scaler));
+            std::vector<int>& kinds = m_laneKinds.emplace_back();
+            for (const LaneConfig& lane : each->lanes) {
+                const Kind kind{lane.precision, presetOf(lane.scaler)};
+                const auto [found, added] = known.emplace(kind, static_cast<int>(known.size()));
+                if (added) m_kinds.push_back(kind);
+                kinds.push_back(found->second);
+            }
         }
+    }
+
+    /// Returns what a configuration has in a slot; nothing for a lane that is not there.
+    static std::optional<FieldValue> valueIn(const Slot& slot, const RunConfig& config) {
+        if (slot.ofLane() && static_cast<size_t>(slot.lane) >= config.lanes.size()) return {};
+        return slot.field ? slot.field->get(config, slot.lane) : FieldValue(precisionsOf(config));
+    }
+
+    /// Returns the words for a value; empty when it has no effect.
+    static std::string textOf(const Slot& slot, const FieldValue& value, bool applies,
+                              const SettingName& name) {
+        if (!slot.field) return std::get<std::string>(value);
+        const std::string text = applies ? settingWords(*slot.field, value, name) : std::string();
+        if (!slot.ofLane() || text.empty()) return text;
+        return std::string(1, static_cast<char>('A' + slot.lane)) + ": " + text;
     }
 
     /// Adds a slot unless all configurations have the same there.
-    void addSlot(Slot slot, const SettingName& name) {
-        std::map<FieldValue, int> values;
-        std::vector<Entry> entries;
-        for (const RunConfig* config : m_configs) {
-            Entry& entry = entries.emplace_back();
-            if (slot.ofLane() && static_cast<size_t>(slot.lane) >= config->lanes.size()) continue;
-            const FieldValue value = slot.field ? slot.field->get(*config, slot.lane)
-                                                : FieldValue(precisionsOf(*config));
-            entry.value = values.emplace(value, static_cast<int>(values.size())).first->second;
-            if (!slot.field)
-                entry.text = precisionsOf(*config);
-            else if (!slot.field->applies || slot.field->applies(*config, slot.lane))
-                entry.text = settingWords(*slot.field, value, name);
-            if (slot.ofLane() && !entry.text.empty())
-                entry.text = std::string(1, static_cast<char>('A' + slot.lane)) + ": " + entry.text;
+    void addSlot(const Slot& slot, const SettingName& name) {
+        std::map<FieldValue, int> numbers;
+        SlotCells cells;
+        for (size_t i = 0; i < m_configs.size(); ++i) {
+            const std::optional<FieldValue> value = valueIn(slot, *m_configs[i]);
+            const auto lane = static_cast<size_t>(slot.lane);
+            cells.kinds.push_back(value && slot.ofLane() ? m_laneKinds[i][lane] : 0);
+            cells.values.push_back(
+                value ? numbers.try_emplace(*value, static_cast<int>(numbers.size())).first->second
+                      : -1);
         }
-        if (values.size() < 2) return;
+        if (numbers.size() < 2) return;
+        std::vector<const FieldValue*> values(numbers.size());
+        for (const auto& [value, number] : numbers)
+            values[static_cast<size_t>(number)] = &value;
+        // by value, in the two cases that a setting may have an effect or not
+        std::vector<std::array<std::optional<std::string>, 2>> words(numbers.size());
+        std::vector<std::string>& texts = m_texts.emplace_back();
+        for (size_t i = 0; i < m_configs.size(); ++i) {
+            std::string& text = texts.emplace_back();
+            if (const int number = cells.values[i]; number >= 0) {
+                const bool applies = !slot.field || !slot.field->applies ||
+                                     slot.field->applies(*m_configs[i], slot.lane);
+                auto& known = words[static_cast<size_t>(number)][applies ? 1 : 0];
+                if (!known)
+                    known = textOf(slot, *values[static_cast<size_t>(number)], applies, name);
+                text = *known;
+            }
+            cells.silent.push_back(text.empty() ? 1 : 0);
+        }
         m_slots.push_back(slot);
-        m_entries.push_back(std::move(entries));
+        m_cells.push_back(std::move(cells));
     }
 
-    /// Whether two configurations differ in a slot. Either the names of two scalers tell their
-    /// rules, or, if one has no name, the rules are compared themselves.
-    bool differ(size_t slot, size_t a, size_t b) const {
-        const int left = m_entries[slot][a].value, right = m_entries[slot][b].value;
-        if (left == right || left < 0 || right < 0) return false;
+    /// Whether lanes of two kinds are compared in a slot. Either the names of two scalers tell
+    /// their rules, or, if one has no name, the rules are compared themselves.
+    bool areComparable(size_t slot, int a, int b) const {
         if (!m_slots[slot].ofLane()) return true;
-        const auto lane = static_cast<size_t>(m_slots[slot].lane);
-        if (m_configs[a]->lanes[lane].precision != m_configs[b]->lanes[lane].precision)
-            return false;
+        const auto& [precision, one] = m_kinds[static_cast<size_t>(a)];
+        const auto& [otherPrecision, other] = m_kinds[static_cast<size_t>(b)];
+        if (precision != otherPrecision) return false;
         const std::string& key = m_slots[slot].field->key;
         if (!key.starts_with(kOfScaler)) return true;
-        const std::string &one = m_scalers[a][lane], &other = m_scalers[b][lane];
         const bool named = one != other && one != kCustomScaler && other != kCustomScaler;
         return named == (key == kScalerPreset);
     }
 
-    /// Returns how many other configurations do not differ from one in a slot.
-    size_t alike(size_t slot, size_t own) const {
-        size_t count = 0;
-        for (size_t other = 0; other < m_count; ++other)
-            if (other != own && !differ(slot, own, other)) ++count;
-        return count;
+    /// Whether two configurations differ in a slot.
+    bool differ(size_t slot, size_t a, size_t b) const {
+        const SlotCells& cells = m_cells[slot];
+        return cells.values[a] != cells.values[b] && cells.values[a] >= 0 && cells.values[b] >= 0 &&
+               areComparable(slot, cells.kinds[a], cells.kinds[b]);
     }
 
-    /// Returns the slots in which two configurations differ and that say something of one of them.
-    std::vector<size_t> slotsApart(size_t a, size_t b) const {
-        std::vector<size_t> apart;
-        for (size_t slot = 0; slot < m_slots.size(); ++slot)
-            if (differ(slot, a, b) &&
-                !(m_entries[slot][a].text.empty() && m_entries[slot][b].text.empty()))
-                apart.push_back(slot);
-        return apart;
+    /// Adds what is to be said of the configurations in a slot.
+    void find(size_t slot, const std::vector<std::vector<uint32_t>>& nearest,
+              std::vector<std::vector<Found>>& found) const {
+        const SlotCells& cells = m_cells[slot];
+        SlotTally all;
+        std::unordered_map<std::string_view, SlotTally> namesakes;
+        for (size_t i = 0; i < m_count; ++i) {
+            all.add(cells.kinds[i], cells.values[i]);
+            if (m_preset[i]) namesakes[m_configs[i]->title].add(cells.kinds[i], cells.values[i]);
+        }
+        for (size_t own = 0; own < m_count; ++own) {
+            const std::string& text = m_texts[slot][own];
+            if (text.empty() || nearest[own][slot] == kNoneDiffers) continue;
+            const auto comparable = [&, kind = cells.kinds[own]](int other) {
+                return areComparable(slot, kind, other);
+            };
+            const int value = cells.values[own];
+            // its title tells what it shares with the preset and with all of this title
+            if (m_preset[own] && !differ(slot, own, *m_preset[own]) &&
+                namesakes.at(m_configs[own]->title).countOthers(value, comparable) == 0)
+                continue;
+            const size_t alike = m_count - 1 - all.countOthers(value, comparable);
+            found[own].push_back({nearest[own][slot], alike, &text});
+        }
     }
 
     size_t m_count = 0; ///< of the configurations that are compared
     std::vector<const RunConfig*> m_configs;
     std::vector<std::optional<size_t>> m_preset; ///< by configuration; none for a title of its own
     size_t m_lanes = 0;                          ///< the most of one configuration
-    std::vector<std::vector<std::string>> m_scalers; ///< their names, by configuration and lane
+    std::vector<Kind> m_kinds;
+    std::vector<std::vector<int>> m_laneKinds; ///< by configuration and lane
     std::vector<Slot> m_slots;
-    std::vector<std::vector<Entry>> m_entries; ///< by slot and configuration
+    std::vector<SlotCells> m_cells;                ///< by slot
+    std::vector<std::vector<std::string>> m_texts; ///< by slot and configuration; empty when there
+                                                   ///< is nothing to say
 };
 
 } // namespace
 
 std::vector<std::vector<std::string>> settingDifferences(std::span<const RunConfig* const> configs,
                                                          const SettingName& name) {
-    const Comparison comparison(configs, name);
-    std::vector<std::vector<std::string>> texts;
-    for (size_t i = 0; i < configs.size(); ++i)
-        texts.push_back(comparison.textsOf(i));
-    return texts;
+    return Comparison(configs, name).texts();
 }
 
 } // namespace halfscope

@@ -6,6 +6,7 @@
 #include "engine/core/escape.h"
 #include "engine/core/sha256.h"
 #include "engine/core/text.h"
+#include "engine/data/class_shares.h"
 #include "engine/data/csv_columns.h"
 #include "engine/data/csv_header.h"
 #include "engine/data/dataset.h"
@@ -94,8 +95,29 @@ void picture(std::string_view bytes) {
             "a square with holes");
     for (const float value : square.values)
         require(value >= 0 && value <= 1, "a value outside 0 to 1");
-    const Picture whole = readPicture(file.path());
+    auto [whole, text] = readWithShares(file.path());
     require(resized(centreSquare(whole), 4, 4).values == square.values, "another square");
+    const std::vector<float> before = whole.values;
+    require(takeShares(whole, text) || whole.values == before, "refused shares that were taken");
+    for (size_t i = 0; i < before.size(); ++i)
+        require(byteOf(whole.values[i]) == byteOf(before[i]), "shares of another picture");
+}
+
+/// The text of a table of 3 x 3 classes.
+void shares(std::string_view bytes) {
+    constexpr int kSide = 3;
+    const auto read = sharesOf(bytes, size_t{kSide} * kSide);
+    if (!read) return;
+    Picture table{kSide, kSide, 1, {}};
+    for (const float share : *read) {
+        require(share >= 0 && share <= 1, "a share outside 0 to 1");
+        table.values.push_back(static_cast<float>(byteOf(1 - share)) / 255.0f);
+    }
+    require(takeShares(table, bytes), "refused shares of this table");
+    Picture again = table;
+    const std::string written = sharesText(table);
+    require(written.empty() || takeShares(again, written), "refused its own shares");
+    require(again.values == table.values, "it reads differently");
 }
 
 void checkArray(const Array& array) {
@@ -363,7 +385,7 @@ void golden(std::string_view bytes) {
     walk(recorded::Golden::parse("g.json", bytes), kDeep);
 }
 
-constexpr std::array<Target, 18> kTargets{{{"checkpoint", checkpoint},
+constexpr std::array<Target, 19> kTargets{{{"checkpoint", checkpoint},
                                            {"csv", csv},
                                            {"texts", texts},
                                            {"experiment", experiment},
@@ -377,6 +399,7 @@ constexpr std::array<Target, 18> kTargets{{{"checkpoint", checkpoint},
                                            {"policy", policy},
                                            {"safetensors", safetensors},
                                            {"setting", setting},
+                                           {"shares", shares},
                                            {"summary", summary},
                                            {"tables", tables},
                                            {"tar", tar},

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 namespace halfscope {
@@ -30,6 +31,7 @@ void RunListModel::refresh() {
             row.told = false;
         }
         if (std::exchange(row.told, true)) continue;
+        row.look = ++m_looks;
         first = std::min(first, i);
         last = std::max(last, i);
     }
@@ -42,24 +44,25 @@ void RunListModel::takeStore() {
     m_taken = true;
     m_changes = m_store.changes();
     const auto entries = m_store.entries();
-    for (int row = rowCount() - 1; row >= 0; --row) {
-        if (m_store.find(idAt(row))) continue;
-        beginRemoveRows({}, row, row);
-        m_rows.erase(m_rows.begin() + row);
-        m_compared = false;
-        endRemoveRows();
-    }
+    removeGone();
+    std::unordered_set<RunId> known;
+    for (const Row& each : m_rows)
+        known.insert(each.entry.id);
     for (int row = 0; row < static_cast<int>(entries.size()); ++row) {
         const RunStore::Entry& entry = entries[static_cast<size_t>(row)];
         const auto place = m_rows.begin() + row;
-        if (const int before = rowOf(entry.id); before < 0) {
-            beginInsertRows({}, row, row);
-            m_rows.insert(place, Row())->entry = entry;
-            m_compared = false;
-            endInsertRows();
-        } else if (before != row) { // its place is further down: all before it are taken
+        if (!known.contains(entry.id)) {
+            auto last = entries.begin() + row;
+            while (last != entries.end() && !known.contains(last->id))
+                known.insert((last++)->id);
+            insertEntries(row, {entries.begin() + row, last});
+        } else if (place->entry.id != entry.id) { // further down: all before it are taken
+            const auto found = std::find_if(place, m_rows.end(), [&entry](const Row& each) {
+                return each.entry.id == entry.id;
+            });
+            const auto before = static_cast<int>(found - m_rows.begin());
             beginMoveRows({}, before, before, {}, row);
-            std::rotate(place, m_rows.begin() + before, m_rows.begin() + before + 1);
+            std::rotate(place, found, found + 1);
             endMoveRows();
         }
         // only its name, its visibility or its being shown may have changed
@@ -70,6 +73,34 @@ void RunListModel::takeStore() {
         taken.current = current;
         taken.entry = entry;
     }
+}
+
+/// Removes the runs that the store no longer has; those that follow one another at once, because
+/// who shows them measures them after each signal.
+void RunListModel::removeGone() {
+    for (int last = rowCount() - 1; last >= 0; --last) {
+        int first = last + 1;
+        while (first > 0 && !m_store.find(idAt(first - 1)))
+            --first;
+        if (first > last) continue;
+        beginRemoveRows({}, first, last);
+        m_rows.erase(m_rows.begin() + first, m_rows.begin() + last + 1);
+        m_compared = false;
+        endRemoveRows();
+        last = first;
+    }
+}
+
+void RunListModel::insertEntries(int row, std::span<const RunStore::Entry> entries) {
+    beginInsertRows({}, row, row + static_cast<int>(entries.size()) - 1);
+    const auto place = m_rows.insert(m_rows.begin() + row, entries.size(), Row());
+    std::transform(entries.begin(), entries.end(), place, [](const RunStore::Entry& entry) {
+        Row added;
+        added.entry = entry;
+        return added;
+    });
+    m_compared = false;
+    endInsertRows();
 }
 
 /// Compares the runs anew when other runs are there or settings of one have changed, as by a live
@@ -165,13 +196,12 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     const Row& row = m_rows[static_cast<size_t>(index.row())];
     const bool current = row.entry.id == m_store.current();
     const bool name = index.column() == NameColumn;
-    const QString called = safeText(row.entry.name);
     switch (role) {
     case Qt::DisplayRole:
-        if (name) return tr("%1  %2").arg(tagOf(row.entry.id), called);
+        if (name) return tr("%1  %2").arg(tagOf(row.entry.id), safeText(row.entry.name));
         if (index.column() == LossColumn) return row.losses.join(u'\n');
         return differencesOf(index.row());
-    case Qt::EditRole: return name ? QVariant(called) : QVariant();
+    case Qt::EditRole: return name ? QVariant(safeText(row.entry.name)) : QVariant();
     case Qt::CheckStateRole:
         if (!name) return {};
         return QVariant(current || row.entry.visible ? Qt::Checked : Qt::Unchecked);
@@ -180,6 +210,7 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole: return name ? QVariant(spokenOf(row)) : QVariant();
     case ColorRole: return row.entry.color;
     case CurrentRole: return current;
+    case LookRole: return row.look;
     default: return {};
     }
 }

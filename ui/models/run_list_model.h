@@ -7,6 +7,7 @@
 #include <QAbstractTableModel>
 #include <QStringList>
 
+#include <span>
 #include <vector>
 
 namespace halfscope {
@@ -17,8 +18,9 @@ public:
     enum Column { NameColumn, LossColumn, DiffersColumn, Columns };
     enum Role {
         ColorRole = Qt::UserRole + 1, ///< see Colors::run()
-        CurrentRole
-    }; ///< whether it is the run that is shown
+        CurrentRole,                  ///< whether it is the run that is shown
+        LookRole, ///< a number that changes with the texts; no two rows have the same, 0: not told
+    };
 
     explicit RunListModel(RunStore&, QObject* parent = nullptr);
 
@@ -51,8 +53,11 @@ private:
         QStringList differences, losses;
         bool current = false; ///< the run that is shown
         bool told = false;    ///< no text has changed since it was last told
+        quint64 look = 0;     ///< see LookRole
     };
     void takeStore();
+    void removeGone();
+    void insertEntries(int row, std::span<const RunStore::Entry>);
     void takeDifferences();
     QString differencesOf(int row) const;
     static QStringList lossesOf(const RunSnapshot&);
@@ -62,6 +67,7 @@ private:
     std::vector<Row> m_rows;
     uint64_t m_changes = 0;
     bool m_taken = false;
+    quint64 m_looks = 0;     ///< the last LookRole
     bool m_compared = false; ///< whether all rows tell their differences from each other
 };
 

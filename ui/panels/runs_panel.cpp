@@ -5,10 +5,12 @@
 #include "ui/look/owned.h"
 #include "ui/look/text_fit.h"
 #include "ui/look/theme.h"
+#include "ui/models/run_facts.h"
 #include "ui/panels/wrapped_text.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QHash>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
@@ -64,14 +66,23 @@ public:
         painter->restore();
     }
 
+    /// The table asks for the sizes of all rows whenever one has changed, but only those are
+    /// measured whose texts have changed since they were.
     QSize sizeHint(const QStyleOptionViewItem& plain, const QModelIndex& index) const override {
-        QStyleOptionViewItem option = plain;
-        initStyleOption(&option, index);
-        const Lines lines = linesOf(option, index, roomIn(option).width());
-        const qsizetype count = lines.name.size() + lines.settings.size() + lines.losses.size();
-        return {QStyledItemDelegate::sizeHint(plain, index).width(),
-                static_cast<int>(count) * QFontMetrics(option.font).lineSpacing() +
-                    2 * kAroundARow};
+        const quint64 look = index.data(RunListModel::LookRole).toULongLong();
+        if (look == 0) return measured(plain, index);
+        if (plain.font != m_font || plain.rect.width() != m_width ||
+            plain.widget->style() != m_style ||
+            m_sizes.size() > 2 * index.model()->rowCount() + kMostForgotten) {
+            m_sizes.clear();
+            m_font = plain.font;
+            m_width = plain.rect.width();
+            m_style = plain.widget->style();
+        }
+        const bool current = index.data(RunListModel::CurrentRole).toBool(); // is bold
+        const auto key = std::pair(look, current);
+        if (const auto found = m_sizes.constFind(key); found != m_sizes.constEnd()) return *found;
+        return *m_sizes.insert(key, measured(plain, index));
     }
 
 protected:
@@ -84,6 +95,18 @@ protected:
     }
 
 private:
+    static constexpr int kMostForgotten = 1000; // sizes of texts that have changed
+
+    QSize measured(const QStyleOptionViewItem& plain, const QModelIndex& index) const {
+        QStyleOptionViewItem option = plain;
+        initStyleOption(&option, index);
+        const Lines lines = linesOf(option, index, roomIn(option).width());
+        const qsizetype count = lines.name.size() + lines.settings.size() + lines.losses.size();
+        return {QStyledItemDelegate::sizeHint(plain, index).width(),
+                static_cast<int>(count) * QFontMetrics(option.font).lineSpacing() +
+                    2 * kAroundARow};
+    }
+
     struct Lines {
         QStringList name, settings, losses;
     };
@@ -135,6 +158,11 @@ private:
         option.decorationSize = sample.size();
         option.features |= QStyleOptionViewItem::HasDecoration;
     }
+
+    mutable QHash<std::pair<quint64, bool>, QSize> m_sizes; ///< by look, and whether it is bold
+    mutable QFont m_font; ///< with which they were measured, as with the others
+    mutable int m_width = 0;
+    mutable const QStyle* m_style = nullptr;
 };
 
 } // namespace

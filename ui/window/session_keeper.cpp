@@ -410,6 +410,7 @@ void SessionKeeper::restoreNext() {
             });
     connect(m_job.get(), &RestoreJob::finished, this, [this](const Message& reason) {
         if (!m_job) return;
+        m_models.list.refresh();
         if (reason.empty()) {
             watchRuns();
             if (m_shows) m_shown.bringBack(m_back);

@@ -333,8 +333,8 @@ RunId ShownRun::adopt(const RunPtr& run, const QString& title, int64_t savedRows
     m_models.store.setVisible(other.id, false); // is drawn behind another run only when asked for
     m_before = other.id;
     m_others[m_before] = std::move(other);
-    m_models.list.refresh();
     emit canBringBackChanged(true);
+    emit stirred(); // a frame lists all that have come since the last one
     return m_before;
 }
 

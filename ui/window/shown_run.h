@@ -63,7 +63,8 @@ public:
     /// Shows the run that a reset or another experiment replaced.
     void bringBack() { bringBack(m_before); }
     bool canBringBack() const { return m_before != RunId::None; }
-    /// Adds a run of another session, or one that has so many rows on disk, to the list.
+    /// Adds a run of another session, or one that has so many rows on disk, to the list. It is seen
+    /// there from the next frame on.
     RunId adopt(const RunPtr&, const QString& title, int64_t savedRows = 0);
     /// Edits the settings like the user of an earlier window, as soon as the networks that are
     /// being built are there: their run has its settings first.

@@ -160,6 +160,7 @@ void WindowFiles::showRuns(const OpenedFile& opened) {
         if (opened.path.isEmpty()) emit used(QString::fromStdString(each.run->info().folder));
         last = m_shown.adopt(each.run, each.title, rowsOf(each.run->now()));
     }
+    m_models.list.refresh();
     m_shown.bringBack(last);
     m_news = RunWords::openedRuns(opened.runs.size(), opened.lost, opened.problem);
     if (!m_parts.banner->isHidden()) return emit told(m_news); // the last one cannot be trained

@@ -96,6 +96,7 @@ private slots:
     void resizing();
     void square();
     void captions();
+    void shares();
 };
 
 void TestPicture::readPng_data() {
@@ -534,6 +535,43 @@ void TestPicture::captions() {
         QCOMPARE(readPicture(path("bad.png")).caption, std::string());
         QCOMPARE(readPicture(path("bad.png")).values, picture.values);
     }
+}
+
+/// A text beside the caption comes back as it is; neither one large text nor many may take all
+/// memory, and what is left out does no harm to the picture.
+void TestPicture::shares() {
+    const Picture picture{2, 1, 1, {0, 1}, "1/2"};
+    const std::string whole = pngBytes(picture, "0.5 0.25\nany text");
+    const auto read = [this](const std::string& bytes) {
+        std::ofstream(path("shares.png"), std::ios::binary) << bytes;
+        return readWithShares(path("shares.png"));
+    };
+    QCOMPARE(read(whole).second, std::string("0.5 0.25\nany text"));
+    QCOMPARE(read(whole).first.caption, picture.caption);
+    QCOMPARE(read(whole).first.values, picture.values);
+    QCOMPARE(readPicture(path("shares.png")).caption, picture.caption);
+    QCOMPARE(read(pngBytes(picture)).second, std::string());
+    QVERIFY(pngBytes(picture).find("Shares") == std::string::npos);
+    const std::string most(size_t{15} << 20, '0');
+    QVERIFY(read(pngBytes(picture, most)).second == most);
+    const auto large = read(pngBytes(picture, most + most));
+    QCOMPARE(large.second, std::string());
+    QCOMPARE(large.first.values, picture.values);
+
+    constexpr size_t kHead = 4, kAround = 12; // a chunk: its length, its name, data, a checksum
+    const size_t from = whole.find("zTXt") - kHead;
+    const auto length = static_cast<size_t>(static_cast<uint8_t>(whole[from + kHead - 1]));
+    const std::string text = whole.substr(from, length + kAround);
+    std::string many = whole;
+    for (int i = 0; i < 100; ++i)
+        many.insert(whole.find("iTXt") - kHead, text);
+    QCOMPARE(read(many).first.caption, std::string()); // it comes behind the others
+    QCOMPARE(read(many).second, std::string("0.5 0.25\nany text"));
+    QCOMPARE(read(many).first.values, picture.values);
+    std::string damaged = whole; // its checksum is wrong
+    damaged[from + text.size() - 6] = static_cast<char>(damaged[from + text.size() - 6] ^ 1);
+    QCOMPARE(read(damaged).second, std::string());
+    QCOMPARE(read(damaged).first.values, picture.values);
 }
 
 } // namespace tst_picture

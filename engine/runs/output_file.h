@@ -1,0 +1,23 @@
+// The file of what a lane has drawn last: a PNG, which rounds to 8 bits. That of a table of classes
+// holds the exact shares besides, see class_shares.h.
+#pragma once
+
+#include "engine/data/task_spec.h"
+#include "engine/io/picture.h"
+
+#include <string>
+
+namespace halfscope {
+
+std::string outputPng(const TaskConfig&, const Picture&);
+
+struct OutputFile {
+    Picture picture;
+    bool damagedShares = false; ///< it has a text of shares that are not those of the picture
+};
+
+/// Throws InputError as readPicture() does. A table whose file lacks the shares, as those of
+/// earlier versions do, is what the 8 bits tell.
+OutputFile readOutput(const TaskConfig&, const std::string& path);
+
+} // namespace halfscope
